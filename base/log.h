@@ -1,0 +1,21 @@
+// The log: a line per event on standard error, `TIME LEVEL ROOM: sentence key=value ...`, or the same as JSON.
+// Text from outside goes through log_text (quoted, bounded). No secrets. Thread-safe: one write(2) per line.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+struct error;
+
+// Called once before threads start.
+void log_configure(enum log_level level, bool json);
+int log_level_parse(const char *text, enum log_level *out_level, struct error *err);
+bool log_is_enabled(enum log_level level);
+
+// The format holds the sentence and `key=value` pairs.
+void log_write(enum log_level level, const char *room, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+// Text from outside, quoted and escaped for a log line, cut after some 200 bytes. Returns out.
+enum { LOG_TEXT_SIZE = 512 };
+const char *log_text(const char *text, char out[LOG_TEXT_SIZE]);

@@ -1,0 +1,11 @@
+# What Debian 12 provides. tools/deps.sh installs it; THIRD_PARTY.md lists it.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson>=2.14)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.40)
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
+pkg_check_modules(JWT REQUIRED IMPORTED_TARGET libjwt>=1.10)
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.88)
+pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1>=0.2.5)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+find_library(CIVETWEB civetweb REQUIRED)
