@@ -1,0 +1,31 @@
+// Who calls, and whether the operation is theirs to call.
+// A caller shows either `Authorization: Bearer TOKEN` or the session cookie that POST /api/v1/session set. A cookie is sent by a
+// browser whatever page made the request, so a request that is not GET or HEAD and comes with the cookie alone must carry the
+// header SESSION_WRITE_HEADER, which no foreign page can send without our leave (and we give none: no CORS answer).
+#pragma once
+#include "api/operation.h"
+
+#define SESSION_COOKIE "prorata_session"
+#define SESSION_WRITE_HEADER "X-Prorata-Request" // value "1"
+
+enum subject_type { SUBJECT_USER, SUBJECT_SERVICE_ACCOUNT };
+
+struct grants; // what the caller's access rules add up to: api/authorization.h
+
+// The caller, in the request's arena.
+struct identity {
+    enum subject_type type;
+    const char *subject_id; // users.id or service_accounts.id as text
+    const char *name;       // user name (e-mail) or the service account's name: submittedBy, createdBy
+    const char *session_id; // revocable; NULL for a service account's token
+    bool is_cookie;         // by the browser's session
+    const struct grants *grants;
+};
+
+// Sets req->caller. ERROR_UNAUTHORIZED (401) with one wording for every failure; the reason goes to the log.
+// Not called for operations that are open to all.
+int authenticate(struct request *req, struct error *err);
+
+// 403 unless the caller holds the operation's permission in at least one scope. What an operation touches is checked by its
+// handler, which knows the scope.
+int authorize(struct request *req, struct error *err);

@@ -1,0 +1,72 @@
+// An operation: one method of one path of openapi/openapi.yaml, and the function that answers it.
+// The build makes the table from the document (openapi/generate_operations.py). `operationId` names the handler: op_<operationId>.
+// A handler that is missing fails at link; one without an operation fails at compile, by -Wmissing-prototypes.
+//
+// To write a handler include "api/request.h", "api/response.h" and "api/operations.h" (the generated prototypes):
+//
+//     int op_get_project(struct request *req, struct response *res, struct error *err)
+//     {
+//         struct project *project;
+//         if (db_find_project(req->server->db, request_path(req, "projectId"), req->arena, &project, err) < 0)
+//             return -1;
+//         return response_json(res, project_to_json(project));
+//     }
+//
+// Before it runs: the request's framing and size are good, the caller is known and holds the operation's permission somewhere
+// (scope is the handler's to check, api/authorization.h), parameters and body match the document.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct request;
+struct response;
+struct error;
+
+enum http_method {
+    HTTP_METHOD_GET,
+    HTTP_METHOD_POST,
+    HTTP_METHOD_PUT,
+    HTTP_METHOD_PATCH,
+    HTTP_METHOD_DELETE,
+    HTTP_METHOD_COUNT, // of the methods an operation can have; the server adds HEAD and OPTIONS
+};
+
+// Answers a request. 0: res holds the answer; its status is the operation's first success status unless the handler set
+// another. -1: err holds the refusal and whatever is in res is dropped.
+typedef int (*operation_handler)(struct request *req, struct response *res, struct error *err);
+
+// Who may call: none (tokens, sign-in), any signed-in caller (their own things), or whoever holds a permission.
+enum operation_access { OPERATION_ACCESS_OPEN, OPERATION_ACCESS_SELF, OPERATION_ACCESS_PERMISSION };
+
+// What the body is before the handler sees it.
+enum operation_body {
+    OPERATION_BODY_NONE, // a body is not read; one longer than 0 closes the connection after the answer
+    OPERATION_BODY_JSON, // parsed and validated: req->body
+    OPERATION_BODY_FREE, // read and parsed if it is JSON, not validated: req->body, req->body_text
+    OPERATION_BODY_FORM, // application/x-www-form-urlencoded: request_form()
+};
+
+struct schema;    // api/schema.h
+struct parameter; // api/schema.h
+
+struct operation {
+    const char *id; // operationId
+    enum http_method method;
+    const char *path; // as in the document, with {names}
+    operation_handler handler;
+    enum operation_access access;
+    const char *resource;             // "projects": a ResourceType of the document; NULL unless access is PERMISSION
+    const char *action;               // "create", "read", "update", "delete"
+    const struct parameter *parameters;
+    size_t parameter_count;
+    enum operation_body body;
+    bool body_required;
+    const struct schema *body_schema; // NULL where nothing is said
+    int success_status;
+    bool is_stream; // holds its thread while it lives: counted and capped
+    bool is_later;  // answered 501 by the server itself
+};
+
+extern const struct operation OPERATIONS[];
+extern const size_t OPERATION_COUNT;

@@ -1,0 +1,60 @@
+// The HTTP side of prorata: civetweb below, one handler, our own router, and the operations of openapi/openapi.yaml.
+// One `struct server` is made by daemon/ and passed to every handler; api/ has no globals.
+#pragma once
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct db;
+struct error;
+struct http_metrics;
+struct reconciler;
+struct token_keys; // api/token.h: the keys that sign our tokens
+struct login_limiter;
+struct server_core; // api/server.c: civetweb's context, deadlines, connection counts
+
+#define SERVER_LISTEN_MAX 16
+#define SERVER_PROXY_MAX 16
+
+struct server_config {
+    const char *listen[SERVER_LISTEN_MAX]; // "127.0.0.1:8080"
+    size_t listen_count;
+    const char *proxies[SERVER_PROXY_MAX]; // addresses whose X-Forwarded-For is believed and that no connection cap holds
+    size_t proxy_count;
+    int threads;             // 0: 256
+    int64_t body_max_bytes;  // 0: 1 MiB
+    bool is_metrics_open;    // /metrics without a token
+};
+
+struct server {
+    struct server_config config;
+    struct db *db;
+    struct reconciler *reconciler;
+    struct token_keys *tokens;
+    struct login_limiter *logins;
+    struct http_metrics *metrics;
+
+    // /readyz answers 503 with out_reason until it returns true. Called from workers.
+    bool (*is_ready)(void *context, const char **out_reason);
+    // Appends the other rooms' metrics to /metrics. Called from workers.
+    void (*write_metrics)(void *context, struct buffer *out);
+    void *context; // of both
+
+    atomic_bool is_stopping; // drain: no new request, streams end
+    struct server_core *core;
+};
+
+// Checks an address of --listen: "ADDR:PORT", IPv4. The sentence says why IPv6 and TLS are not there and what to do instead.
+int server_check_listen(const char *text, struct error *err);
+
+// Opens the ports and answers from then on. server must stay in place until api_server_stop; db and what else handlers use must
+// be ready. ERROR_INVALID names the address in use. Port 0 takes a free one: api_server_port.
+int api_server_start(struct server *server, struct error *err);
+int api_server_port(const struct server *server, size_t listen_index);
+
+// New requests answer 503 with Connection: close, streams end; /readyz fails. Returns at once.
+void api_server_drain(struct server *server);
+// Drains, waits for running requests (at most wait_ms), closes the ports and frees the core.
+void api_server_stop(struct server *server, int64_t wait_ms);
