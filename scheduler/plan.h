@@ -1,0 +1,167 @@
+// The plan: what a cycle decided, why, and the numbers behind it.
+//
+// Lives in the arena given to scheduler_plan and points into the snapshot. Arrays that mirror the snapshot's are in its
+// order and have its counts. Texts are single sentences without a full stop at the end, for people; codes are for
+// programs.
+#pragma once
+#include "scheduler/snapshot.h"
+
+enum plan_verb {
+    PLAN_EVICT,    // the pod is to be stopped; it holds its resources until it is gone
+    PLAN_PIPELINE, // the pod is promised a node that has room once what is being released there is gone; nothing is
+                   // carried out now but the promise
+    PLAN_BIND,    // the pod is to be started on the node with these devices
+    PLAN_WITHDRAW // a promise made earlier in this cycle is taken back; no pod is stopped
+};
+
+const char *plan_verb_name(enum plan_verb verb); // "evict", "pipeline", "bind", "withdraw"
+
+// The devices a decision or a pod's place stands for: indices on the node, in ascending order for whole devices; for a
+// shared request one per group, in the order of groups.
+struct plan_devices {
+    const char *const *gpu_groups; // of shared requests only
+    size_t gpu_group_count;
+    const uint32_t *gpu_indices;
+    size_t gpu_index_count;
+};
+
+struct plan_decision {
+    enum scheduler_action action;
+    enum plan_verb verb;
+    uint32_t workload;
+    uint32_t pod;  // index into snapshot.pods
+    uint32_t node; // evict, withdraw: the node it leaves; pipeline, bind: the node it gets
+    uint32_t node_pool;
+    struct plan_devices devices; // on that node
+    uint32_t beneficiary;        // the workload for whom a pod is evicted, moved or withdrawn; SNAPSHOT_NONE where none
+    bool moved;      // the pod was evicted by this statement and has a new place: evict and pipeline stand in pairs
+    int64_t lost_ms; // evict: run time since start that is lost; 0 where it had not started
+    const char *why;
+};
+
+// A pod as the cycle leaves it.
+struct plan_pod {
+    enum snapshot_pod_status status;
+    uint32_t node; // SNAPSHOT_NONE where it has none
+    struct plan_devices devices;
+};
+
+// Why a workload is pending, or why a part of it is.
+enum explanation_code {
+    EXPLANATION_NOT_READY,                    // fewer pods exist than the gang needs, or pods are gated
+    EXPLANATION_QUEUE_DOES_NOT_EXIST,         // the project has no place in the pool
+    EXPLANATION_OVER_LIMIT,                   // would go over the limit of the project or department
+    EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA,   // non-preemptible, and would go over the deserved quota
+    EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED, // may not trigger an eviction yet
+    EXPLANATION_NOT_ENOUGH_GPUS,              // no node or not enough nodes with the GPUs
+    EXPLANATION_NOT_ENOUGH_CPU,
+    EXPLANATION_NOT_ENOUGH_MEMORY,
+    EXPLANATION_NOT_ENOUGH_EXTENDED, // MIG instances or an extended resource
+    EXPLANATION_TOO_MANY_PODS,       // the nodes' pod numbers are used up
+    EXPLANATION_NO_MATCHING_NODE,    // selectors, affinity, taints, MIG strategy: no node may take it
+    EXPLANATION_TOPOLOGY,            // no domain of the required level has room for all
+    EXPLANATION_OVER_FAIR_SHARE,     // would have to reclaim, but is at its fair share
+    EXPLANATION_NOTHING_TO_RECLAIM,  // within its share, but no set of victims makes room lawfully
+    EXPLANATION_LOST_A_POD,          // lost a pod by a decision of this cycle: gets nothing more in it
+    EXPLANATION_WAITING_FOR_RELEASE, // has a promise: its place is still being released
+    EXPLANATION_SEARCH_CUT,          // the search for victims was cut by its budget
+    EXPLANATION_CODE_COUNT
+};
+
+const char *explanation_code_name(enum explanation_code code); // "NotReady", "OverLimit", "NotEnoughGpus", ...
+
+enum queue_kind {
+    QUEUE_KIND_PROJECT,
+    QUEUE_KIND_DEPARTMENT
+};
+
+const char *queue_kind_name(enum queue_kind kind); // "project", "department"
+
+// How many nodes could not take the pod for one reason. The counts of an explanation sum to the nodes of the pool.
+struct plan_node_reason {
+    const char *reason; // "not enough GPUs free", "taint k=v:NoSchedule not tolerated"
+    uint32_t node_count;
+};
+
+struct plan_explanation {
+    enum explanation_code code;
+    const char *message;
+    uint32_t node_pool; // where; SNAPSHOT_NONE where it is about no pool
+    // The queue that blocks; queue is an index into projects or departments, SNAPSHOT_NONE where no queue blocks.
+    enum queue_kind queue_kind;
+    uint32_t queue;
+    enum resource resource; // the first resource that is short, with these numbers of that queue:
+    int64_t requested;
+    int64_t deserved;
+    int64_t limit;
+    int64_t fair_share;
+    int64_t allocated;
+    int64_t allocated_non_preemptible;
+    // The gang's progress: so many of so many pods found a place. 0 of 0 where it came to no placing.
+    uint32_t pods_placed;
+    uint32_t pods_needed;
+    uint32_t sub_group; // the sub-group that failed; SNAPSHOT_NONE
+    int64_t until_ms;   // when the delay or the protection of the first victim ends; SNAPSHOT_TIME_NONE
+    const struct plan_node_reason *node_reasons;
+    size_t node_reason_count;
+};
+
+struct plan_workload {
+    enum snapshot_pod_status status; // in a word: see scheduler.md 11; Pending where its gang has no place
+    uint32_t node_pool;              // where it holds or was promised a place; SNAPSHOT_NONE
+    uint32_t promise;                // its place among the promises for the next cycle, from 0; SNAPSHOT_PROMISE_NONE
+    bool bound_first;                // its first pods were bound in this cycle: its last start time is now
+    bool is_stale;                   // some gang minimum is lost: the caller keeps the time since (stale_ms)
+    const struct plan_explanation *explanations; // of the pods that stay pending; pool by pool in the order tried
+    size_t explanation_count;
+};
+
+// A project or department in one pool, in the end of the cycle.
+struct plan_queue {
+    struct amounts deserved;
+    struct amounts limit;
+    struct amounts fair_share;
+    struct amounts allocated; // promised resources included, evicted ones not
+    struct amounts allocated_non_preemptible;
+    struct amounts requested; // allocated at the start and pending
+};
+
+struct plan_node {
+    int64_t idle_gpus;      // whole devices
+    int64_t releasing_gpus; // whole devices; a shared one when every pod on it is releasing; may count promised ones as
+                            // taken
+    int64_t idle_cpu_milli;
+    int64_t releasing_cpu_milli;
+    int64_t idle_memory_bytes;
+    int64_t releasing_memory_bytes;
+    int64_t idle_pods;
+};
+
+// A search for victims that its budget ended before it had looked at everything.
+struct plan_search_cut {
+    enum scheduler_action action;
+    uint32_t node_pool;
+    uint32_t workload;
+    uint32_t scenario_count; // simulated for this workload
+};
+
+struct plan_action_counts {
+    uint64_t workloads_tried;
+    uint64_t workloads_placed;
+    uint64_t scenarios_simulated;
+    uint64_t scenarios_filtered;
+    uint64_t pods_evicted;
+};
+
+struct plan {
+    const struct plan_decision *decisions; // in the order they were taken
+    size_t decision_count;
+    const struct plan_pod *pods;           // as snapshot.pods
+    const struct plan_workload *workloads; // as snapshot.workloads
+    const struct plan_queue *projects;     // [project * node_pool_count + node_pool]
+    const struct plan_queue *departments;  // [department * node_pool_count + node_pool]
+    const struct plan_node *nodes;         // as snapshot.nodes
+    const struct plan_search_cut *search_cuts;
+    size_t search_cut_count;
+    struct plan_action_counts actions[ACTION_COUNT];
+};

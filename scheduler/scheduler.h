@@ -1,0 +1,12 @@
+// The scheduling core: a pure function from a snapshot to a plan. See docs/scheduler.md for the rules.
+#pragma once
+#include "scheduler/plan.h"
+#include "scheduler/snapshot.h"
+struct arena;
+struct error;
+
+// Plans one cycle. Plan and scratch memory are arena's; the plan points into the snapshot too. Same snapshot, same
+// plan. Knows no clock, thread, file or global: many may run at once on arenas of their own. Fails with ERROR_INVALID
+// where the snapshot contradicts itself (an index out of range, names out of order, a negative amount); the message
+// says where.
+int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err);
