@@ -10,8 +10,8 @@ enum plan_verb {
     PLAN_EVICT,    // the pod is to be stopped; it holds its resources until it is gone
     PLAN_PIPELINE, // the pod is promised a node that has room once what is being released there is gone; nothing is
                    // carried out now but the promise
-    PLAN_BIND,    // the pod is to be started on the node with these devices
-    PLAN_WITHDRAW // a promise made earlier in this cycle is taken back; no pod is stopped
+    PLAN_BIND,     // the pod is to be started on the node with these devices
+    PLAN_WITHDRAW  // a promise made earlier in this cycle is taken back; no pod is stopped
 };
 
 const char *plan_verb_name(enum plan_verb verb); // "evict", "pipeline", "bind", "withdraw"

@@ -2,13 +2,11 @@
 // GPUs in thousandths of a device, CPU in thousandths of a core, memory in bytes. An amount without a bound (an
 // unlimited quota or limit) is QUANTITY_UNLIMITED and compares as infinity; it is never added to anything.
 #pragma once
+#include "base/quantity.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#ifndef QUANTITY_UNLIMITED
-#define QUANTITY_UNLIMITED INT64_MAX
-#endif
 
 #define GPU_MILLI_PER_DEVICE INT64_C(1000)
 
