@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_FIRST_BLOCK = 4096, ARENA_LARGEST_BLOCK = 1 << 20, ARENA_ALIGNMENT = 16 };
+enum {
+    ARENA_FIRST_BLOCK = 4096,
+    ARENA_LARGEST_BLOCK = 1 << 20,
+    ARENA_ALIGNMENT = 16
+};
 
 struct arena_block {
     struct arena_block *next;

@@ -1,7 +1,7 @@
 // Arena: memory of one request or one cycle, freed whole. Blocks grow by doubling; nothing is freed alone.
 // arena_alloc never returns NULL: outside input is bounded before it gets here, and without memory the process logs a
-// line and aborts (a crash is repaired at start). Under AddressSanitizer every allocation is a malloc, so overruns show.
-// Not thread-safe: one arena belongs to one thread at a time.
+// line and aborts (a crash is repaired at start). Under AddressSanitizer every allocation is a malloc, so overruns
+// show. Not thread-safe: one arena belongs to one thread at a time.
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>

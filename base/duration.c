@@ -14,7 +14,9 @@ static const struct duration_unit UNITS[] = {
     {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}, {"w", 604800000},
 };
 
-enum { DURATION_DIGITS = 12 };
+enum {
+    DURATION_DIGITS = 12
+};
 
 int duration_parse(const char *text, int64_t *out_ms, struct error *err)
 {

@@ -57,10 +57,9 @@ int error_prefix(struct error *err, const char *format, ...)
 
 int error_status(enum error_code code)
 {
-    static const int STATUS[] = {
-        [ERROR_NONE] = 500,
+    static const int STATUS[] = {[ERROR_NONE] = 500,
 #define ERROR_STATUS(name, status, meaning) [name] = status,
-        ERROR_CODES(ERROR_STATUS)
+                                 ERROR_CODES(ERROR_STATUS)
 #undef ERROR_STATUS
     };
     return STATUS[code];

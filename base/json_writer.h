@@ -1,12 +1,14 @@
-// Writes JSON text straight into a buffer: for lists and metrics, where a tree of jansson values would cost five times as
-// much (docs/architecture.md). Commas and escaping are handled here, in one place; tests compare it with jansson's parser.
-// Nesting is bounded by JSON_WRITER_DEPTH (asserted). Compact form; `pretty` indents by two blanks.
+// Writes JSON text straight into a buffer: for lists and metrics, where a tree of jansson values would cost five times
+// as much (docs/architecture.md). Commas and escaping are handled here, in one place; tests compare it with jansson's
+// parser. Nesting is bounded by JSON_WRITER_DEPTH (asserted). Compact form; `pretty` indents by two blanks.
 #pragma once
 #include "base/buffer.h"
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { JSON_WRITER_DEPTH = 48 };
+enum {
+    JSON_WRITER_DEPTH = 48
+};
 
 struct json_writer {
     struct buffer *out;

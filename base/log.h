@@ -4,7 +4,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+enum log_level {
+    LOG_ERROR,
+    LOG_WARN,
+    LOG_INFO,
+    LOG_DEBUG
+};
 
 struct error;
 
@@ -17,5 +22,7 @@ bool log_is_enabled(enum log_level level);
 void log_write(enum log_level level, const char *room, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Text from outside, quoted and escaped for a log line, cut after some 200 bytes. Returns out.
-enum { LOG_TEXT_SIZE = 512 };
+enum {
+    LOG_TEXT_SIZE = 512
+};
 const char *log_text(const char *text, char out[LOG_TEXT_SIZE]);

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GPU_MAXIMUM = 1000000, CPU_CORES_MAXIMUM = 100000000 };
+enum {
+    GPU_MAXIMUM = 1000000,
+    CPU_CORES_MAXIMUM = 100000000
+};
 
 // A decimal as digits and scale: value = mantissa * 10^exponent. Refuses signs, blanks, and more than 18 digits.
 struct decimal {

@@ -7,7 +7,9 @@ struct error;
 
 #define QUANTITY_UNLIMITED INT64_MAX
 
-enum { QUANTITY_TEXT_SIZE = 32 };
+enum {
+    QUANTITY_TEXT_SIZE = 32
+};
 
 // "2" -> 2000, "0.01" -> 10; steps of 0.01, at most 1,000,000 GPUs.
 int quantity_parse_gpu(const char *text, int64_t *out_gpu_milli, struct error *err);

@@ -4,7 +4,9 @@
 
 struct error;
 
-enum { TIMESTAMP_SIZE = 32 };
+enum {
+    TIMESTAMP_SIZE = 32
+};
 
 int64_t timestamp_now_ms(void);       // wall clock
 int64_t timestamp_monotonic_us(void); // for durations; no relation to wall time

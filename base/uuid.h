@@ -3,7 +3,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { UUID_SIZE = 37 };
+enum {
+    UUID_SIZE = 37
+};
 
 void uuid_create(char out[UUID_SIZE]);
 bool uuid_is_valid(const char *text);

@@ -1,9 +1,9 @@
 // The database: one SQLite file, one writer thread, a pool of readers.
 //
 // Writes: db_write() hands a function to the writer thread and returns when its changes are on disk (WAL,
-// synchronous=FULL). The writer runs what is queued, at most 64 functions, inside one transaction, each in a savepoint of
-// its own, and commits once. A function that fails undoes only itself. Because all writes happen on one thread, a function
-// may read, decide and write without fear of others.
+// synchronous=FULL). The writer runs what is queued, at most 64 functions, inside one transaction, each in a savepoint
+// of its own, and commits once. A function that fails undoes only itself. Because all writes happen on one thread, a
+// function may read, decide and write without fear of others.
 //
 // Revisions: each function that changes rows asks db_revision() for its number (one per function, growing by one) and
 // writes it into the rows' `revision`; db_touch() says what changed. After the commit listeners get the list of changes
@@ -12,8 +12,8 @@
 // Statements are prepared once per connection (keyed by the address of the SQL text: pass constants) and given back
 // with db_release. A reader is taken for one request and given back at its end; an open statement holds the WAL.
 //
-// A full disk: every function of the group gets ERROR_UNAVAILABLE, reads go on, and writes work again when there is room.
-// Any other failure to write, fsync above all, ends the process: the outcome is unknown and a restart recovers.
+// A full disk: every function of the group gets ERROR_UNAVAILABLE, reads go on, and writes work again when there is
+// room. Any other failure to write, fsync above all, ends the process: the outcome is unknown and a restart recovers.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,31 @@
+// A connection with its kept statements. Inside db/ only.
+#pragma once
+#include "db/db.h"
+
+#include <sqlite3.h>
+
+struct kept_statement {
+    const char *sql; // address of a constant: the key
+    sqlite3_stmt *stmt;
+    bool in_use;
+};
+
+struct db_conn {
+    sqlite3 *handle;
+    struct kept_statement *kept; // open addressing; a power of two
+    size_t kept_capacity, kept_count;
+    // The writer's connection only:
+    int64_t *next_revision;   // NULL for a reader
+    int64_t present_revision; // of the running write function; 0 until it asks
+    struct db_change *changes;
+    size_t change_count, change_capacity;
+    struct db_conn *next_free; // readers
+};
+
+int connection_open(struct db_conn *conn, const char *path, bool readonly, struct error *err);
+void connection_close(struct db_conn *conn);
+int connection_exec(struct db_conn *conn, const char *sql, struct error *err);
+// Sets err from the connection's last error; the codes as db.h says. Always -1.
+int connection_error(struct db_conn *conn, int code, struct error *err);
+// The disk refuses: nothing was written, and there may be room later.
+bool connection_code_is_full(int code);

@@ -1,0 +1,265 @@
+#include "db/db.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "db/migrations.h"
+#include "db/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    APPLICATION_ID = 0x70727472,
+    DEFAULT_READERS = 8,
+    READERS_MAXIMUM = 64
+};
+
+struct db {
+    char *path;
+    struct writer writer;
+    bool readonly;
+    pthread_mutex_t lock; // of the free list
+    pthread_cond_t given_back;
+    struct db_conn *readers;
+    int reader_count;
+    struct db_conn *free_readers;
+};
+
+const char *change_kind_text(enum change_kind kind)
+{
+    static const char *const TEXTS[CHANGE_KIND_COUNT] = {
+        [CHANGE_CLUSTER] = "cluster",
+        [CHANGE_NODE_POOL] = "nodepool",
+        [CHANGE_NODE] = "node",
+        [CHANGE_DEPARTMENT] = "department",
+        [CHANGE_PROJECT] = "project",
+        [CHANGE_WORKLOAD] = "workload",
+        [CHANGE_POD] = "pod",
+        [CHANGE_EVENT] = "event",
+        [CHANGE_QUEUE_FIGURES] = "queue",
+        [CHANGE_ASSET] = "asset",
+        [CHANGE_ACCESS] = "access",
+        [CHANGE_SETTING] = "setting",
+        [CHANGE_SIMULATION] = "simulation",
+    };
+    return TEXTS[kind];
+}
+
+static int read_pragma(struct db_conn *conn, const char *sql, int64_t *out_value, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare_once(conn, sql, &stmt, err) < 0)
+        return -1;
+    int rc = db_step(conn, stmt, err);
+    if (rc > 0)
+        *out_value = db_column_int(stmt, 0);
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+static int apply_migration(struct db_conn *conn, const struct migration *migration, struct error *err)
+{
+    char version[64];
+    snprintf(version, sizeof(version), "PRAGMA user_version = %d", migration->number);
+    if (connection_exec(conn, "BEGIN EXCLUSIVE", err) < 0)
+        return -1;
+    if (connection_exec(conn, migration->sql, err) < 0 || connection_exec(conn, version, err) < 0 ||
+        connection_exec(conn, "INSERT OR IGNORE INTO meta(key, value) VALUES ('revision', '0')", err) < 0 ||
+        connection_exec(conn, "COMMIT", err) < 0) {
+        if (!sqlite3_get_autocommit(conn->handle))
+            sqlite3_exec(conn->handle, "ROLLBACK", NULL, NULL, NULL);
+        return error_prefix(err, "migration %d %s: ", migration->number, migration->name);
+    }
+    return 0;
+}
+
+static int check_file(struct db_conn *conn, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare_once(conn, "PRAGMA quick_check(1)", &stmt, err) < 0)
+        return -1;
+    int rc = db_step(conn, stmt, err);
+    const char *result = rc > 0 ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    if (rc >= 0 && (!result || strcmp(result, "ok") != 0))
+        rc = error_set(err, ERROR_INTERNAL, "the database is damaged: %s", result ? result : "no answer");
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+static int migrate(struct db_conn *conn, struct error *err)
+{
+    int64_t application = 0, version = 0;
+    if (read_pragma(conn, "PRAGMA application_id", &application, err) < 0 ||
+        read_pragma(conn, "PRAGMA user_version", &version, err) < 0)
+        return -1;
+    if (application != APPLICATION_ID && (application != 0 || version != 0))
+        return error_set(err, ERROR_INVALID, "not a prorata database");
+    int64_t newest = MIGRATIONS[MIGRATION_COUNT - 1].number;
+    if (version > newest)
+        return error_set(err, ERROR_INVALID, "made by a newer release (schema %lld, this one knows %lld)",
+                         (long long)version, (long long)newest);
+    char mark[64];
+    snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", APPLICATION_ID);
+    if (version == 0 && connection_exec(conn, mark, err) < 0)
+        return -1;
+    for (size_t i = 0; i < MIGRATION_COUNT; i++)
+        if (MIGRATIONS[i].number > version && apply_migration(conn, &MIGRATIONS[i], err) < 0)
+            return -1;
+    return check_file(conn, err);
+}
+
+static int open_writer(struct db *db, struct error *err)
+{
+    if (connection_open(&db->writer.conn, db->path, false, err) < 0)
+        return -1;
+    if (connection_exec(&db->writer.conn,
+                        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000;", err) < 0 ||
+        migrate(&db->writer.conn, err) < 0)
+        return -1;
+    return writer_start(&db->writer, err);
+}
+
+static int open_readers(struct db *db, int count, struct error *err)
+{
+    db->reader_count = count > 0 && count <= READERS_MAXIMUM ? count : DEFAULT_READERS;
+    db->readers = memory_array((size_t)db->reader_count, sizeof(*db->readers));
+    for (int i = 0; i < db->reader_count; i++) {
+        if (connection_open(&db->readers[i], db->path, true, err) < 0)
+            return -1;
+        db->readers[i].next_free = db->free_readers;
+        db->free_readers = &db->readers[i];
+    }
+    return 0;
+}
+
+int db_open(const struct db_options *options, struct db **out_db, struct error *err)
+{
+    struct db *db = memory_array(1, sizeof(*db));
+    db->path = memory_strdup(options->path);
+    db->readonly = options->readonly;
+    pthread_mutex_init(&db->lock, NULL);
+    pthread_cond_init(&db->given_back, NULL);
+    if ((!db->readonly && open_writer(db, err) < 0) || open_readers(db, options->reader_count, err) < 0) {
+        error_prefix(err, "%s: ", options->path);
+        db_close(db);
+        return -1;
+    }
+    *out_db = db;
+    return 0;
+}
+
+void db_close(struct db *db)
+{
+    if (!db)
+        return;
+    writer_stop(&db->writer);
+    for (int i = 0; i < db->reader_count; i++)
+        if (db->readers[i].handle)
+            connection_close(&db->readers[i]);
+    if (db->writer.conn.handle) {
+        sqlite3_exec(db->writer.conn.handle, "PRAGMA optimize", NULL, NULL, NULL);
+        connection_close(&db->writer.conn);
+    }
+    pthread_mutex_destroy(&db->lock);
+    pthread_cond_destroy(&db->given_back);
+    free(db->readers);
+    free(db->path);
+    free(db);
+}
+
+int db_write(struct db *db, db_write_fn fn, void *context, struct error *err)
+{
+    if (db->readonly)
+        return error_set(err, ERROR_INTERNAL, "opened for reading only");
+    return writer_run(&db->writer, fn, context, err);
+}
+
+int64_t db_last_revision(struct db *db)
+{
+    return atomic_load(&db->writer.last_revision);
+}
+
+void db_add_listener(struct db *db, db_listener_fn fn, void *context)
+{
+    struct writer *writer = &db->writer;
+    pthread_mutex_lock(&writer->lock);
+    if (writer->listener_count < LISTENERS)
+        writer->listeners[writer->listener_count++] = (struct listener){fn, context};
+    pthread_mutex_unlock(&writer->lock);
+}
+
+struct db_conn *db_acquire(struct db *db)
+{
+    pthread_mutex_lock(&db->lock);
+    while (!db->free_readers)
+        pthread_cond_wait(&db->given_back, &db->lock);
+    struct db_conn *conn = db->free_readers;
+    db->free_readers = conn->next_free;
+    pthread_mutex_unlock(&db->lock);
+    return conn;
+}
+
+void db_give_back(struct db *db, struct db_conn *conn)
+{
+    if (!conn)
+        return;
+    db_read_end(conn);
+    pthread_mutex_lock(&db->lock);
+    conn->next_free = db->free_readers;
+    db->free_readers = conn;
+    pthread_cond_signal(&db->given_back);
+    pthread_mutex_unlock(&db->lock);
+}
+
+static int sync_file(const char *path, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fsync(fd) < 0) {
+        error_set(err, ERROR_UNAVAILABLE, "%s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    close(fd);
+    return 0;
+}
+
+int db_backup(struct db *db, const char *path, struct error *err)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const char *unfinished = arena_printf(&arena, "%s.unfinished", path);
+    struct db_conn *conn = db_acquire(db);
+    sqlite3_stmt *stmt = NULL;
+    int rc = -1;
+    unlink(unfinished);
+    if (db_prepare_once(conn, "VACUUM INTO ?1", &stmt, err) == 0) {
+        db_bind_text(stmt, 1, unfinished);
+        rc = db_run(conn, stmt, err);
+        db_release(conn, stmt);
+    }
+    db_give_back(db, conn);
+    if (rc == 0)
+        rc = sync_file(unfinished, err);
+    if (rc == 0 && rename(unfinished, path) < 0)
+        rc = error_set(err, ERROR_UNAVAILABLE, "%s: %s", path, strerror(errno));
+    if (rc < 0)
+        unlink(unfinished);
+    arena_done(&arena);
+    return rc;
+}
+
+void db_get_stats(struct db *db, struct db_stats *out_stats)
+{
+    struct writer *writer = &db->writer;
+    *out_stats = (struct db_stats){
+        .commits = atomic_load(&writer->commits),
+        .changes = atomic_load(&writer->changes),
+        .failed_commits = atomic_load(&writer->failed_commits),
+        .writable = atomic_load(&writer->writable),
+    };
+}

@@ -1,0 +1,48 @@
+// The writer thread: group commit. Inside db/ only; db.h says what callers see.
+#pragma once
+#include "db/connection.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+    WRITER_GROUP = 64,
+    LISTENERS = 8
+};
+
+struct write_job {
+    db_write_fn fn;
+    void *context;
+    struct error *err;
+    int rc;
+    bool done;
+    pthread_cond_t finished;
+    struct write_job *next;
+};
+
+struct listener {
+    db_listener_fn fn;
+    void *context;
+};
+
+struct writer {
+    struct db_conn conn;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock; // of the queue and the jobs' done flags
+    pthread_cond_t work;
+    struct write_job *first, *last;
+    bool stopping;
+    bool refused; // by the disk, in the present group
+    int64_t next_revision;
+    _Atomic int64_t last_revision;
+    _Atomic int64_t commits, changes, failed_commits;
+    _Atomic bool writable;
+    struct listener listeners[LISTENERS];
+    size_t listener_count;
+};
+
+// conn is open and migrated; the thread owns it from here on.
+int writer_start(struct writer *writer, struct error *err);
+void writer_stop(struct writer *writer); // runs what is queued first
+int writer_run(struct writer *writer, db_write_fn fn, void *context, struct error *err);
