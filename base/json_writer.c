@@ -211,7 +211,7 @@ void json_int(struct json_writer *json, const char *key, int64_t value)
     json_value_int(json, value);
 }
 
-void json_real(struct json_writer *json, const char *key, double value)
+void json_number(struct json_writer *json, const char *key, double value)
 {
     json_key(json, key);
     json_value_real(json, value);

@@ -38,7 +38,7 @@ void json_value_raw(struct json_writer *json, const char *json_text);
 // Key and value in one line.
 void json_text(struct json_writer *json, const char *key, const char *text);
 void json_int(struct json_writer *json, const char *key, int64_t value);
-void json_real(struct json_writer *json, const char *key, double value);
+void json_number(struct json_writer *json, const char *key, double value);
 void json_milli(struct json_writer *json, const char *key, int64_t milli);
 void json_bool(struct json_writer *json, const char *key, bool value);
 void json_null_at(struct json_writer *json, const char *key);
