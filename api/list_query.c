@@ -12,8 +12,8 @@
 #include <string.h>
 
 static const char *const OPERATOR_TEXT[] = {
-    [FILTER_EQUAL] = "==",       [FILTER_NOT_EQUAL] = "!=", [FILTER_LESS_EQUAL] = "<=", [FILTER_GREATER_EQUAL] = ">=",
-    [FILTER_CONTAINS] = "=@",    [FILTER_LACKS] = "!@",     [FILTER_BEGINS] = "=^",     [FILTER_ENDS] = "=$",
+    [FILTER_EQUAL] = "==",    [FILTER_NOT_EQUAL] = "!=", [FILTER_LESS_EQUAL] = "<=", [FILTER_GREATER_EQUAL] = ">=",
+    [FILTER_CONTAINS] = "=@", [FILTER_LACKS] = "!@",     [FILTER_BEGINS] = "=^",     [FILTER_ENDS] = "=$",
 };
 
 static const struct list_field *find_field(const struct list_source *source, const char *name)
@@ -57,7 +57,7 @@ static const char *like_pattern(struct arena *arena, const char *before, const c
 static int refuse_operator(const struct list_field *field, const struct filter *filter, struct error *err)
 {
     static const char *const ALLOWED[] = {
-        [LIST_TEXT] = "", [LIST_NUMBER] = "== != <= >=", [LIST_TIME] = "== != <= >=",
+        [LIST_TEXT] = "",      [LIST_NUMBER] = "== != <= >=",    [LIST_TIME] = "== != <= >=",
         [LIST_BOOL] = "== !=", [LIST_SET] = "== != =@ !@ =^ =$",
     };
     return error_set(err, ERROR_INVALID, "filterBy: %s takes the operators %s, got %s", field->name,
@@ -98,7 +98,7 @@ static void filter_text(struct list_query *query, const struct list_field *field
         return;
     }
     const char *not = filter->op == FILTER_LACKS ? "NOT " : "";
-    add_condition(query, arena_printf(query->arena, "coalesce(%s, '') %sLIKE ? ESCAPE '\\'", field->sql, not));
+    add_condition(query, arena_printf(query->arena, "coalesce(%s, '') %sLIKE ? ESCAPE '\\'", field->sql, not ));
     add_text(query, filter_pattern(query->arena, filter));
 }
 
@@ -109,8 +109,9 @@ static int filter_set(struct list_query *query, const struct list_field *field, 
         return refuse_operator(field, filter, err);
     bool is_exact = filter->op == FILTER_EQUAL || filter->op == FILTER_NOT_EQUAL;
     bool is_negative = filter->op == FILTER_NOT_EQUAL || filter->op == FILTER_LACKS;
-    add_condition(query, arena_printf(query->arena, "%sEXISTS (SELECT 1 FROM json_each(%s) AS each WHERE each.value %s)",
-                                      is_negative ? "NOT " : "", field->sql, is_exact ? "= ?" : "LIKE ? ESCAPE '\\'"));
+    add_condition(query,
+                  arena_printf(query->arena, "%sEXISTS (SELECT 1 FROM json_each(%s) AS each WHERE each.value %s)",
+                               is_negative ? "NOT " : "", field->sql, is_exact ? "= ?" : "LIKE ? ESCAPE '\\'"));
     add_text(query, is_exact ? filter->value : filter_pattern(query->arena, filter));
     return 0;
 }
@@ -264,11 +265,11 @@ const char *list_query_sql(const struct list_query *query)
 {
     const struct list_source *source = query->source;
     const char *direction = query->request.is_descending ? "DESC" : "ASC";
-    const char *order = query->sort ? arena_printf(query->arena, "%s %s, %s %s", query->sort->sql, direction, source->id,
-                                                   direction)
-                                    : source->order;
-    return arena_printf(query->arena, "SELECT %s FROM %s%s%s ORDER BY %s LIMIT ? OFFSET ?", source->columns, source->from,
-                        query->where[0] ? " WHERE " : "", query->where, order);
+    const char *order =
+        query->sort ? arena_printf(query->arena, "%s %s, %s %s", query->sort->sql, direction, source->id, direction)
+                    : source->order;
+    return arena_printf(query->arena, "SELECT %s FROM %s%s%s ORDER BY %s LIMIT ? OFFSET ?", source->columns,
+                        source->from, query->where[0] ? " WHERE " : "", query->where, order);
 }
 
 static void bind_conditions(const struct list_query *query, sqlite3_stmt *stmt)

@@ -1,9 +1,10 @@
 // Lists: one page of rows, chosen by filterBy and search, in the order of sortBy and sortOrder (api-notes, "Lists").
 //
 // A list says once what its columns are (struct list_source); the rest follows: conditions with every value bound, LIKE
-// patterns escaped, a tie broken by id in the direction of the sort (so that one index serves both directions), and one row
-// more than was asked for, which tells whether there is a next page. Field names have been checked against the document
-// before; a name that the source lacks, or an operator or value that does not suit the column, is ERROR_INVALID.
+// patterns escaped, a tie broken by id in the direction of the sort (so that one index serves both directions), and one
+// row more than was asked for, which tells whether there is a next page. Field names have been checked against the
+// document before; a name that the source lacks, or an operator or value that does not suit the column, is
+// ERROR_INVALID.
 //
 //     struct list_query query;
 //     if (list_query_init(&query, &PROJECT_LIST, req, err) < 0)
@@ -55,7 +56,11 @@ struct list_source {
     size_t field_count;
 };
 
-enum { LIST_LIMIT_MAX = 500, LIST_FILTER_MAX = 32, LIST_BIND_MAX = 160 };
+enum {
+    LIST_LIMIT_MAX = 500,
+    LIST_FILTER_MAX = 32,
+    LIST_BIND_MAX = 160
+};
 
 // What a caller asked for.
 struct list_request {
@@ -69,7 +74,11 @@ struct list_request {
 };
 
 struct list_bind {
-    enum { LIST_BIND_TEXT, LIST_BIND_INT, LIST_BIND_REAL } kind;
+    enum {
+        LIST_BIND_TEXT,
+        LIST_BIND_INT,
+        LIST_BIND_REAL
+    } kind;
     const char *text;
     int64_t integer;
     double real;
