@@ -1,0 +1,55 @@
+# make run and make test are all a newcomer needs; make help lists the rest.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PREFIX ?= /usr/local
+RUN_ARGS ?=
+FUZZ_SECONDS ?= 60
+
+help: ## What there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+deps: ## Say what is missing for build and tests, and install it (Debian packages; root or sudo)
+	@tools/deps.sh build test
+
+build: ## Install what the build lacks and leave build/prorata
+	@tools/deps.sh build
+	@tools/build.sh build
+
+run: build ## Build, and serve the dashboard with a simulated cluster on http://127.0.0.1:8080 (data in ./data)
+	@exec build/prorata serve --data ./data --quick-start $(RUN_ARGS)
+
+test: ## Install what tests need and run all tests (AddressSanitizer, ThreadSanitizer, API, CLI, browser)
+	@tools/deps.sh build test
+	@tools/test.sh all
+
+check: ## The tests that take less than two minutes
+	@tools/deps.sh build test
+	@tools/test.sh quick
+
+test-long: ## What takes too long for every change: long fuzzing, many random clusters, hundreds of rounds of kill -9
+	@tools/deps.sh build test
+	@tools/test.sh long
+
+bench: ## Benchmarks, each printed with its set-up
+	@tools/deps.sh build test
+	@tools/build.sh build
+	@bench/run.sh
+
+fuzz: ## Fuzz every parser of outside bytes for FUZZ_SECONDS each
+	@tools/deps.sh build test
+	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+lint: ## clang-format, clang-tidy, OpenAPI linter, eslint
+	@tools/deps.sh build test
+	@tools/lint.sh
+
+format: ## Format the C sources
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: build ## Install under PREFIX (default /usr/local)
+	@cmake --install build --prefix $(PREFIX)
+
+clean: ## Remove what was built (not ./data)
+	@rm -rf build build-asan build-tsan build-fuzz artifacts
+
+.PHONY: help deps build run test check test-long bench fuzz lint format install clean
