@@ -1,0 +1,117 @@
+#include "db/scopes.h"
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "db/db.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char SQL_PROJECT[] = "SELECT cluster_id, department_id, name FROM projects WHERE id = ?";
+static const char SQL_DEPARTMENT[] = "SELECT cluster_id, id, name FROM departments WHERE id = ?";
+static const char SQL_CLUSTER[] = "SELECT id, 0, name FROM clusters WHERE uuid = ?";
+static const char SQL_TENANT_NAME[] = "SELECT value FROM meta WHERE key = 'tenant_name'";
+
+void scope_filter_sql(const struct scope_filter *filter, struct buffer *sql, const char *cluster_column,
+                      const char *department_column, const char *project_column)
+{
+    if (filter->is_all)
+        buffer_text(sql, "(1)");
+    else
+        buffer_printf(sql,
+                      "(%s IN (SELECT value FROM json_each(?)) OR %s IN (SELECT value FROM json_each(?)) OR "
+                      "%s IN (SELECT value FROM json_each(?)))",
+                      cluster_column, department_column, project_column);
+}
+
+static void bind_list(sqlite3_stmt *stmt, int index, const int64_t *ids, size_t count)
+{
+    struct buffer list;
+    buffer_init(&list, 0);
+    buffer_char(&list, '[');
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&list, "%s%" PRId64, i ? "," : "", ids[i]);
+    buffer_char(&list, ']');
+    db_bind_text(stmt, index, list.data);
+    buffer_done(&list);
+}
+
+int scope_filter_bind(const struct scope_filter *filter, sqlite3_stmt *stmt, int index)
+{
+    if (filter->is_all)
+        return index;
+    bind_list(stmt, index, filter->cluster_ids, filter->cluster_count);
+    bind_list(stmt, index + 1, filter->department_ids, filter->department_count);
+    bind_list(stmt, index + 2, filter->project_ids, filter->project_count);
+    return index + 3;
+}
+
+static int read_path(struct db_conn *conn, const char *sql, const char *text_key, int64_t key, struct arena *arena,
+                     struct scope_path *out_path, const char **out_name, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        return -1;
+    if (text_key)
+        db_bind_text(stmt, 1, text_key);
+    else
+        db_bind_int(stmt, 1, key);
+    int rc = db_step(conn, stmt, err);
+    if (rc > 0) {
+        *out_path = (struct scope_path){.cluster_id = db_column_int(stmt, 0), .department_id = db_column_int(stmt, 1)};
+        if (out_name)
+            *out_name = db_column_text(stmt, 2, arena);
+    }
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_find_project_path(struct db_conn *conn, int64_t project_id, struct scope_path *out_path, struct error *err)
+{
+    int rc = read_path(conn, SQL_PROJECT, NULL, project_id, NULL, out_path, NULL, err);
+    if (rc > 0)
+        out_path->project_id = project_id;
+    return rc;
+}
+
+int db_find_department_path(struct db_conn *conn, int64_t department_id, struct scope_path *out_path, struct error *err)
+{
+    return read_path(conn, SQL_DEPARTMENT, NULL, department_id, NULL, out_path, NULL, err);
+}
+
+static int find_tenant(struct db_conn *conn, struct arena *arena, const char **out_name, struct error *err)
+{
+    if (!out_name)
+        return 1;
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_TENANT_NAME, &stmt, err) < 0)
+        return -1;
+    int rc = db_step(conn, stmt, err);
+    if (rc >= 0)
+        *out_name = rc > 0 ? db_column_text(stmt, 0, arena) : "prorata";
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 1;
+}
+
+int db_find_scope(struct db_conn *conn, enum scope_type type, const char *scope_id, struct arena *arena,
+                  struct scope_path *out_path, const char **out_name, struct error *err)
+{
+    if (type == SCOPE_SYSTEM || type == SCOPE_TENANT) {
+        *out_path = (struct scope_path){0};
+        return find_tenant(conn, arena, out_name, err);
+    }
+    if (type == SCOPE_CLUSTER)
+        return read_path(conn, SQL_CLUSTER, scope_id, 0, arena, out_path, out_name, err);
+    char *end;
+    errno = 0;
+    int64_t id = strtoll(scope_id, &end, 10);
+    if (errno || end == scope_id || *end || id <= 0)
+        return 0;
+    int rc =
+        read_path(conn, type == SCOPE_PROJECT ? SQL_PROJECT : SQL_DEPARTMENT, NULL, id, arena, out_path, out_name, err);
+    if (rc > 0 && type == SCOPE_PROJECT)
+        out_path->project_id = id;
+    return rc;
+}
