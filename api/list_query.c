@@ -1,10 +1,12 @@
 #include "api/list_query.h"
 #include "api/request.h"
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/timestamp.h"
 #include "db/db.h"
+#include "db/scopes.h"
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -259,6 +261,22 @@ void list_query_where_int(struct list_query *query, const char *sql, int64_t val
 {
     add_condition(query, sql);
     add_bind(query, (struct list_bind){.kind = LIST_BIND_INT, .integer = value});
+}
+
+void list_query_where_scope(struct list_query *query, const struct scope_filter *filter, const char *cluster_column,
+                            const char *department_column, const char *project_column)
+{
+    if (filter->is_all)
+        return;
+    struct buffer condition;
+    buffer_init(&condition, 0);
+    scope_filter_sql(filter, &condition, cluster_column, department_column, project_column);
+    add_condition(query, condition.data);
+    buffer_done(&condition);
+    const char *lists[3];
+    scope_filter_lists(filter, query->arena, lists);
+    for (size_t i = 0; i < 3; i++)
+        add_text(query, lists[i]);
 }
 
 const char *list_query_sql(const struct list_query *query)

@@ -28,6 +28,7 @@ struct error;
 struct filter;
 struct json_writer;
 struct request;
+struct scope_filter;
 typedef struct sqlite3_stmt sqlite3_stmt;
 
 enum list_field_type {
@@ -109,6 +110,9 @@ int list_query_build(struct list_query *query, const struct list_source *source,
 void list_query_where(struct list_query *query, const char *sql);
 void list_query_where_text(struct list_query *query, const char *sql, const char *value);
 void list_query_where_int(struct list_query *query, const char *sql, int64_t value);
+// Only what a caller may see (api/authorization.h, access_filter); a column that the source lacks is "NULL".
+void list_query_where_scope(struct list_query *query, const struct scope_filter *filter, const char *cluster_column,
+                            const char *department_column, const char *project_column);
 
 // The statement as text, for tests and for EXPLAIN; in the arena.
 const char *list_query_sql(const struct list_query *query);

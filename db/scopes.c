@@ -26,15 +26,25 @@ void scope_filter_sql(const struct scope_filter *filter, struct buffer *sql, con
                       cluster_column, department_column, project_column);
 }
 
-static void bind_list(sqlite3_stmt *stmt, int index, const int64_t *ids, size_t count)
+static void write_list(struct buffer *list, const int64_t *ids, size_t count)
+{
+    buffer_clear(list);
+    buffer_char(list, '[');
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(list, "%s%" PRId64, i ? "," : "", ids[i]);
+    buffer_char(list, ']');
+}
+
+void scope_filter_lists(const struct scope_filter *filter, struct arena *arena, const char *out_lists[3])
 {
     struct buffer list;
     buffer_init(&list, 0);
-    buffer_char(&list, '[');
-    for (size_t i = 0; i < count; i++)
-        buffer_printf(&list, "%s%" PRId64, i ? "," : "", ids[i]);
-    buffer_char(&list, ']');
-    db_bind_text(stmt, index, list.data);
+    write_list(&list, filter->cluster_ids, filter->cluster_count);
+    out_lists[0] = arena_strdup(arena, list.data);
+    write_list(&list, filter->department_ids, filter->department_count);
+    out_lists[1] = arena_strdup(arena, list.data);
+    write_list(&list, filter->project_ids, filter->project_count);
+    out_lists[2] = arena_strdup(arena, list.data);
     buffer_done(&list);
 }
 
@@ -42,9 +52,13 @@ int scope_filter_bind(const struct scope_filter *filter, sqlite3_stmt *stmt, int
 {
     if (filter->is_all)
         return index;
-    bind_list(stmt, index, filter->cluster_ids, filter->cluster_count);
-    bind_list(stmt, index + 1, filter->department_ids, filter->department_count);
-    bind_list(stmt, index + 2, filter->project_ids, filter->project_count);
+    struct arena arena;
+    arena_init(&arena);
+    const char *lists[3];
+    scope_filter_lists(filter, &arena, lists);
+    for (int i = 0; i < 3; i++)
+        db_bind_text(stmt, index + i, lists[i]);
+    arena_done(&arena);
     return index + 3;
 }
 

@@ -17,6 +17,8 @@ typedef struct sqlite3_stmt sqlite3_stmt;
 // statement keeps its indexes; else it takes three `?`. A column that the table lacks is given as "NULL".
 void scope_filter_sql(const struct scope_filter *filter, struct buffer *sql, const char *cluster_column,
                       const char *department_column, const char *project_column);
+// The same condition's three values as JSON lists, for who builds statements otherwise.
+void scope_filter_lists(const struct scope_filter *filter, struct arena *arena, const char *out_lists[3]);
 // Binds the condition's parameters from this index on; returns the next free index.
 int scope_filter_bind(const struct scope_filter *filter, sqlite3_stmt *stmt, int index);
 
