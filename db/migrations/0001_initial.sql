@@ -237,6 +237,7 @@ CREATE TABLE workloads (
     stale_since_ms INTEGER NOT NULL DEFAULT 0,
     messages_json TEXT, -- pendingSchedulingMessages
     explanation_json TEXT, -- {"sentence","why",...}: answered by GET /workloads/{id}/explanation
+    listing_json TEXT NOT NULL, -- what never changes of its row in GET /workloads, ready to copy: members without braces
     revision INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX workloads_name ON workloads(project_id, name) WHERE deleted_ms = 0;
