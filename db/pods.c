@@ -1,0 +1,166 @@
+#include "db/pods.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/uuid.h"
+#include "db/db.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char SQL_INSERT_POD[] =
+    "INSERT INTO pods (uuid, workload_id, name, role, pod_index, attempt, status, k8s_phase_updated_ms, gpu_devices,"
+    " gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes, constraints_json, created_ms, revision)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'Pending', ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?7, ?14)";
+static const char SQL_FIND_OWNER[] =
+    "SELECT name, type, pods_wanted, completions, succeeded_count FROM workloads WHERE id = ?";
+static const char SQL_FIND_REQUEST[] =
+    "SELECT gpu_devices, gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes, constraints_json"
+    " FROM pods WHERE workload_id = ? AND role = ? ORDER BY id LIMIT 1";
+
+static int insert_pod(struct db_conn *conn, sqlite3_stmt *stmt, const struct pod_owner *owner,
+                      const struct pod_request *request, int64_t index, int64_t attempt, int64_t now_ms,
+                      struct error *err)
+{
+    char uuid[UUID_SIZE];
+    char name[POD_NAME_SIZE];
+    uuid_create(uuid);
+    db_bind_text(stmt, 1, uuid);
+    db_bind_int(stmt, 2, owner->workload_id);
+    db_bind_text(stmt, 3, pod_name(owner->workload_name, owner->workload_type, request->role, index, attempt, name));
+    db_bind_text(stmt, 4, request->role);
+    db_bind_int(stmt, 5, index);
+    db_bind_int(stmt, 6, attempt);
+    db_bind_int(stmt, 7, now_ms);
+    db_bind_int(stmt, 8, request->gpu_devices);
+    db_bind_int(stmt, 9, request->gpu_portion_milli);
+    db_bind_int(stmt, 10, request->gpu_memory_mib);
+    db_bind_int(stmt, 11, request->cpu_milli);
+    db_bind_int(stmt, 12, request->memory_bytes);
+    db_bind_text(stmt, 13, request->constraints_json);
+    db_bind_int(stmt, 14, db_revision(conn));
+    if (db_run(conn, stmt, err) < 0)
+        return -1;
+    db_touch(conn, CHANGE_POD, uuid);
+    return 0;
+}
+
+int db_insert_pods(struct db_conn *conn, const struct pod_owner *owner, const struct pod_request *request,
+                   int64_t first_index, int64_t count, int64_t attempt, int64_t now_ms, struct error *err)
+{
+    for (int64_t i = 0; i < count; i++) {
+        sqlite3_stmt *stmt;
+        if (db_prepare(conn, SQL_INSERT_POD, &stmt, err) < 0)
+            return -1;
+        int rc = insert_pod(conn, stmt, owner, request, first_index + i, attempt, now_ms, err);
+        db_release(conn, stmt);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct owner_row {
+    struct pod_owner owner;
+    int64_t pods_wanted;
+    int64_t completions_left;
+};
+
+static int find_owner(struct db_conn *conn, int64_t workload_id, struct arena *arena, struct owner_row *out_row,
+                      struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_FIND_OWNER, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1)
+        *out_row = (struct owner_row){
+            .owner = {.workload_id = workload_id,
+                      .workload_name = db_column_text(stmt, 0, arena),
+                      .workload_type = db_column_text(stmt, 1, arena)},
+            .pods_wanted = db_column_int(stmt, 2),
+            .completions_left = db_column_int(stmt, 3) - db_column_int(stmt, 4),
+        };
+    db_release(conn, stmt);
+    if (rc == 0)
+        return error_set(err, ERROR_NOT_FOUND, "no workload with number %" PRId64, workload_id);
+    return rc < 0 ? -1 : 0;
+}
+
+// 1: found; 0: the workload has no pod of this role; -1: error.
+static int find_request(struct db_conn *conn, int64_t workload_id, const char *role, struct arena *arena,
+                        struct pod_request *out_request, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_FIND_REQUEST, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    db_bind_text(stmt, 2, role);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1)
+        *out_request = (struct pod_request){
+            .role = role,
+            .gpu_devices = db_column_int(stmt, 0),
+            .gpu_portion_milli = db_column_int(stmt, 1),
+            .gpu_memory_mib = db_column_int(stmt, 2),
+            .cpu_milli = db_column_int(stmt, 3),
+            .memory_bytes = db_column_int(stmt, 4),
+            .constraints_json = db_column_text(stmt, 5, arena),
+        };
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_create_pods(struct db_conn *conn, int64_t workload_id, int64_t attempt, int64_t now_ms, struct error *err)
+{
+    int rc = -1;
+    struct arena arena;
+    arena_init(&arena);
+    struct owner_row row;
+    struct pod_request request;
+    if (find_owner(conn, workload_id, &arena, &row, err) < 0)
+        goto done;
+    int64_t worker_count = row.pods_wanted;
+    int has_master = find_request(conn, workload_id, POD_ROLE_TEXT_MASTER, &arena, &request, err);
+    if (has_master < 0)
+        goto done;
+    if (has_master) {
+        worker_count--;
+        if (db_insert_pods(conn, &row.owner, &request, 0, 1, attempt, now_ms, err) < 0)
+            goto done;
+    }
+    if (strcmp(row.owner.workload_type, "Training") == 0 && worker_count > row.completions_left &&
+        row.completions_left > 0)
+        worker_count = row.completions_left;
+    int has_worker = find_request(conn, workload_id, POD_ROLE_TEXT_WORKER, &arena, &request, err);
+    if (has_worker < 0)
+        goto done;
+    if (has_worker && db_insert_pods(conn, &row.owner, &request, 0, worker_count, attempt, now_ms, err) < 0)
+        goto done;
+    rc = 0;
+done:
+    arena_done(&arena);
+    return rc;
+}
+
+int db_create_pod(struct db_conn *conn, int64_t workload_id, const char *role, int64_t pod_index, int64_t attempt,
+                  int64_t now_ms, struct error *err)
+{
+    int rc = -1;
+    struct arena arena;
+    arena_init(&arena);
+    struct owner_row row;
+    struct pod_request request;
+    if (find_owner(conn, workload_id, &arena, &row, err) < 0)
+        goto done;
+    int found = find_request(conn, workload_id, role, &arena, &request, err);
+    if (found == 0)
+        error_set(err, ERROR_NOT_FOUND, "workload %s has no %s", row.owner.workload_name, role);
+    if (found <= 0)
+        goto done;
+    rc = db_insert_pods(conn, &row.owner, &request, pod_index, 1, attempt, now_ms, err);
+done:
+    arena_done(&arena);
+    return rc;
+}

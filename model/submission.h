@@ -1,0 +1,64 @@
+// A workload as it is submitted: what the request says, checked and completed with defaults, and the numbers that
+// follow from it (model/workload_spec.h reads the specification). db/workloads.h stores it.
+#pragma once
+#include "model/pod.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum workload_type {
+    WORKLOAD_TYPE_TRAINING,
+    WORKLOAD_TYPE_WORKSPACE,
+    WORKLOAD_TYPE_DISTRIBUTED,
+    WORKLOAD_TYPE_COUNT
+};
+
+// What follows from the specification.
+struct workload_spec {
+    enum workload_type type;
+    const char *category;
+    const char *priority_class; // one of the seven names of today
+    int64_t priority;
+    bool is_preemptible;
+    const char *framework;         // distributed: PyTorch, MPI, ...; "" else
+    const char *const *node_pools; // as asked, in order
+    size_t node_pool_count;        // 0: the project's default
+    const char *node_type;         // NULL: none asked for
+    struct pod_request worker;
+    struct pod_request master;
+    bool has_master;
+    int64_t worker_count;             // workers, or pods of a training at once
+    int64_t pods_wanted;              // with the master
+    int64_t min_pods;                 // the gang
+    int64_t min_workers, max_workers; // elastic; 0: not given
+    int64_t parallelism, completions;
+    int64_t backoff_limit;
+    int64_t grace_period_ms;
+    int64_t auto_delete_ms;
+    bool is_terminated_after_preemption;
+    const char *gpu_request_type; // portion, memory; NULL: whole devices
+    int64_t gpu_milli; // sums over pods_wanted; what an amount of GPU memory comes to is known on the node: 0 here
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+};
+
+struct submission {
+    const char *uuid;
+    const char *name;
+    const char *requested_name;
+    int64_t project_id;
+    const char *created_by;
+    int64_t now_ms;
+    const struct workload_spec *spec;
+    const char *spec_json;
+    const char *master_spec_json; // NULL: none of its own
+    const char *node_pools_json;  // NULL: none asked for
+    const char *listing_json;
+    int64_t time_limit_ms; // 0: none
+    int64_t idle_limit_ms;
+};
+
+// "Training", "Workspace", "Distributed": static text.
+const char *workload_type_text(enum workload_type type);
+// False where the text is none of them.
+bool workload_type_parse(const char *text, enum workload_type *out_type);
