@@ -1,0 +1,39 @@
+// The server's settings, from flags, environment and file (base/settings.def has the rows). Values are read and checked
+// here, once; later code sees typed fields.
+#pragma once
+#include "base/log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct error;
+
+enum { SETTINGS_LIST_MAX = 16 };
+
+struct settings {
+    const char *data;
+    const char *listen[SETTINGS_LIST_MAX];
+    size_t listen_count;
+    const char *backend;
+    const char *cluster; // NULL: none given
+    double speed;
+    bool log_json;
+    enum log_level log_level;
+    bool metrics_open;
+    int http_threads;
+    int64_t body_max_bytes;
+    const char *trusted_proxies[SETTINGS_LIST_MAX];
+    size_t trusted_proxy_count;
+    int64_t token_lifetime_s;
+    bool quick_start;
+    const char *scenario; // of `prorata demo`; NULL: the first
+};
+
+enum settings_outcome { SETTINGS_READ, SETTINGS_HELP_SHOWN };
+
+// Reads argv[1..]; texts live in arena. `command` names it in the help text. -1: err is one line that says what and where
+// (flag, variable, or file and line).
+int settings_read(int argc, char **argv, const char *command, struct arena *arena, struct settings *out_settings,
+                  enum settings_outcome *out_outcome, struct error *err);
