@@ -1,0 +1,10 @@
+#include "backends/backend.h"
+
+void backend_destroy(struct backend *backend)
+{
+    if (!backend || !backend->ops)
+        return;
+    backend->ops->stop(backend->self);
+    backend->ops->destroy(backend->self);
+    *backend = (struct backend){0};
+}

@@ -1,0 +1,142 @@
+// A backend makes pods real. The reconciler knows nothing else of it.
+//
+// Facts and orders pass each other: an order may be answered late, twice or never, and things change behind our back.
+// So orders are idempotent and carry the decision's number, facts say what is the case (not what was asked), and
+// whoever reads a fact that no longer matters ignores it. What rows say and what the backend really runs are compared
+// once, by adopt, after every start.
+//
+// An implementation embeds nothing of the database: what it must know of a pod is handed over with each call, and what
+// it learns goes out as facts.
+#pragma once
+#include "base/uuid.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buffer;
+struct error;
+
+// A pod as rows know it. Texts belong to the caller and end with the call.
+struct backend_pod {
+    const char *uuid;
+    const char *name;
+    const char *role; // worker, master
+    int64_t index;
+    int64_t attempt;
+    const char *workload_uuid;
+    const char *workload_name;
+    const char *workload_type;
+    const char *project_name;
+    const char *namespace;
+    const char *spec_json; // the workload's (the master's for a master), in the API's form
+    const char *node_name; // NULL: it has no place
+    const uint32_t *gpu_indices;
+    size_t gpu_index_count;
+    int64_t gpu_milli;
+    int64_t grace_ms;     // how long it may take to stop
+    int64_t scheduled_ms; // when it was given its place
+    int64_t started_ms;   // 0: not yet
+    int64_t stopping_ms;  // when it was told to stop; 0: it was not
+    int64_t completed_ms; // 0: lives
+};
+
+struct backend_node {
+    const char *name;
+    bool ready;
+    bool removed;
+    const char *reason; // of not being ready; may be empty
+};
+
+enum backend_verb {
+    BACKEND_START, // start the pod on its node, with its devices
+    BACKEND_STOP,  // stop it within grace_ms
+    BACKEND_FORGET // its end is known and recorded: what is kept of it may go
+};
+
+struct backend_order {
+    int64_t decision; // a later decision about a pod has a higher number; the same number again changes nothing
+    enum backend_verb verb;
+    struct backend_pod pod;
+};
+
+enum backend_fact_kind {
+    BACKEND_POD_STARTING, // accepted; pulls its image
+    BACKEND_POD_RUNNING,  // since time_ms
+    BACKEND_POD_ENDED,    // by itself, at time_ms, with exit_code and reason: holds nothing any more
+    BACKEND_POD_GONE,     // after having been told to stop: holds nothing any more
+    BACKEND_POD_REFUSED,  // could not be started there: never held anything
+    BACKEND_POD_LOST,     // its node is lost, and it with it
+    BACKEND_POD_UNKNOWN,  // (after adopt) rows say it should be there, and it is not: the order must be given again
+    BACKEND_POD_USAGE,    // gpu_utilization from time_ms on
+    BACKEND_NODE_STATE    // node_name is ready, or not, with reason
+};
+
+struct backend_fact {
+    enum backend_fact_kind kind;
+    char pod_uuid[UUID_SIZE];
+    int64_t decision; // the order it answers; 0: none
+    int64_t time_ms;  // wall clock
+    int64_t exit_code;
+    double gpu_utilization; // percent of the devices it holds
+    bool ready;
+    char node_name[256];
+    char reason[64];   // Completed, Error, NodeLost, OOMKilled, ...: one word
+    char message[160]; // for people; may be empty
+};
+
+// Lines of a pod's log. A position counts from 0 and stays good across restarts; only the backend knows its unit.
+struct backend_log_request {
+    struct backend_pod pod;
+    int64_t position; // of the first line wanted: 0 from the beginning, or out_position of the call before
+    int64_t since_ms; // nothing older; 0: no bound
+    int64_t tail;     // only the last lines of what there is; negative: all
+    int64_t now_ms;   // lines that are not older than this exist
+    bool timestamps;  // each line begins with its time
+    size_t max_bytes;
+};
+
+// Set once by the owner before start: called from any thread of the backend when there are facts, must only wake
+// somebody.
+typedef void (*backend_wake_fn)(void *context);
+
+// How fast simulated lives pass. Absent (NULL) where a backend is real.
+struct backend_clock_ops {
+    double (*speed)(void *backend);
+    // From now on; what has been lived is lived. The caller keeps the state (a text) and gives it back at the next
+    // start.
+    void (*set_speed)(void *backend, double speed, struct buffer *out_state);
+};
+
+struct backend_ops {
+    const char *name; // "simulated", ...
+    // Starts its threads. Facts may come from here on.
+    int (*start)(void *backend, backend_wake_fn wake, void *wake_context, struct error *err);
+    // What should be there: called once after start, before any order. The backend takes up what it has and reports its
+    // state as facts, reports the rest as BACKEND_POD_UNKNOWN or, where its node is lost, BACKEND_POD_LOST, and stops
+    // what it runs that is not in the list.
+    int (*adopt)(void *backend, const struct backend_pod *pods, size_t pod_count, const struct backend_node *nodes,
+                 size_t node_count, struct error *err);
+    // Takes orders over; returns without waiting for their effect.
+    void (*apply)(void *backend, const struct backend_order *orders, size_t count);
+    // What rows say of nodes has changed, for a backend whose nodes live in rows. May be NULL.
+    void (*nodes_changed)(void *backend, const struct backend_node *nodes, size_t count);
+    // Moves the facts that have come up since the last call into arena, in their order.
+    size_t (*take_facts)(void *backend, struct arena *arena, struct backend_fact **out_facts);
+    // Appends lines; *out_position is where the next call goes on, *out_ended says that no line will follow. Any
+    // thread.
+    int (*logs)(void *backend, const struct backend_log_request *request, struct buffer *out, int64_t *out_position,
+                bool *out_ended, struct error *err);
+    void (*stop)(void *backend); // ends its threads; pods go on
+    void (*destroy)(void *backend);
+    const struct backend_clock_ops *clock;
+};
+
+// What is passed around: the functions and what they act on.
+struct backend {
+    const struct backend_ops *ops;
+    void *self;
+};
+
+// Stops and destroys; an empty one is fine.
+void backend_destroy(struct backend *backend);

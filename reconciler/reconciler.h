@@ -1,0 +1,94 @@
+// The reconciler: database -> snapshot -> plan -> database -> backend, on a thread of its own.
+//
+// It wakes when rows change (waiting at most coalesce_ms for more), when the backend has facts, and every tick. Its
+// memory is a cache of rows, kept up by revision, and thrown away and read again after any error. A cycle's outcome is
+// one transaction; only after the commit is the backend told.
+#pragma once
+#include "scheduler/plan.h"
+#include "scheduler/snapshot.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct backend;
+struct buffer;
+struct db;
+struct error;
+struct reconciler;
+
+struct reconciler_options {
+    int64_t tick_ms;                  // 0: 1000
+    int64_t coalesce_ms;              // 0: 10
+    int64_t retry_delay_ms;           // before the second attempt of a pod that failed, then doubling; 0: 10 s
+    int64_t retry_delay_max_ms;       // 0: 6 min
+    int64_t sample_interval_ms;       // at most one sample of a figure in this time; 0: 1000
+    int64_t sample_retention_ms;      // 0: 30 days
+    int64_t (*now_ms)(void *context); // NULL: the wall clock. For tests and replays
+    void *now_context;
+};
+
+// Registers its listener at db. options may be NULL. The backend stays the caller's and must outlive the reconciler.
+int reconciler_create(struct db *db, struct backend *backend, const struct reconciler_options *options,
+                      struct reconciler **out_reconciler, struct error *err);
+// Starts the backend and the thread. The first cycle reads all rows and adopts what the backend runs.
+int reconciler_start(struct reconciler *reconciler, struct error *err);
+// Ends the running cycle and the thread. NULL is fine.
+void reconciler_stop(struct reconciler *reconciler);
+// Stops, and frees. The database must have no writers any more that could call the listener. NULL is fine.
+void reconciler_destroy(struct reconciler *reconciler);
+
+// For callers with a thread of their own (tests): start the backend, then turns until one finds nothing to do.
+int reconciler_begin(struct reconciler *reconciler, struct error *err);
+// One turn: facts, rows, plan, commit, orders. *out_busy says whether anything was done. A failed turn (a full disk,
+// say) leaves no trace but that rows are read anew by the next.
+int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error *err);
+
+// Any thread: something has changed that the database does not tell.
+void reconciler_wake(struct reconciler *reconciler);
+// True once the first cycle is done. Any thread.
+bool reconciler_is_ready(const struct reconciler *reconciler);
+
+// The latest cycle: unchanging, shared by reference.
+struct reconciler_view {
+    int64_t cycle; // counts from 1
+    const struct snapshot *snapshot;
+    const struct plan *plan;
+};
+// NULL before the first cycle. Any thread; give it back.
+const struct reconciler_view *reconciler_acquire_view(struct reconciler *reconciler);
+void reconciler_release_view(struct reconciler *reconciler, const struct reconciler_view *view);
+
+struct reconciler_stats {
+    int64_t cycles; // that planned
+    int64_t turns;  // that had anything to do
+    int64_t failures;
+    int64_t decisions[4]; // by enum plan_verb
+    int64_t last_plan_us;
+    int64_t last_cycle_us; // from reading rows to telling the backend
+    size_t workload_count; // in the cache
+    size_t pod_count;
+};
+void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats *out_stats);
+// Prometheus text, prorata_* names: cycle and actions, queues, pending workloads, evictions, scenarios. Any thread.
+void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out);
+
+struct reconciler_log_request {
+    int64_t workload_id;  // row
+    const char *pod_name; // NULL: the newest pod
+    bool previous;        // the attempt before the last one of that pod
+    int64_t position;     // 0, or what the call before left
+    int64_t since_ms;     // 0: no bound
+    int64_t tail;         // negative: all
+    bool timestamps;
+    size_t max_bytes; // 0: 1 MiB
+};
+// Appends log lines to out. *out_ended: no line will follow. ERROR_NOT_FOUND: no such pod. To follow, call again with
+// *out_position each second. Any thread.
+int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,
+                         struct buffer *out, int64_t *out_position, bool *out_ended, struct error *err);
+
+// Simulated lives pass so many times faster than time. ERROR_NOT_FOUND where the backend is real. Any thread; durable
+// when it returns.
+int reconciler_get_speed(struct reconciler *reconciler, double *out_speed, struct error *err);
+int reconciler_set_speed(struct reconciler *reconciler, double speed, struct error *err);
