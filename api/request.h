@@ -1,5 +1,5 @@
-// What a handler knows of a request: the caller, parameters (decoded, typed and checked against the document) and the body.
-// Everything here lives as long as req->arena, which ends when the answer is written.
+// What a handler knows of a request: the caller, parameters (decoded, typed and checked against the document) and the
+// body. Everything here lives as long as req->arena, which ends when the answer is written.
 #pragma once
 #include "api/operation.h"
 #include <jansson.h>
@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 struct arena;
+struct exchange;      // api/exchange.h: only the core touches it
 struct identity;      // api/authenticate.h
-struct mg_connection; // civetweb; only api's own core touches it
+struct mg_connection; // civetweb's
 struct server;        // api/server.h
 
 // One value of a path or query parameter. Lists are split and every item is checked.
@@ -58,6 +59,7 @@ struct request {
     const struct filter *filters; // the filterBy parameter, split; all must hold
     size_t filter_count;
     struct mg_connection *connection;
+    struct exchange *exchange;
 };
 
 // Path parameter; never NULL for a name of the operation's path.

@@ -9,7 +9,6 @@
 struct buffer;
 struct db;
 struct error;
-struct http_metrics;
 struct reconciler;
 struct token_keys; // api/token.h: the keys that sign our tokens
 struct login_limiter;
@@ -34,7 +33,6 @@ struct server {
     struct reconciler *reconciler;
     struct token_keys *tokens;
     struct login_limiter *logins;
-    struct http_metrics *metrics;
 
     // /readyz answers 503 with out_reason until it returns true. Called from workers.
     bool (*is_ready)(void *context, const char **out_reason);

@@ -12,6 +12,7 @@
     X(ERROR_CONFLICT, 409, "the name is taken or the state has moved on")                    \
     X(ERROR_PRECONDITION, 412, "still in use")                                               \
     X(ERROR_TOO_LARGE, 413, "the body exceeds its bound")                                    \
+    X(ERROR_MEDIA_TYPE, 415, "the body is of another media type than the operation takes")   \
     X(ERROR_UNPROCESSABLE, 422, "well formed, but the combination is impossible")            \
     X(ERROR_TOO_MANY, 429, "too many tries; wait")                                           \
     X(ERROR_HEADERS_TOO_LARGE, 431, "too many or too large headers")                         \

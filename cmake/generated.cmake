@@ -20,3 +20,14 @@ add_custom_command(
           ${GENERATED} ${CMAKE_SOURCE_DIR}/api
   DEPENDS ${CMAKE_SOURCE_DIR}/openapi/openapi.yaml ${OPERATIONS_GENERATOR} ${API_HANDLERS})
 list(APPEND GENERATED_API_SOURCES ${GENERATED}/operations.c ${GENERATED}/api/operations.h)
+
+# The dashboard is bundled into ${CMAKE_BINARY_DIR}/web; every file there is embedded, gzipped.
+set(ASSETS_STAMP)
+file(GLOB DOCS_PAGES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/openapi/docs/*)
+add_custom_command(
+  OUTPUT ${GENERATED}/assets.c
+  COMMAND ${PYTHON} ${CMAKE_SOURCE_DIR}/tools/embed_assets.py ${GENERATED} /=${CMAKE_BINARY_DIR}/web
+          /api/docs/=${CMAKE_BINARY_DIR}/web/docs /api/docs/=${CMAKE_SOURCE_DIR}/openapi/docs
+          /api/v1/swagger.json=${GENERATED}/openapi.json
+  DEPENDS ${GENERATED}/openapi.json ${DOCS_PAGES} ${CMAKE_SOURCE_DIR}/tools/embed_assets.py ${ASSETS_STAMP})
+list(APPEND GENERATED_API_SOURCES ${GENERATED}/assets.c)

@@ -1,0 +1,127 @@
+#include "api/assets.h"
+#include "api/path.h"
+#include "base/log.h"
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+
+// The dashboard's pages; "*" takes one segment, the id of a project, department or node pool.
+static const char *const PAGES[] = {
+    "/",
+    "/workloads",
+    "/workloads/new/training",
+    "/workloads/new/distributed",
+    "/workloads/new/workspace",
+    "/workloads/new/inference",
+    "/projects",
+    "/projects/new",
+    "/projects/*/edit",
+    "/departments",
+    "/departments/new",
+    "/departments/*/edit",
+    "/nodes",
+    "/nodepools",
+    "/nodepools/new",
+    "/nodepools/*/edit",
+    "/timeline",
+    "/sign-in",
+};
+
+const struct asset *asset_find(const char *path)
+{
+    size_t low = 0, high = ASSET_COUNT;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(path, ASSETS[middle].path);
+        if (order == 0)
+            return &ASSETS[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+static bool page_matches(const char *page, const struct path *path)
+{
+    page++;
+    for (size_t i = 0; i < path->count; i++) {
+        size_t length = strcspn(page, "/");
+        bool is_any = length == 1 && *page == '*';
+        if (length == 0 ||
+            (!is_any && (strlen(path->segments[i]) != length || strncmp(page, path->segments[i], length) != 0)))
+            return false;
+        page += length + (page[length] == '/');
+    }
+    return *page == '\0';
+}
+
+const struct asset *asset_of_page(const struct path *path)
+{
+    for (size_t i = 0; i < sizeof(PAGES) / sizeof(PAGES[0]); i++) {
+        if (page_matches(PAGES[i], path))
+            return asset_find("/index.html");
+    }
+    return NULL;
+}
+
+bool accepts_gzip(const char *accept_encoding)
+{
+    for (const char *at = accept_encoding; at && *at;) {
+        at += strspn(at, " \t,");
+        size_t length = strcspn(at, ",");
+        bool is_gzip = strncasecmp(at, "gzip", 4) == 0 && strchr(" \t;,", at[4]);
+        if (is_gzip) {
+            const char *quality = memmem(at, length, "q=", 2);
+            return !quality || strspn(quality + 2, "0.") != (size_t)(at + length - quality - 2);
+        }
+        at += length;
+    }
+    return false;
+}
+
+static bool is_known_to_client(const struct exchange *exchange, const char *etag)
+{
+    const char *known = request_header(&exchange->request, "If-None-Match");
+    return known && (strcmp(known, "*") == 0 || strstr(known, etag));
+}
+
+static void append_inflated(const struct asset *asset, struct buffer *out)
+{
+    unsigned char piece[2048];
+    z_stream stream = {.next_in = (unsigned char *)asset->data, .avail_in = (unsigned)asset->size};
+    int rc = inflateInit2(&stream, 16 + MAX_WBITS);
+    while (rc == Z_OK) {
+        stream.next_out = piece;
+        stream.avail_out = sizeof(piece);
+        rc = inflate(&stream, Z_NO_FLUSH);
+        buffer_append(out, piece, sizeof(piece) - stream.avail_out);
+    }
+    assert(rc == Z_STREAM_END); // our own build gzipped it
+    inflateEnd(&stream);
+}
+
+void asset_answer(struct exchange *exchange, const struct asset *asset)
+{
+    struct response *res = &exchange->response;
+    bool sends_gzip = asset->is_gzip && accepts_gzip(request_header(&exchange->request, "Accept-Encoding"));
+    char *etag = arena_printf(&exchange->arena, "\"%s%s\"", asset->etag, sends_gzip ? "-gz" : "");
+    response_header(res, "ETag", etag);
+    response_header(res, "Cache-Control", asset->is_immutable ? "public, max-age=31536000, immutable" : "no-cache");
+    if (asset->is_gzip)
+        response_header(res, "Vary", "Accept-Encoding");
+    res->content_type = asset->content_type;
+    res->status = 200;
+    if (is_known_to_client(exchange, etag)) {
+        res->status = 304;
+        return;
+    }
+    if (sends_gzip)
+        response_header(res, "Content-Encoding", "gzip");
+    if (asset->is_gzip && !sends_gzip)
+        append_inflated(asset, &exchange->body);
+    else
+        buffer_append(&exchange->body, asset->data, asset->size);
+}

@@ -1,0 +1,29 @@
+// Files embedded at build time by tools/embed_assets.py: the dashboard, Swagger UI, the API document. Each is answered
+// with its type, a strong ETag, and gzipped where the client takes it.
+#pragma once
+#include "api/exchange.h"
+
+struct path;
+
+struct asset {
+    const char *path; // as requested: "/app-1A2B3C4D.js"
+    const char *content_type;
+    const char *etag;          // without quotes
+    const unsigned char *data; // gzipped where is_gzip
+    size_t size;
+    size_t plain_size;
+    bool is_gzip;
+    bool is_immutable; // the name holds the content's hash
+};
+
+extern const struct asset ASSETS[]; // sorted by path
+extern const size_t ASSET_COUNT;
+
+const struct asset *asset_find(const char *path);
+// The file that a page of the dashboard is answered with, or NULL where the path is no page.
+const struct asset *asset_of_page(const struct path *path);
+
+// Answers 200 or 304. Sets the response; the caller sends it.
+void asset_answer(struct exchange *exchange, const struct asset *asset);
+// Whether a header value like "gzip;q=0.5, br" takes gzip.
+bool accepts_gzip(const char *accept_encoding);

@@ -1,0 +1,254 @@
+#include "api/dispatch.h"
+#include "api/answer.h"
+#include "api/assets.h"
+#include "api/authenticate.h"
+#include "api/body.h"
+#include "api/connections.h"
+#include "api/parameters.h"
+#include "api/path.h"
+#include "api/probes.h"
+#include "api/router.h"
+#include "api/server.h"
+#include "base/error.h"
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/timestamp.h"
+#include <arpa/inet.h>
+#include <civetweb.h>
+#include <string.h>
+
+enum {
+    ANSWER_MAX_BYTES = 256 << 20,
+    BUSY_PERCENT = 90
+};
+
+static bool is_proxy(const struct server_core *core, uint32_t address)
+{
+    for (size_t i = 0; i < core->proxy_count; i++) {
+        if (core->proxies[i] == address)
+            return true;
+    }
+    return false;
+}
+
+// Behind a configured proxy the client is the last address of X-Forwarded-For, the one that the proxy itself added.
+static const char *client_address(struct exchange *exchange)
+{
+    const char *list = is_proxy(exchange->server->core, exchange->ends.remote_address)
+                           ? mg_get_header(exchange->connection, "X-Forwarded-For")
+                           : NULL;
+    struct in_addr address;
+    if (list) {
+        const char *last = strrchr(list, ',');
+        last = last ? last + 1 : list;
+        last += strspn(last, " \t");
+        if (inet_pton(AF_INET, last, &address) == 1)
+            return last;
+    }
+    return exchange->info->remote_addr;
+}
+
+static void exchange_init(struct exchange *exchange, struct server *server, struct mg_connection *connection)
+{
+    struct server_core *core = server->core;
+    memset(exchange, 0, sizeof(*exchange));
+    exchange->server = server;
+    exchange->connection = connection;
+    exchange->info = mg_get_request_info(connection);
+    exchange->started_us = timestamp_monotonic_us();
+    connection_ends_of(exchange->info, &exchange->ends);
+    arena_init(&exchange->arena);
+    buffer_init(&exchange->body, ANSWER_MAX_BYTES);
+    buffer_init(&exchange->headers, 0);
+    unsigned long long number = atomic_fetch_add(&core->request_count, 1) + 1;
+    exchange->request = (struct request){.server = server,
+                                         .arena = &exchange->arena,
+                                         .id = arena_printf(&exchange->arena, "%08x-%llx", core->id_seed, number),
+                                         .remote_address = client_address(exchange),
+                                         .received_ms = timestamp_now_ms(),
+                                         .connection = connection,
+                                         .exchange = exchange};
+    exchange->response = (struct response){.status = 200,
+                                           .body = &exchange->body,
+                                           .headers = &exchange->headers,
+                                           .content_type = "application/json",
+                                           .request = &exchange->request};
+    exchange->page = HTTP_PAGE_REFUSED;
+}
+
+static void exchange_done(struct exchange *exchange)
+{
+    struct server_core *core = exchange->server->core;
+    if (exchange->holds_stream)
+        atomic_fetch_sub(&core->streams, 1);
+    json_decref(exchange->request.body);
+    buffer_done(&exchange->body);
+    buffer_done(&exchange->headers);
+    arena_done(&exchange->arena);
+}
+
+static void log_request(const struct exchange *exchange)
+{
+    const struct request *req = &exchange->request;
+    const struct mg_request_info *info = exchange->info;
+    char path[LOG_TEXT_SIZE], caller[LOG_TEXT_SIZE];
+    int64_t duration_us = timestamp_monotonic_us() - exchange->started_us;
+    http_metrics_count(exchange->server->core->metrics, req->operation, exchange->page, exchange->status, duration_us);
+    if (!log_is_enabled(LOG_INFO))
+        return;
+    log_write(
+        LOG_INFO, "api",
+        "request operation=%s method=%s path=%s status=%d bytes=%zu duration_us=%lld remote=%s caller=%s request=%s",
+        req->operation ? req->operation->id : "none", info->request_method ? info->request_method : "-",
+        log_text(info->request_uri ? info->request_uri : "", path), exchange->status, exchange->sent_bytes,
+        (long long)duration_us, req->remote_address,
+        log_text(req->caller && req->caller->name ? req->caller->name : "", caller), req->id);
+}
+
+static int run_operation(struct exchange *exchange, const struct path *path, struct error *err)
+{
+    struct request *req = &exchange->request;
+    const struct operation *operation = req->operation;
+    exchange->response.status = operation->success_status;
+    if (operation->access != OPERATION_ACCESS_OPEN && (authenticate(req, err) < 0 || authorize(req, err) < 0))
+        return -1;
+    if (operation->is_later) {
+        error_set(err, ERROR_LATER, "%s: this release does not carry it out", operation->id);
+        return -1;
+    }
+    if (parameters_read(req, path, exchange->info->query_string, err) < 0 || body_read(exchange, err) < 0)
+        return -1;
+    return operation->handler(req, &exchange->response, err);
+}
+
+static int answer_operation(struct exchange *exchange, const struct route *route, const struct path *path,
+                            struct error *err)
+{
+    struct request *req = &exchange->request;
+    const char *method_name = exchange->info->request_method;
+    char allow[ROUTER_ALLOW_SIZE];
+    enum http_method method;
+    router_allow(route, allow);
+    exchange->page = HTTP_PAGE_UNKNOWN;
+    if (strcmp(method_name, "OPTIONS") == 0) {
+        response_header(&exchange->response, "Allow", allow);
+        return response_empty(&exchange->response, 204);
+    }
+    req->is_head = strcmp(method_name, "HEAD") == 0;
+    if (req->is_head)
+        method = HTTP_METHOD_GET;
+    else if (!router_method(method_name, &method))
+        method = HTTP_METHOD_COUNT;
+    req->operation = method < HTTP_METHOD_COUNT ? router_operation(route, method) : NULL;
+    if (!req->operation) {
+        response_header(&exchange->response, "Allow", allow);
+        return error_set(err, ERROR_METHOD, "%s: this path has %s", method_name, allow);
+    }
+    return run_operation(exchange, path, err);
+}
+
+// What is no operation: probes and static files, which take GET and HEAD.
+static int answer_page(struct exchange *exchange, const struct path *path, const char *uri, enum answer_policy *policy,
+                       struct error *err)
+{
+    const struct asset *asset = NULL;
+    bool is_probe = strcmp(uri, "/healthz") == 0 || strcmp(uri, "/readyz") == 0 || strcmp(uri, "/metrics") == 0;
+    exchange->page = HTTP_PAGE_UNKNOWN;
+    if (!is_probe) {
+        asset = asset_find(uri);
+        if (!asset)
+            asset = asset_of_page(path);
+        if (!asset)
+            return error_set(err, ERROR_NOT_FOUND, "no such path");
+    }
+    const char *method = exchange->info->request_method;
+    exchange->request.is_head = strcmp(method, "HEAD") == 0;
+    if (!exchange->request.is_head && strcmp(method, "GET") != 0) {
+        response_header(&exchange->response, "Allow", "GET, HEAD, OPTIONS");
+        if (strcmp(method, "OPTIONS") == 0)
+            return response_empty(&exchange->response, 204);
+        return error_set(err, ERROR_METHOD, "%s: this path has GET, HEAD, OPTIONS", method);
+    }
+    if (asset) {
+        exchange->page = HTTP_PAGE_STATIC;
+        *policy = strncmp(uri, "/api/docs", 9) == 0 ? ANSWER_POLICY_DOCS : ANSWER_POLICY_PAGE;
+        asset_answer(exchange, asset);
+        return 0;
+    }
+    if (strcmp(uri, "/metrics") == 0) {
+        exchange->page = HTTP_PAGE_METRICS;
+        return probe_metrics(exchange, err);
+    }
+    exchange->page = HTTP_PAGE_HEALTH;
+    if (strcmp(uri, "/readyz") == 0)
+        return probe_readiness(exchange, err);
+    probe_health(exchange);
+    return 0;
+}
+
+static int answer(struct exchange *exchange, enum answer_policy *policy, struct error *err)
+{
+    struct server *server = exchange->server;
+    const struct mg_request_info *info = exchange->info;
+    struct path path;
+    if (request_header_lines_check(info, err) < 0 ||
+        request_framing_check(info, server->core->body_max_bytes, &exchange->framing, err) < 0) {
+        exchange->must_close = true;
+        return -1;
+    }
+    if (connections_count(server->core->connections) * 100 > (size_t)server->core->threads * BUSY_PERCENT)
+        exchange->must_close = true;
+    const char *uri = info->request_uri ? info->request_uri : "";
+    if (path_split(uri, &exchange->arena, &path, err) < 0)
+        return -1;
+    const struct route *route = router_find(&path);
+    bool is_probe = !route && path.count == 1;
+    if (atomic_load(&server->is_stopping) && !is_probe) {
+        exchange->must_close = true;
+        return error_set(err, ERROR_UNAVAILABLE, "the server is stopping");
+    }
+    if (!route)
+        return answer_page(exchange, &path, uri, policy, err);
+    if (strcmp(uri, "/api/docs") == 0)
+        *policy = ANSWER_POLICY_DOCS;
+    return answer_operation(exchange, route, &path, err);
+}
+
+void dispatch_request(struct server *server, struct mg_connection *connection)
+{
+    struct exchange exchange;
+    struct error err = {0};
+    enum answer_policy policy = ANSWER_POLICY_DATA;
+    exchange_init(&exchange, server, connection);
+    atomic_fetch_add(&server->core->running, 1);
+    int rc = answer(&exchange, &policy, &err);
+    if (exchange.response.is_streaming) {
+        if (rc < 0)
+            log_write(LOG_WARN, "api", "stream broke off: %s request=%s", err.message, exchange.request.id);
+    } else if (rc < 0) {
+        answer_error(&exchange, &err);
+    } else {
+        answer_send(&exchange, policy);
+    }
+    log_request(&exchange);
+    exchange_done(&exchange);
+    atomic_fetch_sub(&server->core->running, 1);
+}
+
+void dispatch_refusal(struct server *server, struct mg_connection *connection, int status, const char *why)
+{
+    struct exchange exchange;
+    struct json_writer json;
+    exchange_init(&exchange, server, connection);
+    exchange.must_close = true;
+    exchange.framing.keeps_alive = false;
+    exchange.response.status = status;
+    json_writer_init(&json, &exchange.body, false);
+    json_begin_object(&json);
+    json_int(&json, "code", status);
+    json_text(&json, "message", why && *why ? why : answer_reason(status));
+    json_end_object(&json);
+    answer_send(&exchange, ANSWER_POLICY_DATA);
+    log_request(&exchange);
+    exchange_done(&exchange);
+}

@@ -1,0 +1,59 @@
+// One request and its answer, as api's core handles them. Handlers see struct request and struct response only.
+#pragma once
+#include "api/deadlines.h"
+#include "api/framing.h"
+#include "api/http_metrics.h"
+#include "api/request.h"
+#include "api/response.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include <stdatomic.h>
+
+struct mg_connection;
+struct mg_request_info;
+
+// What the server holds besides struct server.
+struct server_core {
+    struct mg_context *context;
+    struct deadlines *deadlines;
+    struct connections *connections;
+    struct http_metrics *metrics;
+    uint32_t proxies[16]; // addresses, network order
+    size_t proxy_count;
+    int threads;
+    int64_t body_max_bytes;
+    uint16_t ports[16]; // of the listening sockets, in the order of the configuration
+    size_t port_count;
+    atomic_uint_fast64_t request_count;
+    atomic_int running; // requests between head and answer
+    atomic_int streams;
+    uint32_t id_seed;
+};
+
+struct exchange {
+    struct server *server;
+    struct mg_connection *connection;
+    const struct mg_request_info *info;
+    struct connection_ends ends;
+    struct framing framing;
+    struct arena arena;
+    struct buffer body;    // of the answer
+    struct buffer headers; // of the answer
+    struct request request;
+    struct response response;
+    enum http_page page; // where request.operation is NULL
+    bool must_close;
+    bool body_was_read;
+    bool holds_stream;
+    int64_t started_us;
+    int64_t stream_ends_us;
+    size_t sent_bytes;
+    int status; // sent
+};
+
+// Security headers differ by what is answered.
+enum answer_policy {
+    ANSWER_POLICY_DATA,
+    ANSWER_POLICY_PAGE,
+    ANSWER_POLICY_DOCS
+};

@@ -1,0 +1,53 @@
+#include "api/probes.h"
+#include "api/authenticate.h"
+#include "api/connections.h"
+#include "api/server.h"
+#include "base/error.h"
+#include <string.h>
+
+// /metrics is no operation of the document; who may read the cluster may read it.
+static const struct operation METRICS = {.id = "metrics",
+                                         .method = HTTP_METHOD_GET,
+                                         .path = "/metrics",
+                                         .access = OPERATION_ACCESS_PERMISSION,
+                                         .resource = "cluster",
+                                         .action = "read",
+                                         .success_status = 200};
+
+void probe_health(struct exchange *exchange)
+{
+    response_text(&exchange->response, "text/plain; charset=utf-8", "ok\n", 3);
+}
+
+int probe_readiness(struct exchange *exchange, struct error *err)
+{
+    const char *reason = "starting";
+    struct server *server = exchange->server;
+    if (atomic_load(&server->is_stopping))
+        return error_set(err, ERROR_UNAVAILABLE, "stopping");
+    if (server->is_ready && !server->is_ready(server->context, &reason))
+        return error_set(err, ERROR_UNAVAILABLE, "%s", reason);
+    probe_health(exchange);
+    return 0;
+}
+
+int probe_metrics(struct exchange *exchange, struct error *err)
+{
+    struct server *server = exchange->server;
+    struct server_core *core = server->core;
+    if (!server->config.is_metrics_open) {
+        exchange->request.operation = &METRICS;
+        int rc = authenticate(&exchange->request, err) < 0 || authorize(&exchange->request, err) < 0 ? -1 : 0;
+        exchange->request.operation = NULL;
+        if (rc < 0)
+            return -1;
+    }
+    const struct http_gauges gauges = {.connections = connections_count(core->connections),
+                                       .threads = (size_t)core->threads,
+                                       .streams = (size_t)atomic_load(&core->streams)};
+    exchange->response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    http_metrics_write(core->metrics, &gauges, &exchange->body);
+    if (server->write_metrics)
+        server->write_metrics(server->context, &exchange->body);
+    return 0;
+}

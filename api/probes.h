@@ -1,0 +1,10 @@
+// /healthz, /readyz and /metrics.
+#pragma once
+#include "api/exchange.h"
+
+struct error;
+
+void probe_health(struct exchange *exchange);
+int probe_readiness(struct exchange *exchange, struct error *err);
+// Asks for a token unless the configuration opened it.
+int probe_metrics(struct exchange *exchange, struct error *err);

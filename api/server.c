@@ -1,0 +1,207 @@
+#include "api/server.h"
+#include "api/connections.h"
+#include "api/dispatch.h"
+#include "api/exchange.h"
+#include "api/listen.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/timestamp.h"
+#include <arpa/inet.h>
+#include <civetweb.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    DEFAULT_THREADS = 256,
+    MAX_THREADS = 1024,
+    DEFAULT_BODY_BYTES = 1 << 20,
+    POLL_MS = 5
+};
+
+static struct server *server_of(const struct mg_connection *connection)
+{
+    return mg_get_request_info(connection)->user_data;
+}
+
+static int on_begin_request(struct mg_connection *connection)
+{
+    dispatch_request(server_of(connection), connection);
+    return 1; // answered: never civetweb's own file logic
+}
+
+static int on_http_error(struct mg_connection *connection, int status, const char *why)
+{
+    dispatch_refusal(server_of(connection), connection, status, why);
+    return 0;
+}
+
+static int on_log_message(const struct mg_connection *connection, const char *message)
+{
+    (void)connection;
+    char quoted[LOG_TEXT_SIZE];
+    log_write(LOG_DEBUG, "api", "civetweb message=%s", log_text(message, quoted));
+    return 1;
+}
+
+static int on_init_connection(const struct mg_connection *connection, void **data)
+{
+    const struct mg_request_info *info = mg_get_request_info(connection);
+    struct server_core *core = server_of(connection)->core;
+    struct connection_ends ends;
+    *data = NULL;
+    if (!connection_ends_of(info, &ends))
+        return 0;
+    bool is_proxy = false;
+    for (size_t i = 0; i < core->proxy_count; i++)
+        is_proxy = is_proxy || core->proxies[i] == ends.remote_address;
+    *data = core; // counted: to be taken off again
+    if (!connections_add(core->connections, ends.remote_address, is_proxy)) {
+        http_metrics_connection_refused(core->metrics);
+        connection_cut(&ends, DEADLINE_ENDS_ALL);
+    }
+    return 0;
+}
+
+static void on_connection_closed(const struct mg_connection *connection)
+{
+    struct server_core *core = mg_get_user_connection_data(connection);
+    struct connection_ends ends;
+    if (core && connection_ends_of(mg_get_request_info(connection), &ends))
+        connections_remove(core->connections, ends.remote_address);
+}
+
+static int configure(struct server *server, struct server_core *core, char *ports, size_t ports_size, struct error *err)
+{
+    const struct server_config *config = &server->config;
+    size_t used = 0;
+    core->threads = config->threads ? config->threads : DEFAULT_THREADS;
+    core->body_max_bytes = config->body_max_bytes ? config->body_max_bytes : DEFAULT_BODY_BYTES;
+    if (core->threads < 4 || core->threads > MAX_THREADS)
+        return error_set(err, ERROR_INVALID, "http.threads: from 4 to %d, got %d", MAX_THREADS, core->threads);
+    if (config->listen_count == 0 || config->listen_count > SERVER_LISTEN_MAX)
+        return error_set(err, ERROR_INVALID, "listen: from 1 to %d addresses", SERVER_LISTEN_MAX);
+    for (size_t i = 0; i < config->proxy_count; i++) {
+        if (address_parse(config->proxies[i], &core->proxies[core->proxy_count++], err) < 0)
+            return error_prefix(err, "proxies: ");
+    }
+    for (size_t i = 0; i < config->listen_count; i++) {
+        struct listen_address address;
+        if (listen_parse(config->listen[i], &address, err) < 0 || listen_try(config->listen[i], &address, err) < 0)
+            return -1;
+        struct in_addr host = {address.address};
+        char text[INET_ADDRSTRLEN];
+        inet_ntop(AF_INET, &host, text, sizeof(text));
+        used += (size_t)snprintf(ports + used, ports_size - used, "%s%s:%u", i ? "," : "", text, address.port);
+    }
+    return 0;
+}
+
+static void core_destroy(struct server_core *core)
+{
+    if (!core)
+        return;
+    deadlines_destroy(core->deadlines);
+    connections_destroy(core->connections);
+    http_metrics_destroy(core->metrics);
+    free(core);
+}
+
+static int start_civetweb(struct server *server, struct server_core *core, const char *ports, struct error *err)
+{
+    char threads[16];
+    snprintf(threads, sizeof(threads), "%d", core->threads);
+    const char *options[] = {"listening_ports",
+                             ports,
+                             "num_threads",
+                             threads,
+                             "connection_queue",
+                             "128",
+                             "listen_backlog",
+                             "1024",
+                             "enable_keep_alive",
+                             "yes",
+                             "keep_alive_timeout_ms",
+                             "2000",
+                             "request_timeout_ms",
+                             "10000",
+                             "max_request_size",
+                             "16384",
+                             "tcp_nodelay",
+                             "1",
+                             "decode_url",
+                             "no",
+                             "access_control_allow_origin",
+                             "",
+                             "access_control_allow_methods",
+                             "",
+                             "access_control_allow_headers",
+                             "",
+                             NULL};
+    const struct mg_callbacks callbacks = {.begin_request = on_begin_request,
+                                           .http_error = on_http_error,
+                                           .log_message = on_log_message,
+                                           .init_connection = on_init_connection,
+                                           .connection_closed = on_connection_closed};
+    mg_init_library(0);
+    core->context = mg_start(&callbacks, server, options);
+    if (!core->context)
+        return error_set(err, ERROR_INVALID, "listen %s: cannot be opened", ports);
+    struct mg_server_port opened[SERVER_LISTEN_MAX];
+    int count = mg_get_server_ports(core->context, SERVER_LISTEN_MAX, opened);
+    for (int i = 0; i < count; i++)
+        core->ports[core->port_count++] = (uint16_t)opened[i].port;
+    return 0;
+}
+
+int api_server_start(struct server *server, struct error *err)
+{
+    char ports[SERVER_LISTEN_MAX * 24];
+    struct server_core *core = memory_array(1, sizeof(*core));
+    json_object_seed(0);
+    randombytes_buf(&core->id_seed, sizeof(core->id_seed));
+    if (configure(server, core, ports, sizeof(ports), err) < 0)
+        goto failed;
+    core->metrics = http_metrics_create();
+    core->connections = connections_create((size_t)core->threads, (size_t)core->threads / 4);
+    core->deadlines = deadlines_create((size_t)core->threads, err);
+    if (!core->deadlines)
+        goto failed;
+    server->core = core;
+    if (start_civetweb(server, core, ports, err) < 0)
+        goto failed;
+    return 0;
+failed:
+    server->core = NULL;
+    core_destroy(core);
+    return -1;
+}
+
+int api_server_port(const struct server *server, size_t listen_index)
+{
+    return listen_index < server->core->port_count ? server->core->ports[listen_index] : 0;
+}
+
+void api_server_drain(struct server *server)
+{
+    atomic_store(&server->is_stopping, true);
+}
+
+void api_server_stop(struct server *server, int64_t wait_ms)
+{
+    struct server_core *core = server->core;
+    if (!core)
+        return;
+    api_server_drain(server);
+    int64_t until_us = timestamp_monotonic_us() + wait_ms * 1000;
+    while (atomic_load(&core->running) > 0 && timestamp_monotonic_us() < until_us)
+        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
+    for (size_t i = 0; i < core->port_count; i++)
+        connection_cut_all(core->ports[i]); // idle connections would hold mg_stop for 2 s
+    mg_stop(core->context);
+    mg_exit_library();
+    server->core = NULL;
+    core_destroy(core);
+}

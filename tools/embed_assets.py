@@ -1,0 +1,60 @@
+"""Embeds files in the binary: embed_assets.py OUT_DIR /PREFIX/=FOLDER /exact/path=FILE ...
+
+Writes OUT_DIR/assets.c (see api/assets.h) and beside it the gzipped files it includes. What does not shrink is kept as it is.
+A name that ends in a hash, as esbuild writes it (app-1A2B3C4D.js), never changes its content.
+"""
+import gzip
+import hashlib
+import pathlib
+import re
+import sys
+
+TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+         ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon",
+         ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8", ".webmanifest": "application/manifest+json"}
+
+
+def files(arguments):
+    for argument in arguments:
+        prefix, _, source = argument.partition("=")
+        source = pathlib.Path(source)
+        if not prefix.endswith("/"):
+            yield prefix, source
+            continue
+        for path in sorted(source.rglob("*")) if source.is_dir() else []:
+            if path.is_file() and path.suffix in TYPES and not (prefix == "/" and path.is_relative_to(source / "docs")):
+                yield prefix + str(path.relative_to(source)), path
+
+
+def main(out, arguments):
+    folder = out / "assets"
+    folder.mkdir(parents=True, exist_ok=True)
+    rows, blobs = {}, []
+    for path, source in files(arguments):
+        content = source.read_bytes()
+        packed = gzip.compress(content, 9, mtime=0)
+        is_gzip = len(packed) < len(content)
+        digest = hashlib.sha256(content).hexdigest()[:16]
+        blob = folder / digest
+        if not blob.exists():
+            blob.write_bytes(packed if is_gzip else content)
+        if digest not in blobs:
+            blobs.append(digest)
+        is_immutable = re.search(r"-[0-9A-Za-z]{8}\.\w+$", path) is not None
+        rows[path] = '    {"%s", "%s", "%s", ASSET_%s, %d, %d, %s, %s},' % (
+            path, TYPES[source.suffix], digest, digest, len(packed if is_gzip else content), len(content),
+            str(is_gzip).lower(), str(is_immutable).lower())
+    lines = ["// Made by tools/embed_assets.py.", '#include "api/assets.h"', ""]
+    for digest in blobs:
+        lines += ['__asm__(".section .rodata\\n.balign 16\\n.global ASSET_%s\\nASSET_%s:\\n.incbin \\"%s\\"\\n.byte 0\\n.text\\n");'
+                  % (digest, digest, folder / digest),
+                  "extern const unsigned char ASSET_%s[];" % digest]
+    lines += ["", "const struct asset ASSETS[] = {"] + [rows[k] for k in sorted(rows, key=str.encode)]
+    lines += ["};", "const size_t ASSET_COUNT = %d;" % len(rows), ""]
+    target = out / "assets.c"
+    if not target.exists() or target.read_text() != "\n".join(lines):
+        target.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]), sys.argv[2:])
