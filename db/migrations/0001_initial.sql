@@ -417,16 +417,17 @@ CREATE TABLE sessions (
     kind TEXT NOT NULL, -- browser, token
     subject_type TEXT NOT NULL, -- user, service-account
     subject_id INTEGER NOT NULL, -- users.id or service_accounts.id
+    remote_address TEXT NOT NULL DEFAULT '',
     cookie_hash BLOB, -- browser
-    refresh_hash BLOB, -- the one refresh token that is good now; an older one ends the session
-    refresh_used_hash BLOB,
+    refresh_family_hash BLOB, -- of the part that all refresh tokens of a session share: who shows another one with it ends the session
+    refresh_hash BLOB, -- the one refresh token that is good now
     created_ms INTEGER NOT NULL,
     last_used_ms INTEGER NOT NULL,
     expires_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX sessions_cookie ON sessions(cookie_hash) WHERE cookie_hash IS NOT NULL;
-CREATE INDEX sessions_refresh ON sessions(refresh_hash) WHERE refresh_hash IS NOT NULL;
-CREATE INDEX sessions_refresh_used ON sessions(refresh_used_hash) WHERE refresh_used_hash IS NOT NULL;
+CREATE INDEX sessions_refresh ON sessions(refresh_family_hash) WHERE refresh_family_hash IS NOT NULL;
+CREATE INDEX sessions_expires ON sessions(expires_ms);
 CREATE INDEX sessions_subject ON sessions(subject_type, subject_id);
 
 -- The simulated backend's own memory: what it "runs". Its pods survive a restart of the server.

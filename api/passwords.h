@@ -1,0 +1,29 @@
+// Passwords: Argon2id, two passes over 64 MiB. At most two are worked on at a time and sixteen wait, so that a storm of
+// sign-ins takes 128 MiB and never all cores; whoever comes beyond that gets ERROR_TOO_MANY. Thread-safe.
+#pragma once
+#include <stdbool.h>
+
+struct error;
+struct passwords;
+
+enum {
+    PASSWORD_HASH_SIZE = 128,
+    PASSWORD_MIN = 8,
+    PASSWORD_MAX = 255
+};
+
+struct passwords *passwords_create(void);
+void passwords_destroy(struct passwords *passwords); // NULL is fine
+
+int password_hash(struct passwords *passwords, const char *password, char out_hash[PASSWORD_HASH_SIZE],
+                  struct error *err);
+// hash NULL (there is no such user) takes as long as any other, and never matches.
+int password_verify(struct passwords *passwords, const char *hash, const char *password, bool *out_matches,
+                    struct error *err);
+// ERROR_INVALID `FIELD: ...` where it is too short or too long.
+int password_check_rules(const char *field, const char *password, struct error *err);
+// A temporary one for a new user or the first start.
+enum {
+    PASSWORD_RANDOM_SIZE = 25
+};
+void password_random(char out[PASSWORD_RANDOM_SIZE]);

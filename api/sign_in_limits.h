@@ -1,0 +1,24 @@
+// Slows the guessing of passwords: failed tries are counted per account and per address. The first few are free; after
+// that each failure doubles the time until the next try is looked at. A sign-in that works clears the account.
+// Thread-safe.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sign_in_limits;
+
+enum {
+    SIGN_IN_ACCOUNT_FREE = 5,  // tries without a wait
+    SIGN_IN_ADDRESS_FREE = 20, // more people share one
+    SIGN_IN_ACCOUNT_WAIT_MAX_S = 60,
+    SIGN_IN_ADDRESS_WAIT_MAX_S = 300,
+};
+
+struct sign_in_limits *sign_in_limits_create(void);
+void sign_in_limits_destroy(struct sign_in_limits *limits); // NULL is fine
+
+// Asks before the password is looked at. 0: go on; else the seconds until a try is welcome again. A try that goes on
+// counts as a failure until sign_in_limits_succeeded is called, so that tries made at the same time do not slip
+// through.
+int64_t sign_in_limits_begin(struct sign_in_limits *limits, const char *account, const char *address, int64_t now_ms);
+void sign_in_limits_succeeded(struct sign_in_limits *limits, const char *account, const char *address);

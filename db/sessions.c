@@ -1,0 +1,251 @@
+#include "db/sessions.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "db/db.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+// What of a user and of a service account means the same stands in one column.
+#define SELECT_SUBJECT                                                                                               \
+    "SELECT s.id, s.uuid, s.kind = 'browser', s.subject_type = 'user', s.subject_id, coalesce(u.uuid, a.uuid), "     \
+    "coalesce(u.email, a.name), coalesce(u.email, a.client_id), coalesce(a.enabled, 1), coalesce(u.reset_password, " \
+    "0), "                                                                                                           \
+    "s.last_used_ms, s.expires_ms, s.refresh_hash FROM sessions s "                                                  \
+    "LEFT JOIN users u ON s.subject_type = 'user' AND u.id = s.subject_id "                                          \
+    "LEFT JOIN service_accounts a ON s.subject_type = 'service-account' AND a.id = s.subject_id WHERE "
+static const char SQL_BY_UUID[] = SELECT_SUBJECT "s.uuid = ?";
+static const char SQL_BY_COOKIE[] = SELECT_SUBJECT "s.cookie_hash = ?";
+static const char SQL_BY_FAMILY[] = SELECT_SUBJECT "s.refresh_family_hash = ?";
+static const char SQL_INSERT[] = "INSERT INTO sessions (uuid, kind, subject_type, subject_id, remote_address, "
+                                 "cookie_hash, refresh_family_hash, refresh_hash, "
+                                 "created_ms, last_used_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+static const char SQL_STAMP_USER[] = "UPDATE users SET last_login_ms = ? WHERE id = ?";
+static const char SQL_STAMP_SERVICE_ACCOUNT[] = "UPDATE service_accounts SET last_login_ms = ? WHERE id = ?";
+static const char SQL_TOUCH[] = "UPDATE sessions SET last_used_ms = ?2 WHERE id = ?1";
+static const char SQL_END[] = "DELETE FROM sessions WHERE uuid = ?";
+static const char SQL_END_OF_SUBJECT[] =
+    "DELETE FROM sessions WHERE subject_type = ? AND subject_id = ? AND uuid IS NOT ?";
+static const char SQL_END_EXPIRED[] =
+    "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_ms < ? ORDER BY expires_ms LIMIT 20)";
+static const char SQL_REFRESH[] =
+    "UPDATE sessions SET refresh_hash = ?2, last_used_ms = ?3, expires_ms = ?4 WHERE id = ?1";
+
+static void subject_from_row(sqlite3_stmt *stmt, struct arena *arena, struct session_subject *out_subject)
+{
+    *out_subject = (struct session_subject){
+        .session_id = db_column_int(stmt, 0),
+        .session_uuid = db_column_text(stmt, 1, arena),
+        .is_browser = db_column_int(stmt, 2) != 0,
+        .is_user = db_column_int(stmt, 3) != 0,
+        .subject_id = db_column_int(stmt, 4),
+        .subject_uuid = db_column_text(stmt, 5, arena),
+        .name = db_column_text(stmt, 6, arena),
+        .rule_key = db_column_text(stmt, 7, arena),
+        .is_enabled = db_column_int(stmt, 8) != 0,
+        .must_change_password = db_column_int(stmt, 9) != 0,
+        .last_used_ms = db_column_int(stmt, 10),
+        .expires_ms = db_column_int(stmt, 11),
+    };
+}
+
+// A session whose subject has gone counts as none.
+static int step_subject(struct db_conn *conn, sqlite3_stmt *stmt, struct arena *arena,
+                        struct session_subject *out_subject, struct error *err)
+{
+    int rc = db_step(conn, stmt, err);
+    if (rc > 0)
+        subject_from_row(stmt, arena, out_subject);
+    return rc > 0 && !out_subject->name ? 0 : rc;
+}
+
+int db_find_session(struct db_conn *conn, const char *uuid, struct arena *arena, struct session_subject *out_subject,
+                    struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_BY_UUID, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, uuid);
+    int rc = step_subject(conn, stmt, arena, out_subject, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_find_session_by_cookie(struct db_conn *conn, const unsigned char hash[SESSION_HASH_SIZE], struct arena *arena,
+                              struct session_subject *out_subject, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_BY_COOKIE, &stmt, err) < 0)
+        return -1;
+    db_bind_blob(stmt, 1, hash, SESSION_HASH_SIZE);
+    int rc = step_subject(conn, stmt, arena, out_subject, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+static void bind_hash(sqlite3_stmt *stmt, int index, const unsigned char *hash)
+{
+    if (hash)
+        db_bind_blob(stmt, index, hash, SESSION_HASH_SIZE);
+    else
+        db_bind_null(stmt, index);
+}
+
+static int run_with_two(struct db_conn *conn, const char *sql, int64_t first, int64_t second, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, first);
+    db_bind_int(stmt, 2, second);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+static int end_expired(struct db_conn *conn, int64_t now_ms, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_END_EXPIRED, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, now_ms);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+static int insert_session(struct db_conn *conn, struct session *session, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_INSERT, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, session->uuid);
+    db_bind_text(stmt, 2, session->is_browser ? "browser" : "token");
+    db_bind_text(stmt, 3, session->subject_type);
+    db_bind_int(stmt, 4, session->subject_id);
+    db_bind_text(stmt, 5, session->remote_address ? session->remote_address : "");
+    bind_hash(stmt, 6, session->cookie_hash);
+    bind_hash(stmt, 7, session->refresh_family_hash);
+    bind_hash(stmt, 8, session->refresh_hash);
+    db_bind_int(stmt, 9, session->created_ms);
+    db_bind_int(stmt, 10, session->created_ms);
+    db_bind_int(stmt, 11, session->expires_ms);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    session->id = db_last_insert_id(conn);
+    return rc;
+}
+
+static int create_session(struct db_conn *conn, void *context, struct error *err)
+{
+    struct session *session = context;
+    const char *stamp = strcmp(session->subject_type, SESSION_OF_USER) ? SQL_STAMP_SERVICE_ACCOUNT : SQL_STAMP_USER;
+    if (end_expired(conn, session->created_ms, err) < 0 || insert_session(conn, session, err) < 0)
+        return -1;
+    return run_with_two(conn, stamp, session->created_ms, session->subject_id, err);
+}
+
+int db_create_session(struct db *db, struct session *session, struct error *err)
+{
+    return db_write(db, create_session, session, err);
+}
+
+static int touch_session(struct db_conn *conn, void *context, struct error *err)
+{
+    const int64_t *values = context;
+    return run_with_two(conn, SQL_TOUCH, values[0], values[1], err);
+}
+
+int db_touch_session(struct db *db, int64_t id, int64_t now_ms, struct error *err)
+{
+    int64_t values[2] = {id, now_ms};
+    return db_write(db, touch_session, values, err);
+}
+
+static int end_session(struct db_conn *conn, void *context, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_END, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, context);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_end_session(struct db *db, const char *uuid, struct error *err)
+{
+    return db_write(db, end_session, (void *)(uintptr_t)uuid, err);
+}
+
+int db_end_sessions_in(struct db_conn *conn, const char *subject_type, int64_t subject_id, const char *kept_uuid,
+                       struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_END_OF_SUBJECT, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, subject_type);
+    db_bind_int(stmt, 2, subject_id);
+    db_bind_text(stmt, 3, kept_uuid);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+static int end_sessions(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct session_subject *subject = context;
+    return db_end_sessions_in(conn, subject->is_user ? SESSION_OF_USER : SESSION_OF_SERVICE_ACCOUNT,
+                              subject->subject_id, NULL, err);
+}
+
+int db_end_sessions(struct db *db, const char *subject_type, int64_t subject_id, struct error *err)
+{
+    struct session_subject subject = {.is_user = !strcmp(subject_type, SESSION_OF_USER), .subject_id = subject_id};
+    return db_write(db, end_sessions, &subject, err);
+}
+
+static int find_family(struct db_conn *conn, struct session_refresh *refresh, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_BY_FAMILY, &stmt, err) < 0)
+        return -1;
+    db_bind_blob(stmt, 1, refresh->family_hash, SESSION_HASH_SIZE);
+    int rc = step_subject(conn, stmt, refresh->arena, &refresh->subject, err);
+    refresh->is_reused = rc > 0 && (sqlite3_column_bytes(stmt, 12) != SESSION_HASH_SIZE ||
+                                    memcmp(sqlite3_column_blob(stmt, 12), refresh->old_hash, SESSION_HASH_SIZE));
+    db_release(conn, stmt);
+    return rc;
+}
+
+static int refresh_session(struct db_conn *conn, void *context, struct error *err)
+{
+    struct session_refresh *refresh = context;
+    int rc = find_family(conn, refresh, err);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || refresh->subject.expires_ms < refresh->now_ms)
+        return error_set(err, ERROR_UNAUTHORIZED, "the refresh token is unknown or has expired");
+    if (refresh->is_reused) // succeeds as a change: the deletion must stay
+        return end_session(conn, (void *)(uintptr_t)refresh->subject.session_uuid, err);
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_REFRESH, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, refresh->subject.session_id);
+    db_bind_blob(stmt, 2, refresh->new_hash, SESSION_HASH_SIZE);
+    db_bind_int(stmt, 3, refresh->now_ms);
+    db_bind_int(stmt, 4, refresh->expires_ms);
+    rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_refresh_session(struct db *db, struct session_refresh *refresh, struct error *err)
+{
+    if (db_write(db, refresh_session, refresh, err) < 0)
+        return -1;
+    if (refresh->is_reused)
+        return error_set(err, ERROR_UNAUTHORIZED, "the refresh token was used before; the session has been ended");
+    return 0;
+}

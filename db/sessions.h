@@ -1,0 +1,72 @@
+// Sessions: every sign-in, of a browser (cookie), of a user or of a service account (token). A token carries its
+// session's uuid, so deleting the row ends it. Secrets are here as BLAKE2b hashes only.
+#pragma once
+#include "db/users.h"
+
+enum {
+    SESSION_HASH_SIZE = 32
+};
+
+#define SESSION_OF_USER "user"
+#define SESSION_OF_SERVICE_ACCOUNT "service-account"
+
+struct session {
+    int64_t id;
+    const char *uuid;
+    bool is_browser;
+    const char *subject_type; // SESSION_OF_...
+    int64_t subject_id;
+    const char *remote_address;
+    const unsigned char *cookie_hash;         // browser; NULL otherwise
+    const unsigned char *refresh_family_hash; // NULL: cannot be refreshed
+    const unsigned char *refresh_hash;
+    int64_t created_ms;
+    int64_t last_used_ms;
+    int64_t expires_ms;
+};
+
+// A session with whom it belongs to: all that authentication asks for, in one row.
+struct session_subject {
+    int64_t session_id;
+    const char *session_uuid;
+    bool is_browser;
+    bool is_user;
+    int64_t subject_id;
+    const char *subject_uuid;
+    const char *name;     // e-mail, or the service account's name
+    const char *rule_key; // by which access rules name the subject: e-mail or client id
+    bool is_enabled;      // of a service account; users always are
+    bool must_change_password;
+    int64_t last_used_ms;
+    int64_t expires_ms;
+};
+
+// 1: found; 0: none; -1: error. Whether it has expired is the caller's to look at.
+int db_find_session(struct db_conn *conn, const char *uuid, struct arena *arena, struct session_subject *out_subject,
+                    struct error *err);
+int db_find_session_by_cookie(struct db_conn *conn, const unsigned char hash[SESSION_HASH_SIZE], struct arena *arena,
+                              struct session_subject *out_subject, struct error *err);
+
+// Sets id; stamps the subject's last login; removes sessions that have expired (a bounded number).
+int db_create_session(struct db *db, struct session *session, struct error *err);
+int db_touch_session(struct db *db, int64_t id, int64_t now_ms, struct error *err);
+int db_end_session(struct db *db, const char *uuid, struct error *err); // unknown is fine
+int db_end_sessions(struct db *db, const char *subject_type, int64_t subject_id, struct error *err);
+
+struct session_refresh {
+    const unsigned char *family_hash;
+    const unsigned char *old_hash;
+    const unsigned char *new_hash;
+    int64_t now_ms;
+    int64_t expires_ms; // from now on
+    struct arena *arena;
+    struct session_subject subject; // result
+    bool is_reused; // result, with ERROR_UNAUTHORIZED: an old token was shown and the session has been ended
+};
+// Exchanges a refresh token. ERROR_UNAUTHORIZED where the token is unknown or has expired; one that was exchanged
+// before ends its session, because two hold it.
+int db_refresh_session(struct db *db, struct session_refresh *refresh, struct error *err);
+
+// Inside a write function.
+int db_end_sessions_in(struct db_conn *conn, const char *subject_type, int64_t subject_id, const char *kept_uuid,
+                       struct error *err);
