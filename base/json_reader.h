@@ -6,7 +6,9 @@
 
 struct error;
 
-enum { JSON_READER_DEPTH = 32 };
+enum {
+    JSON_READER_DEPTH = 32
+};
 
 // The caller owns *out_value (json_decref). ERROR_INVALID says line, column and what is wrong there. Numbers beyond
 // 64 bits and reals beyond a double are refused, so every number is finite.

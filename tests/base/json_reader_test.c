@@ -57,7 +57,8 @@ int main(void)
         struct error err = {0};
         json_t *value = NULL;
         json_reader_parse(deep, 2 * depth, &value, &err);
-        check_text(err.message, depth == JSON_READER_DEPTH ? "" : "more than 32 levels of nesting", "%zu levels", depth);
+        check_text(err.message, depth == JSON_READER_DEPTH ? "" : "more than 32 levels of nesting", "%zu levels",
+                   depth);
         json_decref(value);
     }
     return check_finish();
