@@ -1,0 +1,10 @@
+// What `prorata simulate` prints of a cycle; docs/snapshot.md, "Output".
+#pragma once
+#include "base/json_writer.h"
+#include "scheduler/plan.h"
+
+// One entry of `cycles`; cycle counts from 1.
+void simulate_write_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
+                          int64_t cycle);
+// The value of `final`: where pods and nodes stand.
+void simulate_write_final(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan);
