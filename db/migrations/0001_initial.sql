@@ -119,6 +119,7 @@ CREATE TABLE projects (
     description TEXT NOT NULL DEFAULT '',
     namespace TEXT NOT NULL,
     requested_namespace TEXT,
+    enforce_scheduler INTEGER NOT NULL DEFAULT 1,
     scheduling_rules_json TEXT,
     default_node_pools_json TEXT,
     node_types_json TEXT,
@@ -349,6 +350,23 @@ CREATE TABLE samples (
     PRIMARY KEY (scope, scope_id, node_pool_id, metric, time_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX samples_time ON samples(time_ms);
+
+-- Averages over samples that lists of projects and departments show and sort by; renewed every few minutes.
+CREATE TABLE overtime (
+    owner_kind TEXT NOT NULL CHECK (owner_kind IN ('department', 'project')),
+    owner_id INTEGER NOT NULL,
+    gpu_allocation_24h REAL NOT NULL, -- GPUs
+    gpu_allocation_7d REAL NOT NULL,
+    gpu_allocation_30d REAL NOT NULL,
+    gpu_utilization_24h REAL NOT NULL, -- %
+    gpu_utilization_7d REAL NOT NULL,
+    gpu_utilization_30d REAL NOT NULL,
+    gpu_memory_utilization_24h REAL NOT NULL,
+    gpu_memory_utilization_7d REAL NOT NULL,
+    gpu_memory_utilization_30d REAL NOT NULL,
+    updated_ms INTEGER NOT NULL,
+    PRIMARY KEY (owner_kind, owner_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE assets (
     id INTEGER PRIMARY KEY,

@@ -1,0 +1,357 @@
+#include "db/nodes.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "db/db.h"
+
+#include <string.h>
+
+// "IS NOT" lets a report that says nothing new change nothing.
+static const char SQL_INSERT[] =
+    "INSERT INTO nodes (uuid, cluster_id, name, node_pool_id, status, status_reason, cordoned, labels_json, "
+    "taints_json, "
+    "gpu_count, gpu_memory_mib, gpu_type, mig_strategy, mig_instances_json, cpu_milli, memory_bytes, max_pods, "
+    "unhealthy_gpus_json, ip, version, updated_ms, created_ms, revision) "
+    "SELECT ?22, ?1, ?2, id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21 "
+    "FROM node_pools WHERE cluster_id = ?1 AND is_default = 1 AND deleted_ms = 0";
+static const char SQL_UPDATE[] =
+    "UPDATE nodes SET status = ?3, status_reason = ?4, cordoned = ?5, labels_json = ?6, taints_json = ?7, "
+    "gpu_count = ?8, gpu_memory_mib = ?9, gpu_type = ?10, mig_strategy = ?11, mig_instances_json = ?12, "
+    "cpu_milli = ?13, memory_bytes = ?14, max_pods = ?15, unhealthy_gpus_json = ?16, ip = ?17, version = ?18, "
+    "updated_ms = ?19, revision = ?21 "
+    "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND (status IS NOT ?3 OR status_reason IS NOT ?4 OR "
+    "cordoned IS NOT ?5 OR labels_json IS NOT ?6 OR taints_json IS NOT ?7 OR gpu_count IS NOT ?8 OR "
+    "gpu_memory_mib IS NOT ?9 OR gpu_type IS NOT ?10 OR mig_strategy IS NOT ?11 OR mig_instances_json IS NOT ?12 OR "
+    "cpu_milli IS NOT ?13 OR memory_bytes IS NOT ?14 OR max_pods IS NOT ?15 OR unhealthy_gpus_json IS NOT ?16 OR "
+    "ip IS NOT ?17 OR version IS NOT ?18)";
+static const char SQL_IDENTITY[] =
+    "SELECT id, uuid, node_pool_id, created_ms FROM nodes WHERE cluster_id = ? AND name = ? AND deleted_ms = 0";
+static const char SQL_SET_STATUS[] =
+    "UPDATE nodes SET status = ?3, status_reason = ?4, updated_ms = ?5, revision = ?6 "
+    "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND (status IS NOT ?3 OR status_reason IS NOT ?4)";
+static const char SQL_SET_CORDONED[] = "UPDATE nodes SET cordoned = ?3, updated_ms = ?5, revision = ?6 "
+                                       "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND cordoned IS NOT ?3";
+static const char SQL_SET_UNHEALTHY[] =
+    "UPDATE nodes SET unhealthy_gpus_json = ?3, updated_ms = ?5, revision = ?6 "
+    "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND unhealthy_gpus_json IS NOT ?3";
+static const char SQL_REMOVE[] = "UPDATE nodes SET deleted_ms = ?5, updated_ms = ?5, revision = ?6 "
+                                 "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0";
+// Where the labels of several pools match, the oldest pool has the node.
+#define ASSIGN(CONDITION)                                                                                          \
+    "UPDATE nodes SET node_pool_id = pool.id, updated_ms = ?2, revision = ?3 "                                     \
+    "FROM (SELECT n.id AS node_id, coalesce("                                                                      \
+    "   (SELECT p.id FROM node_pools p, json_each(n.labels_json) l WHERE p.cluster_id = ?1 AND p.deleted_ms = 0 "  \
+    "    AND p.label_key = l.key AND p.label_value = l.value ORDER BY p.id LIMIT 1), "                             \
+    "   (SELECT p.id FROM node_pools p WHERE p.cluster_id = ?1 AND p.deleted_ms = 0 AND p.is_default = 1)) AS id " \
+    "   FROM nodes n WHERE " CONDITION " AND n.deleted_ms = 0) AS pool "                                           \
+    "WHERE nodes.id = pool.node_id AND nodes.node_pool_id <> pool.id RETURNING uuid"
+static const char SQL_ASSIGN_ALL[] = ASSIGN("n.cluster_id = ?1");
+static const char SQL_ASSIGN_ONE[] = ASSIGN("n.id = ?4");
+static const char SQL_RENEW_PHASES[] =
+    "UPDATE node_pools SET phase = now.phase, updated_ms = ?2, revision = ?3 "
+    "FROM (SELECT p.id, CASE "
+    "   WHEN NOT EXISTS (SELECT 1 FROM nodes n WHERE n.node_pool_id = p.id AND n.deleted_ms = 0) THEN 'Empty' "
+    "   WHEN EXISTS (SELECT 1 FROM nodes n WHERE n.node_pool_id = p.id AND n.deleted_ms = 0 AND n.status = 'Ready') "
+    "   THEN 'Ready' ELSE 'Unschedulable' END AS phase "
+    "   FROM node_pools p WHERE p.cluster_id = ?1 AND p.deleted_ms = 0) AS now "
+    "WHERE node_pools.id = now.id AND node_pools.phase <> now.phase RETURNING node_pools.id";
+static const char SQL_MOVE_PODS[] =
+    "UPDATE pods SET node_pool_id = n.node_pool_id, revision = ?2 FROM nodes n "
+    "WHERE n.id = pods.node_id AND n.cluster_id = ?1 AND pods.deleted_ms = 0 AND pods.node_pool_id <> n.node_pool_id "
+    "RETURNING pods.uuid";
+
+static const char *text_or(const char *text, const char *fallback)
+{
+    return text ? text : fallback;
+}
+
+static void bind_report(sqlite3_stmt *stmt, const struct node *node)
+{
+    db_bind_int(stmt, 1, node->cluster_id);
+    db_bind_text(stmt, 2, node->name);
+    db_bind_text(stmt, 3, node_status_text(node->status));
+    db_bind_text(stmt, 4, text_or(node->status_reason, ""));
+    db_bind_int(stmt, 5, node->is_cordoned);
+    db_bind_text(stmt, 6, text_or(node->labels_json, "{}"));
+    db_bind_text(stmt, 7, text_or(node->taints_json, "[]"));
+    db_bind_int(stmt, 8, node->gpu_count);
+    db_bind_int(stmt, 9, node->gpu_memory_mib);
+    db_bind_text(stmt, 10, text_or(node->gpu_type, ""));
+    db_bind_text(stmt, 11, text_or(node->mig_strategy, "none"));
+    db_bind_text(stmt, 12, text_or(node->mig_instances_json, "{}"));
+    db_bind_int(stmt, 13, node->cpu_milli);
+    db_bind_int(stmt, 14, node->memory_bytes);
+    db_bind_int(stmt, 15, node->max_pods ? node->max_pods : 110);
+    db_bind_text(stmt, 16, text_or(node->unhealthy_gpus_json, "[]"));
+    db_bind_text(stmt, 17, text_or(node->ip, ""));
+    db_bind_text(stmt, 18, text_or(node->version, ""));
+    db_bind_int(stmt, 19, node->updated_ms);
+}
+
+// 1: found, and node's identity is set; 0: there is none; -1: error.
+static int read_identity(struct db_conn *conn, struct node *node, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_IDENTITY, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, node->cluster_id);
+    db_bind_text(stmt, 2, node->name);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1) {
+        struct arena arena;
+        arena_init(&arena);
+        node->id = db_column_int(stmt, 0);
+        strcpy(node->uuid, db_column_text(stmt, 1, &arena));
+        node->node_pool_id = db_column_int(stmt, 2);
+        node->created_ms = db_column_int(stmt, 3);
+        arena_done(&arena);
+    }
+    db_release(conn, stmt);
+    return rc;
+}
+
+static int write_report(struct db_conn *conn, struct node *node, bool is_new, struct error *err)
+{
+    int rc = -1;
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, is_new ? SQL_INSERT : SQL_UPDATE, &stmt, err) < 0)
+        goto done;
+    bind_report(stmt, node);
+    db_bind_int(stmt, 21, db_revision(conn));
+    if (is_new) {
+        uuid_create(node->uuid);
+        db_bind_int(stmt, 20, node->updated_ms);
+        db_bind_text(stmt, 22, node->uuid);
+    }
+    if (db_run(conn, stmt, err) < 0)
+        goto done;
+    if (db_changed_rows(conn) > 0)
+        db_touch(conn, CHANGE_NODE, node->uuid);
+    rc = 0;
+done:
+    db_release(conn, stmt);
+    return rc;
+}
+
+// Runs an UPDATE ... RETURNING id and touches what it returns; a number where kind's ids are numbers.
+static int touch_returned(struct db_conn *conn, sqlite3_stmt *stmt, enum change_kind kind, struct error *err)
+{
+    struct arena arena;
+    arena_init(&arena);
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        if (kind == CHANGE_NODE_POOL)
+            db_touch_number(conn, kind, db_column_int(stmt, 0));
+        else
+            db_touch(conn, kind, db_column_text(stmt, 0, &arena));
+    }
+    arena_done(&arena);
+    return rc;
+}
+
+// node_id is for SQL_ASSIGN_ONE.
+static int run_assignment(struct db_conn *conn, const char *sql, enum change_kind kind, int64_t cluster_id,
+                          int64_t node_id, int64_t now_ms, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, cluster_id);
+    if (kind == CHANGE_POD) {
+        db_bind_int(stmt, 2, db_revision(conn));
+    } else {
+        db_bind_int(stmt, 2, now_ms);
+        db_bind_int(stmt, 3, db_revision(conn));
+        if (node_id)
+            db_bind_int(stmt, 4, node_id);
+    }
+    int rc = touch_returned(conn, stmt, kind, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+static int assign(struct db_conn *conn, int64_t cluster_id, int64_t node_id, int64_t now_ms, struct error *err)
+{
+    const char *sql = node_id ? SQL_ASSIGN_ONE : SQL_ASSIGN_ALL;
+    if (run_assignment(conn, sql, CHANGE_NODE, cluster_id, node_id, now_ms, err) < 0 ||
+        run_assignment(conn, SQL_MOVE_PODS, CHANGE_POD, cluster_id, 0, now_ms, err) < 0)
+        return -1;
+    return run_assignment(conn, SQL_RENEW_PHASES, CHANGE_NODE_POOL, cluster_id, 0, now_ms, err);
+}
+
+int db_upsert_node(struct db_conn *conn, struct node *node, struct error *err)
+{
+    int found = read_identity(conn, node, err);
+    if (found < 0 || write_report(conn, node, found == 0, err) < 0)
+        return -1;
+    if (!found && read_identity(conn, node, err) < 0)
+        return -1;
+    if (assign(conn, node->cluster_id, node->id, node->updated_ms, err) < 0)
+        return -1;
+    return read_identity(conn, node, err) < 0 ? -1 : 0;
+}
+
+struct node_change {
+    int64_t cluster_id;
+    const char *name;
+    const char *text;  // ?3 where it is text
+    int64_t number;    // ?3 otherwise
+    const char *extra; // ?4
+    int64_t now_ms;
+};
+
+// One of the statements above on one node, with the parameters that it uses.
+static int change_node(struct db_conn *conn, const char *sql, const struct node_change *change, struct error *err)
+{
+    int rc = -1;
+    sqlite3_stmt *stmt = NULL;
+    struct node node = {.cluster_id = change->cluster_id, .name = change->name};
+    int found = read_identity(conn, &node, err);
+    if (found < 0)
+        return -1;
+    if (!found)
+        return error_set(err, ERROR_NOT_FOUND, "node %s: not found", change->name);
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        goto done;
+    db_bind_int(stmt, 1, change->cluster_id);
+    db_bind_text(stmt, 2, change->name);
+    if (change->text)
+        db_bind_text(stmt, 3, change->text);
+    else
+        db_bind_int(stmt, 3, change->number);
+    db_bind_text(stmt, 4, change->extra);
+    db_bind_int(stmt, 5, change->now_ms);
+    db_bind_int(stmt, 6, db_revision(conn));
+    if (db_run(conn, stmt, err) < 0)
+        goto done;
+    if (db_changed_rows(conn) > 0)
+        db_touch(conn, CHANGE_NODE, node.uuid);
+    rc = assign(conn, change->cluster_id, node.id, change->now_ms, err);
+done:
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_set_node_status(struct db_conn *conn, int64_t cluster_id, const char *name, enum node_status status,
+                       const char *reason, int64_t now_ms, struct error *err)
+{
+    struct node_change change = {.cluster_id = cluster_id,
+                                 .name = name,
+                                 .text = node_status_text(status),
+                                 .extra = text_or(reason, ""),
+                                 .now_ms = now_ms};
+    return change_node(conn, SQL_SET_STATUS, &change, err);
+}
+
+int db_set_node_cordoned(struct db_conn *conn, int64_t cluster_id, const char *name, bool is_cordoned, int64_t now_ms,
+                         struct error *err)
+{
+    struct node_change change = {.cluster_id = cluster_id, .name = name, .number = is_cordoned, .now_ms = now_ms};
+    return change_node(conn, SQL_SET_CORDONED, &change, err);
+}
+
+int db_set_node_unhealthy_gpus(struct db_conn *conn, int64_t cluster_id, const char *name,
+                               const char *unhealthy_gpus_json, int64_t now_ms, struct error *err)
+{
+    struct node_change change = {.cluster_id = cluster_id, .name = name, .text = unhealthy_gpus_json, .now_ms = now_ms};
+    return change_node(conn, SQL_SET_UNHEALTHY, &change, err);
+}
+
+int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err)
+{
+    struct node_change change = {.cluster_id = cluster_id, .name = name, .now_ms = now_ms};
+    return change_node(conn, SQL_REMOVE, &change, err);
+}
+
+int db_assign_nodes_to_pools(struct db_conn *conn, int64_t cluster_id, int64_t now_ms, struct error *err)
+{
+    return assign(conn, cluster_id, 0, now_ms, err);
+}
+
+void node_from_row(sqlite3_stmt *stmt, struct arena *arena, struct node *out_node)
+{
+    *out_node = (struct node){
+        .id = db_column_int(stmt, 0),
+        .cluster_id = db_column_int(stmt, 2),
+        .name = db_column_text(stmt, 3, arena),
+        .node_pool_id = db_column_int(stmt, 4),
+        .node_pool_name = db_column_text(stmt, 5, arena),
+        .status = node_status_parse(db_column_text(stmt, 6, arena)),
+        .status_reason = db_column_text(stmt, 7, arena),
+        .is_cordoned = db_column_int(stmt, 8) != 0,
+        .labels_json = db_column_text(stmt, 9, arena),
+        .taints_json = db_column_text(stmt, 10, arena),
+        .gpu_count = db_column_int(stmt, 11),
+        .gpu_memory_mib = db_column_int(stmt, 12),
+        .gpu_type = db_column_text(stmt, 13, arena),
+        .mig_strategy = db_column_text(stmt, 14, arena),
+        .mig_instances_json = db_column_text(stmt, 15, arena),
+        .cpu_milli = db_column_int(stmt, 16),
+        .memory_bytes = db_column_int(stmt, 17),
+        .max_pods = db_column_int(stmt, 18),
+        .unhealthy_gpus_json = db_column_text(stmt, 19, arena),
+        .ip = db_column_text(stmt, 20, arena),
+        .version = db_column_text(stmt, 21, arena),
+        .created_ms = db_column_int(stmt, 22),
+        .updated_ms = db_column_int(stmt, 23),
+        .revision = db_column_int(stmt, 24),
+    };
+    strncpy(out_node->uuid, db_column_text(stmt, 1, arena), sizeof(out_node->uuid) - 1);
+}
+
+#define SELECT_NODE "SELECT " NODE_COLUMNS " FROM nodes n JOIN node_pools np ON np.id = n.node_pool_id "
+static const char SQL_FIND[] = SELECT_NODE "WHERE n.uuid = ? AND n.deleted_ms = 0";
+static const char SQL_FIND_BY_NAME[] = SELECT_NODE "WHERE n.cluster_id = ? AND n.name = ? AND n.deleted_ms = 0";
+static const char SQL_LIST[] = SELECT_NODE "WHERE n.cluster_id = ? AND n.deleted_ms = 0 ORDER BY n.name";
+
+static int fetch_node(struct db_conn *conn, sqlite3_stmt *stmt, const char *what, struct arena *arena,
+                      struct node *out_node, struct error *err)
+{
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1)
+        node_from_row(stmt, arena, out_node);
+    else if (rc == 0)
+        error_set(err, ERROR_NOT_FOUND, "node %.80s: not found", what);
+    db_release(conn, stmt);
+    return rc == 1 ? 0 : -1;
+}
+
+int db_find_node(struct db_conn *conn, const char *uuid, struct arena *arena, struct node *out_node, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_FIND, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, uuid);
+    return fetch_node(conn, stmt, uuid, arena, out_node, err);
+}
+
+int db_find_node_by_name(struct db_conn *conn, int64_t cluster_id, const char *name, struct arena *arena,
+                         struct node *out_node, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_FIND_BY_NAME, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, cluster_id);
+    db_bind_text(stmt, 2, name);
+    return fetch_node(conn, stmt, name, arena, out_node, err);
+}
+
+int db_list_nodes(struct db_conn *conn, int64_t cluster_id, struct arena *arena, struct node **out_nodes,
+                  size_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_LIST, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, cluster_id);
+    struct node *nodes = NULL;
+    size_t count = 0, capacity = 0;
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        nodes = arena_grow(arena, nodes, &capacity, count + 1, sizeof(*nodes));
+        node_from_row(stmt, arena, &nodes[count++]);
+    }
+    db_release(conn, stmt);
+    *out_nodes = nodes;
+    *out_count = count;
+    return rc;
+}

@@ -1,0 +1,39 @@
+// Time series: step functions, a row where a value changed. Scopes and metrics are the words of the table's comment in
+// the schema: scope "cluster", "nodepool", "node", "project", "department", "workload", "pod"; metric the API's type
+// ("ALLOCATED_GPU", "GPU_ALLOCATION", ...), with ":<index>" behind those that end in _PER_GPU. Values are in the API's
+// units (GPUs, %, bytes, cores, millicores, MB).
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct db_conn;
+struct error;
+
+struct series {
+    const char *scope;
+    int64_t scope_id;
+    int64_t node_pool_id; // 0: all pools; samples of a pool itself have scope "nodepool" and 0 here
+    const char *metric;
+};
+
+// A write function. Writes nothing where the latest value is the same. The value is finite (asserted).
+int db_add_sample(struct db_conn *conn, const struct series *series, int64_t time_ms, double value, struct error *err);
+// Removes what is older, but for the last value before that time.
+int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err);
+
+// The value at each of count times (ascending): that of the newest row at or before it. NAN where there is none.
+// out_found is false where the series has no row at all before the last time.
+int db_read_series(struct db_conn *conn, const struct series *series, const int64_t *times_ms, size_t count,
+                   double *out_values, bool *out_found, struct error *err);
+// The metrics of this scope that begin with the text: those of the single devices of a node. Static order by index.
+int db_list_series(struct db_conn *conn, const char *scope, int64_t scope_id, const char *metric_prefix,
+                   struct arena *arena, const char ***out_metrics, size_t *out_count, struct error *err);
+// Averages of a series over a period; NAN where nothing is known of it. Time before the first row counts as 0.
+int db_average_series(struct db_conn *conn, const struct series *series, int64_t start_ms, int64_t end_ms,
+                      double *out_average, struct error *err);
+
+// Renews what projects and departments show as overtimeData (24 hours, 7 days, 30 days). A write function; the server
+// calls it at start and every five minutes.
+int db_refresh_overtime(struct db_conn *conn, int64_t now_ms, struct error *err);

@@ -1,0 +1,69 @@
+// Departments and projects: the two levels of queues below a cluster. A project is in one department; both have a queue
+// in every node pool. Their ids come from one row of numbers, and the API shows them as decimal text.
+#pragma once
+#include "model/queue.h"
+
+#include <stdbool.h>
+
+struct buffer;
+
+enum org_unit_kind {
+    ORG_UNIT_DEPARTMENT,
+    ORG_UNIT_PROJECT
+};
+
+// "department", "project": queues.owner_kind.
+const char *org_unit_kind_text(enum org_unit_kind kind);
+
+// Averages that the API calls overtimeData; the server renews them every few minutes.
+enum {
+    OVERTIME_24H,
+    OVERTIME_7D,
+    OVERTIME_30D,
+    OVERTIME_RANGE_COUNT
+};
+struct overtime {
+    double gpu_allocation[OVERTIME_RANGE_COUNT];         // GPUs
+    double gpu_utilization[OVERTIME_RANGE_COUNT];        // %
+    double gpu_memory_utilization[OVERTIME_RANGE_COUNT]; // %
+    int64_t updated_ms;                                  // 0: not yet reckoned
+};
+
+struct org_unit {
+    enum org_unit_kind kind;
+    int64_t id;
+    int64_t cluster_id;
+    const char *cluster_uuid; // only read
+    const char *name;
+    bool is_default;
+    const char *description;
+    const char *scheduling_rules_json;   // NULL: none
+    const char *default_node_pools_json; // NULL: none
+    const char *node_types_json;         // NULL: none
+    const char *phase;
+    const char *created_by;
+    const char *updated_by;
+    int64_t created_ms;
+    int64_t updated_ms;
+
+    // Projects only.
+    int64_t department_id;
+    const char *department_name; // only read
+    const char *name_space;      // "runai-<name>"
+    const char *requested_namespace;
+    bool enforce_scheduler;
+    const char *department_scheduling_rules_json; // only read, for `effective`
+    const char *department_default_node_pools_json;
+    const char *department_node_types_json;
+
+    struct queue *queues; // one a node pool, by pool id
+    size_t queue_count;
+    struct overtime overtime; // only read
+};
+
+// What a creation or a PUT (ProjectCreationRequest, DepartmentUpdateRequest and so on; checked against the schema) says
+// of the unit, but for `resources`: org_unit_queues_from_json. Fields that it does not name become empty.
+int org_unit_from_json(struct org_unit *unit, const json_t *body, struct arena *arena, struct error *err);
+// `resources` as queues; path is "" or "resources". A pool that stands there twice is refused.
+int org_unit_queues_from_json(const json_t *resources, const char *path, struct arena *arena, struct queue **out_queues,
+                              size_t *out_count, struct error *err);
