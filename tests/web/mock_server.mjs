@@ -1,0 +1,101 @@
+// A server for the browser tests that need a large, still, made-up organisation: serves the built pages with the product's
+// headers and answers the reads that the pages make. What is decided, counted or refused is tested against the real one.
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { join, normalize } from "node:path";
+import { CLUSTER, makeData, metrics } from "./mock_data.mjs";
+
+export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const TYPES = { js: "text/javascript", css: "text/css", html: "text/html; charset=utf-8", svg: "image/svg+xml", woff2: "font/woff2", txt: "text/plain" };
+const PAGE = /^\/($|sign-in$|workloads|projects|departments|nodes|nodepools|timeline)/;
+
+const field = (row, name) => name === "nodepool" ? row.requestedNodePools?.[0] : name === "allocatedGPU" ? row.allocatedResources?.gpu : row[name];
+const TESTS = { "==": (a, b) => String(a) === b, "!=": (a, b) => String(a) !== b, "=@": (a, b) => String(a ?? "").toLowerCase().includes(b.toLowerCase()), ">=": (a, b) => Number(a) >= Number(b), "<=": (a, b) => Number(a) <= Number(b) };
+
+// What a list operation does with its query: filter, search, sort, page.
+export function list(rows, query, key) {
+  const filters = (query.get("filterBy") ?? "").split(",").filter(Boolean).map(f => /^(\w+)(==|!=|=@|>=|<=)(.*)$/.exec(f));
+  let found = rows.filter(r => filters.every(f => f && TESTS[f[2]](field(r, f[1]), f[3])));
+  const search = (query.get("search") ?? "").toLowerCase();
+  if (search) found = found.filter(r => [r.name, r.projectName, r.submittedBy].some(v => v?.toLowerCase().includes(search)));
+  const by = query.get("sortBy");
+  if (by) found = [...found].sort((a, b) => (field(a, by) > field(b, by) ? 1 : field(a, by) < field(b, by) ? -1 : 0) * (query.get("sortOrder") === "desc" ? -1 : 1));
+  const offset = Number(query.get("offset") ?? 0), limit = Number(query.get("limit") ?? 50);
+  const page = found.slice(offset, offset + limit);
+  return { count: found.length, body: key ? { [key]: page, ...(offset + limit < found.length ? { next: offset + limit } : {}) } : page };
+}
+
+function answer(data, path, query) {
+  const lists = { "/api/v1/workloads": ["workloads", data.workloads], "/api/v1/org-unit/projects": ["projects", data.projects], "/api/v1/org-unit/departments": ["departments", data.departments], "/api/v1/nodes": ["nodes", data.nodes], "/api/v1/node-pools": ["nodepools", data.pools], "/api/v1/events": ["events", data.events] };
+  const counted = path.endsWith("/count");
+  const found = lists[path.replace(/\/count$/, "")];
+  if (found) {
+    const { count, body } = list(found[1], query, found[0]);
+    return counted ? { count } : body;
+  }
+  if (path === "/api/v1/clusters") return [{ uuid: CLUSTER, name: "lab", tenantId: 1, createdAt: new Date(data.at).toISOString() }];
+  if (path.endsWith("/metrics")) return metrics(data.at, query.get("metricType").split(","), query.get("start"), query.get("end"), query.get("numberOfSamples"));
+  if (path === "/api/v1/workloads/telemetry") {
+    const phases = new Map();
+    for (const w of data.workloads) phases.set(w.phase, (phases.get(w.phase) ?? 0) + 1);
+    return { type: "WORKLOADS_COUNT", timestamp: new Date().toISOString(), values: [...phases].map(([value, n]) => ({ value: String(n), groups: [{ key: "Phase", value }] })) };
+  }
+  if (path === "/api/v1/nodes/telemetry") return { type: query.get("telemetryType"), timestamp: new Date().toISOString(), values: [{ value: "6" }] };
+  const one = /^\/api\/v1\/(workloads|nodes|node-pools|org-unit\/projects|org-unit\/departments)\/([^/]+)(\/(\w+))?$/.exec(path);
+  if (!one) return null;
+  const rows = { workloads: data.workloads, nodes: data.nodes, "node-pools": data.pools, "org-unit/projects": data.projects, "org-unit/departments": data.departments }[one[1]];
+  const row = rows.find(r => r.id === one[2] || r.name === one[2]);
+  if (!row) return null;
+  if (one[4] === "explanation") return { workloadId: row.id, phase: row.phase, message: row.phaseMessage || `${row.name} is ${row.phase}.`, reason: "Other projects are within their fair share.", phaseReason: row.phaseReason, nodePools: [] };
+  if (one[4] === "events") return { events: data.events.filter(e => e.workloadId === row.id) };
+  if (one[4] === "history") return { records: data.events.filter(e => e.workloadId === row.id).map(event => ({ meta: { creationTimestamp: event.createdAt, type: "Event" }, spec: { event } })) };
+  if (one[4] === "pods") return { pods: row.places.map(([n], i) => ({ id: `${row.id}-${i}`, name: `${row.name}-${i}-0`, workloadId: row.id, nodeName: `node-${n}`, k8sPhase: "Running", containers: [{ name: "main", image: row.images[0] }], createdAt: row.createdAt, allocatedResources: { gpu: 8 } })) };
+  return row;
+}
+
+// Starts on a free port. {url, data, change(kind, id), close()}; signedIn: false makes every call answer 401.
+export async function startMock(folder, { scale = 1, permissions } = {}) {
+  const data = makeData(Date.now(), scale);
+  const streams = new Set();
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url, "http://mock");
+    const send = (status, type, body, more = {}) => response.writeHead(status, { "Content-Type": type, "Content-Security-Policy": CSP, "X-Content-Type-Options": "nosniff", ...more }).end(body);
+    const json = (status, body) => send(status, "application/json", JSON.stringify(body));
+    if (url.pathname === "/api/v1/session") {
+      if (request.method !== "GET") data.signedIn = request.method === "POST";
+      return data.signedIn ? json(200, { subjectType: "user", subjectId: "1", name: "mira@lab.example", expiresAt: new Date(Date.now() + 3600000).toISOString(), permissions }) : request.method === "DELETE" ? send(204, "text/plain", "") : json(401, { code: 401, message: "sign in first" });
+    }
+    if (url.pathname.startsWith("/api/") && !data.signedIn) return json(401, { code: 401, message: "sign in first" });
+    if (url.pathname === "/api/v1/events/stream") {
+      response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" }).write(": hello\n\n");
+      streams.add(response);
+      request.on("close", () => streams.delete(response));
+      return undefined;
+    }
+    if (url.pathname.startsWith("/api/v1/")) {
+      const body = answer(data, url.pathname, url.searchParams);
+      return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });
+    }
+    const path = PAGE.test(url.pathname) ? "/index.html" : url.pathname;
+    try {
+      const file = await readFile(join(folder, normalize(path)));
+      return send(200, TYPES[path.split(".").at(-1)] ?? "application/octet-stream", file);
+    } catch {
+      return json(404, { code: 404, message: "no such page" });
+    }
+  });
+  await new Promise(done => server.listen(0, "127.0.0.1", done));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    data,
+    change(kind, id) {
+      data.revision += 1;
+      for (const stream of streams) stream.write(`id: ${data.revision}\nevent: change\ndata: ${JSON.stringify({ kind, id, revision: data.revision })}\n\n`);
+    },
+    close() {
+      for (const stream of streams) stream.destroy();
+      server.closeAllConnections();
+      return new Promise(done => server.close(done));
+    },
+  };
+}

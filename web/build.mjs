@@ -1,0 +1,79 @@
+// Bundles the dashboard into the folder given as argument: hashed scripts and styles, index.html, the font, Swagger UI for
+// /api/docs, the licences. The server embeds the folder and gzips what shrinks.
+import { build } from "esbuild";
+import { copyFile, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = resolve(process.argv[2] ?? join(here, "../build/web"));
+const modules = join(here, "node_modules");
+
+await rm(out, { recursive: true, force: true });
+await mkdir(join(out, "docs"), { recursive: true });
+
+const result = await build({
+  absWorkingDir: here,
+  entryPoints: ["main.js", "theme.js", "style.css"],
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  minify: true,
+  target: "es2020",
+  outdir: join(out, "assets"),
+  entryNames: "[name]-[hash]",
+  chunkNames: "[name]-[hash]",
+  assetNames: "[name]-[hash]",
+  loader: { ".woff2": "file" },
+  publicPath: "/assets",
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+});
+
+// What an entry file became, and what it needs at once, as absolute paths of the site.
+const outputs = Object.entries(result.metafile.outputs);
+const site = path => "/" + relative(out, resolve(here, path)).replaceAll("\\", "/");
+function output(entry) {
+  const [path, facts] = outputs.find(([, o]) => o.entryPoint === entry);
+  return { path: site(path), needs: facts.imports.filter(i => i.kind === "import-statement").map(i => site(i.path)) };
+}
+const main = output("main.js");
+const font = site(outputs.find(([path]) => path.endsWith(".woff2"))[0]);
+const page = (await readFile(join(here, "index.html"), "utf8"))
+  .replace("{{theme}}", output("theme.js").path)
+  .replace("{{style}}", output("style.css").path)
+  .replace("{{font}}", font)
+  .replace("{{main}}", main.path)
+  .replace("{{preload}}", main.needs.map(path => `<link rel="modulepreload" href="${path}">`).join("\n"));
+await writeFile(join(out, "index.html"), page);
+await copyFile(join(here, "favicon.svg"), join(out, "favicon.svg"));
+
+// Swagger UI as its package ships it; the page around it is openapi/docs.
+const swagger = join(modules, "swagger-ui-dist");
+for (const name of ["swagger-ui.css", "swagger-ui-bundle.js"]) await copyFile(join(swagger, name), join(out, "docs", name));
+
+// Licences of what is shipped, in one file.
+const shipped = Object.keys(JSON.parse(await readFile(join(here, "package.json"), "utf8")).dependencies);
+const licences = await Promise.all([...shipped, "@preact/signals-core", "@kurkle/color"].map(async name => {
+  const files = await readdir(join(modules, name));
+  const file = files.find(f => /^licen[cs]e/i.test(f));
+  const { version, license } = JSON.parse(await readFile(join(modules, name, "package.json"), "utf8"));
+  const text = file ? await readFile(join(modules, name, file), "utf8") : `Licence: ${license}\n`;
+  return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+}));
+await writeFile(join(out, "licences.txt"), licences.join("\n----------------------------------------\n\n"));
+
+// Sizes as they travel.
+const assets = join(out, "assets");
+const sizes = {};
+for (const name of (await readdir(assets)).filter(n => /\.(js|css)$/.test(n)).sort()) sizes[`assets/${name}`] = gzipSync(await readFile(join(assets, name)), { level: 9 }).length;
+
+// What the budget test checks: everything, and what stands between the first byte and the first paint.
+const first = [output("theme.js").path, output("style.css").path, main.path, ...main.needs].map(path => path.slice(1));
+const own = Object.entries(sizes);
+const sum = list => list.reduce((total, [, size]) => total + size, 0);
+const report = { all: sum(own), first: sum(own.filter(([path]) => first.includes(path))), font: (await stat(join(out, font))).size, files: sizes };
+await writeFile(join(out, "..", `${basename(out)}-sizes.json`), JSON.stringify(report, null, 1));
+console.log(`web: ${(report.all / 1024).toFixed(1)} KB gzip, ${(report.first / 1024).toFixed(1)} KB before first paint`);

@@ -1,0 +1,22 @@
+// The pages in the sidebar, in the tab bar of a phone and in Find anything. A page one may not read is absent.
+import { may } from "./session.js";
+
+// resource: the permission that reading takes; count: what the number beside it counts.
+export const NAV = [
+  { group: "", pages: [
+    { label: "Overview", href: "/", icon: "home", key: "o" },
+    { label: "Workloads", href: "/workloads", icon: "list", key: "w", resource: "workloads", count: "/api/v1/workloads/count" },
+    { label: "Projects", href: "/projects", icon: "project", key: "p", resource: "projects", count: "/api/v1/org-unit/projects/count" },
+    { label: "Departments", href: "/departments", icon: "dept", key: "d", resource: "departments", count: "/api/v1/org-unit/departments/count" },
+  ] },
+  { group: "Cluster", pages: [
+    { label: "Nodes", href: "/nodes", icon: "node", key: "n", resource: "nodes", count: "/api/v1/nodes/count" },
+    { label: "Node pools", href: "/nodepools", icon: "pool", key: "l", resource: "nodepools", count: "/api/v1/node-pools/count" },
+  ] },
+];
+
+export const visible = page => !page.resource || may("read", page.resource);
+export const allPages = () => NAV.flatMap(g => g.pages).filter(visible);
+
+// Is `path` this page or below it?
+export const isCurrent = (page, path) => page.href === "/" ? path === "/" : path === page.href || path.startsWith(page.href + "/");

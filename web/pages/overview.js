@@ -1,0 +1,139 @@
+// Who uses what now? Who waits, and why? What just happened?
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { get, getAll } from "../api.js";
+import { minute, now, second } from "../clock.js";
+import { useData } from "../data.js";
+import { duration, gpus, since } from "../format.js";
+import { html } from "../html.js";
+import { LinkButton, Seg } from "../parts/button.js";
+import { ClusterMap, MapKey, VIEWS } from "../parts/cluster_map.js";
+import { EventList } from "../parts/event_list.js";
+import { LineChart, seriesOf } from "../parts/line_chart.js";
+import { Page } from "../parts/page.js";
+import { QuotaControls, QuotaPicture } from "../parts/quota_picture.js";
+import { Empty, Loaded } from "../parts/states.js";
+import { Swatch } from "../parts/status.js";
+import { poolsOf } from "../pictures/cluster_map.js";
+import { refusedByProject, sharesByPool } from "../pictures/shares.js";
+import { coloured } from "../pictures/slots.js";
+import { route, setQuery } from "../router.js";
+import { scope, scopeFilter } from "../session.js";
+import { OverviewStats } from "./overview_stats.js";
+
+const PICTURE = ["project", "department", "nodepool", "node", "workload", "pod"];
+
+export default function Overview() {
+  const at = JSON.stringify(scope.value);
+  const projects = useData("projects" + at, abort => getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name", filterBy: scopeFilter("projects") }, { signal: abort }), PICTURE);
+  const nodes = useData("nodes", abort => getAll("/api/v1/nodes", "nodes", { sortBy: "name" }, { signal: abort, most: 4000 }), PICTURE);
+  const waiting = useData("waiting" + at, abort => get("/api/v1/workloads", { filterBy: ["phase==Pending", ...scopeFilter("workloads")], sortBy: "phaseUpdatedAt", limit: 200 }, { signal: abort }).then(a => a.workloads), PICTURE);
+  const refused = useMemo(() => refusedByProject(waiting.data ?? []), [waiting.data]);
+  const pools = useMemo(() => poolsOf(nodes.data ?? [], poolNames(projects.data)), [nodes.data, projects.data]);
+  return html`<${Page} title="Overview" scoped>
+    <${OverviewStats} ...${{ projects, nodes, pools, refused }} />
+    <div class="grid">
+      <${WhoUsesWhat} projects=${projects} refused=${refused} />
+      <${Waiting} waiting=${waiting} projects=${projects} refused=${refused} />
+      <${Cluster} nodes=${nodes} pools=${pools} />
+      <${OverTime} cluster=${projects.data?.[0]?.clusterId ?? nodes.data?.[0]?.clusterUuid} />
+      <${Happened} />
+    </div><//>`;
+}
+
+function poolNames(projects) {
+  const names = new Set();
+  for (const p of projects ?? []) for (const r of p.resources ?? []) if (r.nodePool?.name) names.add(r.nodePool.name);
+  return [...names];
+}
+
+function WhoUsesWhat({ projects, refused }) {
+  const { query } = route.value;
+  const pools = poolNames(projects.data);
+  const pool = pools.includes(query.pool) ? query.pool : "all";
+  return html`<section class="sheet" aria-labelledby="h-quota"><header><h2 id="h-quota">Who uses what</h2><p>Left of the mark is owed, right of it is borrowed</p><span class="grow"></span>
+    <${QuotaControls} pools=${pools} pool=${pool} setPool=${v => setQuery({ pool: v === "all" ? null : v })} scale=${query.scale ?? "gpus"} setScale=${v => setQuery({ scale: v === "gpus" ? null : v })} order=${query.order ?? "held"} setOrder=${v => setQuery({ order: v === "held" ? null : v })} /></header>
+    <div class="body"><${Loaded} of=${projects} what="Projects" rows=${8} height=${38}>${list => list.length
+      ? html`<${QuotaPicture} projects=${list} refused=${refused} pool=${pool} scale=${query.scale ?? "gpus"} order=${query.order ?? "held"} />`
+      : html`<${Empty} action=${html`<${LinkButton} href="/projects/new">New project<//>`}>No projects yet.<//>`}<//></div></section>`;
+}
+
+const askedGpus = w => w.workloadRequestedResources?.gpu?.request ?? 0;
+const poolOf = w => w.requestedNodePools?.[0] ?? w.currentNodePools?.[0] ?? "";
+
+// At most 8: owed first, then the longest waiting.
+function inOrder(workloads, projects, refused) {
+  const owed = new Map();
+  for (const p of projects ?? []) for (const [pool, parts] of Object.entries(sharesByPool(p, refused[p.id]))) owed.set(`${p.id}/${pool}`, parts.owed > 0);
+  const isOwed = w => !w.phaseReason && owed.get(`${w.projectId}/${poolOf(w)}`) === true;
+  return [...workloads].sort((a, b) => isOwed(b) - isOwed(a) || Date.parse(a.phaseUpdatedAt) - Date.parse(b.phaseUpdatedAt) || a.name.localeCompare(b.name)).slice(0, 8).map(w => ({ ...w, owed: isOwed(w) }));
+}
+
+function Waiting({ waiting, projects, refused }) {
+  const count = waiting.data?.length ?? 0;
+  return html`<section class="sheet" aria-labelledby="h-wait"><header><h2 id="h-wait">Waiting, and why</h2><span class="grow"></span>${count > 0 && html`<a class="small" href="/workloads?f=phase==Pending">All ${count}</a>`}</header>
+    <${Loaded} of=${waiting} what="The queue" rows=${6} height=${40}>${list => list.length ? html`<ul class="wait">${inOrder(list, projects.data, refused).map(w => html`<${Waiter} key=${w.id} workload=${w} />`)}</ul>`
+      : html`<${Empty}>Nothing waits: whatever was asked for is running.<//>`}<//></section>`;
+}
+
+function Waiter({ workload: w }) {
+  const why = useWhy(w);
+  const never = w.phaseReason === "NonPreemptibleOverQuota" || w.phaseReason === "OverLimit";
+  const asked = askedGpus(w);
+  return html`<li><a href=${`/workloads?open=${w.id}&tab=why`}><span class="w"><${Swatch} project=${w.projectId} /><span>${w.name}</span><span class="muted nowrap">${gpus(asked)} × ${poolOf(w) || (asked === 1 ? "GPU" : "GPUs")}</span></span>
+    <span class=${"eta " + (never ? "bad" : w.owed ? "warn" : "")}>${never ? "not as asked" : `${duration(since(w.phaseUpdatedAt, second.value))}`}</span>
+    <span class="why">${w.owed && !/^owed/i.test(why) ? "Owed by quota. " : ""}${why}</span></a></li>`;
+}
+
+// The server's sentence: it comes with the list; where it doesn't, the explanation is asked for.
+function useWhy(w) {
+  const given = w.phaseMessage ?? "";
+  const asked = useData(given ? null : `why/${w.id}/${w.phaseUpdatedAt}`, abort => get(`/api/v1/workloads/${w.id}/explanation`, {}, { signal: abort }));
+  return given || asked.data?.message || "";
+}
+
+function Cluster({ nodes, pools }) {
+  const [view, setView] = useState("project");
+  const [lifted, setLifted] = useState(null);
+  const projects = useMemo(() => holders(pools), [pools]);
+  const colours = useMemo(() => coloured(projects), [projects]);
+  return html`<section class="sheet wide" aria-labelledby="h-map"><header><h2 id="h-map">Cluster</h2><p>A row is a node, a cell is a GPU</p><span class="grow"></span><${Seg} label="Colour by" options=${VIEWS} value=${view} onChange=${setView} /><${LinkButton} small href="/nodes">Table<//></header>
+    <div class="body"><${Loaded} of=${nodes} what="Nodes" rows=${6} height=${24}>${() => pools.length
+      ? html`<${ClusterMap} pools=${pools} view=${view} lifted=${lifted} colours=${colours}><${MapKey} projects=${projects} colours=${colours} lift=${setLifted} /><//>`
+      : html`<${Empty}>No node with GPUs has joined yet.<//>`}<//></div></section>`;
+}
+
+function holders(pools) {
+  const held = new Map();
+  for (const pool of pools) for (const row of pool.rows) for (const run of row.runs) {
+    const size = run.size + (held.get(run.projectId)?.size ?? 0);
+    held.set(run.projectId, { id: run.projectId, name: run.project, size });
+  }
+  return [...held.values()].sort((a, b) => b.size - a.size || a.name.localeCompare(b.name)).slice(0, 16);
+}
+
+const RANGES = [{ value: "6", label: "6 h" }, { value: "24", label: "24 h" }, { value: "168", label: "7 d" }];
+const LINES = {
+  ALLOCATED_GPU: { name: "allocated", tone: "ink", fill: 0.09 },
+  TOTAL_GPU: { name: "ready", tone: "ink-3", dash: [1, 3] },
+};
+
+function OverTime({ cluster }) {
+  const [hours, setHours] = useState("6");
+  const metrics = useData(cluster ? `metrics/${cluster}/${hours}` : null, async abort => {
+    const end = now(), start = end - Number(hours) * 3600000;
+    const answer = await get(`/api/v1/clusters/${cluster}/metrics`, { start: new Date(start).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 120, metricType: ["ALLOCATED_GPU", "TOTAL_GPU"] }, { signal: abort });
+    return { start, end, series: seriesOf(answer.measurements ?? [], LINES) };
+  });
+  useEffect(() => metrics.reload(), [minute.value]);
+  return html`<section class="sheet" aria-labelledby="h-time"><header><h2 id="h-time">GPUs over time</h2><p>What was allocated of what was ready</p><span class="grow"></span><${Seg} label="Time" options=${RANGES} value=${hours} onChange=${setHours} /></header>
+    <div class="body"><${Loaded} of=${metrics} what="The history" rows=${5}>${m => m.series.some(s => s.points.length)
+      ? html`<${LineChart} bare title="GPUs over time" series=${m.series} format=${gpus} from=${m.start} to=${m.end} height=${280} />`
+      : html`<${Empty}>No samples in this time yet.<//>`}<//></div></section>`;
+}
+
+function Happened() {
+  const events = useData("events", abort => get("/api/v1/events", { limit: 14 }, { signal: abort }).then(a => a.events ?? []), ["event", ...PICTURE]);
+  const who = e => e.workloadName && html`<a class="plain strong" href=${`/workloads?open=${e.workloadId}&tab=events`}>${e.projectName ? `${e.projectName}/` : ""}${e.workloadName}</a>`;
+  return html`<section class="sheet" aria-labelledby="h-ev"><header><h2 id="h-ev">What happened</h2></header>
+    <${Loaded} of=${events} what="Events" rows=${7} height=${34}>${list => list.length ? html`<${EventList} events=${list} who=${who} />` : html`<${Empty}>Nothing has happened yet.<//>`}<//></section>`;
+}

@@ -1,0 +1,98 @@
+// The frame around every page: skip link, sidebar, tab bar and drawer of a phone, account menu, dialogs, toasts, tip.
+import { useEffect, useState } from "preact/hooks";
+import { get } from "../api.js";
+import { useData } from "../data.js";
+import { count } from "../format.js";
+import { html } from "../html.js";
+import { Icon, Mark } from "../icons.js";
+import { keys, keysOn, known } from "../keys.js";
+import { NAV, allPages, isCurrent, visible } from "../nav.js";
+import { keep, setTheme, theme } from "../prefs.js";
+import { go, route } from "../router.js";
+import { may, session, signOut } from "../session.js";
+import { WORDS } from "../words.js";
+import { Button } from "./button.js";
+import { Confirms, Dialog } from "./dialog.js";
+import { Find, openFind } from "./find.js";
+import { Menu } from "./menu.js";
+import { SignedOut } from "./sign_in.js";
+import { Patterns } from "./status.js";
+import { Tip } from "./tip.js";
+import { Announcer, Toasts } from "./toast.js";
+
+export function Frame({ children }) {
+  const [help, setHelp] = useState(false);
+  useEffect(() => keys({
+    "/": { say: "Find anything", run: openFind },
+    "?": { say: "These keys", run: () => setHelp(true) },
+    n: { say: "New workload", run: () => may("create", "workloads") && go("/workloads/new/training") },
+    ...Object.fromEntries(allPages().map(p => [`g ${p.key}`, { say: `Go to ${p.label}`, run: () => go(p.href) }])),
+  }), []);
+  return html`<a class="skip" href="#main">Skip to content</a>
+    <div class="app"><${Side} />${children}</div><${TabBar} />
+    <${Find} /><${Confirms} /><${SignedOut} /><${Toasts} /><${Announcer} /><${Tip} /><${Patterns} />
+    ${help && html`<${Keys} onClose=${() => setHelp(false)} />`}`;
+}
+
+// The numbers beside the pages; asked for together, quietly absent when refused.
+function useCounts() {
+  const asked = allPages().filter(p => p.count);
+  return useData("counts", abort => Promise.all(asked.map(p => get(p.count, {}, { signal: abort }).then(a => [p.href, a.count], () => [p.href, null]))).then(Object.fromEntries),
+    ["workload", "project", "department", "node", "nodepool"]).data ?? {};
+}
+
+function Side() {
+  const counts = useCounts();
+  return html`<nav class="side" aria-label="Main"><a class="brand" href="/" aria-label="Prorata, to the overview"><${Mark} /><span>${WORDS.product}</span></a>
+    ${NAV.map(g => html`${g.group && html`<h2 class="nav-group">${g.group}</h2>`}${g.pages.filter(visible).map(p => html`<a key=${p.href} class="nav" href=${p.href} title=${p.label}
+      aria-current=${isCurrent(p, route.value.path) ? "page" : null}><${Icon} name=${p.icon} /><span class="txt">${p.label}</span>${counts[p.href] !== null && counts[p.href] !== undefined && html`<span class="count">${count(counts[p.href])}</span>`}</a>`)}`)}
+    <div class="foot"><${Account} /></div></nav>`;
+}
+
+function initials(name) {
+  return name.split("@")[0].split(/[.\-_\s]+/).map(w => w[0] ?? "").join("").slice(0, 2).toUpperCase() || "?";
+}
+
+function accountItems() {
+  const on = keysOn().value;
+  return [
+    { label: theme.value === "dark" ? "Light theme" : "Dark theme", icon: "sun", onClick: () => setTheme(theme.peek() === "dark" ? "light" : "dark") },
+    { label: on ? "Switch keys off" : "Switch keys on", icon: "help", onClick: () => keep("keys", !on) },
+    { label: "API pages", href: "/api/docs" },
+    null,
+    { label: "Sign out", icon: "out", onClick: leave },
+  ];
+}
+
+async function leave() {
+  await signOut();
+  go("/sign-in");
+}
+
+function Account() {
+  const who = session.value.who ?? {};
+  const name = who.name ?? "";
+  const role = may("update", "projects") ? "Manages projects" : "Signed in";
+  return html`<${Menu} class="account" kind="quiet" align="up" items=${accountItems()} text=${html`<span class="avatar" aria-hidden="true">${initials(name)}</span>
+    <span class="who"><span class="strong">${name}</span><span class="muted small">${role}</span></span>`} />`;
+}
+
+const TABS = ["/", "/workloads", "/projects", "/nodes"];
+
+function TabBar() {
+  const [more, setMore] = useState(false);
+  const path = route.value.path;
+  const pages = allPages();
+  useEffect(() => setMore(false), [path]);
+  return html`<nav class="tabbar" aria-label="Main, small screen">${pages.filter(p => TABS.includes(p.href)).map(p => html`<a key=${p.href} href=${p.href} aria-current=${isCurrent(p, path) ? "page" : null}><${Icon} name=${p.icon} />${p.label}</a>`)}
+    <button type="button" aria-haspopup="dialog" onClick=${() => setMore(true)}><${Icon} name="more" />More</button></nav>
+    ${more && html`<${Dialog} class="drawer" label="More pages" onClose=${() => setMore(false)}><ul class="menu">
+      ${pages.filter(p => !TABS.includes(p.href)).map(p => html`<li key=${p.href}><a class="btn quiet" href=${p.href}><${Icon} name=${p.icon} />${p.label}</a></li>`)}
+      ${accountItems().filter(Boolean).map(i => html`<li key=${i.label}>${i.href ? html`<a class="btn quiet" href=${i.href}>${i.label}</a>` : html`<${Button} kind="quiet" icon=${i.icon} onClick=${() => (setMore(false), i.onClick())}>${i.label}<//>`}</li>`)}</ul><//>`}`;
+}
+
+function Keys({ onClose }) {
+  return html`<${Dialog} labelledby="keys-title" onClose=${onClose}><h2 id="keys-title">Keys</h2><dl class="facts">${known().map(([key, say]) => html`<dt key=${key}>${key.split(" ").map(k => html`<kbd>${k}</kbd> `)}</dt><dd>${say}</dd>`)}
+    <dt><kbd>Esc</kbd></dt><dd>Close</dd></dl><p class="small muted">Keys are off while typing. The account menu switches them off altogether.</p>
+    <div class="acts"><${Button} onClick=${onClose}>Close<//></div><//>`;
+}

@@ -1,0 +1,54 @@
+// A button with a small panel below it: menus of actions, column choice, scope. Escape and a click elsewhere close it.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { html } from "../html.js";
+import { Button } from "./button.js";
+
+// children(close) -> what is in the panel.
+export function Popover({ icon, text, label, kind = "", small, align = "left", class: more = "", children }) {
+  const [open, setOpen] = useState(false);
+  const box = useRef(null);
+  const close = (refocus = true) => {
+    setOpen(false);
+    if (refocus) box.current?.querySelector("button")?.focus();
+  };
+  useEffect(() => {
+    if (!open) return undefined;
+    const outside = event => {
+      if (!box.current?.contains(event.target)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", outside);
+    box.current.querySelector(".pop input, .pop [role=menuitem], .pop button, .pop a, .pop select")?.focus();
+    return () => document.removeEventListener("pointerdown", outside);
+  }, [open]);
+  const key = event => {
+    if (event.key === "Escape" && open) {
+      event.stopPropagation();
+      close();
+    }
+  };
+  return html`<div class=${"pop-box " + more} ref=${box} onKeyDown=${key}>
+    <${Button} kind=${kind} small=${small} icon=${icon} label=${label} aria-expanded=${String(open)} aria-haspopup="true" onClick=${() => setOpen(!open)}>${text}<//>
+    ${open && html`<div class=${"pop " + align} data-hold>${children(close)}</div>`}</div>`;
+}
+
+// items: [{label, icon, onClick, href, why, tone}] or null for a line.
+export function Menu({ items, ...rest }) {
+  const move = event => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const all = [...event.currentTarget.querySelectorAll("[role=menuitem]")];
+    all[(all.indexOf(document.activeElement) + step + all.length) % all.length]?.focus();
+  };
+  return html`<${Popover} ...${rest}>${close => html`<div role="menu" class="menu" onKeyDown=${move}>${items.map((item, i) => item
+    ? html`<${Item} key=${item.label} ...${item} close=${close} />` : html`<hr key=${i} />`)}</div>`}<//>`;
+}
+
+function Item({ label, icon, onClick, href, why, close, tone = "" }) {
+  if (href) return html`<a role="menuitem" class="btn quiet" href=${href} onClick=${() => close(false)}>${label}</a>`;
+  const click = () => {
+    close();
+    onClick();
+  };
+  return html`<${Button} role="menuitem" kind="quiet" class=${tone} icon=${icon} why=${why} onClick=${click}>${label}<//>`;
+}

@@ -1,0 +1,45 @@
+// A page: header with title, scope, live state, find, theme and one primary action; then main. Pages differ in what they
+// put into `tools` (beside the title), `actions` (at the right) and the children.
+import { useEffect } from "preact/hooks";
+import { connection } from "../api.js";
+import { second } from "../clock.js";
+import { clock } from "../format.js";
+import { html } from "../html.js";
+import { Icon } from "../icons.js";
+import { stream } from "../live.js";
+import { setTheme, theme } from "../prefs.js";
+import { may } from "../session.js";
+import { WORDS } from "../words.js";
+import { Button } from "./button.js";
+import { openFind } from "./find.js";
+import { ScopeButton } from "./scope.js";
+
+export function Page({ title, scoped, tools, action = html`<${NewWorkload} />`, children }) {
+  useEffect(() => {
+    document.title = `${title} – ${WORDS.product}`;
+  }, [title]);
+  const stale = connection.value.lost && second.value - connection.value.seen > 30000;
+  return html`<div class="page">
+    <header class="top"><h1>${title}</h1>${scoped && html`<${ScopeButton} />`}${tools}<span class="grow"></span>
+      <${Live} />
+      <button class="find" type="button" aria-label="Find anything" onClick=${openFind}><${Icon} name="find" /><span>Find anything</span><kbd aria-hidden="true">/</kbd></button>
+      <${Button} kind="quiet" icon="sun" label=${theme.value === "dark" ? "Light theme" : "Dark theme"} onClick=${() => setTheme(theme.peek() === "dark" ? "light" : "dark")} />
+      ${action}</header>
+    <main id="main" tabindex="-1" class=${stale ? "stale" : null}>${children}</main></div>`;
+}
+
+function NewWorkload() {
+  return may("create", "workloads") && html`<${Primary} href="/workloads/new/training" icon="plus" label="New workload" />`;
+}
+
+// The one primary action of a page; on a phone only its icon is left.
+export function Primary({ href, icon, label }) {
+  return html`<a class="btn primary" href=${href} aria-label=${label}><${Icon} name=${icon} /><span class="hide-s">${label}</span></a>`;
+}
+
+function Live() {
+  const { lost, seen } = connection.value;
+  const state = lost ? "lost" : stream.value === "live" ? "ok" : "poll";
+  const words = { lost: WORDS.reconnecting(clock(seen, true)), ok: WORDS.live, poll: "Every 5 s" }[state];
+  return html`<span class=${"live " + state} role="status" aria-live=${lost ? "assertive" : "off"} data-tip=${state === "poll" ? WORDS.polling : null}><i aria-hidden="true"></i><span class="txt">${words}</span></span>`;
+}

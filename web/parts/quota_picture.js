@@ -1,0 +1,85 @@
+// The key picture: quota against usage, one row a project, all rows on one axis. Left of the mark is owed, right of it is
+// borrowed. The order is taken when the page opens and on a click on sort; live changes don't reorder.
+import { useRef, useState } from "preact/hooks";
+import { useWidth } from "../data.js";
+import { gpus, plural } from "../format.js";
+import { html } from "../html.js";
+import { axis } from "../pictures/axis.js";
+import { inPercent, reach } from "../pictures/quota_bar.js";
+import { ORDERS, isEmpty, shareOf, sortShares, sumParts } from "../pictures/shares.js";
+import { shareLine, shareWords } from "../words.js";
+import { Seg } from "./button.js";
+import { QuotaAxis, QuotaBar, QuotaLegend } from "./quota_bar.js";
+import { Empty } from "./states.js";
+import { Swatch } from "./status.js";
+
+const FLAT = 12, MOST_PERCENT = 300;
+
+// Projects of the API with their parts over the chosen pool, in the order of the last sort.
+export function useShares(projects, { pool, order, refused }) {
+  const kept = useRef({ question: "", ids: [] });
+  const rows = projects.map(p => ({ id: p.id, name: p.name, department: p.parent?.name ?? "", departmentId: p.parentId, project: p, parts: shareOf(p, pool, refused[p.id]) }));
+  const question = `${pool}/${order}`;
+  if (kept.current.question !== question) kept.current = { question, ids: sortShares(rows, order).map(r => r.id) };
+  const rank = new Map(kept.current.ids.map((id, i) => [id, i]));
+  return rows.sort((a, b) => (rank.get(a.id) ?? 1e9) - (rank.get(b.id) ?? 1e9) || a.name.localeCompare(b.name));
+}
+
+export function QuotaControls({ pools, pool, setPool, scale, setScale, order, setOrder }) {
+  const options = [{ value: "all", label: "All pools" }, ...pools.map(p => ({ value: p, label: p }))];
+  return html`<div class="q-tools">
+    <select class="in slim quiet" aria-label="Scale" value=${scale} onChange=${e => setScale(e.target.value)}><option value="gpus">in GPUs</option><option value="percent">in % of quota</option></select>
+    <select class="in slim quiet" aria-label="Sort" value=${order} onChange=${e => setOrder(e.target.value)}>${Object.entries(ORDERS).map(([value, { label }]) => html`<option key=${value} value=${value}>by ${label.toLowerCase()}</option>`)}</select>
+    ${pools.length > 4 ? html`<select class="in slim" aria-label="Node pool" value=${pool} onChange=${e => setPool(e.target.value)}>${options.map(o => html`<option key=${o.value} value=${o.value}>${o.label}</option>`)}</select>`
+    : pools.length > 1 && html`<${Seg} label="Node pool" options=${options} value=${pool} onChange=${setPool} />`}</div>`;
+}
+
+// projects: of the API; refused: see shares.js; all: how many projects there are when not all are given.
+export function QuotaPicture({ projects, refused = {}, pool = "all", scale = "gpus", order = "held", all = projects.length, none }) {
+  const [ref, width] = useWidth();
+  const [table, setTable] = useState(false);
+  const rows = useShares(projects, { pool, order, refused });
+  const shown = rows.filter(r => !isEmpty(r.parts));
+  const folded = rows.length - shown.length;
+  if (!shown.length) return html`<${Empty}>${none ?? "No project has a quota or asks for GPUs here."}<//>`;
+  const list = shown.length > FLAT ? mostInNeed(shown) : shown;
+  const percent = scale === "percent";
+  const top = axis(Math.min(percent ? MOST_PERCENT : Infinity, Math.max(...list.map(r => percent ? reach(inPercent(r.parts) ?? { quota: 100, over: 0, more: 0, inQuota: 0, limit: null }) : reach(r.parts)))));
+  const unit = percent ? "% of quota" : "GPUs";
+  return html`<div class="quota-picture">${table ? html`<${Numbers} rows=${list} />` : html`
+    <div class="q-head"><span>Project</span><span class="ax" ref=${ref}><${QuotaAxis} top=${top.top} width=${width} unit=${unit} /></span><span class="num">Held</span><span></span></div>
+    ${byDepartment(list).map(group => html`<${Department} key=${group.name} group=${group} show=${list.length === shown.length} />
+      ${group.rows.map(row => html`<${Row} key=${row.id} row=${row} width=${width} axis=${top} percent=${percent} />`)}`)}`}
+    ${folded > 0 && html`<p class="q-fold">${plural(folded, "project")} without a share here</p>`}
+    <div class="q-foot"><${QuotaLegend} />${list.length < all && html`<a class="small" href="/projects">All ${all}</a>`}<button type="button" class="btn sm quiet" aria-pressed=${String(table)} onClick=${() => setTable(!table)}>${table ? "Picture" : "Table"}</button></div></div>`;
+}
+
+const mostInNeed = rows => [...rows].sort((a, b) => b.parts.owed - a.parts.owed || b.parts.over - a.parts.over || b.parts.held - a.parts.held || a.name.localeCompare(b.name)).slice(0, FLAT);
+
+// Groups in the order of their first row.
+function byDepartment(rows) {
+  const groups = new Map();
+  for (const row of rows) groups.set(row.department, [...(groups.get(row.department) ?? []), row]);
+  return [...groups].map(([name, list]) => ({ name, rows: list }));
+}
+
+function Department({ group, show }) {
+  const sum = sumParts(group.rows.map(r => r.parts));
+  return html`<div class="q-group"><span class="strong cut">${group.name}</span><span></span><span class="num">${show && `${gpus(sum.held)} / ${Number.isFinite(sum.quota) ? gpus(sum.quota) : "∞"}`}</span><span>${show && sum.over > 0 && `${gpus(sum.over)} borrowed`}</span></div>`;
+}
+
+function Row({ row, width, axis: a, percent }) {
+  const { parts } = row;
+  const related = percent ? inPercent(parts) : parts;
+  return html`<a class="q-row" href=${`/projects?open=${row.id}`} data-tip=${shareLine(row.name, parts)}>
+    <span class="name"><${Swatch} project=${row.id} /><span>${row.name}</span></span>
+    ${related ? html`<${QuotaBar} parts=${related} width=${width} scale=${Math.max(0, width - 8) / a.top} project=${row.id} ticks=${a.ticks} name=${row.name} say=${shareLine(row.name, parts)} />` : html`<span class="muted small">no quota to relate to</span>`}
+    <span class="num"><span class="strong">${gpus(parts.held)}</span> <span class="muted">/ ${Number.isFinite(parts.quota) ? gpus(parts.quota) : "unlimited"}</span></span>
+    <span class="say">${shareWords(parts).map(([tone, text]) => html`<span key=${text} class=${tone}>${text}</span>`)}</span></a>`;
+}
+
+const COLUMNS = [["Held", "held"], ["Quota", "quota"], ["In quota", "inQuota"], ["Borrowed", "over"], ["Owed, waiting", "owed"], ["More wanted", "more"], ["Non-preemptible", "firm"], ["Limit", "limit"]];
+function Numbers({ rows }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Quota and usage, numbers"><table class="share"><caption class="sr">Quota and usage in GPUs</caption><thead><tr><th scope="col">Project</th>${COLUMNS.map(([label]) => html`<th key=${label} scope="col" class="num">${label}</th>`)}</tr></thead>
+    <tbody>${rows.map(r => html`<tr key=${r.id}><td><a class="plain" href=${`/projects?open=${r.id}`}>${r.name}</a></td>${COLUMNS.map(([label, key]) => html`<td key=${label} class="num">${gpus(r.parts[key])}</td>`)}</tr>`)}</tbody></table></div>`;
+}

@@ -1,0 +1,34 @@
+// One choice for all pages, kept per tab: everything, a department, or a project.
+import { getAll } from "../api.js";
+import { useData } from "../data.js";
+import { html } from "../html.js";
+import { Icon } from "../icons.js";
+import { scope, setScope } from "../session.js";
+import { Popover } from "./menu.js";
+import { Loaded } from "./states.js";
+import { Swatch } from "./status.js";
+
+export function ScopeButton() {
+  const at = scope.value;
+  return html`<${Popover} small icon=${at?.projectId ? "project" : "dept"} class="hide-s" text=${at ? at.name : "All departments"}>${close => html`<${Choices} close=${close} />`}<//>`;
+}
+
+function Choices({ close }) {
+  const units = useData("scope", async abort => {
+    const [departments, projects] = await Promise.all([
+      getAll("/api/v1/org-unit/departments", "departments", { sortBy: "name" }, { signal: abort }),
+      getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, { signal: abort }),
+    ]);
+    return departments.map(d => ({ ...d, projects: projects.filter(p => p.parentId === d.id) }));
+  });
+  const choose = value => {
+    setScope(value);
+    close();
+  };
+  const at = scope.value;
+  const row = (value, current, more, content) => html`<li key=${value?.projectId ?? value?.departmentId ?? "all"}><button type="button" class=${"btn quiet " + more} aria-pressed=${String(current)} onClick=${() => choose(value)}>${content}</button></li>`;
+  return html`<ul class="menu scope" aria-label="Scope">
+    ${row(null, !at, "", html`<${Icon} name="dept" />All departments`)}
+    <${Loaded} of=${units} what="Departments and projects">${list => list.map(d => html`${row({ departmentId: d.id, name: d.name }, at?.departmentId === d.id && !at.projectId, "strong", d.name)}
+      ${d.projects.map(p => row({ departmentId: d.id, projectId: p.id, name: p.name }, at?.projectId === p.id, "inset", html`<${Swatch} project=${p.id} />${p.name}`))}`)}<//></ul>`;
+}

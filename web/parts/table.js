@@ -1,0 +1,131 @@
+// Tables: the server pages, sorts, searches and filters; what is chosen lives in the query string, so that a link shows
+// what its sender saw. Keys: j and k walk through rows, Enter opens, x selects.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { plural, count } from "../format.js";
+import { html } from "../html.js";
+import { Icon } from "../icons.js";
+import { keys } from "../keys.js";
+import { hrefWith, route, setQuery } from "../router.js";
+import { WORDS } from "../words.js";
+import { Button } from "./button.js";
+import { shownColumns } from "./table_columns.js";
+import { useRows } from "./table_rows.js";
+import { Tools, readFilters } from "./table_tools.js";
+import { Empty, Fault, Loading } from "./states.js";
+
+export { renewTables } from "./table_rows.js";
+
+const SIZES = [20, 50, 100];
+
+// name: of the table, for what is kept; source: {path, key, countPath, query}; kinds: of live changes.
+// columns: [{id, label, cell(row), text(row), sort, filter, num, low, hidden, fixed}], the first is the name:
+//   sort: the API's sortBy word; filter: {field, values?, op?, type?}; low: goes when a pane is open; hidden: by default.
+// idOf(row), hrefOf(row), labelOf(row); sub(row): the line under the name on a phone.
+// bulk(rows, clear) -> buttons for the selected rows; rowKeys: {key: {say, run(row)}}; empty: vnode; tools: vnode.
+export function Table({ name, caption, source, kinds, columns, sort: standard, idOf = r => r.id, hrefOf, labelOf = r => r.name, sub, bulk, rowKeys, empty, tools, extra, searchLabel = "Name" }) {
+  const { query } = route.value;
+  const size = SIZES.includes(Number(query.rows)) ? Number(query.rows) : SIZES[0];
+  const page = Math.max(1, Number(query.page) || 1);
+  const filters = readFilters(query.f, columns);
+  const sort = query.sort ?? standard;
+  const list = useRows(source, { limit: size, offset: (page - 1) * size, sort, filters: filters.map(f => f.text), search: query.q ?? "" }, kinds, idOf);
+  const shown = shownColumns(name, columns);
+  const rows = list.rows ?? [];
+  const [picked, setPicked] = useState(new Set());
+  const chosen = rows.filter(r => picked.has(idOf(r)));
+  const pick = (id, on) => setPicked(old => {
+    const next = new Set(old);
+    if (on) next.add(id);
+    else next.delete(id);
+    return next;
+  });
+  const body = useRef(null);
+  useWalk({ body, rows, idOf, hrefOf, pick: bulk && (row => pick(idOf(row), !picked.has(idOf(row)))), rowKeys });
+  useEffect(() => setPicked(new Set()), [page, query.f, query.q]);
+  const clear = () => setPicked(new Set());
+  const narrowed = filters.length + (query.q ? 1 : 0);
+  return html`${chosen.length ? html`<div class="bar tools picked" role="toolbar" aria-label="For the selected rows"><b class="strong">${chosen.length} selected</b>${bulk(chosen, clear)}<span class="grow"></span><${Button} small kind="quiet" icon="close" label="Select none" onClick=${clear} /></div>`
+    : html`<${Tools} name=${name} columns=${columns} shown=${shown} filters=${filters} search=${query.q ?? ""} searchLabel=${searchLabel} source=${source} sort=${sort} url=${list.url} extra=${extra}>${tools}<//>`}
+  ${list.error && !rows.length ? html`<${Fault} error=${list.error} retry=${list.retry} what=${caption} />` : list.rows === undefined ? html`<${Loading} rows=${8} height=${40} />`
+    : !rows.length ? html`<${Empty} action=${narrowed ? html`<${Button} small onClick=${() => setQuery({ f: null, q: null, page: null })}>Clear<//>` : null}>${narrowed ? WORDS.emptyFilter(narrowed) : empty}<//>`
+    : html`<div class="scroll" tabindex="0" role="region" aria-label=${`${caption}, scrolls sideways`}><table class=${list.stale ? "waiting" : null}>
+      <caption class="sr">${caption}${sort ? `, sorted by ${columns.find(c => c.sort === sort.replace("-", ""))?.label ?? sort}` : ""}</caption>
+      <thead><tr>${bulk && html`<th class="pick"><input type="checkbox" aria-label="Select all on this page" checked=${chosen.length === rows.length} onChange=${e => setPicked(new Set(e.target.checked ? rows.map(idOf) : []))} /></th>`}
+        ${shown.map((c, i) => html`<${Head} key=${c.id} column=${c} first=${i === 0} sort=${sort} />`)}</tr></thead>
+      <tbody ref=${body}>${rows.map(row => html`<${Row} key=${idOf(row)} ...${{ row, columns: shown, id: idOf(row), href: hrefOf?.(row), label: labelOf(row), sub: sub?.(row), open: query.open === String(idOf(row)), left: list.left?.has(idOf(row)), pickable: Boolean(bulk), picked: picked.has(idOf(row)), pick }} />`)}</tbody></table></div>`}
+  <${Foot} ...${{ list, page, size, number: rows.length }} />`;
+}
+
+const classOf = (column, first) => [column.num && "num", !first && !column.keep && "opt", column.low && "opt-pane", first && "first"].filter(Boolean).join(" ") || null;
+
+function Head({ column, first, sort }) {
+  if (!column.sort) return html`<th scope="col" class=${classOf(column, first)}>${column.label}</th>`;
+  const now = sort === column.sort ? "ascending" : sort === "-" + column.sort ? "descending" : null;
+  const next = now === "ascending" ? "-" + column.sort : column.sort;
+  return html`<th scope="col" class=${classOf(column, first)} aria-sort=${now}><button type="button" onClick=${() => setQuery({ sort: next, page: null })}>${now && html`<${Icon} name=${now === "ascending" ? "up" : "down"} />`}${column.label}</button></th>`;
+}
+
+function Row({ row, columns, id, href, label, sub, open, left, pickable, picked, pick }) {
+  return html`<tr data-row=${id} aria-selected=${open ? "true" : null} class=${left ? "left" : null}>
+    ${pickable && html`<td class="pick"><input type="checkbox" aria-label=${`Select ${label}`} checked=${picked} onChange=${e => pick(id, e.target.checked)} /></td>`}
+    ${columns.map((c, i) => html`<${Cell} key=${c.id} column=${c} row=${row} first=${i === 0} text=${c.text?.(row)} href=${i === 0 ? href : null} sub=${i === 0 ? sub : null} />`)}</tr>`;
+}
+
+// A cell that changes while it is shown is tinted for a second.
+function Cell({ column, row, first, text, href, sub }) {
+  const ref = useRef(null);
+  const before = useRef(text);
+  useEffect(() => {
+    if (before.current === text) return undefined;
+    before.current = text;
+    const cell = ref.current;
+    cell.classList.add("changed");
+    const timer = setTimeout(() => cell.classList.remove("changed"), 1000);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const content = column.cell ? column.cell(row) : text;
+  if (!href) return html`<td ref=${ref} class=${classOf(column, first)}>${content}${sub && html`<span class="sub">${sub}</span>`}</td>`;
+  return html`<td ref=${ref} class="first"><a class="w plain" href=${href}>${content}${sub && html`<span class="sub">${sub}</span>`}</a></td>`;
+}
+
+function Foot({ list, page, size, number }) {
+  const first = (page - 1) * size + 1;
+  const gone = list.left?.size ?? 0;
+  const news = [list.news ? plural(list.news, "new row") : "", gone ? `${gone} gone or moved` : ""].filter(Boolean).join(", ");
+  const last = list.total !== undefined && first + size > list.total;
+  return html`<div class="table-foot"><span>${number ? `${count(first)}–${count(first + number - 1)} of ${count(list.total)}` : ""}</span>
+    <span class="news" role="status">${news && html`${news} · <button type="button" class="link" onClick=${list.show}>Show</button>`}</span><span class="grow"></span>
+    ${list.error && number > 0 && html`<span class="st bad" data-tip=${list.error.message}><${Icon} name="x" />Not refreshed</span>`}
+    <label class="rows">Rows <select value=${size} onChange=${e => setQuery({ rows: e.target.value, page: null })}>${SIZES.map(s => html`<option key=${s} value=${s}>${s}</option>`)}</select></label>
+    <${Button} small why=${page === 1 ? "This is the first page." : ""} onClick=${() => setQuery({ page: page > 2 ? page - 1 : null })}>Back<//>
+    <${Button} small why=${last ? "This is the last page." : ""} onClick=${() => setQuery({ page: page + 1 })}>Next<//></div>`;
+}
+
+// j, k, x and the page's own row keys act on the row that has the focus, else on the open one, else on the first.
+function useWalk({ body, rows, idOf, pick, rowKeys }) {
+  const state = useRef({});
+  state.current = { rows, pick, rowKeys };
+  useEffect(() => {
+    const at = () => {
+      const id = document.activeElement?.closest?.("[data-row]")?.dataset.row ?? route.peek().query.open;
+      return state.current.rows.findIndex(r => String(idOf(r)) === id);
+    };
+    const walk = step => () => {
+      const { rows: list } = state.current;
+      const next = list[Math.max(0, Math.min(list.length - 1, at() + step))];
+      if (!next || !body.current) return;
+      if (route.peek().query.open) setQuery({ open: idOf(next) });
+      [...body.current.children].find(tr => tr.dataset.row === String(idOf(next)))?.querySelector("a, input")?.focus();
+    };
+    const own = Object.entries(state.current.rowKeys ?? {}).map(([key, { say, run }]) => [key, { say, run: () => run(state.current.rows[Math.max(0, at())]) }]);
+    return keys({
+      j: { say: "Next row", run: walk(1) },
+      k: { say: "Row before", run: walk(-1) },
+      ...(state.current.pick ? { x: { say: "Select the row", run: () => state.current.rows[at()] && state.current.pick(state.current.rows[at()]) } } : {}),
+      ...Object.fromEntries(own),
+    });
+  }, []);
+}
+
+// The href that opens a row's pane, keeping filters and page.
+export const openHref = id => hrefWith({ open: id, tab: null });

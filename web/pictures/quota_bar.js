@@ -1,0 +1,47 @@
+// The quota bar. Left of the mark: what is owed. Right of the mark: what is borrowed. Pure: parts and scale in, marks
+// out; a mark is [tag, attributes]. Geometry as drawn: bar 16 px in a row of 38, 8 px in rows of 24.
+
+const fixed = value => Math.round(value * 100) / 100;
+
+// parts: see shares.js. scale: pixels per unit. width: where drawing must end. slot: {colour} or null for ink.
+export function quotaMarks(parts, { width, height = 38, bar = 16, scale, slot, limit = true, ending = 0 }) {
+  const marks = [];
+  const x = value => fixed(value * scale);
+  const colour = slot ? slot.colour : "n", y = (height - bar) / 2, end = width;
+  const hasMark = Number.isFinite(parts.quota), mark = hasMark ? x(parts.quota) : null;
+  const rect = (name, from, to, attrs, inset = 0) => {
+    const right = Math.min(to, end);
+    if (right > from) marks.push(["rect", { key: name, x: fixed(from), y: fixed(y + inset), width: fixed(right - from), height: fixed(bar - 2 * inset), rx: 2, ...attrs }]);
+  };
+  if (hasMark && parts.quota > 0) rect("idle", 0, mark, { class: "track" });
+  if (parts.inQuota > 0) rect("held", 0, x(parts.inQuota), { class: `f${colour}` });
+  if (slot?.texture && parts.inQuota > 0) rect("texture", 0, x(parts.inQuota), { fill: `url(#${slot.texture}-${colour})` });
+  if (parts.owed > 0) rect("owed", x(parts.inQuota) + 1, x(parts.inQuota) + 1 + Math.max(3, x(parts.owed) - 2), { class: `ghost k${colour}`, fill: `url(#hatch-${colour})` }, 0.6);
+  const base = hasMark ? parts.quota : parts.inQuota;
+  if (parts.over > 0) rect("over", x(base) + 2, x(base) + 2 + Math.max(2, x(parts.over) - 2.75), { class: `over f${colour} k${colour}` }, 0.75);
+  const from = base + parts.over;
+  if (parts.more > 0) rect("more", x(from) + 2, x(from) + 2 + Math.max(3, x(parts.more) - 3), { class: `ghost k${colour}`, fill: `url(#hatch-${colour})` }, 0.6);
+  if (ending > 0) rect("ending", x(Math.max(0, parts.held - ending)) + 2, x(parts.held) - 2, { class: "run-end" }, 2.5);
+  if (parts.firm > 0) {
+    const strip = bar > 8 ? 4 : 2, w = Math.min(x(parts.firm), end);
+    marks.push(["rect", { key: "firm-gap", x: 0, y: y + bar - strip - 1, width: w, height: 1, class: "firm-gap" }]);
+    marks.push(["rect", { key: "firm", x: 0, y: y + bar - strip, width: w, height: strip, class: "firm" }]);
+  }
+  if (limit && parts.limit !== null && x(parts.limit) <= end + 1) marks.push(["path", { key: "limit", d: `M${fixed(x(parts.limit) - 4)} ${y - 4}h4v${bar + 8}h-4`, class: "limit" }]);
+  if (hasMark && mark <= end + 1) marks.push(["path", { key: "mark", d: `M${fixed(mark - 1)} ${y - 3}h2v${bar + 6}h-2zM${fixed(mark - 4)} ${y - 7}h8l-4 5z`, class: "deserved halo" }]);
+  const cut = x(from + parts.more) - end;
+  if (cut > 1) marks.push(["text", { key: "cut", x: end, y: y - 3, "text-anchor": "end", class: "seg-t b", text: `+${fixed(Math.min(parts.more, cut / scale))} →` }]);
+  return marks;
+}
+
+// The furthest point a row needs on the axis.
+export function reach(parts, withLimit = true) {
+  const base = Number.isFinite(parts.quota) ? parts.quota : parts.inQuota;
+  return Math.max(base + parts.over + parts.more, withLimit && parts.limit !== null ? parts.limit : 0);
+}
+
+// Parts as percent of the quota; without a quota there is nothing to relate to.
+export function inPercent(parts) {
+  if (!(parts.quota > 0) || !Number.isFinite(parts.quota)) return null;
+  return Object.fromEntries(Object.entries(parts).map(([key, v]) => [key, v === null ? null : v / parts.quota * 100]));
+}

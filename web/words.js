@@ -1,0 +1,85 @@
+// What the pages say in more than one place, and every sentence. Subject first, then number, then reason; plain, no
+// blame. Sentences about decisions come from the server and are shown as they are.
+import { gpus, plural } from "./format.js";
+
+// The API's phase -> icon, tone, word.
+export const PHASES = {
+  Running: { icon: "play", tone: "ok" },
+  Pending: { icon: "wait", tone: "warn" },
+  Creating: { icon: "half", tone: "info" },
+  Initializing: { icon: "half", tone: "info" },
+  Resuming: { icon: "half", tone: "info" },
+  Updating: { icon: "half", tone: "info" },
+  Terminating: { icon: "back", tone: "warn" },
+  Completed: { icon: "check", tone: "off" },
+  Failed: { icon: "x", tone: "bad" },
+  Unknown: { icon: "x", tone: "bad" },
+  Stopped: { icon: "stop", tone: "off" },
+  Stopping: { icon: "stop", tone: "off", word: "Suspending" },
+  Deleting: { icon: "stop", tone: "off" },
+  Degraded: { icon: "degraded", tone: "warn" },
+};
+// States of nodes, node pools, projects.
+export const STATES = {
+  Ready: { icon: "check", tone: "ok" },
+  NotReady: { icon: "x", tone: "bad", word: "Not ready" },
+  Empty: { icon: "stop", tone: "off" },
+  Unschedulable: { icon: "no", tone: "bad" },
+  Unknown: { icon: "x", tone: "bad" },
+  Creating: PHASES.Creating,
+  Initializing: PHASES.Creating,
+  Updating: PHASES.Creating,
+  Deleting: PHASES.Deleting,
+  Deleted: PHASES.Deleting,
+};
+export const TYPES = { Training: "Training", Distributed: "Distributed", Workspace: "Workspace", Inference: "Inference", DistributedInference: "Inference" };
+
+// Event reasons -> icon, tone. What is not listed is a plain note.
+export const REASONS = {
+  Scheduled: ["play", "info"], Started: ["play", "ok"], Running: ["play", "ok"], Resumed: ["play", "info"],
+  Pulling: ["half", "off"], Pulled: ["half", "off"], Created: ["half", "off"], Submitted: ["plus", "off"],
+  Preempted: ["back", "warn"], Evict: ["back", "warn"], Evicted: ["back", "warn"], Reclaimed: ["back", "warn"], Consolidated: ["back", "warn"], Killing: ["back", "off"],
+  Unschedulable: ["wait", "warn"], FailedScheduling: ["wait", "warn"], NotReady: ["wait", "warn"], Pipelined: ["wait", "info"], StaleJob: ["back", "warn"],
+  NonPreemptibleOverQuota: ["no", "bad"], OverLimit: ["no", "bad"],
+  Completed: ["check", "off"], Failed: ["x", "bad"], BackOff: ["x", "bad"], FailedMount: ["x", "bad"], FailedBinding: ["x", "bad"],
+  Suspended: ["stop", "off"], Stopped: ["stop", "off"], Deleted: ["trash", "off"], TimeLimitExceeded: ["clock", "warn"], IdleLimitExceeded: ["clock", "warn"],
+  NodeReady: ["node", "ok"], NodeNotReady: ["node", "bad"], NodeAdded: ["node", "ok"], NodeRemoved: ["node", "off"],
+};
+
+export const WORDS = {
+  product: "prorata",
+  unreachable: "The server can't be reached. What you see is kept; it is asked again by itself.",
+  noAnswer: seconds => `The server didn't answer within ${seconds} s. Your input is kept. Try again.`,
+  noReason: status => `The server answered ${status} without a reason.`,
+  writingOff: "The connection is lost, so nothing is sent. Your input is kept.",
+  signInAgain: "Your session has ended. After signing in this page is as you left it.",
+  wrongSignIn: "The name and password don't match an account.",
+  noRight: permission => `Your roles don't allow it: ${permission} is missing.`,
+  emptyFilter: number => `Nothing matches ${plural(number, "filter")}.`,
+  notFound: "There is no page at this address.",
+  leave: { title: "Leave this form?", body: "What you typed is not saved.", verb: "Leave" },
+  reconnecting: time => `Reconnecting, last seen ${time}`,
+  polling: "Live updates are refused; the page asks every 5 s.",
+  live: "Live",
+};
+
+// What a quota row means: the first two that apply, [tone, text].
+export function shareWords(t) {
+  const said = [];
+  if (t.over > 0) said.push(["strong", `${gpus(t.over)} borrowed`]);
+  if (t.owed > 0) said.push(["eta warn", `${gpus(t.owed)} owed, waiting`]);
+  if (t.more > 0) said.push(["muted", `${gpus(t.more)} more wanted`]);
+  if (!said.length && Number.isFinite(t.quota) && t.quota > t.inQuota) said.push(["muted", `${gpus(t.quota - t.inQuota)} unused`]);
+  return said.slice(0, 2);
+}
+
+// The whole sum in one line; also the row's accessible name.
+export function shareLine(name, t) {
+  const parts = [`${name} · ${gpus(t.held)} held = ${gpus(t.inQuota)} in quota + ${gpus(t.over)} over`];
+  if (t.firm > 0) parts.push(`${gpus(t.firm)} non-preemptible`);
+  if (t.owed > 0) parts.push(`${gpus(t.owed)} owed and waiting`);
+  if (t.more > 0) parts.push(`${gpus(t.more)} more wanted`);
+  parts.push(Number.isFinite(t.quota) ? `quota ${gpus(t.quota)}` : "quota unlimited");
+  parts.push(t.limit === null ? "no limit" : `limit ${gpus(t.limit)}`);
+  return parts.join(" · ");
+}
