@@ -22,7 +22,15 @@ add_custom_command(
 list(APPEND GENERATED_API_SOURCES ${GENERATED}/operations.c ${GENERATED}/api/operations.h)
 
 # The dashboard is bundled into ${CMAKE_BINARY_DIR}/web; every file there is embedded, gzipped.
-set(ASSETS_STAMP)
+set(ASSETS_STAMP ${CMAKE_BINARY_DIR}/web-sizes.json)
+set(WEB ${CMAKE_SOURCE_DIR}/web)
+file(GLOB WEB_FILES CONFIGURE_DEPENDS ${WEB}/*.js ${WEB}/*.mjs ${WEB}/*.css ${WEB}/*.html ${WEB}/*.svg ${WEB}/package-lock.json
+     ${WEB}/pages/*.js ${WEB}/parts/*.js ${WEB}/pictures/*.js ${WEB}/style/*.css)
+add_custom_command(
+  OUTPUT ${ASSETS_STAMP}
+  COMMAND ${CMAKE_SOURCE_DIR}/tools/build_web.sh ${CMAKE_BINARY_DIR}/web
+  DEPENDS ${WEB_FILES} ${CMAKE_SOURCE_DIR}/tools/build_web.sh
+  COMMENT "Bundling the dashboard")
 file(GLOB DOCS_PAGES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/openapi/docs/*)
 add_custom_command(
   OUTPUT ${GENERATED}/assets.c
