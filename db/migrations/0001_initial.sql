@@ -251,6 +251,8 @@ CREATE INDEX workloads_by_project ON workloads(project_id, deleted_ms, created_m
 CREATE INDEX workloads_by_phase ON workloads(deleted_ms, phase, id);
 CREATE INDEX workloads_by_type ON workloads(deleted_ms, type, id);
 CREATE INDEX workloads_by_gpu ON workloads(deleted_ms, gpu_allocated_milli, id);
+CREATE INDEX workloads_by_expiry ON workloads(completed_ms + coalesce(auto_delete_ms, 2592000000))
+    WHERE deleted_ms = 0 AND completed_ms > 0; -- 30 days where nothing is said
 
 CREATE TABLE pods (
     id INTEGER PRIMARY KEY,

@@ -1,0 +1,353 @@
+#include "db/reconcile_read.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/quantity.h"
+#include "db/db.h"
+
+#include <string.h>
+
+static const char SQL_CLUSTER[] = "SELECT id, uuid FROM clusters ORDER BY id LIMIT 1";
+static const char SQL_POOLS[] = "SELECT id, name, is_default, gpu_placement, cpu_placement, min_guaranteed_runtime_ms"
+                                " FROM node_pools WHERE cluster_id = ?1 AND deleted_ms = 0 ORDER BY name";
+static const char SQL_NODES[] =
+    "SELECT n.id, n.name, n.node_pool_id, n.status, n.cordoned, n.status_reason, n.labels_json, n.taints_json,"
+    " n.gpu_count, n.gpu_memory_mib, n.gpu_type, n.mig_strategy, n.mig_instances_json, n.cpu_milli, n.memory_bytes,"
+    " n.max_pods FROM nodes n JOIN node_pools p ON p.id = n.node_pool_id AND p.deleted_ms = 0"
+    " WHERE n.cluster_id = ?1 AND n.deleted_ms = 0 ORDER BY n.name";
+static const char SQL_TOPOLOGIES[] = "SELECT name, levels_json FROM topologies WHERE cluster_id = ?1 ORDER BY name";
+static const char SQL_DEPARTMENTS[] =
+    "SELECT id, name, default_node_pools_json, created_ms FROM departments WHERE cluster_id = ?1 ORDER BY name";
+static const char SQL_PROJECTS[] =
+    "SELECT id, department_id, name, default_node_pools_json, preempt_min_runtime_ms, reclaim_min_runtime_ms, phase,"
+    " created_ms FROM projects WHERE cluster_id = ?1 ORDER BY name";
+static const char SQL_QUEUES[] =
+    "SELECT q.id, q.owner_kind, q.owner_id, q.node_pool_id, q.rank, q.gpu_deserved_milli, q.gpu_limit_milli,"
+    " q.cpu_deserved_milli, q.cpu_limit_milli, q.memory_deserved_bytes, q.memory_limit_bytes, q.gpu_over_quota_weight,"
+    " q.cpu_over_quota_weight, q.memory_over_quota_weight FROM queues q"
+    " JOIN node_pools p ON p.id = q.node_pool_id AND p.deleted_ms = 0 AND p.cluster_id = ?1 ORDER BY q.id";
+
+#define WORKLOAD_COLUMNS                                                                                      \
+    "SELECT id, uuid, name, type, project_id, project_name, created_ms, deleted_ms, desired_phase, priority," \
+    " preemptible, node_pools_json, pods_wanted, min_pods, completions, backoff_limit, grace_period_ms,"      \
+    " time_limit_ms, idle_limit_ms, terminate_after_preemption, phase, phase_updated_ms, running_total_ms,"   \
+    " started_ms, succeeded_count, failed_count, promise, last_eviction_ms, stale_since_ms, phase_reason,"    \
+    " phase_message, explanation_json, revision FROM workloads"
+static const char SQL_WORKLOADS_ACTIVE[] =
+    WORKLOAD_COLUMNS " WHERE deleted_ms = 0 AND ((phase NOT IN ('Completed', 'Failed', 'Stopped'))"
+                     " OR (phase = 'Stopped' AND desired_phase <> 'Stopped') OR desired_phase = 'Deleted'"
+                     " OR id IN (SELECT workload_id FROM pods WHERE deleted_ms = 0 AND node_id IS NOT NULL"
+                     " AND status IN ('Binding', 'Bound', 'Running', 'Releasing')))";
+static const char SQL_WORKLOADS_SINCE[] = WORKLOAD_COLUMNS " WHERE revision > ?1";
+
+#define POD_COLUMNS                                                                                                 \
+    "SELECT id, uuid, workload_id, name, role, pod_index, attempt, status, reason, gpu_devices, gpu_portion_milli," \
+    " gpu_memory_mib, cpu_milli, memory_bytes, constraints_json, node_id, gpu_indices_json, gpu_groups_json,"       \
+    " gpu_allocated_milli, decision_id, promise_node, created_ms, scheduled_ms, started_ms, stopping_ms,"           \
+    " completed_ms, deleted_ms, node_name FROM pods"
+static const char SQL_PODS_SINCE[] = POD_COLUMNS " WHERE revision > ?1";
+static const char SQL_PODS_OF[] = POD_COLUMNS " WHERE workload_id = ?1 AND deleted_ms = 0";
+static const char SQL_POD_NEWEST[] =
+    POD_COLUMNS " WHERE workload_id = ?1 ORDER BY (started_ms > 0) DESC, attempt DESC, role, pod_index LIMIT 1";
+static const char SQL_POD_NAMED[] =
+    POD_COLUMNS " WHERE workload_id = ?1 AND name = ?2 ORDER BY attempt DESC LIMIT 1 OFFSET ?3";
+
+static const char SQL_POD_CONTEXT[] =
+    "SELECT uuid, name, type, project_name, namespace,"
+    " CASE WHEN ?2 = 'master' AND master_spec_json IS NOT NULL THEN master_spec_json ELSE spec_json END,"
+    " grace_period_ms FROM workloads WHERE id = ?1";
+
+typedef void (*read_row_fn)(sqlite3_stmt *stmt, struct arena *arena, void *out_row);
+
+// Reads all rows of a statement with one number into an array.
+static int read_rows(struct db_conn *conn, const char *sql, int64_t parameter, struct arena *arena, read_row_fn read,
+                     size_t size, void *out_rows, size_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        return -1;
+    if (parameter >= 0)
+        db_bind_int(stmt, 1, parameter);
+    char *rows = NULL;
+    size_t count = 0, capacity = 0;
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        rows = arena_grow(arena, rows, &capacity, count + 1, size);
+        memset(rows + count * size, 0, size);
+        read(stmt, arena, rows + count++ * size);
+    }
+    db_release(conn, stmt);
+    *(void **)out_rows = rows;
+    *out_count = count;
+    return rc;
+}
+
+static void read_pool(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
+{
+    *(struct pool_row *)out_row = (struct pool_row){
+        .id = db_column_int(stmt, 0),
+        .name = db_column_text(stmt, 1, arena),
+        .is_default = db_column_int(stmt, 2) != 0,
+        .gpu_spread = strcmp(db_column_text(stmt, 3, arena), "spread") == 0,
+        .cpu_spread = strcmp(db_column_text(stmt, 4, arena), "spread") == 0,
+        .min_guaranteed_runtime_ms = db_column_int(stmt, 5),
+    };
+}
+
+static void read_node(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
+{
+    *(struct node_row *)out_row = (struct node_row){
+        .id = db_column_int(stmt, 0),
+        .name = db_column_text(stmt, 1, arena),
+        .node_pool_id = db_column_int(stmt, 2),
+        .ready = strcmp(db_column_text(stmt, 3, arena), "Ready") == 0,
+        .cordoned = db_column_int(stmt, 4) != 0,
+        .status_reason = db_column_text(stmt, 5, arena),
+        .labels_json = db_column_text(stmt, 6, arena),
+        .taints_json = db_column_text(stmt, 7, arena),
+        .gpu_count = db_column_int(stmt, 8),
+        .gpu_memory_mib = db_column_int(stmt, 9),
+        .gpu_type = db_column_text(stmt, 10, arena),
+        .mig_strategy = db_column_text(stmt, 11, arena),
+        .mig_instances_json = db_column_text(stmt, 12, arena),
+        .cpu_milli = db_column_int(stmt, 13),
+        .memory_bytes = db_column_int(stmt, 14),
+        .max_pods = db_column_int(stmt, 15),
+    };
+}
+
+static void read_topology(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
+{
+    *(struct topology_row *)out_row =
+        (struct topology_row){.name = db_column_text(stmt, 0, arena), .levels_json = db_column_text(stmt, 1, arena)};
+}
+
+static void read_department(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
+{
+    *(struct department_row *)out_row = (struct department_row){
+        .id = db_column_int(stmt, 0),
+        .name = db_column_text(stmt, 1, arena),
+        .default_node_pools_json = db_column_text(stmt, 2, arena),
+        .created_ms = db_column_int(stmt, 3),
+    };
+}
+
+static int64_t number_or(sqlite3_stmt *stmt, int column, int64_t absent)
+{
+    return db_column_is_null(stmt, column) ? absent : db_column_int(stmt, column);
+}
+
+static void read_project(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
+{
+    *(struct project_row *)out_row = (struct project_row){
+        .id = db_column_int(stmt, 0),
+        .department_id = db_column_int(stmt, 1),
+        .name = db_column_text(stmt, 2, arena),
+        .default_node_pools_json = db_column_text(stmt, 3, arena),
+        .preempt_min_runtime_ms = number_or(stmt, 4, -1),
+        .reclaim_min_runtime_ms = number_or(stmt, 5, -1),
+        .is_deleting = strcmp(db_column_text(stmt, 6, arena), "Deleting") == 0,
+        .created_ms = db_column_int(stmt, 7),
+    };
+}
+
+static void read_queue(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
+{
+    *(struct queue_row *)out_row = (struct queue_row){
+        .id = db_column_int(stmt, 0),
+        .is_department = strcmp(db_column_text(stmt, 1, arena), "department") == 0,
+        .owner_id = db_column_int(stmt, 2),
+        .node_pool_id = db_column_int(stmt, 3),
+        .rank = db_column_int(stmt, 4),
+        .gpu_deserved_milli = db_column_quantity(stmt, 5),
+        .gpu_limit_milli = db_column_quantity(stmt, 6),
+        .cpu_deserved_milli = db_column_quantity(stmt, 7),
+        .cpu_limit_milli = db_column_quantity(stmt, 8),
+        .memory_deserved_bytes = db_column_quantity(stmt, 9),
+        .memory_limit_bytes = db_column_quantity(stmt, 10),
+        .gpu_weight = db_column_real(stmt, 11),
+        .cpu_weight = db_column_real(stmt, 12),
+        .memory_weight = db_column_real(stmt, 13),
+    };
+}
+
+static int read_cluster(struct db_conn *conn, struct arena *arena, struct world_rows *out_rows, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_CLUSTER, &stmt, err) < 0)
+        return -1;
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1) {
+        out_rows->cluster_id = db_column_int(stmt, 0);
+        out_rows->cluster_uuid = db_column_text(stmt, 1, arena);
+    }
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+int db_read_world(struct db_conn *conn, struct arena *arena, struct world_rows *out_rows, struct error *err)
+{
+    *out_rows = (struct world_rows){.cluster_uuid = ""};
+    if (read_cluster(conn, arena, out_rows, err) < 0)
+        return -1;
+    const struct {
+        const char *sql;
+        read_row_fn read;
+        size_t size;
+        void *rows;
+        size_t *count;
+    } tables[] = {
+        {SQL_POOLS, read_pool, sizeof(struct pool_row), &out_rows->pools, &out_rows->pool_count},
+        {SQL_NODES, read_node, sizeof(struct node_row), &out_rows->nodes, &out_rows->node_count},
+        {SQL_TOPOLOGIES, read_topology, sizeof(struct topology_row), &out_rows->topologies, &out_rows->topology_count},
+        {SQL_DEPARTMENTS, read_department, sizeof(struct department_row), &out_rows->departments,
+         &out_rows->department_count},
+        {SQL_PROJECTS, read_project, sizeof(struct project_row), &out_rows->projects, &out_rows->project_count},
+        {SQL_QUEUES, read_queue, sizeof(struct queue_row), &out_rows->queues, &out_rows->queue_count},
+    };
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+        if (read_rows(conn, tables[i].sql, out_rows->cluster_id, arena, tables[i].read, tables[i].size, tables[i].rows,
+                      tables[i].count, err) < 0)
+            return -1;
+    return 0;
+}
+
+static void read_workload(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
+{
+    *(struct workload_row *)out_row = (struct workload_row){
+        .id = db_column_int(stmt, 0),
+        .uuid = db_column_text(stmt, 1, arena),
+        .name = db_column_text(stmt, 2, arena),
+        .type = db_column_text(stmt, 3, arena),
+        .project_id = db_column_int(stmt, 4),
+        .project_name = db_column_text(stmt, 5, arena),
+        .created_ms = db_column_int(stmt, 6),
+        .deleted_ms = db_column_int(stmt, 7),
+        .desired_phase = db_column_text(stmt, 8, arena),
+        .priority = db_column_int(stmt, 9),
+        .preemptible = db_column_int(stmt, 10) != 0,
+        .node_pools_json = db_column_text(stmt, 11, arena),
+        .pods_wanted = db_column_int(stmt, 12),
+        .min_pods = db_column_int(stmt, 13),
+        .completions = db_column_int(stmt, 14),
+        .backoff_limit = db_column_int(stmt, 15),
+        .grace_period_ms = db_column_int(stmt, 16),
+        .time_limit_ms = number_or(stmt, 17, 0),
+        .idle_limit_ms = number_or(stmt, 18, 0),
+        .terminate_after_preemption = db_column_int(stmt, 19) != 0,
+        .phase = phase_parse(db_column_text(stmt, 20, arena)),
+        .phase_updated_ms = db_column_int(stmt, 21),
+        .running_total_ms = db_column_int(stmt, 22),
+        .started_ms = db_column_int(stmt, 23),
+        .succeeded_count = db_column_int(stmt, 24),
+        .failed_count = db_column_int(stmt, 25),
+        .promise = number_or(stmt, 26, -1),
+        .last_eviction_ms = db_column_int(stmt, 27),
+        .stale_since_ms = db_column_int(stmt, 28),
+        .phase_reason = db_column_text(stmt, 29, arena),
+        .phase_message = db_column_text(stmt, 30, arena),
+        .explanation_json = db_column_text(stmt, 31, arena),
+        .revision = db_column_int(stmt, 32),
+    };
+}
+
+static void read_pod(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
+{
+    *(struct workload_pod_row *)out_row = (struct workload_pod_row){
+        .id = db_column_int(stmt, 0),
+        .uuid = db_column_text(stmt, 1, arena),
+        .workload_id = db_column_int(stmt, 2),
+        .name = db_column_text(stmt, 3, arena),
+        .role = db_column_text(stmt, 4, arena),
+        .pod_index = db_column_int(stmt, 5),
+        .attempt = db_column_int(stmt, 6),
+        .status = pod_status_parse(db_column_text(stmt, 7, arena)),
+        .reason = db_column_text(stmt, 8, arena),
+        .gpu_devices = db_column_int(stmt, 9),
+        .gpu_portion_milli = db_column_int(stmt, 10),
+        .gpu_memory_mib = db_column_int(stmt, 11),
+        .cpu_milli = db_column_int(stmt, 12),
+        .memory_bytes = db_column_int(stmt, 13),
+        .constraints_json = db_column_text(stmt, 14, arena),
+        .node_id = db_column_int(stmt, 15),
+        .gpu_indices_json = db_column_text(stmt, 16, arena),
+        .gpu_groups_json = db_column_text(stmt, 17, arena),
+        .gpu_allocated_milli = db_column_int(stmt, 18),
+        .decision_id = db_column_int(stmt, 19),
+        .promise_node = db_column_text(stmt, 20, arena),
+        .created_ms = db_column_int(stmt, 21),
+        .scheduled_ms = db_column_int(stmt, 22),
+        .started_ms = db_column_int(stmt, 23),
+        .stopping_ms = db_column_int(stmt, 24),
+        .completed_ms = db_column_int(stmt, 25),
+        .deleted_ms = db_column_int(stmt, 26),
+    };
+}
+
+int db_read_workload_rows(struct db_conn *conn, int64_t since_revision, struct arena *arena,
+                          struct workload_row **out_rows, size_t *out_count, struct error *err)
+{
+    const char *sql = since_revision > 0 ? SQL_WORKLOADS_SINCE : SQL_WORKLOADS_ACTIVE;
+    return read_rows(conn, sql, since_revision > 0 ? since_revision : -1, arena, read_workload,
+                     sizeof(struct workload_row), out_rows, out_count, err);
+}
+
+int db_read_pod_rows(struct db_conn *conn, int64_t since_revision, struct arena *arena,
+                     struct workload_pod_row **out_rows, size_t *out_count, struct error *err)
+{
+    return read_rows(conn, SQL_PODS_SINCE, since_revision, arena, read_pod, sizeof(struct workload_pod_row), out_rows,
+                     out_count, err);
+}
+
+int db_read_pod_rows_of(struct db_conn *conn, int64_t workload_id, struct arena *arena,
+                        struct workload_pod_row **out_rows, size_t *out_count, struct error *err)
+{
+    return read_rows(conn, SQL_PODS_OF, workload_id, arena, read_pod, sizeof(struct workload_pod_row), out_rows,
+                     out_count, err);
+}
+
+int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *role, struct arena *arena,
+                        struct pod_context *out_context, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_POD_CONTEXT, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    db_bind_text(stmt, 2, role);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1)
+        *out_context = (struct pod_context){
+            .workload_uuid = db_column_text(stmt, 0, arena),
+            .workload_name = db_column_text(stmt, 1, arena),
+            .workload_type = db_column_text(stmt, 2, arena),
+            .project_name = db_column_text(stmt, 3, arena),
+            .namespace = db_column_text(stmt, 4, arena),
+            .spec_json = db_column_text(stmt, 5, arena),
+            .grace_period_ms = db_column_int(stmt, 6),
+        };
+    db_release(conn, stmt);
+    if (rc == 0)
+        return error_set(err, ERROR_NOT_FOUND, "no workload with number %lld", (long long)workload_id);
+    return rc < 0 ? -1 : 0;
+}
+
+int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const char *pod_name, bool previous,
+                         struct arena *arena, struct workload_pod_row *out_row, const char **out_node_name,
+                         struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, pod_name ? SQL_POD_NAMED : SQL_POD_NEWEST, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    if (pod_name) {
+        db_bind_text(stmt, 2, pod_name);
+        db_bind_int(stmt, 3, previous ? 1 : 0);
+    }
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1) {
+        read_pod(stmt, arena, out_row);
+        *out_node_name = db_column_text(stmt, 27, arena);
+    }
+    db_release(conn, stmt);
+    return rc;
+}

@@ -1,0 +1,189 @@
+// What the reconciler reads. The organisation and the nodes are small and read whole; workloads and pods, of which
+// there may be many, by revision. Texts are the arena's.
+#pragma once
+#include "model/phase.h"
+#include "model/pod_status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct db_conn;
+struct error;
+
+struct pool_row {
+    int64_t id;
+    const char *name;
+    bool is_default;
+    bool gpu_spread;
+    bool cpu_spread;
+    int64_t min_guaranteed_runtime_ms;
+};
+
+struct node_row {
+    int64_t id;
+    const char *name;
+    int64_t node_pool_id;
+    bool ready;
+    bool cordoned;
+    const char *status_reason;
+    const char *labels_json;
+    const char *taints_json;
+    int64_t gpu_count;
+    int64_t gpu_memory_mib;
+    const char *gpu_type;
+    const char *mig_strategy;
+    const char *mig_instances_json;
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+    int64_t max_pods;
+};
+
+struct topology_row {
+    const char *name;
+    const char *levels_json;
+};
+
+struct department_row {
+    int64_t id;
+    const char *name;
+    const char *default_node_pools_json; // NULL: none
+    int64_t created_ms;
+};
+
+struct project_row {
+    int64_t id;
+    int64_t department_id;
+    const char *name;
+    const char *default_node_pools_json; // NULL: none
+    int64_t preempt_min_runtime_ms;      // -1: the pool's
+    int64_t reclaim_min_runtime_ms;
+    bool is_deleting;
+    int64_t created_ms;
+};
+
+struct queue_row {
+    int64_t id;
+    bool is_department;
+    int64_t owner_id;
+    int64_t node_pool_id;
+    int64_t rank;
+    int64_t gpu_deserved_milli, gpu_limit_milli; // QUANTITY_UNLIMITED where there is no bound
+    int64_t cpu_deserved_milli, cpu_limit_milli;
+    int64_t memory_deserved_bytes, memory_limit_bytes;
+    double gpu_weight, cpu_weight, memory_weight;
+};
+
+struct world_rows {
+    int64_t cluster_id;
+    const char *cluster_uuid;
+    struct pool_row *pools; // by name, as all of these
+    size_t pool_count;
+    struct node_row *nodes;
+    size_t node_count;
+    struct topology_row *topologies;
+    size_t topology_count;
+    struct department_row *departments;
+    size_t department_count;
+    struct project_row *projects;
+    size_t project_count;
+    struct queue_row *queues;
+    size_t queue_count;
+};
+
+// Everything of the one cluster.
+int db_read_world(struct db_conn *conn, struct arena *arena, struct world_rows *out_rows, struct error *err);
+
+struct workload_row {
+    int64_t id;
+    const char *uuid;
+    const char *name;
+    const char *type;
+    int64_t project_id;
+    const char *project_name;
+    int64_t created_ms;
+    int64_t deleted_ms;
+    const char *desired_phase;
+    int64_t priority;
+    bool preemptible;
+    const char *node_pools_json; // NULL: the project's
+    int64_t pods_wanted;
+    int64_t min_pods;
+    int64_t completions;
+    int64_t backoff_limit;
+    int64_t grace_period_ms;
+    int64_t time_limit_ms; // 0: none
+    int64_t idle_limit_ms;
+    bool terminate_after_preemption;
+    enum workload_phase phase;
+    int64_t phase_updated_ms;
+    int64_t running_total_ms;
+    int64_t started_ms;
+    int64_t succeeded_count;
+    int64_t failed_count;
+    int64_t promise; // -1: none
+    int64_t last_eviction_ms;
+    int64_t stale_since_ms;
+    const char *phase_reason;
+    const char *phase_message;
+    const char *explanation_json; // NULL: none
+    int64_t revision;
+};
+
+struct workload_pod_row {
+    int64_t id;
+    const char *uuid;
+    int64_t workload_id;
+    const char *name;
+    const char *role;
+    int64_t pod_index;
+    int64_t attempt;
+    enum pod_status status;
+    const char *reason;
+    int64_t gpu_devices;
+    int64_t gpu_portion_milli;
+    int64_t gpu_memory_mib;
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+    const char *constraints_json; // NULL: none
+    int64_t node_id;              // 0: none
+    const char *gpu_indices_json;
+    const char *gpu_groups_json;
+    int64_t gpu_allocated_milli;
+    int64_t decision_id;
+    const char *promise_node; // NULL: none
+    int64_t created_ms;
+    int64_t scheduled_ms;
+    int64_t started_ms;
+    int64_t stopping_ms;
+    int64_t completed_ms;
+    int64_t deleted_ms;
+};
+
+// Workloads that the reconciler has something to do for (since_revision 0), or all that changed after since_revision.
+int db_read_workload_rows(struct db_conn *conn, int64_t since_revision, struct arena *arena,
+                          struct workload_row **out_rows, size_t *out_count, struct error *err);
+// Pods that changed after since_revision.
+int db_read_pod_rows(struct db_conn *conn, int64_t since_revision, struct arena *arena,
+                     struct workload_pod_row **out_rows, size_t *out_count, struct error *err);
+// A workload's pods that are not deleted.
+int db_read_pod_rows_of(struct db_conn *conn, int64_t workload_id, struct arena *arena,
+                        struct workload_pod_row **out_rows, size_t *out_count, struct error *err);
+
+// What a backend must know of a pod beside its row.
+struct pod_context {
+    const char *workload_uuid;
+    const char *workload_name;
+    const char *workload_type;
+    const char *project_name;
+    const char *namespace;
+    const char *spec_json; // of the pod's role
+    int64_t grace_period_ms;
+};
+int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *role, struct arena *arena,
+                        struct pod_context *out_context, struct error *err);
+// A pod of a workload by name, or the newest (pod_name NULL); of several with the name the newest, or with previous the
+// one before. 1 found, 0 not.
+int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const char *pod_name, bool previous,
+                         struct arena *arena, struct workload_pod_row *out_row, const char **out_node_name,
+                         struct error *err);

@@ -1,0 +1,297 @@
+#include "db/reconcile_write.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "db/db.h"
+
+#include <string.h>
+
+static const char SQL_UPDATE_POD[] =
+    "UPDATE pods SET status = ?2, k8s_phase = ?3, k8s_phase_updated_ms = ?4, reason = ?5, message = ?6, exit_code = ?7,"
+    " node_id = ?8, node_name = ?9, node_pool_id = ?10, gpu_indices_json = ?11, gpu_groups_json = ?12,"
+    " gpu_allocated_milli = ?13, decision_id = ?14, start_decision = ?15, promise_node = ?16, scheduled_ms = ?17,"
+    " started_ms = ?18, stopping_ms = ?19, completed_ms = ?20, deleted_ms = ?21, revision = ?22 WHERE id = ?1";
+static const char SQL_UPDATE_WORKLOAD[] =
+    "UPDATE workloads SET k8s_phase_updated_ms = iif(k8s_phase = ?2, k8s_phase_updated_ms, ?22), k8s_phase = ?2,"
+    " phase_reason = ?3, started_ms = ?4, completed_ms = ?5, deleted_ms = ?6, gpu_allocated_milli = ?7,"
+    " cpu_allocated_milli = ?8, memory_allocated_bytes = ?9, pods_running = ?10, pods_pending = ?11,"
+    " succeeded_count = ?12, failed_count = ?13, current_node_pools_json = ?14, promise = ?15, last_eviction_ms = ?16,"
+    " stale_since_ms = ?17, messages_json = ?18, explanation_json = ?19, updated_ms = ?20, revision = ?21"
+    " WHERE id = ?1";
+static const char SQL_STOP_BY_RULE[] =
+    "UPDATE workloads SET desired_phase = 'Stopped', updated_ms = ?2, revision = ?3 WHERE id = ?1"
+    " AND desired_phase = 'Running'";
+static const char SQL_READ_WISH[] = "SELECT desired_phase FROM workloads WHERE id = ?1";
+static const char SQL_UPDATE_QUEUE[] =
+    "UPDATE queues SET gpu_fair_share_milli = ?2, gpu_allocated_milli = ?3, gpu_allocated_non_preemptible_milli = ?4,"
+    " gpu_requested_milli = ?5, cpu_fair_share_milli = ?6, cpu_allocated_milli = ?7,"
+    " cpu_allocated_non_preemptible_milli = ?8, cpu_requested_milli = ?9, memory_fair_share_bytes = ?10,"
+    " memory_allocated_bytes = ?11, memory_allocated_non_preemptible_bytes = ?12, memory_requested_bytes = ?13"
+    " WHERE id = ?1";
+static const char SQL_BEGIN_ALLOCATION[] =
+    "INSERT INTO allocations (pod_id, workload_id, project_id, node_name, node_pool_id, gpu_indices_json, gpu_milli,"
+    " started_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+static const char SQL_END_ALLOCATION[] =
+    "UPDATE allocations SET ended_ms = ?2, end_reason = ?3 WHERE pod_id = ?1 AND ended_ms = 0";
+static const char SQL_PUT_SAMPLE[] =
+    "INSERT INTO samples (scope, scope_id, node_pool_id, metric, time_ms, value) VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT DO UPDATE SET value = excluded.value";
+static const char SQL_TRIM_SAMPLES[] =
+    "DELETE FROM samples WHERE (scope, scope_id, node_pool_id, metric, time_ms) IN (SELECT s.scope, s.scope_id,"
+    " s.node_pool_id, s.metric, s.time_ms FROM samples s WHERE s.time_ms < ?1 AND (s.scope IN ('workload', 'pod')"
+    " OR EXISTS (SELECT 1 FROM samples later WHERE later.scope = s.scope AND later.scope_id = s.scope_id"
+    " AND later.node_pool_id = s.node_pool_id AND later.metric = s.metric AND later.time_ms > s.time_ms"
+    " AND later.time_ms <= ?1)) LIMIT 4000)";
+static const char SQL_LAST_ATTEMPT[] = "SELECT coalesce(max(attempt), -1) FROM pods WHERE workload_id = ?1";
+static const char SQL_NEXT_INDEX[] =
+    "SELECT coalesce(max(pod_index), -1) + 1 FROM pods WHERE workload_id = ?1 AND role = ?2";
+// The expression is the index workloads_by_expiry's.
+#define EXPIRED \
+    " WHERE deleted_ms = 0 AND completed_ms > 0 AND completed_ms + coalesce(auto_delete_ms, 2592000000) <= ?1"
+static const char SQL_EXPIRE[] =
+    "UPDATE workloads SET desired_phase = 'Deleted', updated_ms = ?1, revision = ?2" EXPIRED
+    " AND desired_phase <> 'Deleted'";
+static const char SQL_HAS_EXPIRED[] = "SELECT 1 FROM workloads" EXPIRED " AND desired_phase <> 'Deleted' LIMIT 1";
+static const char SQL_PROJECT_IN_USE[] = "SELECT 1 FROM workloads WHERE project_id = ?1 AND deleted_ms = 0 LIMIT 1";
+static const char SQL_RESTARTS_ALWAYS[] =
+    "SELECT coalesce(json_extract(spec_json, '$.restartPolicy') = 'Always', 0) FROM workloads WHERE id = ?1";
+
+static void bind_number_or_null(sqlite3_stmt *stmt, int index, bool is_set, int64_t value)
+{
+    if (is_set)
+        db_bind_int(stmt, index, value);
+    else
+        db_bind_null(stmt, index);
+}
+
+static int run_and_release(struct db_conn *conn, sqlite3_stmt *stmt, struct error *err)
+{
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_UPDATE_POD, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, update->id);
+    db_bind_text(stmt, 2, pod_status_text(update->status));
+    db_bind_text(stmt, 3, update->k8s_phase);
+    db_bind_int(stmt, 4, update->k8s_phase_updated_ms);
+    db_bind_text(stmt, 5, update->reason);
+    db_bind_text(stmt, 6, update->message);
+    bind_number_or_null(stmt, 7, update->has_exit_code, update->exit_code);
+    bind_number_or_null(stmt, 8, update->node_id > 0, update->node_id);
+    db_bind_text(stmt, 9, update->node_name);
+    bind_number_or_null(stmt, 10, update->node_pool_id > 0, update->node_pool_id);
+    db_bind_text(stmt, 11, update->gpu_indices_json);
+    db_bind_text(stmt, 12, update->gpu_groups_json);
+    db_bind_int(stmt, 13, update->gpu_allocated_milli);
+    db_bind_int(stmt, 14, update->decision_id);
+    db_bind_int(stmt, 15, update->start_decision);
+    db_bind_text(stmt, 16, update->promise_node);
+    db_bind_int(stmt, 17, update->scheduled_ms);
+    db_bind_int(stmt, 18, update->started_ms);
+    db_bind_int(stmt, 19, update->stopping_ms);
+    db_bind_int(stmt, 20, update->completed_ms);
+    db_bind_int(stmt, 21, update->deleted_ms);
+    db_bind_int(stmt, 22, db_revision(conn));
+    if (run_and_release(conn, stmt, err) < 0)
+        return -1;
+    db_touch(conn, CHANGE_POD, update->uuid);
+    return 0;
+}
+
+int db_update_workload(struct db_conn *conn, const struct workload_update *update, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_UPDATE_WORKLOAD, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, update->id);
+    db_bind_text(stmt, 2, update->k8s_phase);
+    db_bind_text(stmt, 3, update->phase_reason);
+    db_bind_int(stmt, 4, update->started_ms);
+    db_bind_int(stmt, 5, update->completed_ms);
+    db_bind_int(stmt, 6, update->deleted_ms);
+    db_bind_int(stmt, 7, update->gpu_allocated_milli);
+    db_bind_int(stmt, 8, update->cpu_allocated_milli);
+    db_bind_int(stmt, 9, update->memory_allocated_bytes);
+    db_bind_int(stmt, 10, update->pods_running);
+    db_bind_int(stmt, 11, update->pods_pending);
+    db_bind_int(stmt, 12, update->succeeded_count);
+    db_bind_int(stmt, 13, update->failed_count);
+    db_bind_text(stmt, 14, update->current_node_pools_json);
+    bind_number_or_null(stmt, 15, update->promise >= 0, update->promise);
+    db_bind_int(stmt, 16, update->last_eviction_ms);
+    db_bind_int(stmt, 17, update->stale_since_ms);
+    db_bind_text(stmt, 18, update->messages_json);
+    db_bind_text(stmt, 19, update->explanation_json);
+    db_bind_int(stmt, 20, update->now_ms);
+    db_bind_int(stmt, 21, db_revision(conn));
+    db_bind_int(stmt, 22, update->now_ms);
+    if (run_and_release(conn, stmt, err) < 0)
+        return -1;
+    db_touch(conn, CHANGE_WORKLOAD, update->uuid);
+    return 0;
+}
+
+int db_stop_workload_by_rule(struct db_conn *conn, int64_t workload_id, int64_t now_ms, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_STOP_BY_RULE, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    db_bind_int(stmt, 2, now_ms);
+    db_bind_int(stmt, 3, db_revision(conn));
+    return run_and_release(conn, stmt, err);
+}
+
+int db_read_wish(struct db_conn *conn, int64_t workload_id, struct arena *arena, const char **out_desired_phase,
+                 struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_READ_WISH, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    int rc = db_step(conn, stmt, err);
+    *out_desired_phase = rc == 1 ? db_column_text(stmt, 0, arena) : "Deleted";
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+int db_update_queue_figures(struct db_conn *conn, const struct queue_figures *figures, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_UPDATE_QUEUE, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, figures->queue_id);
+    for (int i = 0; i < 4; i++) {
+        db_bind_int(stmt, 2 + i, figures->gpu_milli[i]);
+        db_bind_int(stmt, 6 + i, figures->cpu_milli[i]);
+        db_bind_int(stmt, 10 + i, figures->memory_bytes[i]);
+    }
+    if (run_and_release(conn, stmt, err) < 0)
+        return -1;
+    db_revision(conn);
+    db_touch_number(conn, CHANGE_QUEUE_FIGURES, figures->owner_id);
+    return 0;
+}
+
+int db_begin_allocation(struct db_conn *conn, const struct allocation_row *row, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_BEGIN_ALLOCATION, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, row->pod_id);
+    db_bind_int(stmt, 2, row->workload_id);
+    db_bind_int(stmt, 3, row->project_id);
+    db_bind_text(stmt, 4, row->node_name);
+    db_bind_int(stmt, 5, row->node_pool_id);
+    db_bind_text(stmt, 6, row->gpu_indices_json);
+    db_bind_int(stmt, 7, row->gpu_milli);
+    db_bind_int(stmt, 8, row->started_ms);
+    return run_and_release(conn, stmt, err);
+}
+
+int db_end_allocation(struct db_conn *conn, int64_t pod_id, int64_t ended_ms, const char *reason, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_END_ALLOCATION, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, pod_id);
+    db_bind_int(stmt, 2, ended_ms);
+    db_bind_text(stmt, 3, reason);
+    return run_and_release(conn, stmt, err);
+}
+
+int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_PUT_SAMPLE, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, row->scope);
+    db_bind_int(stmt, 2, row->scope_id);
+    db_bind_int(stmt, 3, row->node_pool_id);
+    db_bind_text(stmt, 4, row->metric);
+    db_bind_int(stmt, 5, row->time_ms);
+    db_bind_real(stmt, 6, row->value);
+    return run_and_release(conn, stmt, err);
+}
+
+int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_TRIM_SAMPLES, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, before_ms);
+    return run_and_release(conn, stmt, err);
+}
+
+// One number by a statement with a number and, where text is not NULL, a text.
+static int read_number(struct db_conn *conn, const char *sql, int64_t parameter, const char *text, int64_t *out_value,
+                       struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, parameter);
+    if (text)
+        db_bind_text(stmt, 2, text);
+    int rc = db_step(conn, stmt, err);
+    *out_value = rc == 1 ? db_column_int(stmt, 0) : 0;
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+int db_read_last_attempt(struct db_conn *conn, int64_t workload_id, int64_t *out_attempt, struct error *err)
+{
+    return read_number(conn, SQL_LAST_ATTEMPT, workload_id, NULL, out_attempt, err);
+}
+
+int db_read_next_pod_index(struct db_conn *conn, int64_t workload_id, const char *role, int64_t *out_index,
+                           struct error *err)
+{
+    return read_number(conn, SQL_NEXT_INDEX, workload_id, role, out_index, err);
+}
+
+int db_expire_workloads(struct db_conn *conn, int64_t now_ms, int64_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_EXPIRE, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, now_ms);
+    db_bind_int(stmt, 2, db_revision(conn));
+    int rc = db_run(conn, stmt, err);
+    *out_count = rc == 0 ? db_changed_rows(conn) : 0;
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_has_expired_workloads(struct db_conn *conn, int64_t now_ms, bool *out_has, struct error *err)
+{
+    int64_t found;
+    if (read_number(conn, SQL_HAS_EXPIRED, now_ms, NULL, &found, err) < 0)
+        return -1;
+    *out_has = found != 0;
+    return 0;
+}
+
+int db_project_is_empty(struct db_conn *conn, int64_t project_id, bool *out_is_empty, struct error *err)
+{
+    int64_t used;
+    if (read_number(conn, SQL_PROJECT_IN_USE, project_id, NULL, &used, err) < 0)
+        return -1;
+    *out_is_empty = used == 0;
+    return 0;
+}
+
+int db_restarts_always(struct db_conn *conn, int64_t workload_id, bool *out_always, struct error *err)
+{
+    int64_t always;
+    if (read_number(conn, SQL_RESTARTS_ALWAYS, workload_id, NULL, &always, err) < 0)
+        return -1;
+    *out_always = always != 0;
+    return 0;
+}
