@@ -12,7 +12,7 @@ struct rules_draft {
     const char *text;
 };
 
-static const char *const OPERATOR_WORDS[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
+const char *const REQUIREMENT_WORDS[6] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
 
 static int read_value(struct reader *reader, const struct place *place, void *target, struct error *err)
 {
@@ -73,7 +73,7 @@ static int read_requirement(struct reader *reader, const struct place *place, vo
         return -1;
     struct place operator= place_member(place, "operator"), values = place_member(place, "values");
     size_t word;
-    if (read_word(&operator, OPERATOR_WORDS, READER_COUNT_OF(OPERATOR_WORDS), &word, err) < 0 ||
+    if (read_word(&operator, REQUIREMENT_WORDS, READER_COUNT_OF(REQUIREMENT_WORDS), &word, err) < 0 ||
         read_values(reader, &values, requirement, err) < 0)
         return -1;
     requirement->operator=(enum requirement_operator) word;
@@ -98,7 +98,7 @@ static const char *requirement_text(struct reader *reader, const struct snapshot
     struct buffer text;
     buffer_init(&text, 0);
     append_part(&text, requirement->key);
-    append_part(&text, OPERATOR_WORDS[requirement->operator]);
+    append_part(&text, REQUIREMENT_WORDS[requirement->operator]);
     for (size_t i = 0; i < requirement->value_count; i++)
         append_part(&text, requirement->values[i]);
     return take_text(reader, &text);

@@ -64,7 +64,8 @@ int read_extended(struct reader *reader, const struct place *object,
 // Text values of an object, sorted by key.
 int read_labels(struct reader *reader, const struct place *place, const struct snapshot_label **out_labels,
                 size_t *out_count, struct error *err);
-extern const char *const TAINT_EFFECT_WORDS[3]; // by enum taint_effect
+extern const char *const TAINT_EFFECT_WORDS[3]; // by enum taint_effect; the writer uses them too
+extern const char *const REQUIREMENT_WORDS[6];  // by enum requirement_operator
 
 // The constraint at object's key `topology`; no constraint where it is missing or null.
 int read_topology_constraint(struct reader *reader, const struct place *object,

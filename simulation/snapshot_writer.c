@@ -1,0 +1,95 @@
+#include "simulation/snapshot_writer.h"
+
+#include "base/json_writer.h"
+#include "base/timestamp.h"
+#include "simulation/writer.h"
+
+void write_time(struct json_writer *json, const char *key, int64_t time_ms)
+{
+    char text[TIMESTAMP_SIZE];
+    if (time_ms != SNAPSHOT_TIME_NONE)
+        timestamp_format(time_ms, text);
+    json_text(json, key, time_ms == SNAPSHOT_TIME_NONE ? NULL : text);
+}
+
+static void write_bound(struct json_writer *json, const char *key, uint32_t bound)
+{
+    if (bound == SNAPSHOT_COUNT_UNLIMITED)
+        json_null_at(json, key);
+    else
+        json_int(json, key, bound);
+}
+
+static void write_settings(struct json_writer *json, const struct snapshot *snapshot)
+{
+    const struct snapshot_settings *settings = &snapshot->settings;
+    json_key(json, "actions");
+    json_begin_array(json);
+    for (size_t i = 0; i < snapshot->action_count; i++)
+        json_value_text(json, scheduler_action_name(snapshot->actions[i]));
+    json_end_array(json);
+    json_key(json, "settings");
+    json_begin_object(json);
+    json_key(json, "stalenessGraceSeconds");
+    if (settings->staleness_grace_ms < 0)
+        json_value_int(json, -1);
+    else
+        json_value_milli(json, settings->staleness_grace_ms);
+    write_bound(json, "maxConsolidationVictims", settings->max_consolidation_victims);
+    json_bool(json, "fullHierarchyFairness", settings->full_hierarchy_fairness);
+    json_key(json, "depthPerAction");
+    json_begin_object(json);
+    for (size_t i = 0; i < ACTION_COUNT; i++)
+        if (settings->depth[i] != SNAPSHOT_COUNT_UNLIMITED)
+            json_int(json, scheduler_action_name((enum scheduler_action)i), settings->depth[i]);
+    json_end_object(json);
+    json_text(json, "reclaimMinRuntimeMethod",
+              settings->reclaim_min_run_time_method == RECLAIM_MIN_RUN_TIME_LCA ? "lca" : "queue");
+    json_milli(json, "reclaimSaturationMultiplier", settings->saturation_multiplier_milli);
+    write_bound(json, "scenariosPerWorkload", settings->scenarios_per_workload);
+    write_bound(json, "scenariosPerAction", settings->scenarios_per_action);
+    json_end_object(json);
+}
+
+static const char *strategy_word(enum placement_strategy strategy)
+{
+    return strategy == PLACEMENT_BINPACK ? "binpack" : "spread";
+}
+
+static void write_node_pools(struct json_writer *json, const struct snapshot *snapshot)
+{
+    json_key(json, "nodePools");
+    json_begin_array(json);
+    for (size_t i = 0; i < snapshot->node_pool_count; i++) {
+        const struct snapshot_node_pool *pool = &snapshot->node_pools[i];
+        json_begin_object(json);
+        json_text(json, "name", pool->name);
+        json_key(json, "placementStrategy");
+        json_begin_object(json);
+        json_text(json, "gpu", strategy_word(pool->gpu_placement));
+        json_text(json, "cpu", strategy_word(pool->cpu_placement));
+        json_end_object(json);
+        json_milli(json, "preemptMinRuntimeSeconds", pool->preempt_min_run_time_ms);
+        json_milli(json, "reclaimMinRuntimeSeconds", pool->reclaim_min_run_time_ms);
+        json_key(json, "timeBasedFairshare");
+        json_begin_object(json);
+        json_number(json, "kValue", (double)pool->fair_share_k_micro / 1e6);
+        json_end_object(json);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+void snapshot_write(struct json_writer *json, const struct snapshot *snapshot)
+{
+    json_begin_object(json);
+    json_int(json, "version", 1);
+    write_time(json, "now", snapshot->now_ms);
+    write_settings(json, snapshot);
+    write_node_pools(json, snapshot);
+    write_nodes(json, snapshot);
+    write_queues(json, snapshot);
+    write_workloads(json, snapshot);
+    write_usage(json, snapshot);
+    json_end_object(json);
+}

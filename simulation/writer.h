@@ -1,0 +1,20 @@
+// What the files that write a snapshot share. Only simulation/write_*.c and snapshot_writer.c include this.
+#pragma once
+#include "scheduler/snapshot.h"
+
+struct json_writer;
+
+extern const char *const TAINT_EFFECT_WORDS[3]; // by enum taint_effect
+extern const char *const REQUIREMENT_WORDS[6];  // by enum requirement_operator
+
+// Each writes one or two keys of the document.
+void write_nodes(struct json_writer *json, const struct snapshot *snapshot);
+void write_queues(struct json_writer *json, const struct snapshot *snapshot);
+void write_usage(struct json_writer *json, const struct snapshot *snapshot);
+void write_workloads(struct json_writer *json, const struct snapshot *snapshot);
+
+// migInstances and extended of a node or pod, where there are any.
+void write_extended(struct json_writer *json, const struct snapshot *snapshot,
+                    const struct snapshot_extended_amount *amounts, size_t count);
+// A time, 1970 included; SNAPSHOT_TIME_NONE: null.
+void write_time(struct json_writer *json, const char *key, int64_t time_ms);
