@@ -1,14 +1,18 @@
 // Who calls, and whether the operation is theirs to call.
-// A caller shows either `Authorization: Bearer TOKEN` or the session cookie that POST /api/v1/session set. A cookie is sent by a
-// browser whatever page made the request, so a request that is not GET or HEAD and comes with the cookie alone must carry the
-// header SESSION_WRITE_HEADER, which no foreign page can send without our leave (and we give none: no CORS answer).
+// A caller shows either `Authorization: Bearer TOKEN` or the session cookie that POST /api/v1/session set. A cookie is
+// sent by a browser whatever page made the request, so a request that is not GET or HEAD and comes with the cookie
+// alone must carry the header SESSION_WRITE_HEADER, which no foreign page can send without our leave (and we give none:
+// no CORS answer).
 #pragma once
 #include "api/operation.h"
 
 #define SESSION_COOKIE "prorata_session"
 #define SESSION_WRITE_HEADER "X-Prorata-Request" // value "1"
 
-enum subject_type { SUBJECT_USER, SUBJECT_SERVICE_ACCOUNT };
+enum subject_type {
+    SUBJECT_USER,
+    SUBJECT_SERVICE_ACCOUNT
+};
 
 struct grants; // what the caller's access rules add up to: api/authorization.h
 
@@ -26,6 +30,6 @@ struct identity {
 // Not called for operations that are open to all.
 int authenticate(struct request *req, struct error *err);
 
-// 403 unless the caller holds the operation's permission in at least one scope. What an operation touches is checked by its
-// handler, which knows the scope.
+// 403 unless the caller holds the operation's permission in at least one scope. What an operation touches is checked by
+// its handler, which knows the scope.
 int authorize(struct request *req, struct error *err);

@@ -1,82 +1,81 @@
 #include "api/connections.h"
 #include "base/arena.h"
-#include <pthread.h>
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <netinet/in.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/socket.h>
 
 struct holder {
     uint32_t address;
-    uint32_t count; // 0: the place is free
+    size_t count;
 };
 
-struct connections {
-    pthread_mutex_t mutex;
-    size_t total;
-    size_t max_per_address;
-    size_t capacity;
-    struct holder holders[];
-};
-
-struct connections *connections_create(size_t capacity, size_t max_per_address)
+bool connections_are_many(const struct connections *connections)
 {
-    struct connections *connections = memory_alloc(sizeof(*connections) + capacity * sizeof(struct holder));
-    *connections = (struct connections){.max_per_address = max_per_address, .capacity = capacity};
-    memset(connections->holders, 0, capacity * sizeof(struct holder));
-    pthread_mutex_init(&connections->mutex, NULL);
-    return connections;
+    return atomic_load_explicit(&connections->open_count, memory_order_relaxed) > connections->max_per_address;
 }
 
-void connections_destroy(struct connections *connections)
+bool connections_is_proxy(const struct connections *connections, uint32_t address)
 {
-    if (!connections)
-        return;
-    pthread_mutex_destroy(&connections->mutex);
-    free(connections);
-}
-
-// The holder of an address; else a free place; else NULL (more addresses than workers cannot be).
-static struct holder *find_holder(struct connections *connections, uint32_t address)
-{
-    struct holder *free_place = NULL;
-    for (size_t i = 0; i < connections->capacity; i++) {
-        struct holder *holder = &connections->holders[i];
-        if (holder->count > 0 && holder->address == address)
-            return holder;
-        if (holder->count == 0 && !free_place)
-            free_place = holder;
+    for (size_t i = 0; i < connections->proxy_count; i++) {
+        if (connections->proxies[i] == address)
+            return true;
     }
-    return free_place;
+    return false;
 }
 
-bool connections_add(struct connections *connections, uint32_t address, bool is_proxy)
+// Whether the socket is a connection to one of our ports.
+static bool is_ours(const struct connections *connections, int fd, uint32_t *out_address)
 {
-    bool has_room = true;
-    pthread_mutex_lock(&connections->mutex);
-    struct holder *holder = find_holder(connections, address);
-    if (holder) {
-        holder->address = address;
-        holder->count++;
-        has_room = is_proxy || holder->count <= connections->max_per_address;
+    struct sockaddr_in peer, self;
+    socklen_t peer_size = sizeof(peer), self_size = sizeof(self);
+    if (getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0 || peer.sin_family != AF_INET ||
+        getsockname(fd, (struct sockaddr *)&self, &self_size) < 0)
+        return false;
+    for (size_t i = 0; i < connections->port_count; i++) {
+        if (connections->ports[i] == ntohs(self.sin_port)) {
+            *out_address = peer.sin_addr.s_addr;
+            return true;
+        }
     }
-    connections->total++;
-    pthread_mutex_unlock(&connections->mutex);
-    return has_room;
+    return false;
 }
 
-void connections_remove(struct connections *connections, uint32_t address)
+static struct holder *find_holder(struct arena *arena, struct holder **holders, size_t *count, size_t *capacity,
+                                  uint32_t address)
 {
-    pthread_mutex_lock(&connections->mutex);
-    struct holder *holder = find_holder(connections, address);
-    if (holder && holder->count > 0)
-        holder->count--;
-    connections->total--;
-    pthread_mutex_unlock(&connections->mutex);
+    for (size_t i = 0; i < *count; i++) {
+        if ((*holders)[i].address == address)
+            return &(*holders)[i];
+    }
+    *holders = arena_grow(arena, *holders, capacity, *count + 1, sizeof(**holders));
+    (*holders)[*count] = (struct holder){.address = address};
+    return &(*holders)[(*count)++];
 }
 
-size_t connections_count(struct connections *connections)
+size_t connections_cut_excess(const struct connections *connections)
 {
-    pthread_mutex_lock(&connections->mutex);
-    size_t total = connections->total;
-    pthread_mutex_unlock(&connections->mutex);
-    return total;
+    struct arena arena;
+    struct holder *holders = NULL;
+    size_t holder_count = 0, capacity = 0, cut_count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir)
+        return 0;
+    arena_init(&arena);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        uint32_t address;
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] == '.' || fd == dirfd(dir) || !is_ours(connections, fd, &address) ||
+            connections_is_proxy(connections, address))
+            continue;
+        struct holder *holder = find_holder(&arena, &holders, &holder_count, &capacity, address);
+        if (++holder->count > connections->max_per_address) {
+            shutdown(fd, SHUT_RDWR);
+            cut_count++;
+        }
+    }
+    closedir(dir);
+    arena_done(&arena);
+    return cut_count;
 }

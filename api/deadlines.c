@@ -28,7 +28,10 @@ struct deadlines {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     pthread_t thread;
+    deadlines_chore chore;
+    void *context;
     bool is_stopping;
+    bool has_chore;
     bool is_idle; // the thread waits without a time
     size_t capacity;
     size_t used_count;
@@ -102,7 +105,7 @@ static void *run(void *context)
     struct deadlines *deadlines = context;
     pthread_mutex_lock(&deadlines->mutex);
     while (!deadlines->is_stopping) {
-        deadlines->is_idle = deadlines->used_count == 0;
+        deadlines->is_idle = deadlines->used_count == 0 && !deadlines->has_chore;
         if (deadlines->is_idle) {
             pthread_cond_wait(&deadlines->changed, &deadlines->mutex);
             continue;
@@ -114,15 +117,21 @@ static void *run(void *context)
         until.tv_nsec %= 1000000000L;
         pthread_cond_timedwait(&deadlines->changed, &deadlines->mutex, &until);
         pass_deadlines(deadlines);
+        if (deadlines->has_chore) {
+            pthread_mutex_unlock(&deadlines->mutex);
+            bool goes_on = deadlines->chore(deadlines->context);
+            pthread_mutex_lock(&deadlines->mutex);
+            deadlines->has_chore = goes_on;
+        }
     }
     pthread_mutex_unlock(&deadlines->mutex);
     return NULL;
 }
 
-struct deadlines *deadlines_create(size_t capacity, struct error *err)
+struct deadlines *deadlines_create(size_t capacity, deadlines_chore chore, void *context, struct error *err)
 {
     struct deadlines *deadlines = memory_alloc(sizeof(*deadlines) + capacity * sizeof(struct deadline));
-    *deadlines = (struct deadlines){.capacity = capacity};
+    *deadlines = (struct deadlines){.capacity = capacity, .chore = chore, .context = context};
     memset(deadlines->slots, 0, capacity * sizeof(struct deadline));
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
@@ -155,6 +164,15 @@ void deadlines_destroy(struct deadlines *deadlines)
     pthread_cond_destroy(&deadlines->changed);
     pthread_mutex_destroy(&deadlines->mutex);
     free(deadlines);
+}
+
+void deadlines_wake(struct deadlines *deadlines)
+{
+    pthread_mutex_lock(&deadlines->mutex);
+    deadlines->has_chore = true;
+    if (deadlines->is_idle)
+        pthread_cond_signal(&deadlines->changed);
+    pthread_mutex_unlock(&deadlines->mutex);
 }
 
 size_t deadlines_begin(struct deadlines *deadlines, const struct connection_ends *ends, int64_t wait_ms,

@@ -23,8 +23,12 @@ enum deadline_effect {
     DEADLINE_ENDS_ALL,
 };
 
-struct deadlines *deadlines_create(size_t capacity, struct error *err); // capacity: workers
-void deadlines_destroy(struct deadlines *deadlines);                    // NULL is fine; ends the thread
+// Further work for the housekeeping thread; called outside its lock, each 250 ms for as long as it returns true.
+typedef bool (*deadlines_chore)(void *context);
+
+struct deadlines *deadlines_create(size_t capacity, deadlines_chore chore, void *context,
+                                   struct error *err); // capacity: workers
+void deadlines_destroy(struct deadlines *deadlines);   // NULL is fine; ends the thread
 
 bool connection_ends_of(const struct mg_request_info *info, struct connection_ends *out_ends);
 
@@ -33,6 +37,9 @@ size_t deadlines_begin(struct deadlines *deadlines, const struct connection_ends
                        enum deadline_effect effect);
 // True when the deadline had passed.
 bool deadlines_end(struct deadlines *deadlines, size_t slot);
+
+// There may be work for the chore.
+void deadlines_wake(struct deadlines *deadlines);
 
 // Cuts a connection now. False when no socket has these ends.
 bool connection_cut(const struct connection_ends *ends, enum deadline_effect effect);

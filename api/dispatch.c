@@ -3,7 +3,6 @@
 #include "api/assets.h"
 #include "api/authenticate.h"
 #include "api/body.h"
-#include "api/connections.h"
 #include "api/parameters.h"
 #include "api/path.h"
 #include "api/probes.h"
@@ -22,19 +21,10 @@ enum {
     BUSY_PERCENT = 90
 };
 
-static bool is_proxy(const struct server_core *core, uint32_t address)
-{
-    for (size_t i = 0; i < core->proxy_count; i++) {
-        if (core->proxies[i] == address)
-            return true;
-    }
-    return false;
-}
-
 // Behind a configured proxy the client is the last address of X-Forwarded-For, the one that the proxy itself added.
 static const char *client_address(struct exchange *exchange)
 {
-    const char *list = is_proxy(exchange->server->core, exchange->ends.remote_address)
+    const char *list = connections_is_proxy(&exchange->server->core->connections, exchange->ends.remote_address)
                            ? mg_get_header(exchange->connection, "X-Forwarded-For")
                            : NULL;
     struct in_addr address;
@@ -196,7 +186,7 @@ static int answer(struct exchange *exchange, enum answer_policy *policy, struct 
         exchange->must_close = true;
         return -1;
     }
-    if (connections_count(server->core->connections) * 100 > (size_t)server->core->threads * BUSY_PERCENT)
+    if (atomic_load(&server->core->connections.open_count) * 100 > (size_t)server->core->threads * BUSY_PERCENT)
         exchange->must_close = true;
     const char *uri = info->request_uri ? info->request_uri : "";
     if (path_split(uri, &exchange->arena, &path, err) < 0)

@@ -1,5 +1,6 @@
 // One request and its answer, as api's core handles them. Handlers see struct request and struct response only.
 #pragma once
+#include "api/connections.h"
 #include "api/deadlines.h"
 #include "api/framing.h"
 #include "api/http_metrics.h"
@@ -16,14 +17,10 @@ struct mg_request_info;
 struct server_core {
     struct mg_context *context;
     struct deadlines *deadlines;
-    struct connections *connections;
+    struct connections connections;
     struct http_metrics *metrics;
-    uint32_t proxies[16]; // addresses, network order
-    size_t proxy_count;
     int threads;
     int64_t body_max_bytes;
-    uint16_t ports[16]; // of the listening sockets, in the order of the configuration
-    size_t port_count;
     atomic_uint_fast64_t request_count;
     atomic_int running; // requests between head and answer
     atomic_int streams;

@@ -134,10 +134,9 @@ int request_header_lines_check(const struct mg_request_info *info, struct error 
         if (after_name <= header->value && memchr(after_name, '\0', (size_t)(header->value - after_name)))
             return error_set(err, ERROR_INVALID, "headers: a blank before the colon");
         const char *line_end = header->value + strlen(header->value);
-        if (line_end[1] != '\0')
-            return error_set(err, ERROR_INVALID, "headers: a line that does not end in CR LF");
-        if (i + 1 == info->num_headers && memcmp(line_end + 2, "\r\n", 2) != 0)
-            return error_set(err, ERROR_INVALID, "headers: a folded line, or one that is no header");
+        bool is_last = i + 1 == info->num_headers;
+        if (line_end[1] != '\0' || (is_last ? line_end[2] != '\r' : line_end + 2 != header[1].name))
+            return error_set(err, ERROR_INVALID, "headers: a folded line, or a line that does not end in CR LF");
     }
     return 0;
 }

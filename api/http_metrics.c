@@ -59,9 +59,9 @@ void http_metrics_count(struct http_metrics *metrics, const struct operation *op
     atomic_fetch_add_explicit(&metrics->duration_us, (uint64_t)duration_us, memory_order_relaxed);
 }
 
-void http_metrics_connection_refused(struct http_metrics *metrics)
+void http_metrics_connections_refused(struct http_metrics *metrics, size_t count)
 {
-    atomic_fetch_add_explicit(&metrics->connections_refused, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&metrics->connections_refused, count, memory_order_relaxed);
 }
 
 void http_metrics_deadline_passed(struct http_metrics *metrics)

@@ -24,7 +24,7 @@ void http_metrics_destroy(struct http_metrics *metrics); // NULL is fine
 // operation NULL: page counts.
 void http_metrics_count(struct http_metrics *metrics, const struct operation *operation, enum http_page page,
                         int status, int64_t duration_us);
-void http_metrics_connection_refused(struct http_metrics *metrics);
+void http_metrics_connections_refused(struct http_metrics *metrics, size_t count);
 void http_metrics_deadline_passed(struct http_metrics *metrics);
 
 struct http_gauges {

@@ -1,6 +1,7 @@
 // An operation: one method of one path of openapi/openapi.yaml, and the function that answers it.
-// The build makes the table from the document (openapi/generate_operations.py). `operationId` names the handler: op_<operationId>.
-// A handler that is missing fails at link; one without an operation fails at compile, by -Wmissing-prototypes.
+// The build makes the table from the document (openapi/generate_operations.py). `operationId` names the handler:
+// op_<operationId>. A handler that is missing fails at link; one without an operation fails at compile, by
+// -Wmissing-prototypes.
 //
 // To write a handler include "api/request.h", "api/response.h" and "api/operations.h" (the generated prototypes):
 //
@@ -12,8 +13,8 @@
 //         return response_json(res, project_to_json(project));
 //     }
 //
-// Before it runs: the request's framing and size are good, the caller is known and holds the operation's permission somewhere
-// (scope is the handler's to check, api/authorization.h), parameters and body match the document.
+// Before it runs: the request's framing and size are good, the caller is known and holds the operation's permission
+// somewhere (scope is the handler's to check, api/authorization.h), parameters and body match the document.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +38,11 @@ enum http_method {
 typedef int (*operation_handler)(struct request *req, struct response *res, struct error *err);
 
 // Who may call: none (tokens, sign-in), any signed-in caller (their own things), or whoever holds a permission.
-enum operation_access { OPERATION_ACCESS_OPEN, OPERATION_ACCESS_SELF, OPERATION_ACCESS_PERMISSION };
+enum operation_access {
+    OPERATION_ACCESS_OPEN,
+    OPERATION_ACCESS_SELF,
+    OPERATION_ACCESS_PERMISSION
+};
 
 // What the body is before the handler sees it.
 enum operation_body {
@@ -56,8 +61,8 @@ struct operation {
     const char *path; // as in the document, with {names}
     operation_handler handler;
     enum operation_access access;
-    const char *resource;             // "projects": a ResourceType of the document; NULL unless access is PERMISSION
-    const char *action;               // "create", "read", "update", "delete"
+    const char *resource; // "projects": a ResourceType of the document; NULL unless access is PERMISSION
+    const char *action;   // "create", "read", "update", "delete"
     const struct parameter *parameters;
     size_t parameter_count;
     enum operation_body body;

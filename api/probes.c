@@ -1,6 +1,5 @@
 #include "api/probes.h"
 #include "api/authenticate.h"
-#include "api/connections.h"
 #include "api/server.h"
 #include "base/error.h"
 #include <string.h>
@@ -42,7 +41,7 @@ int probe_metrics(struct exchange *exchange, struct error *err)
         if (rc < 0)
             return -1;
     }
-    const struct http_gauges gauges = {.connections = connections_count(core->connections),
+    const struct http_gauges gauges = {.connections = atomic_load(&core->connections.open_count),
                                        .threads = (size_t)core->threads,
                                        .streams = (size_t)atomic_load(&core->streams)};
     exchange->response.content_type = "text/plain; version=0.0.4; charset=utf-8";

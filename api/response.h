@@ -1,5 +1,5 @@
-// The answer under construction. A handler fills it in by one of the calls below and returns 0; the server adds the headers
-// that every answer has, and writes head and body at once. The buffer is given back after that.
+// The answer under construction. A handler fills it in by one of the calls below and returns 0; the server adds the
+// headers that every answer has, and writes head and body at once. The buffer is given back after that.
 #pragma once
 #include <jansson.h>
 #include <stdbool.h>
@@ -11,15 +11,16 @@ struct json_writer;
 struct request;
 
 struct response {
-    int status;          // the operation's success status, unless a handler sets another
-    struct buffer *body; // owned by the server; lists and metrics write here with base/json_writer.h
+    int status;               // the operation's success status, unless a handler sets another
+    struct buffer *body;      // owned by the server; lists and metrics write here with base/json_writer.h
     const char *content_type; // static text or the request arena's
     struct buffer *headers;   // further header lines, each ended by \r\n: response_header()
     bool is_streaming;        // response_stream_begin was called: the head is out
     struct request *request;
 };
 
-// Writes the value as the body and releases it, also when it returns -1 (it does not fail). Returns 0, so that a handler ends with it.
+// Writes the value as the body and releases it, also when it returns -1 (it does not fail). Returns 0, so that a
+// handler ends with it.
 int response_json(struct response *res, json_t *stolen_value);
 // Text of another type: "text/csv; charset=utf-8". Copies.
 int response_text(struct response *res, const char *content_type, const char *text, size_t size);
@@ -30,15 +31,15 @@ int response_empty(struct response *res, int status);
 // Adds a header line. Neither name nor value may hold a line break: asserted.
 void response_header(struct response *res, const char *name, const char *value);
 
-// An error body other than the usual: the status of err, then this value instead of {code, message, details}. For OAuth errors
-// (api-notes 3) and for policy refusals with complianceIssues. Returns 0.
+// An error body other than the usual: the status of err, then this value instead of {code, message, details}. For OAuth
+// errors (api-notes 3) and for policy refusals with complianceIssues. Returns 0.
 int response_error_json(struct response *res, int status, json_t *stolen_value);
 
-// A stream (server-sent events, following logs): the head is written at once, with status 200. Takes one of the stream places
-// (a quarter of the threads); none left is ERROR_UNAVAILABLE.
+// A stream (server-sent events, following logs): the head is written at once, with status 200. Takes one of the stream
+// places (a quarter of the threads); none left is ERROR_UNAVAILABLE.
 int response_stream_begin(struct response *res, const char *content_type, struct error *err);
-// -1 when the peer has gone, is too slow, or the server stops: the handler returns 0 then. A stream must write at least each 15 s
-// (a heartbeat) and look at response_stream_is_over each second.
+// -1 when the peer has gone, is too slow, or the server stops: the handler returns 0 then. A stream must write at least
+// each 15 s (a heartbeat) and look at response_stream_is_over each second.
 int response_stream_write(struct response *res, const char *text, size_t size);
 // True when the server stops or the stream has lived for STREAM_LIFE_MS: end it, the client comes again.
 bool response_stream_is_over(const struct response *res);

@@ -1,5 +1,4 @@
 #include "api/server.h"
-#include "api/connections.h"
 #include "api/dispatch.h"
 #include "api/exchange.h"
 #include "api/listen.h"
@@ -46,31 +45,31 @@ static int on_log_message(const struct mg_connection *connection, const char *me
     return 1;
 }
 
+// Runs before anything of the connection is known to us; mg_get_request_info is NULL here.
 static int on_init_connection(const struct mg_connection *connection, void **data)
 {
-    const struct mg_request_info *info = mg_get_request_info(connection);
-    struct server_core *core = server_of(connection)->core;
-    struct connection_ends ends;
+    struct server *server = mg_get_user_data(mg_get_context(connection));
+    struct server_core *core = server->core;
     *data = NULL;
-    if (!connection_ends_of(info, &ends))
-        return 0;
-    bool is_proxy = false;
-    for (size_t i = 0; i < core->proxy_count; i++)
-        is_proxy = is_proxy || core->proxies[i] == ends.remote_address;
-    *data = core; // counted: to be taken off again
-    if (!connections_add(core->connections, ends.remote_address, is_proxy)) {
-        http_metrics_connection_refused(core->metrics);
-        connection_cut(&ends, DEADLINE_ENDS_ALL);
-    }
+    atomic_fetch_add(&core->connections.open_count, 1);
+    if (connections_are_many(&core->connections))
+        deadlines_wake(core->deadlines);
     return 0;
 }
 
 static void on_connection_closed(const struct mg_connection *connection)
 {
-    struct server_core *core = mg_get_user_connection_data(connection);
-    struct connection_ends ends;
-    if (core && connection_ends_of(mg_get_request_info(connection), &ends))
-        connections_remove(core->connections, ends.remote_address);
+    struct server *server = mg_get_user_data(mg_get_context(connection));
+    atomic_fetch_sub(&server->core->connections.open_count, 1);
+}
+
+static bool hold_shares(void *context)
+{
+    struct server_core *core = context;
+    size_t cut_count = connections_cut_excess(&core->connections);
+    if (cut_count > 0)
+        http_metrics_connections_refused(core->metrics, cut_count);
+    return connections_are_many(&core->connections);
 }
 
 static int configure(struct server *server, struct server_core *core, char *ports, size_t ports_size, struct error *err)
@@ -84,7 +83,7 @@ static int configure(struct server *server, struct server_core *core, char *port
     if (config->listen_count == 0 || config->listen_count > SERVER_LISTEN_MAX)
         return error_set(err, ERROR_INVALID, "listen: from 1 to %d addresses", SERVER_LISTEN_MAX);
     for (size_t i = 0; i < config->proxy_count; i++) {
-        if (address_parse(config->proxies[i], &core->proxies[core->proxy_count++], err) < 0)
+        if (address_parse(config->proxies[i], &core->connections.proxies[core->connections.proxy_count++], err) < 0)
             return error_prefix(err, "proxies: ");
     }
     for (size_t i = 0; i < config->listen_count; i++) {
@@ -104,7 +103,6 @@ static void core_destroy(struct server_core *core)
     if (!core)
         return;
     deadlines_destroy(core->deadlines);
-    connections_destroy(core->connections);
     http_metrics_destroy(core->metrics);
     free(core);
 }
@@ -152,7 +150,7 @@ static int start_civetweb(struct server *server, struct server_core *core, const
     struct mg_server_port opened[SERVER_LISTEN_MAX];
     int count = mg_get_server_ports(core->context, SERVER_LISTEN_MAX, opened);
     for (int i = 0; i < count; i++)
-        core->ports[core->port_count++] = (uint16_t)opened[i].port;
+        core->connections.ports[core->connections.port_count++] = (uint16_t)opened[i].port;
     return 0;
 }
 
@@ -165,8 +163,8 @@ int api_server_start(struct server *server, struct error *err)
     if (configure(server, core, ports, sizeof(ports), err) < 0)
         goto failed;
     core->metrics = http_metrics_create();
-    core->connections = connections_create((size_t)core->threads, (size_t)core->threads / 4);
-    core->deadlines = deadlines_create((size_t)core->threads, err);
+    core->connections.max_per_address = (size_t)core->threads / 4;
+    core->deadlines = deadlines_create((size_t)core->threads, hold_shares, core, err);
     if (!core->deadlines)
         goto failed;
     server->core = core;
@@ -181,7 +179,7 @@ failed:
 
 int api_server_port(const struct server *server, size_t listen_index)
 {
-    return listen_index < server->core->port_count ? server->core->ports[listen_index] : 0;
+    return listen_index < server->core->connections.port_count ? server->core->connections.ports[listen_index] : 0;
 }
 
 void api_server_drain(struct server *server)
@@ -198,8 +196,8 @@ void api_server_stop(struct server *server, int64_t wait_ms)
     int64_t until_us = timestamp_monotonic_us() + wait_ms * 1000;
     while (atomic_load(&core->running) > 0 && timestamp_monotonic_us() < until_us)
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
-    for (size_t i = 0; i < core->port_count; i++)
-        connection_cut_all(core->ports[i]); // idle connections would hold mg_stop for 2 s
+    for (size_t i = 0; i < core->connections.port_count; i++)
+        connection_cut_all(core->connections.ports[i]); // idle connections would hold mg_stop for 2 s
     mg_stop(core->context);
     mg_exit_library();
     server->core = NULL;

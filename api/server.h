@@ -20,11 +20,12 @@ struct server_core; // api/server.c: civetweb's context, deadlines, connection c
 struct server_config {
     const char *listen[SERVER_LISTEN_MAX]; // "127.0.0.1:8080"
     size_t listen_count;
-    const char *proxies[SERVER_PROXY_MAX]; // addresses whose X-Forwarded-For is believed and that no connection cap holds
+    const char
+        *proxies[SERVER_PROXY_MAX]; // addresses whose X-Forwarded-For is believed and that no connection cap holds
     size_t proxy_count;
-    int threads;             // 0: 256
-    int64_t body_max_bytes;  // 0: 1 MiB
-    bool is_metrics_open;    // /metrics without a token
+    int threads;            // 0: 256
+    int64_t body_max_bytes; // 0: 1 MiB
+    bool is_metrics_open;   // /metrics without a token
 };
 
 struct server {
@@ -44,11 +45,12 @@ struct server {
     struct server_core *core;
 };
 
-// Checks an address of --listen: "ADDR:PORT", IPv4. The sentence says why IPv6 and TLS are not there and what to do instead.
+// Checks an address of --listen: "ADDR:PORT", IPv4. The sentence says why IPv6 and TLS are not there and what to do
+// instead.
 int server_check_listen(const char *text, struct error *err);
 
-// Opens the ports and answers from then on. server must stay in place until api_server_stop; db and what else handlers use must
-// be ready. ERROR_INVALID names the address in use. Port 0 takes a free one: api_server_port.
+// Opens the ports and answers from then on. server must stay in place until api_server_stop; db and what else handlers
+// use must be ready. ERROR_INVALID names the address in use. Port 0 takes a free one: api_server_port.
 int api_server_start(struct server *server, struct error *err);
 int api_server_port(const struct server *server, size_t listen_index);
 
