@@ -1,0 +1,188 @@
+#include "model/workload_spec.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "model/compute_spec.h"
+#include "model/container_spec.h"
+#include "model/distributed_spec.h"
+#include "model/placement_spec.h"
+#include "model/priority.h"
+
+#include <string.h>
+
+enum {
+    DEFAULT_BACKOFF_LIMIT = 6,
+    DEFAULT_GRACE_SECONDS = 30,
+    DEFAULT_AUTO_DELETE_SECONDS = 30 * 24 * 3600,
+};
+static const int64_t AUTO_DELETE_SECONDS_MAX = 10000000000;
+static const int64_t POD_MEMORY_MAX = (int64_t)1 << 53;
+
+static const char *const CATEGORIES[] = {"Build", "Train", "Deploy", NULL};
+static const char *const PREEMPTIBILITIES[] = {"preemptible", "non-preemptible", NULL};
+
+static const struct {
+    const char *category;
+    const char *priority_class;
+} TYPE_DEFAULTS[WORKLOAD_TYPE_COUNT] = {
+    [WORKLOAD_TYPE_TRAINING] = {"Train", "low"},
+    [WORKLOAD_TYPE_WORKSPACE] = {"Build", "high"},
+    [WORKLOAD_TYPE_DISTRIBUTED] = {"Train", "low"},
+};
+
+static void set_pull_policy(const struct fields *spec)
+{
+    const char *image = json_string_value(json_object_get(spec->object, "image"));
+    const char *last = strrchr(image, '/');
+    const char *tag = strrchr(last ? last : image, ':');
+    bool is_latest = !strchr(image, '@') && (!tag || strcmp(tag, ":latest") == 0);
+    // A missing tag means latest to a registry, but only the word itself asks for a pull each time.
+    fields_set_default(spec, "imagePullPolicy", json_string(is_latest && tag ? "Always" : "IfNotPresent"));
+}
+
+int workload_spec_read_pod(const struct fields *spec, struct pod_request *request, struct pod_totals *totals)
+{
+    struct fields compute;
+    struct compute_spec amounts;
+    if (container_spec_check(spec) < 0 || fields_object(spec, "compute", &compute) < 0)
+        return -1;
+    set_pull_policy(spec);
+    if (compute_spec_read(&compute, request, &amounts) < 0)
+        return -1;
+    if (compute.object)
+        fields_set_default(&compute, "gpuDevicesRequest", json_integer(request->gpu_devices));
+    totals->gpu_request_type = amounts.gpu_request_type;
+    totals->gpu_milli = amounts.gpu_milli + amounts.mig_milli;
+    if (placement_spec_read(spec, &amounts, &request->constraints_json) < 0)
+        return -1;
+    if (request->memory_bytes > POD_MEMORY_MAX)
+        return fields_fail(&compute, "cpuMemoryRequest", "at most 8Pi");
+    return 0;
+}
+
+static int read_priority(const struct fields *spec, struct workload_spec *out)
+{
+    const char *name = TYPE_DEFAULTS[out->type].priority_class, *preemptibility = NULL;
+    out->category = TYPE_DEFAULTS[out->type].category;
+    if (fields_word(spec, "category", CATEGORIES, &out->category) < 0 ||
+        fields_text(spec, "priorityClass", &name) < 0 ||
+        fields_word(spec, "preemptibility", PREEMPTIBILITIES, &preemptibility) < 0)
+        return -1;
+    const struct priority_class *class = priority_find(name);
+    if (!class)
+        return fields_fail(spec, "priorityClass",
+                           "one of very-low, low, medium-low, medium, medium-high, high, very-high, got %.60s", name);
+    out->priority_class = class->name;
+    out->priority = class->value;
+    out->is_preemptible =
+        preemptibility ? strcmp(preemptibility, "preemptible") == 0 : class->value < PRIORITY_NON_PREEMPTIBLE_FROM;
+    fields_set_default(spec, "category", json_string(out->category));
+    fields_set_default(spec, "priorityClass", json_string(class->name));
+    fields_set_default(spec, "preemptibility", json_string(PREEMPTIBILITIES[out->is_preemptible ? 0 : 1]));
+    return 0;
+}
+
+static int read_life(const struct fields *spec, struct workload_spec *out)
+{
+    int64_t grace = DEFAULT_GRACE_SECONDS, auto_delete = DEFAULT_AUTO_DELETE_SECONDS;
+    out->backoff_limit = DEFAULT_BACKOFF_LIMIT;
+    if (fields_integer(spec, "backoffLimit", 0, INT32_MAX, &out->backoff_limit) < 0 ||
+        fields_integer(spec, "terminationGracePeriodSeconds", 0, WORKLOAD_GRACE_SECONDS_MAX, &grace) < 0 ||
+        fields_integer(spec, "autoDeletionTimeAfterCompletionSeconds", 0, AUTO_DELETE_SECONDS_MAX, &auto_delete) < 0 ||
+        fields_bool(spec, "terminateAfterPreemption", &out->is_terminated_after_preemption) < 0)
+        return -1;
+    out->grace_period_ms = grace * 1000;
+    out->auto_delete_ms = auto_delete * 1000;
+    fields_set_default(spec, "backoffLimit", json_integer(out->backoff_limit));
+    fields_set_default(spec, "terminationGracePeriodSeconds", json_integer(grace));
+    fields_set_default(spec, "autoDeletionTimeAfterCompletionSeconds", json_integer(auto_delete));
+    fields_set_default(spec, "terminateAfterPreemption", json_boolean(out->is_terminated_after_preemption));
+    return 0;
+}
+
+static int read_node_pools(const struct fields *spec, struct workload_spec *out)
+{
+    if (fields_count(spec, "nodePools", WORKLOAD_NODE_POOLS_MAX, &out->node_pool_count) < 0)
+        return -1;
+    const char **names = arena_array(spec->arena, out->node_pool_count, sizeof(*names));
+    for (size_t i = 0; i < out->node_pool_count; i++) {
+        if (fields_item_text(spec, "nodePools", i, &names[i]) < 0)
+            return -1;
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(names[i], names[j]) == 0)
+                return fields_fail(spec, "nodePools", "%.60s stands here twice", names[i]);
+    }
+    out->node_pools = names;
+    return fields_text(spec, "nodeType", &out->node_type);
+}
+
+// A training may want its pod several times over: one after the other, or at once.
+static int read_runs(const struct fields *spec, struct workload_spec *out)
+{
+    out->parallelism = out->completions = 1;
+    if (fields_integer(spec, "parallelism", 1, WORKLOAD_PODS_MAX, &out->parallelism) < 0 ||
+        fields_integer(spec, "completions", 1, INT32_MAX, &out->completions) < 0)
+        return -1;
+    out->worker_count = out->parallelism;
+    if (fields_get(spec, "completions") && out->completions < out->parallelism)
+        out->worker_count = out->completions;
+    fields_set_default(spec, "parallelism", json_integer(out->parallelism));
+    fields_set_default(spec, "completions", json_integer(out->completions));
+    return 0;
+}
+
+static void sum_up(struct workload_spec *out, const struct pod_totals *worker, const struct pod_totals *master)
+{
+    __int128 memory = (__int128)out->worker.memory_bytes * out->worker_count;
+    out->gpu_milli = worker->gpu_milli * out->worker_count;
+    out->cpu_milli = out->worker.cpu_milli * out->worker_count;
+    if (out->has_master) {
+        out->gpu_milli += master->gpu_milli;
+        out->cpu_milli += out->master.cpu_milli;
+        memory += out->master.memory_bytes;
+    }
+    out->memory_bytes = (int64_t)memory; // 2^53 bytes a pod, 10^4 pods
+    out->gpu_request_type = worker->gpu_request_type;
+    out->pods_wanted = out->worker_count + out->has_master;
+}
+
+int workload_spec_read(json_t *body, enum workload_type type, struct arena *arena, struct workload_spec *out,
+                       struct error *err)
+{
+    *out = (struct workload_spec){.type = type, .framework = "", .worker.role = POD_ROLE_TEXT_WORKER};
+    out->worker_count = out->parallelism = out->completions = 1;
+    struct fields top = {body, "", arena, err}, spec;
+    struct pod_totals worker = {0}, master = {0};
+    if (fields_object(&top, "spec", &spec) < 0)
+        return -1;
+    if (!spec.object)
+        return fields_fail(&top, "spec", "required: at least an image");
+    fields_drop_nulls(&spec);
+    if (read_priority(&spec, out) < 0 || workload_spec_read_pod(&spec, &out->worker, &worker) < 0 ||
+        read_life(&spec, out) < 0 || read_node_pools(&spec, out) < 0)
+        return -1;
+    if (type == WORKLOAD_TYPE_TRAINING && read_runs(&spec, out) < 0)
+        return -1;
+    if (type == WORKLOAD_TYPE_DISTRIBUTED && distributed_spec_read(&top, &spec, out, &worker, &master) < 0)
+        return -1;
+    sum_up(out, &worker, &master);
+    if (type != WORKLOAD_TYPE_DISTRIBUTED)
+        out->min_pods = 1; // each pod of a training is placed for itself
+    return 0;
+}
+
+const char *workload_spec_text(const json_t *spec, struct arena *arena)
+{
+    if (!spec)
+        return NULL;
+    size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);
+    size_t capacity = 1024;
+    char *text = arena_alloc(arena, capacity + 1);
+    size_t size = json_dumpb(spec, text, capacity, flags);
+    if (size > capacity) {
+        text = arena_alloc(arena, size + 1);
+        json_dumpb(spec, text, size, flags);
+    }
+    text[size] = '\0';
+    return text;
+}
