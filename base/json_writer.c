@@ -246,3 +246,12 @@ void json_raw(struct json_writer *json, const char *key, const char *json_text_)
     json_key(json, key);
     json_value_raw(json, json_text_);
 }
+
+void json_members(struct json_writer *json, const char *members)
+{
+    if (!members[0])
+        return;
+    assert(json->depth > 0 && !json->after_key);
+    before_value(json);
+    buffer_text(json->out, members);
+}

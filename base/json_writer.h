@@ -44,3 +44,5 @@ void json_bool(struct json_writer *json, const char *key, bool value);
 void json_null_at(struct json_writer *json, const char *key);
 void json_time(struct json_writer *json, const char *key, int64_t time_ms);
 void json_raw(struct json_writer *json, const char *key, const char *json_text);
+// Members of the open object that are text already, without braces: "a":1,"b":[]. Not indented.
+void json_members(struct json_writer *json, const char *members);
