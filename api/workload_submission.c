@@ -1,0 +1,263 @@
+#include "api/workload_submission.h"
+
+#include "api/authenticate.h"
+#include "api/authorization.h"
+#include "api/request.h"
+#include "api/response.h"
+#include "api/server.h"
+#include "api/submitted_workload.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/uuid.h"
+#include "db/db.h"
+#include "db/workload_places.h"
+#include "db/workloads.h"
+#include "model/fields.h"
+#include "model/project_rules.h"
+#include "model/workload_listing.h"
+#include "model/workload_spec.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NAME_MAX_LENGTH = 63,
+    SUFFIX_LENGTH = 5,
+    NAME_TRIES = 4,
+};
+
+static const enum resource_type RESOURCE_OF[WORKLOAD_TYPE_COUNT] = {
+    [WORKLOAD_TYPE_TRAINING] = RESOURCE_TYPE_TRAININGS,
+    [WORKLOAD_TYPE_WORKSPACE] = RESOURCE_TYPE_WORKSPACES,
+    [WORKLOAD_TYPE_DISTRIBUTED] = RESOURCE_TYPE_TRAININGS,
+};
+
+// What the body says outside the specification.
+struct envelope {
+    const char *name;
+    bool is_prefix;
+    int64_t project_id;
+    const char *cluster_uuid;
+};
+
+static bool is_name(const char *name)
+{
+    size_t length = strlen(name);
+    if (name[0] < 'a' || name[0] > 'z' || name[length - 1] == '-')
+        return false;
+    return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+}
+
+static int read_name(const struct fields *top, struct envelope *out)
+{
+    if (fields_text(top, "name", &out->name) < 0 || fields_bool(top, "useGivenNameAsPrefix", &out->is_prefix) < 0)
+        return -1;
+    if (!out->name)
+        return fields_fail(top, "name", "required");
+    size_t maximum = out->is_prefix ? NAME_MAX_LENGTH - SUFFIX_LENGTH - 1 : NAME_MAX_LENGTH;
+    if (strlen(out->name) > maximum)
+        return fields_fail(top, "name", "at most %zu characters, got %zu", maximum, strlen(out->name));
+    if (!is_name(out->name))
+        return fields_fail(top, "name",
+                           "a lower-case letter, then lower-case letters, digits and -, not at the end; got %.80s",
+                           out->name);
+    return 0;
+}
+
+static int read_envelope(const struct fields *top, struct envelope *out)
+{
+    const char *project = NULL, *template = NULL;
+    if (read_name(top, out) < 0 || fields_text(top, "projectId", &project) < 0 ||
+        fields_text(top, "clusterId", &out->cluster_uuid) < 0 || fields_text(top, "templateId", &template) < 0)
+        return -1;
+    if (!project)
+        return fields_fail(top, "projectId", "required");
+    if (!out->cluster_uuid)
+        return fields_fail(top, "clusterId", "required");
+    if (template)
+        return fields_fail(top, "templateId", "no workload template %.40s", template);
+    char *end;
+    errno = 0;
+    out->project_id = strtoll(project, &end, 10);
+    if (errno || *end || out->project_id <= 0 || project[0] < '0' || project[0] > '9')
+        return fields_fail(top, "projectId", "no project %.40s", project);
+    return 0;
+}
+
+// The contract of submissions has no 404: an unknown project, or one that the caller cannot see, is a wrong field.
+static int check_place(const struct request *req, const struct fields *top, const struct envelope *envelope,
+                       const struct workload_place *place, enum workload_type type)
+{
+    struct error *err = top->err;
+    if (access_check(req, &place->scope, RESOURCE_OF[type], ACTION_CREATE,
+                     arena_printf(req->arena, "project %lld", (long long)envelope->project_id), err) < 0) {
+        if (err->code == ERROR_NOT_FOUND)
+            return fields_fail(top, "projectId", "no project %lld", (long long)envelope->project_id);
+        return -1;
+    }
+    if (place->is_deleting)
+        return fields_fail(top, "projectId", "project %s is being deleted", place->project_name);
+    if (strcasecmp(place->cluster_uuid, envelope->cluster_uuid) != 0)
+        return fields_fail(top, "clusterId", "project %s is in cluster %s, not in %.40s", place->project_name,
+                           place->cluster_uuid, envelope->cluster_uuid);
+    return 0;
+}
+
+static int check_node_pools(struct db_conn *conn, const struct workload_place *place, const struct workload_spec *spec,
+                            struct error *err)
+{
+    for (size_t i = 0; i < spec->node_pool_count; i++) {
+        bool found;
+        if (db_has_node_pool(conn, place->scope.cluster_id, spec->node_pools[i], &found, err) < 0)
+            return -1;
+        if (!found)
+            return error_set(err, ERROR_INVALID, "spec.nodePools[%zu]: the cluster has no node pool %.60s", i,
+                             spec->node_pools[i]);
+    }
+    return 0;
+}
+
+static int find_place(struct request *req, const struct fields *top, const struct envelope *envelope,
+                      const struct workload_spec *spec, struct workload_place *out_place)
+{
+    struct db *db = req->server->db;
+    struct db_conn *conn = db_acquire(db);
+    int rc = db_find_workload_place(conn, envelope->project_id, req->arena, out_place, top->err);
+    if (rc == 0)
+        rc = fields_fail(top, "projectId", "no project %lld", (long long)envelope->project_id);
+    else if (rc == 1)
+        rc = check_place(req, top, envelope, out_place, spec->type);
+    if (rc == 0)
+        rc = check_node_pools(conn, out_place, spec, top->err);
+    db_give_back(db, conn);
+    return rc;
+}
+
+static const char *with_suffix(const char *prefix, struct arena *arena)
+{
+    static const char LETTERS[] = "bcdfghjklmnpqrstvwxz2456789"; // no vowels: no words
+    char suffix[SUFFIX_LENGTH + 1] = "";
+    for (int i = 0; i < SUFFIX_LENGTH; i++)
+        suffix[i] = LETTERS[randombytes_uniform(sizeof(LETTERS) - 1)];
+    return arena_printf(arena, "%s-%s", prefix, suffix);
+}
+
+// What the list shows as asked: the workload's own, else the project's, else the pool that every cluster has.
+static void list_node_pools(struct workload_listing *listing, const struct workload_place *place, struct arena *arena)
+{
+    static const char *const DEFAULT_POOLS[] = {"default"};
+    listing->node_pools = listing->spec->node_pools;
+    listing->node_pool_count = listing->spec->node_pool_count;
+    if (listing->node_pool_count > 0)
+        return;
+    json_t *pools = place->default_node_pools_json ? json_loads(place->default_node_pools_json, 0, NULL) : NULL;
+    size_t count = json_array_size(pools);
+    const char **names = arena_array(arena, count, sizeof(*names));
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(pools, i));
+        names[i] = arena_strdup(arena, name ? name : "");
+    }
+    json_decref(pools);
+    listing->node_pools = count ? names : DEFAULT_POOLS;
+    listing->node_pool_count = count ? count : 1;
+}
+
+static const char *node_pools_text(const struct workload_spec *spec, const json_t *spec_json, struct arena *arena)
+{
+    return spec->node_pool_count ? workload_spec_text(json_object_get(spec_json, "nodePools"), arena) : NULL;
+}
+
+static int insert_workload(struct db_conn *conn, void *context, struct error *err)
+{
+    return db_insert_workload(conn, context, err);
+}
+
+// A random suffix may hit a name that is taken: then another is tried.
+static int store(struct request *req, const struct envelope *envelope, struct submission *submission,
+                 struct workload_listing *listing, struct error *err)
+{
+    for (int i = 0;; i++) {
+        struct error cause = {0};
+        submission->name = envelope->is_prefix ? with_suffix(envelope->name, req->arena) : envelope->name;
+        listing->name = submission->name;
+        submission->listing_json = workload_listing_text(listing, req->arena);
+        if (db_write(req->server->db, insert_workload, submission, &cause) == 0)
+            return 0;
+        bool is_taken = cause.code == ERROR_CONFLICT;
+        if (is_taken && envelope->is_prefix && i + 1 < NAME_TRIES)
+            continue;
+        *err = cause;
+        if (is_taken)
+            err->code = ERROR_INVALID; // the contract of submissions has no 409
+        return -1;
+    }
+}
+
+int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err)
+{
+    struct fields top = {req->body, "", req->arena, err};
+    struct envelope envelope = {0};
+    struct workload_spec spec;
+    struct workload_place place;
+    if (read_envelope(&top, &envelope) < 0 || workload_spec_read(req->body, type, req->arena, &spec, err) < 0 ||
+        find_place(req, &top, &envelope, &spec, &place) < 0)
+        return -1;
+    struct project_rules rules = {place.project_rules_json, place.department_rules_json, place.node_types_json};
+    struct workload_limits limits;
+    project_rules_limits(&rules, &spec, &limits);
+    if (project_rules_check_node_type(&rules, &spec, err) < 0)
+        return -1;
+    const json_t *spec_json = fields_get(&top, "spec"), *master_json = fields_get(&top, "masterSpec");
+    char uuid[UUID_SIZE];
+    uuid_create(uuid);
+    struct submission submission = {
+        .uuid = uuid,
+        .requested_name = envelope.name,
+        .project_id = envelope.project_id,
+        .created_by = req->caller->name,
+        .now_ms = req->received_ms,
+        .spec = &spec,
+        .spec_json = workload_spec_text(spec_json, req->arena),
+        .master_spec_json = type == WORKLOAD_TYPE_DISTRIBUTED ? workload_spec_text(master_json, req->arena) : NULL,
+        .node_pools_json = node_pools_text(&spec, spec_json, req->arena),
+        .time_limit_ms = limits.time_limit_ms,
+        .idle_limit_ms = limits.idle_limit_ms,
+    };
+    struct workload_listing listing = {
+        .uuid = uuid,
+        .created_by = submission.created_by,
+        .created_ms = submission.now_ms,
+        .cluster_uuid = place.cluster_uuid,
+        .project_id = envelope.project_id,
+        .project_name = place.project_name,
+        .department_id = place.scope.department_id,
+        .department_name = place.department_name,
+        .namespace_name = place.namespace_name,
+        .spec = &spec,
+        .spec_json = spec_json,
+        .master_spec_json = submission.master_spec_json ? master_json : NULL,
+    };
+    list_node_pools(&listing, &place, req->arena);
+    if (store(req, &envelope, &submission, &listing, err) < 0)
+        return -1;
+    struct submitted_workload answer = {
+        .name = submission.name,
+        .requested_name = submission.requested_name,
+        .uuid = uuid,
+        .type = workload_type_text(type),
+        .project_id = envelope.project_id,
+        .department_id = place.scope.department_id,
+        .cluster_uuid = place.cluster_uuid,
+        .created_by = submission.created_by,
+        .created_ms = submission.now_ms,
+        .desired_phase = "Running",
+        .phase = "Creating",
+        .spec_json = submission.spec_json,
+        .master_spec_json = submission.master_spec_json,
+        .is_master_same = spec.has_master && !submission.master_spec_json,
+    };
+    submitted_workload_write(&answer, res->body, req->arena);
+    return 0;
+}
