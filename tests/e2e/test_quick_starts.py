@@ -1,0 +1,121 @@
+"""The public quick starts, by curl's means: plain HTTP against a real server on a simulated cluster of 2 nodes x 2 GPUs."""
+
+
+def running(server):
+    workloads = server.get("/api/v1/workloads", limit=500).json["workloads"]
+    return {w["name"] for w in workloads if w["phase"] == "Running"}
+
+
+def phases(server):
+    return {w["name"]: w["phase"] for w in server.get("/api/v1/workloads", limit=500).json["workloads"]}
+
+
+def wait_running(server, *names):
+    server.wait_for(f"exactly {names} run", lambda: running(server) == set(names))
+
+
+def reasons(server, workload_id):
+    return [e["reason"] for e in server.get(f"/api/v1/workloads/{workload_id}/events", limit=500).json["events"]]
+
+
+def start_over_quota(server):
+    ids = {"a2": server.submit("a2", "team-a", gpus=2)}
+    ids["a1"] = server.submit("a1", "team-a", gpus=1)
+    ids["b1"] = server.submit("b1", "team-b", gpus=1)
+    wait_running(server, "a1", "a2", "b1")
+    return ids
+
+
+def quota_status(server, project):
+    return server.get("/api/v1/org-unit/projects", filterBy=f"name=={project}").json["projects"][0]["status"]["quotaStatus"]
+
+
+def test_over_quota_and_reclaim(server):
+    ids = start_over_quota(server)
+    server.wait_for("team-a is over its quota by one", lambda: quota_status(server, "team-a")["allocated"]["gpu"] == 3)
+    assert quota_status(server, "team-b")["allocated"]["gpu"] == 1
+
+    ids["b2"] = server.submit("b2", "team-b", gpus=1)
+    wait_running(server, "a2", "b1", "b2")
+    assert server.wait_phase(ids["a1"], "Pending")
+    assert "Preempted" in reasons(server, ids["a1"])
+    assert "Preempted" not in reasons(server, ids["a2"])
+    event = next(e for e in server.get(f"/api/v1/workloads/{ids['a1']}/events").json["events"] if e["reason"] == "Preempted")
+    assert "b2" in event["message"] and "team-b" in event["message"], event
+
+    explanation = server.wait_for(
+        "a1 is explained", lambda: (lambda a: a.json if a.status == 200 and a.json.get("sentence") else None)(
+            server.get(f"/api/v1/workloads/{ids['a1']}/explanation")))
+    assert any(c.isdigit() for c in explanation["sentence"]), explanation
+
+    assert server.delete(f"/api/v1/workloads/trainings/{ids['a2']}").status == 202
+    wait_running(server, "a1", "b1", "b2")
+
+
+def test_consolidation_moves_the_single_job(server):
+    # Bin-pack fills one node with two jobs; the third stands alone on the other.
+    ids = {name: server.submit(name, project) for name, project in (("c1", "team-a"), ("c2", "team-a"), ("c3", "team-b"))}
+    wait_running(server, "c1", "c2", "c3")
+    pods = server.get("/api/v1/workloads/pods", limit=100).json["pods"]
+    node_of = {p["workloadId"]: p["nodeName"] for p in pods}
+    alone = next(n for n in ids if sum(node_of[ids[n]] == node_of[ids[m]] for m in ids) == 1)
+    leaves = next(n for n in ids if n != alone)
+    assert server.delete(f"/api/v1/workloads/trainings/{ids[leaves]}").status == 202
+    server.wait_for("it has left", lambda: leaves not in running(server))
+    stays = next(n for n in ids if n not in (alone, leaves))
+    server.submit("big", "team-b", gpus=2)
+    wait_running(server, "big", alone, stays)
+
+
+def test_two_of_four_are_taken_back_at_once(server):
+    for project in ("team-a", "team-b"):
+        unit = server.get("/api/v1/org-unit/projects", filterBy=f"name=={project}").json["projects"][0]
+        resources = unit["resources"]
+        resources[0]["gpu"]["deserved"] = 1
+        answer = server.request("PATCH", f"/api/v1/org-unit/projects/{unit['id']}/resources", resources)
+        assert answer.status in (200, 202), answer
+    for number in range(1, 5):
+        server.submit(f"a{number}", "team-a")
+    wait_running(server, "a1", "a2", "a3", "a4")
+    ids = {f"b{number}": server.submit(f"b{number}", "team-b") for number in range(1, 5)}
+    server.wait_for("two and two", lambda: len([n for n in running(server) if n[0] == "a"]) == 2
+                    and len([n for n in running(server) if n[0] == "b"]) == 2)
+    gone = next(n for n in sorted(running(server)) if n[0] == "b")
+    server.delete(f"/api/v1/workloads/trainings/{ids[gone]}")
+    server.wait_for("a pending one takes its place", lambda: len(running(server)) == 4 and gone not in running(server))
+
+
+def submit_gang(server, name, project, pods):
+    body = {"name": name, "projectId": server.project_id(project), "clusterId": server.cluster_id(),
+            "spec": {"image": "pytorch", "numWorkers": pods, "distributedFramework": "PyTorch",
+                     "compute": {"gpuDevicesRequest": 1}},
+            "masterSpecSameAsWorker": True}
+    answer = server.post("/api/v1/workloads/distributed", body)
+    assert answer.status == 202, answer
+    return answer.json["workloadId"]
+
+
+def preemption_exercise(server, training, pod_count):
+    server.wait_phase(training, "Running")
+    workspace = server.submit("jupyter", "project-b", gpus=1, kind="workspaces")
+    server.wait_phase(workspace, "Running")
+    server.wait_phase(training, "Pending")
+    pods = server.get(f"/api/v1/workloads/{training}/pods", limit=100).json["pods"]
+    assert not [p for p in pods if p["k8sPhase"] == "Running"], "the gang stops whole"
+    event = next(e for e in server.get(f"/api/v1/workloads/{training}/events", limit=500).json["events"] if e["reason"] == "Preempted")
+    assert "jupyter" in event["message"] and "project-b" in event["message"], event
+    assert server.delete(f"/api/v1/workloads/workspaces/{workspace}").status == 202
+    server.wait_phase(training, "Running")
+    assert server.workload(training)["runningPods"] == pod_count
+    found = reasons(server, training)
+    assert {"Preempted", "Scheduled", "Started"} <= set(found), found
+
+
+def test_preemption_exercise_with_one_pod(make_server):
+    server = make_server("--scenario", "preemption", command="demo")
+    preemption_exercise(server, server.submit("large-training-job", "project-a", gpus=8), 1)
+
+
+def test_preemption_exercise_with_a_gang(make_server):
+    server = make_server("--scenario", "preemption", command="demo")
+    preemption_exercise(server, submit_gang(server, "large-gang", "project-a", 7), 8)
