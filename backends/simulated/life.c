@@ -1,0 +1,46 @@
+#include "backends/simulated/life.h"
+
+#include "base/duration.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void read_duration(const char *text, int64_t *out_ms)
+{
+    int64_t ms;
+    if (duration_parse(text, &ms, NULL) == 0)
+        *out_ms = ms;
+}
+
+static void read_annotation(const char *name, const char *value, struct life *life)
+{
+    char *end;
+    if (strcmp(name, "prorata.io/sim-start-delay") == 0)
+        read_duration(value, &life->start_delay_ms);
+    else if (strcmp(name, "prorata.io/sim-duration") == 0)
+        read_duration(value, &life->duration_ms);
+    else if (strcmp(name, "prorata.io/sim-stop-duration") == 0)
+        read_duration(value, &life->stop_duration_ms);
+    else if (strcmp(name, "prorata.io/sim-exit-code") == 0)
+        life->exit_code = strtol(value, &end, 10);
+    else if (strcmp(name, "prorata.io/sim-gpu-utilization") == 0)
+        life->gpu_utilization = fmin(100, fmax(0, strtod(value, &end)));
+}
+
+void life_read(const char *spec_json, struct life *out_life)
+{
+    *out_life = (struct life){.gpu_utilization = 80};
+    json_t *spec = spec_json ? json_loads(spec_json, 0, NULL) : NULL;
+    json_t *annotation;
+    size_t i;
+    json_array_foreach(json_object_get(spec, "annotations"), i, annotation)
+    {
+        const char *name = json_string_value(json_object_get(annotation, "name"));
+        const char *value = json_string_value(json_object_get(annotation, "value"));
+        if (name && value && !json_is_true(json_object_get(annotation, "exclude")))
+            read_annotation(name, value, out_life);
+    }
+    json_decref(spec);
+}

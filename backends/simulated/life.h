@@ -1,0 +1,15 @@
+// How a simulated pod lives: read from its workload's annotations (backends/simulated/simulated.h lists them).
+#pragma once
+#include <stdint.h>
+
+struct life {
+    int64_t start_delay_ms;
+    int64_t duration_ms; // 0: runs on
+    int64_t exit_code;
+    int64_t stop_duration_ms;
+    double gpu_utilization; // percent
+};
+
+// From a specification in the API's form; what is missing or unreadable keeps its default (it was checked at
+// submission).
+void life_read(const char *spec_json, struct life *out_life);
