@@ -2,84 +2,61 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/yaml_reader.h"
 
-#include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <yaml.h>
-
-enum { CONFIG_BYTES_MAX = 1 << 20, CONFIG_ENTRIES_MAX = 1000 };
 
 struct reading {
     const char *path;
+    int line;
     struct arena *arena;
     struct config_entry *entries;
     size_t count, capacity;
-    const char *key; // waiting for its value
-    bool in_mapping, in_list;
 };
 
-static int refuse(const struct reading *reading, const yaml_mark_t *mark, const char *what, struct error *err)
+// A scalar as the text that it would be as a flag.
+static const char *scalar_text(const json_t *value, struct arena *arena)
 {
-    return error_set(err, ERROR_INVALID, "%s:%zu: %s", reading->path, mark->line + 1, what);
-}
-
-static void add_entry(struct reading *reading, const char *value, size_t line)
-{
-    reading->entries = arena_grow(reading->arena, reading->entries, &reading->capacity, reading->count + 1,
-                                  sizeof(*reading->entries));
-    reading->entries[reading->count++] = (struct config_entry){reading->key, value, (int)line + 1};
-}
-
-static int take_scalar(struct reading *reading, const yaml_event_t *event, struct error *err)
-{
-    const char *text = arena_strndup(reading->arena, (const char *)event->data.scalar.value, event->data.scalar.length);
-    if (!reading->in_mapping)
-        return refuse(reading, &event->start_mark, "a mapping of settings is wanted", err);
-    if (!reading->key) {
-        reading->key = text;
-        return 0;
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        return arena_strdup(arena, json_string_value(value));
+    case JSON_INTEGER:
+        return arena_printf(arena, "%lld", (long long)json_integer_value(value));
+    case JSON_REAL:
+        return arena_printf(arena, "%.17g", json_real_value(value));
+    case JSON_TRUE:
+        return "true";
+    case JSON_FALSE:
+        return "false";
+    default:
+        return NULL;
     }
-    if (reading->count >= CONFIG_ENTRIES_MAX)
-        return refuse(reading, &event->start_mark, "too many settings", err);
-    add_entry(reading, text, event->start_mark.line);
-    if (!reading->in_list)
-        reading->key = NULL;
+}
+
+static int add_entry(struct reading *reading, const char *key, const json_t *value, struct error *err)
+{
+    const char *text = scalar_text(value, reading->arena);
+    if (!text)
+        return error_set(err, ERROR_INVALID, "%s:%d: %s: a word or a number is wanted", reading->path, reading->line,
+                         key);
+    reading->entries =
+        arena_grow(reading->arena, reading->entries, &reading->capacity, reading->count + 1, sizeof(*reading->entries));
+    reading->entries[reading->count++] = (struct config_entry){arena_strdup(reading->arena, key), text};
     return 0;
 }
 
-static int take_event(struct reading *reading, const yaml_event_t *event, struct error *err)
+static int add_entries(struct reading *reading, const char *key, const json_t *value, struct error *err)
 {
-    switch (event->type) {
-    case YAML_MAPPING_START_EVENT:
-        if (reading->in_mapping)
-            return refuse(reading, &event->start_mark, "settings do not nest", err);
-        reading->in_mapping = true;
-        return 0;
-    case YAML_SEQUENCE_START_EVENT:
-        if (!reading->key || reading->in_list)
-            return refuse(reading, &event->start_mark, "a list stands only behind a setting's name", err);
-        reading->in_list = true;
-        return 0;
-    case YAML_SEQUENCE_END_EVENT:
-        reading->in_list = false;
-        reading->key = NULL;
-        return 0;
-    case YAML_SCALAR_EVENT:
-        return take_scalar(reading, event, err);
-    case YAML_ALIAS_EVENT:
-        return refuse(reading, &event->start_mark, "aliases are not read", err);
-    default:
-        return 0;
+    size_t i;
+    json_t *item;
+    if (!json_is_array(value))
+        return add_entry(reading, key, value, err);
+    json_array_foreach(value, i, item)
+    {
+        if (add_entry(reading, key, item, err) < 0)
+            return -1;
     }
-}
-
-static int check_size(FILE *file, const char *path, struct error *err)
-{
-    if (fseek(file, 0, SEEK_END) < 0 || ftell(file) > CONFIG_BYTES_MAX)
-        return error_set(err, ERROR_INVALID, "%s: larger than 1 MiB, or not a file", path);
-    rewind(file);
     return 0;
 }
 
@@ -87,26 +64,20 @@ int config_file_read(const char *path, struct arena *arena, struct config_entry 
                      struct error *err)
 {
     struct reading reading = {.path = path, .arena = arena};
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
-    yaml_parser_t parser;
-    yaml_parser_initialize(&parser);
-    yaml_parser_set_input_file(&parser, file);
-    int rc = check_size(file, path, err);
-    for (bool done = false; rc == 0 && !done;) {
-        yaml_event_t event;
-        if (!yaml_parser_parse(&parser, &event)) {
-            rc = error_set(err, ERROR_INVALID, "%s:%zu: %s", path, parser.problem_mark.line + 1,
-                           parser.problem ? parser.problem : "not YAML");
-            break;
-        }
-        done = event.type == YAML_STREAM_END_EVENT;
-        rc = take_event(&reading, &event, err);
-        yaml_event_delete(&event);
+    json_t *root, *value;
+    const char *key;
+    if (yaml_read_file(path, &root, err) < 0)
+        return -1;
+    int rc = json_is_object(root) || json_is_null(root)
+                 ? 0
+                 : error_set(err, ERROR_INVALID, "%s: a mapping of settings is wanted", path);
+    reading.line = yaml_line(root);
+    json_object_foreach(root, key, value)
+    {
+        if (rc == 0 && strcmp(key, YAML_LINE_KEY) != 0)
+            rc = add_entries(&reading, key, value, err);
     }
-    yaml_parser_delete(&parser);
-    fclose(file);
+    json_decref(root);
     if (rc == 0) {
         *out_entries = reading.entries;
         *out_count = reading.count;

@@ -8,10 +8,9 @@ struct error;
 struct config_entry {
     const char *key;
     const char *value;
-    int line;
 };
 
-// Every key with its value, in the file's order; a list gives an entry per item. Bounded to 1 MiB. Errors name file and
-// line.
+// Every key with its value, in the file's order; a list gives an entry per item. Bounded to 1 MiB. Errors name the
+// file.
 int config_file_read(const char *path, struct arena *arena, struct config_entry **out_entries, size_t *out_count,
                      struct error *err);

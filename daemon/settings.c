@@ -11,7 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum setting_type { TYPE_TEXT, TYPE_LIST, TYPE_NUMBER, TYPE_INTEGER, TYPE_FLAG };
+enum setting_type {
+    TYPE_TEXT,
+    TYPE_LIST,
+    TYPE_NUMBER,
+    TYPE_INTEGER,
+    TYPE_FLAG
+};
 
 struct setting {
     const char *name;
@@ -23,20 +29,27 @@ struct setting {
 };
 
 static const struct setting SETTINGS[] = {
-#define SETTING(name, type, fallback, minimum, maximum, argument, sentence)                                            \
+#define SETTING(name, type, fallback, minimum, maximum, argument, sentence) \
     {#name, TYPE_##type, fallback, minimum, maximum, argument, sentence},
 #include "base/settings.def"
 #undef SETTING
 };
-enum { SETTING_COUNT = sizeof(SETTINGS) / sizeof(SETTINGS[0]) };
+enum {
+    SETTING_COUNT = sizeof(SETTINGS) / sizeof(SETTINGS[0])
+};
 
 // Where a value came from; a stronger source replaces a weaker one's value.
-enum source { SOURCE_DEFAULT, SOURCE_FILE, SOURCE_ENVIRONMENT, SOURCE_FLAG };
+enum source {
+    SOURCE_DEFAULT,
+    SOURCE_FILE,
+    SOURCE_ENVIRONMENT,
+    SOURCE_FLAG
+};
 
 struct given {
     enum source source;
     const char *values[SETTINGS_LIST_MAX];
-    const char *where; // of the latest value, for messages: "--speed", "PRORATA_SPEED", "prorata.yaml:3: speed"
+    const char *where; // of the latest value, for messages: "--speed", "PRORATA_SPEED", "prorata.yaml: speed"
     size_t count;
 };
 
@@ -177,8 +190,8 @@ static int read_file(struct reading *reading, const char *path, struct error *er
     for (size_t i = 0; i < count; i++) {
         int index = find_setting(entries[i].key);
         if (index < 0 || strcmp(entries[i].key, "config") == 0)
-            return error_set(err, ERROR_INVALID, "%s:%d: %s: unknown setting", path, entries[i].line, entries[i].key);
-        const char *where = arena_printf(reading->arena, "%s:%d: %s", path, entries[i].line, entries[i].key);
+            return error_set(err, ERROR_INVALID, "%s: %s: unknown setting", path, entries[i].key);
+        const char *where = arena_printf(reading->arena, "%s: %s", path, entries[i].key);
         if (take_value(reading, index, SOURCE_FILE, entries[i].value, where, err) < 0)
             return -1;
     }
