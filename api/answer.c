@@ -68,6 +68,8 @@ const char *answer_reason(int status)
         return "Not Implemented";
     case 503:
         return "Service Unavailable";
+    case 505:
+        return "HTTP Version Not Supported";
     default:
         return status < 500 ? "Other" : "Internal Server Error";
     }

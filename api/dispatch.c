@@ -181,8 +181,8 @@ static int answer(struct exchange *exchange, enum answer_policy *policy, struct 
     struct server *server = exchange->server;
     const struct mg_request_info *info = exchange->info;
     struct path path;
-    if (request_header_lines_check(info, err) < 0 ||
-        request_framing_check(info, server->core->body_max_bytes, &exchange->framing, err) < 0) {
+    if (request_framing_check(info, server->core->body_max_bytes, &exchange->framing, err) < 0 ||
+        request_header_lines_check(info, err) < 0) {
         exchange->must_close = true;
         return -1;
     }

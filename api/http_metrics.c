@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static const int STATUSES[] = {200, 201, 202, 204, 207, 304, 400, 401, 403, 404, 405, 408,
-                               409, 412, 413, 415, 422, 429, 431, 500, 501, 503, 0}; // 0: any other
+                               409, 412, 413, 415, 422, 429, 431, 500, 501, 503, 505, 0}; // 0: any other
 enum {
     STATUS_COUNT = sizeof(STATUSES) / sizeof(STATUSES[0])
 };
