@@ -28,7 +28,7 @@ int main(int argc, char **argv)
         return 1;
     }
     for (struct dirent *entry; (entry = readdir(dir));) {
-        char path[4096];
+        char path[2048];
         snprintf(path, sizeof(path), "%s/%s", argv[1], entry->d_name);
         if (entry->d_name[0] != '.' && run_file(path) == 0)
             count++;
