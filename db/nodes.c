@@ -133,23 +133,24 @@ done:
     return rc;
 }
 
-// Runs an UPDATE ... RETURNING id and touches what it returns; a number where kind's ids are numbers.
+// Runs an UPDATE ... RETURNING id and touches what it returns; how many that were, or -1.
 static int touch_returned(struct db_conn *conn, sqlite3_stmt *stmt, enum change_kind kind, struct error *err)
 {
     struct arena arena;
     arena_init(&arena);
-    int rc;
+    int rc, count = 0;
     while ((rc = db_step(conn, stmt, err)) == 1) {
+        count++;
         if (kind == CHANGE_NODE_POOL)
             db_touch_number(conn, kind, db_column_int(stmt, 0));
         else
             db_touch(conn, kind, db_column_text(stmt, 0, &arena));
     }
     arena_done(&arena);
-    return rc;
+    return rc < 0 ? -1 : count;
 }
 
-// node_id is for SQL_ASSIGN_ONE.
+// node_id is for SQL_ASSIGN_ONE. How many rows changed, or -1.
 static int run_assignment(struct db_conn *conn, const char *sql, enum change_kind kind, int64_t cluster_id,
                           int64_t node_id, int64_t now_ms, struct error *err)
 {
@@ -173,10 +174,11 @@ static int run_assignment(struct db_conn *conn, const char *sql, enum change_kin
 static int assign(struct db_conn *conn, int64_t cluster_id, int64_t node_id, int64_t now_ms, struct error *err)
 {
     const char *sql = node_id ? SQL_ASSIGN_ONE : SQL_ASSIGN_ALL;
-    if (run_assignment(conn, sql, CHANGE_NODE, cluster_id, node_id, now_ms, err) < 0 ||
-        run_assignment(conn, SQL_MOVE_PODS, CHANGE_POD, cluster_id, 0, now_ms, err) < 0)
+    int moved_count = run_assignment(conn, sql, CHANGE_NODE, cluster_id, node_id, now_ms, err);
+    if (moved_count < 0 ||
+        (moved_count > 0 && run_assignment(conn, SQL_MOVE_PODS, CHANGE_POD, cluster_id, 0, now_ms, err) < 0))
         return -1;
-    return run_assignment(conn, SQL_RENEW_PHASES, CHANGE_NODE_POOL, cluster_id, 0, now_ms, err);
+    return run_assignment(conn, SQL_RENEW_PHASES, CHANGE_NODE_POOL, cluster_id, 0, now_ms, err) < 0 ? -1 : 0;
 }
 
 int db_upsert_node(struct db_conn *conn, struct node *node, struct error *err)

@@ -14,22 +14,27 @@ struct error;
 // The tenant setting (tenant_settings): "true" keeps the sum of projects' quotas within the department's.
 #define SETTING_LIMIT_TO_DEPARTMENT_QUOTA "limitProjectsToDepartmentQuota"
 
-// How a list of queues is taken in.
-enum queues_change {
-    QUEUES_REPLACE, // pools that the list lacks go back to the defaults
-    QUEUES_MERGE,   // they stay as they are
-};
-
-// Write functions: to be called inside db_write(). The unit's times are the caller's.
+// Write functions: to be called inside db_write(). The unit's times are the caller's. `resources` is the list of the
+// API (checked against the schema), path its name in messages.
 
 // Sets unit->id, name_space and, for a project without one, department_id (the default department). Pools that
-// unit->queues lacks get the defaults. ERROR_CONFLICT where the name is taken.
-int db_create_org_unit(struct db_conn *conn, struct org_unit *unit, struct arena *arena, struct error *err);
-// Writes description, rules, default pools, node types, enforce_scheduler, updated_*; and the queues (QUEUES_REPLACE).
-int db_update_org_unit(struct db_conn *conn, const struct org_unit *unit, struct arena *arena, struct error *err);
-int db_change_queues(struct db_conn *conn, enum org_unit_kind kind, int64_t id, const struct queue *queues,
-                     size_t count, enum queues_change change, const char *updated_by, int64_t now_ms,
-                     struct arena *arena, struct error *err);
+// resources lacks get the defaults. ERROR_CONFLICT where the name or the namespace is taken.
+int db_create_org_unit(struct db_conn *conn, struct org_unit *unit, const json_t *resources, struct arena *arena,
+                       struct error *err);
+// Writes description, rules, default pools, node types, enforce_scheduler, updated_*; and replaces the resources.
+int db_update_org_unit(struct db_conn *conn, struct org_unit *unit, const json_t *resources, struct arena *arena,
+                       struct error *err);
+// Resources alone: with `replace`, pools that the list lacks go back to the defaults.
+struct resources_change {
+    enum org_unit_kind kind;
+    int64_t id;
+    const json_t *resources;
+    bool replace;
+    const char *updated_by;
+    int64_t now_ms;
+};
+int db_change_resources(struct db_conn *conn, const struct resources_change *change, struct arena *arena,
+                        struct error *err);
 
 // Asks for the deletion: the project's phase is Deleting and its workloads' desired phase Deleted. Where none is left
 // it is gone at once and *out_finished is true; otherwise the reconciler calls db_finish_project_deletion when the last
@@ -43,9 +48,6 @@ int db_delete_department(struct db_conn *conn, int64_t id, const char *who, int6
 // department, where that is Deleting and has no project left. Does nothing where workloads are left or the project is
 // not being deleted, so the reconciler may call it whenever a workload of such a project ends.
 int db_finish_project_deletion(struct db_conn *conn, int64_t project_id, struct error *err);
-
-// Queue rows for the units and pools that lack them: after a pool was added.
-int db_fill_queues(struct db_conn *conn, int64_t cluster_id, struct error *err);
 
 // Reading.
 
@@ -82,3 +84,6 @@ void org_unit_from_row(struct sqlite3_stmt *stmt, enum org_unit_kind kind, struc
 // Reads the queues of all these units (of one kind) by one statement.
 int db_read_queues(struct db_conn *conn, enum org_unit_kind kind, struct org_unit *units, size_t count,
                    struct arena *arena, struct error *err);
+// Reads children and sums of these departments by two statements.
+int db_read_department_projects(struct db_conn *conn, struct org_unit *departments, size_t count, struct arena *arena,
+                                struct error *err);

@@ -9,14 +9,6 @@ struct arena;
 struct error;
 struct json_writer;
 
-enum node_pool_phase {
-    NODE_POOL_EMPTY,
-    NODE_POOL_READY,
-    NODE_POOL_UNSCHEDULABLE, // it has nodes, but none is ready
-};
-
-const char *node_pool_phase_text(enum node_pool_phase phase);
-
 struct node_pool {
     int64_t id;
     int64_t cluster_id;
@@ -26,7 +18,7 @@ struct node_pool {
     bool is_default;
     const char *label_key; // NULL for the default pool
     const char *label_value;
-    const char *phase; // only read
+    const char *phase; // only read: Empty, Ready, or Unschedulable (nodes, but none is ready); kept by db/nodes.c
     const char *phase_message;
     const char *gpu_placement; // "binpack", "spread"
     const char *cpu_placement;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-struct buffer;
+struct json_writer;
 
 enum org_unit_kind {
     ORG_UNIT_DEPARTMENT,
@@ -27,6 +27,20 @@ struct overtime {
     double gpu_utilization[OVERTIME_RANGE_COUNT];        // %
     double gpu_memory_utilization[OVERTIME_RANGE_COUNT]; // %
     int64_t updated_ms;                                  // 0: not yet reckoned
+};
+
+struct org_unit_child {
+    int64_t id;
+    const char *name;
+};
+
+// What the projects of a department add up to in one pool.
+struct org_unit_sum {
+    int64_t node_pool_id;
+    const char *node_pool_name;
+    int64_t gpu_deserved_milli;
+    int64_t cpu_deserved_milli;
+    int64_t memory_deserved_bytes;
 };
 
 struct org_unit {
@@ -59,11 +73,23 @@ struct org_unit {
     struct queue *queues; // one a node pool, by pool id
     size_t queue_count;
     struct overtime overtime; // only read
+
+    // Departments only, and only read: db_read_department_projects.
+    struct org_unit_child *children;
+    size_t child_count;
+    struct org_unit_sum *sums;
+    size_t sum_count;
 };
 
 // What a creation or a PUT (ProjectCreationRequest, DepartmentUpdateRequest and so on; checked against the schema) says
-// of the unit, but for `resources`: org_unit_queues_from_json. Fields that it does not name become empty.
+// of the unit, but for `resources`, which are taken in by db/org_units.h. Fields that it does not name become empty.
 int org_unit_from_json(struct org_unit *unit, const json_t *body, struct arena *arena, struct error *err);
-// `resources` as queues; path is "" or "resources". A pool that stands there twice is refused.
-int org_unit_queues_from_json(const json_t *resources, const char *path, struct arena *arena, struct queue **out_queues,
-                              size_t *out_count, struct error *err);
+// Takes `resources` into the queues that the unit has, one a pool. An entry without a pool means the first one's. With
+// `replace`, pools that the list lacks go back to the defaults; else they stay, as does what an entry does not name.
+// path stands before the index in messages: "resources" or "". Unknown pools, and pools named twice, are refused.
+int org_unit_take_resources(struct org_unit *unit, const json_t *resources, const char *path, bool replace,
+                            struct arena *arena, struct error *err);
+// The API's Project and Department; with_status writes what they hold, too.
+void org_unit_write_json(const struct org_unit *unit, bool with_status, struct json_writer *json);
+// The unit's `resources` as an array, without a key.
+void org_unit_write_resources(const struct org_unit *unit, struct json_writer *json);

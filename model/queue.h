@@ -2,6 +2,7 @@
 // Amounts: GPUs in thousandths, CPU in millicores, memory in bytes; QUANTITY_UNLIMITED where there is no bound.
 #pragma once
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,10 +47,16 @@ const struct rank *rank_find(const char *name);
 
 // What every project and department gets in a new pool: GPU quota 0, the rest unlimited, medium weight.
 void queue_defaults(struct queue *queue);
-// Takes one entry of `resources` (ResourcesNullable, checked against the schema) into the queue; what the entry does
-// not name stays. node_pool_id comes from nodePool.id and is 0 where there is none. path names the entry in messages.
+// Sets node_pool_id from the entry's nodePool.id; 0 where it names none. path names the entry in messages:
+// "resources[0].".
+int queue_take_pool_id(struct queue *queue, const json_t *entry, const char *path, struct error *err);
+// Takes the rest of one entry of `resources` (ResourcesNullable, checked against the schema) into the queue; what the
+// entry does not name stays.
 int queue_from_json(struct queue *queue, const json_t *entry, const char *path, struct arena *arena, struct error *err);
 // One entry of the API's `resources`.
 void queue_write_json(const struct queue *queue, struct json_writer *json);
-// "allocated", "allocatedNonPreemptible" and "requested" of the sum of the queues, as members of the open object.
+// "nodePool": {"id", "name"} as a member of the open object.
+void queue_write_node_pool(int64_t node_pool_id, const char *name, struct json_writer *json);
+// "allocated", "allocatedNonPreemptible", "requested" and prorata's own "fairShare" of the sum of the queues, as
+// members of the open object.
 void queue_write_quota_status(const struct queue *queues, size_t count, struct json_writer *json);

@@ -1,0 +1,20 @@
+// Queue rows: one for each department and each project in every node pool. Inside db/ but for reading, which is in
+// db/org_units.h.
+#pragma once
+#include "model/org_unit.h"
+
+struct arena;
+struct db_conn;
+struct error;
+
+// Inserts the rows that are missing, with the defaults: after a unit or a pool was added.
+int queues_fill(struct db_conn *conn, int64_t cluster_id, struct error *err);
+// Writes the settings of the unit's queues after the checks on what non-preemptible workloads hold and, where the
+// tenant wants it, on the department's quota. `before` are the queues as they were, in the same order.
+int queues_write(struct db_conn *conn, const struct org_unit *unit, const struct queue *before, const char *path,
+                 struct error *err);
+int queues_delete_of_pool(struct db_conn *conn, int64_t node_pool_id, struct error *err);
+
+// [id, ...] of the units, for json_each; and the units in the order of their ids.
+const char *db_unit_ids(const struct org_unit *units, size_t count, struct arena *arena);
+struct org_unit **db_units_by_id(struct org_unit *units, size_t count, struct arena *arena);

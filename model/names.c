@@ -1,0 +1,66 @@
+#include "model/names.h"
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    LABEL_PREFIX_MAX = 253,
+    LABEL_PART_MAX = 63
+};
+
+static bool is_lower_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_letter_or_digit(char c)
+{
+    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
+}
+
+int name_check(const char *name, int max_length, const char *path, struct error *err)
+{
+    size_t length = strlen(name);
+    bool is_good = length >= 1 && length <= (size_t)max_length && name[0] >= 'a' && name[0] <= 'z' &&
+                   is_lower_or_digit(name[length - 1]);
+    for (size_t i = 0; is_good && i < length; i++)
+        is_good = is_lower_or_digit(name[i]) || name[i] == '-';
+    if (is_good)
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "%s: 1 to %d lower-case letters, digits and '-', a letter first, no '-' at the end, got \"%.80s\"",
+                     path, max_length, name);
+}
+
+// Letters, digits, '-', '_' and '.', with a letter or digit at both ends.
+static bool is_label_part(const char *text, size_t length, size_t max_length)
+{
+    if (length == 0 || length > max_length || !is_letter_or_digit(text[0]) || !is_letter_or_digit(text[length - 1]))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (!is_letter_or_digit(text[i]) && !strchr("-_.", text[i]))
+            return false;
+    return true;
+}
+
+int label_key_check(const char *key, const char *path, struct error *err)
+{
+    const char *slash = strchr(key, '/');
+    const char *name = slash ? slash + 1 : key;
+    if (is_label_part(name, strlen(name), LABEL_PART_MAX) &&
+        (!slash || slash == key || is_label_part(key, (size_t)(slash - key), LABEL_PREFIX_MAX)))
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "%s: not a label key: [prefix/]name of letters, digits, '-', '_', '.', got \"%.80s\"", path, key);
+}
+
+int label_value_check(const char *value, const char *path, struct error *err)
+{
+    if (value[0] == '\0' || is_label_part(value, strlen(value), LABEL_PART_MAX))
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "%s: at most 63 letters, digits, '-', '_', '.', a letter or digit at both ends, got \"%.80s\"",
+                     path, value);
+}
