@@ -1,9 +1,48 @@
 // Which command: hands over to daemon/, simulation/ or cli/.
 #include <stdio.h>
+#include <string.h>
+
+static int version_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return printf("prorata %s\n", PRORATA_VERSION) < 0;
+}
+
+struct command {
+    const char *name;
+    int (*main)(int argc, char **argv); // argv[0] is the command's name
+    const char *help;
+};
+
+static const struct command COMMANDS[] = {
+    {"version", version_main, "print the version"},
+};
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "Usage: prorata COMMAND [OPTION]...\n\nShares GPUs fairly between teams.\n\n");
+    for (size_t i = 0; i < sizeof(COMMANDS) / sizeof(COMMANDS[0]); i++)
+        fprintf(out, "  %-12s %s\n", COMMANDS[i].name, COMMANDS[i].help);
+    fprintf(out, "\nprorata COMMAND --help says more of each.\n");
+}
 
 int main(int argc, char **argv)
 {
-    (void)argv;
-    printf("prorata %s\n", PRORATA_VERSION);
-    return argc > 0 ? 0 : 1;
+    if (argc < 2) {
+        print_help(stderr);
+        return 2;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    for (size_t i = 0; i < sizeof(COMMANDS) / sizeof(COMMANDS[0]); i++)
+        if (strcmp(name, COMMANDS[i].name) == 0)
+            return COMMANDS[i].main(argc - 1, argv + 1);
+    fprintf(stderr, "prorata: no command \"%s\"; prorata --help lists them\n", name);
+    return 2;
 }
