@@ -19,17 +19,23 @@ struct grants; // what the caller's access rules add up to: api/authorization.h
 // The caller, in the request's arena.
 struct identity {
     enum subject_type type;
-    const char *subject_id; // users.id or service_accounts.id as text
-    const char *name;       // user name (e-mail) or the service account's name: submittedBy, createdBy
-    const char *session_id; // revocable; NULL for a service account's token
-    bool is_cookie;         // by the browser's session
+    int64_t subject_id; // users.id or service_accounts.id
+    const char *subject_uuid;
+    const char *rule_key;      // how access rules name it: e-mail or client id
+    const char *name;          // user name (e-mail) or the service account's name: submittedBy, createdBy
+    const char *session_id;    // revocable
+    bool is_cookie;            // by the browser's session
+    bool must_change_password; // nothing else is allowed before
+    int64_t expires_ms;        // of the token; of a cookie, if no further request comes
     const struct grants *grants;
 };
 
 // Sets req->caller. ERROR_UNAUTHORIZED (401) with one wording for every failure; the reason goes to the log.
 // Not called for operations that are open to all.
 int authenticate(struct request *req, struct error *err);
+// The same for a session that has just been made, whose cookie the request could not bring yet.
+int authenticate_by_cookie(struct request *req, const char *cookie, struct error *err);
 
-// 403 unless the caller holds the operation's permission in at least one scope. What an operation touches is checked by
-// its handler, which knows the scope.
+// 403 unless the password that was given to the caller has been changed, and the caller holds the operation's
+// permission in at least one scope. What an operation touches is checked by its handler, which knows the scope.
 int authorize(struct request *req, struct error *err);

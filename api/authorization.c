@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 static bool grant_allows(const struct grant *grant, enum resource_type type, enum access_action action)
 {
@@ -137,9 +138,22 @@ void access_permissions(const struct identity *caller, struct permission_set *ou
         permission_set_add(out_set, &caller->grants->items[i].role->permissions);
 }
 
+static bool is_open_before_password_change(const char *id)
+{
+    static const char *const IDS[] = {"change_user_password", "get_session", "delete_session"};
+    for (size_t i = 0; i < sizeof(IDS) / sizeof(IDS[0]); i++)
+        if (!strcmp(id, IDS[i]))
+            return true;
+    return false;
+}
+
 int authorize(struct request *req, struct error *err)
 {
     const struct operation *operation = req->operation;
+    if (req->caller->must_change_password && !is_open_before_password_change(operation->id)) {
+        error_set(err, ERROR_FORBIDDEN, "the temporary password must be changed first");
+        return error_details(err, "POST /api/v1/me/password, or sign in on the web page");
+    }
     if (operation->access != OPERATION_ACCESS_PERMISSION)
         return 0;
     enum resource_type type;

@@ -6,12 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct auth; // api/auth.h
 struct buffer;
 struct db;
 struct error;
 struct reconciler;
-struct token_keys; // api/token.h: the keys that sign our tokens
-struct login_limiter;
 struct server_core; // api/server.c: civetweb's context, deadlines, connection counts
 
 #define SERVER_LISTEN_MAX 16
@@ -32,8 +31,7 @@ struct server {
     struct server_config config;
     struct db *db;
     struct reconciler *reconciler;
-    struct token_keys *tokens;
-    struct login_limiter *logins;
+    struct auth *auth;
 
     // /readyz answers 503 with out_reason until it returns true. Called from workers.
     bool (*is_ready)(void *context, const char **out_reason);

@@ -124,6 +124,8 @@ static int resolve_scope(struct db_conn *conn, struct access_rule *rule, struct 
     if (rc == 0)
         return error_set(err, ERROR_INVALID, "scopeId: there is no %s %.100s", scope_type_text(rule->scope_type),
                          rule->scope_id);
+    if (rule->scope_type <= SCOPE_TENANT)
+        rule->scope_id = "1"; // there is one tenant
     if (rc > 0 && rule->path.cluster_id)
         rc = read_text(conn, SQL_CLUSTER_UUID, NULL, rule->path.cluster_id, arena, &rule->cluster_uuid, err);
     return rc < 0 ? -1 : 0;

@@ -105,7 +105,8 @@ static int create_account(struct db_conn *conn, void *context, struct error *err
     if (rc < 0 && cause.code == ERROR_CONFLICT)
         return error_set(err, ERROR_CONFLICT, "name: there is a service account %s already", account->name);
     if (rc < 0) {
-        *err = cause;
+        if (err)
+            *err = cause;
         return -1;
     }
     account->id = db_last_insert_id(conn);

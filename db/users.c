@@ -67,9 +67,8 @@ int db_find_user(struct db_conn *conn, int64_t id, struct arena *arena, struct u
     return find_user(conn, SQL_BY_ID, NULL, id, arena, out_user, err);
 }
 
-static int create_user(struct db_conn *conn, void *context, struct error *err)
+int db_create_user_in(struct db_conn *conn, struct user *user, struct error *err)
 {
-    struct user *user = context;
     sqlite3_stmt *stmt = NULL;
     if (db_prepare(conn, SQL_INSERT, &stmt, err) < 0)
         return -1;
@@ -87,12 +86,18 @@ static int create_user(struct db_conn *conn, void *context, struct error *err)
     if (rc < 0 && cause.code == ERROR_CONFLICT)
         return error_set(err, ERROR_CONFLICT, "email: there is a user %s already", user->email);
     if (rc < 0) {
-        *err = cause;
+        if (err)
+            *err = cause;
         return -1;
     }
     user->id = db_last_insert_id(conn);
     db_touch(conn, CHANGE_ACCESS, user->uuid);
     return 0;
+}
+
+static int create_user(struct db_conn *conn, void *context, struct error *err)
+{
+    return db_create_user_in(conn, context, err);
 }
 
 int db_create_user(struct db *db, struct user *user, struct error *err)

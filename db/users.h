@@ -42,3 +42,6 @@ int db_set_user_password(struct db *db, int64_t id, const char *hash, bool must_
                          int64_t now_ms, struct error *err);
 // With the user go sessions and access rules. ERROR_CONFLICT where nobody would be left who may do everything.
 int db_delete_user(struct db *db, int64_t id, int64_t now_ms, struct error *err);
+
+// Inside a write function.
+int db_create_user_in(struct db_conn *conn, struct user *user, struct error *err);
