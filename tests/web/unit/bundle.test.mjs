@@ -1,0 +1,47 @@
+// What the browser has to fetch, as it travels; and what the pages may not hold.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const web = fileURLToPath(new URL("../../../web/", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "prorata-web-"));
+after(() => rmSync(folder, { recursive: true }));
+execFileSync(process.execPath, [join(web, "build.mjs"), join(folder, "web")]);
+const sizes = JSON.parse(readFileSync(join(folder, "web-sizes.json"), "utf8"));
+const KB = 1024;
+
+test("scripts and styles stay below 150 KB", () => assert.ok(sizes.all < 150 * KB, `${(sizes.all / KB).toFixed(1)} KB`));
+test("what stands before the first paint stays below 60 KB", () => assert.ok(sizes.first < 60 * KB, `${(sizes.first / KB).toFixed(1)} KB`));
+
+test("the page holds no inline script, style or handler, and names no other host", () => {
+  const page = readFileSync(join(folder, "web/index.html"), "utf8");
+  assert.doesNotMatch(page, /<style|style=|\son\w+=|https?:/);
+  for (const script of page.matchAll(/<script([^>]*)>([^<]*)/g)) {
+    assert.match(script[1], /src="\//);
+    assert.equal(script[2], "");
+  }
+  assert.doesNotMatch(page, /\{\{/);
+});
+
+test("hashed names say their content, so that they may be kept for ever", () => {
+  for (const name of readdirSync(join(folder, "web/assets"))) assert.match(name, /-[0-9A-Z]{8}\.\w+$/);
+});
+
+test("licences of all that is shipped are there", () => {
+  const text = readFileSync(join(folder, "web/licences.txt"), "utf8");
+  for (const name of ["preact", "htm", "@preact/signals", "chart.js", "@fontsource-variable/inter", "swagger-ui-dist", "@kurkle/color"]) assert.ok(text.includes(`${name} `), name);
+});
+
+test("markup is set from text in icons.js alone, and no markup carries a style", () => {
+  const files = ["", "parts/", "pages/", "pictures/"].flatMap(d => readdirSync(join(web, d)).filter(n => n.endsWith(".js")).map(n => d + n)).filter(n => n !== "eslint.config.js");
+  for (const name of files) {
+    const text = readFileSync(join(web, name), "utf8");
+    if (name !== "icons.js") assert.doesNotMatch(text, /innerHTML|insertAdjacentHTML|document\.write/i, name);
+    assert.doesNotMatch(text, / style=["$]/, name);
+    assert.ok(text.split("\n").length < 500, `${name} is too long`);
+  }
+});

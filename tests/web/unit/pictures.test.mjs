@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { axis, labels } from "../../../web/pictures/axis.js";
+import { stretches as ansi, plain } from "../../../web/pictures/ansi.js";
+import { hit, layout, wordsAt } from "../../../web/pictures/cluster_canvas.js";
+import { heat, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } from "../../../web/pictures/cluster_map.js";
+import { inPercent, quotaMarks, reach } from "../../../web/pictures/quota_bar.js";
+import { poolParts, refusedByProject, shareOf, sharesByPool, sortShares, sumParts } from "../../../web/pictures/shares.js";
+import { coloured, slotOf } from "../../../web/pictures/slots.js";
+import { shareLine, shareWords } from "../../../web/words.js";
+import { makeData } from "../mock_data.mjs";
+
+const data = makeData(Date.parse("2026-11-21T14:32:00Z"));
+const refused = refusedByProject(data.workloads.filter(w => w.phase === "Pending"));
+const parts = name => {
+  const project = data.projects.find(p => p.name === name);
+  return shareOf(project, "all", refused[project.id]);
+};
+
+// The eight projects of the drawing: quota, held, in quota, over, non-preemptible, owed, more wanted, limit.
+const GOLDEN = {
+  vision: [28, 40, 28, 12, 4, 0, 4, 44], language: [40, 34, 32, 2, 0, 0, 16, null], robotics: [16, 26, 16, 10, 0, 0, 0, 32], protein: [20, 16, 16, 0, 0, 4, 0, null],
+  ranking: [28, 20, 20, 0, 8, 0, 0, null], speech: [20, 16, 16, 0, 4, 0, 8, null], forecasting: [8, 5, 5, 0, 1, 0, 8, 8], platform: [16, 5, 5, 0, 4.5, 4, 0, null],
+};
+for (const [name, want] of Object.entries(GOLDEN)) {
+  test(`${name} has the parts that were drawn`, () => {
+    const t = parts(name);
+    assert.deepEqual([t.quota, t.held, t.inQuota, t.over, t.firm, t.owed, t.more, t.limit], want);
+  });
+}
+
+test("a project under quota in sum borrows in one pool", () => {
+  const language = sharesByPool(data.projects.find(p => p.name === "language"));
+  assert.equal(language.h100.over, 2);
+  assert.equal(language.a100.quota - language.a100.inQuota, 8);
+});
+
+test("what can't be served as asked is more wanted, never owed", () => {
+  assert.deepEqual(refused, { 7: { a100: 8 } });
+  assert.equal(poolParts({ quota: 8, held: 1, refused: 8 }).owed, 0);
+  assert.equal(poolParts({ quota: 8, held: 1, refused: 8 }).more, 8);
+});
+
+test("unlimited quota has no mark and nothing is over it", () => {
+  const t = sumParts([poolParts({ quota: Infinity, held: 5, waiting: 3 })]);
+  assert.deepEqual([t.inQuota, t.over, t.owed], [5, 0, 3]);
+  assert.ok(!quotaMarks(t, { width: 400, scale: 10, slot: { colour: 1 } }).some(([, a]) => a.key === "mark"));
+});
+
+test("a quota of 0 has its mark at 0", () => {
+  const mark = quotaMarks(poolParts({ held: 2 }), { width: 400, scale: 10, slot: { colour: 1 } }).find(([, a]) => a.key === "mark");
+  assert.match(mark[1].d, /^M-1 /);
+});
+
+test("a limit is a sum only where every pool has one", () => {
+  assert.equal(sumParts([poolParts({ limit: 4 }), poolParts({ limit: 8 })]).limit, 12);
+  assert.equal(sumParts([poolParts({ limit: 4 }), poolParts({})]).limit, null);
+  assert.equal(sumParts([]).limit, null);
+});
+
+test("marks of the vision row lie where they were drawn", () => {
+  const marks = Object.fromEntries(quotaMarks(parts("vision"), { width: 600, scale: 10, slot: slotOf("2") }).map(([, a]) => [a.key, a]));
+  assert.deepEqual([marks.held.x, marks.held.width], [0, 280]);
+  assert.deepEqual([marks.over.x, marks.over.width], [282, 117.25]);
+  assert.deepEqual([marks.more.x, marks.more.width], [402, 37]);
+  assert.equal(marks.firm.width, 40);
+  assert.match(marks.limit.d, /^M436 /);
+  assert.match(marks.mark.d, /^M279 /);
+  assert.ok(!marks.owed);
+});
+
+test("what is wanted beyond the axis is cut and says by how much", () => {
+  const marks = quotaMarks(poolParts({ quota: 2, held: 2, waiting: 60 }), { width: 200, scale: 10, slot: null });
+  assert.equal(marks.find(([tag]) => tag === "text")[1].text, "+42 →");
+  for (const [tag, a] of marks) if (tag === "rect") assert.ok(a.x + a.width <= 200);
+});
+
+test("percent of the quota puts every mark at 100", () => {
+  assert.equal(inPercent(parts("vision")).quota, 100);
+  assert.equal(Math.round(inPercent(parts("vision")).held), 143);
+  assert.equal(inPercent(poolParts({ held: 3 })), null);
+});
+
+test("a row's words are the first two that apply", () => {
+  const words = name => shareWords(parts(name)).map(([, text]) => text);
+  assert.deepEqual(words("vision"), ["12 borrowed", "4 more wanted"]);
+  assert.deepEqual(words("protein"), ["4 owed, waiting"]);
+  assert.deepEqual(words("ranking"), ["8 unused"]);
+  assert.equal(shareLine("vision", parts("vision")), "vision · 40 held = 28 in quota + 12 over · 4 non-preemptible · 4 more wanted · quota 28 · limit 44");
+});
+
+test("orders: held, ratio, owed, name; ties go by name", () => {
+  const rows = data.projects.map(p => ({ name: p.name, parts: parts(p.name) }));
+  const order = by => sortShares(rows, by).map(r => r.name);
+  assert.deepEqual(order("held"), ["vision", "language", "robotics", "ranking", "protein", "speech", "forecasting", "platform"]);
+  assert.equal(order("ratio")[0], "robotics");
+  assert.deepEqual(order("owed").slice(0, 2), ["platform", "protein"]);
+  assert.equal(order("name")[0], "forecasting");
+});
+
+test("an axis has at most 7 ticks in steps of 1, 2, 5", () => {
+  for (const max of [0, 0.5, 1, 2, 3, 6, 7, 12, 41, 58, 61, 99, 184, 1000, 16000]) {
+    const a = axis(max);
+    assert.ok(a.ticks.length <= 7 && a.top >= max && /^[125]0*$/.test(String(a.step)), `${max}: ${JSON.stringify(a)}`);
+  }
+  assert.deepEqual(axis(58).ticks, [0, 10, 20, 30, 40, 50, 60]);
+  assert.equal(labels(axis(58), 400, "GPUs").at(-1).text, "60 GPUs");
+});
+
+test("the bar of a row reaches as far as its limit and its wishes", () => {
+  assert.equal(reach(parts("language")), 58);
+  assert.equal(reach(parts("robotics")), 32);
+});
+
+test("colours are stateless; the first 24 projects differ", () => {
+  const seen = new Set(Array.from({ length: 24 }, (_, i) => JSON.stringify(slotOf(String(i + 1)))));
+  assert.equal(seen.size, 24);
+  assert.deepEqual(slotOf("1"), { colour: 1, texture: "" });
+  assert.deepEqual(slotOf("9"), { colour: 1, texture: "dots" });
+  assert.deepEqual(slotOf("25"), slotOf("1"));
+  assert.ok(slotOf("not-a-number").colour >= 1);
+});
+
+test("with more than 12 projects only the 8 largest keep their colour", () => {
+  const many = Array.from({ length: 13 }, (_, i) => ({ id: String(i), name: `p${i}`, size: i }));
+  assert.equal(coloured(many).size, 8);
+  assert.ok(coloured(many).has("12") && !coloured(many).has("0"));
+  assert.equal(coloured(many.slice(1)).size, 12);
+});
+
+test("pools of the map: what is held, free and down", () => {
+  const [h100, a100, l40s] = poolsOf(data.nodes, ["h100", "a100", "l40s"]);
+  assert.deepEqual([h100.held, h100.total, a100.held, a100.total, a100.down, l40s.held], [61, 64, 69, 88, 8, 32]);
+  assert.equal(rowNote(h100.rows[7]), "3 free");
+  assert.equal(rowNote(a100.rows[11]), "down");
+  assert.equal(a100.rows[11].runs.length, 0);
+});
+
+test("adjacent whole devices of one workload are one run; shared devices split from the left", () => {
+  const h08 = rowOf(data.nodes.find(n => n.name === "gpu-h08"));
+  assert.deepEqual(h08.runs.map(r => [r.name, r.from, r.size, r.offset, r.whole]), [["eval-harness", 0, 2, 0, true], ["embed-serve", 2, 2, 0, true], ["notebook-ana", 4, 0.5, 0, false], ["ci-gpu", 4, 0.5, 0.5, false]]);
+  const l03 = rowOf(data.nodes.find(n => n.name === "gpu-l03"));
+  assert.deepEqual(l03.runs.map(r => [r.size, r.ending]), [[8, [6, 7]]]);
+  assert.deepEqual(stretches([0, 1, 2, 6]), [[0, 3], [6, 1]]);
+});
+
+test("a run's box and name fit its cells", () => {
+  assert.deepEqual(runBox({ whole: true, from: 2, size: 3 }, 60, 30), { x: 121, width: 88 });
+  assert.equal(runLabel("vit-giant", 240), "vit-giant");
+  assert.equal(runLabel("notebook-ana", 20), "");
+  assert.equal(runLabel("embedding-server", 60), "embeddi…");
+  assert.deepEqual([0, 19, 20, 99, 100, null].map(heat), [0, 0, 1, 4, 4, null]);
+});
+
+test("a node without devices of its own still shows its cells", () => {
+  const row = rowOf({ name: "n", status: "Ready", nodePool: "default", gpuInfo: { gpuType: "A", gpuCount: 2 } });
+  assert.deepEqual([row.cells.length, row.free, row.runs.length], [2, 2, 0]);
+  assert.equal(poolsOf([{ name: "cpu", status: "Ready", nodePool: "default" }]).length, 0);
+});
+
+test("the canvas knows what lies under a point", () => {
+  const map = layout(poolsOf(data.nodes), { width: 900, zoom: 0 });
+  const place = map.places[9];
+  const found = hit(map, place.x + place.left + place.cell * 2.5, place.y + 3);
+  assert.equal(found.place, place);
+  assert.equal(found.cell, 2);
+  assert.match(wordsAt(found), /^gpu-a\d\d, GPU 2: /);
+  assert.equal(hit(map, 5000, 5000), null);
+});
+
+test("log lines: colours become tones, every other escape is dropped", () => {
+  assert.deepEqual(ansi("\u001b[31mbad\u001b[0m ok"), [{ text: "bad", tone: "bad", bold: false }, { text: " ok", tone: "", bold: false }]);
+  for (const [line, want] of [["\u001b]8;;http://x\u0007link\u001b]8;;\u0007", "link"], ["a\u001b[2Kb", "ab"], ["10%\r20%", "20%"], ["x\u0000\u0007y", "xy"], ["<b>&amp;", "<b>&amp;"], ["\u001b[38;5;9mx", "x"], ["end\u001b", "end"]]) assert.equal(plain(line), want);
+});
