@@ -1,0 +1,197 @@
+#include "db/samples.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "db/db.h"
+
+#include <assert.h>
+#include <math.h>
+
+static const char SQL_LATEST[] = "SELECT value FROM samples WHERE scope = ?1 AND scope_id = ?2 AND node_pool_id = ?3 "
+                                 "AND metric = ?4 AND time_ms <= ?5 ORDER BY time_ms DESC LIMIT 1";
+static const char SQL_ADD[] = "INSERT INTO samples (scope, scope_id, node_pool_id, metric, time_ms, value) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET value = excluded.value";
+// A step function's last value before the cut stays in force after it.
+static const char SQL_TRIM[] =
+    "DELETE FROM samples WHERE time_ms < ?1 AND EXISTS (SELECT 1 FROM samples later WHERE later.scope = samples.scope "
+    "AND later.scope_id = samples.scope_id AND later.node_pool_id = samples.node_pool_id "
+    "AND later.metric = samples.metric AND later.time_ms > samples.time_ms AND later.time_ms <= ?1)";
+static const char SQL_RANGE[] =
+    "SELECT time_ms, value FROM samples WHERE scope = ?1 AND scope_id = ?2 AND node_pool_id = ?3 AND metric = ?4 "
+    "AND time_ms <= ?6 AND time_ms >= coalesce((SELECT max(time_ms) FROM samples WHERE scope = ?1 AND scope_id = ?2 "
+    "AND node_pool_id = ?3 AND metric = ?4 AND time_ms <= ?5), 0) ORDER BY time_ms";
+static const char SQL_METRICS[] =
+    "SELECT DISTINCT metric FROM samples WHERE scope = ?1 AND scope_id = ?2 AND node_pool_id = 0 "
+    "AND metric >= ?3 AND metric < ?3 || char(1114111) ORDER BY length(metric), metric";
+static const char SQL_UNITS[] =
+    "SELECT 'department', id FROM departments UNION ALL SELECT 'project', id FROM projects ORDER BY 1, 2";
+static const char SQL_SET_OVERTIME[] =
+    "INSERT OR REPLACE INTO overtime VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+
+static void bind_series(sqlite3_stmt *stmt, const struct series *series)
+{
+    db_bind_text(stmt, 1, series->scope);
+    db_bind_int(stmt, 2, series->scope_id);
+    db_bind_int(stmt, 3, series->node_pool_id);
+    db_bind_text(stmt, 4, series->metric);
+}
+
+int db_add_sample(struct db_conn *conn, const struct series *series, int64_t time_ms, double value, struct error *err)
+{
+    sqlite3_stmt *latest = NULL, *add = NULL;
+    assert(isfinite(value));
+    int rc = db_prepare(conn, SQL_LATEST, &latest, err);
+    if (rc < 0)
+        goto done;
+    bind_series(latest, series);
+    db_bind_int(latest, 5, time_ms);
+    rc = db_step(conn, latest, err);
+    if (rc < 0 || (rc == 1 && db_column_real(latest, 0) == value))
+        goto done;
+    rc = db_prepare(conn, SQL_ADD, &add, err);
+    if (rc < 0)
+        goto done;
+    bind_series(add, series);
+    db_bind_int(add, 5, time_ms);
+    db_bind_real(add, 6, value);
+    rc = db_run(conn, add, err);
+done:
+    db_release(conn, latest);
+    db_release(conn, add);
+    return rc < 0 ? -1 : 0;
+}
+
+int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_TRIM, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, before_ms);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+// Rows from the one in force at start_ms up to end_ms.
+static int open_range(struct db_conn *conn, const struct series *series, int64_t start_ms, int64_t end_ms,
+                      sqlite3_stmt **out_stmt, struct error *err)
+{
+    if (db_prepare(conn, SQL_RANGE, out_stmt, err) < 0)
+        return -1;
+    bind_series(*out_stmt, series);
+    db_bind_int(*out_stmt, 5, start_ms);
+    db_bind_int(*out_stmt, 6, end_ms);
+    return 0;
+}
+
+int db_read_series(struct db_conn *conn, const struct series *series, const int64_t *times_ms, size_t count,
+                   double *out_values, bool *out_found, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    *out_found = false;
+    if (count == 0)
+        return 0;
+    if (open_range(conn, series, times_ms[0], times_ms[count - 1], &stmt, err) < 0)
+        return -1;
+    size_t at = 0;
+    double value = NAN;
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        for (; at < count && times_ms[at] < db_column_int(stmt, 0); at++)
+            out_values[at] = value;
+        value = db_column_real(stmt, 1);
+        *out_found = true;
+    }
+    for (; at < count; at++)
+        out_values[at] = value;
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_list_series(struct db_conn *conn, const char *scope, int64_t scope_id, const char *metric_prefix,
+                   struct arena *arena, const char ***out_metrics, size_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_METRICS, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, scope);
+    db_bind_int(stmt, 2, scope_id);
+    db_bind_text(stmt, 3, metric_prefix);
+    const char **metrics = NULL;
+    size_t count = 0, capacity = 0;
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        metrics = arena_grow(arena, metrics, &capacity, count + 1, sizeof(*metrics));
+        metrics[count++] = db_column_text(stmt, 0, arena);
+    }
+    db_release(conn, stmt);
+    *out_metrics = metrics;
+    *out_count = count;
+    return rc;
+}
+
+int db_average_series(struct db_conn *conn, const struct series *series, int64_t start_ms, int64_t end_ms,
+                      double *out_average, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (open_range(conn, series, start_ms, end_ms, &stmt, err) < 0)
+        return -1;
+    double area = 0, value = 0;
+    int64_t from_ms = start_ms;
+    bool is_known = false;
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        int64_t at_ms = db_column_int(stmt, 0) > start_ms ? db_column_int(stmt, 0) : start_ms;
+        area += value * (double)(at_ms - from_ms);
+        value = db_column_real(stmt, 1);
+        from_ms = at_ms;
+        is_known = true;
+    }
+    db_release(conn, stmt);
+    area += value * (double)(end_ms - from_ms);
+    *out_average = is_known && end_ms > start_ms ? area / (double)(end_ms - start_ms) : NAN;
+    return rc;
+}
+
+static const int64_t RANGE_MS[] = {86400000, 7 * 86400000LL, 30 * 86400000LL};
+static const char *const OVERTIME_METRICS[] = {"GPU_ALLOCATION", "GPU_UTILIZATION", "GPU_MEMORY_UTILIZATION"};
+enum {
+    RANGE_COUNT = sizeof(RANGE_MS) / sizeof(RANGE_MS[0]),
+    OVERTIME_METRIC_COUNT = sizeof(OVERTIME_METRICS) / sizeof(OVERTIME_METRICS[0]),
+};
+
+static int refresh_unit(struct db_conn *conn, const char *scope, int64_t id, int64_t now_ms, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    double averages[OVERTIME_METRIC_COUNT][RANGE_COUNT];
+    for (int m = 0; m < OVERTIME_METRIC_COUNT; m++) {
+        struct series series = {.scope = scope, .scope_id = id, .metric = OVERTIME_METRICS[m]};
+        for (int r = 0; r < RANGE_COUNT; r++)
+            if (db_average_series(conn, &series, now_ms - RANGE_MS[r], now_ms, &averages[m][r], err) < 0)
+                return -1;
+    }
+    if (db_prepare(conn, SQL_SET_OVERTIME, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, scope);
+    db_bind_int(stmt, 2, id);
+    for (int m = 0; m < OVERTIME_METRIC_COUNT; m++)
+        for (int r = 0; r < RANGE_COUNT; r++)
+            db_bind_real(stmt, 3 + m * RANGE_COUNT + r, isnan(averages[m][r]) ? 0 : averages[m][r]);
+    db_bind_int(stmt, 3 + OVERTIME_METRIC_COUNT * RANGE_COUNT, now_ms);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_refresh_overtime(struct db_conn *conn, int64_t now_ms, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    struct arena arena;
+    arena_init(&arena);
+    int rc = db_prepare(conn, SQL_UNITS, &stmt, err);
+    while (rc >= 0 && (rc = db_step(conn, stmt, err)) == 1)
+        rc = refresh_unit(conn, db_column_text(stmt, 0, &arena), db_column_int(stmt, 1), now_ms, err);
+    db_release(conn, stmt);
+    arena_done(&arena);
+    return rc;
+}
