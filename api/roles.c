@@ -160,7 +160,7 @@ const char *access_action_text(enum access_action action)
     for (size_t i = 0; i < ACTION_COUNT; i++)
         if (ACTIONS[i].action == action)
             return ACTIONS[i].text;
-    assert(!"one action");
+    assert(0 && "one action");
     return "";
 }
 
