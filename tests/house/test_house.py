@@ -1,0 +1,155 @@
+"""The rules of the house that a program can check: who includes whom, what a room says of itself, sizes, the contract."""
+import pathlib
+import re
+import subprocess
+
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# docs/architecture.md, "Rooms": downward only.
+MAY_INCLUDE = {
+    "base": set(),
+    "model": {"base"},
+    "db": {"model", "base"},
+    "scheduler": {"model", "base"},
+    "simulation": {"scheduler", "model", "base"},
+    "backends": {"model", "base"},
+    "reconciler": {"scheduler", "backends", "db", "model", "base"},
+    "api": {"db", "reconciler", "simulation", "model", "base"},
+    "cli": {"base"},
+    "daemon": {"api", "reconciler", "backends", "scheduler", "db", "model", "base"},
+}
+# Libraries that only some rooms may know.
+ONLY_IN = {
+    "jansson.h": {"base", "model", "db", "simulation", "api", "cli", "daemon", "backends", "reconciler"},
+    "sqlite3.h": {"db", "api"},
+    "civetweb.h": {"api"},
+    "jwt.h": {"api"},
+    "curl/curl.h": {"cli", "backends", "api"},
+    "yaml.h": {"base", "daemon", "cli", "backends", "simulation"},
+}
+LINES_MAX = 500
+README_LINES_MAX = 40
+
+
+def tracked(*patterns):
+    names = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
+
+
+def lines(path):
+    return path.read_text().splitlines()
+
+
+C_FILES = tracked("*.c", "*.h")
+
+
+@pytest.mark.parametrize("room", MAY_INCLUDE)
+def test_includes_point_downward(room):
+    wrong = []
+    for path in C_FILES:
+        if path.relative_to(ROOT).parts[0] != room:
+            continue
+        for number, line in enumerate(lines(path), 1):
+            own = re.match(r'#include "(\w+)/', line)
+            library = re.match(r"#include <([\w/.]+)>", line)
+            if own and own[1] != room and own[1] not in MAY_INCLUDE[room]:
+                wrong.append(f"{path.relative_to(ROOT)}:{number}: {line}")
+            if library and room not in ONLY_IN.get(library[1], {room}):
+                wrong.append(f"{path.relative_to(ROOT)}:{number}: {line}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("room", [*MAY_INCLUDE, "openapi", "web"])
+def test_room_lists_its_files(room):
+    readme = ROOT / room / "README.md"
+    assert readme.is_file(), f"{room} has no README.md"
+    assert len(lines(readme)) <= README_LINES_MAX, f"{room}/README.md has more than {README_LINES_MAX} lines"
+    text = readme.read_text()
+    files = tracked(f"{room}/*.c", f"{room}/*.h", f"{room}/*.yaml", f"{room}/*.def")
+    if room == "web":
+        files = [f for f in tracked("web/*.js") if "config" not in f.name and f.parent.name != "pages"]
+    missing = sorted({f.name for f in files if not re.search(r"\b%s\b" % re.escape(f.stem), text)})
+    assert not missing, f"{room}/README.md does not name {', '.join(missing)}"
+
+
+def test_files_are_small():
+    files = C_FILES + tracked("*.js", "*.mjs", "*.py", "*.sh", "*.css")
+    long = [f"{p.relative_to(ROOT)}: {len(lines(p))}" for p in files if len(lines(p)) > LINES_MAX]
+    assert not long, f"more than {LINES_MAX} lines: {', '.join(long)}"
+
+
+def test_nothing_is_left_for_later_in_words():
+    wrong = []
+    for path in tracked("*.c", "*.h", "*.js", "*.mjs", "*.py", "*.sh", "*.md", "*.yaml", "*.sql", "*.cmake", "*.css", "*.html"):
+        if path == pathlib.Path(__file__).resolve():
+            continue
+        for number, line in enumerate(lines(path), 1):
+            if re.search(r"\b(TODO|FIXME|XXX)\b|/work/|not implemented", line):
+                wrong.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}")
+    assert not wrong, "\n".join(wrong)
+
+
+# The contract.
+
+DOCUMENT = yaml.load((ROOT / "openapi/openapi.yaml").read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+METHODS = ("get", "post", "put", "patch", "delete")
+OPERATIONS = {item[m]["operationId"]: (m, path, item[m]) for path, item in DOCUMENT["paths"].items() for m in METHODS if m in item}
+
+
+def resolve(node):
+    while "$ref" in node:
+        target = DOCUMENT
+        for part in node["$ref"][2:].split("/"):
+            target = target[part]
+        node = target
+    return node
+
+
+def test_every_operation_has_one_handler():
+    found = [name for path in C_FILES if path.relative_to(ROOT).parts[0] == "api"
+             for name in re.findall(r"^int op_(\w+)\(struct request \*req[^;]*$", path.read_text(), re.M)]
+    wanted = {name for name, (_, _, node) in OPERATIONS.items() if not node.get("x-later")}
+    assert not wanted - set(found), f"no handler: {', '.join(sorted(wanted - set(found)))}"
+    assert not set(found) - wanted, f"no operation: {', '.join(sorted(set(found) - wanted))}"
+    assert len(found) == len(set(found))
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operation_lists_the_transports_answers(name):
+    method, path, node = OPERATIONS[name]
+    wanted = {"400", "405", "413", "431", "500", "503"}
+    if node["x-permission"] != "none":
+        wanted |= {"401", "403"}
+    if "{" in path:
+        wanted.add("404")
+    if "requestBody" in node:
+        wanted.add("408")
+    if node.get("x-later"):
+        wanted.add("501")
+    assert not wanted - set(node["responses"]), wanted - set(node["responses"])
+    assert any(status[0] == "2" for status in node["responses"])
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operation_says_who_may_call_it(name):
+    permission = OPERATIONS[name][2]["x-permission"]
+    if permission in ("none", "self"):
+        return
+    assert permission["resource"] in DOCUMENT["components"]["schemas"]["ResourceType"]["enum"]
+    assert permission["action"] in ("create", "read", "update", "delete")
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_path_parameters_are_described(name):
+    _, path, node = OPERATIONS[name]
+    described = {p["name"] for p in map(resolve, node.get("parameters", [])) if p["in"] == "path"}
+    assert described == set(re.findall(r"{(\w+)}", path))
+
+
+def test_answers_are_defined():
+    for name, (_, _, node) in OPERATIONS.items():
+        for status, answer in node["responses"].items():
+            assert resolve(answer).get("description"), f"{name} {status}"
