@@ -9,6 +9,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_safe_claim(const char *text)
 {
@@ -80,8 +81,7 @@ static const char *find_key(const json_t *header, jwt_find_key_fn find, void *co
     const char *algorithm = text_member(header, "alg");
     if (json_object_get(header, "crit"))
         return "critical extensions are not known here";
-    if (type && (!json_is_string(type) ||
-                 (strcasecmp(json_string_value(type), "JWT") && strcasecmp(json_string_value(type), "at+jwt"))))
+    if (type && (!json_is_string(type) || strcasecmp(json_string_value(type), "JWT"))) // all that libjwt knows
         return "typ is not JWT";
     if (id && (!json_is_string(id) || json_string_length(id) >= JWT_KEY_ID_SIZE))
         return "kid is not a key's id";

@@ -1,0 +1,176 @@
+// What stands behind sign-in: limits of tries, signing keys and their rotation, password rules.
+#include "api/passwords.h"
+#include "api/secrets.h"
+#include "api/sign_in_limits.h"
+#include "api/signing_keys.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "tests/support/check.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DAY_MS INT64_C(86400000)
+
+static void test_limits(void)
+{
+    struct sign_in_limits *limits = sign_in_limits_create();
+    int64_t now_ms = 1000000000;
+    for (int i = 0; i < SIGN_IN_ACCOUNT_FREE; i++)
+        check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 0, "try %d is free", i + 1);
+    check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 1, "then a second");
+    check_int(sign_in_limits_begin(limits, "ANN", "10.0.0.2", now_ms), 1, "from another address and in capitals too");
+    check_int(sign_in_limits_begin(limits, "bob", "10.0.0.1", now_ms), 0, "another account is free");
+    now_ms += 1000;
+    check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 0, "after the wait");
+    check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 2, "the wait doubles");
+    for (int i = 0; i < 20; i++) {
+        now_ms += 60000;
+        check_int(sign_in_limits_begin(limits, "ann", "10.0.1.1", now_ms), 0, "a minute is always enough");
+    }
+    now_ms += 60000;
+    sign_in_limits_begin(limits, "ann", "10.0.2.1", now_ms);
+    sign_in_limits_succeeded(limits, "ann", "10.0.2.1");
+    for (int i = 0; i < SIGN_IN_ACCOUNT_FREE; i++)
+        check_int(sign_in_limits_begin(limits, "ann", "10.0.2.1", now_ms), 0,
+                  "a sign-in that works clears the account");
+    char account[16];
+    int free_tries = 0;
+    for (; free_tries < 1000; free_tries++) {
+        snprintf(account, sizeof(account), "user-%d", free_tries);
+        if (sign_in_limits_begin(limits, account, "10.9.9.9", now_ms))
+            break;
+    }
+    check_int(free_tries, SIGN_IN_ADDRESS_FREE, "tries with ever new accounts from one address");
+    now_ms += 16 * 60000;
+    check_int(sign_in_limits_begin(limits, "user-999", "10.9.9.9", now_ms), 0, "forgotten after a quarter of an hour");
+    sign_in_limits_destroy(limits);
+}
+
+static size_t count_files(const char *folder)
+{
+    size_t count = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        count += entry->d_name[0] != '.';
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static void remove_folder(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}
+
+static void test_keys(const char *folder)
+{
+    struct signing_keys_options options = {.folder = folder, .rotation_ms = 10 * DAY_MS, .token_life_ms = DAY_MS};
+    struct signing_keys *keys = NULL;
+    struct error err = {0};
+    struct jwt_key first, again, second, found;
+    int64_t now_ms = 1700000000000;
+    check_int(signing_keys_open(&options, now_ms, &keys, &err), 0, "open: %s", err.message);
+    check_int(signing_keys_current(keys, now_ms, &first, &err), 0, "first key");
+    struct stat info;
+    char path[600];
+    snprintf(path, sizeof(path), "%s/%s.key", folder, first.id);
+    check_int(stat(path, &info), 0, "it is on disk");
+    check_int(info.st_mode & 0777, 0600, "its mode");
+    check_int(info.st_size, JWT_SECRET_SIZE, "its size");
+    signing_keys_close(keys);
+
+    check_int(signing_keys_open(&options, now_ms + DAY_MS, &keys, &err), 0, "open again: %s", err.message);
+    signing_keys_current(keys, now_ms + DAY_MS, &again, &err);
+    check_text(again.id, first.id, "the same key after a restart");
+    check_true(!memcmp(again.secret, first.secret, JWT_SECRET_SIZE), "the same secret");
+    check_true(signing_keys_find(keys, NULL, &found), "the only key is found without an id");
+    signing_keys_current(keys, now_ms + 10 * DAY_MS, &second, &err);
+    check_true(strcmp(second.id, first.id) != 0, "a new key after the rotation time");
+    check_true(signing_keys_find(keys, first.id, &found), "the old one still verifies");
+    check_true(!signing_keys_find(keys, NULL, &found), "two keys: a token must name one");
+    check_true(!signing_keys_find(keys, "../etc/passwd", &found), "an id that is none");
+    check_int((int64_t)count_files(folder), 2, "files");
+    signing_keys_close(keys);
+
+    check_int(signing_keys_open(&options, now_ms + 12 * DAY_MS, &keys, &err), 0, "open later: %s", err.message);
+    check_true(!signing_keys_find(keys, first.id, &found), "gone when the last token it signed has expired");
+    check_true(signing_keys_find(keys, second.id, &found), "the present one is there");
+    check_int((int64_t)count_files(folder), 1, "files");
+    signing_keys_close(keys);
+
+    snprintf(path, sizeof(path), "%s/%s.key", folder, second.id);
+    chmod(path, 0644);
+    check_int(signing_keys_open(&options, now_ms, &keys, &err), -1, "a key that others may read is refused");
+    chmod(path, 0600);
+    snprintf(path, sizeof(path), "%s/1700000000001-00000000.key", folder);
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    check_int(signing_keys_open(&options, now_ms + 12 * DAY_MS, &keys, &err), 0,
+              "an empty file of a crash is cleared away");
+    check_int((int64_t)count_files(folder), 1, "files");
+    signing_keys_close(keys);
+}
+
+static void test_passwords(void)
+{
+    struct passwords *passwords = passwords_create();
+    struct error err = {0};
+    char hash[PASSWORD_HASH_SIZE];
+    bool matches = true;
+    check_int(password_hash(passwords, "correct horse", hash, &err), 0, "hash");
+    check_true(!strncmp(hash, "$argon2id$", 10), "Argon2id");
+    check_int(password_verify(passwords, hash, "correct horse", &matches, &err), 0, "verify");
+    check_true(matches, "the right one");
+    password_verify(passwords, hash, "correct horsf", &matches, &err);
+    check_true(!matches, "a wrong one");
+    matches = true;
+    password_verify(passwords, NULL, "correct horse", &matches, &err);
+    check_true(!matches, "no user");
+    check_int(password_check_rules("newPassword", "1234567", &err), -1, "too short");
+    check_text(err.message, "newPassword: 8 to 255 characters, got 7", "its message");
+    check_int(password_check_rules("newPassword", "12345678", &err), 0, "long enough");
+    char first[PASSWORD_RANDOM_SIZE], second[PASSWORD_RANDOM_SIZE];
+    password_random(first);
+    password_random(second);
+    check_true(strcmp(first, second) && strlen(first) == 24, "random ones");
+    passwords_destroy(passwords);
+}
+
+static void test_secrets(void)
+{
+    char text[SECRET_TEXT_SIZE];
+    unsigned char hash[SECRET_HASH_SIZE];
+    secret_create(text);
+    secret_hash(text, hash);
+    check_int((int64_t)strlen(text), 43, "length");
+    check_true(secret_matches(text, hash), "itself");
+    text[0] ^= 1;
+    check_true(!secret_matches(text, hash), "another");
+    check_true(!secret_matches("", hash), "nothing");
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/prorata-keys-XXXXXX";
+    if (sodium_init() < 0 || !mkdtemp(folder))
+        return 1;
+    test_limits();
+    test_keys(folder);
+    test_passwords();
+    test_secrets();
+    remove_folder(folder);
+    return check_finish();
+}
