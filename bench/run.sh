@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Every benchmark, each with its set-up. BENCH_SECONDS sets how long an HTTP row takes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+echo "# $(date -u +%F), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs), $(nproc) cores, $(uname -r)"
+/usr/bin/python3 bench/http/bench_http.py
+for program in build/bench_scheduler*; do
+    [ -x "$program" ] && { echo "# $program"; "$program"; }
+done
