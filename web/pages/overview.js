@@ -10,8 +10,8 @@ import { ClusterMap, MapKey, VIEWS } from "../parts/cluster_map.js";
 import { EventList } from "../parts/event_list.js";
 import { LineChart, seriesOf } from "../parts/line_chart.js";
 import { Page } from "../parts/page.js";
-import { QuotaControls, QuotaPicture } from "../parts/quota_picture.js";
-import { Empty, Loaded } from "../parts/states.js";
+import { PoolChoice, QuotaPicture } from "../parts/quota_picture.js";
+import { Empty, Loaded, Loading } from "../parts/states.js";
 import { Swatch } from "../parts/status.js";
 import { poolsOf } from "../pictures/cluster_map.js";
 import { refusedByProject, sharesByPool } from "../pictures/shares.js";
@@ -31,13 +31,13 @@ export default function Overview() {
   const pools = useMemo(() => poolsOf(nodes.data ?? [], poolNames(projects.data)), [nodes.data, projects.data]);
   return html`<${Page} title="Overview" scoped>
     <${OverviewStats} ...${{ projects, nodes, pools, refused }} />
-    <div class="grid">
+    ${projects.loading || nodes.loading || waiting.loading ? html`<section class="sheet first-load"><${Loading} rows=${12} height=${38} /></section>` : html`<div class="grid">
       <${WhoUsesWhat} projects=${projects} refused=${refused} />
       <${Waiting} waiting=${waiting} projects=${projects} refused=${refused} />
       <${Cluster} nodes=${nodes} pools=${pools} />
       <${OverTime} cluster=${projects.data?.[0]?.clusterId ?? nodes.data?.[0]?.clusterUuid} />
       <${Happened} />
-    </div><//>`;
+    </div>`}<//>`;
 }
 
 function poolNames(projects) {
@@ -51,9 +51,10 @@ function WhoUsesWhat({ projects, refused }) {
   const pools = poolNames(projects.data);
   const pool = pools.includes(query.pool) ? query.pool : "all";
   return html`<section class="sheet" aria-labelledby="h-quota"><header><h2 id="h-quota">Who uses what</h2><p>Left of the mark is owed, right of it is borrowed</p><span class="grow"></span>
-    <${QuotaControls} pools=${pools} pool=${pool} setPool=${v => setQuery({ pool: v === "all" ? null : v })} scale=${query.scale ?? "gpus"} setScale=${v => setQuery({ scale: v === "gpus" ? null : v })} order=${query.order ?? "held"} setOrder=${v => setQuery({ order: v === "held" ? null : v })} /></header>
+    <${PoolChoice} pools=${pools} pool=${pool} setPool=${v => setQuery({ pool: v === "all" ? null : v })} /></header>
     <div class="body"><${Loaded} of=${projects} what="Projects" rows=${8} height=${38}>${list => list.length
-      ? html`<${QuotaPicture} projects=${list} refused=${refused} pool=${pool} scale=${query.scale ?? "gpus"} order=${query.order ?? "held"} />`
+      ? html`<${QuotaPicture} projects=${list} refused=${refused} pool=${pool} scale=${query.scale ?? "gpus"} order=${query.order ?? "held"}
+          setScale=${v => setQuery({ scale: v === "gpus" ? null : v })} setOrder=${v => setQuery({ order: v === "held" ? null : v })} />`
       : html`<${Empty} action=${html`<${LinkButton} href="/projects/new">New project<//>`}>No projects yet.<//>`}<//></div></section>`;
 }
 
@@ -126,7 +127,7 @@ function OverTime({ cluster }) {
   });
   useEffect(() => metrics.reload(), [minute.value]);
   return html`<section class="sheet" aria-labelledby="h-time"><header><h2 id="h-time">GPUs over time</h2><p>What was allocated of what was ready</p><span class="grow"></span><${Seg} label="Time" options=${RANGES} value=${hours} onChange=${setHours} /></header>
-    <div class="body"><${Loaded} of=${metrics} what="The history" rows=${5}>${m => m.series.some(s => s.points.length)
+    <div class="body time-body"><${Loaded} of=${metrics} what="The history" rows=${5}>${m => m.series.some(s => s.points.length)
       ? html`<${LineChart} bare title="GPUs over time" series=${m.series} format=${gpus} from=${m.start} to=${m.end} height=${280} />`
       : html`<${Empty}>No samples in this time yet.<//>`}<//></div></section>`;
 }

@@ -48,10 +48,11 @@ function PoolSvg({ pool, view, lifted, colours }) {
 function NodeRow({ row, y, cell, width, view, lifted, colours, first }) {
   const note = rowNote(row);
   const name = row.name.length > 9 ? row.name.slice(0, 8) + "…" : row.name;
-  return html`<g><a href=${`/nodes?open=${encodeURIComponent(row.id ?? row.name)}`} tabindex="-1" aria-label=${`Node ${row.name}, ${note || "full"}`} data-tip=${`${row.name} · ${row.gpu} · ${note || "full"}`}><text x="0" y=${y + 14} class="node">${name}</text></a>
+  return html`<g><a href=${`/nodes?open=${encodeURIComponent(row.id ?? row.name)}`} tabindex="-1" aria-label=${`${row.name}, ${note || "full"}`} data-tip=${`${row.name} · ${row.gpu} · ${note || "full"}`}><text aria-hidden="true" x="0" y=${y + 14} class="node">${name}</text></a>
     <text x=${width} y=${y + 14} text-anchor="end" class=${row.state === "ready" ? "free" : "down"}>${note}</text>
     ${row.cells.map(c => html`<${Cell} key=${c.index} cell=${c} x=${LEFT + c.index * cell} y=${y} w=${cell} row=${row} view=${view} />`)}
-    ${view !== "health" && row.runs.map(run => html`<${Run} key=${`${run.id}-${run.from}-${run.offset}`} ...${{ run, y, cell, row, view, lifted, colours, first }} />`)}</g>`;
+    ${view !== "health" && row.runs.map(run => html`<${Run} key=${`${run.id}-${run.from}-${run.offset}`} ...${{ run, y, cell, row, view, lifted, colours, first }} />`)}
+    ${view !== "health" && html`<g aria-hidden="true">${row.runs.map(run => html`<${RunName} key=${`${run.id}-${run.from}-${run.offset}`} ...${{ run, y, cell, row, view, lifted, colours }} />`)}</g>`}</g>`;
 }
 
 function Cell({ cell, x, y, w, row, view }) {
@@ -69,7 +70,6 @@ function Run({ run, y, cell, row, view, lifted, colours, first }) {
   const used = row.cells[run.from]?.utilization;
   const step = heat(used);
   const fill = view === "utilization" ? (step === null ? "heat-none" : `heat-${step}`) : `f${colour}` + (grey ? " grey" : "");
-  const label = runLabel(run.name, width);
   const full = `${run.project}/${run.name}`;
   const say = `${full} · ${gpus(run.size)} ${run.size === 1 ? "GPU" : run.size < 1 ? "of a GPU" : "GPUs"} on ${row.name}${run.firm ? " · non-preemptible" : ""}${run.ending.length ? " · giving back" : ""}${view === "utilization" && step !== null ? ` · ${Math.round(used)} % used` : ""}`;
   const tab = first.current ? 0 : -1;
@@ -79,8 +79,16 @@ function Run({ run, y, cell, row, view, lifted, colours, first }) {
     ${view === "project" && !grey && slot.texture && html`<rect x=${x} y=${y} width=${width} height=${CELL} rx="3" fill=${`url(#${slot.texture}-${colour})`} class="run-texture" />`}
     ${run.whole && Array.from({ length: run.size - 1 }, (_, i) => html`<path key=${i} d=${`M${x - 1 + (i + 1) * cell} ${y + 1}v${CELL - 2}`} class="run-gap" />`)}
     ${run.firm && html`<rect x=${x} y=${y + CELL - 4} width=${width} height="1" class="firm-gap" /><rect x=${x} y=${y + CELL - 3} width=${width} height="3" class="firm" />`}
-    ${stretches(run.ending).map(([from, size]) => html`<rect key=${"e" + from} x=${x + from * cell + 1.5} y=${y + 1.5} width=${Math.max(2, size * cell - 5)} height=${CELL - 3} rx="2" class="run-end" />`)}
-    ${label && html`<text x=${x + 6} y=${y + (run.firm ? 12.5 : 14)} class=${"in " + (view === "utilization" ? (step !== null && step > 2 ? "heat-on" : "heat-off") : grey ? "grey-on" : `o${colour}`) + (lifted === run.projectId ? " hot" : "")}>${label}</text>`}</a>`;
+    ${stretches(run.ending).map(([from, size]) => html`<rect key=${"e" + from} x=${x + from * cell + 1.5} y=${y + 1.5} width=${Math.max(2, size * cell - 5)} height=${CELL - 3} rx="2" class="run-end" />`)}</a>`;
+}
+
+// The names lie over the links rather than in them: a cut name is no part of a link's own.
+function RunName({ run, y, cell, row, view, lifted, colours }) {
+  const { x, width } = runBox(run, LEFT, cell);
+  const label = runLabel(run.name, width);
+  const step = heat(row.cells[run.from]?.utilization);
+  const on = view === "utilization" ? (step > 2 ? "heat-on" : "heat-off") : colours.has(run.projectId) ? `o${slotOf(run.projectId).colour}` : "grey-on";
+  return label && html`<text x=${x + 6} y=${y + (run.firm ? 12.5 : 14)} class=${`in ${on}` + (lifted === run.projectId ? " hot" : "")}>${label}</text>`;
 }
 
 // Who is in the picture, with what each holds; pointing at or focusing a name lifts it.

@@ -25,17 +25,20 @@ export function useShares(projects, { pool, order, refused }) {
   return rows.sort((a, b) => (rank.get(a.id) ?? 1e9) - (rank.get(b.id) ?? 1e9) || a.name.localeCompare(b.name));
 }
 
-export function QuotaControls({ pools, pool, setPool, scale, setScale, order, setOrder }) {
+export function PoolChoice({ pools, pool, setPool }) {
   const options = [{ value: "all", label: "All pools" }, ...pools.map(p => ({ value: p, label: p }))];
-  return html`<div class="q-tools">
-    <select class="in slim quiet" aria-label="Scale" value=${scale} onChange=${e => setScale(e.target.value)}><option value="gpus">in GPUs</option><option value="percent">in % of quota</option></select>
-    <select class="in slim quiet" aria-label="Sort" value=${order} onChange=${e => setOrder(e.target.value)}>${Object.entries(ORDERS).map(([value, { label }]) => html`<option key=${value} value=${value}>by ${label.toLowerCase()}</option>`)}</select>
-    ${pools.length > 4 ? html`<select class="in slim" aria-label="Node pool" value=${pool} onChange=${e => setPool(e.target.value)}>${options.map(o => html`<option key=${o.value} value=${o.value}>${o.label}</option>`)}</select>`
-    : pools.length > 1 && html`<${Seg} label="Node pool" options=${options} value=${pool} onChange=${setPool} />`}</div>`;
+  if (pools.length < 2) return null;
+  return pools.length > 4 ? html`<${Choice} label="Node pool" options=${options} value=${pool} onChange=${setPool} />` : html`<${Seg} label="Node pool" options=${options} value=${pool} onChange=${setPool} />`;
 }
 
+function Choice({ label, options, value, onChange }) {
+  return html`<select class="in slim quiet" aria-label=${label} value=${value} onChange=${e => onChange(e.target.value)}>${options.map(o => html`<option key=${o.value} value=${o.value}>${o.label}</option>`)}</select>`;
+}
+const SORTS = Object.entries(ORDERS).map(([value, { label }]) => ({ value, label: `by ${label.toLowerCase()}` }));
+const SCALES = [{ value: "gpus", label: "in GPUs" }, { value: "percent", label: "in % of quota" }];
+
 // projects: of the API; refused: see shares.js; all: how many projects there are when not all are given.
-export function QuotaPicture({ projects, refused = {}, pool = "all", scale = "gpus", order = "held", all = projects.length, none }) {
+export function QuotaPicture({ projects, refused = {}, pool = "all", scale = "gpus", order = "held", setScale, setOrder, all = projects.length, none }) {
   const [ref, width] = useWidth();
   const [table, setTable] = useState(false);
   const rows = useShares(projects, { pool, order, refused });
@@ -47,7 +50,7 @@ export function QuotaPicture({ projects, refused = {}, pool = "all", scale = "gp
   const top = axis(Math.min(percent ? MOST_PERCENT : Infinity, Math.max(...list.map(r => percent ? reach(inPercent(r.parts) ?? { quota: 100, over: 0, more: 0, inQuota: 0, limit: null }) : reach(r.parts)))));
   const unit = percent ? "% of quota" : "GPUs";
   return html`<div class="quota-picture">${table ? html`<${Numbers} rows=${list} />` : html`
-    <div class="q-head"><span>Project</span><span class="ax" ref=${ref}><${QuotaAxis} top=${top.top} width=${width} unit=${unit} /></span><span class="num">Held</span><span></span></div>
+    <div class="q-head"><span>${setOrder ? html`<${Choice} label="Sort" options=${SORTS} value=${order} onChange=${setOrder} />` : "Project"}</span><span class="ax" ref=${ref}><${QuotaAxis} top=${top.top} width=${width} unit=${unit} /></span><span class="num">Held</span><span>${setScale && html`<${Choice} label="Scale" options=${SCALES} value=${scale} onChange=${setScale} />`}</span></div>
     ${byDepartment(list).map(group => html`<${Department} key=${group.name} group=${group} show=${list.length === shown.length} />
       ${group.rows.map(row => html`<${Row} key=${row.id} row=${row} width=${width} axis=${top} percent=${percent} />`)}`)}`}
     ${folded > 0 && html`<p class="q-fold">${plural(folded, "project")} without a share here</p>`}
