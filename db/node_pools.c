@@ -57,9 +57,9 @@ static int check_taken(struct db_conn *conn, const struct node_pool *pool, struc
     db_bind_int(stmt, 5, pool->id);
     rc = db_step(conn, stmt, err);
     if (rc == 1 && db_column_int(stmt, 1))
-        rc = error_set(err, ERROR_CONFLICT, "name: node pool %s exists in this cluster", pool->name);
+        rc = error_set(err, ERROR_INVALID, "name: node pool %s exists in this cluster", pool->name);
     else if (rc == 1)
-        rc = error_set(err, ERROR_CONFLICT, "labelValue: nodes with %s=%s belong to node pool %s", pool->label_key,
+        rc = error_set(err, ERROR_INVALID, "labelValue: nodes with %s=%s belong to node pool %s", pool->label_key,
                        pool->label_value, db_column_text(stmt, 0, &arena));
 done:
     db_release(conn, stmt);

@@ -12,7 +12,8 @@ struct error;
 
 // Write functions: to be called inside db_write(). The pool's times are the caller's.
 
-// Sets pool->id. ERROR_CONFLICT where the name or the label is taken, ERROR_INVALID where the topology is unknown.
+// Sets pool->id. ERROR_INVALID where the name or the label is taken or the topology is unknown: the operations on node
+// pools have no 409.
 int db_create_node_pool(struct db_conn *conn, struct node_pool *pool, struct error *err);
 // Writes all but name, cluster, is_default and created_*.
 int db_update_node_pool(struct db_conn *conn, const struct node_pool *pool, struct error *err);

@@ -4,18 +4,8 @@
 #include "base/error.h"
 #include "db/db.h"
 
-#include <assert.h>
 #include <math.h>
 
-static const char SQL_LATEST[] = "SELECT value FROM samples WHERE scope = ?1 AND scope_id = ?2 AND node_pool_id = ?3 "
-                                 "AND metric = ?4 AND time_ms <= ?5 ORDER BY time_ms DESC LIMIT 1";
-static const char SQL_ADD[] = "INSERT INTO samples (scope, scope_id, node_pool_id, metric, time_ms, value) "
-                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET value = excluded.value";
-// A step function's last value before the cut stays in force after it.
-static const char SQL_TRIM[] =
-    "DELETE FROM samples WHERE time_ms < ?1 AND EXISTS (SELECT 1 FROM samples later WHERE later.scope = samples.scope "
-    "AND later.scope_id = samples.scope_id AND later.node_pool_id = samples.node_pool_id "
-    "AND later.metric = samples.metric AND later.time_ms > samples.time_ms AND later.time_ms <= ?1)";
 static const char SQL_RANGE[] =
     "SELECT time_ms, value FROM samples WHERE scope = ?1 AND scope_id = ?2 AND node_pool_id = ?3 AND metric = ?4 "
     "AND time_ms <= ?6 AND time_ms >= coalesce((SELECT max(time_ms) FROM samples WHERE scope = ?1 AND scope_id = ?2 "
@@ -34,42 +24,6 @@ static void bind_series(sqlite3_stmt *stmt, const struct series *series)
     db_bind_int(stmt, 2, series->scope_id);
     db_bind_int(stmt, 3, series->node_pool_id);
     db_bind_text(stmt, 4, series->metric);
-}
-
-int db_add_sample(struct db_conn *conn, const struct series *series, int64_t time_ms, double value, struct error *err)
-{
-    sqlite3_stmt *latest = NULL, *add = NULL;
-    assert(isfinite(value));
-    int rc = db_prepare(conn, SQL_LATEST, &latest, err);
-    if (rc < 0)
-        goto done;
-    bind_series(latest, series);
-    db_bind_int(latest, 5, time_ms);
-    rc = db_step(conn, latest, err);
-    if (rc < 0 || (rc == 1 && db_column_real(latest, 0) == value))
-        goto done;
-    rc = db_prepare(conn, SQL_ADD, &add, err);
-    if (rc < 0)
-        goto done;
-    bind_series(add, series);
-    db_bind_int(add, 5, time_ms);
-    db_bind_real(add, 6, value);
-    rc = db_run(conn, add, err);
-done:
-    db_release(conn, latest);
-    db_release(conn, add);
-    return rc < 0 ? -1 : 0;
-}
-
-int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    if (db_prepare(conn, SQL_TRIM, &stmt, err) < 0)
-        return -1;
-    db_bind_int(stmt, 1, before_ms);
-    int rc = db_run(conn, stmt, err);
-    db_release(conn, stmt);
-    return rc;
 }
 
 // Rows from the one in force at start_ms up to end_ms.

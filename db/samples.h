@@ -1,7 +1,7 @@
 // Time series: step functions, a row where a value changed. Scopes and metrics are the words of the table's comment in
 // the schema: scope "cluster", "nodepool", "node", "project", "department", "workload", "pod"; metric the API's type
 // ("ALLOCATED_GPU", "GPU_ALLOCATION", ...), with ":<index>" behind those that end in _PER_GPU. Values are in the API's
-// units (GPUs, %, bytes, cores, millicores, MB).
+// units (GPUs, %, bytes, cores, millicores, MB). The reconciler writes them: db_put_sample.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,11 +17,6 @@ struct series {
     int64_t node_pool_id; // 0: all pools; samples of a pool itself have scope "nodepool" and 0 here
     const char *metric;
 };
-
-// A write function. Writes nothing where the latest value is the same. The value is finite (asserted).
-int db_add_sample(struct db_conn *conn, const struct series *series, int64_t time_ms, double value, struct error *err);
-// Removes what is older, but for the last value before that time.
-int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err);
 
 // The value at each of count times (ascending): that of the newest row at or before it. NAN where there is none.
 // out_found is false where the series has no row at all before the last time.
