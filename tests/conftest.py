@@ -199,3 +199,16 @@ def make_server(folder):
 def server(make_server):
     """A server with the demo's simulated cluster: 2 nodes x 2 GPUs, department research, projects team-a and team-b with quota 2."""
     return make_server("--quick-start")
+
+
+@pytest.fixture(scope="module")
+def module_server():
+    """The same as server, one for all tests of a file: for tables of requests that leave nothing behind."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="prorata-test-"))
+    server = Server(path, "--quick-start").start()
+    yield server
+    status = server.stop()
+    log = server.log.read_text(errors="replace")
+    assert status == 0, f"server ended with {status}:\n{server.tail()}"
+    assert "Sanitizer" not in log and "runtime error" not in log, server.tail()
+    shutil.rmtree(path, ignore_errors=True)
