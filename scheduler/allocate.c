@@ -1,0 +1,208 @@
+#include "scheduler/allocate.h"
+
+#include "base/arena.h"
+#include "scheduler/explain.h"
+#include "scheduler/queue_walk.h"
+#include "scheduler/statement.h"
+#include "scheduler/topology.h"
+#include "scheduler/unit.h"
+
+#include <stdlib.h>
+
+struct placing {
+    struct cycle *cycle;
+    const struct pool *pool;
+    struct workload *workload;
+    bool promise_only;
+    struct attempt *attempt;
+};
+
+static bool place_pods(struct placing *placing, uint32_t leaf, const struct node_set *set)
+{
+    const struct workload *workload = placing->workload;
+    for (uint32_t i = 0; i < workload->unit_count; i++) {
+        struct pod *pod = &placing->cycle->pods[workload->unit[i]];
+        if (pod->group != leaf)
+            continue;
+        if (!placement_place(placing->cycle, placing->pool, pod, set, placing->promise_only)) {
+            placing->attempt->failed = pod;
+            placing->attempt->group = leaf;
+            if (placing->attempt->wants_nodes)
+                explain_nodes(placing->cycle, placing->pool, pod, placing->attempt);
+            return false;
+        }
+        placing->attempt->placed++;
+    }
+    return true;
+}
+
+static bool place_group(struct placing *placing, uint32_t index, const struct node_set *set);
+
+static bool place_members(struct placing *placing, uint32_t index, const struct node_set *set)
+{
+    struct workload *workload = placing->workload;
+    const struct group *group = &workload->groups[index];
+    if (!group->is_set)
+        return place_pods(placing, index, set);
+    if (group->child_count == 1)
+        return place_group(placing, workload->children[group->first_child], set);
+    uint32_t *order = arena_array(placing->cycle->arena, group->child_count, sizeof *order);
+    unit_order_children(workload, group, order);
+    for (uint32_t i = 0; i < group->child_count; i++) {
+        if (!place_group(placing, order[i], set))
+            return false;
+    }
+    return true;
+}
+
+static bool has_unit_pods(const struct placing *placing, uint32_t index)
+{
+    const struct workload *workload = placing->workload;
+    for (uint32_t i = 0; i < workload->unit_count; i++) {
+        uint32_t group = placing->cycle->pods[workload->unit[i]].group;
+        while (group != index && group != SNAPSHOT_NONE)
+            group = workload->groups[group].parent;
+        if (group == index)
+            return true;
+    }
+    return false;
+}
+
+// Places the unit's pods of a member on one of the node sets that its topology leaves, tried in order.
+static bool place_group(struct placing *placing, uint32_t index, const struct node_set *set)
+{
+    const struct group *group = &placing->workload->groups[index];
+    if (!group->topology)
+        return place_members(placing, index, set);
+    if (!has_unit_pods(placing, index))
+        return true;
+    struct topology_sets sets = topology_find_sets(placing->cycle, placing->pool, placing->workload, index, set);
+    if (sets.problem && !placing->attempt->topology_problem) {
+        placing->attempt->topology_problem = sets.problem;
+        placing->attempt->group = index;
+    }
+    const uint32_t placed = placing->attempt->placed;
+    for (size_t i = 0; i < sets.count; i++) {
+        const size_t checkpoint = statement_checkpoint(placing->cycle);
+        if (place_members(placing, index, &sets.sets[i]))
+            return true;
+        statement_roll_back(placing->cycle, checkpoint);
+        if (i + 1 < sets.count)
+            placing->attempt->placed = placed;
+    }
+    return false;
+}
+
+bool allocate_workload(struct cycle *cycle, const struct pool *pool, struct workload *workload,
+                       const struct node_set *set, bool promise_only, struct attempt *attempt)
+{
+    struct attempt ignored = {0};
+    if (!attempt)
+        attempt = &ignored;
+    unit_find(cycle, workload);
+    attempt->needed = workload->unit_count;
+    if (workload->unit_count == 0)
+        return false;
+    const struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    attempt->refusal = queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible);
+    if (attempt->refusal.queue)
+        return false;
+    struct placing placing = {cycle, pool, workload, promise_only, attempt};
+    const size_t checkpoint = statement_checkpoint(cycle);
+    if (place_group(&placing, 0, set))
+        return true;
+    statement_roll_back(cycle, checkpoint);
+    return false;
+}
+
+static bool is_candidate(const struct workload *workload)
+{
+    const struct snapshot_workload *spec = workload->spec;
+    if (workload->counts.pending == 0 || spec->deleting || workload->lost_pod)
+        return false;
+    return unit_workload_is_ready(workload);
+}
+
+size_t allocate_candidates(const struct pool *pool, struct workload **out_workloads)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->waiting_count; i++) {
+        if (is_candidate(pool->waiting[i]))
+            out_workloads[count++] = pool->waiting[i];
+    }
+    return count;
+}
+
+// A gang that has to wait for one of its places waits as a whole: nothing is bound until everything can be.
+static bool must_wait(const struct workload *workload)
+{
+    for (uint32_t i = 0; i < workload->group_count; i++) {
+        const struct group *group = &workload->groups[i];
+        if (!group->is_set && group->counts.held > group->counts.allocated && group->counts.allocated < group->minimum)
+            return true;
+    }
+    return false;
+}
+
+static bool try_workload(struct cycle *cycle, struct pool *pool, struct workload *workload)
+{
+    const struct node_set set = pool_nodes(pool);
+    struct attempt attempt = {.wants_nodes = true};
+    cycle->counts[ACTION_ALLOCATE].workloads_tried++;
+    if (!allocate_workload(cycle, pool, workload, &set, false, &attempt)) {
+        explain_refused(cycle, pool, workload, &attempt);
+        return false;
+    }
+    if (must_wait(workload))
+        statement_promise_all(cycle, workload, 0);
+    statement_commit(cycle, pool->index, explain_allocation());
+    cycle->counts[ACTION_ALLOCATE].workloads_placed++;
+    return true;
+}
+
+static int compare_promises(const void *a, const void *b)
+{
+    const struct workload *const *one = a, *const *other = b;
+    const uint32_t left = (*one)->spec->promise, right = (*other)->spec->promise;
+    return left != right ? (left > right) - (left < right)
+                         : ((*one)->index > (*other)->index) - ((*one)->index < (*other)->index);
+}
+
+// Workloads with a promise from the cycle before are tried first, in the order of the promises. Returns how many
+// candidates are left for the ordinary order.
+static size_t keep_promises(struct cycle *cycle, struct pool *pool, struct workload **candidates, size_t count)
+{
+    struct workload **promised = arena_array(cycle->arena, count, sizeof *promised);
+    size_t promised_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (candidates[i]->spec->promise != SNAPSHOT_PROMISE_NONE)
+            promised[promised_count++] = candidates[i];
+    }
+    if (promised_count == 0)
+        return count;
+    qsort(promised, promised_count, sizeof *promised, compare_promises);
+    for (size_t i = 0; i < promised_count; i++)
+        try_workload(cycle, pool, promised[i]);
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_candidate(candidates[i]))
+            candidates[left++] = candidates[i];
+    }
+    return left;
+}
+
+void allocate_run(struct cycle *cycle, struct pool *pool)
+{
+    struct workload **candidates = arena_array(cycle->arena, pool->waiting_count, sizeof *candidates);
+    size_t count = allocate_candidates(pool, candidates);
+    if (count == 0)
+        return;
+    count = keep_promises(cycle, pool, candidates, count);
+    struct walk walk;
+    walk_open(&walk, cycle, pool, WALK_SERVE, candidates, count, cycle->snapshot->settings.depth[ACTION_ALLOCATE],
+              cycle->arena);
+    for (struct workload *workload = walk_next(&walk); workload; workload = walk_next(&walk)) {
+        if (try_workload(cycle, pool, workload) && workload->counts.pending > 0)
+            walk_push_back(&walk, workload);
+    }
+}

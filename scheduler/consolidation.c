@@ -1,0 +1,72 @@
+// Consolidation: moves preemptible pods together so that a waiting workload finds room. Nobody loses a place.
+#include "scheduler/evictions.h"
+#include "scheduler/explain.h"
+#include "scheduler/node.h"
+#include "scheduler/preemption_delay.h"
+#include "scheduler/queue.h"
+#include "scheduler/unit.h"
+
+// Whether all that is free in the pool together would be enough.
+static bool free_gpus_suffice(struct cycle *cycle, const struct pool *pool, struct workload *workload)
+{
+    const struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    int64_t free_milli = 0;
+    __int128 free_mib = 0, requested_mib = 0;
+    for (size_t i = 0; i < pool->node_count; i++) {
+        const struct node *node = pool->nodes[i];
+        if (!node->is_open)
+            continue;
+        const int64_t free = node_free_gpu_milli(cycle->snapshot, node);
+        free_milli += free;
+        free_mib += (__int128)free * node->gpu_memory_mib;
+    }
+    bool asks_memory = false;
+    for (uint32_t i = 0; i < workload->unit_count; i++) {
+        const struct request *request = &cycle->pods[workload->unit[i]].request;
+        asks_memory = asks_memory || request->memory_mib > 0;
+        requested_mib += (__int128)request->memory_mib * request->shared_devices * GPU_MILLI_PER_DEVICE;
+    }
+    return free_milli >= requested.of[RESOURCE_GPU] && (!asks_memory || free_mib >= requested_mib);
+}
+
+static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *workload)
+{
+    return workload->spec->preemptible && preemption_delay_allows(cycle, pool, workload) &&
+           free_gpus_suffice(cycle, pool, workload);
+}
+
+static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct amounts requested,
+                      struct workload *victim)
+{
+    (void)cycle, (void)pool, (void)workload, (void)requested, (void)victim;
+    return true;
+}
+
+// Everybody who was evicted has a new place.
+static bool is_lawful(struct search *search, const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->count; i++) {
+        if (search->cycle->pods[scenario->pods[i]].state.evicted)
+            return false;
+    }
+    return true;
+}
+
+static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)
+{
+    const struct search *search = context;
+    const struct workload *victim = &cycle->workloads[pod->workload];
+    return arena_printf(cycle->arena, "%s of %s of project %s moves to node %s to make room for %s of project %s",
+                        pod->spec->name, victim->spec->name, cycle_queue(search->pool, victim)->name,
+                        cycle->nodes[pod->state.place.node].spec->name, search->workload->spec->name,
+                        cycle_queue(search->pool, search->workload)->name);
+}
+
+void consolidation_run(struct cycle *cycle, struct pool *pool)
+{
+    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, "consolidate"};
+    if (cycle->snapshot->settings.max_consolidation_victims == 0 || pool->spec->gpu_placement == PLACEMENT_SPREAD ||
+        pool->spec->cpu_placement == PLACEMENT_SPREAD)
+        return;
+    evictions_run(cycle, pool, &ACTION);
+}

@@ -1,0 +1,211 @@
+// A cycle's working state: the snapshot made into nodes, queues, workloads and pods that change as decisions are tried.
+//
+// Everything is made by cycle_open, lives in the cycle's arena and is changed through node.h, workload.h and
+// statement.h only. Indices are those of the snapshot, whose order is the order of names: comparing indices compares
+// names. Internal to the scheduler.
+#pragma once
+#include "scheduler/plan.h"
+#include "scheduler/resource.h"
+#include "scheduler/snapshot.h"
+struct arena;
+struct error;
+struct undo_log;
+struct journal;
+
+enum dimension {
+    DIMENSION_CPU,
+    DIMENSION_MEMORY,
+    DIMENSION_GPU,
+    DIMENSION_PODS,
+    DIMENSION_COUNT
+};
+
+// What a pod takes from a node, and what it asks of quota.
+struct request {
+    int64_t of[DIMENSION_COUNT]; // whole devices, and none of a shared request; one pod
+    int64_t portion_milli;       // of each shared device; 0: none
+    int64_t memory_mib;          // of each shared device; 0: none
+    uint32_t shared_devices;     // how many devices are shared; 0: not a shared request
+    int64_t mig_gpu_milli;       // MIG instances as GPUs
+    bool is_mig;
+    bool needs_gpu; // of any kind
+};
+
+// A device that is shared, or was: a GPU group.
+struct shared_device {
+    const char *name;
+    bool is_number; // the name is a decimal number, below
+    uint64_t number;
+    int64_t used_mib;      // of pods of any status
+    int64_t allocated_mib; // of pods that stand there, releasing ones included
+    int64_t releasing_mib; // of releasing pods less promised ones
+    uint32_t standing;     // pods that stand there and stay
+    uint32_t releasing;
+    uint32_t promised;
+    uint32_t gpu_index; // the physical device; SNAPSHOT_NONE until it is opened by a bound pod
+};
+
+struct node {
+    const struct snapshot_node *spec;
+    uint32_t index;
+    bool is_open; // takes new pods
+    int64_t capacity[DIMENSION_COUNT];
+    int64_t idle[DIMENSION_COUNT];
+    int64_t releasing[DIMENSION_COUNT];
+    int64_t *extended_capacity; // by extended resource; NULL where the snapshot has none
+    int64_t *extended_idle;
+    int64_t *extended_releasing;
+    int64_t gpu_memory_mib; // of a device, in whole hundreds; 0: unknown
+    int64_t mig_gpu_milli;  // capacity of MIG instances as GPUs
+    struct shared_device *shared;
+    size_t shared_count;
+    size_t shared_capacity;
+};
+
+// Where a pod stands or is promised: its shared devices are indices into the node's.
+struct place {
+    uint32_t node; // SNAPSHOT_NONE: nowhere
+    uint32_t shared_count;
+    const uint32_t *shared;
+};
+
+struct pod_state {
+    enum snapshot_pod_status status;
+    bool evicted;   // by the open statement: may be placed again in it
+    bool withdrawn; // what was evicted was a promise only
+    struct place place;
+    struct place held; // moved away from here, but its resources are still to be released
+    // What the open statement's eviction took away: placing it back just so cancels the eviction.
+    enum snapshot_pod_status origin_status;
+    struct place origin;
+};
+
+struct pod {
+    const struct snapshot_pod *spec;
+    uint32_t index;
+    uint32_t workload;
+    uint32_t group; // leaf, index into the workload's groups
+    bool taken;     // by the victim walk
+    struct request request;
+    struct pod_state state;
+};
+
+struct pod_counts {
+    uint32_t used;      // pipelined to stuck in releasing
+    uint32_t held;      // pipelined, binding, bound, running: the workload has it
+    uint32_t allocated; // held and not only promised
+    uint32_t pending;
+    uint32_t gated;
+    uint32_t returnable; // evicted by the open statement
+    uint32_t succeeded;
+};
+
+// A member of a workload's tree: a set of others, or a leaf with pods. The first of a workload is its root, always a
+// set.
+struct group {
+    uint32_t parent;      // SNAPSHOT_NONE for the root
+    uint32_t first_child; // into the workload's children
+    uint32_t child_count;
+    bool is_set;
+    uint32_t minimum;   // pods of a leaf, satisfied children of a set
+    uint32_t sub_group; // index into the snapshot workload's sub_groups; SNAPSHOT_NONE: root, or the only leaf
+    const struct snapshot_topology_constraint *topology; // NULL: none
+    uint32_t first_pod;                                  // into the workload's order, leaf's pods in task order
+    uint32_t pod_count;
+    struct pod_counts counts;
+    uint32_t taken; // held pods that the victim walk took
+};
+
+struct queue {
+    const struct snapshot_queue *spec;
+    enum queue_kind kind;
+    uint32_t index; // into projects or departments
+    const char *name;
+    int64_t created_ms;
+    struct queue *parent; // NULL for a department
+    struct amounts fair_share;
+    struct amounts requested;
+    struct amounts allocated;
+    struct amounts allocated_non_preemptible;
+    uint64_t version; // grows with each change of allocated
+};
+
+struct pool {
+    uint32_t index;
+    const struct snapshot_node_pool *spec;
+    struct node **nodes; // by name
+    size_t node_count;
+    uint32_t *node_indices;          // the same as indices
+    struct amounts total;            // of open nodes
+    int64_t smallest_gpu_memory_mib; // of a device of an open node; 100 where none is known
+    int64_t largest_gpu_memory_mib;
+    struct queue *departments; // one with departments off
+    size_t department_count;
+    struct queue *projects;
+    struct workload **waiting; // workloads with pending pods for which the pool is being tried in this round
+    size_t waiting_count;
+    struct workload **holders; // workloads whose home it is, by name; some may hold nothing any more
+    size_t holder_count;
+};
+
+struct workload {
+    const struct snapshot_workload *spec;
+    uint32_t index;
+    struct group *groups;
+    uint32_t group_count;
+    const uint32_t *children; // group indices
+    const uint32_t *order;    // pod indices of the snapshot, leaf by leaf, in task order
+    struct pod_counts counts;
+    uint32_t home;         // the pool its pods stand in; SNAPSHOT_NONE
+    bool lost_pod;         // by a decision of this cycle
+    int64_t last_start_ms; // SNAPSHOT_TIME_NONE: holds nothing that has started
+    uint32_t unit_cap;     // of the open search: only so many pods of the unit; SNAPSHOT_COUNT_UNLIMITED
+    struct explanation_list *explanations;
+    // The next unit to allocate; see unit.h.
+    bool unit_is_known;
+    uint32_t *unit;
+    uint32_t unit_count;
+};
+
+// Why the nodes refused a request, kept while nothing changes: many workloads in a row ask for the same.
+struct nodes_memo {
+    const struct pool *pool;
+    size_t decision_count;
+    const struct snapshot_placement_rules *rules;
+    struct request request;
+    uint32_t *counts;
+};
+
+struct cycle {
+    const struct snapshot *snapshot;
+    struct arena *arena;
+    struct node *nodes;
+    struct pool *pools;
+    struct workload *workloads;
+    struct pod *pods;
+    struct undo_log *log;
+    struct journal *journal;
+    struct rules_cache *rules;
+    struct device_table *devices;
+    const struct place *start_places; // by pod
+    struct topology_cache *topologies;
+    struct nodes_memo nodes_memo;
+    enum scheduler_action action; // that is being run
+    struct plan_action_counts counts[ACTION_COUNT];
+    struct plan_search_cut *cuts;
+    size_t cut_count;
+    size_t cut_capacity;
+};
+
+// Checks the snapshot and builds the state that it describes.
+int cycle_open(const struct snapshot *snapshot, struct arena *arena, struct cycle **out_cycle, struct error *err);
+
+static inline bool place_is(struct place place)
+{
+    return place.node != SNAPSHOT_NONE;
+}
+
+static inline struct queue *cycle_queue(const struct pool *pool, const struct workload *workload)
+{
+    return &pool->projects[workload->spec->project];
+}

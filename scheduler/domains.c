@@ -1,0 +1,80 @@
+#include "scheduler/domains.h"
+
+#include "base/arena.h"
+
+#include <string.h>
+
+struct topology_cache {
+    struct domain_tree *trees; // by topology; domains is NULL until built
+};
+
+static const char *label_value(const struct snapshot_node *node, const char *key)
+{
+    for (size_t i = 0; i < node->label_count; i++) {
+        if (strcmp(node->labels[i].key, key) == 0)
+            return node->labels[i].value;
+    }
+    return NULL;
+}
+
+static uint32_t find_child(struct domain_tree *tree, uint32_t parent, const char *id)
+{
+    for (uint32_t i = parent + 1; i < tree->count; i++) {
+        if (tree->domains[i].parent == parent && strcmp(tree->domains[i].id, id) == 0)
+            return i;
+    }
+    return SNAPSHOT_NONE;
+}
+
+static uint32_t place_node(struct cycle *cycle, struct domain_tree *tree, const struct snapshot_node *node)
+{
+    for (size_t level = 0; level < tree->spec->level_count; level++) {
+        if (!label_value(node, tree->spec->levels[level]))
+            return SNAPSHOT_NONE;
+    }
+    uint32_t domain = 0;
+    for (size_t level = 0; level < tree->spec->level_count; level++) {
+        const char *value = label_value(node, tree->spec->levels[level]);
+        const char *id = level == 0 ? value : arena_printf(cycle->arena, "%s.%s", tree->domains[domain].id, value);
+        uint32_t child = find_child(tree, domain, id);
+        if (child == SNAPSHOT_NONE) {
+            child = tree->count++;
+            tree->domains[child] = (struct domain){.id = id, .level = (int)level, .parent = domain};
+        }
+        domain = child;
+    }
+    return domain;
+}
+
+static void build_tree(struct cycle *cycle, struct domain_tree *tree, uint32_t topology)
+{
+    const struct snapshot *snapshot = cycle->snapshot;
+    tree->spec = &snapshot->topologies[topology];
+    tree->domains =
+        arena_array(cycle->arena, snapshot->node_count * tree->spec->level_count + 1, sizeof *tree->domains);
+    tree->domains[0] = (struct domain){.id = "", .level = -1, .parent = SNAPSHOT_NONE};
+    tree->count = 1;
+    tree->lowest = arena_array(cycle->arena, snapshot->node_count, sizeof *tree->lowest);
+    for (size_t n = 0; n < snapshot->node_count; n++)
+        tree->lowest[n] = place_node(cycle, tree, &snapshot->nodes[n]);
+}
+
+const struct domain_tree *domain_tree_of(struct cycle *cycle, uint32_t topology)
+{
+    if (!cycle->topologies) {
+        cycle->topologies = arena_alloc(cycle->arena, sizeof *cycle->topologies);
+        cycle->topologies->trees =
+            arena_array(cycle->arena, cycle->snapshot->topology_count, sizeof *cycle->topologies->trees);
+    }
+    struct domain_tree *tree = &cycle->topologies->trees[topology];
+    if (!tree->domains)
+        build_tree(cycle, tree, topology);
+    return tree;
+}
+
+uint32_t domain_at_level(const struct domain_tree *tree, uint32_t domain, int level)
+{
+    while (tree->domains[domain].level > level)
+        domain = tree->domains[domain].parent;
+    return domain;
+}

@@ -1,0 +1,21 @@
+// The domains of a topology: its nodes as a tree by label values, from one root down to the lowest level.
+#pragma once
+#include "scheduler/cycle.h"
+
+struct domain {
+    const char *id;  // label values from the top, joined by dots; "" for the root
+    int level;       // -1 for the root
+    uint32_t parent; // SNAPSHOT_NONE for the root
+};
+
+struct domain_tree {
+    const struct snapshot_topology *spec;
+    struct domain *domains; // the root first, parents before children
+    uint32_t count;
+    uint32_t *lowest; // by node: its domain at the lowest level; SNAPSHOT_NONE where it lacks a label
+};
+
+// Built at the first use in a cycle.
+const struct domain_tree *domain_tree_of(struct cycle *cycle, uint32_t topology);
+// The domain of that level above (or at) a domain.
+uint32_t domain_at_level(const struct domain_tree *tree, uint32_t domain, int level);

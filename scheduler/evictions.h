@@ -1,0 +1,26 @@
+// The actions that make room: reclaim from other projects, preemption inside a project, consolidation (moving), and
+// stale gang eviction. docs/scheduler.md, 6.1, 7, 8 and 9.1.
+#pragma once
+#include "scheduler/search.h"
+
+void reclaim_run(struct cycle *cycle, struct pool *pool);
+void preempt_run(struct cycle *cycle, struct pool *pool);
+void consolidation_run(struct cycle *cycle, struct pool *pool);
+void stale_run(struct cycle *cycle, struct pool *pool);
+
+// Whether some gang of the workload has lost pods below its minimum, so that what is left runs for nothing.
+bool stale_is(const struct workload *workload);
+
+// What reclaim, preemption and consolidation do alike: everybody who waits, in order, is searched victims for.
+struct eviction_action {
+    // Whether the workload may trigger the action at all; where not, it explains why.
+    bool (*may_try)(struct cycle *cycle, struct pool *pool, struct workload *workload);
+    // Whether the victim is a candidate for it.
+    bool (*is_victim)(struct cycle *cycle, struct pool *pool, struct workload *workload, struct amounts requested,
+                      struct workload *victim);
+    bool (*is_lawful)(struct search *search, const struct scenario *scenario);
+    const char *(*why)(const struct cycle *cycle, const struct pod *victim, void *search);
+    const char *verb; // "reclaim", for explanations
+};
+
+void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction_action *action);

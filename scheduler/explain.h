@@ -1,0 +1,34 @@
+// Why a workload waits, and why a decision was taken: sentences with numbers, made when it happens.
+// docs/scheduler.md, 11.
+#pragma once
+#include "scheduler/allocate.h"
+#include "scheduler/cycle.h"
+#include "scheduler/statement.h"
+
+struct explanation_list {
+    struct plan_explanation *items;
+    size_t count;
+    size_t capacity;
+};
+
+// "2 GPUs", "0.5 cores", "1Gi of memory"; the value may be QUANTITY_UNLIMITED.
+const char *explain_amount(struct arena *arena, enum resource resource, int64_t value);
+
+// What an attempt to place it came to; replaces what was said about the workload in this pool.
+void explain_refused(struct cycle *cycle, const struct pool *pool, struct workload *workload,
+                     const struct attempt *attempt);
+// Not enough pods exist, or they are gated.
+void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct workload *workload);
+// Adds what an action says, message and numbers by the caller; once per code and pool.
+void explain_add(struct cycle *cycle, const struct pool *pool, struct workload *workload,
+                 struct plan_explanation explanation);
+// A blank explanation of the workload's case in the pool, with the numbers of the queue (NULL: none).
+struct plan_explanation explain_blank(const struct pool *pool, enum explanation_code code, const struct queue *queue,
+                                      enum resource resource);
+
+// Counts why the pool's nodes do not take the pod right now.
+void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct attempt *attempt);
+
+// Reasons of plain placements.
+struct statement_reasons explain_allocation(void);
+const char *explain_placement(const struct cycle *cycle, const struct pod *pod, bool promised, void *context);

@@ -1,0 +1,273 @@
+#include "scheduler/fairness.h"
+
+#include "scheduler/node.h"
+#include "scheduler/queue.h"
+#include "scheduler/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum resource fairness_refuses(struct cycle *cycle, const struct pool *pool, struct workload *workload)
+{
+    const struct queue *queue = cycle_queue(pool, workload);
+    const struct amounts requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib);
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        if (queue->allocated.of[r] + requested.of[r] > queue->fair_share.of[r])
+            return r;
+        if (!workload->spec->preemptible &&
+            queue->allocated_non_preemptible.of[r] + requested.of[r] > queue->spec->deserved.of[r])
+            return r;
+    }
+    return RESOURCE_COUNT;
+}
+
+// The pair of queues in which the two projects' ways from the root first differ.
+static void find_leveled(struct queue *reclaimer, struct queue *victim, struct queue **out_reclaimer,
+                         struct queue **out_victim)
+{
+    const bool same = reclaimer->parent == victim->parent;
+    *out_reclaimer = same ? reclaimer : reclaimer->parent;
+    *out_victim = same ? victim : victim->parent;
+}
+
+static bool exceeds_somewhere(const struct queue *queue, struct amounts held)
+{
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        if (held.of[r] > queue_allocatable_share(queue, r))
+            return true;
+    }
+    return false;
+}
+
+static bool exceeds_deserved(const struct queue *queue, struct amounts held)
+{
+    return !amounts_are_within(held, queue->spec->deserved);
+}
+
+bool fairness_is_victim(const struct pool *pool, const struct workload *reclaimer, struct amounts requested,
+                        const struct workload *victim)
+{
+    struct queue *own, *other;
+    find_leveled(cycle_queue(pool, reclaimer), cycle_queue(pool, victim), &own, &other);
+    if (exceeds_deserved(own, amounts_add(own->allocated, requested)))
+        return exceeds_somewhere(other, other->allocated);
+    // Inside its quota: whoever is over quota in something it asks for, or not below quota in any of it.
+    bool is_below = false;
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        const int64_t deserved = other->spec->deserved.of[r];
+        if (requested.of[r] <= 0 || deserved == QUANTITY_UNLIMITED)
+            continue;
+        if (other->allocated.of[r] > deserved)
+            return true;
+        is_below = is_below || other->allocated.of[r] < deserved;
+    }
+    return !is_below;
+}
+
+struct frozen_queues fairness_freeze(struct cycle *cycle, const struct pool *pool)
+{
+    const size_t project_count = cycle->snapshot->project_count;
+    struct frozen_queues frozen = {
+        .projects = arena_array(cycle->arena, project_count + pool->department_count, sizeof *frozen.projects)};
+    frozen.departments = frozen.projects + project_count;
+    for (size_t p = 0; p < project_count; p++)
+        frozen.projects[p] = pool->projects[p].allocated;
+    for (size_t d = 0; d < pool->department_count; d++)
+        frozen.departments[d] = pool->departments[d].allocated;
+    return frozen;
+}
+
+// What is left of a queue while the scenario's victims are taken from it one by one.
+struct rest {
+    struct amounts amounts;
+    bool is_touched;
+    bool involves[RESOURCE_COUNT];
+};
+
+struct check {
+    struct search *search;
+    struct amounts requested;
+    struct queue *reclaimer;
+    const struct frozen_queues *frozen;
+    struct rest *projects;
+    struct rest *departments;
+};
+
+static struct rest *rest_of(const struct check *check, const struct queue *queue)
+{
+    return queue->kind == QUEUE_KIND_PROJECT ? &check->projects[queue->index] : &check->departments[queue->index];
+}
+
+// Either the victim's side still holds more than its share, or the reclaimer stays in its quota and the victim's side
+// still holds more than its own.
+static bool may_take_more(const struct check *check, struct queue *victim)
+{
+    struct queue *own, *other;
+    find_leveled(check->reclaimer, victim, &own, &other);
+    const struct amounts left = rest_of(check, other)->amounts;
+    if (exceeds_somewhere(other, left))
+        return true;
+    const struct amounts held =
+        own->kind == QUEUE_KIND_PROJECT ? check->frozen->projects[own->index] : check->frozen->departments[own->index];
+    return !exceeds_deserved(own, amounts_add(held, check->requested)) && exceeds_deserved(other, left);
+}
+
+static bool take_chunk(const struct check *check, struct queue *victim, struct amounts chunk)
+{
+    if (!may_take_more(check, victim))
+        return false;
+    for (struct queue *queue = victim; queue; queue = queue->parent) {
+        struct rest *rest = rest_of(check, queue);
+        rest->amounts = amounts_subtract(rest->amounts, chunk);
+        rest->is_touched = true;
+        for (size_t r = 0; r < RESOURCE_COUNT; r++)
+            rest->involves[r] = rest->involves[r] || chunk.of[r] > 0;
+    }
+    return true;
+}
+
+// What an evicted pod gave up; nothing where it was placed again.
+static struct amounts given_up(const struct cycle *cycle, const struct pod *pod)
+{
+    if (!pod->state.evicted)
+        return (struct amounts){0};
+    return request_amounts(&pod->request, cycle->nodes[pod->state.origin.node].gpu_memory_mib);
+}
+
+static bool is_nothing(struct amounts amounts)
+{
+    return amounts_are_within(amounts, (struct amounts){0});
+}
+
+// A victim's pods beyond the first `minimum` of each group go one by one, then the others at once.
+static bool take_workload(const struct check *check, const struct scenario *scenario, uint32_t index)
+{
+    struct cycle *cycle = check->search->cycle;
+    const struct workload *victim = &cycle->workloads[index];
+    struct queue *queue = cycle_queue(check->search->pool, victim);
+    uint32_t *seen = arena_array(&check->search->arena, victim->group_count, sizeof *seen);
+    struct amounts core = {0};
+    for (size_t i = 0; i < scenario->count; i++) {
+        const struct pod *pod = &cycle->pods[scenario->pods[i]];
+        if (pod->workload != index)
+            continue;
+        const struct amounts amounts = given_up(cycle, pod);
+        if (seen[pod->group]++ < victim->groups[pod->group].minimum)
+            core = amounts_add(core, amounts);
+        else if (!is_nothing(amounts) && !take_chunk(check, queue, amounts))
+            return false;
+    }
+    return is_nothing(core) || take_chunk(check, queue, core);
+}
+
+struct victim_workload {
+    uint32_t project;
+    size_t position;
+    uint32_t workload;
+};
+
+static int compare_victims(const void *a, const void *b)
+{
+    const struct victim_workload *left = a, *right = b;
+    if (left->project != right->project)
+        return left->project < right->project ? -1 : 1;
+    return (left->position > right->position) - (left->position < right->position);
+}
+
+// Project by project in the order of names, inside one in the order in which they were taken.
+static bool take_all(const struct check *check, const struct scenario *scenario)
+{
+    struct cycle *cycle = check->search->cycle;
+    struct arena *arena = &check->search->arena;
+    bool *is_listed = arena_array(arena, cycle->snapshot->workload_count, sizeof *is_listed);
+    struct victim_workload *victims = arena_array(arena, scenario->count, sizeof *victims);
+    size_t count = 0;
+    for (size_t i = 0; i < scenario->count; i++) {
+        const uint32_t workload = cycle->pods[scenario->pods[i]].workload;
+        if (is_listed[workload])
+            continue;
+        is_listed[workload] = true;
+        victims[count++] = (struct victim_workload){cycle->workloads[workload].spec->project, i, workload};
+    }
+    qsort(victims, count, sizeof *victims, compare_victims);
+    for (size_t i = 0; i < count; i++) {
+        if (!take_workload(check, scenario, victims[i].workload))
+            return false;
+    }
+    return true;
+}
+
+// Whether mine / my share * multiplier >= theirs / their share, where my share is exceeded.
+static bool is_more_saturated(int64_t mine, int64_t my_share, int64_t theirs, int64_t their_share,
+                              int64_t multiplier_milli)
+{
+    const bool infinite = my_share == 0 && mine > 0;
+    if (their_share <= 0 || (!infinite && mine <= my_share))
+        return false;
+    if (infinite)
+        return true;
+    const __int128 left = (__int128)mine * their_share, right = (__int128)theirs * my_share;
+    // left * multiplier / 1000 >= right, in parts, so that 128 bits hold it.
+    return left / 1000 * multiplier_milli + left % 1000 * multiplier_milli / 1000 >= right;
+}
+
+static bool sibling_allows(const struct check *check, const struct queue *own, struct amounts mine,
+                           const struct queue *sibling)
+{
+    const struct rest *rest = rest_of(check, sibling);
+    if (sibling == own || sibling->parent != own->parent || !rest->is_touched)
+        return true;
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        if ((rest->involves[r] || check->requested.of[r] > 0) &&
+            is_more_saturated(mine.of[r], own->fair_share.of[r], rest->amounts.of[r], sibling->fair_share.of[r],
+                              check->search->cycle->snapshot->settings.saturation_multiplier_milli))
+            return false;
+    }
+    return true;
+}
+
+// At no level does the reclaimer end more saturated than a sibling from which it takes.
+static bool levels_allow(const struct check *check)
+{
+    const struct pool *pool = check->search->pool;
+    const bool preemptible = check->search->workload->spec->preemptible;
+    for (struct queue *own = check->reclaimer; own; own = own->parent) {
+        const struct amounts mine = amounts_add(rest_of(check, own)->amounts, check->requested);
+        const bool is_project = own->kind == QUEUE_KIND_PROJECT;
+        const size_t count = is_project ? check->search->cycle->snapshot->project_count : pool->department_count;
+        for (size_t i = 0; i < count; i++) {
+            if (!sibling_allows(check, own, mine, is_project ? &pool->projects[i] : &pool->departments[i]))
+                return false;
+        }
+        // The search has charged the pods of this probe already.
+        if (!preemptible && exceeds_deserved(own, own->allocated_non_preemptible))
+            return false;
+    }
+    return true;
+}
+
+static struct amounts pending_amounts(const struct search *search)
+{
+    struct amounts sum = {0};
+    for (uint32_t i = 0; i < search->pending_count; i++)
+        sum = amounts_add(sum, request_amounts(&search->cycle->pods[search->workload->unit[i]].request,
+                                               search->pool->smallest_gpu_memory_mib));
+    return sum;
+}
+
+bool fairness_allows(struct search *search, const struct scenario *scenario)
+{
+    const size_t project_count = search->cycle->snapshot->project_count;
+    const size_t department_count = search->pool->department_count;
+    struct check check = {.search = search,
+                          .requested = pending_amounts(search),
+                          .reclaimer = cycle_queue(search->pool, search->workload),
+                          .frozen = search->context};
+    check.projects = arena_array(&search->arena, project_count + department_count, sizeof *check.projects);
+    check.departments = check.projects + project_count;
+    for (size_t p = 0; p < project_count; p++)
+        check.projects[p].amounts = check.frozen->projects[p];
+    for (size_t d = 0; d < department_count; d++)
+        check.departments[d].amounts = check.frozen->departments[d];
+    return take_all(&check, scenario) && levels_allow(&check);
+}

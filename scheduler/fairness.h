@@ -1,0 +1,21 @@
+// Whether a reclaim is fair: who may reclaim, from whom, and whether what a scenario takes is lawful.
+// docs/scheduler.md, 6.3, 6.4 and 6.9.
+#pragma once
+#include "scheduler/search.h"
+
+// The first resource in which the workload's project would go over its fair share (or, non-preemptible, over its quota)
+// with what its unit asks for; RESOURCE_COUNT: it may reclaim.
+enum resource fairness_refuses(struct cycle *cycle, const struct pool *pool, struct workload *workload);
+// Whether pods of the victim's queue may be looked at at all. requested: of the reclaimer's unit.
+bool fairness_is_victim(const struct pool *pool, const struct workload *reclaimer, struct amounts requested,
+                        const struct workload *victim);
+
+// What queues held before anything was simulated.
+struct frozen_queues {
+    struct amounts *projects;
+    struct amounts *departments;
+};
+
+struct frozen_queues fairness_freeze(struct cycle *cycle, const struct pool *pool);
+// The validator of a simulated scenario; the search's context is its struct frozen_queues.
+bool fairness_allows(struct search *search, const struct scenario *scenario);

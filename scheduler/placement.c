@@ -1,0 +1,183 @@
+#include "scheduler/placement.h"
+
+#include "scheduler/node.h"
+#include "scheduler/pod_status.h"
+#include "scheduler/queue.h"
+#include "scheduler/shared_device.h"
+#include "scheduler/statement.h"
+
+#include <string.h>
+
+// Scores in the order of 5.1; pack and spread stay below SCORE_UNIT.
+static const int64_t SCORE_UNIT = INT64_C(1) << 41;
+static const int64_t SCORE_RESOURCE_TYPE = 10;
+static const int64_t SCORE_AVAILABILITY = 1000;
+static const int64_t SCORE_GPU_SHARING = 10000;
+static const int64_t SCORE_POD_AFFINITY = 1000000;
+static const int64_t PACK_LIMIT = INT64_C(1) << 40;
+
+struct candidate {
+    struct node *node;
+    struct node_fit fit;
+    int64_t score;
+};
+
+static const char *label_value(const struct snapshot_node *node, const char *key)
+{
+    for (size_t i = 0; i < node->label_count; i++) {
+        if (strcmp(node->labels[i].key, key) == 0)
+            return node->labels[i].value;
+    }
+    return NULL;
+}
+
+// The domain that the workload's other pods stand in, where it wants them together; NULL: none yet.
+static const char *affinity_domain(const struct cycle *cycle, const struct workload *workload)
+{
+    if (workload->spec->pod_affinity == POD_AFFINITY_NONE || workload->counts.held == 0)
+        return NULL;
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
+        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
+        if (pod_status_is_held(pod->state.status))
+            return label_value(cycle->nodes[pod->state.place.node].spec, workload->spec->pod_affinity_key);
+    }
+    return NULL;
+}
+
+static bool is_in_domain(const struct workload *workload, const struct node *node, const char *domain)
+{
+    const char *value = label_value(node->spec, workload->spec->pod_affinity_key);
+    return value && (!domain || strcmp(value, domain) == 0);
+}
+
+// Whether the queue may have what a request for device memory is worth on this node. The unit was checked with the most
+// favourable device.
+static bool is_lawful_on(const struct pool *pool, const struct workload *workload, const struct pod *pod,
+                         const struct node *node)
+{
+    if (pod->request.memory_mib == 0)
+        return true;
+    return !queue_check_capacity(cycle_queue(pool, workload), request_amounts(&pod->request, node->gpu_memory_mib),
+                                 workload->spec->preemptible)
+                .queue;
+}
+
+static void find_largest_free(const struct pool *pool, enum dimension dimension, int64_t *out_min, int64_t *out_max)
+{
+    *out_min = INT64_MAX;
+    *out_max = 0;
+    for (size_t i = 0; i < pool->node_count; i++) {
+        if (pool->nodes[i]->capacity[dimension] == 0)
+            continue;
+        const int64_t free = node_free(pool->nodes[i], dimension);
+        *out_min = free < *out_min ? free : *out_min;
+        *out_max = free > *out_max ? free : *out_max;
+    }
+}
+
+// 5.3 as an order: 9 * (1 - (free - min) / (max - min)) falls with free, so the least free node leads. A node without
+// the resource scores 0, like the one with most free.
+static int64_t pack_score(const struct pool *pool, const struct node *node, enum dimension dimension)
+{
+    if (node->capacity[dimension] > 0)
+        return PACK_LIMIT - node_free(node, dimension);
+    int64_t min, max;
+    find_largest_free(pool, dimension, &min, &max);
+    return PACK_LIMIT - max - (min == max && max > 0);
+}
+
+static int64_t spread_score(const struct node *node, enum dimension dimension)
+{
+    if (node->capacity[dimension] == 0)
+        return 0;
+    const int64_t free = node_free(node, dimension);
+    return (int64_t)((__int128)free * PACK_LIMIT / node->capacity[dimension]);
+}
+
+static int64_t score(const struct pool *pool, const struct request *request, const struct candidate *candidate)
+{
+    const struct node *node = candidate->node;
+    int64_t units = candidate->fit.fits_now ? SCORE_AVAILABILITY : 0;
+    if (candidate->fit.joins)
+        units += SCORE_GPU_SHARING;
+    if (!request->needs_gpu && node->capacity[DIMENSION_GPU] == 0 && node->mig_gpu_milli == 0)
+        units += SCORE_RESOURCE_TYPE;
+    const enum dimension dimension = request->needs_gpu ? DIMENSION_GPU : DIMENSION_CPU;
+    const enum placement_strategy strategy = request->needs_gpu ? pool->spec->gpu_placement : pool->spec->cpu_placement;
+    const int64_t fine =
+        strategy == PLACEMENT_BINPACK ? pack_score(pool, node, dimension) : spread_score(node, dimension);
+    return units * SCORE_UNIT + fine;
+}
+
+static void place_on(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct candidate *best,
+                     bool promise_only)
+{
+    bool waits = promise_only || !best->fit.fits_now;
+    struct place place = {.node = best->node->index};
+    if (pod->request.shared_devices > 0) {
+        struct device_choice choice =
+            shared_device_choose(best->node, &pod->request, pool->spec->gpu_placement, cycle->arena);
+        place = choice.place;
+        waits = waits || choice.waits;
+    }
+    statement_place(cycle, pod->index, &place, waits);
+}
+
+bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
+                     bool promise_only)
+{
+    const struct workload *workload = &cycle->workloads[pod->workload];
+    const bool *accepts = rules_accepting_nodes(cycle, pod);
+    const enum pod_affinity affinity = workload->spec->pod_affinity;
+    const char *domain = affinity_domain(cycle, workload);
+    struct candidate best = {0};
+    for (size_t i = 0; i < set->count; i++) {
+        struct candidate next = {.node = &cycle->nodes[set->nodes[i]]};
+        if (!accepts[next.node->index])
+            continue;
+        next.fit = node_fit_pod(next.node, pod);
+        if (!next.fit.fits || !is_lawful_on(pool, workload, pod, next.node))
+            continue;
+        next.score = score(pool, &pod->request, &next);
+        if (set->scores)
+            next.score += set->scores[next.node->index] * SCORE_UNIT;
+        if (affinity != POD_AFFINITY_NONE) {
+            const bool together = is_in_domain(workload, next.node, domain);
+            if (!together && affinity == POD_AFFINITY_REQUIRED)
+                continue;
+            next.score += together && domain ? SCORE_POD_AFFINITY * SCORE_UNIT : 0;
+        }
+        if (!best.node || next.score > best.score)
+            best = next;
+    }
+    if (!best.node)
+        return false;
+    place_on(cycle, pool, pod, &best, promise_only);
+    return true;
+}
+
+enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
+                                    const struct node *node)
+{
+    static const enum node_refusal REFUSALS[DIMENSION_COUNT] = {[DIMENSION_CPU] = NODE_FEW_CPU,
+                                                                [DIMENSION_MEMORY] = NODE_LITTLE_MEMORY,
+                                                                [DIMENSION_GPU] = NODE_FEW_GPUS,
+                                                                [DIMENSION_PODS] = NODE_FEW_POD_SLOTS};
+    static const enum dimension ORDER[] = {DIMENSION_GPU, DIMENSION_CPU, DIMENSION_MEMORY, DIMENSION_PODS};
+    const struct workload *workload = &cycle->workloads[pod->workload];
+    const enum node_refusal refusal = rules_check(cycle, pod, node);
+    if (refusal != NODE_ACCEPTS)
+        return refusal;
+    for (size_t i = 0; i < DIMENSION_COUNT; i++) {
+        if (pod->request.of[ORDER[i]] > node_free(node, ORDER[i]))
+            return REFUSALS[ORDER[i]];
+    }
+    if (!node_fit_pod(node, pod).fits)
+        return pod->request.shared_devices > 0 ? NODE_FEW_GPUS : NODE_FEW_EXTENDED;
+    if (!is_lawful_on(pool, workload, pod, node))
+        return NODE_OVER_QUOTA;
+    if (workload->spec->pod_affinity == POD_AFFINITY_REQUIRED &&
+        !is_in_domain(workload, node, affinity_domain(cycle, workload)))
+        return NODE_POD_AFFINITY;
+    return NODE_ACCEPTS;
+}

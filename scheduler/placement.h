@@ -1,0 +1,28 @@
+// Placing one pod: the best of the nodes that may and can take it.
+//
+// Scores of different weight decide one after the other: same domain as the workload's other pods, topology, joining a
+// shared device, room right now, a node without GPUs for a pod without, then bin-pack or spread, then the name.
+// docs/scheduler.md, 4.2, 5.1 to 5.7.
+#pragma once
+#include "scheduler/cycle.h"
+#include "scheduler/rules.h"
+
+struct node_set {
+    const uint32_t *nodes; // indices, in ascending order
+    size_t count;
+    const int64_t *scores; // by node index, in thousands (5.1: Topology); NULL: none
+};
+
+// Places the pod on the best node of the set through the statement, as a promise where it has to wait for a release or
+// where promise_only says so. False where no node takes it.
+bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
+                     bool promise_only);
+
+// Why this node does not take the pod as things stand; NODE_ACCEPTS where it would.
+enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
+                                    const struct node *node);
+
+static inline struct node_set pool_nodes(const struct pool *pool)
+{
+    return (struct node_set){.nodes = pool->node_indices, .count = pool->node_count};
+}

@@ -1,0 +1,194 @@
+// The two generators of scenarios: see search.h and docs/scheduler.md, 6.6.
+#include "scheduler/victims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool touches_node(const struct cycle *cycle, const struct victim_unit *unit, uint32_t node)
+{
+    for (uint32_t i = 0; i < unit->count; i++) {
+        if (cycle->pods[unit->pods[i]].state.place.node == node)
+            return true;
+    }
+    return false;
+}
+
+struct scenario_builder {
+    uint32_t *pods;
+    size_t count;
+};
+
+static struct scenario_builder start_scenario(struct victims *victims)
+{
+    struct search *search = victims->search;
+    const size_t capacity = search->recorded.count + victims->pod_count;
+    struct scenario_builder builder = {.pods = arena_array(&search->probe_arena, capacity, sizeof(uint32_t))};
+    if (search->recorded.count > 0)
+        memcpy(builder.pods, search->recorded.pods, search->recorded.count * sizeof(uint32_t));
+    builder.count = search->recorded.count;
+    return builder;
+}
+
+static void add_unit(struct scenario_builder *builder, const struct victim_unit *unit)
+{
+    memcpy(builder->pods + builder->count, unit->pods, unit->count * sizeof *unit->pods);
+    builder->count += unit->count;
+}
+
+static bool try_built(struct search *search, const struct scenario_builder *builder)
+{
+    const struct scenario scenario = {builder->pods, builder->count};
+    return search_try(search, &scenario);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+// For each node of the last unit: all victims taken so far that have a pod there.
+static bool try_nodes_of_last(struct victims *victims)
+{
+    struct search *search = victims->search;
+    const struct cycle *cycle = search->cycle;
+    const struct victim_unit *last = &victims->units[victims->unit_count - 1];
+    uint32_t *nodes = arena_array(&search->probe_arena, last->count, sizeof *nodes);
+    for (uint32_t i = 0; i < last->count; i++)
+        nodes[i] = cycle->pods[last->pods[i]].state.place.node;
+    qsort(nodes, last->count, sizeof *nodes, compare_nodes);
+    for (uint32_t i = 0; i < last->count && !search_is_over(search); i++) {
+        if (i > 0 && nodes[i] == nodes[i - 1])
+            continue;
+        struct scenario_builder builder = start_scenario(victims);
+        for (size_t u = 0; u < victims->unit_count; u++) {
+            if (touches_node(cycle, &victims->units[u], nodes[i]))
+                add_unit(&builder, &victims->units[u]);
+        }
+        if (try_built(search, &builder))
+            return true;
+    }
+    return false;
+}
+
+struct node_room {
+    uint32_t node;
+    int64_t milli;
+    size_t first_seen;
+};
+
+static int compare_rooms(const void *a, const void *b)
+{
+    const struct node_room *left = a, *right = b;
+    if (left->milli != right->milli)
+        return left->milli < right->milli ? -1 : 1;
+    return (left->first_seen > right->first_seen) - (left->first_seen < right->first_seen);
+}
+
+struct prefix_plan {
+    struct node_room *nodes; // of victims, by room, smallest first
+    size_t count;
+    size_t first; // the smallest prefix that covers the demand
+    bool covers;
+};
+
+static void find_candidate_nodes(struct victims *victims, int64_t smallest, struct prefix_plan *plan, bool *has_victims)
+{
+    const struct cycle *cycle = victims->search->cycle;
+    plan->nodes = arena_array(&victims->search->probe_arena, victims->pod_count, sizeof *plan->nodes);
+    for (size_t i = 0; i < victims->pod_count; i++) {
+        const uint32_t node = cycle->pods[victims->pods[i]].state.place.node;
+        if (has_victims[node])
+            continue;
+        has_victims[node] = true;
+        const int64_t milli = victims_node_milli(victims, node);
+        if (milli >= smallest)
+            plan->nodes[plan->count++] = (struct node_room){node, milli, i};
+    }
+    qsort(plan->nodes, plan->count, sizeof *plan->nodes, compare_rooms);
+}
+
+static struct prefix_plan plan_prefixes(struct victims *victims)
+{
+    const struct search *search = victims->search;
+    const struct cycle *cycle = search->cycle;
+    struct prefix_plan plan = {0};
+    int64_t demand = 0, smallest = INT64_MAX;
+    for (uint32_t i = 0; i < search->pending_count; i++) {
+        const int64_t milli = victims_pending_milli(search, &cycle->pods[search->workload->unit[i]]);
+        demand += milli;
+        smallest = milli < smallest ? milli : smallest;
+    }
+    bool *has_victims = arena_array(&victims->search->probe_arena, cycle->snapshot->node_count, sizeof *has_victims);
+    find_candidate_nodes(victims, smallest, &plan, has_victims);
+    for (size_t n = 0; n < search->pool->node_count; n++) {
+        const uint32_t node = search->pool->node_indices[n];
+        if (!has_victims[node] && (search->feasible[node] || victims->recorded_milli[node] > 0))
+            demand -= victims_node_milli(victims, node);
+    }
+    while (demand > 0 && plan.first < plan.count)
+        demand -= plan.nodes[plan.first++].milli;
+    plan.covers = demand <= 0;
+    return plan;
+}
+
+static bool try_prefix(struct victims *victims, const struct prefix_plan *plan, size_t length)
+{
+    struct search *search = victims->search;
+    bool *is_chosen = arena_array(&search->probe_arena, search->cycle->snapshot->node_count, sizeof *is_chosen);
+    for (size_t i = 0; i < length; i++)
+        is_chosen[plan->nodes[i].node] = true;
+    struct scenario_builder builder = start_scenario(victims);
+    for (size_t u = 0; u < victims->unit_count; u++) {
+        const struct victim_unit *unit = &victims->units[u];
+        bool touches = false;
+        for (uint32_t i = 0; i < unit->count && !touches; i++)
+            touches = is_chosen[search->cycle->pods[unit->pods[i]].state.place.node];
+        if (touches)
+            add_unit(&builder, unit);
+    }
+    return try_built(search, &builder);
+}
+
+// Prefixes of the nodes with victims, smallest room first: just enough of them, then more and more.
+static bool try_prefixes(struct victims *victims)
+{
+    struct search *search = victims->search;
+    const struct prefix_plan plan = plan_prefixes(victims);
+    if (!plan.covers)
+        return false;
+    for (size_t more = 0; !search_is_over(search); more = more ? more * 2 : 1) {
+        const bool all = plan.first + more >= plan.count;
+        if (try_prefix(victims, &plan, all ? plan.count : plan.first + more))
+            return true;
+        if (all)
+            return false;
+    }
+    return false;
+}
+
+static bool generate(struct search *search, bool (*try_taken)(struct victims *victims))
+{
+    bool found = search->recorded.count > 0 && search_try(search, &search->recorded);
+    if (found)
+        return true;
+    struct victims victims;
+    victims_open(&victims, search);
+    while (!found && !search_is_over(search) && victims_take(&victims)) {
+        search->met_candidates = true;
+        if (victims_may_suffice(&victims))
+            found = try_taken(&victims);
+    }
+    victims_close(&victims);
+    return found;
+}
+
+bool scenarios_by_node(struct search *search)
+{
+    return generate(search, try_nodes_of_last);
+}
+
+bool scenarios_over_nodes(struct search *search)
+{
+    return generate(search, try_prefixes);
+}

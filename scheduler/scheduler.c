@@ -1,0 +1,129 @@
+#include "scheduler/scheduler.h"
+
+#include "base/arena.h"
+#include "scheduler/allocate.h"
+#include "scheduler/cycle.h"
+#include "scheduler/evictions.h"
+#include "scheduler/explain.h"
+#include "scheduler/node.h"
+#include "scheduler/outcome.h"
+#include "scheduler/pod_status.h"
+#include "scheduler/queue.h"
+#include "scheduler/unit.h"
+
+static void (*const ACTIONS[ACTION_COUNT])(struct cycle *cycle, struct pool *pool) = {
+    [ACTION_ALLOCATE] = allocate_run, [ACTION_CONSOLIDATION] = consolidation_run, [ACTION_RECLAIM] = reclaim_run,
+    [ACTION_PREEMPT] = preempt_run,   [ACTION_STALE_GANG_EVICTION] = stale_run,
+};
+
+static void find_home(struct cycle *cycle, struct workload *workload)
+{
+    workload->home = SNAPSHOT_NONE;
+    for (uint32_t i = 0; i < workload->spec->pod_count && workload->counts.used > 0; i++) {
+        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
+        if (pod_status_is_used(pod->state.status) && place_is(pod->state.place)) {
+            workload->home = cycle->nodes[pod->state.place.node].spec->node_pool;
+            return;
+        }
+    }
+}
+
+// Whether one of its first `count` preferences is the pool.
+static bool prefers(const struct workload *workload, const struct pool *pool, size_t count)
+{
+    for (size_t i = 0; i < count && i < workload->spec->node_pool_count; i++) {
+        if (workload->spec->node_pools[i] == pool->index)
+            return true;
+    }
+    return false;
+}
+
+static bool may_stand_in(const struct workload *workload, const struct pool *pool)
+{
+    return workload->home == SNAPSHOT_NONE || workload->home == pool->index;
+}
+
+// What the pool's queues ask for: what stands and is promised there, and all that is pending and has come to this pool.
+static void sum_requested(struct cycle *cycle, struct pool *pool, size_t round)
+{
+    for (size_t d = 0; d < pool->department_count; d++)
+        pool->departments[d].requested = (struct amounts){0};
+    for (size_t p = 0; p < cycle->snapshot->project_count; p++)
+        pool->projects[p].requested = pool->projects[p].allocated;
+    for (size_t i = 0; i < cycle->snapshot->workload_count; i++) {
+        const struct workload *workload = &cycle->workloads[i];
+        if (workload->counts.pending == 0 || !may_stand_in(workload, pool) || !prefers(workload, pool, round + 1))
+            continue;
+        struct queue *queue = cycle_queue(pool, workload);
+        for (uint32_t p = 0; p < workload->spec->pod_count; p++) {
+            const struct pod *pod = &cycle->pods[workload->spec->first_pod + p];
+            if (pod->state.status == SNAPSHOT_POD_PENDING)
+                queue->requested =
+                    amounts_add(queue->requested, request_amounts(&pod->request, pool->smallest_gpu_memory_mib));
+        }
+    }
+    for (size_t p = 0; p < cycle->snapshot->project_count; p++) {
+        struct queue *queue = &pool->projects[p];
+        queue->parent->requested = amounts_add(queue->parent->requested, queue->requested);
+    }
+}
+
+// The workloads that wait for the pool in this round, and those that hold something there.
+static void open_pool(struct cycle *cycle, struct pool *pool, size_t round)
+{
+    const size_t workload_count = cycle->snapshot->workload_count;
+    if (!pool->waiting) {
+        pool->waiting = arena_array(cycle->arena, workload_count, sizeof *pool->waiting);
+        pool->holders = arena_array(cycle->arena, workload_count, sizeof *pool->holders);
+    }
+    pool->waiting_count = pool->holder_count = 0;
+    for (size_t i = 0; i < workload_count; i++) {
+        struct workload *workload = &cycle->workloads[i];
+        find_home(cycle, workload);
+        if (workload->home == pool->index)
+            pool->holders[pool->holder_count++] = workload;
+        if (workload->counts.pending + workload->counts.gated > 0 && may_stand_in(workload, pool) &&
+            round < workload->spec->node_pool_count && workload->spec->node_pools[round] == pool->index)
+            pool->waiting[pool->waiting_count++] = workload;
+    }
+    sum_requested(cycle, pool, round);
+    queue_divide_fair_shares(cycle, pool);
+}
+
+static void note_unready(struct cycle *cycle, const struct pool *pool)
+{
+    for (size_t i = 0; i < pool->waiting_count; i++) {
+        if (!pool->waiting[i]->spec->deleting && !unit_workload_is_ready(pool->waiting[i]))
+            explain_not_ready(cycle, pool, pool->waiting[i]);
+    }
+}
+
+static void plan_pool(struct cycle *cycle, struct pool *pool, size_t round)
+{
+    open_pool(cycle, pool, round);
+    if (round > 0 && pool->waiting_count == 0)
+        return;
+    note_unready(cycle, pool);
+    for (size_t i = 0; i < cycle->snapshot->action_count; i++) {
+        cycle->action = cycle->snapshot->actions[i];
+        ACTIONS[cycle->action](cycle, pool);
+    }
+}
+
+int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err)
+{
+    struct cycle *cycle;
+    if (cycle_open(snapshot, arena, &cycle, err) < 0)
+        return -1;
+    size_t rounds = 1;
+    for (size_t i = 0; i < snapshot->workload_count; i++) {
+        if (snapshot->workloads[i].node_pool_count > rounds)
+            rounds = snapshot->workloads[i].node_pool_count;
+    }
+    for (size_t round = 0; round < rounds; round++) {
+        for (size_t p = 0; p < snapshot->node_pool_count; p++)
+            plan_pool(cycle, &cycle->pools[p], round);
+    }
+    *out_plan = outcome_make(cycle);
+    return 0;
+}

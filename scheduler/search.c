@@ -1,0 +1,309 @@
+#include "scheduler/search.h"
+
+#include "scheduler/allocate.h"
+#include "scheduler/node.h"
+#include "scheduler/pod_status.h"
+#include "scheduler/unit.h"
+#include "scheduler/victims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const scenario_generator GENERATORS[] = {scenarios_by_node, scenarios_over_nodes};
+
+// Scenarios that failed already, by the pods they place and evict. A hash of 128 bits stands for them.
+struct fingerprint {
+    uint64_t a, b;
+};
+
+struct fingerprint_set {
+    struct fingerprint *slots; // a of 0: empty
+    size_t count;
+    size_t capacity; // a power of two
+};
+
+static uint64_t mix(uint64_t value)
+{
+    value ^= value >> 30;
+    value *= UINT64_C(0xbf58476d1ce4e5b9);
+    value ^= value >> 27;
+    value *= UINT64_C(0x94d049bb133111eb);
+    return value ^ value >> 31;
+}
+
+// Victims in another order are another scenario for the fairness test.
+static struct fingerprint fingerprint_of(const struct search *search, const struct scenario *scenario)
+{
+    struct fingerprint print = {mix(search->pending_count + 1), mix(~(uint64_t)search->pending_count)};
+    for (size_t i = 0; i < scenario->count; i++) {
+        print.a = mix(print.a ^ (scenario->pods[i] + UINT64_C(0x9e3779b97f4a7c15)));
+        print.b = mix(print.b + (scenario->pods[i] ^ UINT64_C(0xd1b54a32d192ed03)));
+    }
+    print.a |= 1;
+    return print;
+}
+
+static struct fingerprint *find_slot(struct fingerprint *slots, size_t capacity, struct fingerprint print)
+{
+    size_t at = print.b & (capacity - 1);
+    while (slots[at].a != 0 && (slots[at].a != print.a || slots[at].b != print.b))
+        at = (at + 1) & (capacity - 1);
+    return &slots[at];
+}
+
+// Whether the scenario is new; it is remembered.
+static bool remember(struct search *search, const struct scenario *scenario)
+{
+    struct fingerprint_set *set = search->failed;
+    if ((set->count + 1) * 2 > set->capacity) {
+        const size_t capacity = set->capacity ? set->capacity * 2 : 64;
+        struct fingerprint *slots = memory_array(capacity, sizeof *slots);
+        for (size_t i = 0; i < set->capacity; i++) {
+            if (set->slots[i].a != 0)
+                *find_slot(slots, capacity, set->slots[i]) = set->slots[i];
+        }
+        free(set->slots);
+        set->slots = slots;
+        set->capacity = capacity;
+    }
+    const struct fingerprint print = fingerprint_of(search, scenario);
+    struct fingerprint *slot = find_slot(set->slots, set->capacity, print);
+    if (slot->a != 0)
+        return false;
+    *slot = print;
+    set->count++;
+    return true;
+}
+
+bool search_is_over(const struct search *search)
+{
+    return search->was_cut;
+}
+
+static void count_scenario(struct search *search)
+{
+    const struct snapshot_settings *settings = &search->cycle->snapshot->settings;
+    struct plan_action_counts *counts = &search->cycle->counts[search->cycle->action];
+    search->scenario_count++;
+    counts->scenarios_simulated++;
+    if (search->scenario_count >= settings->scenarios_per_workload ||
+        (settings->scenarios_per_action != SNAPSHOT_COUNT_UNLIMITED &&
+         counts->scenarios_simulated >= settings->scenarios_per_action))
+        search->was_cut = true;
+}
+
+// Feasible nodes and those of the victims.
+static struct node_set find_nodes(struct search *search, const struct scenario *scenario)
+{
+    const struct cycle *cycle = search->cycle;
+    const struct pool *pool = search->pool;
+    bool *chosen = arena_array(&search->arena, cycle->snapshot->node_count, sizeof *chosen);
+    for (size_t i = 0; i < scenario->count; i++) {
+        const struct pod_state *state = &cycle->pods[scenario->pods[i]].state;
+        chosen[state->origin.node] = true;
+    }
+    uint32_t *nodes = arena_array(&search->arena, pool->node_count, sizeof *nodes);
+    struct node_set set = {.nodes = nodes};
+    for (size_t i = 0; i < pool->node_count; i++) {
+        const uint32_t node = pool->node_indices[i];
+        if (search->feasible[node] || chosen[node])
+            nodes[set.count++] = node;
+    }
+    return set;
+}
+
+struct served {
+    struct workload **workloads; // by name
+    bool *acts;                  // by workload: the one that waits, and the victims
+    size_t count;
+    size_t acting;
+};
+
+// All that allocate would consider, the victims, and the workload that waits.
+static struct served find_served(struct search *search, const struct scenario *scenario)
+{
+    struct cycle *cycle = search->cycle;
+    const size_t workload_count = cycle->snapshot->workload_count;
+    struct served served = {.acts = arena_array(&search->arena, workload_count, sizeof *served.acts)};
+    served.acts[search->workload->index] = true;
+    for (size_t i = 0; i < scenario->count; i++)
+        served.acts[cycle->pods[scenario->pods[i]].workload] = true;
+    served.workloads =
+        arena_array(&search->arena, search->candidate_count + search->waiting_count + 1, sizeof *served.workloads);
+    // Both lists are in the order of names; the waiting workload is in one of them or goes in its place.
+    size_t c = 0, w = 0;
+    bool placed_own = false;
+    while (c < search->candidate_count || w < search->waiting_count || !placed_own) {
+        struct workload *next = placed_own ? NULL : search->workload;
+        if (c < search->candidate_count && (!next || search->candidates[c]->index <= next->index))
+            next = search->candidates[c];
+        if (w < search->waiting_count && (!next || search->waiting[w]->index <= next->index))
+            next = search->waiting[w];
+        const bool waits = w < search->waiting_count && search->waiting[w] == next;
+        c += c < search->candidate_count && search->candidates[c] == next;
+        w += waits;
+        placed_own = placed_own || next == search->workload;
+        if (waits || served.acts[next->index])
+            served.workloads[served.count++] = next;
+        served.acting += served.acts[next->index];
+    }
+    return served;
+}
+
+// Serves everybody in the ordinary order; only victims and the waiting workload are placed. False where that one is
+// not.
+static bool serve(struct search *search, const struct scenario *scenario)
+{
+    const struct node_set set = find_nodes(search, scenario);
+    struct served served = find_served(search, scenario);
+    struct walk walk;
+    walk_open(&walk, search->cycle, search->pool, WALK_SERVE, served.workloads, served.count, SNAPSHOT_COUNT_UNLIMITED,
+              &search->arena);
+    bool placed = false;
+    while (served.acting > 0) {
+        struct workload *workload = walk_next(&walk);
+        if (!served.acts[workload->index])
+            continue;
+        served.acting--;
+        const bool fits = allocate_workload(search->cycle, search->pool, workload, &set, true, NULL);
+        if (workload == search->workload && !fits)
+            return false;
+        placed = placed || workload == search->workload;
+    }
+    return placed;
+}
+
+// Whether the pods of this probe hold a place each.
+static bool is_solved(const struct search *search)
+{
+    const struct workload *workload = search->workload;
+    for (uint32_t i = 0; i < search->pending_count; i++) {
+        if (!pod_status_is_held(search->cycle->pods[workload->unit[i]].state.status))
+            return false;
+    }
+    return true;
+}
+
+bool search_try(struct search *search, const struct scenario *scenario)
+{
+    struct cycle *cycle = search->cycle;
+    if (scenario->count == 0 || search->was_cut)
+        return false;
+    if (!remember(search, scenario)) {
+        cycle->counts[cycle->action].scenarios_filtered++;
+        return false;
+    }
+    count_scenario(search);
+    const size_t checkpoint = statement_checkpoint(cycle);
+    for (size_t i = 0; i < scenario->count; i++)
+        statement_evict(cycle, scenario->pods[i]);
+    const bool found = serve(search, scenario) && is_solved(search) && search->is_lawful(search, scenario);
+    arena_clear(&search->arena);
+    if (!found) {
+        statement_roll_back(cycle, checkpoint);
+        unit_find(cycle, search->workload);
+        return false;
+    }
+    uint32_t *pods = arena_array(cycle->arena, scenario->count, sizeof *pods);
+    memcpy(pods, scenario->pods, scenario->count * sizeof *pods);
+    search->solution = (struct scenario){pods, scenario->count};
+    return true;
+}
+
+static void set_pending_count(struct search *search, uint32_t count)
+{
+    search->pending_count = count;
+    search->workload->unit_cap = count;
+    search->workload->unit_is_known = false;
+    unit_find(search->cycle, search->workload);
+}
+
+// Looks for a place for the first count pods of the unit. A success stays in the open statement.
+static bool probe(struct search *search, scenario_generator generator, uint32_t count)
+{
+    set_pending_count(search, count);
+    const bool found = generator(search);
+    arena_clear(&search->probe_arena);
+    return found;
+}
+
+// Takes a success back and keeps its victims evicted from now on.
+static void keep_victims(struct search *search, size_t checkpoint)
+{
+    statement_roll_back(search->cycle, checkpoint);
+    search->recorded = search->solution;
+}
+
+static bool run_generator(struct search *search, scenario_generator generator)
+{
+    const size_t checkpoint = statement_checkpoint(search->cycle);
+    const uint32_t all = search->unit_count;
+    uint32_t found = 0, failed = all + 1;
+    search->recorded = (struct scenario){0};
+    for (uint32_t count = 1; found < all; count = count * 2 < all ? count * 2 : all) {
+        if (!probe(search, generator, count)) {
+            failed = count;
+            break;
+        }
+        if (count == all)
+            return true;
+        found = count;
+        keep_victims(search, checkpoint);
+    }
+    while (found > 0 && failed - found > 1 && !search->was_cut) {
+        const uint32_t middle = found + (failed - found) / 2;
+        if (probe(search, generator, middle)) {
+            found = middle;
+            keep_victims(search, checkpoint);
+        } else {
+            failed = middle;
+        }
+    }
+    return found > 0 && !search->was_cut && probe(search, generator, all);
+}
+
+// Where every pod needs a GPU: nodes with one idle or releasing, in whole or in part; else all.
+static void find_feasible(struct search *search)
+{
+    const struct cycle *cycle = search->cycle;
+    const struct snapshot_workload *spec = search->workload->spec;
+    bool all_need_gpu = true;
+    for (uint32_t i = 0; i < spec->pod_count; i++)
+        all_need_gpu = all_need_gpu && cycle->pods[spec->first_pod + i].request.needs_gpu;
+    search->feasible = arena_array(cycle->arena, cycle->snapshot->node_count, sizeof *search->feasible);
+    for (size_t i = 0; i < search->pool->node_count; i++) {
+        const struct node *node = search->pool->nodes[i];
+        search->feasible[node->index] = !all_need_gpu || node_free_gpu_milli(cycle->snapshot, node) > 0;
+    }
+}
+
+bool search_run(struct search *search)
+{
+    struct cycle *cycle = search->cycle;
+    arena_init(&search->probe_arena);
+    arena_init(&search->arena);
+    search->failed = memory_array(1, sizeof *search->failed);
+    search->workload->unit_cap = SNAPSHOT_COUNT_UNLIMITED;
+    search->workload->unit_is_known = false;
+    unit_find(cycle, search->workload);
+    search->unit_count = search->workload->unit_count;
+    if (search->candidate_count == 0 || search->unit_count == 0)
+        return false;
+    find_feasible(search);
+    bool found = false;
+    for (size_t g = 0; g < sizeof GENERATORS / sizeof GENERATORS[0] && !found && !search->was_cut; g++)
+        found = run_generator(search, GENERATORS[g]);
+    search->workload->unit_cap = SNAPSHOT_COUNT_UNLIMITED;
+    search->workload->unit_is_known = false;
+    return found;
+}
+
+void search_done(struct search *search)
+{
+    if (search->failed)
+        free(search->failed->slots);
+    free(search->failed);
+    arena_done(&search->probe_arena);
+    arena_done(&search->arena);
+    *search = (struct search){0};
+}

@@ -1,0 +1,34 @@
+// Shared devices of a node: which one a request for a part of a device joins, and when it opens a new one.
+// docs/scheduler.md, 5.6.
+#pragma once
+#include "scheduler/cycle.h"
+struct arena;
+
+// Memory of one device that the request takes on this node.
+int64_t request_memory_mib(const struct request *request, const struct node *node);
+// Whether the request finds room on that device.
+bool shared_device_fits(const struct node *node, const struct shared_device *device, int64_t memory_mib);
+// How many devices fit, at most the request's number.
+uint32_t shared_device_count_fits(const struct node *node, const struct request *request);
+
+struct device_choice {
+    struct place place;
+    bool waits; // some device has no idle memory, or stands only as a promise
+};
+
+// Chooses the request's devices on a node where node_fit_pod says that it fits, fullest first with bin-pack, whole ones
+// first with spread; new ones are added to the node under the smallest number that names none there.
+struct device_choice shared_device_choose(struct node *node, const struct request *request,
+                                          enum placement_strategy strategy, struct arena *arena);
+// How many whole devices the choice would open.
+uint32_t shared_device_count_new(const struct node *node, const struct request *request,
+                                 enum placement_strategy strategy);
+// The device of that name, added where there is none yet. name lives as long as the cycle.
+uint32_t shared_device_find(struct node *node, const char *name, struct arena *arena);
+// A device under the smallest free number.
+uint32_t shared_device_open(struct node *node, struct arena *arena);
+
+static inline bool shared_device_is_used(const struct shared_device *device)
+{
+    return device->standing + device->releasing + device->promised > 0;
+}

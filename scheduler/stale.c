@@ -1,0 +1,55 @@
+// Stale gang eviction: a gang that lost pods below its minimum, and got them back in no time of grace, stops as a
+// whole.
+#include "scheduler/evictions.h"
+#include "scheduler/pod_status.h"
+#include "scheduler/unit.h"
+
+static bool is_held(const struct workload *workload, const struct group *group)
+{
+    if (!group->is_set)
+        return group->counts.used >= group->minimum;
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < group->child_count; i++)
+        held += is_held(workload, &workload->groups[workload->children[group->first_child + i]]);
+    return held >= group->minimum;
+}
+
+bool stale_is(const struct workload *workload)
+{
+    return workload->counts.succeeded == 0 && workload->counts.used > 0 && !is_held(workload, &workload->groups[0]);
+}
+
+static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)
+{
+    const struct workload *workload = context;
+    uint32_t needed = 0;
+    for (uint32_t i = 0; i < workload->group_count; i++)
+        needed += workload->groups[i].is_set ? 0 : workload->groups[i].minimum;
+    return arena_printf(cycle->arena, "%s of %s stops: the gang lost its minimum, %u of %u pods are left",
+                        pod->spec->name, workload->spec->name, workload->counts.used, needed);
+}
+
+static bool is_over_grace(const struct cycle *cycle, const struct workload *workload)
+{
+    const struct snapshot_workload *spec = workload->spec;
+    const int64_t grace = spec->staleness_grace_ms != SNAPSHOT_TIME_NONE ? spec->staleness_grace_ms
+                                                                         : cycle->snapshot->settings.staleness_grace_ms;
+    const int64_t stale = spec->stale_ms != SNAPSHOT_TIME_NONE ? spec->stale_ms : 0;
+    return grace >= 0 && stale >= grace;
+}
+
+void stale_run(struct cycle *cycle, struct pool *pool)
+{
+    for (size_t i = 0; i < pool->holder_count; i++) {
+        struct workload *workload = pool->holders[i];
+        if (!stale_is(workload) || !is_over_grace(cycle, workload))
+            continue;
+        for (uint32_t p = 0; p < workload->spec->pod_count; p++) {
+            const struct pod *pod = &cycle->pods[workload->spec->first_pod + p];
+            if (pod_status_is_held(pod->state.status))
+                statement_evict(cycle, pod->index);
+        }
+        const struct statement_reasons reasons = {.beneficiary = SNAPSHOT_NONE, .evict = why, .context = workload};
+        statement_commit(cycle, pool->index, reasons);
+    }
+}

@@ -1,0 +1,260 @@
+#include "scheduler/unit.h"
+
+#include "base/arena.h"
+#include "scheduler/node.h"
+#include "scheduler/pod_status.h"
+#include "scheduler/queue.h"
+
+static const struct group *child_of(const struct workload *workload, const struct group *group, uint32_t i)
+{
+    return &workload->groups[workload->children[group->first_child + i]];
+}
+
+// Placing looks at what a leaf holds; choosing victims at what is left of it.
+enum view {
+    VIEW_HELD,
+    VIEW_LEFT
+};
+
+static uint32_t pods_of(const struct group *leaf, enum view view)
+{
+    return view == VIEW_HELD ? leaf->counts.held : leaf->counts.held - leaf->taken;
+}
+
+static bool is_satisfied(const struct workload *workload, const struct group *group, enum view view);
+
+static uint32_t count_satisfied(const struct workload *workload, const struct group *set, enum view view)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < set->child_count; i++)
+        count += is_satisfied(workload, child_of(workload, set, i), view);
+    return count;
+}
+
+// Satisfied children of a set, pods of a leaf.
+static uint32_t filled(const struct workload *workload, const struct group *group, enum view view)
+{
+    return group->is_set ? count_satisfied(workload, group, view) : pods_of(group, view);
+}
+
+static bool is_satisfied(const struct workload *workload, const struct group *group, enum view view)
+{
+    return filled(workload, group, view) >= group->minimum;
+}
+
+bool unit_group_is_satisfied(const struct workload *workload, const struct group *group)
+{
+    return is_satisfied(workload, group, VIEW_HELD);
+}
+
+bool unit_group_is_ready(const struct workload *workload, const struct group *group)
+{
+    if (!group->is_set)
+        return group->counts.held + group->counts.pending + group->counts.returnable >= group->minimum;
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < group->child_count; i++)
+        ready += unit_group_is_ready(workload, child_of(workload, group, i));
+    return ready >= group->minimum;
+}
+
+bool unit_workload_is_ready(const struct workload *workload)
+{
+    return unit_group_is_ready(workload, &workload->groups[0]);
+}
+
+// <0: a is served first. Equal ones go by index, which is by name.
+static int compare_members(const struct workload *workload, const struct group *a, const struct group *b,
+                           enum view view)
+{
+    const uint32_t count_a = filled(workload, a, view), count_b = filled(workload, b, view);
+    const bool satisfied_a = count_a >= a->minimum, satisfied_b = count_b >= b->minimum;
+    if (satisfied_a != satisfied_b)
+        return satisfied_a - satisfied_b;
+    if (!satisfied_a)
+        return 0;
+    if ((a->minimum > 0) != (b->minimum > 0))
+        return a->minimum > 0 ? -1 : 1;
+    const uint64_t left = a->minimum > 0 ? (uint64_t)count_a * b->minimum : count_a;
+    const uint64_t right = b->minimum > 0 ? (uint64_t)count_b * a->minimum : count_b;
+    return (left > right) - (left < right);
+}
+
+static void order_children(const struct workload *workload, const struct group *group, enum view view,
+                           uint32_t *out_children)
+{
+    for (uint32_t i = 0; i < group->child_count; i++) {
+        const uint32_t child = workload->children[group->first_child + i];
+        uint32_t at = i;
+        while (at > 0 &&
+               compare_members(workload, &workload->groups[child], &workload->groups[out_children[at - 1]], view) < 0) {
+            out_children[at] = out_children[at - 1];
+            at--;
+        }
+        out_children[at] = child;
+    }
+}
+
+void unit_order_children(const struct workload *workload, const struct group *group, uint32_t *out_children)
+{
+    order_children(workload, group, VIEW_HELD, out_children);
+}
+
+static bool is_placeable(const struct pod *pod)
+{
+    return pod->state.status == SNAPSHOT_POD_PENDING ||
+           (pod->state.evicted && pod->state.status == SNAPSHOT_POD_RELEASING);
+}
+
+static void collect_pods(struct cycle *cycle, struct workload *workload, const struct group *leaf, uint32_t count)
+{
+    for (uint32_t i = 0; i < leaf->pod_count && count > 0; i++) {
+        const uint32_t pod = workload->order[leaf->first_pod + i];
+        if (!is_placeable(&cycle->pods[pod]))
+            continue;
+        workload->unit[workload->unit_count++] = pod;
+        count--;
+    }
+}
+
+static void collect(struct cycle *cycle, struct workload *workload, const struct group *group)
+{
+    if (!group->is_set) {
+        const uint32_t held = group->counts.held;
+        collect_pods(cycle, workload, group, held >= group->minimum ? 1 : group->minimum - held);
+        return;
+    }
+    uint32_t only = group->child_count ? workload->children[group->first_child] : 0;
+    uint32_t *order = &only;
+    if (group->child_count > 1) {
+        order = arena_array(cycle->arena, group->child_count, sizeof *order);
+        unit_order_children(workload, group, order);
+    }
+    const uint32_t before = workload->unit_count;
+    if (count_satisfied(workload, group, VIEW_HELD) < group->minimum) {
+        // The gang: what the first members lack, all together. One with too few pods is no member yet.
+        uint32_t members = 0;
+        for (uint32_t i = 0; i < group->child_count && members < group->minimum; i++) {
+            const struct group *child = &workload->groups[order[i]];
+            if (!is_satisfied(workload, child, VIEW_HELD) && unit_group_is_ready(workload, child)) {
+                collect(cycle, workload, child);
+                members++;
+            } else if (is_satisfied(workload, child, VIEW_HELD)) {
+                members++;
+            }
+        }
+        if (members < group->minimum)
+            workload->unit_count = before;
+        return;
+    }
+    for (uint32_t i = 0; i < group->child_count && workload->unit_count == before; i++) {
+        if (unit_group_is_ready(workload, &workload->groups[order[i]]))
+            collect(cycle, workload, &workload->groups[order[i]]);
+    }
+}
+
+void unit_find(struct cycle *cycle, struct workload *workload)
+{
+    if (workload->unit_is_known)
+        return;
+    if (!workload->unit)
+        workload->unit = arena_array(cycle->arena, workload->spec->pod_count, sizeof *workload->unit);
+    workload->unit_count = 0;
+    collect(cycle, workload, &workload->groups[0]);
+    if (workload->unit_count > workload->unit_cap)
+        workload->unit_count = workload->unit_cap;
+    workload->unit_is_known = true;
+}
+
+struct amounts unit_amounts(struct cycle *cycle, struct workload *workload, int64_t gpu_memory_mib)
+{
+    unit_find(cycle, workload);
+    struct amounts sum = {0};
+    for (uint32_t i = 0; i < workload->unit_count; i++)
+        sum = amounts_add(sum, request_amounts(&cycle->pods[workload->unit[i]].request, gpu_memory_mib));
+    return sum;
+}
+
+static uint32_t take(struct cycle *cycle, struct workload *workload, uint32_t index, uint32_t *out_pods)
+{
+    struct pod *pod = &cycle->pods[index];
+    pod->taken = true;
+    workload->groups[pod->group].taken++;
+    *out_pods = index;
+    return 1;
+}
+
+static bool is_left(const struct pod *pod)
+{
+    return pod_status_is_held(pod->state.status) && !pod->taken;
+}
+
+static uint32_t take_leaf(struct cycle *cycle, struct workload *workload, const struct group *leaf, uint32_t *out_pods)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < leaf->pod_count; i++) {
+        const uint32_t pod = workload->order[leaf->first_pod + i];
+        if (is_left(&cycle->pods[pod]))
+            count += take(cycle, workload, pod, out_pods + count);
+    }
+    return count;
+}
+
+static uint32_t take_whole(struct cycle *cycle, struct workload *workload, const struct group *group,
+                           uint32_t *out_pods)
+{
+    if (!group->is_set)
+        return take_leaf(cycle, workload, group, out_pods);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < group->child_count; i++)
+        count += take_whole(cycle, workload, child_of(workload, group, i), out_pods + count);
+    return count;
+}
+
+static uint32_t take_last(struct cycle *cycle, struct workload *workload, const struct group *leaf, uint32_t *out_pods)
+{
+    for (uint32_t i = leaf->pod_count; i-- > 0;) {
+        const uint32_t pod = workload->order[leaf->first_pod + i];
+        if (is_left(&cycle->pods[pod]))
+            return take(cycle, workload, pod, out_pods);
+    }
+    return 0;
+}
+
+// A surplus pod or sub-group of the member; 0 where it has none.
+static uint32_t take_surplus(struct cycle *cycle, struct workload *workload, const struct group *group,
+                             uint32_t *out_pods)
+{
+    if (!group->is_set)
+        return pods_of(group, VIEW_LEFT) > group->minimum ? take_last(cycle, workload, group, out_pods) : 0;
+    uint32_t only = group->child_count ? workload->children[group->first_child] : 0;
+    uint32_t *order = &only;
+    if (group->child_count > 1) {
+        order = arena_array(cycle->arena, group->child_count, sizeof *order);
+        order_children(workload, group, VIEW_LEFT, order);
+    }
+    uint32_t count = 0;
+    for (uint32_t i = group->child_count; i-- > 0 && count == 0;)
+        count = take_surplus(cycle, workload, &workload->groups[order[i]], out_pods);
+    if (count > 0 || count_satisfied(workload, group, VIEW_LEFT) <= group->minimum)
+        return count;
+    for (uint32_t i = group->child_count; i-- > 0 && count == 0;)
+        count = take_whole(cycle, workload, &workload->groups[order[i]], out_pods);
+    return count;
+}
+
+uint32_t unit_take_victims(struct cycle *cycle, struct workload *workload, uint32_t *out_pods)
+{
+    const struct group *root = &workload->groups[0];
+    uint32_t count = 0;
+    if (count_satisfied(workload, root, VIEW_LEFT) > 0)
+        count = take_surplus(cycle, workload, root, out_pods);
+    return count > 0 ? count : take_whole(cycle, workload, root, out_pods);
+}
+
+void unit_give_back(struct cycle *cycle, struct workload *workload)
+{
+    for (uint32_t i = 0; i < workload->group_count; i++)
+        workload->groups[i].taken = 0;
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++)
+        cycle->pods[workload->spec->first_pod + i].taken = false;
+}

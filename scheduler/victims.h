@@ -1,0 +1,38 @@
+// Victims taken so far, unit by unit in the order of giving way, and what they would free on each node.
+// docs/scheduler.md, 6.5 and 6.6.
+#pragma once
+#include "scheduler/search.h"
+
+struct victim_unit {
+    const uint32_t *pods;
+    uint32_t count;
+};
+
+struct victims {
+    struct search *search;
+    struct walk walk;
+    struct victim_unit *units; // without those that are recorded already
+    size_t unit_count;
+    uint32_t *pods; // of all units
+    size_t pod_count;
+    bool *is_recorded;    // by pod, of the pool's candidates
+    int64_t *freed_milli; // by node: GPUs of recorded and taken victims
+    int64_t *recorded_milli;
+    // The idle-GPU filter's running figures.
+    int64_t same_milli;  // what each pending pod asks for, where all ask for the same; else -1
+    int64_t place_count; // places for such a pod
+};
+
+// Memory is the search's probe arena.
+void victims_open(struct victims *victims, struct search *search);
+// Takes the next unit; false where nobody is left.
+bool victims_take(struct victims *victims);
+// Gives all units back.
+void victims_close(struct victims *victims);
+
+// GPUs on the node with recorded and taken victims gone.
+int64_t victims_node_milli(const struct victims *victims, uint32_t node);
+// Whether the pending pods could possibly fit: the three cheap filters of 6.6.
+bool victims_may_suffice(struct victims *victims);
+// What a pending pod counts in GPUs where no node is chosen yet: an amount of memory by the largest device.
+int64_t victims_pending_milli(const struct search *search, const struct pod *pod);

@@ -1,0 +1,117 @@
+#include "scheduler/workload_order.h"
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_priority(const struct workload *a, const struct workload *b)
+{
+    return compare_numbers(b->spec->priority, a->spec->priority);
+}
+
+// 0: some gang lacks pods; 1: all have just their minimum; 2: some has more.
+static int elastic_state(const struct workload *workload, bool without_taken)
+{
+    int state = 1;
+    for (uint32_t i = 0; i < workload->group_count; i++) {
+        const struct group *group = &workload->groups[i];
+        const uint32_t left = group->counts.held - (without_taken ? group->taken : 0);
+        if (group->is_set)
+            continue;
+        if (left < group->minimum)
+            return 0;
+        if (left > group->minimum)
+            state = 2;
+    }
+    return state;
+}
+
+static int compare_elastic_state(const struct workload *a, const struct workload *b)
+{
+    return elastic_state(a, false) - elastic_state(b, false);
+}
+
+static int compare_elastic_rest(const struct workload *a, const struct workload *b)
+{
+    return elastic_state(a, true) - elastic_state(b, true);
+}
+
+static int compare_age(const struct workload *a, const struct workload *b)
+{
+    return compare_numbers(a->spec->created_ms, b->spec->created_ms);
+}
+
+static int compare_name(const struct workload *a, const struct workload *b)
+{
+    return compare_numbers(a->index, b->index);
+}
+
+struct workload_rule {
+    const char *text;
+    int (*compare)(const struct workload *a, const struct workload *b);
+};
+
+// Who of a project is served next. The first rule that tells a and b apart decides.
+static const struct workload_rule WORKLOAD_RULES[] = {
+    {"higher priority first", compare_priority},
+    {"below its minimum before at its minimum before above", compare_elastic_state},
+    {"older first", compare_age},
+    {"name, to break every tie", compare_name},
+};
+
+// Who of a project gives way first is the last of this order: the same rules on what is left of a workload.
+static const struct workload_rule VICTIM_RULES[] = {
+    {"higher priority stays", compare_priority},
+    {"what is left below its minimum stays before at its minimum before above", compare_elastic_rest},
+    {"older stays", compare_age},
+    {"name, to break every tie", compare_name},
+};
+
+enum {
+    WORKLOAD_RULE_COUNT = sizeof WORKLOAD_RULES / sizeof WORKLOAD_RULES[0]
+};
+
+static int compare_by(const struct workload_rule *rules, const struct workload *a, const struct workload *b,
+                      const char **out_rule)
+{
+    int order = 0;
+    for (size_t i = 0; i < WORKLOAD_RULE_COUNT && order == 0; i++) {
+        order = rules[i].compare(a, b);
+        if (out_rule)
+            *out_rule = rules[i].text;
+    }
+    return order;
+}
+
+int workload_compare(const struct workload *a, const struct workload *b, const char **out_rule)
+{
+    return compare_by(WORKLOAD_RULES, a, b, out_rule);
+}
+
+int workload_compare_victims(const struct workload *a, const struct workload *b, const char **out_rule)
+{
+    return compare_by(VICTIM_RULES, b, a, out_rule);
+}
+
+static int compare_role(const struct snapshot_pod *a, const struct snapshot_pod *b)
+{
+    const bool leads_a = a->role == POD_ROLE_MASTER || a->role == POD_ROLE_LAUNCHER;
+    const bool leads_b = b->role == POD_ROLE_MASTER || b->role == POD_ROLE_LAUNCHER;
+    return leads_b - leads_a;
+}
+
+static int compare_head(const struct snapshot_pod *a, const struct snapshot_pod *b)
+{
+    return (b->role == POD_ROLE_HEAD) - (a->role == POD_ROLE_HEAD);
+}
+
+int pod_compare(const struct snapshot_pod *a, const struct snapshot_pod *b)
+{
+    int order = compare_role(a, b);
+    if (order == 0)
+        order = compare_head(a, b);
+    if (order == 0)
+        order = compare_numbers(b->priority, a->priority);
+    return order ? order : (a > b) - (a < b); // pods stand in the order of their names
+}

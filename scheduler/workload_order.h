@@ -1,0 +1,10 @@
+// Which workload of a project goes first, and which pod of a workload. docs/scheduler.md, 3.3 and 3.4.
+#pragma once
+#include "scheduler/cycle.h"
+
+// <0: a first; >0: b first; 0 only where a == b. *out_rule (may be NULL) is the rule that decided, static text.
+int workload_compare(const struct workload *a, const struct workload *b, const char **out_rule);
+// <0: a gives way first, looking at what the victim walk left of both.
+int workload_compare_victims(const struct workload *a, const struct workload *b, const char **out_rule);
+// <0: a is placed before b inside their sub-group.
+int pod_compare(const struct snapshot_pod *a, const struct snapshot_pod *b);
