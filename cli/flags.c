@@ -1,0 +1,144 @@
+#include "cli/flags.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct flag *find_long(const struct flag *const *tables, const char *name, size_t length)
+{
+    for (; *tables; tables++)
+        for (const struct flag *flag = *tables; flag->name; flag++)
+            if ((strlen(flag->name) == length && strncmp(flag->name, name, length) == 0) ||
+                (flag->alias && strlen(flag->alias) == length && strncmp(flag->alias, name, length) == 0))
+                return flag;
+    return NULL;
+}
+
+static const struct flag *find_letter(const struct flag *const *tables, char letter)
+{
+    for (; *tables; tables++)
+        for (const struct flag *flag = *tables; flag->name; flag++)
+            if (flag->letter == letter)
+                return flag;
+    return NULL;
+}
+
+static int add_value(struct arguments *arguments, const struct flag *flag, const char *text, struct error *err)
+{
+    struct flag_value *value = NULL;
+    for (size_t i = 0; i < arguments->value_count && !value; i++)
+        if (arguments->values[i].flag == flag)
+            value = &arguments->values[i];
+    if (!value) {
+        if (arguments->value_count == FLAG_VALUES_MAX)
+            return error_set(err, ERROR_INVALID, "too many flags");
+        value = &arguments->values[arguments->value_count++];
+        *value = (struct flag_value){.flag = flag};
+    }
+    if (flag->type != FLAG_LIST)
+        value->count = 0;
+    if (value->count == FLAG_VALUES_MAX)
+        return error_set(err, ERROR_INVALID, "--%s: too many values", flag->name);
+    value->texts[value->count++] = text;
+    return 0;
+}
+
+// A switch takes no value unless it stands behind `=`.
+static int read_flag(int argc, char **argv, int *index, const struct flag *flag, const char *attached,
+                     struct arguments *arguments, struct error *err)
+{
+    const char *text = attached;
+    if (flag->type == FLAG_SWITCH && text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        return error_set(err, ERROR_INVALID, "--%s: true or false, got %s", flag->name, text);
+    if (!text && flag->type == FLAG_SWITCH)
+        text = "true";
+    if (!text) {
+        if (*index + 1 >= argc)
+            return error_set(err, ERROR_INVALID, "--%s: a value is missing", flag->name);
+        text = argv[++*index];
+    }
+    return add_value(arguments, flag, text, err);
+}
+
+static int read_word(struct arguments *arguments, const char *word, struct error *err)
+{
+    if (arguments->word_count == WORDS_MAX)
+        return error_set(err, ERROR_INVALID, "too many words");
+    arguments->words[arguments->word_count++] = word;
+    return 0;
+}
+
+static int read_one(int argc, char **argv, int *index, const struct flag *const *tables, struct arguments *arguments,
+                    struct error *err)
+{
+    const char *text = argv[*index];
+    if (text[0] != '-' || text[1] == '\0')
+        return read_word(arguments, text, err);
+    if (text[1] == '-') {
+        const char *equals = strchr(text, '=');
+        size_t length = equals ? (size_t)(equals - text - 2) : strlen(text + 2);
+        const struct flag *flag = find_long(tables, text + 2, length);
+        if (!flag)
+            return error_set(err, ERROR_INVALID, "unknown flag: %.*s", (int)length + 2, text);
+        return read_flag(argc, argv, index, flag, equals ? equals + 1 : NULL, arguments, err);
+    }
+    const struct flag *flag = find_letter(tables, text[1]);
+    if (!flag)
+        return error_set(err, ERROR_INVALID, "unknown flag: -%c", text[1]);
+    const char *attached = text[2] == '\0' ? NULL : text[2] == '=' ? text + 3 : text + 2;
+    return read_flag(argc, argv, index, flag, attached, arguments, err);
+}
+
+int flags_read(int argc, char **argv, const struct flag *const *tables, struct arguments *out_arguments,
+               struct error *err)
+{
+    *out_arguments = (struct arguments){0};
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            out_arguments->has_rest = true;
+            for (i++; i < argc; i++) {
+                if (out_arguments->rest_count == REST_MAX)
+                    return error_set(err, ERROR_INVALID, "too many words after --");
+                out_arguments->rest[out_arguments->rest_count++] = argv[i];
+            }
+            return 0;
+        }
+        if (read_one(argc, argv, &i, tables, out_arguments, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+const struct flag_value *flag_values(const struct arguments *arguments, const char *name)
+{
+    for (size_t i = 0; i < arguments->value_count; i++)
+        if (strcmp(arguments->values[i].flag->name, name) == 0)
+            return &arguments->values[i];
+    return NULL;
+}
+
+const char *flag_text(const struct arguments *arguments, const char *name)
+{
+    const struct flag_value *value = flag_values(arguments, name);
+    return value ? value->texts[value->count - 1] : NULL;
+}
+
+bool flag_is_set(const struct arguments *arguments, const char *name)
+{
+    const char *text = flag_text(arguments, name);
+    return text && strcmp(text, "false") != 0;
+}
+
+void flags_help(const struct flag *const *tables)
+{
+    for (; *tables; tables++) {
+        for (const struct flag *flag = *tables; flag->name; flag++) {
+            char left[64];
+            snprintf(left, sizeof(left), "%s%c%s--%s%s%s", flag->letter ? "-" : "  ", flag->letter ? flag->letter : ' ',
+                     flag->letter ? ", " : " ", flag->name, flag->argument && *flag->argument ? " " : "",
+                     flag->argument ? flag->argument : "");
+            printf("  %-38s %s\n", left, flag->sentence);
+        }
+    }
+}
