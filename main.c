@@ -1,4 +1,6 @@
 // Which command: hands over to daemon/, simulation/ or cli/.
+#include "simulation/simulate.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +18,7 @@ struct command {
 };
 
 static const struct command COMMANDS[] = {
+    {"simulate", simulate_main, "run scheduling cycles over a snapshot in a file"},
     {"version", version_main, "print the version"},
 };
 
