@@ -47,17 +47,23 @@ bool connection_ends_of(const struct mg_request_info *info, struct connection_en
     return true;
 }
 
-static bool socket_has_ends(int fd, const struct connection_ends *ends)
+static bool is_local_port(int fd, uint16_t port)
 {
-    struct sockaddr_in peer, self;
-    socklen_t peer_size = sizeof(peer), self_size = sizeof(self);
-    return getpeername(fd, (struct sockaddr *)&peer, &peer_size) == 0 && peer.sin_family == AF_INET &&
-           getsockname(fd, (struct sockaddr *)&self, &self_size) == 0 && ntohs(self.sin_port) == ends->local_port &&
-           (ends->remote_port == 0 ||
-            (peer.sin_addr.s_addr == ends->remote_address && ntohs(peer.sin_port) == ends->remote_port));
+    struct sockaddr_in self;
+    socklen_t size = sizeof(self);
+    return getsockname(fd, (struct sockaddr *)&self, &size) == 0 && self.sin_family == AF_INET &&
+           ntohs(self.sin_port) == port;
 }
 
-// remote_port 0: every connection of the local port.
+static bool is_remote(int fd, const struct connection_ends *ends)
+{
+    struct sockaddr_in peer;
+    socklen_t size = sizeof(peer);
+    return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET &&
+           peer.sin_addr.s_addr == ends->remote_address && ntohs(peer.sin_port) == ends->remote_port;
+}
+
+// remote_port 0: every socket of the local port, the listening one too.
 static bool cut_sockets(const struct connection_ends *ends, int how)
 {
     bool was_found = false;
@@ -66,7 +72,8 @@ static bool cut_sockets(const struct connection_ends *ends, int how)
         return false;
     for (struct dirent *entry; (entry = readdir(dir));) {
         int fd = atoi(entry->d_name);
-        if (entry->d_name[0] == '.' || fd == dirfd(dir) || !socket_has_ends(fd, ends))
+        if (entry->d_name[0] == '.' || fd == dirfd(dir) || !is_local_port(fd, ends->local_port) ||
+            (ends->remote_port != 0 && !is_remote(fd, ends)))
             continue;
         shutdown(fd, how);
         was_found = true;

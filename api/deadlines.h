@@ -43,5 +43,5 @@ void deadlines_wake(struct deadlines *deadlines);
 
 // Cuts a connection now. False when no socket has these ends.
 bool connection_cut(const struct connection_ends *ends, enum deadline_effect effect);
-// Cuts every connection to this local port.
+// Ends listening on this local port and cuts every connection to it: a thread that polls either wakes.
 void connection_cut_all(uint16_t local_port);

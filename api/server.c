@@ -197,7 +197,7 @@ void api_server_stop(struct server *server, int64_t wait_ms)
     while (atomic_load(&core->running) > 0 && timestamp_monotonic_us() < until_us)
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
     for (size_t i = 0; i < core->connections.port_count; i++)
-        connection_cut_all(core->connections.ports[i]); // idle connections would hold mg_stop for 2 s
+        connection_cut_all(core->connections.ports[i]); // what polls them would hold mg_stop for 2 s
     mg_stop(core->context);
     mg_exit_library();
     server->core = NULL;
