@@ -1,0 +1,50 @@
+// The devices of nodes and who holds them: the dashboard's cluster map, and the figures of the nodes' telemetry.
+#pragma once
+#include "db/node_pods.h"
+#include "model/node.h"
+
+struct arena;
+struct db_conn;
+struct error;
+struct json_writer;
+
+enum device_state {
+    DEVICE_FREE,
+    DEVICE_ALLOCATED,
+    DEVICE_RELEASING, // all who hold it are on their way out
+    DEVICE_DOWN,      // the node is not ready, or the device is unhealthy
+    DEVICE_CORDONED,  // free, but nothing is placed there
+};
+
+struct device_holder {
+    const struct node_pod *pod;
+    int64_t share_milli;
+};
+
+struct device {
+    enum device_state state;
+    struct device_holder *holders;
+    size_t holder_count;
+    size_t holder_capacity;
+};
+
+// A node with what is held of it.
+struct node_view {
+    struct node node;
+    const char *cluster_uuid;
+    const char *cluster_name;
+    struct device *devices; // node.gpu_count of them
+    int64_t gpu_allocated_milli;
+    int64_t cpu_allocated_milli;
+    int64_t memory_allocated_bytes;
+    int64_t pod_count;
+};
+
+// Fills in all but the first three fields, by one statement for all.
+int node_views_read_devices(struct db_conn *conn, struct node_view *views, size_t count, struct arena *arena,
+                            struct error *err);
+
+// [{"index", "state", "workloads": [{"id", "name", "projectId", "projectName", "share", "preemptible"}]}]: of a
+// workload that the caller may not read, neither id nor name nor project.
+void node_view_write_devices(const struct node_view *view, const struct scope_filter *readable,
+                             struct json_writer *json);

@@ -1,0 +1,54 @@
+#include "db/node_pods.h"
+
+#include "base/arena.h"
+#include "db/db.h"
+
+#include <string.h>
+
+static const char SQL_READ[] =
+    "SELECT p.node_id, p.status, w.preemptible, p.gpu_allocated_milli, p.gpu_indices_json, p.gpu_groups_json, "
+    "p.gpu_portion_milli, p.cpu_milli, p.memory_bytes, w.uuid, w.name, w.project_name, w.cluster_id, w.department_id, "
+    "w.project_id FROM json_each(?) AS node JOIN pods p ON p.node_id = node.value AND p.deleted_ms = 0 "
+    "JOIN workloads w ON w.id = p.workload_id "
+    "WHERE p.status IN ('Binding', 'Bound', 'Running', 'Releasing') ORDER BY p.node_id, p.id";
+
+static struct node_pod read_pod(sqlite3_stmt *stmt, struct arena *arena)
+{
+    return (struct node_pod){
+        .node_id = db_column_int(stmt, 0),
+        .is_releasing = strcmp(db_column_text(stmt, 1, arena), "Releasing") == 0,
+        .is_preemptible = db_column_int(stmt, 2) != 0,
+        .gpu_milli = db_column_int(stmt, 3),
+        .gpu_indices_json = db_column_text(stmt, 4, arena),
+        .gpu_groups_json = db_column_text(stmt, 5, arena),
+        .gpu_portion_milli = db_column_int(stmt, 6),
+        .cpu_milli = db_column_int(stmt, 7),
+        .memory_bytes = db_column_int(stmt, 8),
+        .workload_uuid = db_column_text(stmt, 9, arena),
+        .workload_name = db_column_text(stmt, 10, arena),
+        .project_name = db_column_text(stmt, 11, arena),
+        .path = {.cluster_id = db_column_int(stmt, 12),
+                 .department_id = db_column_int(stmt, 13),
+                 .project_id = db_column_int(stmt, 14)},
+    };
+}
+
+int db_read_node_pods(struct db_conn *conn, const char *node_ids_json, struct arena *arena, struct node_pod **out_pods,
+                      size_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_READ, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, node_ids_json);
+    struct node_pod *pods = NULL;
+    size_t count = 0, capacity = 0;
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        pods = arena_grow(arena, pods, &capacity, count + 1, sizeof(*pods));
+        pods[count++] = read_pod(stmt, arena);
+    }
+    db_release(conn, stmt);
+    *out_pods = pods;
+    *out_count = count;
+    return rc;
+}

@@ -1,0 +1,31 @@
+// The pods that hold something of nodes, with whose they are: for the nodes' pages and their figures.
+#pragma once
+#include "model/scope.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct db_conn;
+struct error;
+
+struct node_pod {
+    int64_t node_id;
+    bool is_releasing;
+    bool is_preemptible;
+    int64_t gpu_milli; // held in all; of one device where it holds shares
+    const char *gpu_indices_json;
+    const char *gpu_groups_json;
+    int64_t gpu_portion_milli; // of each device; 0: whole devices
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+    const char *workload_uuid;
+    const char *workload_name;
+    const char *project_name;
+    struct scope_path path; // of the workload's project
+};
+
+// Of these nodes (ids ascending, as JSON for json_each), in the order of node and pod ids.
+int db_read_node_pods(struct db_conn *conn, const char *node_ids_json, struct arena *arena, struct node_pod **out_pods,
+                      size_t *out_count, struct error *err);
