@@ -246,6 +246,12 @@ int list_query_init(struct list_query *query, const struct list_source *source, 
     return list_query_build(query, source, &request, req->arena, err);
 }
 
+void list_query_take_all(struct list_query *query)
+{
+    query->request.offset = 0;
+    query->request.limit = INT32_MAX;
+}
+
 void list_query_where(struct list_query *query, const char *sql)
 {
     add_condition(query, sql);

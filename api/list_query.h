@@ -106,6 +106,8 @@ int list_query_init(struct list_query *query, const struct list_source *source, 
 int list_query_build(struct list_query *query, const struct list_source *source, const struct list_request *request,
                      struct arena *arena, struct error *err);
 
+// All rows instead of a page: for figures that are added up.
+void list_query_take_all(struct list_query *query);
 // A condition of the handler's own; sql is constant text with one `?`, or with none.
 void list_query_where(struct list_query *query, const char *sql);
 void list_query_where_text(struct list_query *query, const char *sql, const char *value);
