@@ -1,6 +1,8 @@
 // Time series: step functions, a row where a value changed. Scopes and metrics are the words of the table's comment in
 // the schema: scope "cluster", "nodepool", "node", "project", "department", "workload", "pod"; metric the API's type
-// ("ALLOCATED_GPU", "GPU_ALLOCATION", ...), with ":<index>" behind those that end in _PER_GPU. Values are in the API's
+// ("ALLOCATED_GPU", "GPU_ALLOCATION", ...), with ":<index>" behind those that end in _PER_GPU, ":<band>" (0-25, 25-50,
+// 50-75, 75-100) behind GPU_UTILIZATION_DISTRIBUTION, and ":<category>" (Build, Train, Deploy) behind a cluster's
+// ALLOCATED_GPU and WORKLOADS_COUNT where these are the part of one category. Values are in the API's
 // units (GPUs, %, bytes, cores, millicores, MB). The reconciler writes them: db_put_sample.
 #pragma once
 #include <stdbool.h>
