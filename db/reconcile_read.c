@@ -32,7 +32,7 @@ static const char SQL_QUEUES[] =
     " preemptible, node_pools_json, pods_wanted, min_pods, completions, backoff_limit, grace_period_ms,"      \
     " time_limit_ms, idle_limit_ms, terminate_after_preemption, phase, phase_updated_ms, running_total_ms,"   \
     " started_ms, succeeded_count, failed_count, promise, last_eviction_ms, stale_since_ms, phase_reason,"    \
-    " phase_message, explanation_json, revision FROM workloads"
+    " completed_ms FROM workloads"
 static const char SQL_WORKLOADS_ACTIVE[] =
     WORKLOAD_COLUMNS " WHERE deleted_ms = 0 AND ((phase NOT IN ('Completed', 'Failed', 'Stopped'))"
                      " OR (phase = 'Stopped' AND desired_phase <> 'Stopped') OR desired_phase = 'Deleted'"
@@ -245,9 +245,7 @@ static void read_workload(sqlite3_stmt *stmt, struct arena *arena, void *out_row
         .last_eviction_ms = db_column_int(stmt, 27),
         .stale_since_ms = db_column_int(stmt, 28),
         .phase_reason = db_column_text(stmt, 29, arena),
-        .phase_message = db_column_text(stmt, 30, arena),
-        .explanation_json = db_column_text(stmt, 31, arena),
-        .revision = db_column_int(stmt, 32),
+        .completed_ms = db_column_int(stmt, 30),
     };
 }
 

@@ -119,15 +119,13 @@ struct workload_row {
     int64_t phase_updated_ms;
     int64_t running_total_ms;
     int64_t started_ms;
+    int64_t completed_ms;
     int64_t succeeded_count;
     int64_t failed_count;
     int64_t promise; // -1: none
     int64_t last_eviction_ms;
     int64_t stale_since_ms;
     const char *phase_reason;
-    const char *phase_message;
-    const char *explanation_json; // NULL: none
-    int64_t revision;
 };
 
 struct workload_pod_row {

@@ -7,17 +7,18 @@
 #include <string.h>
 
 static const char SQL_UPDATE_POD[] =
-    "UPDATE pods SET status = ?2, k8s_phase = ?3, k8s_phase_updated_ms = ?4, reason = ?5, message = ?6, exit_code = ?7,"
-    " node_id = ?8, node_name = ?9, node_pool_id = ?10, gpu_indices_json = ?11, gpu_groups_json = ?12,"
-    " gpu_allocated_milli = ?13, decision_id = ?14, start_decision = ?15, promise_node = ?16, scheduled_ms = ?17,"
-    " started_ms = ?18, stopping_ms = ?19, completed_ms = ?20, deleted_ms = ?21, revision = ?22 WHERE id = ?1";
+    "UPDATE pods SET status = ?2, k8s_phase_updated_ms = iif(k8s_phase = ?3, k8s_phase_updated_ms, ?4), k8s_phase = ?3,"
+    " reason = ?5, message = coalesce(?6, message), exit_code = coalesce(?7, exit_code), node_id = ?8, node_name = ?9,"
+    " node_pool_id = ?10, gpu_indices_json = ?11, gpu_groups_json = ?12, gpu_allocated_milli = ?13, decision_id = ?14,"
+    " start_decision = coalesce(?15, start_decision), promise_node = ?16, scheduled_ms = ?17, started_ms = ?18,"
+    " stopping_ms = ?19, completed_ms = ?20, deleted_ms = ?21, revision = ?22 WHERE id = ?1";
 static const char SQL_UPDATE_WORKLOAD[] =
-    "UPDATE workloads SET k8s_phase_updated_ms = iif(k8s_phase = ?2, k8s_phase_updated_ms, ?22), k8s_phase = ?2,"
+    "UPDATE workloads SET k8s_phase_updated_ms = iif(k8s_phase = ?2, k8s_phase_updated_ms, ?20), k8s_phase = ?2,"
     " phase_reason = ?3, started_ms = ?4, completed_ms = ?5, deleted_ms = ?6, gpu_allocated_milli = ?7,"
     " cpu_allocated_milli = ?8, memory_allocated_bytes = ?9, pods_running = ?10, pods_pending = ?11,"
     " succeeded_count = ?12, failed_count = ?13, current_node_pools_json = ?14, promise = ?15, last_eviction_ms = ?16,"
-    " stale_since_ms = ?17, messages_json = ?18, explanation_json = ?19, updated_ms = ?20, revision = ?21"
-    " WHERE id = ?1";
+    " stale_since_ms = ?17, messages_json = iif(?22, ?18, messages_json),"
+    " explanation_json = iif(?22, ?19, explanation_json), updated_ms = ?20, revision = ?21 WHERE id = ?1";
 static const char SQL_STOP_BY_RULE[] =
     "UPDATE workloads SET desired_phase = 'Stopped', updated_ms = ?2, revision = ?3 WHERE id = ?1"
     " AND desired_phase = 'Running'";
@@ -33,15 +34,6 @@ static const char SQL_BEGIN_ALLOCATION[] =
     " started_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 static const char SQL_END_ALLOCATION[] =
     "UPDATE allocations SET ended_ms = ?2, end_reason = ?3 WHERE pod_id = ?1 AND ended_ms = 0";
-static const char SQL_PUT_SAMPLE[] =
-    "INSERT INTO samples (scope, scope_id, node_pool_id, metric, time_ms, value) VALUES (?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT DO UPDATE SET value = excluded.value";
-static const char SQL_TRIM_SAMPLES[] =
-    "DELETE FROM samples WHERE (scope, scope_id, node_pool_id, metric, time_ms) IN (SELECT s.scope, s.scope_id,"
-    " s.node_pool_id, s.metric, s.time_ms FROM samples s WHERE s.time_ms < ?1 AND (s.scope IN ('workload', 'pod')"
-    " OR EXISTS (SELECT 1 FROM samples later WHERE later.scope = s.scope AND later.scope_id = s.scope_id"
-    " AND later.node_pool_id = s.node_pool_id AND later.metric = s.metric AND later.time_ms > s.time_ms"
-    " AND later.time_ms <= ?1)) LIMIT 4000)";
 static const char SQL_LAST_ATTEMPT[] = "SELECT coalesce(max(attempt), -1) FROM pods WHERE workload_id = ?1";
 static const char SQL_NEXT_INDEX[] =
     "SELECT coalesce(max(pod_index), -1) + 1 FROM pods WHERE workload_id = ?1 AND role = ?2";
@@ -52,7 +44,6 @@ static const char SQL_EXPIRE[] =
     "UPDATE workloads SET desired_phase = 'Deleted', updated_ms = ?1, revision = ?2" EXPIRED
     " AND desired_phase <> 'Deleted'";
 static const char SQL_HAS_EXPIRED[] = "SELECT 1 FROM workloads" EXPIRED " AND desired_phase <> 'Deleted' LIMIT 1";
-static const char SQL_PROJECT_IN_USE[] = "SELECT 1 FROM workloads WHERE project_id = ?1 AND deleted_ms = 0 LIMIT 1";
 static const char SQL_RESTARTS_ALWAYS[] =
     "SELECT coalesce(json_extract(spec_json, '$.restartPolicy') = 'Always', 0) FROM workloads WHERE id = ?1";
 
@@ -79,7 +70,7 @@ int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct 
     db_bind_int(stmt, 1, update->id);
     db_bind_text(stmt, 2, pod_status_text(update->status));
     db_bind_text(stmt, 3, update->k8s_phase);
-    db_bind_int(stmt, 4, update->k8s_phase_updated_ms);
+    db_bind_int(stmt, 4, update->now_ms);
     db_bind_text(stmt, 5, update->reason);
     db_bind_text(stmt, 6, update->message);
     bind_number_or_null(stmt, 7, update->has_exit_code, update->exit_code);
@@ -90,7 +81,7 @@ int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct 
     db_bind_text(stmt, 12, update->gpu_groups_json);
     db_bind_int(stmt, 13, update->gpu_allocated_milli);
     db_bind_int(stmt, 14, update->decision_id);
-    db_bind_int(stmt, 15, update->start_decision);
+    bind_number_or_null(stmt, 15, update->start_decision > 0, update->start_decision);
     db_bind_text(stmt, 16, update->promise_node);
     db_bind_int(stmt, 17, update->scheduled_ms);
     db_bind_int(stmt, 18, update->started_ms);
@@ -130,7 +121,7 @@ int db_update_workload(struct db_conn *conn, const struct workload_update *updat
     db_bind_text(stmt, 19, update->explanation_json);
     db_bind_int(stmt, 20, update->now_ms);
     db_bind_int(stmt, 21, db_revision(conn));
-    db_bind_int(stmt, 22, update->now_ms);
+    db_bind_int(stmt, 22, update->explains);
     if (run_and_release(conn, stmt, err) < 0)
         return -1;
     db_touch(conn, CHANGE_WORKLOAD, update->uuid);
@@ -206,29 +197,6 @@ int db_end_allocation(struct db_conn *conn, int64_t pod_id, int64_t ended_ms, co
     return run_and_release(conn, stmt, err);
 }
 
-int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err)
-{
-    sqlite3_stmt *stmt;
-    if (db_prepare(conn, SQL_PUT_SAMPLE, &stmt, err) < 0)
-        return -1;
-    db_bind_text(stmt, 1, row->scope);
-    db_bind_int(stmt, 2, row->scope_id);
-    db_bind_int(stmt, 3, row->node_pool_id);
-    db_bind_text(stmt, 4, row->metric);
-    db_bind_int(stmt, 5, row->time_ms);
-    db_bind_real(stmt, 6, row->value);
-    return run_and_release(conn, stmt, err);
-}
-
-int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err)
-{
-    sqlite3_stmt *stmt;
-    if (db_prepare(conn, SQL_TRIM_SAMPLES, &stmt, err) < 0)
-        return -1;
-    db_bind_int(stmt, 1, before_ms);
-    return run_and_release(conn, stmt, err);
-}
-
 // One number by a statement with a number and, where text is not NULL, a text.
 static int read_number(struct db_conn *conn, const char *sql, int64_t parameter, const char *text, int64_t *out_value,
                        struct error *err)
@@ -275,15 +243,6 @@ int db_has_expired_workloads(struct db_conn *conn, int64_t now_ms, bool *out_has
     if (read_number(conn, SQL_HAS_EXPIRED, now_ms, NULL, &found, err) < 0)
         return -1;
     *out_has = found != 0;
-    return 0;
-}
-
-int db_project_is_empty(struct db_conn *conn, int64_t project_id, bool *out_is_empty, struct error *err)
-{
-    int64_t used;
-    if (read_number(conn, SQL_PROJECT_IN_USE, project_id, NULL, &used, err) < 0)
-        return -1;
-    *out_is_empty = used == 0;
     return 0;
 }
 

@@ -8,10 +8,9 @@ struct pod_update {
     const char *uuid;
     enum pod_status status;
     const char *k8s_phase;
-    int64_t k8s_phase_updated_ms;
     const char *reason;
-    const char *message;
-    bool has_exit_code;
+    const char *message; // NULL: as it was
+    bool has_exit_code;  // false: as it was
     int64_t exit_code;
     int64_t node_id;       // 0: none
     const char *node_name; // NULL: none
@@ -20,13 +19,14 @@ struct pod_update {
     const char *gpu_groups_json;
     int64_t gpu_allocated_milli;
     int64_t decision_id;
-    int64_t start_decision;
+    int64_t start_decision;   // 0: as it was
     const char *promise_node; // NULL: none
     int64_t scheduled_ms;
     int64_t started_ms;
     int64_t stopping_ms;
     int64_t completed_ms;
     int64_t deleted_ms;
+    int64_t now_ms;
 };
 int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct error *err);
 
@@ -49,6 +49,7 @@ struct workload_update {
     int64_t promise; // -1: none
     int64_t last_eviction_ms;
     int64_t stale_since_ms;
+    bool explains;                // false: messages and explanation stay as they were
     const char *messages_json;    // NULL: none
     const char *explanation_json; // NULL: none
     int64_t now_ms;
@@ -82,19 +83,7 @@ struct allocation_row {
 int db_begin_allocation(struct db_conn *conn, const struct allocation_row *row, struct error *err);
 int db_end_allocation(struct db_conn *conn, int64_t pod_id, int64_t ended_ms, const char *reason, struct error *err);
 
-struct sample_row {
-    const char *scope;
-    int64_t scope_id;
-    int64_t node_pool_id;
-    const char *metric;
-    int64_t time_ms;
-    double value;
-};
-int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err);
-// Drops what is older, but for the last value before the bound of what goes on. At most some thousand rows a call.
-int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err);
-
-// The highest attempt of a workload's pods; -1 without pods. With completions the pods that are still to be made.
+// The highest attempt of a workload's pods; -1 without pods.
 int db_read_last_attempt(struct db_conn *conn, int64_t workload_id, int64_t *out_attempt, struct error *err);
 int db_read_next_pod_index(struct db_conn *conn, int64_t workload_id, const char *role, int64_t *out_index,
                            struct error *err);
@@ -102,7 +91,5 @@ int db_read_next_pod_index(struct db_conn *conn, int64_t workload_id, const char
 int db_expire_workloads(struct db_conn *conn, int64_t now_ms, int64_t *out_count, struct error *err);
 // Whether there is any; for readers.
 int db_has_expired_workloads(struct db_conn *conn, int64_t now_ms, bool *out_has, struct error *err);
-// True where a project that is being deleted has no workload left.
-int db_project_is_empty(struct db_conn *conn, int64_t project_id, bool *out_is_empty, struct error *err);
 // spec.restartPolicy is Always. Of rare use, so read when needed.
 int db_restarts_always(struct db_conn *conn, int64_t workload_id, bool *out_always, struct error *err);

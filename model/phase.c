@@ -41,3 +41,15 @@ bool phase_can_suspend(enum workload_phase phase)
     return phase_is_pending(phase) || phase_is_running(phase) || phase == PHASE_INITIALIZING ||
            phase == PHASE_TERMINATING;
 }
+
+enum desired_phase desired_phase_parse(const char *text)
+{
+    if (strcmp(text, "Stopped") == 0)
+        return DESIRED_STOPPED;
+    return strcmp(text, "Deleted") == 0 ? DESIRED_DELETED : DESIRED_RUNNING;
+}
+
+const char *desired_phase_text(enum desired_phase phase)
+{
+    return phase == DESIRED_STOPPED ? "Stopped" : phase == DESIRED_DELETED ? "Deleted" : "Running";
+}

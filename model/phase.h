@@ -37,3 +37,14 @@ bool phase_is_pending(enum workload_phase phase);
 bool phase_is_running(enum workload_phase phase);
 // Whether a client may offer to stop it: it holds pods, or waits for a place.
 bool phase_can_suspend(enum workload_phase phase);
+
+// What is wanted of a workload.
+enum desired_phase {
+    DESIRED_RUNNING,
+    DESIRED_STOPPED,
+    DESIRED_DELETED
+};
+
+// Text that is none of "Running", "Stopped", "Deleted" is DESIRED_RUNNING.
+enum desired_phase desired_phase_parse(const char *text);
+const char *desired_phase_text(enum desired_phase phase);

@@ -1,0 +1,414 @@
+#include "reconciler/cache.h"
+
+#include "base/error.h"
+#include "db/db.h"
+#include "reconciler/world_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PLACEMENTS_MAXIMUM = 20000 // distinct constraints before the world is made anew
+};
+
+void cache_init(struct cache *cache)
+{
+    *cache = (struct cache){.seen_revision = -1, .needs_plan = true};
+}
+
+static void free_pod(struct cache_pod *pod)
+{
+    free(pod->name);
+    free(pod->constraints_json);
+    free(pod->gpu_indices);
+    free(pod->gpu_groups_json);
+    free(pod->promise_node);
+    free(pod);
+}
+
+static void free_workload(struct cache_workload *workload)
+{
+    for (size_t i = 0; i < workload->pod_count; i++)
+        free_pod(workload->pods[i]);
+    free(workload->pods);
+    free(workload->name);
+    free(workload->type);
+    free(workload->project_name);
+    free(workload->node_pools_json);
+    free(workload);
+}
+
+void cache_done(struct cache *cache)
+{
+    for (size_t i = 0; i < cache->workload_count; i++)
+        free_workload(cache->order[i]);
+    free(cache->order);
+    id_map_done(&cache->workloads);
+    id_map_done(&cache->pods);
+    id_map_done(&cache->pods_by_uuid);
+    world_release(cache->world);
+    extended_names_done(&cache->asked);
+    *cache = (struct cache){0};
+}
+
+void cache_clear(struct cache *cache)
+{
+    cache_done(cache);
+    cache_init(cache);
+}
+
+struct cache_pod *cache_find_pod(const struct cache *cache, const char *uuid)
+{
+    struct cache_pod *pod = id_map_find(&cache->pods_by_uuid, id_map_uuid_key(uuid));
+    return pod && strcmp(pod->uuid, uuid) == 0 ? pod : NULL;
+}
+
+struct cache_workload *cache_find_workload(const struct cache *cache, int64_t id)
+{
+    return id_map_find(&cache->workloads, id);
+}
+
+static void set_text(char **text, const char *value)
+{
+    if (*text && value && strcmp(*text, value) == 0)
+        return;
+    free(*text);
+    *text = value ? memory_strdup(value) : NULL;
+}
+
+static bool text_differs(const char *a, const char *b)
+{
+    return (a == NULL) != (b == NULL) || (a && strcmp(a, b) != 0);
+}
+
+void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json)
+{
+    free(pod->gpu_indices);
+    pod->gpu_indices = NULL;
+    pod->gpu_index_count = count;
+    if (count) {
+        pod->gpu_indices = memory_array(count, sizeof(*indices));
+        memcpy(pod->gpu_indices, indices, count * sizeof(*indices));
+    }
+    set_text(&pod->gpu_groups_json, groups_json);
+}
+
+void cache_set_promise(struct cache_pod *pod, const char *node_name)
+{
+    set_text(&pod->promise_node, node_name);
+}
+
+static struct cache_workload *add_workload(struct cache *cache, int64_t id)
+{
+    struct cache_workload *workload = memory_array(1, sizeof(*workload));
+    workload->id = id;
+    workload->pods_unread = true;
+    id_map_put(&cache->workloads, id, workload);
+    if (cache->workload_count == cache->order_capacity) {
+        cache->order_capacity = cache->order_capacity ? cache->order_capacity * 2 : 64;
+        cache->order = memory_realloc(cache->order, cache->order_capacity * sizeof(struct cache_workload *));
+    }
+    cache->order[cache->workload_count++] = workload;
+    cache->is_sorted = false;
+    cache->needs_plan = true;
+    return workload;
+}
+
+static bool row_is_settled(const struct workload_row *row)
+{
+    enum desired_phase desired = desired_phase_parse(row->desired_phase);
+    if (row->deleted_ms)
+        return true;
+    if (desired == DESIRED_DELETED)
+        return false;
+    return phase_is_final(row->phase) || (row->phase == PHASE_STOPPED && desired == DESIRED_STOPPED);
+}
+
+static void take_workload(struct cache *cache, const struct workload_row *row)
+{
+    struct cache_workload *workload = cache_find_workload(cache, row->id);
+    if (!workload && cache->seen_revision >= 0 && row_is_settled(row))
+        return;
+    if (!workload)
+        workload = add_workload(cache, row->id);
+    enum desired_phase desired = desired_phase_parse(row->desired_phase);
+    if (workload->desired != desired || workload->priority != row->priority ||
+        workload->preemptible != row->preemptible || workload->min_pods != row->min_pods ||
+        text_differs(workload->node_pools_json, row->node_pools_json) || workload->deleted_ms != row->deleted_ms)
+        cache->needs_plan = true;
+    snprintf(workload->uuid, sizeof(workload->uuid), "%s", row->uuid);
+    set_text(&workload->name, row->name);
+    set_text(&workload->type, row->type);
+    set_text(&workload->project_name, row->project_name);
+    set_text(&workload->node_pools_json, row->node_pools_json);
+    workload->project_id = row->project_id;
+    workload->created_ms = row->created_ms;
+    workload->deleted_ms = row->deleted_ms;
+    workload->desired = desired;
+    workload->priority = row->priority;
+    workload->preemptible = row->preemptible;
+    workload->pods_wanted = row->pods_wanted;
+    workload->min_pods = row->min_pods;
+    workload->completions = row->completions;
+    workload->backoff_limit = row->backoff_limit;
+    workload->grace_period_ms = row->grace_period_ms;
+    workload->time_limit_ms = row->time_limit_ms;
+    workload->idle_limit_ms = row->idle_limit_ms;
+    workload->terminate_after_preemption = row->terminate_after_preemption;
+    workload->phase = row->phase;
+    workload->phase_updated_ms = row->phase_updated_ms;
+    workload->running_total_ms = row->running_total_ms;
+    workload->started_ms = row->started_ms;
+    workload->completed_ms = row->completed_ms;
+    workload->succeeded_count = row->succeeded_count;
+    workload->failed_count = row->failed_count;
+    workload->promise = row->promise;
+    workload->last_eviction_ms = row->last_eviction_ms;
+    workload->stale_since_ms = row->stale_since_ms;
+    snprintf(workload->phase_reason, sizeof(workload->phase_reason), "%s", row->phase_reason);
+}
+
+static int compare_pods(const struct cache_pod *a, const struct cache_pod *b)
+{
+    if (a->is_master != b->is_master)
+        return a->is_master ? -1 : 1;
+    if (a->pod_index != b->pod_index)
+        return a->pod_index < b->pod_index ? -1 : 1;
+    return a->attempt < b->attempt ? -1 : a->attempt > b->attempt;
+}
+
+static void remove_pod(struct cache *cache, struct cache_workload *workload, size_t position)
+{
+    struct cache_pod *pod = workload->pods[position];
+    id_map_remove(&cache->pods, pod->id);
+    id_map_remove(&cache->pods_by_uuid, id_map_uuid_key(pod->uuid));
+    memmove(workload->pods + position, workload->pods + position + 1,
+            (workload->pod_count - position - 1) * sizeof(*workload->pods));
+    workload->pod_count--;
+    free_pod(pod);
+}
+
+static struct cache_pod *add_pod(struct cache *cache, struct cache_workload *workload,
+                                 const struct workload_pod_row *row)
+{
+    struct cache_pod *pod = memory_array(1, sizeof(*pod));
+    pod->id = row->id;
+    snprintf(pod->uuid, sizeof(pod->uuid), "%s", row->uuid);
+    pod->is_master = strcmp(row->role, "master") == 0;
+    pod->pod_index = row->pod_index;
+    pod->attempt = row->attempt;
+    pod->workload = workload;
+    pod->gpu_utilization = -1;
+    if (workload->pod_count == workload->pod_capacity) {
+        workload->pod_capacity = workload->pod_capacity ? workload->pod_capacity * 2 : 2;
+        workload->pods = memory_realloc(workload->pods, workload->pod_capacity * sizeof(struct cache_pod *));
+    }
+    size_t position = workload->pod_count++;
+    while (position > 0 && compare_pods(workload->pods[position - 1], pod) > 0) {
+        workload->pods[position] = workload->pods[position - 1];
+        position--;
+    }
+    workload->pods[position] = pod;
+    id_map_put(&cache->pods, pod->id, pod);
+    id_map_put(&cache->pods_by_uuid, id_map_uuid_key(pod->uuid), pod);
+    cache->needs_plan = true;
+    return pod;
+}
+
+static void take_pod(struct cache *cache, const struct workload_pod_row *row, struct arena *arena)
+{
+    struct cache_pod *pod = id_map_find(&cache->pods, row->id);
+    if (!pod) {
+        struct cache_workload *workload = cache_find_workload(cache, row->workload_id);
+        if (!workload || row->deleted_ms)
+            return;
+        pod = add_pod(cache, workload, row);
+    }
+    if (pod->status != row->status || pod->node_id != row->node_id)
+        cache->needs_plan = true;
+    set_text(&pod->name, row->name);
+    pod->status = row->status;
+    snprintf(pod->reason, sizeof(pod->reason), "%s", row->reason);
+    pod->gpu_devices = row->gpu_devices;
+    pod->gpu_portion_milli = row->gpu_portion_milli;
+    pod->gpu_memory_mib = row->gpu_memory_mib;
+    pod->cpu_milli = row->cpu_milli;
+    pod->memory_bytes = row->memory_bytes;
+    if (text_differs(pod->constraints_json, row->constraints_json))
+        pod->placement_world = NULL;
+    set_text(&pod->constraints_json, row->constraints_json);
+    pod->node_id = row->node_id;
+    uint32_t *indices;
+    size_t count = world_json_numbers(row->gpu_indices_json, arena, &indices);
+    cache_set_devices(pod, indices, count, row->gpu_groups_json);
+    pod->gpu_allocated_milli = row->gpu_allocated_milli;
+    pod->decision_id = row->decision_id;
+    set_text(&pod->promise_node, row->promise_node);
+    pod->created_ms = row->created_ms;
+    pod->scheduled_ms = row->scheduled_ms;
+    pod->started_ms = row->started_ms;
+    pod->stopping_ms = row->stopping_ms;
+    pod->completed_ms = row->completed_ms;
+    pod->deleted_ms = row->deleted_ms;
+}
+
+// What is deleted, and what a newer attempt has replaced.
+static void drop_old_pods(struct cache *cache, struct cache_workload *workload)
+{
+    for (size_t i = workload->pod_count; i-- > 0;) {
+        const struct cache_pod *pod = workload->pods[i];
+        const struct cache_pod *next = i + 1 < workload->pod_count ? workload->pods[i + 1] : NULL;
+        bool is_replaced = next && next->is_master == pod->is_master && next->pod_index == pod->pod_index &&
+                           pod_status_is_over(pod->status);
+        if (pod->deleted_ms || is_replaced)
+            remove_pod(cache, workload, i);
+    }
+}
+
+static int read_new_pods(struct cache *cache, struct db_conn *conn, struct arena *arena, struct error *err)
+{
+    for (size_t i = 0; i < cache->workload_count; i++) {
+        struct cache_workload *workload = cache->order[i];
+        if (!workload->pods_unread)
+            continue;
+        struct workload_pod_row *rows;
+        size_t count;
+        if (db_read_pod_rows_of(conn, workload->id, arena, &rows, &count, err) < 0)
+            return -1;
+        for (size_t k = 0; k < count; k++)
+            take_pod(cache, &rows[k], arena);
+        drop_old_pods(cache, workload);
+        workload->pods_unread = false;
+    }
+    return 0;
+}
+
+static int read_rows(struct cache *cache, struct db_conn *conn, struct arena *arena, bool *out_changed,
+                     struct error *err)
+{
+    struct workload_row *workloads;
+    size_t count;
+    int64_t since = cache->seen_revision > 0 ? cache->seen_revision : 0;
+    if (db_read_workload_rows(conn, since, arena, &workloads, &count, err) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        take_workload(cache, &workloads[i]);
+    *out_changed |= count > 0;
+    if (since > 0) {
+        struct workload_pod_row *pods;
+        if (db_read_pod_rows(conn, since, arena, &pods, &count, err) < 0)
+            return -1;
+        for (size_t i = 0; i < count; i++)
+            take_pod(cache, &pods[i], arena);
+        for (size_t i = 0; i < count; i++) {
+            struct cache_workload *workload = cache_find_workload(cache, pods[i].workload_id);
+            if (workload)
+                drop_old_pods(cache, workload);
+        }
+        *out_changed |= count > 0;
+    }
+    return read_new_pods(cache, conn, arena, err);
+}
+
+static int read_world(struct cache *cache, struct db_conn *conn, struct error *err)
+{
+    struct world *world = world_create(conn, &cache->asked, err);
+    if (!world)
+        return -1;
+    world_release(cache->world);
+    cache->world = world;
+    cache->needs_plan = true;
+    return 0;
+}
+
+// Gives each pod its placement in the present world.
+static void resolve_placements(struct cache *cache)
+{
+    for (size_t i = 0; i < cache->workload_count; i++)
+        for (size_t k = 0; k < cache->order[i]->pod_count; k++) {
+            struct cache_pod *pod = cache->order[i]->pods[k];
+            if (pod->placement_world == cache->world)
+                continue;
+            pod->placement =
+                pod->constraints_json ? world_placement(cache->world, pod->constraints_json, &cache->asked) : NULL;
+            pod->placement_world = cache->world;
+        }
+}
+
+int cache_refresh(struct cache *cache, struct db_conn *conn, int64_t last_revision, bool reads_world, bool reads_rows,
+                  struct arena *arena, bool *out_changed, struct error *err)
+{
+    bool is_first = cache->seen_revision < 0;
+    int rc = -1;
+    if (db_read_begin(conn, err) < 0)
+        return -1;
+    if ((reads_rows || is_first) && read_rows(cache, conn, arena, out_changed, err) < 0)
+        goto done;
+    if (is_first || reads_world || cache->world->placement_count > PLACEMENTS_MAXIMUM) {
+        if (read_world(cache, conn, err) < 0)
+            goto done;
+        *out_changed = true;
+    }
+    size_t asked = cache->asked.count;
+    resolve_placements(cache);
+    if (cache->asked.count > asked) { // a resource that had no index
+        if (read_world(cache, conn, err) < 0)
+            goto done;
+        resolve_placements(cache);
+    }
+    if (reads_rows || is_first)
+        cache->seen_revision = last_revision;
+    rc = 0;
+done:
+    db_read_end(conn);
+    return rc;
+}
+
+static bool is_settled(const struct cache_workload *workload)
+{
+    for (size_t i = 0; i < workload->pod_count; i++)
+        if (pod_status_holds_place(workload->pods[i]->status))
+            return false;
+    if (workload->deleted_ms)
+        return true;
+    if (workload->desired == DESIRED_DELETED)
+        return false;
+    return phase_is_final(workload->phase) ||
+           (workload->phase == PHASE_STOPPED && workload->desired == DESIRED_STOPPED);
+}
+
+void cache_drop_settled(struct cache *cache)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < cache->workload_count; i++) {
+        struct cache_workload *workload = cache->order[i];
+        if (!is_settled(workload)) {
+            cache->order[kept++] = workload;
+            continue;
+        }
+        while (workload->pod_count > 0)
+            remove_pod(cache, workload, workload->pod_count - 1);
+        id_map_remove(&cache->workloads, workload->id);
+        free_workload(workload);
+        cache->needs_plan = true;
+    }
+    cache->workload_count = kept;
+}
+
+static int compare_workloads(const void *a, const void *b)
+{
+    const struct cache_workload *left = *(struct cache_workload *const *)a;
+    const struct cache_workload *right = *(struct cache_workload *const *)b;
+    int order = strcmp(left->name, right->name);
+    if (order == 0)
+        order = strcmp(left->project_name, right->project_name);
+    return order ? order : left->id < right->id ? -1 : left->id > right->id;
+}
+
+void cache_sort(struct cache *cache)
+{
+    if (!cache->is_sorted && cache->workload_count > 1)
+        qsort(cache->order, cache->workload_count, sizeof(struct cache_workload *), compare_workloads);
+    cache->is_sorted = true;
+}

@@ -1,0 +1,110 @@
+// What the rows say, in memory: the workloads that there is something to do for, and their pods. A cache: it is thrown
+// away and read anew after any error. A turn changes it in place, writes what it changed, and reads those rows again by
+// their revision, so that what others wrote at the same time comes in too.
+#pragma once
+#include "base/uuid.h"
+#include "reconciler/id_map.h"
+#include "reconciler/world.h"
+
+struct cache_workload;
+
+struct cache_pod {
+    int64_t id;
+    char uuid[UUID_SIZE];
+    char *name;
+    bool is_master;
+    int64_t pod_index;
+    int64_t attempt;
+    enum pod_status status;
+    char reason[64];
+    int64_t gpu_devices, gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes;
+    char *constraints_json; // NULL: none
+    int64_t node_id;        // 0: none
+    uint32_t *gpu_indices;
+    size_t gpu_index_count;
+    char *gpu_groups_json;
+    int64_t gpu_allocated_milli;
+    int64_t decision_id;
+    char *promise_node; // NULL: none
+    int64_t created_ms, scheduled_ms, started_ms, stopping_ms, completed_ms, deleted_ms;
+    struct cache_workload *workload;
+    const struct placement *placement; // of placement_world
+    const struct world *placement_world;
+    double gpu_utilization; // as the backend said last; negative: it has said nothing
+    int64_t idle_since_ms;  // its devices do nothing since then; 0: they do
+    // Of the present turn.
+    bool is_touched;
+    bool begins_allocation, ends_allocation;
+    bool has_exit_code;
+    int64_t exit_code;
+    const char *message; // turn's arena; NULL: unchanged
+    uint32_t position;   // in the snapshot
+};
+
+struct cache_workload {
+    int64_t id;
+    char uuid[UUID_SIZE];
+    char *name;
+    char *type;
+    int64_t project_id;
+    char *project_name;
+    int64_t created_ms;
+    int64_t deleted_ms;
+    enum desired_phase desired;
+    int64_t priority;
+    bool preemptible;
+    char *node_pools_json; // NULL: the project's
+    int64_t pods_wanted, min_pods, completions, backoff_limit, grace_period_ms, time_limit_ms, idle_limit_ms;
+    bool terminate_after_preemption;
+    enum workload_phase phase;
+    int64_t phase_updated_ms, running_total_ms, started_ms, completed_ms;
+    int64_t succeeded_count, failed_count;
+    int64_t promise; // -1: none
+    int64_t last_eviction_ms, stale_since_ms;
+    char phase_reason[40];
+    uint64_t explanation_hash; // of what was written; 0: nothing, or not known
+    bool has_explanation;
+    struct cache_pod **pods; // by role (master first), index, attempt
+    size_t pod_count, pod_capacity;
+    bool pods_unread; // it came into the cache, and its pods have not been read
+    // Of the present turn.
+    bool is_touched;
+    bool creates_all_pods;
+    bool stopped_by_rule;
+    bool explains;
+    const char *explanation_json, *messages_json;
+    const char *phase_message; // turn's arena
+    uint32_t position;         // in the snapshot
+};
+
+struct cache {
+    struct world *world; // NULL: not read
+    struct extended_names asked;
+    struct id_map workloads; // by row id
+    struct id_map pods;      // by row id
+    struct id_map pods_by_uuid;
+    struct cache_workload **order; // by name, project, id
+    size_t workload_count, order_capacity;
+    bool is_sorted;
+    int64_t seen_revision; // -1: nothing read
+    bool needs_plan;       // something that a plan depends on has changed
+};
+
+void cache_init(struct cache *cache);
+// Forgets everything: the next refresh reads all.
+void cache_clear(struct cache *cache);
+void cache_done(struct cache *cache);
+
+// Reads what is newer than seen. reads_world: the organisation or nodes have changed. *out_changed: any row came.
+int cache_refresh(struct cache *cache, struct db_conn *conn, int64_t last_revision, bool reads_world, bool reads_rows,
+                  struct arena *arena, bool *out_changed, struct error *err);
+
+struct cache_pod *cache_find_pod(const struct cache *cache, const char *uuid);
+struct cache_workload *cache_find_workload(const struct cache *cache, int64_t id);
+// Drops workloads that need nothing any more. Their last changes must have been written.
+void cache_drop_settled(struct cache *cache);
+// Sorts order where it is not.
+void cache_sort(struct cache *cache);
+
+void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json);
+void cache_set_promise(struct cache_pod *pod, const char *node_name); // NULL: none

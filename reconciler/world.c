@@ -1,0 +1,321 @@
+#include "reconciler/world.h"
+
+#include "base/error.h"
+#include "reconciler/world_json.h"
+#include "scheduler/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool extended_names_add(struct extended_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->names[i], name) == 0)
+            return false;
+    if (names->count == names->capacity) {
+        names->capacity = names->capacity ? names->capacity * 2 : 8;
+        names->names = memory_realloc(names->names, names->capacity * sizeof(*names->names));
+    }
+    names->names[names->count++] = memory_strdup(name);
+    return true;
+}
+
+void extended_names_done(struct extended_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free((char *)names->names[i]);
+    free(names->names);
+    *names = (struct extended_names){0};
+}
+
+static size_t index_slot(const struct id_index *index, int64_t id)
+{
+    size_t slot = ((uint64_t)id * 0x9E3779B97F4A7C15ULL >> 32) & index->mask;
+    while (index->slots[slot].id && index->slots[slot].id != id)
+        slot = (slot + 1) & index->mask;
+    return slot;
+}
+
+// total is how many will be added in all.
+static void index_add(struct id_index *index, struct arena *arena, size_t total, int64_t id, uint32_t position)
+{
+    if (!index->slots) {
+        size_t capacity = 16;
+        while (capacity < total * 2)
+            capacity *= 2;
+        index->slots = arena_array(arena, capacity, sizeof(*index->slots));
+        index->mask = capacity - 1;
+    }
+    index->slots[index_slot(index, id)] = (struct id_slot){id, position};
+}
+
+static uint32_t index_find(const struct id_index *index, int64_t id)
+{
+    if (!index->slots)
+        return SNAPSHOT_NONE;
+    const struct id_slot *slot = &index->slots[index_slot(index, id)];
+    return slot->id ? slot->position : SNAPSHOT_NONE;
+}
+
+static int compare_extended(const void *a, const void *b)
+{
+    return strcmp(((const struct snapshot_extended_resource *)a)->name,
+                  ((const struct snapshot_extended_resource *)b)->name);
+}
+
+static void add_extended(struct world *world, const char *name, size_t *capacity)
+{
+    for (size_t i = 0; i < world->extended_count; i++)
+        if (strcmp(world->extended[i].name, name) == 0)
+            return;
+    world->extended =
+        arena_grow(&world->arena, world->extended, capacity, world->extended_count + 1, sizeof(*world->extended));
+    bool is_mig = strncmp(name, "nvidia.com/mig-", 15) == 0;
+    world->extended[world->extended_count++] = (struct snapshot_extended_resource){
+        .name = arena_strdup(&world->arena, name),
+        .is_mig = is_mig,
+        .gpu_milli = is_mig ? strtol(name + 15, NULL, 10) * GPU_MILLI_PER_DEVICE : 0,
+    };
+}
+
+// All names that nodes offer or pods ask for, in their order.
+static void build_extended(struct world *world, const struct extended_names *asked)
+{
+    size_t capacity = 0;
+    for (size_t i = 0; i < world->rows.node_count; i++) {
+        const char **names;
+        size_t count = world_json_keys(world->rows.nodes[i].mig_instances_json, &world->arena, &names);
+        for (size_t k = 0; k < count; k++)
+            add_extended(world, names[k], &capacity);
+    }
+    for (size_t i = 0; i < asked->count; i++)
+        add_extended(world, asked->names[i], &capacity);
+    if (world->extended_count > 1)
+        qsort(world->extended, world->extended_count, sizeof(*world->extended), compare_extended);
+}
+
+static void build_pools(struct world *world)
+{
+    world->pools = arena_array(&world->arena, world->rows.pool_count, sizeof(*world->pools));
+    for (size_t i = 0; i < world->rows.pool_count; i++) {
+        const struct pool_row *row = &world->rows.pools[i];
+        world->pools[i] = (struct snapshot_node_pool){
+            .name = row->name,
+            .gpu_placement = row->gpu_spread ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
+            .cpu_placement = row->cpu_spread ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
+            .preempt_min_run_time_ms = row->min_guaranteed_runtime_ms,
+            .reclaim_min_run_time_ms = row->min_guaranteed_runtime_ms,
+        };
+    }
+}
+
+static void build_nodes(struct world *world)
+{
+    world->nodes = arena_array(&world->arena, world->rows.node_count, sizeof(*world->nodes));
+    for (size_t i = 0; i < world->rows.node_count; i++) {
+        const struct node_row *row = &world->rows.nodes[i];
+        struct snapshot_node *node = &world->nodes[i];
+        *node = (struct snapshot_node){
+            .name = row->name,
+            .node_pool = world_pool(world, row->node_pool_id),
+            .gpu_count = (uint32_t)row->gpu_count,
+            .gpu_memory_mib = row->gpu_memory_mib,
+            .gpu_type = row->gpu_type,
+            .cpu_milli = row->cpu_milli,
+            .memory_bytes = row->memory_bytes,
+            .max_pods = (uint32_t)row->max_pods,
+            .mig_strategy = strcmp(row->mig_strategy, "single") == 0  ? MIG_STRATEGY_SINGLE
+                            : strcmp(row->mig_strategy, "mixed") == 0 ? MIG_STRATEGY_MIXED
+                                                                      : MIG_STRATEGY_NONE,
+            .ready = row->ready,
+            .cordoned = row->cordoned,
+        };
+        world_json_labels(row->labels_json, &world->arena, &node->labels, &node->label_count);
+        world_json_taints(row->taints_json, &world->arena, &node->taints, &node->taint_count);
+        world_json_amounts(row->mig_instances_json, world, &node->extended, &node->extended_count);
+    }
+}
+
+static void build_topologies(struct world *world)
+{
+    world->topologies = arena_array(&world->arena, world->rows.topology_count, sizeof(*world->topologies));
+    for (size_t i = 0; i < world->rows.topology_count; i++) {
+        const char **levels;
+        size_t count = world_json_texts(world->rows.topologies[i].levels_json, &world->arena, &levels);
+        world->topologies[i] =
+            (struct snapshot_topology){.name = world->rows.topologies[i].name, .levels = levels, .level_count = count};
+    }
+}
+
+static int64_t weight_milli(double weight)
+{
+    return weight > 0 ? llround(weight * 1000) : 0;
+}
+
+static struct snapshot_queue make_queue(const struct queue_row *row)
+{
+    struct snapshot_queue queue = snapshot_queue_default();
+    queue.rank = row->rank;
+    queue.deserved = (struct amounts){{row->gpu_deserved_milli, row->cpu_deserved_milli, row->memory_deserved_bytes}};
+    queue.limit = (struct amounts){{row->gpu_limit_milli, row->cpu_limit_milli, row->memory_limit_bytes}};
+    queue.over_quota_weight_milli = (struct amounts){
+        {weight_milli(row->gpu_weight), weight_milli(row->cpu_weight), weight_milli(row->memory_weight)}};
+    return queue;
+}
+
+static uint32_t find_department(const struct world *world, int64_t id)
+{
+    for (size_t i = 0; i < world->rows.department_count; i++)
+        if (world->rows.departments[i].id == id)
+            return (uint32_t)i;
+    return SNAPSHOT_NONE;
+}
+
+// One queue per owner and pool, filled with the defaults where there is no row.
+static struct snapshot_queue *build_queues(struct world *world, enum queue_kind kind, size_t owner_count)
+{
+    size_t pool_count = world->rows.pool_count;
+    struct snapshot_queue *queues = arena_array(&world->arena, owner_count * pool_count, sizeof(*queues));
+    int64_t *ids = arena_array(&world->arena, owner_count * pool_count, sizeof(*ids));
+    for (size_t i = 0; i < owner_count * pool_count; i++)
+        queues[i] = snapshot_queue_default();
+    for (size_t i = 0; i < world->rows.queue_count; i++) {
+        const struct queue_row *row = &world->rows.queues[i];
+        if (row->is_department != (kind == QUEUE_KIND_DEPARTMENT))
+            continue;
+        uint32_t owner =
+            row->is_department ? find_department(world, row->owner_id) : world_project(world, row->owner_id);
+        uint32_t pool = world_pool(world, row->node_pool_id);
+        if (owner == SNAPSHOT_NONE || pool == SNAPSHOT_NONE)
+            continue;
+        queues[owner * pool_count + pool] = make_queue(row);
+        ids[owner * pool_count + pool] = row->id;
+    }
+    world->queue_ids[kind] = ids;
+    return queues;
+}
+
+static void build_org(struct world *world)
+{
+    size_t pool_count = world->rows.pool_count;
+    world->departments = arena_array(&world->arena, world->rows.department_count, sizeof(*world->departments));
+    struct snapshot_queue *queues = build_queues(world, QUEUE_KIND_DEPARTMENT, world->rows.department_count);
+    for (size_t i = 0; i < world->rows.department_count; i++)
+        world->departments[i] = (struct snapshot_department){
+            .name = world->rows.departments[i].name,
+            .created_ms = world->rows.departments[i].created_ms,
+            .preempt_min_run_time_ms = SNAPSHOT_TIME_NONE,
+            .reclaim_min_run_time_ms = SNAPSHOT_TIME_NONE,
+            .queues = queues + i * pool_count,
+        };
+    world->projects = arena_array(&world->arena, world->rows.project_count, sizeof(*world->projects));
+    queues = build_queues(world, QUEUE_KIND_PROJECT, world->rows.project_count);
+    for (size_t i = 0; i < world->rows.project_count; i++) {
+        const struct project_row *row = &world->rows.projects[i];
+        world->projects[i] = (struct snapshot_project){
+            .name = row->name,
+            .department = find_department(world, row->department_id),
+            .created_ms = row->created_ms,
+            .preempt_min_run_time_ms =
+                row->preempt_min_runtime_ms >= 0 ? row->preempt_min_runtime_ms : SNAPSHOT_TIME_NONE,
+            .reclaim_min_run_time_ms =
+                row->reclaim_min_runtime_ms >= 0 ? row->reclaim_min_runtime_ms : SNAPSHOT_TIME_NONE,
+            .queues = queues + i * pool_count,
+        };
+    }
+}
+
+struct world *world_create(struct db_conn *conn, const struct extended_names *asked, struct error *err)
+{
+    struct world *world = memory_array(1, sizeof(*world));
+    atomic_init(&world->references, 1);
+    arena_init(&world->arena);
+    if (db_read_world(conn, &world->arena, &world->rows, err) < 0) {
+        world_release(world);
+        return NULL;
+    }
+    for (size_t i = 0; i < world->rows.node_count; i++)
+        index_add(&world->node_index, &world->arena, world->rows.node_count, world->rows.nodes[i].id, (uint32_t)i);
+    for (size_t i = 0; i < world->rows.project_count; i++)
+        index_add(&world->project_index, &world->arena, world->rows.project_count, world->rows.projects[i].id,
+                  (uint32_t)i);
+    build_extended(world, asked);
+    build_pools(world);
+    build_nodes(world);
+    build_topologies(world);
+    build_org(world);
+    return world;
+}
+
+struct world *world_acquire(struct world *world)
+{
+    atomic_fetch_add(&world->references, 1);
+    return world;
+}
+
+void world_release(struct world *world)
+{
+    if (!world || atomic_fetch_sub(&world->references, 1) > 1)
+        return;
+    arena_done(&world->arena);
+    free(world);
+}
+
+uint32_t world_pool(const struct world *world, int64_t id)
+{
+    for (size_t i = 0; i < world->rows.pool_count; i++)
+        if (world->rows.pools[i].id == id)
+            return (uint32_t)i;
+    return SNAPSHOT_NONE;
+}
+
+uint32_t world_pool_by_name(const struct world *world, const char *name)
+{
+    for (size_t i = 0; i < world->rows.pool_count; i++)
+        if (strcmp(world->rows.pools[i].name, name) == 0)
+            return (uint32_t)i;
+    return SNAPSHOT_NONE;
+}
+
+uint32_t world_default_pool(const struct world *world)
+{
+    for (size_t i = 0; i < world->rows.pool_count; i++)
+        if (world->rows.pools[i].is_default)
+            return (uint32_t)i;
+    return world->rows.pool_count ? 0 : SNAPSHOT_NONE;
+}
+
+uint32_t world_node(const struct world *world, int64_t id)
+{
+    return index_find(&world->node_index, id);
+}
+
+uint32_t world_project(const struct world *world, int64_t id)
+{
+    return index_find(&world->project_index, id);
+}
+
+enum {
+    PLACEMENT_SLOTS = 1024
+};
+
+const struct placement *world_placement(struct world *world, const char *constraints_json, struct extended_names *asked)
+{
+    if (!world->placements)
+        world->placements = arena_array(&world->arena, PLACEMENT_SLOTS, sizeof(*world->placements));
+    uint64_t hash = 14695981039346656037ULL;
+    for (const char *c = constraints_json; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
+    struct placement **slot = &world->placements[hash % PLACEMENT_SLOTS];
+    for (struct placement *placement = *slot; placement; placement = placement->next)
+        if (strcmp(placement->constraints_json, constraints_json) == 0)
+            return placement;
+    struct placement *placement = arena_alloc(&world->arena, sizeof(*placement));
+    placement->constraints_json = arena_strdup(&world->arena, constraints_json);
+    placement->next = *slot;
+    world_json_placement(constraints_json, world, asked, placement);
+    *slot = placement;
+    world->placement_count++;
+    return placement;
+}
