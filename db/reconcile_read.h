@@ -115,6 +115,7 @@ struct workload_row {
     int64_t time_limit_ms; // 0: none
     int64_t idle_limit_ms;
     bool terminate_after_preemption;
+    bool restarts_always; // restartPolicy
     enum workload_phase phase;
     int64_t phase_updated_ms;
     int64_t running_total_ms;
@@ -126,6 +127,7 @@ struct workload_row {
     int64_t last_eviction_ms;
     int64_t stale_since_ms;
     const char *phase_reason;
+    bool has_explanation;
 };
 
 struct workload_pod_row {

@@ -8,8 +8,10 @@
 
 static const char SQL_UPDATE_POD[] =
     "UPDATE pods SET status = ?2, k8s_phase_updated_ms = iif(k8s_phase = ?3, k8s_phase_updated_ms, ?4), k8s_phase = ?3,"
-    " reason = ?5, message = coalesce(?6, message), exit_code = coalesce(?7, exit_code), node_id = ?8, node_name = ?9,"
-    " node_pool_id = ?10, gpu_indices_json = ?11, gpu_groups_json = ?12, gpu_allocated_milli = ?13, decision_id = ?14,"
+    " reason = ?5, message = coalesce(?6, message), exit_code = coalesce(?7, exit_code), node_id = ?8,"
+    " node_name = iif(?8 IS NULL, NULL, coalesce(?9, node_name)),"
+    " node_pool_id = iif(?8 IS NULL, NULL, coalesce(?10, node_pool_id)), gpu_indices_json = ?11, gpu_groups_json = "
+    "?12, gpu_allocated_milli = ?13, decision_id = ?14,"
     " start_decision = coalesce(?15, start_decision), promise_node = ?16, scheduled_ms = ?17, started_ms = ?18,"
     " stopping_ms = ?19, completed_ms = ?20, deleted_ms = ?21, revision = ?22 WHERE id = ?1";
 static const char SQL_UPDATE_WORKLOAD[] =
@@ -44,9 +46,6 @@ static const char SQL_EXPIRE[] =
     "UPDATE workloads SET desired_phase = 'Deleted', updated_ms = ?1, revision = ?2" EXPIRED
     " AND desired_phase <> 'Deleted'";
 static const char SQL_HAS_EXPIRED[] = "SELECT 1 FROM workloads" EXPIRED " AND desired_phase <> 'Deleted' LIMIT 1";
-static const char SQL_RESTARTS_ALWAYS[] =
-    "SELECT coalesce(json_extract(spec_json, '$.restartPolicy') = 'Always', 0) FROM workloads WHERE id = ?1";
-
 static void bind_number_or_null(sqlite3_stmt *stmt, int index, bool is_set, int64_t value)
 {
     if (is_set)
@@ -243,14 +242,5 @@ int db_has_expired_workloads(struct db_conn *conn, int64_t now_ms, bool *out_has
     if (read_number(conn, SQL_HAS_EXPIRED, now_ms, NULL, &found, err) < 0)
         return -1;
     *out_has = found != 0;
-    return 0;
-}
-
-int db_restarts_always(struct db_conn *conn, int64_t workload_id, bool *out_always, struct error *err)
-{
-    int64_t always;
-    if (read_number(conn, SQL_RESTARTS_ALWAYS, workload_id, NULL, &always, err) < 0)
-        return -1;
-    *out_always = always != 0;
     return 0;
 }

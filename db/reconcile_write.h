@@ -91,5 +91,3 @@ int db_read_next_pod_index(struct db_conn *conn, int64_t workload_id, const char
 int db_expire_workloads(struct db_conn *conn, int64_t now_ms, int64_t *out_count, struct error *err);
 // Whether there is any; for readers.
 int db_has_expired_workloads(struct db_conn *conn, int64_t now_ms, bool *out_has, struct error *err);
-// spec.restartPolicy is Always. Of rare use, so read when needed.
-int db_restarts_always(struct db_conn *conn, int64_t workload_id, bool *out_always, struct error *err);

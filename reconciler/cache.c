@@ -156,6 +156,7 @@ static void take_workload(struct cache *cache, const struct workload_row *row)
     workload->time_limit_ms = row->time_limit_ms;
     workload->idle_limit_ms = row->idle_limit_ms;
     workload->terminate_after_preemption = row->terminate_after_preemption;
+    workload->restarts_always = row->restarts_always;
     workload->phase = row->phase;
     workload->phase_updated_ms = row->phase_updated_ms;
     workload->running_total_ms = row->running_total_ms;
@@ -166,6 +167,7 @@ static void take_workload(struct cache *cache, const struct workload_row *row)
     workload->promise = row->promise;
     workload->last_eviction_ms = row->last_eviction_ms;
     workload->stale_since_ms = row->stale_since_ms;
+    workload->has_explanation = row->has_explanation;
     snprintf(workload->phase_reason, sizeof(workload->phase_reason), "%s", row->phase_reason);
 }
 

@@ -56,14 +56,17 @@ struct cache_workload {
     char *node_pools_json; // NULL: the project's
     int64_t pods_wanted, min_pods, completions, backoff_limit, grace_period_ms, time_limit_ms, idle_limit_ms;
     bool terminate_after_preemption;
+    bool restarts_always;
     enum workload_phase phase;
     int64_t phase_updated_ms, running_total_ms, started_ms, completed_ms;
     int64_t succeeded_count, failed_count;
     int64_t promise; // -1: none
     int64_t last_eviction_ms, stale_since_ms;
     char phase_reason[40];
-    uint64_t explanation_hash; // of what was written; 0: nothing, or not known
     bool has_explanation;
+    uint64_t explanation_hash;  // of what was written last; 0: not known
+    uint64_t explanation_codes; // hash of its codes
+    int64_t explained_ms;
     struct cache_pod **pods; // by role (master first), index, attempt
     size_t pod_count, pod_capacity;
     bool pods_unread; // it came into the cache, and its pods have not been read

@@ -88,6 +88,9 @@ struct reconciler_log_request {
 int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,
                          struct buffer *out, int64_t *out_position, bool *out_ended, struct error *err);
 
+// The row of `meta` that holds the state of the simulated clock, for who creates the simulated backend.
+#define RECONCILER_CLOCK_META "simulation_clock"
+
 // Simulated lives pass so many times faster than time. ERROR_NOT_FOUND where the backend is real. Any thread; durable
 // when it returns.
 int reconciler_get_speed(struct reconciler *reconciler, double *out_speed, struct error *err);

@@ -1,0 +1,178 @@
+#include "reconciler/carry_out.h"
+
+#include "base/buffer.h"
+#include "base/json_writer.h"
+#include "db/events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What a whole or shared request takes of a node's devices.
+static int64_t gpu_milli_on(const struct cache_pod *pod, const struct snapshot_node *node, const struct world *world)
+{
+    int64_t milli = pod->gpu_devices * GPU_MILLI_PER_DEVICE;
+    if (pod->gpu_portion_milli > 0)
+        milli = pod->gpu_devices * pod->gpu_portion_milli;
+    else if (pod->gpu_memory_mib > 0 && node->gpu_memory_mib > 0)
+        milli = pod->gpu_devices * ((pod->gpu_memory_mib * 100 + node->gpu_memory_mib - 1) / node->gpu_memory_mib) * 10;
+    for (size_t i = 0; pod->placement && i < pod->placement->extended_count; i++)
+        milli += world->extended[pod->placement->extended[i].resource].gpu_milli * pod->placement->extended[i].count;
+    return milli;
+}
+
+static const char *groups_json(const struct plan_devices *devices, struct arena *arena)
+{
+    if (devices->gpu_group_count == 0)
+        return "[]";
+    struct buffer text;
+    struct json_writer json;
+    buffer_init(&text, 0);
+    json_writer_init(&json, &text, false);
+    json_begin_array(&json);
+    for (size_t i = 0; i < devices->gpu_group_count; i++)
+        json_value_text(&json, devices->gpu_groups[i]);
+    json_end_array(&json);
+    const char *copy = arena_strdup(arena, text.data);
+    buffer_done(&text);
+    return copy;
+}
+
+static void bind_pod(struct turn *turn, struct cache_pod *pod, const struct snapshot *snapshot,
+                     const struct plan_decision *decision)
+{
+    const struct world *world = turn->cache->world;
+    const struct snapshot_node *node = &snapshot->nodes[decision->node];
+    turn_touch_pod(turn, pod);
+    pod->status = POD_STATUS_BINDING;
+    pod->node_id = world->rows.nodes[decision->node].id;
+    cache_set_devices(pod, decision->devices.gpu_indices, decision->devices.gpu_index_count,
+                      groups_json(&decision->devices, turn->arena));
+    cache_set_promise(pod, NULL);
+    pod->gpu_allocated_milli = gpu_milli_on(pod, node, world);
+    pod->scheduled_ms = turn->now_ms;
+    pod->begins_allocation = true;
+    turn_order(turn, pod, BACKEND_START);
+    turn_add_pod_event(turn, pod, EVENT_NORMAL, "Scheduled", "scheduler",
+                       arena_printf(turn->arena, "%s was given a place on node %s of node pool %s", pod->name,
+                                    node->name, snapshot->node_pools[decision->node_pool].name));
+}
+
+struct eviction_words {
+    const char *reason; // of the event and the pod
+    const char *verb;
+};
+
+static const struct eviction_words *eviction_words(enum scheduler_action action)
+{
+    static const struct eviction_words WORDS[ACTION_COUNT] = {
+        [ACTION_ALLOCATE] = {"Preempted", "yields"},
+        [ACTION_CONSOLIDATION] = {"Consolidated", "is moved to make room"},
+        [ACTION_RECLAIM] = {"Preempted", "yields"},
+        [ACTION_PREEMPT] = {"Preempted", "yields"},
+        [ACTION_STALE_GANG_EVICTION] = {"StaleJob", "lost its minimum of pods and is stopped"},
+    };
+    return &WORDS[action];
+}
+
+static void evict_pod(struct turn *turn, struct cache_pod *pod, const struct live_snapshot *live,
+                      const struct plan_decision *decision)
+{
+    const struct eviction_words *words = eviction_words(decision->action);
+    struct cache_workload *workload = pod->workload;
+    const char *message;
+    if (decision->beneficiary != SNAPSHOT_NONE) {
+        const struct cache_workload *winner = live->workloads[decision->beneficiary];
+        message = arena_printf(turn->arena, "%s %s to workload %s of project %s: %s", pod->name, words->verb,
+                               winner->name, winner->project_name, decision->why);
+        if (decision->action == ACTION_CONSOLIDATION)
+            message = arena_printf(turn->arena, "%s %s for workload %s of project %s: %s", pod->name, words->verb,
+                                   winner->name, winner->project_name, decision->why);
+        workload->phase_message = arena_printf(turn->arena, "%s: yields to workload %s of project %s", words->reason,
+                                               winner->name, winner->project_name);
+    } else {
+        message = arena_printf(turn->arena, "%s %s: %s", pod->name, words->verb, decision->why);
+        workload->phase_message = arena_printf(turn->arena, "%s: %s", words->reason, decision->why);
+    }
+    turn_add_pod_event(turn, pod, EVENT_WARNING, words->reason, "scheduler", message);
+    turn_release_pod(turn, pod, words->reason);
+    pod->message = message;
+    workload->last_eviction_ms = turn->now_ms;
+}
+
+static void promise_pod(struct turn *turn, struct cache_pod *pod, const struct snapshot *snapshot,
+                        const struct plan_decision *decision)
+{
+    const char *node = snapshot->nodes[decision->node].name;
+    if (pod->promise_node && strcmp(pod->promise_node, node) == 0)
+        return;
+    turn_add_pod_event(turn, pod, EVENT_NORMAL, "Pipelined", "scheduler",
+                       arena_printf(turn->arena, "%s was promised a place on node %s that is still being freed: %s",
+                                    pod->name, node, decision->why));
+}
+
+// Pending and Pipelined as the cycle leaves them.
+static void keep_promises(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
+{
+    for (size_t i = 0; i < live->snapshot.pod_count; i++) {
+        struct cache_pod *pod = live->pods[i];
+        if (pod->status != POD_STATUS_PENDING && pod->status != POD_STATUS_PIPELINED)
+            continue;
+        bool is_promised = plan->pods[i].status == SNAPSHOT_POD_PIPELINED && plan->pods[i].node != SNAPSHOT_NONE;
+        enum pod_status status = is_promised ? POD_STATUS_PIPELINED : POD_STATUS_PENDING;
+        const char *node = is_promised ? live->snapshot.nodes[plan->pods[i].node].name : NULL;
+        bool is_same_node =
+            (node == NULL) == (pod->promise_node == NULL) && (!node || strcmp(node, pod->promise_node) == 0);
+        if (pod->status == status && is_same_node)
+            continue;
+        turn_touch_pod(turn, pod);
+        pod->status = status;
+        cache_set_promise(pod, node);
+    }
+}
+
+static void keep_memory(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
+{
+    for (size_t i = 0; i < live->snapshot.workload_count; i++) {
+        struct cache_workload *workload = live->workloads[i];
+        const struct plan_workload *planned = &plan->workloads[i];
+        int64_t promise = planned->promise == SNAPSHOT_PROMISE_NONE ? -1 : (int64_t)planned->promise;
+        int64_t stale_since = !planned->is_stale         ? 0
+                              : workload->stale_since_ms ? workload->stale_since_ms
+                                                         : turn->now_ms;
+        if (stale_since && live->snapshot.settings.staleness_grace_ms >= 0)
+            turn_note_due(turn, stale_since + live->snapshot.settings.staleness_grace_ms);
+        if (workload->promise == promise && workload->stale_since_ms == stale_since)
+            continue;
+        workload->promise = promise;
+        workload->stale_since_ms = stale_since;
+        turn_touch_workload(turn, workload);
+    }
+}
+
+void carry_out(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->decision_count; i++) {
+        const struct plan_decision *decision = &plan->decisions[i];
+        struct cache_pod *pod = live->pods[decision->pod];
+        switch (decision->verb) {
+        case PLAN_BIND:
+            bind_pod(turn, pod, &live->snapshot, decision);
+            break;
+        case PLAN_EVICT:
+            evict_pod(turn, pod, live, decision);
+            break;
+        case PLAN_PIPELINE:
+            if (!decision->moved)
+                promise_pod(turn, pod, &live->snapshot, decision);
+            break;
+        case PLAN_WITHDRAW:
+            break;
+        }
+    }
+    keep_promises(turn, live, plan);
+    keep_memory(turn, live, plan);
+    if (plan->decision_count > 0)
+        turn->cache->needs_plan = true; // what follows from it is for the next cycle
+}

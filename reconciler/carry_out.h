@@ -1,0 +1,15 @@
+// A plan turned into changes of pods and workloads.
+#pragma once
+#include "reconciler/snapshot_build.h"
+#include "reconciler/turn.h"
+
+// What must hold of any plan before anything of it is done: no device is given twice, no node more than it has, no gang
+// half, nothing evicted that must not be. The message says what does not hold.
+int plan_check(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena, struct error *err);
+
+void carry_out(struct turn *turn, const struct live_snapshot *live, const struct plan *plan);
+// The texts of why workloads wait: pendingSchedulingMessages and the explanation, where they are not what was written
+// last.
+void explain_all(struct turn *turn, const struct live_snapshot *live, const struct plan *plan);
+// A workload that waits for nothing any more.
+void explain_nothing(struct turn *turn, struct cache_workload *workload);

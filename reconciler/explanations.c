@@ -1,0 +1,234 @@
+#include "base/buffer.h"
+#include "base/json_writer.h"
+#include "base/timestamp.h"
+#include "db/events.h"
+#include "reconciler/carry_out.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    EXPLAIN_AGAIN_MS = 2000 // where only numbers have changed
+};
+
+// Whether an explanation says why nobody gives what another says is lacking.
+static bool is_cause(enum explanation_code code)
+{
+    return code == EXPLANATION_OVER_FAIR_SHARE || code == EXPLANATION_NOTHING_TO_RECLAIM ||
+           code == EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED || code == EXPLANATION_LOST_A_POD ||
+           code == EXPLANATION_WAITING_FOR_RELEASE || code == EXPLANATION_SEARCH_CUT;
+}
+
+static const char *phase_reason_of(enum explanation_code code)
+{
+    return code == EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA || code == EXPLANATION_OVER_LIMIT
+               ? explanation_code_name(code)
+               : "";
+}
+
+static const char *pool_name(const struct snapshot *snapshot, uint32_t pool)
+{
+    return pool == SNAPSHOT_NONE ? NULL : snapshot->node_pools[pool].name;
+}
+
+static void write_amount(struct json_writer *json, const char *key, enum resource resource, int64_t amount)
+{
+    if (amount == QUANTITY_UNLIMITED)
+        json_null_at(json, key);
+    else if (resource == RESOURCE_GPU)
+        json_milli(json, key, amount);
+    else
+        json_int(json, key, amount);
+}
+
+static void write_queue(struct json_writer *json, const struct snapshot *snapshot,
+                        const struct plan_explanation *explanation)
+{
+    static const char *const RESOURCES[RESOURCE_COUNT] = {"gpu", "cpu", "memory"};
+    bool is_project = explanation->queue_kind == QUEUE_KIND_PROJECT;
+    json_key(json, "queue");
+    json_begin_object(json);
+    json_text(json, "kind", queue_kind_name(explanation->queue_kind));
+    json_text(json, "name",
+              is_project ? snapshot->projects[explanation->queue].name
+                         : snapshot->departments[explanation->queue].name);
+    json_text(json, "resource", RESOURCES[explanation->resource]);
+    write_amount(json, "requested", explanation->resource, explanation->requested);
+    write_amount(json, "deserved", explanation->resource, explanation->deserved);
+    write_amount(json, "limit", explanation->resource, explanation->limit);
+    write_amount(json, "fairShare", explanation->resource, explanation->fair_share);
+    write_amount(json, "allocated", explanation->resource, explanation->allocated);
+    write_amount(json, "allocatedNonPreemptible", explanation->resource, explanation->allocated_non_preemptible);
+    json_end_object(json);
+}
+
+static void write_explanation(struct json_writer *json, const struct snapshot *snapshot,
+                              const struct plan_explanation *explanation)
+{
+    json_begin_object(json);
+    json_text(json, "nodePool", pool_name(snapshot, explanation->node_pool));
+    json_text(json, "code", explanation_code_name(explanation->code));
+    json_text(json, "message", explanation->message);
+    if (explanation->queue != SNAPSHOT_NONE)
+        write_queue(json, snapshot, explanation);
+    if (explanation->pods_needed > 0) {
+        json_int(json, "podsPlaced", explanation->pods_placed);
+        json_int(json, "podsNeeded", explanation->pods_needed);
+    }
+    if (explanation->until_ms != SNAPSHOT_TIME_NONE)
+        json_time(json, "until", explanation->until_ms);
+    if (explanation->node_reason_count > 0) {
+        json_key(json, "nodes");
+        json_begin_array(json);
+        for (size_t i = 0; i < explanation->node_reason_count; i++) {
+            json_begin_object(json);
+            json_text(json, "reason", explanation->node_reasons[i].reason);
+            json_int(json, "count", explanation->node_reasons[i].node_count);
+            json_end_object(json);
+        }
+        json_end_array(json);
+    }
+    json_end_object(json);
+}
+
+// The text without its end, so that equal explanations are equal texts whatever the time.
+static void write_body(struct buffer *out, const struct snapshot *snapshot, const struct plan_workload *planned)
+{
+    struct json_writer json;
+    const struct plan_explanation *first = &planned->explanations[0], *cause = NULL;
+    for (size_t i = 1; i < planned->explanation_count && !cause; i++)
+        if (is_cause(planned->explanations[i].code))
+            cause = &planned->explanations[i];
+    json_writer_init(&json, out, false);
+    json_begin_object(&json);
+    json_text(&json, "message", first->message);
+    json_text(&json, "reason", cause ? cause->message : NULL);
+    const char *phase_reason = phase_reason_of(first->code);
+    json_text(&json, "phaseReason", *phase_reason ? phase_reason : NULL);
+    json_key(&json, "nodePools");
+    json_begin_array(&json);
+    for (size_t i = 0; i < planned->explanation_count; i++)
+        write_explanation(&json, snapshot, &planned->explanations[i]);
+    json_end_array(&json);
+}
+
+static const char *messages_json(const struct snapshot *snapshot, const struct plan_workload *planned,
+                                 struct arena *arena)
+{
+    struct buffer text;
+    struct json_writer json;
+    size_t count = 0;
+    buffer_init(&text, 0);
+    json_writer_init(&json, &text, false);
+    json_begin_array(&json);
+    for (size_t i = 0; i < planned->explanation_count; i++) {
+        const struct plan_explanation *explanation = &planned->explanations[i];
+        const char *phase_reason = phase_reason_of(explanation->code);
+        if (!*phase_reason)
+            continue;
+        json_begin_object(&json);
+        const char *pool = pool_name(snapshot, explanation->node_pool);
+        json_text(&json, "nodePool", pool ? pool : "");
+        json_text(&json, "phaseReason", phase_reason);
+        json_text(&json, "reason", explanation->message);
+        if (explanation->queue != SNAPSHOT_NONE)
+            json_text(&json, "orgType", explanation->queue_kind == QUEUE_KIND_PROJECT ? "PROJECT" : "DEPARTMENT");
+        else
+            json_null_at(&json, "orgType");
+        json_text(&json, "userMessage", explanation->message);
+        json_end_object(&json);
+        count++;
+    }
+    json_end_array(&json);
+    const char *copy = count ? arena_strdup(arena, text.data) : NULL;
+    buffer_done(&text);
+    return copy;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t length)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ bytes[i]) * 1099511628211ULL;
+    return hash;
+}
+
+static uint64_t hash_codes(const struct plan_workload *planned)
+{
+    uint64_t hash = 14695981039346656037ULL;
+    for (size_t i = 0; i < planned->explanation_count; i++) {
+        hash = hash_bytes(hash, &planned->explanations[i].code, sizeof(planned->explanations[i].code));
+        hash = hash_bytes(hash, &planned->explanations[i].node_pool, sizeof(planned->explanations[i].node_pool));
+    }
+    return hash;
+}
+
+void explain_nothing(struct turn *turn, struct cache_workload *workload)
+{
+    if (!workload->has_explanation && !workload->phase_reason[0])
+        return;
+    workload->has_explanation = false;
+    workload->explanation_hash = workload->explanation_codes = 0;
+    workload->phase_reason[0] = '\0';
+    workload->explains = true;
+    turn_touch_workload(turn, workload);
+}
+
+static void explain(struct turn *turn, struct cache_workload *workload, const struct snapshot *snapshot,
+                    const struct plan_workload *planned)
+{
+    uint64_t codes = hash_codes(planned);
+    bool is_new = codes != workload->explanation_codes;
+    if (!is_new && turn->now_ms - workload->explained_ms < EXPLAIN_AGAIN_MS) {
+        turn_note_due(turn, workload->explained_ms + EXPLAIN_AGAIN_MS);
+        return;
+    }
+    struct buffer body;
+    buffer_init(&body, 0);
+    write_body(&body, snapshot, planned);
+    uint64_t hash = hash_bytes(14695981039346656037ULL, body.data, body.length);
+    if (hash == workload->explanation_hash) {
+        buffer_done(&body);
+        return;
+    }
+    char time[TIMESTAMP_SIZE];
+    timestamp_format(turn->now_ms, time);
+    bool says_it_already = !workload->explanation_codes && workload->has_explanation; // before a restart
+    workload->explanation_json = arena_printf(turn->arena, "%s,\"updatedAt\":\"%s\"}", body.data, time);
+    workload->messages_json = messages_json(snapshot, planned, turn->arena);
+    buffer_done(&body);
+    workload->explains = workload->has_explanation = true;
+    workload->explanation_hash = hash;
+    workload->explanation_codes = codes;
+    workload->explained_ms = turn->now_ms;
+    snprintf(workload->phase_reason, sizeof(workload->phase_reason), "%s",
+             phase_reason_of(planned->explanations[0].code));
+    turn_touch_workload(turn, workload);
+    if (!is_new || says_it_already)
+        return;
+    bool is_ready = planned->explanations[0].code != EXPLANATION_NOT_READY;
+    turn_add_workload_event(turn, workload, is_ready ? EVENT_WARNING : EVENT_NORMAL,
+                            is_ready ? "Unschedulable" : "NotReady", "scheduler",
+                            arena_strdup(turn->arena, planned->explanations[0].message));
+}
+
+// Promised a place, it is as good as scheduled: no word of why not, but that it waits.
+static bool is_waiting(const struct cache_workload *workload, const struct plan_workload *planned)
+{
+    return planned->explanation_count > 0 && workload->desired == DESIRED_RUNNING && !workload->deleted_ms;
+}
+
+void explain_all(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
+{
+    for (size_t i = 0; i < live->snapshot.workload_count; i++) {
+        struct cache_workload *workload = live->workloads[i];
+        const struct plan_workload *planned = &plan->workloads[i];
+        for (size_t k = 0; k < planned->explanation_count; k++)
+            if (planned->explanations[k].until_ms != SNAPSHOT_TIME_NONE)
+                turn_note_due(turn, planned->explanations[k].until_ms);
+        if (is_waiting(workload, planned))
+            explain(turn, workload, &live->snapshot, planned);
+        else
+            explain_nothing(turn, workload);
+    }
+}

@@ -1,0 +1,68 @@
+#include "base/error.h"
+#include "db/db.h"
+#include "reconciler/state.h"
+
+#include <string.h>
+
+enum {
+    LOG_BYTES_MAXIMUM = 1 << 20
+};
+
+static int find_pod(struct db_conn *conn, const struct reconciler_log_request *request, struct arena *arena,
+                    struct backend_pod *out_pod, struct error *err)
+{
+    struct workload_pod_row row;
+    struct pod_context context;
+    const char *node_name = NULL;
+    int found = db_find_pod_for_logs(conn, request->workload_id, request->pod_name, request->previous, arena, &row,
+                                     &node_name, err);
+    if (found < 0)
+        return -1;
+    if (found == 0)
+        return error_set(err, ERROR_NOT_FOUND, "pod: the workload has no such pod");
+    if (db_read_pod_context(conn, request->workload_id, row.role, arena, &context, err) < 0)
+        return -1;
+    *out_pod = (struct backend_pod){
+        .uuid = row.uuid,
+        .name = row.name,
+        .role = row.role,
+        .index = row.pod_index,
+        .attempt = row.attempt,
+        .workload_uuid = context.workload_uuid,
+        .workload_name = context.workload_name,
+        .workload_type = context.workload_type,
+        .project_name = context.project_name,
+        .namespace = context.namespace,
+        .spec_json = context.spec_json,
+        .node_name = node_name,
+        .gpu_milli = row.gpu_allocated_milli,
+        .grace_ms = context.grace_period_ms,
+        .scheduled_ms = row.scheduled_ms,
+        .started_ms = row.started_ms,
+        .stopping_ms = row.stopping_ms,
+        .completed_ms = row.completed_ms,
+    };
+    return 0;
+}
+
+int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,
+                         struct buffer *out, int64_t *out_position, bool *out_ended, struct error *err)
+{
+    struct arena arena;
+    struct backend_log_request asked = {
+        .position = request->position,
+        .since_ms = request->since_ms,
+        .tail = request->tail,
+        .now_ms = reconciler_now(reconciler),
+        .timestamps = request->timestamps,
+        .max_bytes = request->max_bytes ? request->max_bytes : LOG_BYTES_MAXIMUM,
+    };
+    arena_init(&arena);
+    struct db_conn *conn = db_acquire(reconciler->db);
+    int rc = find_pod(conn, request, &arena, &asked.pod, err);
+    db_give_back(reconciler->db, conn);
+    if (rc == 0)
+        rc = reconciler->backend->ops->logs(reconciler->backend->self, &asked, out, out_position, out_ended, err);
+    arena_done(&arena);
+    return rc;
+}

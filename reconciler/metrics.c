@@ -1,0 +1,172 @@
+#include "base/buffer.h"
+#include "reconciler/state.h"
+
+#include <inttypes.h>
+
+void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats *out_stats)
+{
+    const struct counters *counters = &reconciler->counters;
+    *out_stats = (struct reconciler_stats){
+        .cycles = atomic_load(&counters->cycles),
+        .turns = atomic_load(&counters->turns),
+        .failures = atomic_load(&counters->failures),
+        .last_plan_us = atomic_load(&counters->last_plan_us),
+        .last_cycle_us = atomic_load(&counters->last_cycle_us),
+        .workload_count = (size_t)atomic_load(&counters->workload_count),
+        .pod_count = (size_t)atomic_load(&counters->pod_count),
+    };
+    for (int i = 0; i < VERBS; i++)
+        out_stats->decisions[i] = atomic_load(&counters->decisions[i]);
+}
+
+static void write_head(struct buffer *out, const char *name, const char *type, const char *help)
+{
+    buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void write_one(struct buffer *out, const char *name, const char *type, const char *help, int64_t value)
+{
+    write_head(out, name, type, help);
+    buffer_printf(out, "%s %" PRId64 "\n", name, value);
+}
+
+static void write_seconds(struct buffer *out, const char *name, const char *type, const char *help, int64_t us)
+{
+    write_head(out, name, type, help);
+    buffer_printf(out, "%s %.6f\n", name, (double)us / 1e6);
+}
+
+// A label's value with what the text form escapes escaped.
+static void write_label(struct buffer *out, const char *key, const char *value)
+{
+    buffer_printf(out, "%s=\"", key);
+    for (; *value; value++) {
+        if (*value == '\\' || *value == '"')
+            buffer_char(out, '\\');
+        if (*value == '\n')
+            buffer_text(out, "\\n");
+        else
+            buffer_char(out, *value);
+    }
+    buffer_char(out, '"');
+}
+
+static void write_by_action(struct buffer *out, const char *name, const char *help,
+                            const _Atomic int64_t values[ACTIONS])
+{
+    write_head(out, name, "counter", help);
+    for (int i = 0; i < ACTIONS; i++)
+        buffer_printf(out, "%s{action=\"%s\"} %" PRId64 "\n", name, scheduler_action_name((enum scheduler_action)i),
+                      atomic_load(&values[i]));
+}
+
+static void write_counters(struct buffer *out, const struct counters *counters)
+{
+    write_one(out, "prorata_scheduler_cycles_total", "counter", "Cycles that planned.", atomic_load(&counters->cycles));
+    write_one(out, "prorata_reconciler_turns_total", "counter", "Turns that changed something.",
+              atomic_load(&counters->turns));
+    write_one(out, "prorata_reconciler_failures_total", "counter", "Turns that failed and were tried again.",
+              atomic_load(&counters->failures));
+    write_one(out, "prorata_scheduler_refused_plans_total", "counter",
+              "Plans that broke an invariant and were not carried out.", atomic_load(&counters->refused_plans));
+    write_seconds(out, "prorata_scheduler_plan_seconds", "gauge", "How long the last plan took.",
+                  atomic_load(&counters->last_plan_us));
+    write_seconds(out, "prorata_scheduler_plan_seconds_total", "counter", "Time spent on planning.",
+                  atomic_load(&counters->plan_us_total));
+    write_seconds(out, "prorata_reconciler_turn_seconds", "gauge", "How long the last turn took, commit included.",
+                  atomic_load(&counters->last_cycle_us));
+    write_head(out, "prorata_scheduler_decisions_total", "counter", "Decisions by what they say.");
+    for (int i = 0; i < VERBS; i++)
+        buffer_printf(out, "prorata_scheduler_decisions_total{verb=\"%s\"} %" PRId64 "\n",
+                      plan_verb_name((enum plan_verb)i), atomic_load(&counters->decisions[i]));
+    write_by_action(out, "prorata_scheduler_evicted_pods_total", "Pods evicted by an action.", counters->evictions);
+    write_by_action(out, "prorata_scheduler_workloads_tried_total", "Pending workloads an action looked at.",
+                    counters->workloads_tried);
+    write_by_action(out, "prorata_scheduler_workloads_placed_total", "Workloads an action found a place for.",
+                    counters->workloads_placed);
+    write_by_action(out, "prorata_scheduler_scenarios_simulated_total", "Sets of victims that were simulated.",
+                    counters->scenarios_simulated);
+    write_by_action(out, "prorata_scheduler_scenarios_filtered_total", "Sets of victims dropped without simulating.",
+                    counters->scenarios_filtered);
+    write_by_action(out, "prorata_scheduler_searches_cut_total", "Searches that their budget ended.",
+                    counters->searches_cut);
+}
+
+struct queue_metric {
+    const char *name;
+    const char *help;
+    size_t offset; // of a struct amounts in struct plan_queue
+    enum resource resource;
+    double unit;
+};
+
+static const struct queue_metric QUEUE_METRICS[] = {
+    {"prorata_queue_deserved_gpus", "Quota.", offsetof(struct plan_queue, deserved), RESOURCE_GPU, 1000},
+    {"prorata_queue_limit_gpus", "Limit.", offsetof(struct plan_queue, limit), RESOURCE_GPU, 1000},
+    {"prorata_queue_fair_share_gpus", "Fair share.", offsetof(struct plan_queue, fair_share), RESOURCE_GPU, 1000},
+    {"prorata_queue_allocated_gpus", "Allocated, promised included.", offsetof(struct plan_queue, allocated),
+     RESOURCE_GPU, 1000},
+    {"prorata_queue_requested_gpus", "Allocated and pending.", offsetof(struct plan_queue, requested), RESOURCE_GPU,
+     1000},
+    {"prorata_queue_fair_share_cpu_cores", "Fair share.", offsetof(struct plan_queue, fair_share), RESOURCE_CPU, 1000},
+    {"prorata_queue_allocated_cpu_cores", "Allocated, promised included.", offsetof(struct plan_queue, allocated),
+     RESOURCE_CPU, 1000},
+    {"prorata_queue_fair_share_memory_bytes", "Fair share.", offsetof(struct plan_queue, fair_share), RESOURCE_MEMORY,
+     1},
+    {"prorata_queue_allocated_memory_bytes", "Allocated, promised included.", offsetof(struct plan_queue, allocated),
+     RESOURCE_MEMORY, 1},
+};
+
+static void write_queue(struct buffer *out, const struct queue_metric *metric, const char *kind, const char *name,
+                        const char *pool, const struct plan_queue *queue)
+{
+    const struct amounts *amounts = (const struct amounts *)((const char *)queue + metric->offset);
+    int64_t amount = amounts->of[metric->resource];
+    buffer_printf(out, "%s{", metric->name);
+    write_label(out, "kind", kind);
+    buffer_char(out, ',');
+    write_label(out, "queue", name);
+    buffer_char(out, ',');
+    write_label(out, "node_pool", pool);
+    if (amount == QUANTITY_UNLIMITED)
+        buffer_text(out, "} +Inf\n");
+    else
+        buffer_printf(out, "} %.15g\n", (double)amount / metric->unit);
+}
+
+static void write_queues(struct buffer *out, const struct snapshot *snapshot, const struct plan *plan)
+{
+    size_t pools = snapshot->node_pool_count;
+    for (size_t m = 0; m < sizeof(QUEUE_METRICS) / sizeof(*QUEUE_METRICS); m++) {
+        const struct queue_metric *metric = &QUEUE_METRICS[m];
+        write_head(out, metric->name, "gauge", metric->help);
+        for (size_t i = 0; i < snapshot->department_count * pools; i++)
+            write_queue(out, metric, "department", snapshot->departments[i / pools].name,
+                        snapshot->node_pools[i % pools].name, &plan->departments[i]);
+        for (size_t i = 0; i < snapshot->project_count * pools; i++)
+            write_queue(out, metric, "project", snapshot->projects[i / pools].name,
+                        snapshot->node_pools[i % pools].name, &plan->projects[i]);
+    }
+}
+
+static void write_pending(struct buffer *out, const struct snapshot *snapshot, const struct plan *plan)
+{
+    int64_t pending = 0;
+    for (size_t i = 0; i < snapshot->workload_count; i++)
+        pending += !snapshot->workloads[i].deleting && (plan->workloads[i].status == SNAPSHOT_POD_PENDING ||
+                                                        plan->workloads[i].status == SNAPSHOT_POD_PIPELINED);
+    write_one(out, "prorata_pending_workloads", "gauge", "Workloads that wait for resources.", pending);
+    write_one(out, "prorata_active_workloads", "gauge", "Workloads the scheduler looks at.",
+              (int64_t)snapshot->workload_count);
+}
+
+void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
+{
+    write_counters(out, &reconciler->counters);
+    const struct reconciler_view *view = reconciler_acquire_view(reconciler);
+    if (view) {
+        write_pending(out, view->snapshot, view->plan);
+        write_queues(out, view->snapshot, view->plan);
+    }
+    reconciler_release_view(reconciler, view);
+}

@@ -1,0 +1,323 @@
+#include "reconciler/reconciler.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/timestamp.h"
+#include "db/db.h"
+#include "reconciler/carry_out.h"
+#include "reconciler/commit.h"
+#include "reconciler/facts.h"
+#include "reconciler/lifecycle.h"
+#include "reconciler/state.h"
+#include "scheduler/scheduler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EXPIRY_INTERVAL_MS = 1000
+};
+
+int64_t reconciler_now(const struct reconciler *reconciler)
+{
+    return reconciler->options.now_ms ? reconciler->options.now_ms(reconciler->options.now_context)
+                                      : timestamp_now_ms();
+}
+
+static void take_facts(struct reconciler *reconciler)
+{
+    struct backend_fact *facts;
+    atomic_store(&reconciler->facts_waiting, false);
+    size_t count = reconciler->backend->ops->take_facts(reconciler->backend->self, &reconciler->turn_arena, &facts);
+    if (reconciler->fact_count + count > reconciler->fact_capacity) {
+        reconciler->fact_capacity = (reconciler->fact_count + count) * 2;
+        reconciler->facts = memory_realloc(reconciler->facts, reconciler->fact_capacity * sizeof(*reconciler->facts));
+    }
+    if (count)
+        memcpy(reconciler->facts + reconciler->fact_count, facts, count * sizeof(*facts));
+    reconciler->fact_count += count;
+}
+
+static struct backend_node *list_nodes(const struct world *world, struct arena *arena)
+{
+    struct backend_node *nodes = arena_array(arena, world->rows.node_count, sizeof(*nodes));
+    for (size_t i = 0; i < world->rows.node_count; i++)
+        nodes[i] = (struct backend_node){
+            .name = world->nodes[i].name, .ready = world->nodes[i].ready, .reason = world->rows.nodes[i].status_reason};
+    return nodes;
+}
+
+// Hands the backend what rows say it should have.
+static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct error *err)
+{
+    struct cache *cache = &reconciler->cache;
+    struct arena *arena = &reconciler->turn_arena;
+    struct backend_pod *pods = arena_array(arena, cache->pods.count, sizeof(*pods));
+    size_t count = 0, position = 0;
+    for (const struct cache_pod *pod; (pod = id_map_next(&cache->pods, &position));) {
+        if (!pod_status_holds_place(pod->status) || world_node(cache->world, pod->node_id) == SNAPSHOT_NONE)
+            continue;
+        if (commit_describe_pod(conn, cache, pod, arena, &pods[count], err) < 0)
+            return -1;
+        count++;
+    }
+    struct backend_node *nodes = list_nodes(cache->world, arena);
+    if (reconciler->backend->ops->adopt(reconciler->backend->self, pods, count, nodes, cache->world->rows.node_count,
+                                        err) < 0)
+        return -1;
+    if (count)
+        log_write(LOG_INFO, "reconciler", "took up what was running pods=%zu", count);
+    reconciler->has_adopted = true;
+    return 0;
+}
+
+// Rows that changed, into the cache.
+static int refresh(struct reconciler *reconciler, bool *out_changed, struct error *err)
+{
+    struct cache *cache = &reconciler->cache;
+    bool rows = atomic_exchange(&reconciler->rows_changed, false);
+    bool world = atomic_exchange(&reconciler->world_changed, false);
+    if (cache->seen_revision >= 0 && !rows && !world && reconciler->has_adopted)
+        return 0;
+    int64_t last_revision = db_last_revision(reconciler->db);
+    struct db_conn *conn = db_acquire(reconciler->db);
+    int rc = cache_refresh(cache, conn, last_revision, world, rows, &reconciler->turn_arena, out_changed, err);
+    if (rc == 0 && !reconciler->has_adopted)
+        rc = adopt(reconciler, conn, err);
+    else if (rc == 0 && world && reconciler->backend->ops->nodes_changed)
+        reconciler->backend->ops->nodes_changed(reconciler->backend->self,
+                                                list_nodes(cache->world, &reconciler->turn_arena),
+                                                cache->world->rows.node_count);
+    db_give_back(reconciler->db, conn);
+    atomic_store(&reconciler->counters.workload_count, (int64_t)cache->workload_count);
+    atomic_store(&reconciler->counters.pod_count, (int64_t)cache->pods.count);
+    return rc;
+}
+
+static void count_plan(struct counters *counters, const struct plan *plan)
+{
+    atomic_fetch_add(&counters->cycles, 1);
+    for (size_t i = 0; i < plan->decision_count; i++) {
+        const struct plan_decision *decision = &plan->decisions[i];
+        atomic_fetch_add(&counters->decisions[decision->verb], 1);
+        if (decision->verb == PLAN_EVICT)
+            atomic_fetch_add(&counters->evictions[decision->action], 1);
+    }
+    for (size_t i = 0; i < ACTION_COUNT; i++) {
+        const struct plan_action_counts *counts = &plan->actions[i];
+        atomic_fetch_add(&counters->workloads_tried[i], (int64_t)counts->workloads_tried);
+        atomic_fetch_add(&counters->workloads_placed[i], (int64_t)counts->workloads_placed);
+        atomic_fetch_add(&counters->scenarios_simulated[i], (int64_t)counts->scenarios_simulated);
+        atomic_fetch_add(&counters->scenarios_filtered[i], (int64_t)counts->scenarios_filtered);
+    }
+    for (size_t i = 0; i < plan->search_cut_count; i++)
+        atomic_fetch_add(&counters->searches_cut[plan->search_cuts[i].action], 1);
+}
+
+static void refuse_plan(struct reconciler *reconciler, const struct error *cause)
+{
+    char text[LOG_TEXT_SIZE];
+    atomic_fetch_add(&reconciler->counters.refused_plans, 1);
+    if (!reconciler->plan_is_refused)
+        log_write(LOG_ERROR, "reconciler", "no decision was carried out: the plan does not hold cause=%s",
+                  log_text(cause->message, text));
+    reconciler->plan_is_refused = true;
+}
+
+static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct figure_changes *changes)
+{
+    struct cache *cache = &reconciler->cache;
+    struct view *view = view_create(cache->world);
+    struct live_snapshot *live = arena_alloc(&view->arena, sizeof(*live));
+    struct plan *plan = NULL;
+    struct error cause = {0};
+    int64_t started_us = timestamp_monotonic_us();
+    cache->needs_plan = false;
+    snapshot_build(cache, turn->now_ms, &view->arena, live);
+    turn_note_due(turn, live->next_due_ms);
+    int rc = scheduler_plan(&live->snapshot, &view->arena, &plan, &cause);
+    int64_t plan_us = timestamp_monotonic_us() - started_us;
+    atomic_store(&reconciler->counters.last_plan_us, plan_us);
+    atomic_fetch_add(&reconciler->counters.plan_us_total, plan_us);
+    if (rc < 0 || plan_check(&live->snapshot, plan, turn->arena, &cause) < 0) {
+        refuse_plan(reconciler, &cause);
+        view_release(view);
+        return;
+    }
+    reconciler->plan_is_refused = false;
+    count_plan(&reconciler->counters, plan);
+    carry_out(turn, live, plan);
+    explain_all(turn, live, plan);
+    figures_of_queues(&reconciler->figures, turn, live, plan, changes);
+    if (plan->decision_count > 0)
+        log_write(LOG_INFO, "reconciler", "cycle done cycle=%lld plan_us=%lld decisions=%zu workloads=%zu",
+                  (long long)atomic_load(&reconciler->counters.cycles), (long long)plan_us, plan->decision_count,
+                  live->snapshot.workload_count);
+    view->shown = (struct reconciler_view){atomic_load(&reconciler->counters.cycles), &live->snapshot, plan};
+    view_publish(&reconciler->views, view);
+}
+
+// Whether completed workloads are to be removed; asked once a second.
+static int check_expiry(struct reconciler *reconciler, int64_t now_ms, bool *out_has, struct error *err)
+{
+    *out_has = false;
+    if (now_ms - reconciler->expiry_checked_ms < EXPIRY_INTERVAL_MS && now_ms >= reconciler->expiry_checked_ms)
+        return 0;
+    reconciler->expiry_checked_ms = now_ms;
+    struct db_conn *conn = db_acquire(reconciler->db);
+    int rc = db_has_expired_workloads(conn, now_ms, out_has, err);
+    db_give_back(reconciler->db, conn);
+    return rc;
+}
+
+static int write_turn(struct reconciler *reconciler, struct turn *turn, const struct figure_changes *changes,
+                      bool has_expired, struct error *err)
+{
+    struct commit commit = {.turn = turn, .figures = changes, .expire_before_ms = has_expired ? turn->now_ms : 0};
+    if (db_write(reconciler->db, commit_write, &commit, err) < 0)
+        return -1;
+    reconciler->fact_count = 0;
+    atomic_store(&reconciler->rows_changed, true); // ours come back by their revision, and others' with them
+    if (turn->node_state_count)
+        atomic_store(&reconciler->world_changed, true);
+    if (commit.order_count)
+        reconciler->backend->ops->apply(reconciler->backend->self, commit.orders, commit.order_count);
+    turn_clear_marks(turn);
+    cache_drop_settled(&reconciler->cache);
+    return 0;
+}
+
+static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy, struct error *err)
+{
+    bool changed = false;
+    bool world_changed = atomic_load(&reconciler->world_changed) || reconciler->cache.seen_revision < 0;
+    if (refresh(reconciler, &changed, err) < 0)
+        return -1;
+    take_facts(reconciler);
+    struct turn turn = {
+        .cache = &reconciler->cache,
+        .options = &reconciler->options,
+        .arena = &reconciler->turn_arena,
+        .now_ms = reconciler_now(reconciler),
+        .next_due_ms = INT64_MAX,
+    };
+    struct figure_changes changes = {0};
+    bool is_due = turn.now_ms >= reconciler->next_due_ms;
+    if (!changed && !is_due && !has_expired && reconciler->fact_count == 0 && !reconciler->cache.needs_plan)
+        return 0;
+    facts_take(&turn, reconciler->facts, reconciler->fact_count);
+    if (world_changed)
+        facts_lose_pods_without_node(&turn);
+    lifecycle_attend_all(&turn);
+    if (reconciler->cache.needs_plan || is_due)
+        plan_cycle(reconciler, &turn, &changes);
+    lifecycle_set_phases(&turn);
+    figures_of_samples(&reconciler->figures, &turn, &changes);
+    bool writes =
+        turn_has_changes(&turn) || changes.queue_count || changes.sample_count || changes.trim_before_ms || has_expired;
+    if (writes && write_turn(reconciler, &turn, &changes, has_expired, err) < 0)
+        return -1;
+    if (!writes)
+        reconciler->fact_count = 0;
+    reconciler->next_due_ms = turn.next_due_ms;
+    *out_busy = writes;
+    return 0;
+}
+
+int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error *err)
+{
+    bool has_expired;
+    int64_t started_us = timestamp_monotonic_us();
+    *out_busy = false;
+    int rc = check_expiry(reconciler, reconciler_now(reconciler), &has_expired, err);
+    if (rc == 0)
+        rc = work(reconciler, has_expired, out_busy, err);
+    arena_clear(&reconciler->turn_arena);
+    if (rc < 0) {
+        atomic_fetch_add(&reconciler->counters.failures, 1);
+        cache_clear(&reconciler->cache);
+        figures_clear(&reconciler->figures);
+        return -1;
+    }
+    if (*out_busy) {
+        atomic_fetch_add(&reconciler->counters.turns, 1);
+        atomic_store(&reconciler->counters.last_cycle_us, timestamp_monotonic_us() - started_us);
+    }
+    atomic_store(&reconciler->is_ready, true);
+    return 0;
+}
+
+static void note_changes(const struct db_change *changes, size_t count, void *context)
+{
+    struct reconciler *reconciler = context;
+    bool rows = false, world = false;
+    for (size_t i = 0; i < count; i++) {
+        enum change_kind kind = changes[i].kind;
+        rows |= kind == CHANGE_WORKLOAD || kind == CHANGE_POD;
+        world |= kind == CHANGE_CLUSTER || kind == CHANGE_NODE_POOL || kind == CHANGE_NODE ||
+                 kind == CHANGE_DEPARTMENT || kind == CHANGE_PROJECT;
+    }
+    if (rows)
+        atomic_store(&reconciler->rows_changed, true);
+    if (world)
+        atomic_store(&reconciler->world_changed, true);
+    if (rows || world)
+        reconciler_wake(reconciler);
+}
+
+int reconciler_create(struct db *db, struct backend *backend, const struct reconciler_options *options,
+                      struct reconciler **out_reconciler, struct error *err)
+{
+    if (!backend->ops)
+        return error_set(err, ERROR_INTERNAL, "there is no backend");
+    struct reconciler *reconciler = memory_array(1, sizeof(*reconciler));
+    reconciler->db = db;
+    reconciler->backend = backend;
+    if (options)
+        reconciler->options = *options;
+    view_slot_init(&reconciler->views);
+    cache_init(&reconciler->cache);
+    figures_init(&reconciler->figures);
+    arena_init(&reconciler->turn_arena);
+    pthread_mutex_init(&reconciler->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&reconciler->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    db_add_listener(db, note_changes, reconciler);
+    *out_reconciler = reconciler;
+    return 0;
+}
+
+void reconciler_destroy(struct reconciler *reconciler)
+{
+    if (!reconciler)
+        return;
+    reconciler_stop(reconciler);
+    cache_done(&reconciler->cache);
+    figures_done(&reconciler->figures);
+    arena_done(&reconciler->turn_arena);
+    view_slot_done(&reconciler->views);
+    free(reconciler->facts);
+    pthread_mutex_destroy(&reconciler->lock);
+    pthread_cond_destroy(&reconciler->changed);
+    free(reconciler);
+}
+
+bool reconciler_is_ready(const struct reconciler *reconciler)
+{
+    return atomic_load(&reconciler->is_ready);
+}
+
+const struct reconciler_view *reconciler_acquire_view(struct reconciler *reconciler)
+{
+    struct view *view = view_acquire(&reconciler->views);
+    return view ? &view->shown : NULL;
+}
+
+void reconciler_release_view(struct reconciler *reconciler, const struct reconciler_view *view)
+{
+    (void)reconciler;
+    view_release((struct view *)view); // its first member
+}

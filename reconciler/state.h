@@ -1,0 +1,58 @@
+// The reconciler's inside, for its own files: reconciler.c (turns), loop.c (the thread), metrics.c, logs.c.
+#pragma once
+#include "backends/backend.h"
+#include "reconciler/figures.h"
+#include "reconciler/view.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+    ACTIONS = ACTION_COUNT,
+    VERBS = 4
+};
+
+// What metrics.c shows; written by the thread, read by any.
+struct counters {
+    _Atomic int64_t cycles, turns, failures, refused_plans;
+    _Atomic int64_t decisions[VERBS];
+    _Atomic int64_t last_plan_us, last_cycle_us, plan_us_total;
+    _Atomic int64_t evictions[ACTIONS];
+    _Atomic int64_t workloads_tried[ACTIONS], workloads_placed[ACTIONS];
+    _Atomic int64_t scenarios_simulated[ACTIONS], scenarios_filtered[ACTIONS];
+    _Atomic int64_t searches_cut[ACTIONS];
+    _Atomic int64_t workload_count, pod_count;
+};
+
+struct reconciler {
+    struct db *db;
+    struct backend *backend;
+    struct reconciler_options options;
+    struct view_slot views;
+    struct counters counters;
+    atomic_bool is_ready;
+
+    // The thread's, or the caller's of reconciler_turn.
+    struct cache cache;
+    struct figures figures;
+    struct arena turn_arena;
+    struct backend_fact *facts; // taken from the backend and not yet written
+    size_t fact_count, fact_capacity;
+    bool has_adopted;
+    bool plan_is_refused; // said so already
+    int64_t next_due_ms;
+    int64_t expiry_checked_ms;
+    int64_t turn_number;
+
+    // Waking.
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool has_thread, stopping;
+    bool woken;                // by anybody
+    atomic_bool facts_waiting; // the backend has something
+    atomic_bool rows_changed;  // workloads or pods
+    atomic_bool world_changed; // the organisation or nodes
+};
+
+int64_t reconciler_now(const struct reconciler *reconciler);
