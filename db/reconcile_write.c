@@ -36,6 +36,15 @@ static const char SQL_BEGIN_ALLOCATION[] =
     " started_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 static const char SQL_END_ALLOCATION[] =
     "UPDATE allocations SET ended_ms = ?2, end_reason = ?3 WHERE pod_id = ?1 AND ended_ms = 0";
+static const char SQL_PUT_SAMPLE[] =
+    "INSERT INTO samples (scope, scope_id, node_pool_id, metric, time_ms, value) VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT DO UPDATE SET value = excluded.value";
+static const char SQL_TRIM_SAMPLES[] =
+    "DELETE FROM samples WHERE (scope, scope_id, node_pool_id, metric, time_ms) IN (SELECT s.scope, s.scope_id,"
+    " s.node_pool_id, s.metric, s.time_ms FROM samples s WHERE s.time_ms < ?1 AND (s.scope IN ('workload', 'pod')"
+    " OR EXISTS (SELECT 1 FROM samples later WHERE later.scope = s.scope AND later.scope_id = s.scope_id"
+    " AND later.node_pool_id = s.node_pool_id AND later.metric = s.metric AND later.time_ms > s.time_ms"
+    " AND later.time_ms <= ?1)) LIMIT 4000)";
 static const char SQL_LAST_ATTEMPT[] = "SELECT coalesce(max(attempt), -1) FROM pods WHERE workload_id = ?1";
 static const char SQL_NEXT_INDEX[] =
     "SELECT coalesce(max(pod_index), -1) + 1 FROM pods WHERE workload_id = ?1 AND role = ?2";
@@ -193,6 +202,29 @@ int db_end_allocation(struct db_conn *conn, int64_t pod_id, int64_t ended_ms, co
     db_bind_int(stmt, 1, pod_id);
     db_bind_int(stmt, 2, ended_ms);
     db_bind_text(stmt, 3, reason);
+    return run_and_release(conn, stmt, err);
+}
+
+int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_PUT_SAMPLE, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, row->scope);
+    db_bind_int(stmt, 2, row->scope_id);
+    db_bind_int(stmt, 3, row->node_pool_id);
+    db_bind_text(stmt, 4, row->metric);
+    db_bind_int(stmt, 5, row->time_ms);
+    db_bind_real(stmt, 6, row->value);
+    return run_and_release(conn, stmt, err);
+}
+
+int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_TRIM_SAMPLES, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, before_ms);
     return run_and_release(conn, stmt, err);
 }
 

@@ -83,6 +83,18 @@ struct allocation_row {
 int db_begin_allocation(struct db_conn *conn, const struct allocation_row *row, struct error *err);
 int db_end_allocation(struct db_conn *conn, int64_t pod_id, int64_t ended_ms, const char *reason, struct error *err);
 
+struct sample_row {
+    const char *scope;
+    int64_t scope_id;
+    int64_t node_pool_id;
+    const char *metric;
+    int64_t time_ms;
+    double value;
+};
+int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err);
+// Drops what is older, but for the last value before the bound of what goes on. At most some thousand rows a call.
+int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err);
+
 // The highest attempt of a workload's pods; -1 without pods.
 int db_read_last_attempt(struct db_conn *conn, int64_t workload_id, int64_t *out_attempt, struct error *err);
 int db_read_next_pod_index(struct db_conn *conn, int64_t workload_id, const char *role, int64_t *out_index,

@@ -227,9 +227,13 @@ static int write_figures(struct db_conn *conn, const struct turn *turn, const st
     for (size_t i = 0; i < changes->queue_count; i++)
         if (db_update_queue_figures(conn, &changes->queues[i], err) < 0)
             return -1;
-    for (size_t i = 0; i < changes->sample_count; i++)
-        if (db_add_sample(conn, &changes->samples[i].series, turn->now_ms, changes->samples[i].value, err) < 0)
+    for (size_t i = 0; i < changes->sample_count; i++) {
+        const struct series *series = &changes->samples[i].series;
+        struct sample_row row = {series->scope,  series->scope_id, series->node_pool_id,
+                                 series->metric, turn->now_ms,     changes->samples[i].value};
+        if (db_put_sample(conn, &row, err) < 0)
             return -1;
+    }
     return changes->trim_before_ms ? db_trim_samples(conn, changes->trim_before_ms, err) : 0;
 }
 
