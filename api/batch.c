@@ -11,7 +11,9 @@
 
 #include <string.h>
 
-enum { BATCH_MAX = 100 };
+enum {
+    BATCH_MAX = 100
+};
 
 static enum workload_wish wish_of(const char *action)
 {

@@ -8,6 +8,7 @@
 
 struct auth; // api/auth.h
 struct buffer;
+struct change_feed;
 struct db;
 struct error;
 struct reconciler;
@@ -32,6 +33,7 @@ struct server {
     struct db *db;
     struct reconciler *reconciler;
     struct auth *auth;
+    struct change_feed *changes; // api/change_feed.h; made before the reconciler starts
 
     // /readyz answers 503 with out_reason until it returns true. Called from workers.
     bool (*is_ready)(void *context, const char **out_reason);

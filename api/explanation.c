@@ -1,0 +1,225 @@
+// GET /workloads/{id}/explanation: why a workload is where it is. The reconciler wrote down what the scheduler said;
+// here the numbers of its project and department in that node pool are put beside it, and the latest events.
+#include "api/event_json.h"
+#include "api/list_query.h"
+#include "api/operations.h"
+#include "api/request.h"
+#include "api/response.h"
+#include "api/server.h"
+#include "api/workload_actions.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "base/quantity.h"
+#include "db/db.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EVIDENCE_COUNT = 10
+};
+
+struct explanation {
+    json_t *stored; // {"sentence","why","code","pool",...}; NULL: none
+    const char *messages_json;
+    const char *phase_message;
+    const char *node_pool; // that the numbers are about
+    int64_t requested_milli;
+    int64_t updated_ms;
+};
+
+static const char SQL_FIND[] =
+    "SELECT explanation_json, messages_json, phase_message, gpu_requested_milli, updated_ms,"
+    " coalesce(json_extract(current_node_pools_json, '$[0]'),"
+    " json_extract('{' || listing_json || '}', '$.requestedNodePools[0]')) FROM workloads WHERE id = ?";
+static const char SQL_QUEUE[] =
+    "SELECT gpu_deserved_milli, gpu_limit_milli, gpu_fair_share_milli, gpu_allocated_milli,"
+    " gpu_allocated_non_preemptible_milli, gpu_requested_milli FROM queues WHERE owner_kind = ? AND owner_id = ?"
+    " AND node_pool_id = (SELECT id FROM node_pools WHERE cluster_id = ? AND name = ? AND deleted_ms = 0)";
+static const struct list_source EVIDENCE = {
+    .columns = EVENT_COLUMNS,
+    .from = "events e LEFT JOIN workloads w ON w.id = e.workload_id",
+    .id = "e.id",
+    .order = "e.time_ms DESC, e.id DESC",
+};
+
+static const char *stored_text(const struct explanation *explanation, const char *key)
+{
+    return json_string_value(json_object_get(explanation->stored, key));
+}
+
+static int read_explanation(struct db_conn *conn, int64_t id, struct arena *arena, struct explanation *out,
+                            struct error *err)
+{
+    sqlite3_stmt *stmt;
+    *out = (struct explanation){0};
+    if (db_prepare(conn, SQL_FIND, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, id);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1) {
+        const char *stored = db_column_text(stmt, 0, arena);
+        if (stored)
+            (void)json_reader_parse(stored, strlen(stored), &out->stored, NULL); // our own column
+        out->messages_json = db_column_text(stmt, 1, arena);
+        out->phase_message = db_column_text(stmt, 2, arena);
+        out->requested_milli = db_column_int(stmt, 3);
+        out->updated_ms = db_column_int(stmt, 4);
+        out->node_pool = stored_text(out, "pool");
+        if (!out->node_pool)
+            out->node_pool = db_column_text(stmt, 5, arena);
+    }
+    db_release(conn, stmt);
+    return rc == 1 ? 0 : rc < 0 ? -1 : error_set(err, ERROR_NOT_FOUND, "workload: not found");
+}
+
+static void write_amount(struct json_writer *json, const char *key, int64_t milli)
+{
+    if (milli == QUANTITY_UNLIMITED)
+        json_null_at(json, key);
+    else
+        json_milli(json, key, milli);
+}
+
+static int write_queue(struct json_writer *json, struct db_conn *conn, const struct workload_state *state,
+                       const char *kind, const char *node_pool, struct error *err)
+{
+    bool is_project = strcmp(kind, "project") == 0;
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_QUEUE, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, kind);
+    db_bind_int(stmt, 2, is_project ? state->scope.project_id : state->scope.department_id);
+    db_bind_int(stmt, 3, state->scope.cluster_id);
+    db_bind_text(stmt, 4, node_pool);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1) {
+        json_key(json, kind);
+        json_begin_object(json);
+        json_text(json, "name", is_project ? state->project_name : state->department_name);
+        write_amount(json, "quota", db_column_quantity(stmt, 0));
+        write_amount(json, "limit", db_column_quantity(stmt, 1));
+        write_amount(json, "fairShare", db_column_int(stmt, 2));
+        json_milli(json, "allocated", db_column_int(stmt, 3));
+        json_milli(json, "allocatedNonPreemptible", db_column_int(stmt, 4));
+        json_milli(json, "requested", db_column_int(stmt, 5));
+        json_end_object(json);
+    }
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+static int write_evidence(struct json_writer *json, struct request *req, struct db_conn *conn, int64_t id,
+                          struct error *err)
+{
+    struct list_query query;
+    struct list_request latest = {.limit = EVIDENCE_COUNT};
+    if (list_query_build(&query, &EVIDENCE, &latest, req->arena, err) < 0)
+        return -1;
+    list_query_where_int(&query, "e.workload_id = ?", id);
+    if (list_query_open(&query, conn, err) < 0)
+        return -1;
+    json_key(json, "evidence");
+    json_begin_array(json);
+    int rc;
+    while ((rc = list_query_step(&query, err)) == 1) {
+        json_begin_object(json);
+        event_write_members(json, query.stmt, false, req->arena);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    list_query_close(&query);
+    return rc;
+}
+
+// What can be said where the scheduler said nothing.
+static const char *plain_sentence(const struct workload_state *state, const struct explanation *explanation,
+                                  struct arena *arena)
+{
+    const char *name = state->name, *pool = explanation->node_pool;
+    if (state->deleted_ms)
+        return arena_printf(arena, "%s was deleted.", name);
+    switch (state->phase) {
+    case PHASE_CREATING:
+    case PHASE_PENDING:
+    case PHASE_RESUMING:
+        return arena_printf(arena, "%s waits for the scheduler to look at it.", name);
+    case PHASE_INITIALIZING:
+        return arena_printf(arena, "%s has its place in %s and is starting.", name, pool);
+    case PHASE_RUNNING:
+    case PHASE_UPDATING:
+        return arena_printf(arena, "%s runs in %s.", name, pool);
+    case PHASE_DEGRADED:
+        return arena_printf(arena, "%s runs in %s with fewer pods than it asked for.", name, pool);
+    case PHASE_STOPPING:
+    case PHASE_STOPPED:
+        return explanation->phase_message[0]
+                   ? arena_printf(arena, "%s does not run: %s.", name, explanation->phase_message)
+                   : arena_printf(arena, "%s was stopped. It can be resumed.", name);
+    case PHASE_TERMINATING:
+        return arena_printf(arena, "%s gave way: its pods are going, then it waits again.", name);
+    case PHASE_DELETING:
+        return arena_printf(arena, "%s is being deleted.", name);
+    case PHASE_COMPLETED:
+        return arena_printf(arena, "%s has completed.", name);
+    case PHASE_FAILED:
+        return explanation->phase_message[0] ? arena_printf(arena, "%s failed: %s.", name, explanation->phase_message)
+                                             : arena_printf(arena, "%s failed.", name);
+    default:
+        return arena_printf(arena, "Nothing is known of %s at present.", name);
+    }
+}
+
+static int write_explanation(struct request *req, struct response *res, struct db_conn *conn,
+                             const struct workload_state *state, const struct explanation *explanation,
+                             struct error *err)
+{
+    static const char *const TOLD[] = {"sentence", "why", "code", "pool"};
+    struct json_writer json;
+    const char *sentence = stored_text(explanation, "sentence");
+    json_writer_init(&json, res->body, false);
+    json_begin_object(&json);
+    json_text(&json, "workloadId", state->uuid);
+    json_text(&json, "workloadName", state->name);
+    json_text(&json, "phase", phase_text(state->phase));
+    json_text(&json, "sentence", sentence ? sentence : plain_sentence(state, explanation, req->arena));
+    json_text(&json, "why", stored_text(explanation, "why"));
+    json_text(&json, "code", stored_text(explanation, "code"));
+    json_text(&json, "pool", explanation->node_pool);
+    json_key(&json, "numbers");
+    json_begin_object(&json);
+    json_milli(&json, "requestedGpus", explanation->requested_milli);
+    if (explanation->node_pool && (write_queue(&json, conn, state, "project", explanation->node_pool, err) < 0 ||
+                                   write_queue(&json, conn, state, "department", explanation->node_pool, err) < 0))
+        return -1;
+    json_end_object(&json);
+    if (write_evidence(&json, req, conn, state->id, err) < 0)
+        return -1;
+    json_raw(&json, "messages", explanation->messages_json ? explanation->messages_json : "[]");
+    for (size_t i = 0; i < sizeof(TOLD) / sizeof(TOLD[0]); i++)
+        json_object_del(explanation->stored, TOLD[i]);
+    char *details =
+        explanation->stored ? json_dumps(explanation->stored, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_raw(&json, "details", details ? details : "{}");
+    free(details);
+    json_time(&json, "updatedAt", explanation->updated_ms);
+    json_end_object(&json);
+    return 0;
+}
+
+int op_get_workload_explanation(struct request *req, struct response *res, struct error *err)
+{
+    struct workload_state state;
+    struct explanation explanation;
+    if (workload_of_path(req, &KIND_ANY, ACTION_READ, &state, err) < 0)
+        return -1;
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = read_explanation(conn, state.id, req->arena, &explanation, err);
+    if (rc == 0)
+        rc = write_explanation(req, res, conn, &state, &explanation, err);
+    json_decref(explanation.stored);
+    db_give_back(req->server->db, conn);
+    return rc;
+}

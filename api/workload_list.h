@@ -1,0 +1,23 @@
+// The row of GET /workloads and what it can be filtered, sorted and searched by. What never changes of a row was
+// written at submission (model/workload_listing.h) and is copied; a page of 50 costs one statement and one for the node
+// pools that guarantee a run time.
+#pragma once
+#include "api/list_query.h"
+
+struct json_writer;
+
+extern const struct list_source WORKLOAD_LIST;
+extern const struct list_source DELETED_WORKLOAD_LIST;
+
+// Node pools with a minimum guaranteed run time: mostly none.
+struct runtime_pools {
+    const char **names;
+    int64_t *runtimes_ms;
+    size_t count;
+};
+
+int runtime_pools_read(struct db_conn *conn, struct arena *arena, struct runtime_pools *out, struct error *err);
+
+// The members of one row, of a statement over WORKLOAD_LIST's columns; the object is the caller's.
+void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools,
+                            int64_t now_ms, struct arena *arena);
