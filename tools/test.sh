@@ -24,6 +24,10 @@ python_tests() {
     PRORATA=$PWD/$1/prorata /usr/bin/python3 -m pytest -q -p no:cacheprovider "${@:2}"
 }
 
+browser_tests() { # folder; one file at a time, for each runs a browser
+    PRORATA=$PWD/$1/prorata node --test --test-concurrency=1 tests/web/*.test.mjs
+}
+
 node_units() {
     # shellcheck disable=SC2046
     node --test $(ls tests/web/unit/*.mjs)
@@ -49,7 +53,7 @@ all | long)
     stage "threads" unit build-tsan -L 'db|reconciler|backends|api' -LE long
     stage "threads of the whole server" python_tests build-tsan tests/threads
     stage "dashboard units" node_units
-    stage "dashboard in a browser" python_tests build tests/browser
+    stage "dashboard in a browser" browser_tests build
     ;;&
 long)
     stage "long unit tests" unit build-asan -L long

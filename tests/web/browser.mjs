@@ -28,7 +28,11 @@ export async function open(browser, origin, { width = 1440, height = 900, theme 
     document.addEventListener("securitypolicyviolation", e => window.reportViolation(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
     window.shift = 0;
     new PerformanceObserver(l => {
-      for (const entry of l.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+      for (const entry of l.getEntries()) {
+        if (entry.hadRecentInput) continue;
+        window.shift += entry.value;
+        window.shifted = (window.shifted ?? []).concat(entry.sources.map(s => `${s.node?.nodeName}.${s.node?.className?.baseVal ?? s.node?.className ?? s.node?.parentNode?.className}`));
+      }
     }).observe({ type: "layout-shift", buffered: true });
   });
   return { page, troubles, context };

@@ -1,5 +1,5 @@
 // Who uses what now? Who waits, and why? What just happened?
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, getAll } from "../api.js";
 import { minute, now, second } from "../clock.js";
 import { useData } from "../data.js";
@@ -61,28 +61,34 @@ function WhoUsesWhat({ projects, refused }) {
 const askedGpus = w => w.workloadRequestedResources?.gpu?.request ?? 0;
 const poolOf = w => w.requestedNodePools?.[0] ?? w.currentNodePools?.[0] ?? "";
 
-// At most 8: owed first, then the longest waiting.
-function inOrder(workloads, projects, refused) {
+// At most 8: owed first, then the longest waiting. The order is taken once; what comes later stands at the end.
+function inOrder(workloads, projects, refused, kept) {
   const owed = new Map();
   for (const p of projects ?? []) for (const [pool, parts] of Object.entries(sharesByPool(p, refused[p.id]))) owed.set(`${p.id}/${pool}`, parts.owed > 0);
-  const isOwed = w => !w.phaseReason && owed.get(`${w.projectId}/${poolOf(w)}`) === true;
-  return [...workloads].sort((a, b) => isOwed(b) - isOwed(a) || Date.parse(a.phaseUpdatedAt) - Date.parse(b.phaseUpdatedAt) || a.name.localeCompare(b.name)).slice(0, 8).map(w => ({ ...w, owed: isOwed(w) }));
+  const rank = new Map(kept.map((id, i) => [id, i]));
+  const rankOf = w => rank.get(w.id) ?? kept.length;
+  return workloads.map(w => ({ ...w, owed: !w.phaseReason && owed.get(`${w.projectId}/${poolOf(w)}`) === true }))
+    .sort((a, b) => rankOf(a) - rankOf(b) || b.owed - a.owed || Date.parse(a.phaseUpdatedAt) - Date.parse(b.phaseUpdatedAt) || a.name.localeCompare(b.name)).slice(0, 8);
 }
 
 function Waiting({ waiting, projects, refused }) {
   const count = waiting.data?.length ?? 0;
-  return html`<section class="sheet" aria-labelledby="h-wait"><header><h2 id="h-wait">Waiting, and why</h2><span class="grow"></span>${count > 0 && html`<a class="small" href="/workloads?f=phase==Pending">All ${count}</a>`}</header>
-    <${Loaded} of=${waiting} what="The queue" rows=${6} height=${40}>${list => list.length ? html`<ul class="wait">${inOrder(list, projects.data, refused).map(w => html`<${Waiter} key=${w.id} workload=${w} />`)}</ul>`
-      : html`<${Empty}>Nothing waits: whatever was asked for is running.<//>`}<//></section>`;
+  const kept = useRef([]);
+  const list = inOrder(waiting.data ?? [], projects.data, refused, kept.current);
+  kept.current = list.map(w => w.id);
+  return html`<section class="sheet tall" aria-labelledby="h-wait"><header><h2 id="h-wait">Waiting, and why</h2><span class="grow"></span>${count > 0 && html`<a class="small" href="/workloads?f=phase==Pending">All ${count}</a>`}</header>
+    <div class="side-list"><div tabindex="0" role="group" aria-label="Waiting workloads"><${Loaded} of=${waiting} what="The queue" rows=${6} height=${40}>${() => list.length ? html`<ul class="wait">${list.map(w => html`<${Waiter} key=${w.id} workload=${w} />`)}</ul>`
+      : html`<${Empty}>Nothing waits: whatever was asked for is running.<//>`}<//></div></div></section>`;
 }
 
 function Waiter({ workload: w }) {
   const why = useWhy(w);
   const never = w.phaseReason === "NonPreemptibleOverQuota" || w.phaseReason === "OverLimit";
+  const when = never ? "not as asked" : duration(since(w.phaseUpdatedAt, second.value));
   const asked = askedGpus(w);
   return html`<li><a href=${`/workloads?open=${w.id}&tab=why`}><span class="w"><${Swatch} project=${w.projectId} /><span>${w.name}</span><span class="muted nowrap">${gpus(asked)} × ${poolOf(w) || (asked === 1 ? "GPU" : "GPUs")}</span></span>
-    <span class=${"eta " + (never ? "bad" : w.owed ? "warn" : "")}>${never ? "not as asked" : `${duration(since(w.phaseUpdatedAt, second.value))}`}</span>
-    <span class="why">${w.owed && !/^owed/i.test(why) ? "Owed by quota. " : ""}${why}</span></a></li>`;
+    <span key=${when.length} class=${"eta " + (never ? "bad" : w.owed ? "warn" : "")}>${when}</span>
+    <span key=${`why${w.owed}`} class="why">${w.owed && !/^owed/i.test(why) ? "Owed by quota. " : ""}${why}</span></a></li>`;
 }
 
 // The server's sentence: it comes with the list; where it doesn't, the explanation is asked for.
@@ -133,8 +139,8 @@ function OverTime({ cluster }) {
 }
 
 function Happened() {
-  const events = useData("events", abort => get("/api/v1/events", { limit: 14 }, { signal: abort }).then(a => a.events ?? []), ["event", ...PICTURE]);
+  const events = useData("events", abort => get("/api/v1/events", { limit: 20 }, { signal: abort }).then(a => a.events ?? []), ["event", ...PICTURE]);
   const who = e => e.workloadName && html`<a class="plain strong" href=${`/workloads?open=${e.workloadId}&tab=events`}>${e.projectName ? `${e.projectName}/` : ""}${e.workloadName}</a>`;
-  return html`<section class="sheet" aria-labelledby="h-ev"><header><h2 id="h-ev">What happened</h2></header>
-    <${Loaded} of=${events} what="Events" rows=${7} height=${34}>${list => list.length ? html`<${EventList} events=${list} who=${who} />` : html`<${Empty}>Nothing has happened yet.<//>`}<//></section>`;
+  return html`<section class="sheet tall" aria-labelledby="h-ev"><header><h2 id="h-ev">What happened</h2></header>
+    <div class="side-list"><div tabindex="0" role="group" aria-label="Events"><${Loaded} of=${events} what="Events" rows=${7} height=${34}>${list => list.length ? html`<${EventList} events=${list} who=${who} />` : html`<${Empty}>Nothing has happened yet.<//>`}<//></div></div></section>`;
 }

@@ -73,12 +73,13 @@ function Department({ group, show }) {
 
 function Row({ row, width, axis: a, percent }) {
   const { parts } = row;
+  const words = shareWords(parts);
   const related = percent ? inPercent(parts) : parts;
   return html`<a class="q-row" href=${`/projects?open=${row.id}`} data-tip=${shareLine(row.name, parts)}>
     <span class="name"><${Swatch} project=${row.id} /><span>${row.name}</span></span>
     ${related ? html`<${QuotaBar} parts=${related} width=${width} scale=${Math.max(0, width - 8) / a.top} project=${row.id} ticks=${a.ticks} name=${row.name} say=${shareLine(row.name, parts)} />` : html`<span class="muted small">no quota to relate to</span>`}
     <span class="num"><span class="strong">${gpus(parts.held)}</span> <span class="muted">/ ${Number.isFinite(parts.quota) ? gpus(parts.quota) : "unlimited"}</span></span>
-    <span class="say">${shareWords(parts).map(([tone, text]) => html`<span key=${text} class=${tone}>${text}</span>`)}</span></a>`;
+    <span class="say" key=${words.length}>${words.map(([tone, text], i) => html`<span key=${i} class=${tone}>${text}</span>`)}</span></a>`;
 }
 
 const COLUMNS = [["Held", "held"], ["Quota", "quota"], ["In quota", "inQuota"], ["Borrowed", "over"], ["Owed, waiting", "owed"], ["More wanted", "more"], ["Non-preemptible", "firm"], ["Limit", "limit"]];

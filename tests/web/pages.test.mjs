@@ -1,0 +1,182 @@
+// Every page in both themes at three widths: axe finds nothing, the policy is never broken, no other host is asked, no
+// script fails, nothing scrolls sideways; a screenshot of each is kept in artifacts/screenshots.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ROOT, axe, launch, open } from "./browser.mjs";
+import { startMock } from "./mock_server.mjs";
+
+const SHOTS = join(ROOT, "artifacts/screenshots");
+const WIDTHS = [[1440, 1000], [1024, 900], [390, 844]];
+const ID = "00000000-0000-4000-8000-000000000005";
+const PAGES = {
+  overview: "/",
+};
+
+let browser, mock, folder;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "prorata-pages-"));
+  execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(folder, "web")]);
+  mkdirSync(SHOTS, { recursive: true });
+  browser = await launch();
+  mock = await startMock(join(folder, "web"));
+});
+after(async () => {
+  await browser?.close();
+  await mock?.close();
+  rmSync(folder, { recursive: true });
+});
+
+// What is on the screen has settled: no part is loading, no request is on its way.
+async function settled(page) {
+  await page.waitForFunction(() => document.querySelector("main h2, main form, main table, main .empty") && !document.querySelector(".loading, [aria-busy=true]"));
+  await page.evaluate(() => document.fonts.ready);
+}
+
+async function look(name, path, [width, height], theme, prepare) {
+  const { page, troubles, context } = await open(browser, mock.url, { width, height, theme });
+  await page.goto(mock.url + path, { waitUntil: "domcontentloaded" });
+  await prepare?.(page);
+  await settled(page);
+  await page.screenshot({ path: join(SHOTS, `${name}-${width}-${theme}.png`), fullPage: true });
+  const found = width === 1024 ? [] : await axe(page);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  await context.close();
+  assert.deepEqual(found, [], "axe");
+  assert.deepEqual(troubles, { foreign: [], errors: [], violations: [] });
+  assert.ok(wide <= 0, `scrolls sideways by ${wide} px`);
+}
+
+for (const [name, path] of Object.entries(PAGES)) for (const size of WIDTHS) for (const theme of ["light", "dark"]) {
+  test(`${name} at ${size[0]} in the ${theme} theme`, () => look(name, path.replace("ID", ID), size, theme));
+}
+
+for (const theme of ["light", "dark"]) {
+  test(`sign in, in the ${theme} theme`, async () => {
+    const { page, troubles, context } = await open(browser, mock.url, { theme });
+    mock.data.signedIn = false;
+    await page.goto(mock.url + "/workloads?q=x");
+    await page.waitForSelector("#password");
+    assert.equal(new URL(page.url()).searchParams.get("from"), "/workloads?q=x");
+    assert.deepEqual(await axe(page), []);
+    await page.screenshot({ path: join(SHOTS, `sign-in-1440-${theme}.png`) });
+    await page.fill("#username", "mira@lab.example");
+    await page.fill("#password", "a secret");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => location.pathname + location.search === "/workloads?q=x");
+    assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+    await context.close();
+  });
+}
+
+test("a session that ends asks over the page and leaves it as it was", async () => {
+  const { page, context } = await open(browser, mock.url);
+  await page.goto(mock.url + "/?order=name");
+  await page.waitForSelector(".q-row");
+  mock.data.signedIn = false;
+  mock.change("project", "1");
+  await page.waitForSelector("dialog #password");
+  assert.deepEqual(await axe(page), []);
+  await page.fill("dialog #username", "mira@lab.example");
+  await page.fill("dialog #password", "a secret");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !document.querySelector("dialog"));
+  assert.equal(await page.locator(".q-row").count(), 8);
+  assert.match(page.url(), /order=name/);
+  await context.close();
+});
+
+test("Find anything, the keys and the menus are without fault", async () => {
+  const { page, context } = await open(browser, mock.url);
+  await page.goto(mock.url + "/");
+  await page.waitForSelector(".q-row");
+  await page.keyboard.press("/");
+  await page.keyboard.type("vision");
+  await page.waitForSelector("#found [role=option]:has-text('vision')");
+  assert.deepEqual(await axe(page), []);
+  await page.screenshot({ path: join(SHOTS, "find-1440-light.png") });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await page.waitForSelector("dialog:has-text('Find anything')");
+  assert.deepEqual(await axe(page), []);
+  await page.keyboard.press("Escape");
+  await page.click(".account button");
+  await page.waitForSelector("[role=menu]");
+  assert.deepEqual(await axe(page), []);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("[role=menu]").count(), 0);
+  await page.keyboard.press("g");
+  await page.keyboard.press("o");
+  assert.equal(new URL(page.url()).pathname, "/");
+  await context.close();
+});
+
+test("a storm of changes moves nothing and asks at most once a second", async () => {
+  const { page, troubles, context } = await open(browser, mock.url, { reducedMotion: "no-preference" });
+  await page.goto(mock.url + "/");
+  await page.waitForSelector(".q-row");
+  await settled(page);
+  let asked = 0;
+  page.on("request", r => {
+    if (r.url().includes("/api/v1/org-unit/projects?")) asked += 1;
+  });
+  await page.evaluate(() => {
+    window.shift = 0;
+    window.shifted = [];
+  });
+  const rows = () => page.locator(".q-row .name").allTextContents();
+  const order = await rows();
+  const end = Date.now() + 4000;
+  for (let n = 0; Date.now() < end; n++) {
+    const project = mock.data.projects[n % 8];
+    for (const s of project.status.nodePoolQuotaStatuses) s.allocated.gpu = Math.max(0, s.allocated.gpu + (n % 3) - 1);
+    mock.change("workload", mock.data.workloads[n % 20].id);
+    mock.change("project", project.id);
+    await page.waitForTimeout(50);
+  }
+  assert.deepEqual(await rows(), order, "rows keep their order");
+  assert.deepEqual(await page.evaluate(() => [window.shift, window.shifted]), [0, []]);
+  assert.ok(asked >= 2 && asked <= 6, `asked ${asked} times`);
+  assert.deepEqual(troubles.errors, []);
+  await context.close();
+});
+
+test("one tab reads the stream for all, and another takes over when it closes", async () => {
+  const context = await browser.newContext();
+  const readers = [];
+  const pages = await Promise.all([1, 2, 3].map(async () => {
+    const page = await context.newPage();
+    page.on("request", r => {
+      if (r.url().includes("/events/stream")) readers.push(page);
+    });
+    await page.goto(mock.url + "/");
+    await page.waitForSelector(".live.ok");
+    return page;
+  }));
+  assert.equal(readers.length, 1);
+  const next = context.waitForEvent("request", { predicate: r => r.url().includes("/events/stream") });
+  await readers[0].close();
+  await next;
+  for (const page of pages.filter(p => p !== readers[0])) await page.waitForSelector(".live.ok");
+  assert.equal(readers.length, 2);
+  await context.close();
+});
+
+test("more than 64 nodes are one canvas that the arrow keys walk", async () => {
+  const large = await startMock(join(folder, "web"), { scale: 12 });
+  const { page, troubles, context } = await open(browser, large.url);
+  await page.goto(large.url + "/");
+  await page.waitForSelector("canvas.cells");
+  await settled(page);
+  assert.deepEqual(await axe(page), []);
+  await page.locator("canvas.cells").focus();
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+  assert.match(await page.locator(".map-canvas [aria-live]").textContent(), /^gpu-h02, GPU 1: language\/llm-7b-pretrain/);
+  await page.screenshot({ path: join(SHOTS, "canvas-1440-light.png"), fullPage: true });
+  assert.deepEqual(troubles, { foreign: [], errors: [], violations: [] });
+  await context.close();
+  await large.close();
+});
