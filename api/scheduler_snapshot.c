@@ -1,0 +1,21 @@
+// The live cluster as the scheduler last read it, for taking a decision home and replaying it with `prorata simulate`.
+#include "api/operations.h"
+#include "api/request.h"
+#include "api/response.h"
+#include "api/server.h"
+#include "base/error.h"
+#include "base/json_writer.h"
+#include "reconciler/reconciler.h"
+#include "simulation/snapshot_writer.h"
+
+int op_get_scheduler_snapshot(struct request *req, struct response *res, struct error *err)
+{
+    const struct reconciler_view *view = reconciler_acquire_view(req->server->reconciler);
+    if (!view)
+        return error_set(err, ERROR_UNAVAILABLE, "the first cycle has not run yet");
+    struct json_writer json;
+    json_writer_init(&json, res->body, false);
+    snapshot_write(&json, view->snapshot);
+    reconciler_release_view(req->server->reconciler, view);
+    return 0;
+}

@@ -1,0 +1,116 @@
+#include "daemon/first_start.h"
+
+#include "api/auth.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/timestamp.h"
+#include "db/db.h"
+#include "db/node_pools.h"
+#include "db/org_seed.h"
+#include "db/org_units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct seed {
+    bool is_first;
+    int64_t cluster_id;
+};
+
+static int seed_organisation(struct db_conn *conn, void *context, struct error *err)
+{
+    struct seed *seed = context;
+    int64_t clusters;
+    if (db_read_number(conn, "SELECT count(*) FROM clusters", &clusters, err) < 0)
+        return -1;
+    seed->is_first = clusters == 0;
+    return org_seed(conn, "simulated", PRORATA_VERSION, timestamp_now_ms(), &seed->cluster_id, err);
+}
+
+int first_start_seed(struct db *db, struct auth *auth, struct arena *arena, const char **out_password,
+                     bool *out_is_first, struct error *err)
+{
+    struct seed seed = {0};
+    const char *password = getenv("PRORATA_ADMIN_PASSWORD");
+    if (db_write(db, seed_organisation, &seed, err) < 0 ||
+        auth_seed(db, auth, password && *password ? password : NULL, timestamp_now_ms(), arena, out_password, err) < 0)
+        return -1;
+    *out_is_first = seed.is_first;
+    return 0;
+}
+
+// A unit with some GPUs of the default pool as quota, and everything else as a new unit gets it.
+struct demo_unit {
+    enum org_unit_kind kind;
+    const char *name;
+    int64_t gpu_milli;
+};
+
+struct demo {
+    enum first_start_extras extras;
+    struct arena *arena;
+};
+
+static const struct demo_unit QUOTA_UNITS[] = {
+    {ORG_UNIT_DEPARTMENT, "research", 4000},
+    {ORG_UNIT_PROJECT, "team-a", 2000},
+    {ORG_UNIT_PROJECT, "team-b", 2000},
+};
+
+static const struct demo_unit PREEMPTION_UNITS[] = {
+    {ORG_UNIT_DEPARTMENT, "research", 8000},
+    {ORG_UNIT_PROJECT, "project-a", 4000},
+    {ORG_UNIT_PROJECT, "project-b", 4000},
+};
+
+enum { DEMO_UNITS = sizeof(QUOTA_UNITS) / sizeof(QUOTA_UNITS[0]) };
+_Static_assert(sizeof(QUOTA_UNITS) == sizeof(PREEMPTION_UNITS), "both demos have the same number of units");
+
+static int create_demo_units(struct db_conn *conn, const struct demo *demo, int64_t cluster_id, struct error *err)
+{
+    const struct demo_unit *units = demo->extras == EXTRAS_QUOTA ? QUOTA_UNITS : PREEMPTION_UNITS;
+    int64_t pool_id, department_id = 0, now_ms = timestamp_now_ms();
+    if (db_find_default_node_pool(conn, cluster_id, &pool_id, err) < 0)
+        return -1;
+    for (size_t i = 0; i < DEMO_UNITS; i++) {
+        struct queue queue = {0};
+        queue_defaults(&queue);
+        queue.node_pool_id = pool_id;
+        queue.gpu.deserved = units[i].gpu_milli;
+        struct org_unit unit = {
+            .kind = units[i].kind,
+            .cluster_id = cluster_id,
+            .name = units[i].name,
+            .description = "made for the quick starts",
+            .phase = "Ready",
+            .created_by = "prorata",
+            .updated_by = "prorata",
+            .created_ms = now_ms,
+            .updated_ms = now_ms,
+            .department_id = department_id,
+            .queues = &queue,
+            .queue_count = 1,
+        };
+        if (db_create_org_unit(conn, &unit, demo->arena, err) < 0)
+            return error_prefix(err, "%s: ", units[i].name);
+        if (unit.kind == ORG_UNIT_DEPARTMENT)
+            department_id = unit.id;
+    }
+    return 0;
+}
+
+static int finish(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct demo *demo = context;
+    int64_t cluster_id;
+    if (db_read_number(conn, "SELECT min(id) FROM clusters", &cluster_id, err) < 0 ||
+        org_seed_default_quota(conn, cluster_id, timestamp_now_ms(), err) < 0)
+        return -1;
+    return demo->extras == EXTRAS_NONE ? 0 : create_demo_units(conn, demo, cluster_id, err);
+}
+
+int first_start_finish(struct db *db, enum first_start_extras extras, struct arena *arena, struct error *err)
+{
+    struct demo demo = {extras, arena};
+    return db_write(db, finish, &demo, err);
+}

@@ -1,0 +1,19 @@
+// What a new installation holds, and the extra departments and projects of a demo.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct auth;
+struct db;
+struct error;
+
+enum first_start_extras { EXTRAS_NONE, EXTRAS_QUOTA, EXTRAS_PREEMPTION };
+
+// Creates cluster, default pool, department and project, roles' subjects, assets and the administrator where they are
+// missing. *out_password is the administrator's password, in arena, where one was made up just now; else NULL.
+// *out_is_first says whether this was the first start.
+int first_start_seed(struct db *db, struct auth *auth, struct arena *arena, const char **out_password,
+                     bool *out_is_first, struct error *err);
+// After the nodes are there, on a first start: default quota, and the demo's department and projects.
+int first_start_finish(struct db *db, enum first_start_extras extras, struct arena *arena, struct error *err);

@@ -1,0 +1,260 @@
+#include "daemon/daemon.h"
+
+#include "api/auth.h"
+#include "api/server.h"
+#include "backends/backend.h"
+#include "backends/simulated/simulated.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/timestamp.h"
+#include "daemon/cluster.h"
+#include "daemon/data_folder.h"
+#include "daemon/first_start.h"
+#include "daemon/greeting.h"
+#include "daemon/settings.h"
+#include "db/db.h"
+#include "db/settings.h"
+#include "reconciler/reconciler.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DRAIN_MS = 3000, EXIT_BAD_SETTING = 2 };
+
+struct daemon {
+    struct arena arena;
+    struct settings settings;
+    struct data_folder folder;
+    bool has_folder, is_temporary;
+    struct db *db;
+    struct backend backend;
+    struct reconciler *reconciler;
+    struct server server;
+    struct auth *auth;
+    bool is_serving;
+    bool is_first;
+    const char *password; // made up on this start; NULL otherwise
+};
+
+static bool is_ready(void *context, const char **out_reason)
+{
+    const struct daemon *daemon = context;
+    struct db_stats stats;
+    db_get_stats(daemon->db, &stats);
+    *out_reason = !stats.writable                              ? "the disk that holds the database is full"
+                  : !reconciler_is_ready(daemon->reconciler) ? "the first cycle has not run yet"
+                                                               : NULL;
+    return *out_reason == NULL;
+}
+
+static void write_metrics(void *context, struct buffer *out)
+{
+    const struct daemon *daemon = context;
+    struct db_stats stats;
+    db_get_stats(daemon->db, &stats);
+    buffer_printf(out,
+                  "# HELP prorata_database_commits_total Transactions that are on disk.\n"
+                  "# TYPE prorata_database_commits_total counter\n"
+                  "prorata_database_commits_total %" PRId64 "\n"
+                  "# HELP prorata_database_changes_total Write functions that those transactions carried.\n"
+                  "# TYPE prorata_database_changes_total counter\n"
+                  "prorata_database_changes_total %" PRId64 "\n"
+                  "# HELP prorata_database_failed_commits_total Transactions that the disk refused.\n"
+                  "# TYPE prorata_database_failed_commits_total counter\n"
+                  "prorata_database_failed_commits_total %" PRId64 "\n"
+                  "# HELP prorata_database_writable 1 while the disk takes writes.\n"
+                  "# TYPE prorata_database_writable gauge\n"
+                  "prorata_database_writable %d\n",
+                  stats.commits, stats.changes, stats.failed_commits, stats.writable);
+    reconciler_write_metrics(daemon->reconciler, out);
+}
+
+static enum first_start_extras extras_of(const struct settings *settings)
+{
+    if (settings->scenario && strcmp(settings->scenario, "preemption") == 0)
+        return EXTRAS_PREEMPTION;
+    return settings->quick_start || settings->scenario ? EXTRAS_QUOTA : EXTRAS_NONE;
+}
+
+static int fill_database(struct daemon *daemon, struct error *err)
+{
+    struct auth_options options = {.data_folder = daemon->folder.path, .token_life_s = daemon->settings.token_lifetime_s};
+    if (auth_create(&options, timestamp_now_ms(), &daemon->auth, err) < 0)
+        return -1;
+    if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
+        cluster_apply(daemon->db, &daemon->settings, daemon->is_first, &daemon->arena, err) < 0)
+        return -1;
+    if (!daemon->is_first)
+        return 0;
+    return first_start_finish(daemon->db, extras_of(&daemon->settings), &daemon->arena, err);
+}
+
+// The simulated backend takes up the history of speeds that the last run left.
+static int create_backend(struct daemon *daemon, struct error *err)
+{
+    struct simulated_options options = {.speed = daemon->settings.speed};
+    struct db_conn *conn = db_acquire(daemon->db);
+    int rc = db_find_meta(conn, "simulated_clock", &daemon->arena, &options.state, err);
+    db_give_back(daemon->db, conn);
+    if (rc < 0 || simulated_create(&options, &daemon->backend, err) < 0)
+        return -1;
+    return reconciler_create(daemon->db, &daemon->backend, NULL, &daemon->reconciler, err);
+}
+
+static int start_serving(struct daemon *daemon, struct error *err)
+{
+    struct settings *settings = &daemon->settings;
+    struct server *server = &daemon->server;
+    server->config = (struct server_config){
+        .listen_count = settings->listen_count,
+        .proxy_count = settings->trusted_proxy_count,
+        .threads = settings->http_threads,
+        .body_max_bytes = settings->body_max_bytes,
+        .is_metrics_open = settings->metrics_open,
+    };
+    memcpy(server->config.listen, settings->listen, sizeof(server->config.listen));
+    memcpy(server->config.proxies, settings->trusted_proxies, sizeof(server->config.proxies));
+    server->db = daemon->db;
+    server->reconciler = daemon->reconciler;
+    server->is_ready = is_ready;
+    server->write_metrics = write_metrics;
+    server->context = daemon;
+    server->auth = daemon->auth;
+    if (api_server_start(server, err) < 0)
+        return -1;
+    daemon->is_serving = true;
+    return 0;
+}
+
+static int start(struct daemon *daemon, struct error *err)
+{
+    for (size_t i = 0; i < daemon->settings.listen_count; i++)
+        if (server_check_listen(daemon->settings.listen[i], err) < 0)
+            return -1;
+    if (data_folder_open(daemon->settings.data, &daemon->arena, &daemon->folder, err) < 0)
+        return -1;
+    daemon->has_folder = true;
+    if (db_open(&(struct db_options){.path = daemon->folder.database}, &daemon->db, err) < 0 ||
+        fill_database(daemon, err) < 0 || create_backend(daemon, err) < 0 || start_serving(daemon, err) < 0 ||
+        reconciler_start(daemon->reconciler, err) < 0)
+        return -1;
+    return reconciler_set_speed(daemon->reconciler, daemon->settings.speed, err);
+}
+
+static void stop(struct daemon *daemon)
+{
+    if (daemon->is_serving)
+        api_server_stop(&daemon->server, DRAIN_MS);
+    reconciler_stop(daemon->reconciler);
+    auth_destroy(daemon->auth);
+    db_close(daemon->db);
+    reconciler_destroy(daemon->reconciler);
+    backend_destroy(&daemon->backend);
+    if (daemon->has_folder && daemon->is_temporary)
+        data_folder_remove(&daemon->folder);
+    if (daemon->has_folder)
+        data_folder_close(&daemon->folder);
+}
+
+// Blocked in every thread, so that only sigwait sees them.
+static void block_signals(sigset_t *out_set)
+{
+    sigemptyset(out_set);
+    sigaddset(out_set, SIGTERM);
+    sigaddset(out_set, SIGINT);
+    sigaddset(out_set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, out_set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static int run(struct daemon *daemon)
+{
+    struct error err = {0};
+    sigset_t signals;
+    int status = 0, received;
+    block_signals(&signals);
+    if (start(daemon, &err) == 0) {
+        greeting_print(&daemon->settings, &daemon->server, daemon->is_first, daemon->password);
+        do
+            sigwait(&signals, &received);
+        while (received == SIGHUP);
+        log_write(LOG_INFO, "daemon", "stopping signal=%s", received == SIGTERM ? "TERM" : "INT");
+        api_server_drain(&daemon->server);
+    } else {
+        fprintf(stderr, "prorata: %s\n", err.message);
+        status = err.code == ERROR_INTERNAL ? 1 : EXIT_BAD_SETTING;
+    }
+    stop(daemon);
+    return status;
+}
+
+static int prepare(struct daemon *daemon, int argc, char **argv, const char *command,
+                   enum settings_outcome *out_outcome)
+{
+    struct error err = {0};
+    arena_init(&daemon->arena);
+    if (sodium_init() < 0) {
+        fputs("prorata: no source of random numbers\n", stderr);
+        return 1;
+    }
+    json_object_seed(0);
+    if (settings_read(argc, argv, command, &daemon->arena, &daemon->settings, out_outcome, &err) < 0) {
+        fprintf(stderr, "prorata: %s\n", err.message);
+        return EXIT_BAD_SETTING;
+    }
+    log_configure(daemon->settings.log_level, daemon->settings.log_json);
+    return 0;
+}
+
+int daemon_main_serve(int argc, char **argv)
+{
+    struct daemon daemon = {0};
+    enum settings_outcome outcome = SETTINGS_HELP_SHOWN;
+    int status = prepare(&daemon, argc, argv, "serve", &outcome);
+    if (status == 0 && outcome == SETTINGS_READ && !daemon.settings.data) {
+        fputs("prorata: --data: the folder for the database is missing\n", stderr);
+        status = EXIT_BAD_SETTING;
+    } else if (status == 0 && outcome == SETTINGS_READ) {
+        status = run(&daemon);
+    }
+    arena_done(&daemon.arena);
+    return status;
+}
+
+int daemon_main_demo(int argc, char **argv)
+{
+    struct daemon daemon = {0};
+    enum settings_outcome outcome = SETTINGS_HELP_SHOWN;
+    int status = prepare(&daemon, argc, argv, "demo", &outcome);
+    if (status == 0 && outcome == SETTINGS_READ) {
+        struct settings *settings = &daemon.settings;
+        const char *parent = getenv("TMPDIR");
+        if (!settings->scenario)
+            settings->scenario = "quota";
+        if (strcmp(settings->scenario, "quota") != 0 && strcmp(settings->scenario, "preemption") != 0) {
+            fprintf(stderr, "prorata: --scenario: quota or preemption, got %s\n", settings->scenario);
+            status = EXIT_BAD_SETTING;
+        } else if (!settings->data) {
+            char *path = arena_printf(&daemon.arena, "%s/prorata-demo-XXXXXX", parent && *parent ? parent : "/tmp");
+            settings->data = mkdtemp(path);
+            daemon.is_temporary = true;
+            if (!settings->data) {
+                perror("prorata: cannot make a temporary folder");
+                status = EXIT_BAD_SETTING;
+            }
+        }
+        if (status == 0)
+            status = run(&daemon);
+    }
+    arena_done(&daemon.arena);
+    return status;
+}
