@@ -1,4 +1,5 @@
 // Which command: hands over to daemon/, simulation/ or cli/.
+#include "daemon/daemon.h"
 #include "simulation/simulate.h"
 
 #include <stdio.h>
@@ -18,6 +19,8 @@ struct command {
 };
 
 static const struct command COMMANDS[] = {
+    {"serve", daemon_main_serve, "serve the API and the dashboard"},
+    {"demo", daemon_main_demo, "the same with a ready-made cluster in a temporary folder"},
     {"simulate", simulate_main, "run scheduling cycles over a snapshot in a file"},
     {"version", version_main, "print the version"},
 };

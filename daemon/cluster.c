@@ -121,16 +121,15 @@ static int apply(struct db_conn *conn, void *context, struct error *err)
     return 0;
 }
 
-int cluster_apply(struct db *db, const struct settings *settings, bool is_first, struct arena *arena,
-                  struct error *err)
+int cluster_apply(struct db *db, const struct settings *settings, bool is_first, struct arena *arena, struct error *err)
 {
     struct cluster_description cluster;
     bool is_preemption = settings->scenario && strcmp(settings->scenario, "preemption") == 0;
     if (!settings->cluster && !is_first)
         return 0;
-    int rc = settings->cluster
-                 ? cluster_file_read(settings->cluster, arena, &cluster, err)
-                 : cluster_text_read(is_preemption ? PREEMPTION_CLUSTER : QUOTA_CLUSTER, "cluster", arena, &cluster, err);
+    int rc = settings->cluster ? cluster_file_read(settings->cluster, arena, &cluster, err)
+                               : cluster_text_read(is_preemption ? PREEMPTION_CLUSTER : QUOTA_CLUSTER, "cluster", arena,
+                                                   &cluster, err);
     if (rc < 0)
         return -1;
     struct application application = {

@@ -1,7 +1,7 @@
 // `prorata serve` and `prorata demo`: configuration, start order, signals, drain. The only room that knows all others.
 #pragma once
 
-// Command entries: argv[0] is the command's name. They return the process's exit status: 0 after a clean stop, 2 where a
-// setting, the folder, a port or a file is bad (one line on standard error says what and where), 1 for anything else.
+// Command entries: argv[0] is the command's name. They return the process's exit status: 0 after a clean stop, 2 where
+// a setting, the folder, a port or a file is bad (one line on standard error says what and where), 1 for anything else.
 int daemon_main_serve(int argc, char **argv);
 int daemon_main_demo(int argc, char **argv);

@@ -9,6 +9,7 @@
 #include "db/org_seed.h"
 #include "db/org_units.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,9 @@ static const struct demo_unit PREEMPTION_UNITS[] = {
     {ORG_UNIT_PROJECT, "project-b", 4000},
 };
 
-enum { DEMO_UNITS = sizeof(QUOTA_UNITS) / sizeof(QUOTA_UNITS[0]) };
+enum {
+    DEMO_UNITS = sizeof(QUOTA_UNITS) / sizeof(QUOTA_UNITS[0])
+};
 _Static_assert(sizeof(QUOTA_UNITS) == sizeof(PREEMPTION_UNITS), "both demos have the same number of units");
 
 static int create_demo_units(struct db_conn *conn, const struct demo *demo, int64_t cluster_id, struct error *err)
@@ -73,10 +76,9 @@ static int create_demo_units(struct db_conn *conn, const struct demo *demo, int6
     if (db_find_default_node_pool(conn, cluster_id, &pool_id, err) < 0)
         return -1;
     for (size_t i = 0; i < DEMO_UNITS; i++) {
-        struct queue queue = {0};
-        queue_defaults(&queue);
-        queue.node_pool_id = pool_id;
-        queue.gpu.deserved = units[i].gpu_milli;
+        json_t *resources = json_pack("[{s:{s:s}, s:{s:f}, s:{}, s:{s:s}}]", "nodePool", "id",
+                                      arena_printf(demo->arena, "%lld", (long long)pool_id), "gpu", "deserved",
+                                      (double)units[i].gpu_milli / 1000, "cpu", "memory", "units", "MB");
         struct org_unit unit = {
             .kind = units[i].kind,
             .cluster_id = cluster_id,
@@ -88,10 +90,10 @@ static int create_demo_units(struct db_conn *conn, const struct demo *demo, int6
             .created_ms = now_ms,
             .updated_ms = now_ms,
             .department_id = department_id,
-            .queues = &queue,
-            .queue_count = 1,
         };
-        if (db_create_org_unit(conn, &unit, demo->arena, err) < 0)
+        int rc = db_create_org_unit(conn, &unit, resources, demo->arena, err);
+        json_decref(resources);
+        if (rc < 0)
             return error_prefix(err, "%s: ", units[i].name);
         if (unit.kind == ORG_UNIT_DEPARTMENT)
             department_id = unit.id;
@@ -104,7 +106,7 @@ static int finish(struct db_conn *conn, void *context, struct error *err)
     const struct demo *demo = context;
     int64_t cluster_id;
     if (db_read_number(conn, "SELECT min(id) FROM clusters", &cluster_id, err) < 0 ||
-        org_seed_default_quota(conn, cluster_id, timestamp_now_ms(), err) < 0)
+        org_seed_default_quota(conn, cluster_id, err) < 0)
         return -1;
     return demo->extras == EXTRAS_NONE ? 0 : create_demo_units(conn, demo, cluster_id, err);
 }

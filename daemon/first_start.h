@@ -8,7 +8,11 @@ struct auth;
 struct db;
 struct error;
 
-enum first_start_extras { EXTRAS_NONE, EXTRAS_QUOTA, EXTRAS_PREEMPTION };
+enum first_start_extras {
+    EXTRAS_NONE,
+    EXTRAS_QUOTA,
+    EXTRAS_PREEMPTION
+};
 
 // Creates cluster, default pool, department and project, roles' subjects, assets and the administrator where they are
 // missing. *out_password is the administrator's password, in arena, where one was made up just now; else NULL.

@@ -28,7 +28,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 3000, EXIT_BAD_SETTING = 2 };
+enum {
+    DRAIN_MS = 3000,
+    EXIT_BAD_SETTING = 2
+};
 
 struct daemon {
     struct arena arena;
@@ -50,9 +53,9 @@ static bool is_ready(void *context, const char **out_reason)
     const struct daemon *daemon = context;
     struct db_stats stats;
     db_get_stats(daemon->db, &stats);
-    *out_reason = !stats.writable                              ? "the disk that holds the database is full"
+    *out_reason = !stats.writable                            ? "the disk that holds the database is full"
                   : !reconciler_is_ready(daemon->reconciler) ? "the first cycle has not run yet"
-                                                               : NULL;
+                                                             : NULL;
     return *out_reason == NULL;
 }
 
@@ -87,7 +90,8 @@ static enum first_start_extras extras_of(const struct settings *settings)
 
 static int fill_database(struct daemon *daemon, struct error *err)
 {
-    struct auth_options options = {.data_folder = daemon->folder.path, .token_life_s = daemon->settings.token_lifetime_s};
+    struct auth_options options = {.data_folder = daemon->folder.path,
+                                   .token_life_s = daemon->settings.token_lifetime_s};
     if (auth_create(&options, timestamp_now_ms(), &daemon->auth, err) < 0)
         return -1;
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||

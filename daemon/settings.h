@@ -10,7 +10,9 @@
 struct arena;
 struct error;
 
-enum { SETTINGS_LIST_MAX = 16 };
+enum {
+    SETTINGS_LIST_MAX = 16
+};
 
 struct settings {
     const char *data;
@@ -31,9 +33,12 @@ struct settings {
     const char *scenario; // of `prorata demo`; NULL: the first
 };
 
-enum settings_outcome { SETTINGS_READ, SETTINGS_HELP_SHOWN };
+enum settings_outcome {
+    SETTINGS_READ,
+    SETTINGS_HELP_SHOWN
+};
 
-// Reads argv[1..]; texts live in arena. `command` names it in the help text. -1: err is one line that says what and where
-// (flag, variable, or file and line).
+// Reads argv[1..]; texts live in arena. `command` names it in the help text. -1: err is one line that says what and
+// where (flag, variable, or file and line).
 int settings_read(int argc, char **argv, const char *command, struct arena *arena, struct settings *out_settings,
                   enum settings_outcome *out_outcome, struct error *err);
