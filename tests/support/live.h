@@ -1,0 +1,65 @@
+// A live cluster without a server: a database in a temporary folder, the simulated backend, the reconciler, and a clock
+// that the test turns. live_crash drops everything but the file, as kill -9 would, and opens it again.
+#pragma once
+#include "backends/backend.h"
+#include "base/arena.h"
+#include "db/db.h"
+#include "model/phase.h"
+#include "reconciler/reconciler.h"
+
+struct live {
+    char folder[64];
+    char path[96];
+    struct db *db;
+    struct backend backend;
+    struct reconciler *reconciler;
+    struct reconciler_options options;
+    int64_t now_ms;
+    int64_t cluster_id;
+    int64_t department_id;
+    struct arena arena; // of what is read
+    int64_t turns;      // taken so far
+    int64_t crash_at;   // crash before this turn; 0: never
+};
+
+// node_count nodes node0, node1, ... of gpus GPUs, 64 cores and 512 GiB; department research.
+void live_open(struct live *live, int node_count, int gpus);
+void live_close(struct live *live);
+void live_crash(struct live *live);
+
+void live_add_project(struct live *live, const char *name, int64_t gpu_quota);
+void live_add_node(struct live *live, const char *name, int gpus, bool ready); // or changes it
+void live_remove_node(struct live *live, const char *name);
+
+struct live_spec {
+    const char *name;
+    const char *project;
+    int gpus;     // of a pod; default 1
+    int cpu_pods; // pods without a GPU instead
+    int workers;  // a distributed workload of so many; 0: a training
+    int min_pods; // of the workers; 0: all
+    int completions, parallelism;
+    int backoff_limit;
+    int64_t time_limit_ms, idle_limit_ms, auto_delete_ms;
+    bool non_preemptible;
+    int priority; // default 50
+    bool terminate_after_preemption;
+    const char *annotations; // JSON list
+    const char *restart_policy;
+};
+void live_submit(struct live *live, const struct live_spec *spec);
+void live_suspend(struct live *live, const char *name);
+void live_resume(struct live *live, const char *name);
+void live_delete(struct live *live, const char *name);
+
+// Turns until one has nothing to do. Fails the test after a thousand.
+void live_run(struct live *live);
+void live_advance(struct live *live, int64_t ms); // in steps of at most a second, running after each
+
+const char *live_phase(struct live *live, const char *workload); // "" where there is none
+int64_t live_number(struct live *live, const char *sql);         // the first column of the first row
+const char *live_text(struct live *live, const char *sql);       // the same; "" where there is none
+int64_t live_events(struct live *live, const char *workload, const char *reason);
+// Checks what must always hold: no device held twice, no node over its GPUs, one live pod per index, allocations that
+// agree with pods. Counts the failures.
+void live_check(struct live *live, const char *when);
