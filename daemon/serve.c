@@ -1,6 +1,7 @@
 #include "daemon/daemon.h"
 
 #include "api/auth.h"
+#include "api/change_feed.h"
 #include "api/server.h"
 #include "backends/backend.h"
 #include "backends/simulated/simulated.h"
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -147,8 +149,10 @@ static int start(struct daemon *daemon, struct error *err)
     if (data_folder_open(daemon->settings.data, &daemon->arena, &daemon->folder, err) < 0)
         return -1;
     daemon->has_folder = true;
-    if (db_open(&(struct db_options){.path = daemon->folder.database}, &daemon->db, err) < 0 ||
-        fill_database(daemon, err) < 0 || create_backend(daemon, err) < 0 || start_serving(daemon, err) < 0 ||
+    if (db_open(&(struct db_options){.path = daemon->folder.database}, &daemon->db, err) < 0)
+        return -1;
+    daemon->server.changes = change_feed_create(daemon->db);
+    if (fill_database(daemon, err) < 0 || create_backend(daemon, err) < 0 || start_serving(daemon, err) < 0 ||
         reconciler_start(daemon->reconciler, err) < 0)
         return -1;
     return reconciler_set_speed(daemon->reconciler, daemon->settings.speed, err);
@@ -161,6 +165,7 @@ static void stop(struct daemon *daemon)
     reconciler_stop(daemon->reconciler);
     auth_destroy(daemon->auth);
     db_close(daemon->db);
+    change_feed_destroy(daemon->server.changes);
     reconciler_destroy(daemon->reconciler);
     backend_destroy(&daemon->backend);
     if (daemon->has_folder && daemon->is_temporary)
@@ -193,6 +198,7 @@ static int run(struct daemon *daemon)
         while (received == SIGHUP);
         log_write(LOG_INFO, "daemon", "stopping signal=%s", received == SIGTERM ? "TERM" : "INT");
         api_server_drain(&daemon->server);
+        change_feed_wake(daemon->server.changes);
     } else {
         fprintf(stderr, "prorata: %s\n", err.message);
         status = err.code == ERROR_INTERNAL ? 1 : EXIT_BAD_SETTING;
@@ -206,6 +212,7 @@ static int prepare(struct daemon *daemon, int argc, char **argv, const char *com
 {
     struct error err = {0};
     arena_init(&daemon->arena);
+    umask(0077); // whatever the folder comes to hold is its owner's alone
     if (sodium_init() < 0) {
         fputs("prorata: no source of random numbers\n", stderr);
         return 1;

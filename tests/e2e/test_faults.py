@@ -98,7 +98,7 @@ def test_kill_9_under_load_loses_nothing_answered(make_server):
 def test_full_disk_refuses_writes_and_recovers(make_server, folder):
     disk = folder / "disk"
     disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(disk)], check=True)
     try:
         full_disk(make_server, disk)
     finally:
@@ -109,11 +109,10 @@ def full_disk(make_server, disk):
     server = make_server("--data", str(disk / "data"), "--quick-start")
     answered = [server.submit("before", "team-a", gpus=0)]
     ballast = disk / "ballast"
-    with open(ballast, "wb") as file:
+    with open(ballast, "wb", buffering=0) as file:
         try:
             while True:
                 file.write(b"\0" * 4096)
-                file.flush()
         except OSError:
             pass
     body = {"name": "x", "projectId": server.project_id("team-a"), "clusterId": server.cluster_id(), "spec": {"image": "x"}}
