@@ -185,6 +185,8 @@ void answer_error(struct exchange *exchange, const struct error *err)
     json_end_object(&json);
     res->status = status;
     res->content_type = "application/json";
+    if (status == 401)
+        response_header(res, "WWW-Authenticate", "Bearer");
     answer_send(exchange, ANSWER_POLICY_DATA);
 }
 

@@ -10,7 +10,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +151,46 @@ static void test_passwords(void)
     passwords_destroy(passwords);
 }
 
+enum {
+    STORM = 40
+};
+
+struct storm {
+    struct passwords *passwords;
+    pthread_barrier_t start;
+    atomic_int hashed;
+    atomic_int refused;
+};
+
+static void *hash_in_storm(void *context)
+{
+    struct storm *storm = context;
+    struct error err = {0};
+    char hash[PASSWORD_HASH_SIZE];
+    pthread_barrier_wait(&storm->start);
+    if (password_hash(storm->passwords, "correct horse", hash, &err) == 0)
+        atomic_fetch_add(&storm->hashed, 1);
+    else if (err.code == ERROR_TOO_MANY)
+        atomic_fetch_add(&storm->refused, 1);
+    return NULL;
+}
+
+// Two work and sixteen wait: those at least are served, and everybody gets an answer.
+static void test_storm(void)
+{
+    struct storm storm = {.passwords = passwords_create()};
+    pthread_t threads[STORM];
+    pthread_barrier_init(&storm.start, NULL, STORM);
+    for (size_t i = 0; i < STORM; i++)
+        pthread_create(&threads[i], NULL, hash_in_storm, &storm);
+    for (size_t i = 0; i < STORM; i++)
+        pthread_join(threads[i], NULL);
+    check_int(storm.hashed + storm.refused, STORM, "answers");
+    check_true(storm.hashed >= 18, "18 are served, got %d", storm.hashed);
+    pthread_barrier_destroy(&storm.start);
+    passwords_destroy(storm.passwords);
+}
+
 static void test_secrets(void)
 {
     char text[SECRET_TEXT_SIZE];
@@ -170,6 +212,7 @@ int main(void)
     test_limits();
     test_keys(folder);
     test_passwords();
+    test_storm();
     test_secrets();
     remove_folder(folder);
     return check_finish();

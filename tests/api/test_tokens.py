@@ -239,7 +239,7 @@ def test_forged_tokens(server):
     messages = set()
     for name, token in bad.items():
         answer = whoami(server, token)
-        assert answer.status == 401, (name, answer)
+        assert answer.status == 401 and answer.headers["WWW-Authenticate"] == "Bearer", (name, answer)
         messages.add(answer.json["message"])
     assert len(messages) == 1  # one wording for every failure
     assert server.request("GET", "/api/v1/session", token=None).status == 401
