@@ -262,7 +262,8 @@ static void set_running_phase(struct turn *turn, struct cache_workload *workload
         turn_set_phase(turn, workload, PHASE_DEGRADED,
                        arena_printf(turn->arena, "%" PRId64 " of %" PRId64 " pods run", counts.running, needed));
     } else if (placed >= needed && counts.placed > 0) {
-        if (workload->phase == PHASE_CREATING)
+        if (workload->phase == PHASE_CREATING || workload->phase == PHASE_RESUMING ||
+            workload->phase == PHASE_TERMINATING)
             turn_set_phase(turn, workload, PHASE_PENDING, "Waits for resources");
         turn_set_phase(turn, workload, PHASE_INITIALIZING, "Has its place; is starting");
     } else if (counts.releasing > 0) {
