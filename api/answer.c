@@ -52,6 +52,8 @@ const char *answer_reason(int status)
         return "Request Timeout";
     case 409:
         return "Conflict";
+    case 411:
+        return "Length Required";
     case 412:
         return "Precondition Failed";
     case 413:

@@ -1,0 +1,96 @@
+"""Slow clients: each loses its own connection, and nobody else waits."""
+import socket
+import threading
+import time
+
+import hostile
+
+
+def dribble(connection, over):
+    """A byte now and then, until told or the server has had enough."""
+    while not over.is_set():
+        try:
+            connection.send(b"x")
+        except OSError:
+            return
+        time.sleep(0.2)
+
+
+def test_a_body_that_dribbles_in_is_answered_408(server):
+    over = threading.Event()
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+    connection.sendall(b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n")
+    feeder = threading.Thread(target=dribble, args=(connection, over))
+    feeder.start()
+    try:
+        got = b""
+        while piece := connection.recv(65536):
+            got += piece
+    except ConnectionResetError:
+        pass
+    finally:
+        over.set()
+        feeder.join()
+        connection.close()
+    assert got.startswith(b"HTTP/1.1 408 "), got[:200]
+    assert b"Connection: close" in got and b"it came too slowly" in got
+
+
+def test_a_refused_body_is_not_waited_for(server):
+    """The answer comes at once and the connection ends, though five megabytes were promised."""
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+    connection.sendall(b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n")
+    got = b""
+    while piece := connection.recv(65536):
+        got += piece
+    connection.close()
+    assert got.startswith(b"HTTP/1.1 413 ")
+
+
+def test_half_sent_requests_hold_up_nobody(make_server):
+    """One address gets a quarter of the threads; the rest answer others, here under another loopback address."""
+    server = make_server("--quick-start", environment={"PRORATA_HTTP_THREADS": "16"})
+    halves = []
+    try:
+        for _ in range(40):
+            halves.append(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            halves[-1].sendall(b"GET /healthz HTTP/1.1\r\n")
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60, source_address=("127.0.0.2", 0)) as other:
+            other.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert other.recv(65536).startswith(b"HTTP/1.1 200 ")
+    finally:
+        for half in halves:
+            half.close()
+    refused = server.wait_for("the metric", lambda: [line for line in metrics(server) if line.startswith("prorata_http_connections_refused_total ")])
+    assert int(float(refused[0].split()[1])) > 0
+
+
+def metrics(server):
+    return server.get("/metrics").body.decode().splitlines()
+
+
+def test_streams_have_places_and_an_end(make_server):
+    """A quarter of the threads may be streams; the next is told to come again, and ordinary requests go on."""
+    server = make_server("--quick-start", environment={"PRORATA_HTTP_THREADS": "32"})
+    token = server.sign_in()
+    head = f"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+    streams = []
+    try:
+        statuses = []
+        for i in range(9):
+            connection = socket.create_connection(("127.0.0.1", server.port), timeout=60, source_address=(f"127.0.0.{2 + i}", 0))
+            streams.append(connection)
+            connection.sendall(head)
+            statuses.append(int(connection.recv(65536).split()[1]))
+        assert statuses == [200] * 8 + [503]
+        assert server.get("/api/v1/clusters").status == 200
+    finally:
+        for connection in streams:
+            connection.close()
+    assert server.stop() == 0  # streams end when the server stops
+
+
+def test_an_answer_without_body_read_closes_the_connection(server):
+    """GET with a body: answered, and what follows is not taken for a request."""
+    data = b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 38\r\n\r\nGET /readyz HTTP/1.1\r\nHost: x\r\n\r\n12345"
+    assert hostile.answers(server.port, data) == 1
