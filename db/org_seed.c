@@ -29,7 +29,7 @@ int org_seed(struct db_conn *conn, const char *cluster_name, const char *version
                               .created_ms = now_ms,
                               .updated_ms = now_ms,
                               .last_seen_ms = now_ms};
-    rc = db_create_cluster(conn, &cluster, "", &arena, err);
+    rc = db_create_cluster(conn, &cluster, "prorata", &arena, err);
     id = cluster.id;
 done:
     arena_done(&arena);

@@ -13,8 +13,11 @@ static const char SQL_RANGE[] =
 static const char SQL_METRICS[] =
     "SELECT DISTINCT metric FROM samples WHERE scope = ?1 AND scope_id = ?2 AND node_pool_id = 0 "
     "AND metric >= ?3 AND metric < ?3 || char(1114111) ORDER BY length(metric), metric";
-static const char SQL_UNITS[] =
-    "SELECT 'department', id FROM departments UNION ALL SELECT 'project', id FROM projects ORDER BY 1, 2";
+static const char SQL_STALE_UNITS[] =
+    "SELECT unit.kind, unit.id FROM (SELECT 'department' AS kind, id FROM departments "
+    "UNION ALL SELECT 'project', id FROM projects) AS unit "
+    "LEFT JOIN overtime o ON o.owner_kind = unit.kind AND o.owner_id = unit.id "
+    "WHERE coalesce(o.updated_ms, 0) <= ?1 ORDER BY coalesce(o.updated_ms, 0), unit.kind, unit.id LIMIT ?2";
 static const char SQL_SET_OVERTIME[] =
     "INSERT OR REPLACE INTO overtime VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 
@@ -84,26 +87,38 @@ int db_list_series(struct db_conn *conn, const char *scope, int64_t scope_id, co
     return rc;
 }
 
-int db_average_series(struct db_conn *conn, const struct series *series, int64_t start_ms, int64_t end_ms,
-                      double *out_average, struct error *err)
+// Adds to each average the area of a value that was in force from one time to another, as far as it lies in its range.
+static void add_area(double *averages, const int64_t *starts_ms, size_t count, double value, int64_t from_ms,
+                     int64_t to_ms)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t begin_ms = from_ms > starts_ms[i] ? from_ms : starts_ms[i];
+        if (to_ms > begin_ms)
+            averages[i] += value * (double)(to_ms - begin_ms);
+    }
+}
+
+int db_average_series(struct db_conn *conn, const struct series *series, const int64_t *starts_ms, size_t count,
+                      int64_t end_ms, double *out_averages, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
-    if (open_range(conn, series, start_ms, end_ms, &stmt, err) < 0)
+    int64_t first_ms = starts_ms[count - 1], from_ms = first_ms;
+    double value = 0;
+    if (open_range(conn, series, first_ms, end_ms, &stmt, err) < 0)
         return -1;
-    double area = 0, value = 0;
-    int64_t from_ms = start_ms;
-    bool is_known = false;
+    for (size_t i = 0; i < count; i++)
+        out_averages[i] = 0;
     int rc;
     while ((rc = db_step(conn, stmt, err)) == 1) {
-        int64_t at_ms = db_column_int(stmt, 0) > start_ms ? db_column_int(stmt, 0) : start_ms;
-        area += value * (double)(at_ms - from_ms);
+        int64_t at_ms = db_column_int(stmt, 0);
+        add_area(out_averages, starts_ms, count, value, from_ms, at_ms);
         value = db_column_real(stmt, 1);
         from_ms = at_ms;
-        is_known = true;
     }
     db_release(conn, stmt);
-    area += value * (double)(end_ms - from_ms);
-    *out_average = is_known && end_ms > start_ms ? area / (double)(end_ms - start_ms) : NAN;
+    add_area(out_averages, starts_ms, count, value, from_ms, end_ms);
+    for (size_t i = 0; i < count; i++)
+        out_averages[i] /= (double)(end_ms - starts_ms[i]);
     return rc;
 }
 
@@ -112,17 +127,21 @@ static const char *const OVERTIME_METRICS[] = {"GPU_ALLOCATION", "GPU_UTILIZATIO
 enum {
     RANGE_COUNT = sizeof(RANGE_MS) / sizeof(RANGE_MS[0]),
     OVERTIME_METRIC_COUNT = sizeof(OVERTIME_METRICS) / sizeof(OVERTIME_METRICS[0]),
+    OVERTIME_AGE_MS = 300000,
+    OVERTIME_AT_ONCE = 64, // bounds how long the writer is held
 };
 
 static int refresh_unit(struct db_conn *conn, const char *scope, int64_t id, int64_t now_ms, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
+    int64_t starts_ms[RANGE_COUNT];
     double averages[OVERTIME_METRIC_COUNT][RANGE_COUNT];
+    for (int r = 0; r < RANGE_COUNT; r++)
+        starts_ms[r] = now_ms - RANGE_MS[r];
     for (int m = 0; m < OVERTIME_METRIC_COUNT; m++) {
         struct series series = {.scope = scope, .scope_id = id, .metric = OVERTIME_METRICS[m]};
-        for (int r = 0; r < RANGE_COUNT; r++)
-            if (db_average_series(conn, &series, now_ms - RANGE_MS[r], now_ms, &averages[m][r], err) < 0)
-                return -1;
+        if (db_average_series(conn, &series, starts_ms, RANGE_COUNT, now_ms, averages[m], err) < 0)
+            return -1;
     }
     if (db_prepare(conn, SQL_SET_OVERTIME, &stmt, err) < 0)
         return -1;
@@ -130,21 +149,35 @@ static int refresh_unit(struct db_conn *conn, const char *scope, int64_t id, int
     db_bind_int(stmt, 2, id);
     for (int m = 0; m < OVERTIME_METRIC_COUNT; m++)
         for (int r = 0; r < RANGE_COUNT; r++)
-            db_bind_real(stmt, 3 + m * RANGE_COUNT + r, isnan(averages[m][r]) ? 0 : averages[m][r]);
+            db_bind_real(stmt, 3 + m * RANGE_COUNT + r, averages[m][r]);
     db_bind_int(stmt, 3 + OVERTIME_METRIC_COUNT * RANGE_COUNT, now_ms);
     int rc = db_run(conn, stmt, err);
     db_release(conn, stmt);
     return rc;
 }
 
+struct stale_unit {
+    const char *kind;
+    int64_t id;
+};
+
 int db_refresh_overtime(struct db_conn *conn, int64_t now_ms, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
+    struct stale_unit units[OVERTIME_AT_ONCE];
+    int count = 0;
     struct arena arena;
     arena_init(&arena);
-    int rc = db_prepare(conn, SQL_UNITS, &stmt, err);
-    while (rc >= 0 && (rc = db_step(conn, stmt, err)) == 1)
-        rc = refresh_unit(conn, db_column_text(stmt, 0, &arena), db_column_int(stmt, 1), now_ms, err);
+    int rc = db_prepare(conn, SQL_STALE_UNITS, &stmt, err);
+    if (rc < 0)
+        goto done;
+    db_bind_int(stmt, 1, now_ms - OVERTIME_AGE_MS);
+    db_bind_int(stmt, 2, OVERTIME_AT_ONCE);
+    while ((rc = db_step(conn, stmt, err)) == 1)
+        units[count++] = (struct stale_unit){db_column_text(stmt, 0, &arena), db_column_int(stmt, 1)};
+    for (int i = 0; rc == 0 && i < count; i++)
+        rc = refresh_unit(conn, units[i].kind, units[i].id, now_ms, err);
+done:
     db_release(conn, stmt);
     arena_done(&arena);
     return rc;

@@ -27,10 +27,11 @@ int db_read_series(struct db_conn *conn, const struct series *series, const int6
 // The metrics of this scope that begin with the text: those of the single devices of a node. Static order by index.
 int db_list_series(struct db_conn *conn, const char *scope, int64_t scope_id, const char *metric_prefix,
                    struct arena *arena, const char ***out_metrics, size_t *out_count, struct error *err);
-// Averages of a series over a period; NAN where nothing is known of it. Time before the first row counts as 0.
-int db_average_series(struct db_conn *conn, const struct series *series, int64_t start_ms, int64_t end_ms,
-                      double *out_average, struct error *err);
+// Averages of a series from each start (the last one is the earliest) to the end. Time before the first row counts as
+// 0.
+int db_average_series(struct db_conn *conn, const struct series *series, const int64_t *starts_ms, size_t count,
+                      int64_t end_ms, double *out_averages, struct error *err);
 
-// Renews what projects and departments show as overtimeData (24 hours, 7 days, 30 days). A write function; the server
-// calls it at start and every five minutes.
+// Renews what projects and departments show as overtimeData (24 hours, 7 days, 30 days), where it is older than five
+// minutes: the oldest first, a bounded number at once. A write function; the reconciler calls it each minute.
 int db_refresh_overtime(struct db_conn *conn, int64_t now_ms, struct error *err);
