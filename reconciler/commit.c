@@ -234,7 +234,9 @@ static int write_figures(struct db_conn *conn, const struct turn *turn, const st
         if (db_put_sample(conn, &row, err) < 0)
             return -1;
     }
-    return changes->trim_before_ms ? db_trim_samples(conn, changes->trim_before_ms, err) : 0;
+    if (changes->trim_before_ms && db_trim_samples(conn, changes->trim_before_ms, err) < 0)
+        return -1;
+    return changes->is_overtime_due ? db_refresh_overtime(conn, turn->now_ms, err) : 0;
 }
 
 static int write_nodes(struct db_conn *conn, const struct turn *turn, struct error *err)

@@ -7,6 +7,7 @@
 enum {
     SAMPLE_INTERVAL_MS = 1000,
     TRIM_INTERVAL_MS = 60 * 60 * 1000,
+    OVERTIME_INTERVAL_MS = 60 * 1000,
     GAUGE_SLOTS_MINIMUM = 256
 };
 #define RETENTION_MS (INT64_C(30) * 24 * 60 * 60 * 1000)
@@ -433,5 +434,9 @@ void figures_of_samples(struct figures *figures, struct turn *turn, struct figur
     if (turn->now_ms - figures->trimmed_ms >= TRIM_INTERVAL_MS) {
         figures->trimmed_ms = turn->now_ms;
         changes->trim_before_ms = turn->now_ms - retention;
+    }
+    if (turn->now_ms - figures->overtime_ms >= OVERTIME_INTERVAL_MS) {
+        figures->overtime_ms = turn->now_ms;
+        changes->is_overtime_due = true;
     }
 }

@@ -17,6 +17,7 @@ struct figures {
     int64_t generation;
     int64_t sampled_ms;
     int64_t trimmed_ms;
+    int64_t overtime_ms;
 };
 
 // What is to be written in the present turn; the arena's.
@@ -29,6 +30,7 @@ struct figure_changes {
     } * samples;
     size_t sample_count, sample_capacity;
     int64_t trim_before_ms; // 0: nothing to trim
+    bool is_overtime_due;   // the averages that projects and departments show are to be renewed
 };
 
 void figures_init(struct figures *figures);

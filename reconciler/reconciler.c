@@ -213,8 +213,8 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
         plan_cycle(reconciler, &turn, &changes);
     lifecycle_set_phases(&turn);
     figures_of_samples(&reconciler->figures, &turn, &changes);
-    bool writes =
-        turn_has_changes(&turn) || changes.queue_count || changes.sample_count || changes.trim_before_ms || has_expired;
+    bool writes = turn_has_changes(&turn) || changes.queue_count || changes.sample_count || changes.trim_before_ms ||
+                  changes.is_overtime_due || has_expired;
     if (writes && write_turn(reconciler, &turn, &changes, has_expired, err) < 0)
         return -1;
     if (!writes)
