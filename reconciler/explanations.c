@@ -92,7 +92,8 @@ static void write_explanation(struct json_writer *json, const struct snapshot *s
 }
 
 // The text without its end, so that equal explanations are equal texts whatever the time.
-static void write_body(struct buffer *out, const struct snapshot *snapshot, const struct plan_workload *planned)
+static void write_body(struct buffer *out, const struct snapshot *snapshot, const struct plan_workload *planned,
+                       struct arena *arena)
 {
     struct json_writer json;
     const struct plan_explanation *first = &planned->explanations[0], *cause = NULL;
@@ -101,10 +102,10 @@ static void write_body(struct buffer *out, const struct snapshot *snapshot, cons
             cause = &planned->explanations[i];
     json_writer_init(&json, out, false);
     json_begin_object(&json);
-    json_text(&json, "message", first->message);
-    json_text(&json, "reason", cause ? cause->message : NULL);
-    const char *phase_reason = phase_reason_of(first->code);
-    json_text(&json, "phaseReason", *phase_reason ? phase_reason : NULL);
+    json_text(&json, "sentence", arena_printf(arena, "%s.", first->message));
+    json_text(&json, "why", cause ? arena_printf(arena, "%s.", cause->message) : NULL);
+    json_text(&json, "code", explanation_code_name(first->code));
+    json_text(&json, "pool", pool_name(snapshot, first->node_pool));
     json_key(&json, "nodePools");
     json_begin_array(&json);
     for (size_t i = 0; i < planned->explanation_count; i++)
@@ -185,7 +186,7 @@ static void explain(struct turn *turn, struct cache_workload *workload, const st
     }
     struct buffer body;
     buffer_init(&body, 0);
-    write_body(&body, snapshot, planned);
+    write_body(&body, snapshot, planned, turn->arena);
     uint64_t hash = hash_bytes(14695981039346656037ULL, body.data, body.length);
     if (hash == workload->explanation_hash) {
         buffer_done(&body);

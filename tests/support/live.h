@@ -11,6 +11,7 @@ struct live {
     char folder[64];
     char path[96];
     struct db *db;
+    struct backend simulated; // what backend passes calls on to
     struct backend backend;
     struct reconciler *reconciler;
     struct reconciler_options options;
@@ -20,6 +21,10 @@ struct live {
     struct arena arena; // of what is read
     int64_t turns;      // taken so far
     int64_t crash_at;   // crash before this turn; 0: never
+    int64_t applies;    // times that orders were given so far
+    int64_t lose_at;    // crash instead of giving these orders; 0: never
+    bool crashes;       // after the present turn
+    bool has_crashed;
 };
 
 // node_count nodes node0, node1, ... of gpus GPUs, 64 cores and 512 GiB; department research.
