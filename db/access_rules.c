@@ -6,7 +6,6 @@
 #include "db/scopes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SELECT_RULE "SELECT " DB_ACCESS_RULE_COLUMNS " FROM " DB_ACCESS_RULE_FROM " WHERE "
@@ -22,8 +21,6 @@ static const char SQL_DELETE[] =
 static const char SQL_DELETE_OF[] =
     "UPDATE access_rules SET deleted_ms = ?3, updated_ms = ?3 WHERE deleted_ms = 0 AND "
     "subject_id = ?2 AND (subject_type = ?1 OR (?1 = 'service-account' AND subject_type = 'app'))";
-static const char SQL_DELETE_AT[] = "UPDATE access_rules SET deleted_ms = ?3, updated_ms = ?3 WHERE deleted_ms = 0 AND "
-                                    "scope_type = ?1 AND scope_id = ?2";
 static const char SQL_HAS_ADMINISTRATOR[] =
     "SELECT count(*) FROM access_rules r JOIN users u ON u.email = r.subject_id WHERE r.subject_type = 'user' AND "
     "r.role_id = 1 AND r.scope_type IN ('system', 'tenant') AND r.deleted_ms = 0";
@@ -240,12 +237,4 @@ int db_delete_access_rules_of_in(struct db_conn *conn, const char *subject_type,
                                  struct error *err)
 {
     return delete_where(conn, SQL_DELETE_OF, subject_type, subject_id, now_ms, err);
-}
-
-int db_delete_access_rules_at_in(struct db_conn *conn, enum scope_type scope_type, int64_t scope_id, int64_t now_ms,
-                                 struct error *err)
-{
-    char id[24];
-    snprintf(id, sizeof(id), "%" PRId64, scope_id);
-    return delete_where(conn, SQL_DELETE_AT, scope_type_text(scope_type), id, now_ms, err);
 }

@@ -51,11 +51,9 @@ int db_create_access_rule(struct db *db, struct access_rule *rule, struct error 
 // ERROR_NOT_FOUND; ERROR_CONFLICT where nobody would be left who may do everything.
 int db_delete_access_rule(struct db *db, int64_t id, int64_t now_ms, struct error *err);
 
-// Inside a write function. A department or project that goes takes its rules along.
+// Inside a write function.
 int db_create_access_rule_in(struct db_conn *conn, struct access_rule *rule, struct error *err);
 int db_delete_access_rules_of_in(struct db_conn *conn, const char *subject_type, const char *subject_id, int64_t now_ms,
-                                 struct error *err);
-int db_delete_access_rules_at_in(struct db_conn *conn, enum scope_type scope_type, int64_t scope_id, int64_t now_ms,
                                  struct error *err);
 // ERROR_CONFLICT unless some user has the first role (system administrator) for the whole tenant.
 int db_check_administrator_in(struct db_conn *conn, struct error *err);

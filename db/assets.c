@@ -4,8 +4,6 @@
 #include "base/error.h"
 #include "db/db.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SELECT_ASSET                                                                                              \
@@ -23,7 +21,6 @@ static const char SQL_INSERT[] = "INSERT INTO assets (uuid, kind, name, descript
 static const char SQL_UPDATE[] =
     "UPDATE assets SET name = ?2, description = ?3, spec_json = ?4, updated_by = ?5, updated_ms = ?6 WHERE uuid = ?1";
 static const char SQL_DELETE[] = "DELETE FROM assets WHERE uuid = ?";
-static const char SQL_DELETE_AT[] = "DELETE FROM assets WHERE scope = ? AND scope_id = ?";
 
 static void asset_from_row(sqlite3_stmt *stmt, struct arena *arena, struct asset *out_asset)
 {
@@ -192,18 +189,4 @@ static int delete_asset(struct db_conn *conn, void *context, struct error *err)
 int db_delete_asset(struct db *db, const char *uuid, struct error *err)
 {
     return db_write(db, delete_asset, (void *)(uintptr_t)uuid, err);
-}
-
-int db_delete_assets_at_in(struct db_conn *conn, enum scope_type scope, int64_t scope_id, struct error *err)
-{
-    char id[24];
-    snprintf(id, sizeof(id), "%" PRId64, scope_id);
-    sqlite3_stmt *stmt = NULL;
-    if (db_prepare(conn, SQL_DELETE_AT, &stmt, err) < 0)
-        return -1;
-    db_bind_text(stmt, 1, scope_type_text(scope));
-    db_bind_text(stmt, 2, id);
-    int rc = db_run(conn, stmt, err);
-    db_release(conn, stmt);
-    return rc;
 }

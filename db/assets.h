@@ -52,6 +52,5 @@ int db_create_asset(struct db *db, struct asset *asset, struct error *err);
 int db_update_asset(struct db *db, const struct asset *asset, struct error *err);
 int db_delete_asset(struct db *db, const char *uuid, struct error *err);
 
-// Inside a write function. A department or project that goes takes its assets along.
+// Inside a write function.
 int db_create_asset_in(struct db_conn *conn, struct asset *asset, struct error *err);
-int db_delete_assets_at_in(struct db_conn *conn, enum scope_type scope, int64_t scope_id, struct error *err);
