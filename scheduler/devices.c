@@ -117,10 +117,17 @@ static void set_up_unrecorded(struct cycle *cycle, struct device_table *table, c
     }
 }
 
-struct table_set_up {
-    void (*run)(struct cycle *cycle, struct device_table *table, const struct pod *pod);
-    bool recorded;
-};
+// Where the pods stood when the cycle opened: first those whose devices are written down, then all others.
+static void set_up(struct cycle *cycle, struct device_table *table, bool recorded)
+{
+    for (size_t p = 0; p < cycle->snapshot->pod_count; p++) {
+        struct pod pod = cycle->pods[p];
+        if (!place_is(cycle->start_places[p]) || (recorded && pod.spec->gpu_index_count == 0))
+            continue;
+        pod.state.place = cycle->start_places[p];
+        (recorded ? set_up_recorded : set_up_unrecorded)(cycle, table, &pod);
+    }
+}
 
 static struct device_table *table_of(struct cycle *cycle)
 {
@@ -134,18 +141,8 @@ static struct device_table *table_of(struct cycle *cycle)
     table->slots = arena_array(cycle->arena, table->first_slot[snapshot->node_count], sizeof *table->slots);
     table->assigned = arena_array(cycle->arena, snapshot->pod_count, sizeof *table->assigned);
     cycle->devices = table;
-    const struct table_set_up steps[] = {{set_up_recorded, true}, {set_up_unrecorded, false}};
-    for (size_t s = 0; s < 2; s++) {
-        for (size_t p = 0; p < snapshot->pod_count; p++) {
-            const struct pod *pod = &cycle->pods[p];
-            const bool stood = pod_status_is_used(pod->spec->status) && pod->spec->status != SNAPSHOT_POD_PIPELINED;
-            if (stood && place_is(cycle->start_places[p]) && (!steps[s].recorded || pod->spec->gpu_index_count > 0)) {
-                struct pod at_start = *pod;
-                at_start.state.place = cycle->start_places[p];
-                steps[s].run(cycle, table, &at_start);
-            }
-        }
-    }
+    set_up(cycle, table, true);
+    set_up(cycle, table, false);
     return table;
 }
 
@@ -228,7 +225,9 @@ struct plan_devices devices_give_up(struct cycle *cycle, const struct pod *pod, 
 struct plan_devices devices_of(struct cycle *cycle, const struct pod *pod)
 {
     const struct snapshot_pod *spec = pod->spec;
-    if (cycle->devices && place_is(pod->state.place))
+    // A group that the cycle found for a pod is shown even where nothing was decided.
+    const bool was_named = pod->state.place.shared_count > spec->gpu_group_count;
+    if (place_is(pod->state.place) && (cycle->devices || was_named))
         return describe(cycle, pod, pod->state.place);
     return (struct plan_devices){spec->gpu_groups, spec->gpu_group_count, spec->gpu_indices, spec->gpu_index_count};
 }
