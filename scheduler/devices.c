@@ -25,7 +25,8 @@ struct assigned {
 struct device_table {
     struct slot *slots;
     size_t *first_slot;        // by node
-    struct assigned *assigned; // by pod; of whole devices
+    struct assigned *assigned; // by pod: the whole devices of its place
+    struct assigned *evicted;  // by pod: those that it held when it was evicted
 };
 
 static struct slot *slot_of(struct device_table *table, uint32_t node, uint32_t gpu)
@@ -140,6 +141,7 @@ static struct device_table *table_of(struct cycle *cycle)
         table->first_slot[n + 1] = table->first_slot[n] + snapshot->nodes[n].gpu_count;
     table->slots = arena_array(cycle->arena, table->first_slot[snapshot->node_count], sizeof *table->slots);
     table->assigned = arena_array(cycle->arena, snapshot->pod_count, sizeof *table->assigned);
+    table->evicted = arena_array(cycle->arena, snapshot->pod_count, sizeof *table->evicted);
     cycle->devices = table;
     set_up(cycle, table, true);
     set_up(cycle, table, false);
@@ -205,6 +207,10 @@ struct plan_devices devices_give_up(struct cycle *cycle, const struct pod *pod, 
     struct device_table *table = table_of(cycle);
     const struct plan_devices devices = describe(cycle, pod, state->place);
     const bool was_promise = state->status == SNAPSHOT_POD_PIPELINED;
+    if (was_promise)
+        table->assigned[pod->index] = table->evicted[pod->index]; // back to where it had been moved from, if so
+    else
+        table->evicted[pod->index] = table->assigned[pod->index];
     for (size_t i = 0; i < devices.gpu_index_count; i++) {
         struct slot *slot = slot_of(table, state->place.node, devices.gpu_indices[i]);
         bool is_free = true;

@@ -4,40 +4,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool touches_node(const struct cycle *cycle, const struct victim_unit *unit, uint32_t node)
-{
-    for (uint32_t i = 0; i < unit->count; i++) {
-        if (cycle->pods[unit->pods[i]].state.place.node == node)
-            return true;
-    }
-    return false;
-}
-
-struct scenario_builder {
-    uint32_t *pods;
-    size_t count;
+// Which units a scenario takes: those with a pod on a chosen node. With the last unit of a workload its surplus goes
+// too, so that no pod is left of a gang that is evicted.
+struct selection {
+    struct victims *victims;
+    bool *chosen;       // by unit
+    const bool *nodes;  // by node, or
+    uint32_t only_node; // where nodes is NULL
+    size_t pod_count;
 };
 
-static struct scenario_builder start_scenario(struct victims *victims)
+static void choose_unit(struct selection *selection, size_t unit)
+{
+    const struct victim_unit *units = selection->victims->units;
+    if (selection->chosen[unit])
+        return;
+    selection->chosen[unit] = true;
+    selection->pod_count += units[unit].count;
+    if (!units[unit].is_last)
+        return;
+    for (size_t other = units[unit].previous; other > 0; other = units[other - 1].previous) {
+        if (!selection->chosen[other - 1])
+            selection->pod_count += units[other - 1].count;
+        selection->chosen[other - 1] = true;
+    }
+}
+
+static void choose_units(struct selection *selection)
+{
+    const struct victims *victims = selection->victims;
+    const struct cycle *cycle = victims->search->cycle;
+    for (size_t u = 0; u < victims->unit_count; u++) {
+        bool touches = false;
+        for (uint32_t i = 0; i < victims->units[u].count && !touches; i++) {
+            const uint32_t node = cycle->pods[victims->units[u].pods[i]].state.place.node;
+            touches = selection->nodes ? selection->nodes[node] : node == selection->only_node;
+        }
+        if (touches)
+            choose_unit(selection, u);
+    }
+}
+
+// Tries the recorded victims and the units that touch the nodes.
+static bool try_nodes(struct victims *victims, const bool *nodes, uint32_t only_node)
 {
     struct search *search = victims->search;
-    const size_t capacity = search->recorded.count + victims->pod_count;
-    struct scenario_builder builder = {.pods = arena_array(&search->probe_arena, capacity, sizeof(uint32_t))};
-    if (search->recorded.count > 0)
-        memcpy(builder.pods, search->recorded.pods, search->recorded.count * sizeof(uint32_t));
-    builder.count = search->recorded.count;
-    return builder;
-}
-
-static void add_unit(struct scenario_builder *builder, const struct victim_unit *unit)
-{
-    memcpy(builder->pods + builder->count, unit->pods, unit->count * sizeof *unit->pods);
-    builder->count += unit->count;
-}
-
-static bool try_built(struct search *search, const struct scenario_builder *builder)
-{
-    const struct scenario scenario = {builder->pods, builder->count};
+    struct arena *arena = &search->probe_arena;
+    struct selection selection = {.victims = victims, .nodes = nodes, .only_node = only_node};
+    selection.chosen = arena_array(arena, victims->unit_count, sizeof *selection.chosen);
+    choose_units(&selection);
+    const size_t recorded = search->recorded.count;
+    uint32_t *pods = arena_array(arena, recorded + selection.pod_count, sizeof *pods);
+    if (recorded > 0)
+        memcpy(pods, search->recorded.pods, recorded * sizeof *pods);
+    size_t count = recorded;
+    for (size_t u = 0; u < victims->unit_count; u++) {
+        const struct victim_unit *unit = &victims->units[u];
+        if (!selection.chosen[u])
+            continue;
+        memcpy(pods + count, unit->pods, unit->count * sizeof *pods);
+        count += unit->count;
+    }
+    const struct scenario scenario = {pods, count};
     return search_try(search, &scenario);
 }
 
@@ -60,12 +88,7 @@ static bool try_nodes_of_last(struct victims *victims)
     for (uint32_t i = 0; i < last->count && !search_is_over(search); i++) {
         if (i > 0 && nodes[i] == nodes[i - 1])
             continue;
-        struct scenario_builder builder = start_scenario(victims);
-        for (size_t u = 0; u < victims->unit_count; u++) {
-            if (touches_node(cycle, &victims->units[u], nodes[i]))
-                add_unit(&builder, &victims->units[u]);
-        }
-        if (try_built(search, &builder))
+        if (try_nodes(victims, NULL, nodes[i]))
             return true;
     }
     return false;
@@ -138,16 +161,7 @@ static bool try_prefix(struct victims *victims, const struct prefix_plan *plan, 
     bool *is_chosen = arena_array(&search->probe_arena, search->cycle->snapshot->node_count, sizeof *is_chosen);
     for (size_t i = 0; i < length; i++)
         is_chosen[plan->nodes[i].node] = true;
-    struct scenario_builder builder = start_scenario(victims);
-    for (size_t u = 0; u < victims->unit_count; u++) {
-        const struct victim_unit *unit = &victims->units[u];
-        bool touches = false;
-        for (uint32_t i = 0; i < unit->count && !touches; i++)
-            touches = is_chosen[search->cycle->pods[unit->pods[i]].state.place.node];
-        if (touches)
-            add_unit(&builder, unit);
-    }
-    return try_built(search, &builder);
+    return try_nodes(victims, is_chosen, SNAPSHOT_NONE);
 }
 
 // Prefixes of the nodes with victims, smallest room first: just enough of them, then more and more.

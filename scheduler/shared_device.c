@@ -139,7 +139,8 @@ struct device_choice shared_device_choose(struct node *node, const struct reques
     const uint32_t opened = shared_device_count_new(node, request, strategy);
     uint32_t *devices = arena_array(arena, request->shared_devices, sizeof *devices);
     uint32_t count = 0;
-    struct device_choice choice = {0};
+    struct device_choice choice = {.waits =
+                                       opened > node->idle[DIMENSION_GPU] || opened + 1 > node->idle[DIMENSION_PODS]};
     const uint32_t joined = request->shared_devices - opened;
     for (int64_t last = -1; count < joined; count++) {
         last = next_device(node, memory, strategy == PLACEMENT_BINPACK, last);

@@ -13,7 +13,7 @@ uint32_t shared_device_count_fits(const struct node *node, const struct request 
 
 struct device_choice {
     struct place place;
-    bool waits; // some device has no idle memory, or stands only as a promise
+    bool waits; // some device has no idle memory, stands only as a promise, or is still to be released
 };
 
 // Chooses the request's devices on a node where node_fit_pod says that it fits, fullest first with bin-pack, whole ones

@@ -66,6 +66,7 @@ void victims_open(struct victims *victims, struct search *search)
         pods += search->candidates[i]->counts.held;
     victims->units = arena_array(arena, pods, sizeof *victims->units);
     victims->pods = arena_array(arena, pods, sizeof *victims->pods);
+    victims->last_unit = arena_array(arena, cycle->snapshot->workload_count, sizeof *victims->last_unit);
     victims->is_recorded = arena_array(arena, cycle->snapshot->pod_count, sizeof *victims->is_recorded);
     victims->freed_milli = arena_array(arena, cycle->snapshot->node_count, sizeof *victims->freed_milli);
     victims->recorded_milli = arena_array(arena, cycle->snapshot->node_count, sizeof *victims->recorded_milli);
@@ -105,7 +106,9 @@ bool victims_take(struct victims *victims)
             continue;
         for (uint32_t i = 0; i < count; i++)
             free_pod(victims, &cycle->pods[pods[i]]);
-        victims->units[victims->unit_count++] = (struct victim_unit){pods, count};
+        victims->units[victims->unit_count++] = (struct victim_unit){
+            .pods = pods, .count = count, .is_last = left == 0, .previous = victims->last_unit[workload->index]};
+        victims->last_unit[workload->index] = victims->unit_count;
         victims->pod_count += count;
         return true;
     }

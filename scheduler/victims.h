@@ -6,6 +6,8 @@
 struct victim_unit {
     const uint32_t *pods;
     uint32_t count;
+    bool is_last;    // of its workload, whose gang goes with it
+    size_t previous; // unit of the same workload + 1; 0: none
 };
 
 struct victims {
@@ -15,6 +17,7 @@ struct victims {
     size_t unit_count;
     uint32_t *pods; // of all units
     size_t pod_count;
+    size_t *last_unit;    // by workload: its last unit + 1; 0: none yet
     bool *is_recorded;    // by pod, of the pool's candidates
     int64_t *freed_milli; // by node: GPUs of recorded and taken victims
     int64_t *recorded_milli;

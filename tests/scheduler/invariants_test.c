@@ -208,7 +208,18 @@ static bool evicts(const struct plan *plan)
     return false;
 }
 
-static void check_cluster(uint64_t seed)
+static void print_plan(const struct view *view)
+{
+    const struct snapshot *snapshot = view->snapshot;
+    for (size_t i = 0; i < view->plan->decision_count; i++) {
+        const struct plan_decision *decision = &view->plan->decisions[i];
+        printf("cycle %d: %s %s %s on %s: %s\n", view->cycle, scheduler_action_name(decision->action),
+               plan_verb_name(decision->verb), snapshot->pods[decision->pod].name, snapshot->nodes[decision->node].name,
+               decision->why);
+    }
+}
+
+static void check_cluster(uint64_t seed, bool prints)
 {
     struct arena arena;
     arena_init(&arena);
@@ -224,6 +235,8 @@ static void check_cluster(uint64_t seed)
             break;
         }
         view.plan = plan;
+        if (prints)
+            print_plan(&view);
         check_plan(&view, before);
         check_same(&view, again);
         if (cycle == CYCLES)
@@ -240,6 +253,6 @@ int main(int argc, char **argv)
     const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
     printf("seeds %llu to %llu\n", (unsigned long long)first, (unsigned long long)(first + count - 1));
     for (uint64_t seed = first; seed < first + count; seed++)
-        check_cluster(seed);
+        check_cluster(seed, argc == 2);
     return check_finish();
 }
