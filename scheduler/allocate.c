@@ -168,36 +168,38 @@ static int compare_promises(const void *a, const void *b)
                          : ((*one)->index > (*other)->index) - ((*one)->index < (*other)->index);
 }
 
-// Workloads with a promise from the cycle before are tried first, in the order of the promises. Returns how many
-// candidates are left for the ordinary order.
-static size_t keep_promises(struct cycle *cycle, struct pool *pool, struct workload **candidates, size_t count)
+// Tries the workload on its pools in order of preference; those that are known to hold something of it only there.
+static void keep_promise(struct cycle *cycle, struct workload *workload)
 {
-    struct workload **promised = arena_array(cycle->arena, count, sizeof *promised);
-    size_t promised_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (candidates[i]->spec->promise != SNAPSHOT_PROMISE_NONE)
-            promised[promised_count++] = candidates[i];
+    for (size_t i = 0; i < workload->spec->node_pool_count; i++) {
+        struct pool *pool = &cycle->pools[workload->spec->node_pools[i]];
+        if ((workload->home == SNAPSHOT_NONE || workload->home == pool->index) && is_candidate(workload) &&
+            try_workload(cycle, pool, workload))
+            return;
     }
-    if (promised_count == 0)
-        return count;
-    qsort(promised, promised_count, sizeof *promised, compare_promises);
-    for (size_t i = 0; i < promised_count; i++)
-        try_workload(cycle, pool, promised[i]);
-    size_t left = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (is_candidate(candidates[i]))
-            candidates[left++] = candidates[i];
+}
+
+void allocate_keep_promises(struct cycle *cycle)
+{
+    const struct snapshot *snapshot = cycle->snapshot;
+    struct workload **promised = arena_array(cycle->arena, snapshot->workload_count, sizeof *promised);
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->workload_count; i++) {
+        if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)
+            promised[count++] = &cycle->workloads[i];
     }
-    return left;
+    qsort(promised, count, sizeof *promised, compare_promises);
+    cycle->action = ACTION_ALLOCATE;
+    for (size_t i = 0; i < count; i++)
+        keep_promise(cycle, promised[i]);
 }
 
 void allocate_run(struct cycle *cycle, struct pool *pool)
 {
     struct workload **candidates = arena_array(cycle->arena, pool->waiting_count, sizeof *candidates);
-    size_t count = allocate_candidates(pool, candidates);
+    const size_t count = allocate_candidates(pool, candidates);
     if (count == 0)
         return;
-    count = keep_promises(cycle, pool, candidates, count);
     struct walk walk;
     walk_open(&walk, cycle, pool, WALK_SERVE, candidates, count, cycle->snapshot->settings.depth[ACTION_ALLOCATE],
               cycle->arena);

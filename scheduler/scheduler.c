@@ -90,6 +90,24 @@ static void open_pool(struct cycle *cycle, struct pool *pool, size_t round)
     queue_divide_fair_shares(cycle, pool);
 }
 
+static bool has_action(const struct snapshot *snapshot, enum scheduler_action action)
+{
+    for (size_t i = 0; i < snapshot->action_count; i++) {
+        if (snapshot->actions[i] == action)
+            return true;
+    }
+    return false;
+}
+
+static bool has_promise(const struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->workload_count; i++) {
+        if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)
+            return true;
+    }
+    return false;
+}
+
 static void note_unready(struct cycle *cycle, const struct pool *pool)
 {
     for (size_t i = 0; i < pool->waiting_count; i++) {
@@ -115,6 +133,11 @@ int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct 
     struct cycle *cycle;
     if (cycle_open(snapshot, arena, &cycle, err) < 0)
         return -1;
+    if (has_action(snapshot, ACTION_ALLOCATE) && has_promise(snapshot)) {
+        for (size_t p = 0; p < snapshot->node_pool_count; p++)
+            open_pool(cycle, &cycle->pools[p], 0);
+        allocate_keep_promises(cycle);
+    }
     size_t rounds = 1;
     for (size_t i = 0; i < snapshot->workload_count; i++) {
         if (snapshot->workloads[i].node_pool_count > rounds)
