@@ -16,6 +16,7 @@ import { WORDS } from "./words.js";
 // Path -> how to load the module whose default export is the page. The server answers index.html for these paths alone.
 const ROUTES = {
   "/": () => import("./pages/overview.js"),
+  "/workloads": () => import("./pages/workloads.js"),
 };
 
 function NotFound() {

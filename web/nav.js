@@ -6,8 +6,8 @@ export const NAV = [
   { group: "", pages: [
     { label: "Overview", href: "/", icon: "home", key: "o" },
     { label: "Workloads", href: "/workloads", icon: "list", key: "w", resource: "workloads", count: "/api/v1/workloads/count" },
-    { label: "Projects", href: "/projects", icon: "project", key: "p", resource: "projects", count: "/api/v1/org-unit/projects/count" },
-    { label: "Departments", href: "/departments", icon: "dept", key: "d", resource: "departments", count: "/api/v1/org-unit/departments/count" },
+    { label: "Projects", href: "/projects", icon: "project", key: "p", resource: "project", count: "/api/v1/org-unit/projects/count" },
+    { label: "Departments", href: "/departments", icon: "dept", key: "d", resource: "department", count: "/api/v1/org-unit/departments/count" },
   ] },
   { group: "Cluster", pages: [
     { label: "Nodes", href: "/nodes", icon: "node", key: "n", resource: "nodes", count: "/api/v1/nodes/count" },

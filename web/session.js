@@ -30,7 +30,7 @@ export async function signOut() {
   session.value = { state: "out" };
 }
 
-// May the account do `action` (create, read, update, delete) to a resource type of the API ("projects")? A server that
+// May the account do `action` (create, read, update, delete) to a resource type of the API ("project", "workloads", "nodepools")? A server that
 // lists no permissions leaves the decision to each call.
 export function may(action, resourceType) {
   const list = session.value.who?.permissions;

@@ -61,6 +61,7 @@ export const WORDS = {
   reconnecting: time => `Reconnecting, last seen ${time}`,
   polling: "Live updates are refused; the page asks every 5 s.",
   live: "Live",
+  never: { NonPreemptibleOverQuota: "Non-preemptible work must fit the quota.", OverLimit: "It would exceed a limit." },
 };
 
 // What a quota row means: the first two that apply, [tone, text].

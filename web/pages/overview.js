@@ -95,7 +95,7 @@ function Waiter({ workload: w }) {
 function useWhy(w) {
   const given = w.phaseMessage ?? "";
   const asked = useData(given ? null : `why/${w.id}/${w.phaseUpdatedAt}`, abort => get(`/api/v1/workloads/${w.id}/explanation`, {}, { signal: abort }));
-  return given || asked.data?.message || "";
+  return given || asked.data?.sentence || "";
 }
 
 function Cluster({ nodes, pools }) {

@@ -16,17 +16,17 @@ async function figures(cluster, abort) {
   const filter = at?.departmentId && !at.projectId ? { departmentId: at.departmentId } : {};
   const end = now();
   const [phases, idle, metrics] = await Promise.all([
-    get("/api/v1/workloads/telemetry", { telemetryType: "WORKLOADS_COUNT", groupBy: "Phase", ...filter }, { signal: abort }),
+    get("/api/v1/workloads/telemetry", { telemetryType: "WORKLOADS_COUNT", groupBy: "Phase", ...filter }, { signal: abort }).catch(() => null),
     get("/api/v1/nodes/telemetry", { telemetryType: "IDLE_ALLOCATED_GPUS" }, { signal: abort }).catch(() => null),
     cluster ? get(`/api/v1/clusters/${cluster}/metrics`, { start: new Date(end - 600000).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 2, metricType: "GPU_UTILIZATION" }, { signal: abort }).catch(() => null) : null,
   ]);
   const byPhase = {};
-  for (const v of phases.values ?? []) {
+  for (const v of phases?.values ?? []) {
     const phase = v.groups?.find(g => g.key === "Phase")?.value;
     byPhase[phase] = (byPhase[phase] ?? 0) + Number(v.value);
   }
   const samples = metrics?.measurements?.[0]?.values ?? [];
-  return { byPhase, idle: idle ? Number(idle.values?.[0]?.value ?? 0) : null, used: samples.length ? Number(samples.at(-1).value) : null };
+  return { byPhase: phases && byPhase, idle: idle ? Number(idle.values?.[0]?.value ?? 0) : null, used: samples.length ? Number(samples.at(-1).value) : null };
 }
 
 const sumOf = (byPhase, phases) => phases.reduce((sum, p) => sum + (byPhase?.[p] ?? 0), 0);
@@ -45,7 +45,7 @@ export function OverviewStats({ projects, nodes, pools, refused }) {
     <${Stat} label="GPUs allocated" value=${ready ? gpus(held) : NONE} unit=${ready && `of ${gpus(total)}`} line=${ready ? ratio(held, total) + (down ? `, ${gpus(down)} more not ready` : "") : ""} href="/nodes">
       <${Meters} rows=${pools.slice(0, 4).map(p => ({ name: p.name, part: p.held, whole: p.total, text: `${gpus(p.held)} / ${gpus(p.total)}` }))} /><//>
     <${Stat} label="Waiting" value=${projects.data ? gpus(wanted) : NONE} unit=${wanted === 1 ? "GPU" : "GPUs"} line=${shares.owed > 0 ? `${gpus(shares.owed)} owed by quota` : "none of it owed"} href="/workloads?f=phase==Pending" />
-    <${Stat} label="Running" value=${known ? count(known.byPhase.Running ?? 0) : NONE} unit=${known?.byPhase.Running === 1 ? "workload" : "workloads"} line=${turning || "none starting or stopping"} href="/workloads?f=phase==Running" />
+    <${Stat} label="Running" value=${known?.byPhase ? count(known.byPhase.Running ?? 0) : NONE} unit=${known?.byPhase?.Running === 1 ? "workload" : "workloads"} line=${turning || "none starting or stopping"} href="/workloads?f=phase==Running" />
     <${Stat} label="GPU utilization" value=${known?.used === null || known?.used === undefined ? NONE : percent(known.used).slice(0, -2)} unit=${known?.used === null || known?.used === undefined ? "" : "%"} line="of what is allocated" tip=${known && known.used === null ? "No sample in the last 10 minutes." : null} href="/nodes" />
     <${Stat} label="Allocated, idle" value=${known ? gpus(known.idle) : NONE} unit="GPUs" line="for more than 5 min" href="/workloads?f=idleAllocatedGpus>=1" />
     <${Stat} label="Nodes ready" value=${ready ? count(gpuNodes.length - broken.length) : NONE} unit=${ready && `of ${count(gpuNodes.length)}`} tone=${broken.length ? "bad" : ""} line=${broken.length ? broken.slice(0, 2).map(n => n.name).join(", ") + (broken.length > 2 ? ` and ${broken.length - 2} more` : "") : "all of them"} href=${broken.length ? "/nodes?f=status==NotReady" : "/nodes"} /><//>`;

@@ -27,7 +27,7 @@ function local(words) {
   const fits = label => words.every(w => label.toLowerCase().includes(w));
   const pages = allPages().map(p => ({ group: "Pages", label: p.label, href: p.href, icon: p.icon }));
   const actions = may("create", "workloads") ? KINDS.map(([kind, type]) => ({ group: "Actions", label: `New ${kind}`, href: `/workloads/new/${kind}`, icon: type })) : [];
-  if (may("create", "projects")) actions.push({ group: "Actions", label: "New project", href: "/projects/new", icon: "plus" });
+  if (may("create", "project")) actions.push({ group: "Actions", label: "New project", href: "/projects/new", icon: "plus" });
   return [...pages, ...actions].filter(x => fits(x.label));
 }
 
@@ -35,7 +35,7 @@ async function remote(text, abort) {
   const ask = (path, key, make) => get(path, { search: text, limit: 8 }, { signal: abort }).then(a => (a?.[key] ?? []).map(make), () => []);
   const lists = await Promise.all([
     may("read", "workloads") ? ask("/api/v1/workloads", "workloads", w => ({ group: "Workloads", label: w.name, note: `${w.projectName} · ${w.phase}`, href: `/workloads?open=${w.id}`, icon: TYPES[w.type] ?? "list" })) : [],
-    may("read", "projects") ? ask("/api/v1/org-unit/projects", "projects", p => ({ group: "Projects", label: p.name, note: p.parent?.name ?? "", href: `/projects?open=${p.id}`, swatch: p.id })) : [],
+    may("read", "project") ? ask("/api/v1/org-unit/projects", "projects", p => ({ group: "Projects", label: p.name, note: p.parent?.name ?? "", href: `/projects?open=${p.id}`, swatch: p.id })) : [],
     may("read", "nodes") ? ask("/api/v1/nodes", "nodes", n => ({ group: "Nodes", label: n.name, note: n.nodePool, href: `/nodes?open=${n.id ?? n.name}`, icon: "node" })) : [],
   ]);
   // "new training in speech": a project named in the words makes an action of its own

@@ -72,7 +72,7 @@ async function leave() {
 function Account() {
   const who = session.value.who ?? {};
   const name = who.name ?? "";
-  const role = may("update", "projects") ? "Manages projects" : "Signed in";
+  const role = may("update", "project") ? "Manages projects" : "Signed in";
   return html`<${Menu} class="account" kind="quiet" align="up" items=${accountItems()} text=${html`<span class="avatar" aria-hidden="true">${initials(name)}</span>
     <span class="who"><span class="strong">${name}</span><span class="muted small">${role}</span></span>`} />`;
 }

@@ -19,7 +19,7 @@ export function readFilters(text, columns) {
   const filters = [];
   for (const part of (text ?? "").split(/,(?=\w+(?:[=!<>]=|=@|!@|=\^|=\$))/)) {
     const [, field, op, value] = FORM.exec(part) ?? [];
-    const column = columns.find(c => c.filter?.field === field);
+    const column = field && columns.find(c => c.filter?.field === field);
     if (column) filters.push({ text: part, column, op, value });
   }
   return filters;

@@ -1,0 +1,77 @@
+// Where is mine? Why is it pending, when will it run? What did it print?
+import { get } from "../api.js";
+import { minute, now } from "../clock.js";
+import { useData } from "../data.js";
+import { NONE, bytes, cpu, duration, gpus, iso, memory, since, time } from "../format.js";
+import { html } from "../html.js";
+import { Icon } from "../icons.js";
+import { Button, LinkButton } from "../parts/button.js";
+import { Page } from "../parts/page.js";
+import { Pane, Split } from "../parts/pane.js";
+import { Fault, Loading } from "../parts/states.js";
+import { ProjectName, Status } from "../parts/status.js";
+import { Table, openHref } from "../parts/table.js";
+import { route } from "../router.js";
+import { may, scope, scopeFilter } from "../session.js";
+import { PHASES, TYPES } from "../words.js";
+import { canRun, canStop, remove, run, stop, whyNot } from "../workload_actions.js";
+import { WorkloadPane } from "./workload_pane.js";
+
+const KINDS = ["workload", "pod"];
+const asked = w => w.workloadRequestedResources?.gpu?.request ?? 0;
+const held = w => w.allocatedResources?.gpu ?? 0;
+export const poolsOf = w => (w.currentNodePools?.length ? w.currentNodePools : w.requestedNodePools) ?? [];
+const at = value => html`<time datetime=${value} data-tip=${iso(value)}>${time(value, minute.value || now())}</time>`;
+const lasting = w => duration(since(w.phaseUpdatedAt, minute.value || now()));
+const yes = value => value ? "Yes" : "No";
+const values = list => list.map(value => ({ value, label: PHASES[value]?.word ?? value }));
+const amount = (request, allocated, format) => request ? `${format(allocated ?? 0)} / ${format(request)}` : NONE;
+
+const COLUMNS = [
+  { id: "name", label: "Workload", sort: "name", filter: { field: "name" }, text: w => w.name, cell: w => html`<${Icon} name=${TYPES[w.type] ?? "list"} /><span>${w.name}</span>` },
+  { id: "phase", label: "Status", sort: "phase", keep: true, filter: { field: "phase", values: values(Object.keys(PHASES)) }, text: w => w.phase, cell: w => html`<span class="s"><${Status} phase=${w.phase} message=${w.phaseMessage} /><span class="muted small">${lasting(w)}</span></span>` },
+  { id: "project", label: "Project", sort: "projectName", filter: { field: "projectName", op: "==" }, text: w => w.projectName, cell: w => html`<${ProjectName} id=${w.projectId} name=${w.projectName} />` },
+  { id: "gpu", label: "GPUs", num: true, sort: "allocatedGPU", filter: { field: "allocatedGPU", type: "number" }, text: w => held(w) === asked(w) ? gpus(held(w)) : `${gpus(held(w))} / ${gpus(asked(w))}`, csv: w => held(w), cell: w => held(w) === asked(w) ? gpus(held(w)) : html`<span class="muted">${gpus(held(w))} / ${gpus(asked(w))}</span>` },
+  { id: "pool", label: "Pool", sort: "nodepool", filter: { field: "nodepool", op: "==" }, text: w => poolsOf(w).join(", ") || NONE },
+  { id: "preemptible", label: "Preemptible", text: w => yes(w.preemptible) },
+  { id: "type", label: "Type", sort: "type", filter: { field: "type", values: values(["Training", "Distributed", "Workspace", "Inference"]) }, text: w => w.type, low: true },
+  { id: "by", label: "By", sort: "submittedBy", filter: { field: "submittedBy" }, text: w => w.submittedBy ?? NONE, low: true },
+  { id: "pods", label: "Pods", num: true, text: w => `${w.runningPods ?? 0} / ${w.requestedPods?.number ?? NONE}`, low: true },
+  { id: "created", label: "Created", num: true, sort: "createdAt", filter: { field: "createdAt", type: "date" }, text: w => w.createdAt, cell: w => at(w.createdAt), low: true },
+  { id: "department", label: "Department", sort: "departmentName", filter: { field: "departmentName" }, text: w => w.departmentName, hidden: true },
+  { id: "category", label: "Category", sort: "category", filter: { field: "category", values: values(["Build", "Train", "Deploy"]) }, text: w => w.category, hidden: true },
+  { id: "priority", label: "Priority", sort: "priority", text: w => w.priorityClassName, hidden: true },
+  { id: "completed", label: "Completed", num: true, sort: "completedAt", text: w => w.completedAt ?? NONE, cell: w => at(w.completedAt), hidden: true },
+  { id: "waited", label: "Total waiting", num: true, sort: "totalPendingTimeSeconds", text: w => duration(w.totalPendingTimeSeconds), hidden: true },
+  { id: "ran", label: "Total running", num: true, sort: "totalRunningTimeSeconds", text: w => duration(w.totalRunningTimeSeconds), hidden: true },
+  { id: "idle", label: "Idle GPUs", num: true, sort: "idleAllocatedGpus", filter: { field: "idleAllocatedGpus", type: "number" }, text: w => gpus(w.idleAllocatedGpus), hidden: true },
+  { id: "cpu", label: "CPU cores", num: true, text: w => amount(w.workloadRequestedResources?.cpu?.request, w.allocatedResources?.cpu, cpu), hidden: true },
+  { id: "memory", label: "CPU memory", num: true, text: w => amount(w.workloadRequestedResources?.cpuMemory?.request, bytes(w.allocatedResources?.cpuMemory) ?? 0, memory), hidden: true },
+  { id: "image", label: "Image", text: w => w.images?.[0] ?? NONE, hidden: true },
+];
+
+function Bulk({ list, clear }) {
+  const after = action => async () => {
+    if (await action(list) !== false) clear();
+  };
+  return html`<${Button} small icon="stop" why=${whyNot("stop", list)} onClick=${after(stop)}>Stop<//><${Button} small icon="play" why=${whyNot("run", list)} onClick=${after(run)}>Run<//><${Button} small icon="trash" why=${whyNot("delete", list)} onClick=${after(remove)}>Delete<//>`;
+}
+
+const ROW_KEYS = { s: { say: "Stop or run the row", run: w => w && (canStop(w) ? stop([w]) : canRun(w) ? run([w]) : null) } };
+const EMPTY = () => html`No workloads yet.${may("create", "workloads") && html` <a href="/workloads/new/training">New workload</a> · or by the command line: <code>prorata training submit …</code>`}`;
+
+export default function Workloads() {
+  const id = route.value.query.open;
+  const filterBy = scopeFilter("workloads");
+  return html`<${Page} title="Workloads" scoped><${Split} label="Workloads" pane=${id && html`<${Details} key=${id} id=${id} />`}>
+    <${Table} key=${JSON.stringify(scope.value)} name="workloads" caption="Workloads" source=${{ path: "/api/v1/workloads", key: "workloads", countPath: "/api/v1/workloads/count", query: { filterBy } }} kinds=${KINDS} columns=${COLUMNS} sort="-createdAt" searchLabel="Name, project, person"
+      hrefOf=${w => openHref(w.id)} sub=${w => `${w.projectName} · ${gpus(asked(w))} × ${poolsOf(w)[0] ?? "GPU"}`} bulk=${(list, clear) => html`<${Bulk} list=${list} clear=${clear} />`} rowKeys=${ROW_KEYS} empty=${EMPTY()} /><//><//>`;
+}
+
+function Details({ id }) {
+  const workload = useData(`workload/${id}`, abort => get(`/api/v1/workloads/${id}`, {}, { signal: abort }), KINDS);
+  if (workload.data) return html`<${WorkloadPane} workload=${workload.data} />`;
+  const gone = workload.error?.status === 404;
+  return html`<${Pane} id=${id} title=${gone ? "Not found" : "Workload"}>${gone ? html`<p class="soft">It was deleted, or it belongs to a project you may not read.</p><p><${LinkButton} small href="/workloads">All workloads<//></p>`
+    : workload.error ? html`<${Fault} error=${workload.error} retry=${workload.reload} what="The workload" />` : html`<${Loading} rows=${6} />`}<//>`;
+}
