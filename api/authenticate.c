@@ -33,7 +33,7 @@ static int refuse(const struct request *req, const char *reason, struct error *e
 // The token behind "Bearer ", or NULL.
 static const char *bearer_token(const char *header)
 {
-    if (strncasecmp(header, "Bearer ", 7))
+    if (strncasecmp(header, "Bearer ", 7) != 0)
         return NULL;
     return header + 7 + strspn(header + 7, " ");
 }
@@ -46,7 +46,7 @@ static int find_by_token(struct request *req, struct db_conn *conn, const char *
                          &claims, out_reason))
         return 0;
     int rc = db_find_session(conn, claims.session, req->arena, out_subject, err);
-    if (rc > 0 && (out_subject->is_browser || strcmp(out_subject->subject_uuid, claims.subject))) {
+    if (rc > 0 && (out_subject->is_browser || strcmp(out_subject->subject_uuid, claims.subject) != 0)) {
         *out_reason = "the token is not this session's";
         return 0;
     }
@@ -97,7 +97,7 @@ static int find_subject(struct request *req, struct db_conn *conn, struct sessio
         return 0;
     }
     const char *proof = request_header(req, SESSION_WRITE_HEADER);
-    if (!is_read(req) && (!proof || strcmp(proof, "1"))) {
+    if (!is_read(req) && (!proof || strcmp(proof, "1") != 0)) {
         *out_reason = "a write by cookie without " SESSION_WRITE_HEADER;
         return 0;
     }
@@ -152,7 +152,7 @@ static int identify(struct request *req, struct db_conn *conn, const struct sess
 
 int authenticate(struct request *req, struct error *err)
 {
-    struct session_subject subject;
+    struct session_subject subject = {0};
     const char *reason = NULL;
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = find_subject(req, conn, &subject, &reason, err);
@@ -169,7 +169,7 @@ int authenticate(struct request *req, struct error *err)
 
 int authenticate_by_cookie(struct request *req, const char *cookie, struct error *err)
 {
-    struct session_subject subject;
+    struct session_subject subject = {0};
     const char *reason = "unknown or ended session";
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = find_by_cookie(req, conn, cookie, &subject, &reason, err);

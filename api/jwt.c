@@ -81,13 +81,13 @@ static const char *find_key(const json_t *header, jwt_find_key_fn find, void *co
     const char *algorithm = text_member(header, "alg");
     if (json_object_get(header, "crit"))
         return "critical extensions are not known here";
-    if (type && (!json_is_string(type) || strcasecmp(json_string_value(type), "JWT"))) // all that libjwt knows
+    if (type && (!json_is_string(type) || strcasecmp(json_string_value(type), "JWT") != 0)) // all that libjwt knows
         return "typ is not JWT";
     if (id && (!json_is_string(id) || json_string_length(id) >= JWT_KEY_ID_SIZE))
         return "kid is not a key's id";
     if (!find(context, id ? json_string_value(id) : NULL, out_key))
         return "no such key";
-    if (!algorithm || strcmp(algorithm, out_key->algorithm))
+    if (!algorithm || strcmp(algorithm, out_key->algorithm) != 0)
         return "alg is not the key's";
     return NULL;
 }
@@ -98,7 +98,7 @@ static const char *check_signature(const char *token, const struct jwt_key *key)
     const char *reason = NULL;
     if (jwt_decode(&jwt, token, key->secret, JWT_SECRET_SIZE))
         reason = "the signature is wrong";
-    else if (strcmp(jwt_alg_str(jwt_get_alg(jwt)), key->algorithm))
+    else if (strcmp(jwt_alg_str(jwt_get_alg(jwt)), key->algorithm) != 0)
         reason = "alg is not the key's";
     jwt_free(jwt);
     return reason;
@@ -141,7 +141,7 @@ static const char *check_claims(const json_t *claims, const struct jwt_key *key,
     const char *reason = check_times(claims, now_s);
     if (reason)
         return reason;
-    if (!issuer || strcmp(issuer, key->issuer))
+    if (!issuer || strcmp(issuer, key->issuer) != 0)
         return "iss is not the key's";
     if (!has_audience(claims, key->audience))
         return "aud is not the key's";

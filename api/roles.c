@@ -147,7 +147,7 @@ const char *resource_type_text(enum resource_type type)
 bool resource_type_parse(const char *text, enum resource_type *out_type)
 {
     for (size_t i = 0; text && i < RESOURCE_TYPE_COUNT; i++) {
-        if (strcmp(text, TYPES[i].text))
+        if (strcmp(text, TYPES[i].text) != 0)
             continue;
         *out_type = (enum resource_type)i;
         return true;
@@ -167,7 +167,7 @@ const char *access_action_text(enum access_action action)
 bool access_action_parse(const char *text, enum access_action *out_action)
 {
     for (size_t i = 0; text && i < ACTION_COUNT; i++) {
-        if (strcmp(text, ACTIONS[i].text))
+        if (strcmp(text, ACTIONS[i].text) != 0)
             continue;
         *out_action = ACTIONS[i].action;
         return true;

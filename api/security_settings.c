@@ -76,7 +76,7 @@ int op_get_security_settings(struct request *req, struct response *res, struct e
 static size_t setting_index(const char *key)
 {
     size_t i = 0;
-    while (i < SETTING_COUNT - 1 && strcmp(SETTINGS[i].key, key))
+    while (i < SETTING_COUNT - 1 && strcmp(SETTINGS[i].key, key) != 0)
         i++;
     return i;
 }

@@ -93,7 +93,7 @@ static int create(struct request *req, struct response *res, const struct face *
 
 static int get(struct request *req, struct response *res, const struct face *face, struct error *err)
 {
-    struct service_account account;
+    struct service_account account = {0};
     const char *id = request_path(req, face->id_parameter);
     if (access_check_tenant(req, face->type, ACTION_READ, err) < 0)
         return -1;

@@ -48,14 +48,14 @@ static int find_value(struct db_conn *conn, enum tenant_setting setting, bool *o
 
 int tenant_setting_is_on(struct db_conn *conn, enum tenant_setting setting, bool *out_is_on, struct error *err)
 {
-    bool is_set;
+    bool is_set = false;
     return find_value(conn, setting, out_is_on, &is_set, err);
 }
 
 static int find_setting(const char *key, enum tenant_setting *out_setting)
 {
     for (size_t i = 0; i < TENANT_SETTING_COUNT; i++) {
-        if (strcmp(SETTINGS[i].key, key))
+        if (strcmp(SETTINGS[i].key, key) != 0)
             continue;
         *out_setting = (enum tenant_setting)i;
         return 0;
@@ -73,7 +73,7 @@ int op_getTenantSettings(struct request *req, struct response *res, struct error
     json_writer_init(&json, res->body, false);
     json_begin_array(&json);
     for (size_t i = 0; rc == 0 && i < TENANT_SETTING_COUNT; i++) {
-        bool is_on, is_set;
+        bool is_on = false, is_set = false;
         rc = find_value(conn, (enum tenant_setting)i, &is_on, &is_set, err);
         if (rc < 0)
             break;
@@ -97,7 +97,7 @@ int op_getTenantSettings(struct request *req, struct response *res, struct error
 int op_getTenantSettingsByKey(struct request *req, struct response *res, struct error *err)
 {
     enum tenant_setting setting;
-    bool is_on;
+    bool is_on = false;
     const char *key = request_path(req, "settingKey");
     if (access_check_tenant(req, RESOURCE_TYPE_SETTINGS, ACTION_READ, err) < 0)
         return -1;
@@ -122,7 +122,7 @@ static int read_value(const json_t *value, bool *out_is_on)
 int op_updateTenantSetting(struct request *req, struct response *res, struct error *err)
 {
     enum tenant_setting setting;
-    bool is_on;
+    bool is_on = false;
     const char *key = json_string_value(json_object_get(req->body, "key"));
     if (access_check_tenant(req, RESOURCE_TYPE_SETTINGS, ACTION_UPDATE, err) < 0)
         return -1;

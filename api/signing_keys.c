@@ -103,7 +103,8 @@ static int create_key(struct signing_keys *keys, int64_t now_ms, struct error *e
 // A key is of no more use when its successor is older than a token's life.
 static void drop_old_keys(struct signing_keys *keys, int64_t now_ms)
 {
-    while (keys->count > 1 && keys->items[1].created_ms + keys->token_life_ms + 2 * JWT_LEEWAY_S * INT64_C(1000) < now_ms) {
+    while (keys->count > 1 &&
+           keys->items[1].created_ms + keys->token_life_ms + 2 * JWT_LEEWAY_S * INT64_C(1000) < now_ms) {
         char path[PATH_SIZE];
         path_of(keys, keys->items[0].key.id, path);
         unlink(path);
@@ -117,7 +118,7 @@ static void drop_old_keys(struct signing_keys *keys, int64_t now_ms)
 static bool parse_name(const char *name, char out_id[JWT_KEY_ID_SIZE], int64_t *out_created_ms)
 {
     size_t length = strlen(name), suffix = strlen(KEY_SUFFIX);
-    if (length <= suffix || length - suffix >= JWT_KEY_ID_SIZE || strcmp(name + length - suffix, KEY_SUFFIX))
+    if (length <= suffix || length - suffix >= JWT_KEY_ID_SIZE || strcmp(name + length - suffix, KEY_SUFFIX) != 0)
         return false;
     char *end;
     *out_created_ms = strtoll(name, &end, 10);

@@ -82,7 +82,7 @@ static int find_account(struct request *req, const char *client, struct service_
 int token_grant_client(struct request *req, struct response *res, const char *client, const char *secret,
                        struct token_grant *out_grant, struct error *err)
 {
-    struct service_account account;
+    struct service_account account = {0};
     char *limited = arena_printf(req->arena, "client:%.250s", client);
     if (sign_in_begin(req, res, limited, err) < 0)
         return -1;

@@ -23,7 +23,7 @@ static int body_text(const struct request *req, const char *name, const char **o
     json_t *value;
     json_object_foreach(req->body, key, value)
     {
-        if (strcasecmp(key, name))
+        if (strcasecmp(key, name) != 0)
             continue;
         if (found)
             return error_set(err, ERROR_INVALID, "%s: given twice", name);
@@ -51,7 +51,7 @@ static int body_pair(const struct request *req, const char *first, const char *s
 static int grant_held_token(struct request *req, struct token_grant *out_grant, struct error *err)
 {
     const char *header = request_header(req, "Authorization");
-    if (!header || strncasecmp(header, "Bearer ", 7))
+    if (!header || strncasecmp(header, "Bearer ", 7) != 0)
         return error_set(err, ERROR_INVALID, "appID, appSecret: required");
     if (authenticate(req, err) < 0)
         return -1;
@@ -115,7 +115,7 @@ static int require_object(const struct request *req, struct error *err)
 int op_grant_token(struct request *req, struct response *res, struct error *err)
 {
     const char *type;
-    struct token_grant grant;
+    struct token_grant grant = {0};
     if (require_object(req, err) < 0 || body_text(req, "grantType", &type, err) < 0)
         return -1;
     if (!type)
@@ -132,7 +132,7 @@ int op_grant_token(struct request *req, struct response *res, struct error *err)
 int op_app_token(struct request *req, struct response *res, struct error *err)
 {
     const char *id, *name, *secret;
-    struct token_grant grant;
+    struct token_grant grant = {0};
     if (require_object(req, err) < 0 || body_text(req, "id", &id, err) < 0 || body_text(req, "name", &name, err) < 0 ||
         body_text(req, "secret", &secret, err) < 0)
         return -1;
@@ -154,7 +154,7 @@ static int oauth_error(struct response *res, int status, const char *error, cons
 static bool basic_credentials(const struct request *req, const char **out_client, const char **out_secret)
 {
     const char *header = request_header(req, "Authorization");
-    if (!header || strncasecmp(header, "Basic ", 6))
+    if (!header || strncasecmp(header, "Basic ", 6) != 0)
         return false;
     const char *text = header + 6 + strspn(header + 6, " ");
     size_t size, length = strlen(text);
@@ -235,7 +235,7 @@ static int grant_form(struct request *req, struct response *res, struct token_gr
 
 int op_grant_token_v2(struct request *req, struct response *res, struct error *err)
 {
-    struct token_grant grant;
+    struct token_grant grant = {0};
     int rc = grant_form(req, res, &grant, err);
     if (rc <= 0)
         return rc;

@@ -166,7 +166,7 @@ static bool suits_kinds(const struct request *req, const struct asset *asset)
                                            {"isTraining", "training"},
                                            {"isWorkspace", "workspace"},
                                            {"isInference", "inference"}};
-    if (strcmp(asset->kind, ASSET_KIND_ENVIRONMENT) || !asset->workload_types_json)
+    if (strcmp(asset->kind, ASSET_KIND_ENVIRONMENT) != 0 || !asset->workload_types_json)
         return true;
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
         if (request_has_query(req, KINDS[i][0]) &&

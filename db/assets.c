@@ -68,7 +68,7 @@ int db_find_asset(struct db_conn *conn, const char *kind, const char *uuid, stru
 
 static bool is_asked_for(const struct asset *asset, const struct asset_query *query)
 {
-    if (!is_placed(asset) || (query->name && strcmp(query->name, asset->name)) ||
+    if (!is_placed(asset) || (query->name && strcmp(query->name, asset->name) != 0) ||
         (query->scope && *query->scope != asset->scope))
         return false;
     if (asset->scope > SCOPE_TENANT && !scope_filter_shows(query->shown, &asset->path))

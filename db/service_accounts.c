@@ -150,7 +150,7 @@ static int change_account(struct db_conn *conn, void *context, struct error *err
     const struct account_change *change = context;
     struct arena arena;
     arena_init(&arena);
-    struct service_account account;
+    struct service_account account = {0};
     int rc = db_find_service_account(conn, change->uuid, &arena, &account, err);
     if (rc == 0)
         rc = error_set(err, ERROR_NOT_FOUND, "service account %s: not found", change->uuid);

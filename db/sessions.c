@@ -214,7 +214,7 @@ static int find_family(struct db_conn *conn, struct session_refresh *refresh, st
     db_bind_blob(stmt, 1, refresh->family_hash, SESSION_HASH_SIZE);
     int rc = step_subject(conn, stmt, refresh->arena, &refresh->subject, err);
     refresh->is_reused = rc > 0 && (sqlite3_column_bytes(stmt, 12) != SESSION_HASH_SIZE ||
-                                    memcmp(sqlite3_column_blob(stmt, 12), refresh->old_hash, SESSION_HASH_SIZE));
+                                    memcmp(sqlite3_column_blob(stmt, 12), refresh->old_hash, SESSION_HASH_SIZE) != 0);
     db_release(conn, stmt);
     return rc;
 }

@@ -147,7 +147,7 @@ static int delete_user(struct db_conn *conn, void *context, struct error *err)
     const struct user_deletion *deletion = context;
     struct arena arena;
     arena_init(&arena);
-    struct user user;
+    struct user user = {0};
     sqlite3_stmt *stmt = NULL;
     int rc = db_find_user(conn, deletion->user_id, &arena, &user, err);
     if (rc == 0)

@@ -12,7 +12,7 @@ const char *scope_type_text(enum scope_type type)
 bool scope_type_parse(const char *text, enum scope_type *out_type)
 {
     for (size_t i = 0; text && i < SCOPE_TYPE_COUNT; i++) {
-        if (strcmp(text, SCOPE_TYPES[i]))
+        if (strcmp(text, SCOPE_TYPES[i]) != 0)
             continue;
         *out_type = (enum scope_type)i;
         return true;
