@@ -3,6 +3,7 @@
 #include "backends/simulated/simulated.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timestamp.h"
 #include "base/uuid.h"
 #include "db/nodes.h"
 #include "db/org_seed.h"
@@ -99,18 +100,22 @@ static const struct backend_ops PASS = {
 static void open_parts(struct live *live)
 {
     struct error err = {0};
-    struct simulated_options simulated = {.speed = 1, .now_ms = now_of, .now_context = live};
+    struct simulated_options simulated = {.speed = 1, .now_ms = live->has_threads ? NULL : now_of, .now_context = live};
     must(db_open(&(struct db_options){.path = live->path, .reader_count = 3}, &live->db, &err), "db_open", &err);
     must(simulated_create(&simulated, &live->simulated, &err), "simulated_create", &err);
     live->backend = (struct backend){.ops = &PASS, .self = live};
-    live->options.now_ms = now_of;
+    live->options.now_ms = live->has_threads ? NULL : now_of;
     live->options.now_context = live;
     must(reconciler_create(live->db, &live->backend, &live->options, &live->reconciler, &err), "create", &err);
-    must(reconciler_begin(live->reconciler, &err), "begin", &err);
+    if (live->has_threads)
+        must(reconciler_start(live->reconciler, &err), "start", &err);
+    else
+        must(reconciler_begin(live->reconciler, &err), "begin", &err);
 }
 
 static void close_parts(struct live *live)
 {
+    reconciler_stop(live->reconciler);
     db_close(live->db); // its writer calls the reconciler's listener
     reconciler_destroy(live->reconciler);
     backend_destroy(&live->backend);
@@ -167,6 +172,14 @@ void live_crash(struct live *live)
     live->has_crashed = true;
     live->crashes = false;
     close_parts(live);
+    open_parts(live);
+}
+
+void live_use_threads(struct live *live)
+{
+    close_parts(live);
+    live->has_threads = true;
+    live->now_ms = timestamp_now_ms();
     open_parts(live);
 }
 

@@ -25,12 +25,16 @@ struct live {
     int64_t lose_at;    // crash instead of giving these orders; 0: never
     bool crashes;       // after the present turn
     bool has_crashed;
+    bool has_threads;
 };
 
 // node_count nodes node0, node1, ... of gpus GPUs, 64 cores and 512 GiB; department research.
 void live_open(struct live *live, int node_count, int gpus);
 void live_close(struct live *live);
 void live_crash(struct live *live);
+
+// From now on the reconciler and the backend run on threads of their own, by the wall clock.
+void live_use_threads(struct live *live);
 
 void live_add_project(struct live *live, const char *name, int64_t gpu_quota);
 void live_add_node(struct live *live, const char *name, int gpus, bool ready); // or changes it
