@@ -127,7 +127,10 @@ static int read_runs(const struct fields *spec, struct workload_spec *out)
     if (fields_get(spec, "completions") && out->completions < out->parallelism)
         out->worker_count = out->completions;
     fields_set_default(spec, "parallelism", json_integer(out->parallelism));
-    fields_set_default(spec, "completions", json_integer(out->completions));
+    // Written down only where it means the same again: pods at once without completions are all wanted, yet one that
+    // ends well is enough.
+    if (out->worker_count == out->parallelism && out->parallelism <= out->completions)
+        fields_set_default(spec, "completions", json_integer(out->completions));
     return 0;
 }
 
