@@ -51,6 +51,7 @@ struct list_source {
     const char *columns;
     const char *from;
     const char *where; // always holds; NULL: nothing
+    const char *group; // a GROUP BY for sums; NULL: none
     const char *id;    // a column that differs between all rows
     const char *order; // without sortBy: a whole ORDER BY, ending in the id
     const struct list_field *fields;
