@@ -13,8 +13,8 @@
 #include "base/json_writer.h"
 #include "base/quantity.h"
 #include "db/db.h"
+#include "model/workload_spec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -22,7 +22,7 @@ enum {
 };
 
 struct explanation {
-    json_t *stored; // {"sentence","why","code","pool",...}; NULL: none
+    json_t *stored; // {"message","reason","phaseReason","nodePools":[{"nodePool","code","message",...}]}; NULL: none
     const char *messages_json;
     const char *phase_message;
     const char *node_pool; // that the numbers are about
@@ -50,6 +50,13 @@ static const char *stored_text(const struct explanation *explanation, const char
     return json_string_value(json_object_get(explanation->stored, key));
 }
 
+// Of the finding that the sentence is made from.
+static const char *first_text(const struct explanation *explanation, const char *key)
+{
+    const json_t *findings = json_object_get(explanation->stored, "nodePools");
+    return json_string_value(json_object_get(json_array_get(findings, 0), key));
+}
+
 static int read_explanation(struct db_conn *conn, int64_t id, struct arena *arena, struct explanation *out,
                             struct error *err)
 {
@@ -67,7 +74,7 @@ static int read_explanation(struct db_conn *conn, int64_t id, struct arena *aren
         out->phase_message = db_column_text(stmt, 2, arena);
         out->requested_milli = db_column_int(stmt, 3);
         out->updated_ms = db_column_int(stmt, 4);
-        out->node_pool = stored_text(out, "pool");
+        out->node_pool = first_text(out, "nodePool");
         if (!out->node_pool)
             out->node_pool = db_column_text(stmt, 5, arena);
     }
@@ -176,17 +183,17 @@ static int write_explanation(struct request *req, struct response *res, struct d
                              const struct workload_state *state, const struct explanation *explanation,
                              struct error *err)
 {
-    static const char *const TOLD[] = {"sentence", "why", "code", "pool"};
     struct json_writer json;
-    const char *sentence = stored_text(explanation, "sentence");
+    const char *sentence = stored_text(explanation, "message");
     json_writer_init(&json, res->body, false);
     json_begin_object(&json);
     json_text(&json, "workloadId", state->uuid);
     json_text(&json, "workloadName", state->name);
     json_text(&json, "phase", phase_text(state->phase));
     json_text(&json, "sentence", sentence ? sentence : plain_sentence(state, explanation, req->arena));
-    json_text(&json, "why", stored_text(explanation, "why"));
-    json_text(&json, "code", stored_text(explanation, "code"));
+    json_text(&json, "why", stored_text(explanation, "reason"));
+    json_text(&json, "code", first_text(explanation, "code"));
+    json_text(&json, "phaseReason", stored_text(explanation, "phaseReason"));
     json_text(&json, "pool", explanation->node_pool);
     json_key(&json, "numbers");
     json_begin_object(&json);
@@ -198,12 +205,12 @@ static int write_explanation(struct request *req, struct response *res, struct d
     if (write_evidence(&json, req, conn, state->id, err) < 0)
         return -1;
     json_raw(&json, "messages", explanation->messages_json ? explanation->messages_json : "[]");
-    for (size_t i = 0; i < sizeof(TOLD) / sizeof(TOLD[0]); i++)
-        json_object_del(explanation->stored, TOLD[i]);
-    char *details =
-        explanation->stored ? json_dumps(explanation->stored, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    json_raw(&json, "details", details ? details : "{}");
-    free(details);
+    const json_t *findings = json_object_get(explanation->stored, "nodePools");
+    json_key(&json, "findings");
+    if (findings)
+        json_value_raw(&json, workload_spec_text(findings, req->arena));
+    else
+        json_value_raw(&json, "[]");
     json_time(&json, "updatedAt", explanation->updated_ms);
     json_end_object(&json);
     return 0;

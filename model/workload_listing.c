@@ -38,7 +38,7 @@ static void write_identity(struct json_writer *json, const struct workload_listi
         json_text(json, "distributedFramework", spec->framework);
 }
 
-static void write_text_or_null(struct json_writer *json, const char *key, const char *text)
+static void write_text_if_any(struct json_writer *json, const char *key, const char *text)
 {
     if (text)
         json_text(json, key, text);
@@ -60,8 +60,8 @@ static void write_memory(struct json_writer *json, const char *key, const char *
         return;
     json_key(json, key);
     json_begin_object(json);
-    write_text_or_null(json, "request", request);
-    write_text_or_null(json, "limit", limit);
+    write_text_if_any(json, "request", request);
+    write_text_if_any(json, "limit", limit);
     json_end_object(json);
 }
 
@@ -93,7 +93,7 @@ static void write_requests(struct json_writer *json, const struct workload_listi
     char memory[QUANTITY_TEXT_SIZE];
     json_key(json, "podsRequestedResources");
     json_begin_object(json);
-    write_text_or_null(json, "gpuRequestType", spec->gpu_request_type);
+    write_text_if_any(json, "gpuRequestType", spec->gpu_request_type);
     json_key(json, "gpu");
     json_begin_object(json);
     json_milli(json, "request",
@@ -110,7 +110,7 @@ static void write_requests(struct json_writer *json, const struct workload_listi
 
     json_key(json, "workloadRequestedResources");
     json_begin_object(json);
-    write_text_or_null(json, "gpuRequestType", spec->gpu_request_type);
+    write_text_if_any(json, "gpuRequestType", spec->gpu_request_type);
     write_cores(json, "gpu", spec->gpu_milli, NULL);
     if (pod->gpu_memory_mib) {
         int64_t mib = pod->gpu_memory_mib * spec->worker_count + (spec->has_master ? spec->master.gpu_memory_mib : 0);
@@ -175,7 +175,7 @@ static void write_connections(struct json_writer *json, const json_t *list, cons
         json_text(json, "name", name ? name : text_of(item, "name") ? text_of(item, "name") : "");
         json_text(json, "toolType", tool ? tool : "");
         json_text(json, "connectionType", service ? service : type);
-        write_text_or_null(json, "url", text_of(item, "url"));
+        write_text_if_any(json, "url", text_of(item, "url"));
         if (access)
             json_text(json, "authorizationType",
                       strcmp(access, "authenticatedUsers") == 0 ? access : "authorizedUsersOrGroups");
@@ -227,8 +227,8 @@ const char *workload_listing_text(const struct workload_listing *listing, struct
     write_connections(&json, json_object_get(listing->spec_json, "ports"), "ClusterIP");
     json_end_array(&json);
     write_variables(&json, listing->spec_json);
-    write_text_or_null(&json, "command", text_of(listing->spec_json, "command"));
-    write_text_or_null(&json, "arguments", text_of(listing->spec_json, "args"));
+    write_text_if_any(&json, "command", text_of(listing->spec_json, "command"));
+    write_text_if_any(&json, "arguments", text_of(listing->spec_json, "args"));
     const char *text = arena_strndup(arena, out.data + 1, out.length - 1); // without the brace
     buffer_done(&out);
     return text;
