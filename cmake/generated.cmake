@@ -12,13 +12,12 @@ add_custom_command(
   DEPENDS ${MIGRATIONS} ${CMAKE_SOURCE_DIR}/tools/embed_migrations.py)
 list(APPEND GENERATED_DB_SOURCES ${GENERATED}/migrations.c)
 
-file(GLOB_RECURSE API_HANDLERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/api/*.c)
 set(OPERATIONS_GENERATOR ${CMAKE_SOURCE_DIR}/tools/generate_operations.py ${CMAKE_SOURCE_DIR}/tools/pattern_automaton.py)
 add_custom_command(
   OUTPUT ${GENERATED}/operations.c ${GENERATED}/api/operations.h ${GENERATED}/openapi.json
   COMMAND ${PYTHON} ${CMAKE_SOURCE_DIR}/tools/generate_operations.py ${CMAKE_SOURCE_DIR}/openapi/openapi.yaml
-          ${GENERATED} ${CMAKE_SOURCE_DIR}/api
-  DEPENDS ${CMAKE_SOURCE_DIR}/openapi/openapi.yaml ${OPERATIONS_GENERATOR} ${API_HANDLERS})
+          ${GENERATED}
+  DEPENDS ${CMAKE_SOURCE_DIR}/openapi/openapi.yaml ${OPERATIONS_GENERATOR})
 list(APPEND GENERATED_API_SOURCES ${GENERATED}/operations.c ${GENERATED}/api/operations.h)
 
 # The dashboard is bundled into ${CMAKE_BINARY_DIR}/web; every file there is embedded, gzipped.

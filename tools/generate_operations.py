@@ -245,13 +245,10 @@ def write_if_changed(path, content):
         path.write_text(content)
 
 
-def main(document_path, out, sources):
+def main(document_path, out):
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     document = yaml.load(pathlib.Path(document_path).read_text(), loader)
     tables, rows, places, handlers = Tables(document), [], [], []
-    have = set()
-    for source in pathlib.Path(sources).rglob("*.c"):
-        have.update(re.findall(r"^int op_(\w+)\(", source.read_text(), re.M))
     for path, item in document["paths"].items():
         for method in METHODS:
             if method not in item:
@@ -263,8 +260,6 @@ def main(document_path, out, sources):
                 sys.exit("%s: %s: %s" % (document_path, node.get("operationId", path), problem))
             if not node.get("x-later"):
                 handlers.append(node["operationId"])
-                if node["operationId"] not in have:
-                    fields = [f for f in fields if f[0] != "handler"] + [("is_later", "true")]
             rows.append("    {%s}," % ", ".join(".%s = %s" % f for f in fields))
             places.append((method, path))
     routes = route_tree(places)
@@ -282,4 +277,4 @@ def main(document_path, out, sources):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3])
+    main(sys.argv[1], pathlib.Path(sys.argv[2]))
