@@ -21,10 +21,16 @@ static const char SQL_UPDATE_WORKLOAD[] =
     " succeeded_count = ?12, failed_count = ?13, current_node_pools_json = ?14, promise = ?15, last_eviction_ms = ?16,"
     " stale_since_ms = ?17, messages_json = iif(?22, ?18, messages_json),"
     " explanation_json = iif(?22, ?19, explanation_json), updated_ms = ?20, revision = ?21 WHERE id = ?1";
+static const char SQL_UPDATE_PHASE[] =
+    "UPDATE workloads SET phase = ?3, phase_message = ?4, phase_updated_ms = ?5,"
+    " pending_total_ms = pending_total_ms + ?6, running_total_ms = running_total_ms + ?7"
+    " WHERE id = ?1 AND desired_phase = ?2";
+static const char SQL_ADD_PHASE[] =
+    "INSERT INTO phase_history (workload_id, time_ms, phase, message) SELECT id, ?5, ?3, ?4 FROM workloads"
+    " WHERE id = ?1 AND desired_phase = ?2";
 static const char SQL_STOP_BY_RULE[] =
     "UPDATE workloads SET desired_phase = 'Stopped', updated_ms = ?2, revision = ?3 WHERE id = ?1"
     " AND desired_phase = 'Running'";
-static const char SQL_READ_WISH[] = "SELECT desired_phase FROM workloads WHERE id = ?1";
 static const char SQL_UPDATE_QUEUE[] =
     "UPDATE queues SET gpu_fair_share_milli = ?2, gpu_allocated_milli = ?3, gpu_allocated_non_preemptible_milli = ?4,"
     " gpu_requested_milli = ?5, cpu_fair_share_milli = ?6, cpu_allocated_milli = ?7,"
@@ -103,9 +109,56 @@ int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct 
     return 0;
 }
 
+int db_stop_workload_by_rule(struct db_conn *conn, int64_t workload_id, int64_t now_ms, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_STOP_BY_RULE, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    db_bind_int(stmt, 2, now_ms);
+    db_bind_int(stmt, 3, db_revision(conn));
+    return run_and_release(conn, stmt, err);
+}
+
+static int prepare_phase(struct db_conn *conn, const char *sql, int64_t workload_id, enum desired_phase desired,
+                         enum workload_phase phase, const char *message, int64_t now_ms, sqlite3_stmt **out_stmt,
+                         struct error *err)
+{
+    if (db_prepare(conn, sql, out_stmt, err) < 0)
+        return -1;
+    db_bind_int(*out_stmt, 1, workload_id);
+    db_bind_text(*out_stmt, 2, desired_phase_text(desired));
+    db_bind_text(*out_stmt, 3, phase_text(phase));
+    db_bind_text(*out_stmt, 4, message ? message : "");
+    db_bind_int(*out_stmt, 5, now_ms);
+    return 0;
+}
+
+int db_add_phase_if_wished(struct db_conn *conn, int64_t workload_id, enum desired_phase desired,
+                           enum workload_phase phase, const char *message, int64_t now_ms, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (prepare_phase(conn, SQL_ADD_PHASE, workload_id, desired, phase, message, now_ms, &stmt, err) < 0)
+        return -1;
+    return run_and_release(conn, stmt, err);
+}
+
+static int update_phase(struct db_conn *conn, const struct workload_update *update, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (prepare_phase(conn, SQL_UPDATE_PHASE, update->id, update->desired, update->phase, update->phase_message,
+                      update->now_ms, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 6, update->pending_spent_ms);
+    db_bind_int(stmt, 7, update->running_spent_ms);
+    return run_and_release(conn, stmt, err);
+}
+
 int db_update_workload(struct db_conn *conn, const struct workload_update *update, struct error *err)
 {
     sqlite3_stmt *stmt;
+    if (update->changes_phase && update_phase(conn, update, err) < 0)
+        return -1;
     if (db_prepare(conn, SQL_UPDATE_WORKLOAD, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 1, update->id);
@@ -134,30 +187,6 @@ int db_update_workload(struct db_conn *conn, const struct workload_update *updat
         return -1;
     db_touch(conn, CHANGE_WORKLOAD, update->uuid);
     return 0;
-}
-
-int db_stop_workload_by_rule(struct db_conn *conn, int64_t workload_id, int64_t now_ms, struct error *err)
-{
-    sqlite3_stmt *stmt;
-    if (db_prepare(conn, SQL_STOP_BY_RULE, &stmt, err) < 0)
-        return -1;
-    db_bind_int(stmt, 1, workload_id);
-    db_bind_int(stmt, 2, now_ms);
-    db_bind_int(stmt, 3, db_revision(conn));
-    return run_and_release(conn, stmt, err);
-}
-
-int db_read_wish(struct db_conn *conn, int64_t workload_id, struct arena *arena, const char **out_desired_phase,
-                 struct error *err)
-{
-    sqlite3_stmt *stmt;
-    if (db_prepare(conn, SQL_READ_WISH, &stmt, err) < 0)
-        return -1;
-    db_bind_int(stmt, 1, workload_id);
-    int rc = db_step(conn, stmt, err);
-    *out_desired_phase = rc == 1 ? db_column_text(stmt, 0, arena) : "Deleted";
-    db_release(conn, stmt);
-    return rc < 0 ? -1 : 0;
 }
 
 int db_update_queue_figures(struct db_conn *conn, const struct queue_figures *figures, struct error *err)

@@ -30,9 +30,17 @@ struct pod_update {
 };
 int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct error *err);
 
+// A phase follows from a wish: it is written only where the row's wish is still the one it follows from. Time spent in
+// the phases that were left is added to the totals.
 struct workload_update {
     int64_t id;
     const char *uuid;
+    enum desired_phase desired;
+    bool changes_phase;
+    enum workload_phase phase;
+    const char *phase_message;
+    int64_t pending_spent_ms;
+    int64_t running_spent_ms;
     const char *k8s_phase;
     const char *phase_reason;
     int64_t started_ms;
@@ -57,9 +65,9 @@ struct workload_update {
 int db_update_workload(struct db_conn *conn, const struct workload_update *update, struct error *err);
 // A limit or a rule ends it as a caller's suspend would.
 int db_stop_workload_by_rule(struct db_conn *conn, int64_t workload_id, int64_t now_ms, struct error *err);
-// The wish as the row holds it now.
-int db_read_wish(struct db_conn *conn, int64_t workload_id, struct arena *arena, const char **out_desired_phase,
-                 struct error *err);
+// A record of the phase's history, under the same condition.
+int db_add_phase_if_wished(struct db_conn *conn, int64_t workload_id, enum desired_phase desired,
+                           enum workload_phase phase, const char *message, int64_t now_ms, struct error *err);
 
 struct queue_figures {
     int64_t queue_id;

@@ -72,6 +72,9 @@ struct cache_workload {
     bool pods_unread; // it came into the cache, and its pods have not been read
     // Of the present turn.
     bool is_touched;
+    bool changes_phase;
+    int64_t pending_spent_ms, running_spent_ms; // in the phases it left
+    const char *last_phase_message;
     bool creates_all_pods;
     bool stopped_by_rule;
     bool explains;

@@ -8,7 +8,6 @@
 #include "db/nodes.h"
 #include "db/org_units.h"
 #include "db/pods.h"
-#include "db/workloads.h"
 #include "reconciler/lifecycle.h"
 
 #include <string.h>
@@ -161,6 +160,12 @@ static int write_workload(struct db_conn *conn, const struct turn *turn, const s
     struct workload_update update = {
         .id = workload->id,
         .uuid = workload->uuid,
+        .desired = workload->desired,
+        .changes_phase = workload->changes_phase,
+        .phase = workload->phase,
+        .phase_message = workload->last_phase_message,
+        .pending_spent_ms = workload->pending_spent_ms,
+        .running_spent_ms = workload->running_spent_ms,
         .k8s_phase = workload_k8s_phase(workload),
         .phase_reason = workload->phase_reason,
         .started_ms = workload->started_ms,
@@ -182,18 +187,12 @@ static int write_workload(struct db_conn *conn, const struct turn *turn, const s
     return db_update_workload(conn, &update, err);
 }
 
-// A phase follows from a wish: where a caller has changed the wish meanwhile, the phase that shows it stands.
-static int write_transitions(struct db_conn *conn, const struct turn *turn, struct error *err)
+static int write_history(struct db_conn *conn, const struct turn *turn, struct error *err)
 {
     for (size_t i = 0; i < turn->transition_count; i++) {
         const struct turn_transition *transition = &turn->transitions[i];
-        const char *wish;
-        if (db_read_wish(conn, transition->workload->id, turn->arena, &wish, err) < 0)
-            return -1;
-        if (desired_phase_parse(wish) != transition->workload->desired)
-            continue;
-        if (db_set_phase(conn, transition->workload->id, transition->workload->uuid, transition->phase,
-                         transition->message ? transition->message : "", turn->now_ms, err) < 0)
+        if (db_add_phase_if_wished(conn, transition->workload->id, transition->workload->desired, transition->phase,
+                                   transition->message, turn->now_ms, err) < 0)
             return -1;
     }
     return 0;
@@ -320,11 +319,11 @@ int commit_write(struct db_conn *conn, void *context, struct error *err)
     for (size_t i = 0; i < turn->pod_count; i++)
         if (write_pod(conn, turn, turn->pods[i], err) < 0)
             return -1;
-    if (write_transitions(conn, turn, err) < 0)
-        return -1;
     for (size_t i = 0; i < turn->workload_count; i++)
         if (write_workload(conn, turn, turn->workloads[i], err) < 0)
             return -1;
+    if (write_history(conn, turn, err) < 0)
+        return -1;
     int64_t expired;
     if (commit->expire_before_ms && db_expire_workloads(conn, commit->expire_before_ms, &expired, err) < 0)
         return -1;

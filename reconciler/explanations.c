@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    EXPLAIN_AGAIN_MS = 2000 // where only numbers have changed
+    EXPLAIN_AGAIN_MS = 2000,  // where only numbers have changed ...
+    EXPLAIN_AGAIN_EACH_MS = 2 // ... and so much more for each workload of the snapshot
 };
 
 // Whether an explanation says why nobody gives what another says is lacking.
@@ -180,8 +181,10 @@ static void explain(struct turn *turn, struct cache_workload *workload, const st
 {
     uint64_t codes = hash_codes(planned);
     bool is_new = codes != workload->explanation_codes;
-    if (!is_new && turn->now_ms - workload->explained_ms < EXPLAIN_AGAIN_MS) {
-        turn_note_due(turn, workload->explained_ms + EXPLAIN_AGAIN_MS);
+    int64_t again_ms =
+        workload->explained_ms + EXPLAIN_AGAIN_MS + EXPLAIN_AGAIN_EACH_MS * (int64_t)snapshot->workload_count;
+    if (!is_new && turn->now_ms < again_ms && turn->now_ms >= workload->explained_ms) {
+        turn_note_due(turn, again_ms);
         return;
     }
     struct buffer body;

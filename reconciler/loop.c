@@ -9,7 +9,8 @@
 enum {
     TICK_MS = 1000,
     COALESCE_MS = 10,
-    AFTER_FAILURE_MS = 500
+    AFTER_FAILURE_MS = 500,
+    PAUSE_MAXIMUM_MS = 500
 };
 
 static struct timespec in_ms(int64_t ms)
@@ -95,11 +96,14 @@ static void *thread_main(void *context)
             continue;
         }
         has_failed = false;
+        int64_t took_ms = monotonic_ms() - began_ms;
         if (!busy)
             goes_on = wait_ms(reconciler, sleep_ms(reconciler), true, true);
-        int64_t left = coalesce - (monotonic_ms() - began_ms);
-        if (goes_on && left > 0 && !atomic_load(&reconciler->facts_waiting))
-            goes_on = wait_ms(reconciler, left, false, true);
+        // A turn that took long is followed by as long a pause, so that requests get their half of the machine.
+        if (goes_on && took_ms > coalesce)
+            goes_on = wait_ms(reconciler, took_ms < PAUSE_MAXIMUM_MS ? took_ms : PAUSE_MAXIMUM_MS, false, false);
+        else if (goes_on && !atomic_load(&reconciler->facts_waiting))
+            goes_on = wait_ms(reconciler, coalesce - took_ms, false, true);
     }
     return NULL;
 }

@@ -75,8 +75,14 @@ void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum wor
     if (workload->phase == phase)
         return;
     int64_t spent_ms = turn->now_ms > workload->phase_updated_ms ? turn->now_ms - workload->phase_updated_ms : 0;
-    if (phase_is_running(workload->phase))
+    if (phase_is_running(workload->phase)) {
         workload->running_total_ms += spent_ms;
+        workload->running_spent_ms += spent_ms;
+    }
+    if (phase_is_pending(workload->phase))
+        workload->pending_spent_ms += spent_ms;
+    workload->changes_phase = true;
+    workload->last_phase_message = message;
     workload->phase = phase;
     workload->phase_updated_ms = turn->now_ms;
     turn_touch_workload(turn, workload);
@@ -107,7 +113,10 @@ void turn_clear_marks(struct turn *turn)
     for (size_t i = 0; i < turn->workload_count; i++) {
         struct cache_workload *workload = turn->workloads[i];
         workload->is_touched = workload->creates_all_pods = workload->stopped_by_rule = workload->explains = false;
+        workload->changes_phase = false;
+        workload->pending_spent_ms = workload->running_spent_ms = 0;
         workload->explanation_json = workload->messages_json = workload->phase_message = NULL;
+        workload->last_phase_message = NULL;
     }
 }
 
