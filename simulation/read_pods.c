@@ -43,7 +43,7 @@ static int read_devices(struct reader *reader, const struct place *place, void *
 {
     (void)reader;
     int64_t count;
-    if (read_whole(place, 0, READER_GPUS_MAXIMUM, &count, err) < 0)
+    if (read_whole(place, 0, READER_DEVICES_MAXIMUM, &count, err) < 0)
         return -1;
     *(uint32_t *)target = (uint32_t)count;
     return 0;

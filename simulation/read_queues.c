@@ -202,7 +202,7 @@ static int read_usage_kind(struct reader *reader, const struct place *place, voi
 static int read_ratio(struct reader *reader, const struct place *place, void *target, struct error *err)
 {
     (void)reader;
-    return read_rounded(place, 1000000, READER_WEIGHT_MAXIMUM * 1000000, target, err);
+    return read_rounded(place, 1000000, READER_RATIO_MAXIMUM * 1000000, target, err);
 }
 
 static int read_usage_item(struct reader *reader, const struct place *place, void *target, struct error *err)

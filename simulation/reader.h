@@ -14,11 +14,12 @@ struct arena;
 #define READER_BYTES_MAXIMUM (INT64_C(1) << 53)
 #define READER_ALL_BYTES_MAXIMUM (UINT64_C(1) << 61) // of all nodes, of all pods
 #define READER_CORES_MAXIMUM INT64_C(100000000)
-#define READER_GPUS_MAXIMUM INT64_C(1000000)       // of a quota or a request
-#define READER_NODE_GPUS_MAXIMUM INT64_C(65536)    // devices of a node
+#define READER_GPUS_MAXIMUM INT64_C(1000000)       // of a quota
+#define READER_DEVICES_MAXIMUM INT64_C(65535)      // of a node, or of a request
 #define READER_ALL_GPUS_MAXIMUM UINT64_C(16777216) // devices of all nodes
 #define READER_EXTENDED_MAXIMUM INT64_C(1000000)
 #define READER_WEIGHT_MAXIMUM INT64_C(1000000000)
+#define READER_RATIO_MAXIMUM INT64_C(1000000)   // of kValue and usage
 #define READER_QUEUES_MAXIMUM UINT64_C(4000000) // projects or departments, in every node pool
 
 #define READER_LEVELS_MAXIMUM 16 // of a topology, and of sub-groups inside each other

@@ -6,6 +6,7 @@
 #include "simulation/snapshot_reader.h"
 #include "simulation/snapshot_writer.h"
 #include "tests/support/check.h"
+#include "tests/support/random_document.h"
 
 #include <dirent.h>
 #include <jansson.h>
@@ -33,35 +34,6 @@ static char *read_and_write(const json_t *document, const char *name)
     return out.data;
 }
 
-static void shuffle(json_t *list, unsigned *seed)
-{
-    for (size_t i = json_array_size(list); i > 1; i--) {
-        size_t j = (size_t)rand_r(seed) % i;
-        json_t *a = json_incref(json_array_get(list, i - 1)), *b = json_incref(json_array_get(list, j));
-        json_array_set_new(list, i - 1, b);
-        json_array_set_new(list, j, a);
-    }
-}
-
-// Lists whose order means something: nodePools of a workload is one, the document's own is not.
-static bool order_matters(const char *key, const json_t *list)
-{
-    if (strcmp(key, "nodePools") == 0)
-        return json_is_string(json_array_get(list, 0));
-    return strcmp(key, "actions") == 0 || strcmp(key, "levels") == 0 || strncmp(key, "gpu", 3) == 0;
-}
-
-static void shuffle_all(json_t *value, const char *key, unsigned *seed)
-{
-    const char *inner_key;
-    size_t i;
-    json_t *inner;
-    json_object_foreach(value, inner_key, inner) shuffle_all(inner, inner_key, seed);
-    json_array_foreach(value, i, inner) shuffle_all(inner, key, seed);
-    if (json_is_array(value) && !order_matters(key, value))
-        shuffle(value, seed);
-}
-
 static void check_document(json_t *document, const char *name)
 {
     char *once = read_and_write(document, name);
@@ -69,9 +41,9 @@ static void check_document(json_t *document, const char *name)
     char *twice = read_and_write(written, name);
     check_text(twice, once, "%s: written, read and written", name);
     for (unsigned seed = 1; seed <= 5; seed++) {
-        unsigned state = seed;
+        struct document_dice dice = {seed};
         json_t *shuffled = json_deep_copy(document);
-        shuffle_all(shuffled, "", &state);
+        random_document_shuffle(&dice, shuffled);
         char *text = read_and_write(shuffled, name);
         check_text(text, once, "%s: shuffled with seed %u", name, seed);
         free(text);

@@ -88,7 +88,7 @@ static const struct bad_case CASES[] = {
     {"nodes/0/gpu", "4", "nodes[0].gpu: unknown key"},
     {"nodes/0/gpus", "-1", "nodes[0].gpus: at least 0, got -1"},
     {"nodes/0/gpus", "0.5", "nodes[0].gpus: a whole number, got 0.5"},
-    {"nodes/0/gpus", "65537", "nodes[0].gpus: at most 65536, got 65537"},
+    {"nodes/0/gpus", "65536", "nodes[0].gpus: at most 65535, got 65536"},
     {"nodes/0/gpuMemoryMib", "-80", "nodes[0].gpuMemoryMib: at least 0, got -80"},
     {"nodes/0/gpuType", "7", "nodes[0].gpuType: text, got 7"},
     {"nodes/0/cpuCores", "-0.5", "nodes[0].cpuCores: at least 0, got -0.5"},
