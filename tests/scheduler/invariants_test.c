@@ -15,8 +15,8 @@ enum {
     CLUSTERS = 3000,
     CYCLES = 24,
     MOST_GROUPS = 64,
-    // Two projects may take the same devices from each other for ever, where one deserves them and the other has the larger
-    // fair share: in fewer than one cluster in this many.
+    // Two projects may take the same devices from each other for ever, where one deserves them and the other has the
+    // larger fair share: in fewer than one cluster in this many.
     CLUSTERS_PER_RESTLESS = 1000
 };
 
