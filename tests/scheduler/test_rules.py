@@ -1,0 +1,384 @@
+"""The rules of docs/scheduler.md, a row each: a small cluster, and who runs where after so many cycles."""
+import json
+import subprocess
+
+import pytest
+
+from conftest import PRORATA
+
+NOW = "2026-01-01T12:00:00Z"
+EARLIER = "2026-01-01T11:59:00Z"  # a minute ago
+LONG_AGO = "2026-01-01T10:00:00Z"
+
+
+def node(name, gpus, **more):
+    return {"name": name, "nodePool": "default", "gpus": gpus, "gpuMemoryMib": 16000, "cpuCores": 32,
+            "memoryBytes": 64 * 2**30, "labels": {"host": name}, **more}
+
+
+def queue(deserved, limit=None, weight=1, rank=100, pool="default"):
+    return {"nodePool": pool, "rank": rank, "gpu": {"deserved": deserved, "limit": limit, "overQuotaWeight": weight}}
+
+
+def project(name, deserved, department="d", **more):
+    numbers = {key: more.pop(key) for key in ("limit", "weight", "rank") if key in more}
+    return {"name": name, "department": department, "createdAt": NOW, "resources": [queue(deserved, **numbers)], **more}
+
+
+def department(name, deserved=None, **more):
+    return {"name": name, "createdAt": NOW, "resources": [queue(deserved, **more)]}
+
+
+def work(name, project, pods=1, on=None, started=LONG_AGO, age=0, pod=None, **more):
+    """A workload of like pods; on: the node (or nodes) that they run on."""
+    request = {"gpuDevices": 1, **(pod or {})}
+    where = [on] * pods if isinstance(on, str) else on
+    running = lambda i: {"status": "Running", "node": where[i], "startedAt": started} if where else {}
+    return {"name": name, "project": project, "createdAt": "2026-01-01T10:00:%02dZ" % age,
+            "pods": [{"name": f"{name}-{i}", **request, **running(i)} for i in range(pods)], **more}
+
+
+def cluster(nodes, projects, workloads, departments=None, **more):
+    return {"version": 1, "now": NOW, "nodePools": [{"name": "default"}], "nodes": nodes, "projects": projects,
+            "departments": departments or [department("d")], "workloads": workloads, **more}
+
+
+def simulate(document, cycles=1):
+    done = subprocess.run([PRORATA, "simulate", "-", "--cycles", str(cycles)], input=json.dumps(document),
+                          capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def pods_of(cycle):
+    return {pod["name"]: (pod["status"], pod.get("node")) for pod in cycle["pods"]}
+
+
+TOPOLOGY = [{"name": "dc", "levels": ["rack", "host"]}]
+
+
+def rack(name, gpus, rack_name, **more):
+    return node(name, gpus, labels={"host": name, "rack": rack_name}, **more)
+
+
+# sentence, cluster, pods that are looked at after the first cycle
+FIRST_CYCLE = [
+    # 5.3, 5.4: where a pod goes
+    ("bin-pack takes the node with least room", cluster(
+        [node("n0", 4), node("n1", 4)], [project("a", 8)], [work("r", "a", on="n1"), work("w", "a")]),
+     {"w-0": ("Binding", "n1")}),
+    ("equal nodes go by name", cluster([node("n0", 4), node("n1", 4)], [project("a", 8)], [work("w", "a")]),
+     {"w-0": ("Binding", "n0")}),
+    ("spread takes the node with the largest free part", cluster(
+        [node("n0", 4), node("n1", 4)], [project("a", 8)], [work("r", "a", on="n0"), work("w", "a")],
+        nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "spread"}}]),
+     {"w-0": ("Binding", "n1")}),
+    ("a pod without GPUs prefers a node without", cluster(
+        [node("n0", 4), node("n1", 0)], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})]),
+     {"w-0": ("Binding", "n1")}),
+    ("room now beats room to come", cluster(
+        [node("n0", 1), node("n1", 4)], [project("a", 8)],
+        [work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True), work("w", "a")]),
+     {"w-0": ("Binding", "n1")}),
+    ("what is being released can be promised", cluster(
+        [node("n0", 1)], [project("a", 8)],
+        [work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True), work("w", "a")]),
+     {"w-0": ("Pipelined", "n0")}),
+    ("what is stuck in releasing can not", cluster(
+        [node("n0", 1)], [project("a", 8)],
+        [work("r", "a", pod={"status": "StuckInReleasing", "node": "n0"}, deleting=True), work("w", "a")]),
+     {"w-0": ("Pending", None)}),
+    ("a workload that is being deleted gets nothing", cluster(
+        [node("n0", 1)], [project("a", 8)], [work("w", "a", deleting=True)]), {"w-0": ("Pending", None)}),
+    # 4.4: who may go where
+    ("a selector picks the node", cluster(
+        [node("n0", 4), node("n1", 4)], [project("a", 8)], [work("w", "a", pod={"nodeSelector": {"host": ["n1"]}})]),
+     {"w-0": ("Binding", "n1")}),
+    ("no node with the label", cluster(
+        [node("n0", 4)], [project("a", 8)], [work("w", "a", pod={"nodeSelector": {"host": ["n9"]}})]),
+     {"w-0": ("Pending", None)}),
+    ("a taint keeps pods away", cluster(
+        [node("n0", 4, taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}]), node("n1", 4)], [project("a", 8)],
+        [work("w", "a")]), {"w-0": ("Binding", "n1")}),
+    ("a toleration lets them in", cluster(
+        [node("n0", 4, taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])], [project("a", 8)],
+        [work("w", "a", pod={"tolerations": [{"key": "k", "operator": "Equal", "value": "v", "effect": "NoSchedule"}]})]),
+     {"w-0": ("Binding", "n0")}),
+    ("a cordoned node takes nothing new", cluster(
+        [node("n0", 4, cordoned=True)], [project("a", 8)], [work("w", "a")]), {"w-0": ("Pending", None)}),
+    ("no victim is evicted for a node that the pod may not use", cluster(
+        [node("n0", 1), node("n1", 1)], [project("a", 1), project("b", 1)],
+        [work("r", "b", on="n1"), work("s", "b", on="n0"), work("w", "a", pod={"nodeSelector": {"host": ["n1"]}})]),
+     {"r-0": ("Releasing", "n1"), "s-0": ("Running", "n0"), "w-0": ("Pipelined", "n1")}),
+    # 5.6: shared devices
+    ("a part joins a device that is shared already", cluster(
+        [node("n0", 2), node("n1", 1)], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuPortion": 0.5}), work("w", "a", pod={"gpuPortion": 0.5})]),
+     {"w-0": ("Binding", "n0")}),
+    ("two parts that are too large take two devices", cluster(
+        [node("n0", 1), node("n1", 1)], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuPortion": 0.6}), work("w", "a", pod={"gpuPortion": 0.5})]),
+     {"w-0": ("Binding", "n1")}),
+    ("parts of several devices need as many", cluster(
+        [node("n0", 1), node("n1", 2)], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 2, "gpuPortion": 0.5})]),
+     {"w-0": ("Binding", "n1")}),
+    ("an amount of memory is a part too", cluster(
+        [node("n0", 1)], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuMemoryMib": 8000}), work("w", "a", pod={"gpuMemoryMib": 8000}),
+         work("x", "a", age=1, pod={"gpuMemoryMib": 1000})]),
+     {"w-0": ("Binding", "n0"), "x-0": ("Pending", None)}),
+    # 4.2: limits and quota
+    ("a limit stops what has room", cluster(
+        [node("n0", 4)], [project("a", 4, limit=1)], [work("r", "a", on="n0"), work("w", "a")]), {"w-0": ("Pending", None)}),
+    ("a department's limit does too", cluster(
+        [node("n0", 4)], [project("a", 4)], [work("r", "a", on="n0"), work("w", "a")],
+        departments=[department("d", 4, limit=1)]), {"w-0": ("Pending", None)}),
+    ("departments off: their limit plays no role", cluster(
+        [node("n0", 4)], [project("a", 4)], [work("r", "a", on="n0"), work("w", "a")],
+        departments=[department("d", 4, limit=1)], settings={"fullHierarchyFairness": False}), {"w-0": ("Binding", "n0")}),
+    ("non-preemptible stays within quota", cluster(
+        [node("n0", 4)], [project("a", 1)],
+        [work("r", "a", on="n0", preemptibility="non-preemptible"), work("w", "a", preemptibility="non-preemptible")]),
+     {"w-0": ("Pending", None)}),
+    ("preemptible may go over quota", cluster(
+        [node("n0", 4)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a")]), {"w-0": ("Binding", "n0")}),
+    # 3.2, 3.3: who is first
+    ("higher priority first", cluster(
+        [node("n0", 1)], [project("a", 1)], [work("w", "a"), work("x", "a", age=1, priority=60)]),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("older first", cluster([node("n0", 1)], [project("a", 1)], [work("w", "a", age=1), work("x", "a")]),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("whoever is owed goes before whoever is not", cluster(
+        [node("n0", 2)], [project("a", 0), project("b", 2)],
+        [work("w", "a"), work("r", "b", on="n0"), work("x", "b", age=9)]),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("a higher rank first, both starved", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 1, rank=200)], [work("w", "a"), work("x", "b")]),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    # 10: gangs, growth, sub-groups
+    ("a gang starts whole or not at all", cluster(
+        [node("n0", 2)], [project("a", 4)], [work("w", "a", pods=3), work("x", "a", age=1)]),
+     {"w-0": ("Pending", None), "w-2": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("an elastic workload takes what there is", cluster(
+        [node("n0", 2)], [project("a", 4)], [work("w", "a", pods=3, minPods=1)]),
+     {"w-0": ("Binding", "n0"), "w-1": ("Binding", "n0"), "w-2": ("Pending", None)}),
+    ("a gang that has to wait for one place waits whole", cluster(
+        [node("n0", 2)], [project("a", 4)],
+        [work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True), work("w", "a", pods=2)]),
+     {"w-0": ("Pipelined", "n0"), "w-1": ("Pipelined", "n0")}),
+    ("gated pods keep a gang from starting", cluster(
+        [node("n0", 2)], [project("a", 4)],
+        [{"name": "w", "project": "a", "pods": [{"name": "w-0", "gpuDevices": 1},
+                                                 {"name": "w-1", "gpuDevices": 1, "status": "Gated"}]}]),
+     {"w-0": ("Pending", None)}),
+    ("all sub-groups or none", cluster(
+        [node("n0", 2)], [project("a", 4)],
+        [{"name": "w", "project": "a", "subGroups": [{"name": "a", "minPods": 1}, {"name": "b", "minPods": 2}],
+          "pods": [{"name": "w-0", "gpuDevices": 1, "subGroup": "a"}, {"name": "w-1", "gpuDevices": 1, "subGroup": "b"},
+                   {"name": "w-2", "gpuDevices": 1, "subGroup": "b"}]}]),
+     {"w-0": ("Pending", None), "w-1": ("Pending", None)}),
+    ("one sub-group is enough where one is asked for", cluster(
+        [node("n0", 1)], [project("a", 4)],
+        [{"name": "w", "project": "a", "minSubGroups": 1, "subGroups": [{"name": "a", "minPods": 1}, {"name": "b", "minPods": 1}],
+          "pods": [{"name": "w-0", "gpuDevices": 1, "subGroup": "a"}, {"name": "w-1", "gpuDevices": 1, "subGroup": "b"}]}]),
+     {"w-0": ("Binding", "n0"), "w-1": ("Pending", None)}),
+    ("a master is placed first", cluster(
+        [node("n0", 1), node("n1", 2)], [project("a", 4)],
+        [{"name": "w", "project": "a", "pods": [{"name": "w-0", "gpuDevices": 1}, {"name": "w-1", "gpuDevices": 1, "role": "master"}]}]),
+     {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n0")}),
+    # 5.8: topology
+    ("a required level keeps the pods together", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")], [project("a", 4)],
+        [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
+     {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n2")}),
+    ("no domain is large enough", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 4)],
+        [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
+     {"w-0": ("Pending", None), "w-1": ("Pending", None)}),
+    ("a preferred level is left where it must be", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 4)],
+        [work("w", "a", pods=2, topology={"name": "dc", "preferred": "rack"})], topologies=TOPOLOGY),
+     {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n0")}),
+    ("the fullest domain that has room", cluster(
+        [rack("n0", 4, "r0"), rack("n1", 2, "r1")], [project("a", 4)],
+        [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
+     {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n1")}),
+    ("growth stays in the domain where the workload stands", cluster(
+        [rack("n0", 2, "r0"), rack("n1", 1, "r1"), rack("n2", 4, "r1")], [project("a", 9)],
+        [work("r", "a", on="n0"), {**work("w", "a", pods=1, on="n1", topology={"name": "dc", "required": "rack"}, minPods=1),
+          "pods": [{"name": "w-0", "gpuDevices": 1, "status": "Running", "node": "n1"}, {"name": "w-1", "gpuDevices": 1}]}],
+        topologies=TOPOLOGY), {"w-1": ("Binding", "n2")}),
+    # 6: reclaim
+    ("an owner takes back what was lent, from the youngest", cluster(
+        [node("n0", 2)], [project("a", 1), project("b", 1)],
+        [work("r", "b", on="n0"), work("s", "b", on="n0", age=5), work("w", "a")]),
+     {"r-0": ("Running", "n0"), "s-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("nobody reclaims over its fair share", cluster(
+        [node("n0", 2)], [project("a", 1), project("b", 1)],
+        [work("q", "a", on="n0"), work("r", "b", on="n0"), work("w", "a")]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("a non-preemptible workload keeps what it has", cluster(
+        [node("n0", 2)], [project("a", 1), project("b", 2)],
+        [work("r", "b", pods=2, on="n0", preemptibility="non-preemptible"), work("w", "a")]),
+     {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("a surplus pod goes before a whole workload", cluster(
+        [node("n0", 3)], [project("a", 1), project("b", 1)],
+        [work("r", "b", pods=2, on="n0", minPods=1), work("s", "b", on="n0", age=5), work("w", "a")]),
+     {"r-0": ("Running", "n0"), "r-1": ("Releasing", "n0"), "s-0": ("Running", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("a gang goes as a whole", cluster(
+        [node("n0", 2)], [project("a", 1), project("b", 0)], [work("r", "b", pods=2, on="n0"), work("w", "a")]),
+     {"r-0": ("Releasing", "n0"), "r-1": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("who waits for its delay causes no eviction", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)],
+        [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("a minimum run time protects from reclaim", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0, reclaimMinRuntimeSeconds=120)],
+        [work("r", "b", on="n0", started=EARLIER), work("w", "a")]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("until it is over", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0, reclaimMinRuntimeSeconds=60)],
+        [work("r", "b", on="n0", started=EARLIER), work("w", "a")]), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("an elastic workload gives its surplus all the same", cluster(
+        [node("n0", 2)], [project("a", 1), project("b", 0, reclaimMinRuntimeSeconds=120)],
+        [work("r", "b", pods=2, minPods=1, on="n0", started=EARLIER), work("w", "a")]),
+     {"r-0": ("Running", "n0"), "r-1": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("between departments a project's minimum run time does not count", cluster(
+        [node("n0", 1)], [project("a", 1, "d"), project("b", 0, "e", reclaimMinRuntimeSeconds=120)],
+        [work("r", "b", on="n0", started=EARLIER), work("w", "a")],
+        departments=[department("d", 1), department("e", 0)]), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("the node pool's minimum run time is the default", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0", started=EARLIER), work("w", "a")],
+        nodePools=[{"name": "default", "reclaimMinRuntimeSeconds": 120}]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    # 7: preemption
+    ("higher priority takes the place of lower in the same project", cluster(
+        [node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a", priority=60)]),
+     {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("equal priority never does", cluster(
+        [node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a")]),
+     {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("a minimum run time protects from preemption", cluster(
+        [node("n0", 1)], [project("a", 1, preemptMinRuntimeSeconds=120)],
+        [work("r", "a", on="n0", started=EARLIER), work("w", "a", priority=60)]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    # 8: consolidation
+    ("pods move together to make room", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 4)],
+        [work("r", "a", on="n0"), work("s", "a", on="n1", age=5), work("w", "a", pod={"gpuDevices": 2})]),
+     {"w-0": ("Pipelined", "n1"), "s-0": ("Pipelined", "n0"), "r-0": ("Running", "n0")}),
+    ("not for a non-preemptible workload", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 4)],
+        [work("r", "a", on="n0"), work("s", "a", on="n1"), work("w", "a", pod={"gpuDevices": 2}, preemptibility="non-preemptible")]),
+     {"w-0": ("Pending", None), "r-0": ("Running", "n0"), "s-0": ("Running", "n1")}),
+    ("not where the setting says 0", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 4)],
+        [work("r", "a", on="n0"), work("s", "a", on="n1"), work("w", "a", pod={"gpuDevices": 2})],
+        settings={"maxConsolidationVictims": 0}), {"w-0": ("Pending", None)}),
+    # 9.1: stale gangs
+    ("a gang below its minimum stops after its grace", cluster(
+        [node("n0", 2)], [project("a", 4)],
+        [{**work("w", "a", pods=2, minPods=2, on="n0", staleSeconds=60),
+          "pods": [{"name": "w-0", "gpuDevices": 1, "status": "Running", "node": "n0"}, {"name": "w-1", "gpuDevices": 9}]}]),
+     {"w-0": ("Releasing", "n0")}),
+    ("not before", cluster(
+        [node("n0", 2)], [project("a", 4)],
+        [{**work("w", "a", pods=2, minPods=2, on="n0", staleSeconds=59),
+          "pods": [{"name": "w-0", "gpuDevices": 1, "status": "Running", "node": "n0"}, {"name": "w-1", "gpuDevices": 9}]}]),
+     {"w-0": ("Running", "n0")}),
+]
+
+
+@pytest.mark.parametrize("document,want", [pytest.param(*row[1:], id=row[0]) for row in FIRST_CYCLE])
+def test_first_cycle(document, want):
+    got = pods_of(simulate(document)["cycles"][0])
+    assert {name: got[name] for name in want} == {name: place for name, place in want.items()}
+
+
+# 2.5: T, then per department and its project: deserved, weight, rank; and the fair shares
+SHARES = [
+    ("equal", 4, [(2, 1, 100)] * 4, (2, 2, 2, 2)),
+    ("a project oversubscribes its department", 4, [(3, 1, 100), (2, 1, 100), (1, 1, 100), (2, 1, 100)], (3, 3, 1, 2)),
+    ("what is left over is shared", 12, [(3, 1, 100), (2, 1, 100), (1, 1, 100), (2, 1, 100)], (7, 7, 5, 5)),
+    ("by weight", 12, [(3, 1, 100), (2, 1, 100), (1, 7, 100), (2, 1, 100)], (4, 4, 8, 8)),
+    ("by the other weight", 12, [(3, 7, 100), (2, 1, 100), (1, 1, 100), (2, 1, 100)], (10, 10, 2, 2)),
+    ("rank before weight", 12, [(1, 7, 1), (1, 1, 100), (1, 1, 2), (1, 1, 100)], (1, 1, 11, 11)),
+    ("the other rank", 12, [(1, 1, 2), (1, 1, 100), (1, 7, 1), (1, 1, 100)], (11, 11, 1, 1)),
+]
+
+
+@pytest.mark.parametrize("total,levels,want", [pytest.param(*row[1:], id=row[0]) for row in SHARES])
+def test_fair_shares_of_two_levels(total, levels, want):
+    (d1, q1, d2, q2) = [dict(zip(("deserved", "weight", "rank"), level)) for level in levels]
+    document = cluster(
+        [node("n0", total)], [project("q1", department="d1", **q1), project("q2", department="d2", **q2)],
+        [work("w1", "q1", pod={"gpuDevices": 100}), work("w2", "q2", pod={"gpuDevices": 100})],
+        departments=[department("d1", **d1), department("d2", **d2)])
+    shares = {q["name"]: q["gpu"]["fairShare"] for q in simulate(document)["cycles"][0]["queues"]}
+    assert tuple(shares[name] for name in ("d1", "q1", "d2", "q2")) == want
+
+
+POOLS = {"nodePools": [{"name": "big"}, {"name": "default"}]}
+
+# sentence, cluster, the code of the pending workload w's explanation, words of its message
+EXPLANATIONS = [
+    ("not enough GPUs", cluster([node("n0", 1)], [project("a", 4)], [work("w", "a", pod={"gpuDevices": 2})]),
+     "NotEnoughGpus", "w-0 needs 2 GPUs"),
+    ("a gang's progress", cluster([node("n0", 2)], [project("a", 4)], [work("w", "a", pods=3)]),
+     "NotEnoughGpus", "places found for 2 of 3 pods"),
+    ("over the limit", cluster([node("n0", 4)], [project("a", 4, limit=1)], [work("w", "a", pod={"gpuDevices": 2})]),
+     "OverLimit", "limit of 1 GPU"),
+    ("non-preemptible over quota", cluster(
+        [node("n0", 4)], [project("a", 1)], [work("w", "a", pod={"gpuDevices": 2}, preemptibility="non-preemptible")]),
+     "NonPreemptibleOverQuota", "deserves 1 GPU"),
+    ("not ready", cluster([node("n0", 4)], [project("a", 4)],
+                          [{"name": "w", "project": "a", "pods": [{"name": "w-0", "status": "Gated", "gpuDevices": 1}]}]),
+     "NotReady", "1 more are gated"),
+    ("no matching node", cluster([node("n0", 4)], [project("a", 4)], [work("w", "a", pod={"nodeSelector": {"host": ["n9"]}})]),
+     "NoMatchingNode", "1 node: labels do not match"),
+    ("topology", cluster([rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 4)],
+                         [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
+     "TopologyNotSatisfiable", "no rack of topology dc has room for 2 pods"),
+    ("a promise", cluster([node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")]),
+     "WaitingForRelease", "node n0"),
+    ("over fair share", cluster([node("n0", 1)], [project("a", 0, weight=0), project("b", 1)], [work("r", "b", on="n0"), work("w", "a")]),
+     "OverFairShare", "its fair share is 0 GPUs"),
+    ("preemption delay", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
+                                 [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]),
+     "PreemptionDelayNotElapsed", "86400 seconds"),
+]
+
+
+@pytest.mark.parametrize("document,code,words", [pytest.param(*row[1:], id=row[0]) for row in EXPLANATIONS])
+def test_explanations(document, code, words):
+    workloads = {w["name"]: w for w in simulate(document)["cycles"][0]["workloads"]}
+    found = {e["code"]: e["message"] for e in workloads["w"]["explanation"]}
+    assert words in found.get(code, ""), found
+
+
+def test_a_receipt_names_both_sides():
+    document = cluster([node("n0", 2)], [project("a", 1), project("b", 1)],
+                       [work("r", "b", on="n0"), work("s", "b", on="n0", age=5), work("w", "a")])
+    evictions = [d for d in simulate(document)["cycles"][0]["decisions"] if d["verb"] == "evict"]
+    assert [(d["pod"], d["for"], d["action"]) for d in evictions] == [("s-0", "w", "reclaim")]
+    assert "project a, which held 0 GPUs of a fair share of 1 GPU" in evictions[0]["why"]
+    assert "project b held 2 GPUs, deserves 1 GPU" in evictions[0]["why"]
+
+
+def test_pools_are_tried_in_order_of_preference():
+    big = {**node("n0", 4), "nodePool": "big"}
+    document = cluster([big, node("n1", 4)], [project("a", 4)],
+                       [work("v", "a", nodePools=["default", "big"], pod={"gpuDevices": 4}),
+                        work("w", "a", age=1, nodePools=["default", "big"], pod={"gpuDevices": 2})], **POOLS)
+    got = pods_of(simulate(document)["cycles"][0])
+    assert (got["v-0"], got["w-0"]) == (("Binding", "n1"), ("Binding", "n0"))
+
+
+def test_a_promise_is_kept_in_the_next_cycle():
+    document = cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
+                       [work("r", "b", on="n0"), work("w", "a", age=5), work("x", "a", age=9, priority=60)])
+    first, second = (pods_of(cycle) for cycle in simulate(document, 2)["cycles"])
+    assert (first["x-0"], first["r-0"]) == (("Pipelined", "n0"), ("Releasing", "n0"))
+    assert (second["x-0"], second["r-0"]) == (("Binding", "n0"), ("Pending", None))
+
+
+def test_order_of_the_files_lists_leaves_no_trace():
+    document = cluster([node("n0", 2), node("n1", 2)], [project("a", 1), project("b", 3)],
+                       [work("r", "b", pods=3, minPods=1, on=["n0", "n0", "n1"]), work("w", "a", pods=2), work("x", "b")])
+    turned = {**document, **{key: document[key][::-1] for key in ("nodes", "projects", "workloads")}}
+    assert simulate(document, 3) == simulate(turned, 3)
