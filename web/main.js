@@ -17,6 +17,7 @@ import { WORDS } from "./words.js";
 const ROUTES = {
   "/": () => import("./pages/overview.js"),
   "/workloads": () => import("./pages/workloads.js"),
+  "/workloads/new/:kind": () => import("./pages/new_workload.js"),
 };
 
 function NotFound() {

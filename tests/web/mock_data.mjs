@@ -49,6 +49,8 @@ export function makeData(at = Date.now(), scale = 1) {
   ];
   data.nodes = POOLS.flatMap(pool => Array.from({ length: pool.nodes * scale }, (_, i) => node(at, data.workloads, pool, i + 1)));
   data.projects = PROJECTS.map(p => project(at, data.workloads, p));
+  data.computes = [["half-gpu", 0.5], ["one-gpu", 1], ["two-gpus", 2], ["eight-gpus", 8]].map(([name, gpu], i) => ({ meta: { id: uuid(700 + i), name, kind: "compute", scope: "system", description: "" }, spec: { ...(gpu < 1 ? { gpuDevicesRequest: 1, gpuRequestType: "portion", gpuPortionRequest: gpu } : { gpuDevicesRequest: gpu }), cpuCoreRequest: 0.1, cpuMemoryRequest: "100M" } }));
+  data.environments = [{ meta: { id: uuid(720), name: "quickstart", kind: "environment", scope: "system" }, spec: { image: "registry.lab.example/quickstart:1" } }];
   data.departments = DEPARTMENTS.map(d => department(at, data.projects, d));
   data.pools = POOLS.map(p => nodepool(at, data.nodes, p));
   data.events = EVENTS.map(([minutes, type, reason, name, message], i) => {
@@ -118,4 +120,16 @@ export function metrics(at, types, start, end, samples) {
   const n = Number(samples) || 20, t0 = Date.parse(start), t1 = Date.parse(end);
   const value = { ALLOCATED_GPU: i => 150 + Math.round(14 * Math.sin(i / 9) + 8 * Math.sin(i / 3.1)), TOTAL_GPU: i => i < n * 0.7 ? 192 : 184, GPU_UTILIZATION: () => 71 };
   return { measurements: types.map(type => ({ type, labels: {}, values: Array.from({ length: n }, (_, i) => ({ value: String((value[type] ?? (() => 50))(i)), timestamp: new Date(t0 + (t1 - t0) * (i + 1) / n).toISOString() })) })) };
+}
+
+export function explanation(data, workload) {
+  const project = data.projects.find(p => p.id === workload.projectId), pool = workload.requestedNodePools[0];
+  const numbers = unit => {
+    const status = unit.status.nodePoolQuotaStatuses?.find(s => s.nodePoolName === pool) ?? unit.status.quotaStatus, resource = unit.resources.find(r => r.nodePool.name === pool);
+    return { name: unit.name, quota: resource.gpu.deserved, limit: resource.gpu.limit, fairShare: resource.gpu.deserved + 4, allocated: status.allocated.gpu, allocatedNonPreemptible: status.allocatedNonPreemptible.gpu, requested: status.requested.gpu };
+  };
+  return {
+    workloadId: workload.id, workloadName: workload.name, phase: workload.phase, sentence: workload.phaseMessage || `${workload.name} runs in ${pool}.`, why: workload.phase === "Pending" ? `${project.name} holds 26 GPUs in ${pool} and its fair share is 28 now, so other projects need to give it 2, not 16.` : null, code: null, pool,
+    numbers: { requestedGpus: workload.workloadRequestedResources.gpu.request, project: numbers(project), department: numbers(data.departments.find(d => d.id === project.parentId)) }, evidence: data.events.filter(e => e.workloadId === workload.id), messages: [], details: {}, updatedAt: new Date(data.at).toISOString(),
+  };
 }

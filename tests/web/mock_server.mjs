@@ -3,7 +3,7 @@
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { join, normalize } from "node:path";
-import { CLUSTER, makeData, metrics } from "./mock_data.mjs";
+import { CLUSTER, explanation, makeData, metrics } from "./mock_data.mjs";
 
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const TYPES = { js: "text/javascript", css: "text/css", html: "text/html; charset=utf-8", svg: "image/svg+xml", woff2: "font/woff2", txt: "text/plain" };
@@ -40,13 +40,15 @@ function answer(data, path, query) {
     for (const w of data.workloads) phases.set(w.phase, (phases.get(w.phase) ?? 0) + 1);
     return { type: "WORKLOADS_COUNT", timestamp: new Date().toISOString(), values: [...phases].map(([value, n]) => ({ value: String(n), groups: [{ key: "Phase", value }] })) };
   }
+  if (path.startsWith("/api/v1/asset/")) return { entries: path.endsWith("compute") ? data.computes : data.environments };
+  if (path === "/api/v1/org-unit/priorities") return { priorities: ["VeryLow", "Low", "MediumLow", "Medium", "MediumHigh", "High", "VeryHigh"].map((name, i) => ({ name, value: i, isDefault: name === "MediumLow" })) };
   if (path === "/api/v1/nodes/telemetry") return { type: query.get("telemetryType"), timestamp: new Date().toISOString(), values: [{ value: "6" }] };
-  const one = /^\/api\/v1\/(workloads|nodes|node-pools|org-unit\/projects|org-unit\/departments)\/([^/]+)(\/(\w+))?$/.exec(path);
+  const one = /^\/api\/v1\/(workloads|nodes|node-pools|org-unit\/projects|org-unit\/departments)\/(?:(?:trainings|workspaces|distributed|inferences)\/)?([^/]+)(\/(\w+))?$/.exec(path);
   if (!one) return null;
   const rows = { workloads: data.workloads, nodes: data.nodes, "node-pools": data.pools, "org-unit/projects": data.projects, "org-unit/departments": data.departments }[one[1]];
   const row = rows.find(r => r.id === one[2] || r.name === one[2]);
   if (!row) return null;
-  if (one[4] === "explanation") return { workloadId: row.id, phase: row.phase, message: row.phaseMessage || `${row.name} is ${row.phase}.`, reason: "Other projects are within their fair share.", phaseReason: row.phaseReason, nodePools: [] };
+  if (one[4] === "explanation") return explanation(data, row);
   if (one[4] === "events") return { events: data.events.filter(e => e.workloadId === row.id) };
   if (one[4] === "history") return { records: data.events.filter(e => e.workloadId === row.id).map(event => ({ meta: { creationTimestamp: event.createdAt, type: "Event" }, spec: { event } })) };
   if (one[4] === "pods") return { pods: row.places.map(([n], i) => ({ id: `${row.id}-${i}`, name: `${row.name}-${i}-0`, workloadId: row.id, nodeName: `node-${n}`, k8sPhase: "Running", containers: [{ name: "main", image: row.images[0] }], createdAt: row.createdAt, allocatedResources: { gpu: 8 } })) };

@@ -1,0 +1,38 @@
+// Keeps the form's fields as an asset of the project, to be loaded again: a compute resource or an environment.
+import { useState } from "preact/hooks";
+import { post } from "../api.js";
+import { html } from "../html.js";
+import { refreshAll } from "../live.js";
+import { Button } from "../parts/button.js";
+import { Dialog } from "../parts/dialog.js";
+import { Problem, TextField, useForm } from "../parts/form.js";
+import { toast } from "../parts/toast.js";
+import { may } from "../session.js";
+import { WORDS } from "../words.js";
+
+const KINDS = { compute: { word: "compute resource", right: "compute-resources" }, environment: { word: "environment", right: "environments" } };
+
+export function SaveAsset({ kind, project, spec, why }) {
+  const [open, setOpen] = useState(false);
+  const { word, right } = KINDS[kind];
+  const reason = !may("create", right) ? WORDS.noRight(`create ${right}`) : !project ? "Choose a project first." : why;
+  return html`<${Button} small kind="quiet" icon="save" why=${reason} onClick=${() => setOpen(true)}>${kind === "compute" ? "Save as asset" : `Save as ${word}`}<//>
+    ${open && html`<${Ask} kind=${kind} word=${word} project=${project} spec=${spec()} close=${() => setOpen(false)} />`}`;
+}
+
+function Ask({ kind, word, project, spec, close }) {
+  const send = async values => {
+    await post(`/api/v1/asset/${kind}`, { meta: { name: values.name, description: values.description, scope: "project", projectId: Number(project.id) }, spec });
+    refreshAll();
+    toast(`The ${word} ${values.name} is saved in ${project.name}.`);
+    close();
+  };
+  const form = useForm({ initial: { name: "", description: "" }, check: v => ({ name: v.name.trim() ? "" : "A name is needed." }), send, paths: { "meta.name": "name", "meta.description": "description" } });
+  const submit = event => {
+    event.stopPropagation(); // the form around it is not submitted
+    return form.submit(event);
+  };
+  return html`<${Dialog} labelledby="asset-title" onClose=${close}><form onSubmit=${submit} ref=${form.form} novalidate><h2 id="asset-title">Save as ${word}</h2><p class="soft">It can be loaded into every form of ${project.name}.</p>
+    <div class="fields"><${TextField} label="Asset name" ...${form.field("name")} path="asset-name" /><${TextField} label="Description" ...${form.field("description")} path="asset-description" maxlength="250" /></div><${Problem} error=${form.problem} />
+    <div class="acts"><${Button} onClick=${close}>Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy}>Save<//></div></form><//>`;
+}

@@ -1,0 +1,55 @@
+// Beside the form: what the request takes of the quota, in each pool's own sum, and the same without the mouse. What would
+// happen next is for the scheduler to say; here stand the sums it starts from.
+import { gpuCount, gpus } from "../format.js";
+import { html } from "../html.js";
+import { Icon } from "../icons.js";
+import { Code, curl } from "../parts/code.js";
+import { Facts } from "../parts/pane.js";
+import { SoloBar } from "../parts/quota_bar.js";
+import { poolParts, sharesByPool } from "../pictures/shares.js";
+import { KINDS, bodyOf, commandOf, totalGpus } from "../pictures/submission.js";
+
+export function SubmissionPanel({ v, kind, project, facts, clusterId }) {
+  const body = bodyOf(v, kind, clusterId);
+  const { pods, each, all } = totalGpus(v, kind);
+  const shares = project ? sharesByPool(project) : {};
+  const order = v.pools.length ? v.pools : project?.defaultNodePools ?? facts.pools.map(p => p.name);
+  const pool = order.find(name => shares[name]?.quota > 0 && shares[name].limit !== 0) ?? order[0] ?? "default";
+  const before = project && (shares[pool] ?? poolParts({}));
+  const firm = v.preemptibility === "non-preemptible" || (!v.preemptibility && (v.priority ? ["high", "very-high"].includes(v.priority) : KINDS[kind].firm));
+  return html`<aside class="sheet pane" aria-labelledby="h-if"><header><h2 id="h-if">If you submit now</h2></header><div class="body">
+    ${before && html`<section aria-live="polite"><${Sentence} ...${{ before, all, firm, project, pool }} /></section>
+    <section><h3>${project.name} in ${pool}</h3><${RequestBar} ...${{ before, all, firm, project }} /></section>
+    <section><h3>The numbers</h3><${Facts} rows=${[["Asked for", pods > 1 ? `${gpus(all)} = ${pods} pods × ${gpus(each)}${kind === "distributed" ? ", all or nothing" : ""}` : gpuCount(all)], ["Held / quota", `${gpus(before.held)} / ${Number.isFinite(before.quota) ? gpus(before.quota) : "unlimited"}`], ["Limit", before.limit === null ? "none" : gpus(before.limit)], ["Preemptible", firm ? "No: only within the quota, never interrupted" : "Yes: what is borrowed may be asked back"]]} /></section>`}
+    <${Code} forms=${{ cli: commandOf(v, kind, project?.name), curl: curl("POST", KINDS[kind].path, body), json: JSON.stringify(body, null, 2) }} /></div></aside>`;
+}
+
+// How a request divides over what is left of the quota: {inside, over}.
+export function divide(before, all, firm) {
+  const used = firm ? before.firm : before.held;
+  const inside = Math.min(all, Math.max(0, before.quota - used));
+  return { inside, over: all - inside };
+}
+
+function Sentence({ before, all, firm, project, pool }) {
+  const { inside, over } = divide(before, all, firm);
+  const limited = before.limit !== null && before.held + all > before.limit;
+  const [tone, icon, one, two] = all === 0 ? ["ok", "check", "It asks for no GPU.", "Quotas of GPUs don't bear on it."]
+    : firm && over > 0 ? ["bad", "no", `Non-preemptible work must fit the quota, and ${gpus(before.firm)} + ${gpus(all)} is more than ${gpus(before.quota)}.`, "It would wait until the quota is raised or other non-preemptible work ends. Preemptible work may borrow."]
+    : limited ? ["bad", "no", `${gpus(before.held)} + ${gpus(all)} is more than the limit of ${gpus(before.limit)} in ${pool}.`, `${project.name} would have to hold less first.`]
+    : over > 0 ? ["", "info", inside > 0 ? `${gpus(inside)} of ${gpuCount(all)} are within ${project.name}'s quota in ${pool}, ${gpus(over)} would be borrowed.` : `All ${gpuCount(all)} would be borrowed: ${project.name} holds ${gpus(before.held)} of ${gpus(before.quota)} in ${pool}.`, "Borrowed GPUs go back when their owner asks for them; a gang then gives way as a whole."]
+    : ["ok", "check", `${gpuCount(all)} ${all === 1 ? "is" : "are"} within ${project.name}'s quota in ${pool}.`, "Others who borrow there give way where none is free."];
+  return html`<div class=${`because ${tone}`}><${Icon} name=${icon} tone=${tone || "info"} /><p class="one">${one}</p><p class="two">${two}</p></div>`;
+}
+
+function RequestBar({ before, all, firm, project }) {
+  const { inside, over } = divide(before, all, firm);
+  const parts = poolParts({ ...before, waiting: 0 });
+  const shown = { ...parts, owed: Math.min(inside, Math.max(0, parts.quota - parts.held)), more: all - Math.min(inside, Math.max(0, parts.quota - parts.held)) };
+  const names = [];
+  if (parts.inQuota > 0) names.push({ from: 0, to: parts.inQuota, text: `${gpus(parts.held)} held` });
+  if (shown.owed > 0) names.push({ from: parts.inQuota, to: parts.inQuota + shown.owed, text: `${gpus(shown.owed)} in quota` });
+  const from = (Number.isFinite(parts.quota) ? parts.quota : parts.inQuota) + parts.over;
+  if (shown.more > 0) names.push({ from, to: from + shown.more, text: `${gpus(shown.more)} ${firm && over > 0 ? "too many" : "borrowed"}` });
+  return html`<${SoloBar} parts=${shown} project=${project.id} name=${project.name} names=${names} />`;
+}
