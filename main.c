@@ -1,4 +1,5 @@
 // Which command: hands over to daemon/, simulation/ or cli/.
+#include "cli/cli.h"
 #include "daemon/daemon.h"
 #include "simulation/simulate.h"
 
@@ -30,11 +31,18 @@ static void print_help(FILE *out)
     fprintf(out, "Usage: prorata COMMAND [OPTION]...\n\nShares GPUs fairly between teams.\n\n");
     for (size_t i = 0; i < sizeof(COMMANDS) / sizeof(COMMANDS[0]); i++)
         fprintf(out, "  %-12s %s\n", COMMANDS[i].name, COMMANDS[i].help);
-    fprintf(out, "\nprorata COMMAND --help says more of each.\n");
+    fprintf(out, "\nand the client's commands, as `runai` (a link of that name is the client alone):\n"
+                 "  login, logout, whoami, config, project, department, cluster, node, nodepool, workload, training, "
+                 "workspace,\n"
+                 "  distributed, submit, list, describe, logs, suspend, resume, delete, get, cluster-info\n"
+                 "\nprorata COMMAND --help says more of each.\n");
 }
 
 int main(int argc, char **argv)
 {
+    const char *slash = strrchr(argv[0], '/');
+    if (strcmp(slash ? slash + 1 : argv[0], "runai") == 0)
+        return cli_main(argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return 2;
@@ -49,6 +57,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(COMMANDS) / sizeof(COMMANDS[0]); i++)
         if (strcmp(name, COMMANDS[i].name) == 0)
             return COMMANDS[i].main(argc - 1, argv + 1);
+    if (cli_has_command(name))
+        return cli_main(argc, argv);
     fprintf(stderr, "prorata: no command \"%s\"; prorata --help lists them\n", name);
     return 2;
 }

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANSWER_BYTES_MAX = 256 << 20 };
+enum {
+    ANSWER_BYTES_MAX = 256 << 20
+};
 
-int client_open(const char *url, const char *token, struct arena *arena, struct client *out_client,
-                struct error *err)
+int client_open(const char *url, const char *token, struct arena *arena, struct client *out_client, struct error *err)
 {
     if (!url)
         return error_set(err, ERROR_INVALID, "no server is configured; run: config set --cp-url URL");

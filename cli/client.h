@@ -14,12 +14,11 @@ struct client {
     struct arena *arena;
 };
 
-int client_open(const char *url, const char *token, struct arena *arena, struct client *out_client,
-                struct error *err);
+int client_open(const char *url, const char *token, struct arena *arena, struct client *out_client, struct error *err);
 void client_close(struct client *client);
 
-// path begins with /api/. body is borrowed; NULL sends none. *out_answer (NULL: not wanted) is the caller's; json_null()
-// for an empty answer. Whatever is not 2xx is an error with the server's message; 401 says how to sign in.
+// path begins with /api/. body is borrowed; NULL sends none. *out_answer (NULL: not wanted) is the caller's;
+// json_null() for an empty answer. Whatever is not 2xx is an error with the server's message; 401 says how to sign in.
 int client_call(struct client *client, const char *method, const char *path, const json_t *body, json_t **out_answer,
                 struct error *err);
 // Text as it comes, to the callback; returns when the server ends it.

@@ -93,7 +93,7 @@ static int read_one(int argc, char **argv, int *index, const struct flag *const 
 int flags_read(int argc, char **argv, const struct flag *const *tables, struct arguments *out_arguments,
                struct error *err)
 {
-    *out_arguments = (struct arguments){0};
+    memset(out_arguments, 0, sizeof(*out_arguments));
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "--") == 0) {
             out_arguments->has_rest = true;

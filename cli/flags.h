@@ -1,5 +1,6 @@
-// Command-line flags by table. A flag may come as `--name value`, `--name=value`, `-n value` or `-nvalue`; switches take no
-// value (or `=true`, `=false`). Words that are no flags are kept in order; after `--` everything is a rest word.
+// Command-line flags by table. A flag may come as `--name value`, `--name=value`, `-n value` or `-nvalue`; switches
+// take no value (or `=true`, `=false`). Words that are no flags are kept in order; after `--` everything is a rest
+// word.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,14 +8,22 @@
 struct arena;
 struct error;
 
-enum flag_type { FLAG_TEXT, FLAG_SWITCH, FLAG_LIST };
+enum flag_type {
+    FLAG_TEXT,
+    FLAG_SWITCH,
+    FLAG_LIST
+};
 
-enum { FLAG_VALUES_MAX = 64, WORDS_MAX = 64, REST_MAX = 256 };
+enum {
+    FLAG_VALUES_MAX = 64,
+    WORDS_MAX = 64,
+    REST_MAX = 256
+};
 
 struct flag {
-    const char *name;     // without the dashes; NULL ends a table
-    const char *alias;    // another spelling, or NULL
-    char letter;          // 0: none
+    const char *name;  // without the dashes; NULL ends a table
+    const char *alias; // another spelling, or NULL
+    char letter;       // 0: none
     enum flag_type type;
     const char *argument; // for the help text
     const char *sentence;

@@ -14,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TOKEN_BYTES_MAX = 16384 };
+enum {
+    TOKEN_BYTES_MAX = 16384
+};
 
 static const char *first_of(const char *a, const char *b, const char *c)
 {
@@ -62,8 +64,7 @@ static int save(const char *path, const json_t *json, struct error *err)
     return 0;
 }
 
-int profile_open(const struct arguments *arguments, struct arena *arena, struct profile *out_profile,
-                 struct error *err)
+int profile_open(const struct arguments *arguments, struct arena *arena, struct profile *out_profile, struct error *err)
 {
     const char *folder = first_of(flag_text(arguments, "config-path"), getenv("RUNAI_CLI_CONFIG_PATH"),
                                   arena_printf(arena, "%s/.runai", home_folder()));

@@ -4,7 +4,9 @@
 
 struct arena;
 
-enum { TABLE_COLUMNS_MAX = 24 };
+enum {
+    TABLE_COLUMNS_MAX = 24
+};
 
 enum table_style {
     TABLE_RULED, // ` Name     Quota ` over a line of dashes: the present command line's

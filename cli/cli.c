@@ -1,0 +1,149 @@
+#include "cli/cli.h"
+
+#include "base/error.h"
+#include "cli/command.h"
+
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// How many words of argv the command takes, 0 where it is another.
+static int words_taken(const struct command *command, int argc, char **argv)
+{
+    const char *at = command->words;
+    for (int i = 0;; i++) {
+        size_t length = strcspn(at, " ");
+        if (i >= argc || strlen(argv[i]) != length || strncmp(argv[i], at, length) != 0)
+            return 0;
+        at += length;
+        if (*at == '\0')
+            return i + 1;
+        at++;
+    }
+}
+
+// The longest match; the table's order decides nothing.
+static const struct command *find_command(int argc, char **argv, int *out_taken)
+{
+    const struct command *found = NULL;
+    *out_taken = 0;
+    for (const struct command *command = COMMANDS; command->words; command++) {
+        int taken = words_taken(command, argc, argv);
+        if (taken > *out_taken) {
+            *out_taken = taken;
+            found = command;
+        }
+    }
+    return found;
+}
+
+int cli_has_command(const char *word)
+{
+    size_t length = strlen(word);
+    for (const struct command *command = COMMANDS; command->words; command++)
+        if (strncmp(command->words, word, length) == 0 &&
+            (command->words[length] == ' ' || command->words[length] == 0))
+            return 1;
+    return 0;
+}
+
+static void list_commands(const char *program, const char *first_word)
+{
+    printf("Usage: %s COMMAND [FLAGS]\n\n", program);
+    for (const struct command *command = COMMANDS; command->words; command++) {
+        size_t length = first_word ? strlen(first_word) : 0;
+        if (first_word && strncmp(command->words, first_word, length) != 0)
+            continue;
+        printf("  %-30s %s%s\n", command->words, command->sentence,
+               command->is_old && !first_word ? " (earlier spelling)" : "");
+    }
+    printf("\n%s COMMAND --help says more of each.\n", program);
+}
+
+static void show_help(const struct cli *cli)
+{
+    printf("Usage: %s %s %s\n\n%s\n\n", cli->program, cli->command->words, cli->command->usage, cli->command->sentence);
+    if (cli->command->flags)
+        flags_help(cli->command->flags);
+    const struct flag *const globals[] = {GLOBAL_FLAGS, NULL};
+    flags_help(globals);
+}
+
+static int read_flags(struct cli *cli, int argc, char **argv, struct error *err)
+{
+    const struct flag *tables[8] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; cli->command->flags && cli->command->flags[i]; i++)
+        tables[count++] = cli->command->flags[i];
+    tables[count] = GLOBAL_FLAGS;
+    if (flags_read(argc, argv, tables, &cli->arguments, err) < 0) {
+        error_details(err, "%s %s --help lists the flags", cli->program, cli->command->words);
+        return -1;
+    }
+    return 0;
+}
+
+static int run(struct cli *cli, int argc, char **argv, struct error *err)
+{
+    const char *token = NULL;
+    if (read_flags(cli, argc, argv, err) < 0)
+        return -1;
+    if (flag_is_set(&cli->arguments, "help")) {
+        show_help(cli);
+        return 0;
+    }
+    if (cli->command->needs >= NEEDS_PROFILE && profile_open(&cli->arguments, &cli->arena, &cli->profile, err) < 0)
+        return -1;
+    if (cli->command->needs == NEEDS_SERVER) {
+        if (profile_read_token(&cli->profile, &cli->arena, &token, err) < 0 ||
+            client_open(profile_url(&cli->profile), token, &cli->arena, &cli->client, err) < 0)
+            return -1;
+        if (!token) {
+            error_set(err, ERROR_UNAUTHORIZED, "nobody is signed in");
+            return error_details(err, "sign in with: %s login user -u MAIL", cli->program);
+        }
+    }
+    return cli->command->run(cli, err);
+}
+
+int cli_main(int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/');
+    const char *program = slash ? slash + 1 : argv[0];
+    struct error err = {0};
+    int taken;
+    const struct command *command = find_command(argc - 1, argv + 1, &taken);
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        list_commands(program, NULL);
+        return argc < 2;
+    }
+    if (!command) {
+        if (cli_has_command(argv[1])) {
+            list_commands(program, argv[1]);
+            return argc < 3 || strcmp(argv[2], "--help") != 0;
+        }
+        fprintf(stderr, "Error: unknown command \"%s\"; %s --help lists them\n", argv[1], program);
+        return 1;
+    }
+    if (sodium_init() < 0)
+        return 1;
+    struct cli *cli = memory_array(1, sizeof(*cli));
+    cli->program = program;
+    cli->command = command;
+    arena_init(&cli->arena);
+    int rc = run(cli, argc - 1 - taken, argv + 1 + taken, &err);
+    if (rc < 0) {
+        fprintf(stderr, "Error: %s\n", err.message);
+        if (*err.details)
+            fprintf(stderr, "%s\n", err.details);
+    }
+    if (fflush(stdout) != 0)
+        rc = -1;
+    client_close(&cli->client);
+    profile_close(&cli->profile);
+    arena_done(&cli->arena);
+    free(cli);
+    return rc < 0;
+}

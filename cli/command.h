@@ -1,0 +1,111 @@
+// A command of the client, and what it runs with.
+#pragma once
+#include "base/arena.h"
+#include "cli/client.h"
+#include "cli/flags.h"
+#include "cli/profile.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+
+// What a word on the command line is about: the API's path and type.
+struct kind {
+    const char *word;      // "training"
+    const char *type;      // the API's: "Training"; NULL: all
+    const char *path;      // "trainings"; NULL where it follows from the workload found
+    const char *framework; // of a distributed one; NULL: any
+};
+
+enum command_needs {
+    NEEDS_NOTHING,
+    NEEDS_PROFILE,
+    NEEDS_SERVER
+}; // SERVER: signed in
+
+struct command;
+
+struct cli {
+    struct arena arena;
+    const char *program;
+    const struct command *command;
+    struct arguments arguments;
+    struct profile profile;
+    struct client client;
+};
+
+typedef int (*command_fn)(struct cli *cli, struct error *err);
+
+struct command {
+    const char *words; // "training submit"
+    command_fn run;
+    enum command_needs needs;
+    const struct kind *kind;
+    const struct flag *const *flags; // tables besides the global ones
+    bool is_old;                     // a spelling of the first generation: its tables, no questions
+    const char *usage;               // behind the words
+    const char *sentence;
+};
+
+extern const struct command COMMANDS[]; // ends with words == NULL
+extern const struct flag GLOBAL_FLAGS[], LIST_FLAGS[], SUBMIT_FLAGS[], OLD_SUBMIT_FLAGS[], LOG_FLAGS[],
+    DESCRIBE_FLAGS[];
+
+// Output.
+enum output {
+    OUTPUT_TABLE,
+    OUTPUT_JSON,
+    OUTPUT_YAML
+};
+enum output cli_output(const struct cli *cli);
+// Prints the value as JSON or YAML, as asked for.
+void cli_print(const struct cli *cli, const json_t *value);
+const char *cli_age(struct cli *cli, const char *time_text);  // "5m", "2h", "3d"
+const char *cli_amount(struct cli *cli, double value);        // two decimals
+const char *cli_text(const json_t *object, const char *path); // "status.phase"; "" where there is none
+double cli_number(const json_t *object, const char *path);
+const json_t *cli_at(const json_t *object, const char *path);
+
+// Server.
+int cli_get(struct cli *cli, json_t **out_answer, struct error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+// All entries of a list under `key` (NULL: a bare array), page by page; path has no offset or limit. Owned by the
+// caller.
+int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out_entries, struct error *err);
+// --project, else the default one; ERROR_INVALID where there is none.
+int cli_project_name(struct cli *cli, const char **out_name, struct error *err);
+int cli_find_project(struct cli *cli, const char *name, json_t **out_project, struct error *err);
+// The workload of this name: in the project asked for, or in the default one. Not deleted ones.
+int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err);
+// "trainings", "workspaces", "distributed", "inferences" of the API's type.
+const char *cli_path_of_type(const char *type);
+// NAME from the words behind the command; ERROR_INVALID where it is missing.
+int cli_name(struct cli *cli, const char **out_name, struct error *err);
+
+// Commands (files of the same names).
+int run_login(struct cli *cli, struct error *err);
+int run_login_user(struct cli *cli, struct error *err);
+int run_login_application(struct cli *cli, struct error *err);
+int run_logout(struct cli *cli, struct error *err);
+int run_whoami(struct cli *cli, struct error *err);
+int run_version(struct cli *cli, struct error *err);
+int run_config_set(struct cli *cli, struct error *err);
+int run_project_set(struct cli *cli, struct error *err);
+int run_cluster_set(struct cli *cli, struct error *err);
+int run_project_list(struct cli *cli, struct error *err);
+int run_department_list(struct cli *cli, struct error *err);
+int run_cluster_list(struct cli *cli, struct error *err);
+int run_node_list(struct cli *cli, struct error *err);
+int run_nodepool_list(struct cli *cli, struct error *err);
+int run_cluster_info(struct cli *cli, struct error *err);
+int run_get_resources(struct cli *cli, struct error *err);
+int run_describe_project(struct cli *cli, struct error *err);
+int run_workload_list(struct cli *cli, struct error *err);
+int run_workload_describe(struct cli *cli, struct error *err);
+int run_workload_delete(struct cli *cli, struct error *err);
+int run_workload_suspend(struct cli *cli, struct error *err);
+int run_workload_resume(struct cli *cli, struct error *err);
+int run_workload_logs(struct cli *cli, struct error *err);
+int run_submit(struct cli *cli, struct error *err);

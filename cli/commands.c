@@ -1,0 +1,188 @@
+// Every command, its words and its flags.
+#include "cli/command.h"
+
+static const struct kind TRAINING = {"training", "Training", "trainings", NULL};
+static const struct kind WORKSPACE = {"workspace", "Workspace", "workspaces", NULL};
+static const struct kind ANY = {"workload", NULL, NULL, NULL};
+static const struct kind DISTRIBUTED = {"distributed", "Distributed", "distributed", NULL};
+static const struct kind PYTORCH = {"training pytorch", "Distributed", "distributed", "PyTorch"};
+static const struct kind MPI = {"training mpi", "Distributed", "distributed", "MPI"};
+static const struct kind TENSORFLOW = {"training tensorflow", "Distributed", "distributed", "TF"};
+static const struct kind XGBOOST = {"training xgboost", "Distributed", "distributed", "XGBoost"};
+static const struct kind JAX = {"training jax", "Distributed", "distributed", "JAX"};
+
+const struct flag GLOBAL_FLAGS[] = {
+    {"help", NULL, 'h', FLAG_SWITCH, "", "say how a command is used"},
+    {"config-file", NULL, 0, FLAG_TEXT, "NAME", "the configuration's file name (default config.json)"},
+    {"config-path", NULL, 0, FLAG_TEXT, "DIR", "its folder (default ~/.runai)"},
+    {"debug", NULL, 'd', FLAG_SWITCH, "", "accepted; says nothing more"},
+    {"quiet", NULL, 'q', FLAG_SWITCH, "", "errors only"},
+    {"verbose", NULL, 0, FLAG_SWITCH, "", "accepted; says nothing more"},
+    {0},
+};
+
+static const struct flag PROJECT_FLAGS[] = {
+    {"project", NULL, 'p', FLAG_TEXT, "NAME", "the project; else the default one"},
+    {0},
+};
+
+const struct flag LIST_FLAGS[] = {
+    {"all", "all-projects", 'A', FLAG_SWITCH, "", "of all projects"},
+    {"json", NULL, 0, FLAG_SWITCH, "", "as JSON"},
+    {"yaml", NULL, 0, FLAG_SWITCH, "", "as YAML"},
+    {"table", NULL, 0, FLAG_SWITCH, "", "as a table (the default)"},
+    {"no-headers", NULL, 0, FLAG_SWITCH, "", "without the titles"},
+    {"columns", NULL, 0, FLAG_TEXT, "A,B", "only these columns, in this order"},
+    {"status", NULL, 0, FLAG_TEXT, "PHASE", "only workloads in this phase"},
+    {"type", NULL, 0, FLAG_TEXT, "TYPE", "only workloads of this type"},
+    {"deleted", NULL, 0, FLAG_SWITCH, "", "deleted workloads"},
+    {"max-items", NULL, 0, FLAG_TEXT, "N", "at most so many"},
+    {"page-size", "limit", 0, FLAG_TEXT, "N", "entries a request (the server's answer is put together)"},
+    {"details", NULL, 'v', FLAG_SWITCH, "", "accepted; nothing more to show"},
+    {0},
+};
+
+const struct flag DESCRIBE_FLAGS[] = {
+    {"output", NULL, 'o', FLAG_TEXT, "FORM", "table, json or yaml"},
+    {"json", NULL, 0, FLAG_SWITCH, "", "as JSON"},
+    {"yaml", NULL, 0, FLAG_SWITCH, "", "as YAML"},
+    {"show-events", "events", 'e', FLAG_SWITCH, "", "with the events (the default)"},
+    {"general", NULL, 0, FLAG_SWITCH, "", "with the general part (the default)"},
+    {"compute", NULL, 0, FLAG_SWITCH, "", "with the compute resources (the default)"},
+    {"pods", NULL, 0, FLAG_SWITCH, "", "with the pods (the default)"},
+    {"networks", NULL, 0, FLAG_SWITCH, "", "with the addresses (the default)"},
+    {"event-limit", NULL, 0, FLAG_TEXT, "N", "at most so many events; -1 for all (default 50)"},
+    {"pod-limit", NULL, 0, FLAG_TEXT, "N", "at most so many pods; -1 for all (default 10)"},
+    {"framework", NULL, 0, FLAG_TEXT, "NAME", "accepted; the name is enough"},
+    {0},
+};
+
+const struct flag LOG_FLAGS[] = {
+    {"follow", NULL, 'f', FLAG_SWITCH, "", "go on until the pod ends"},
+    {"tail", NULL, 't', FLAG_TEXT, "N", "only the last lines; -1 for all"},
+    {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than this: 5m"},
+    {"since-time", NULL, 0, FLAG_TEXT, "TIME", "not older than this: 2026-01-01T00:00:00Z"},
+    {"timestamps", NULL, 0, FLAG_SWITCH, "", "each line with its time"},
+    {"limit-bytes", NULL, 0, FLAG_TEXT, "N", "at most so many bytes"},
+    {"previous", NULL, 0, FLAG_SWITCH, "", "of the run before"},
+    {"pod", NULL, 0, FLAG_TEXT, "NAME", "of this pod; else the newest"},
+    {"container", NULL, 'c', FLAG_TEXT, "NAME", "of this container"},
+    {"wait-timeout", NULL, 0, FLAG_TEXT, "TIME", "accepted; the answer does not wait"},
+    {0},
+};
+
+static const struct flag DELETE_FLAGS[] = {
+    {"yes", NULL, 'y', FLAG_SWITCH, "", "do not ask"},
+    {"all", "all-projects", 'A', FLAG_SWITCH, "", "all workloads of the project"},
+    {0},
+};
+
+static const struct flag USER_FLAGS[] = {
+    {"user", "username", 'u', FLAG_TEXT, "MAIL", "the user"},
+    {"password", NULL, 'p', FLAG_TEXT, "PW", "the password; else it is asked for"},
+    {0},
+};
+
+static const struct flag APPLICATION_FLAGS[] = {
+    {"name", "client-id", 0, FLAG_TEXT, "ID", "the application's name or client id"},
+    {"secret", "client-secret", 0, FLAG_TEXT, "S", "its secret"},
+    {"secret-file", NULL, 0, FLAG_TEXT, "FILE", "a file that holds the secret"},
+    {"interactive", NULL, 0, FLAG_TEXT, "enabled|disabled", "accepted; nothing is asked"},
+    {"save", NULL, 0, FLAG_SWITCH, "", "accepted; the token is always kept"},
+    {0},
+};
+
+static const struct flag CONFIG_FLAGS[] = {
+    {"cp-url", NULL, 0, FLAG_TEXT, "URL", "the server's address"},
+    {"auth-url", NULL, 0, FLAG_TEXT, "URL", "accepted; the server signs in itself"},
+    {0},
+};
+
+#define TABLES(name, ...) static const struct flag *const name[] = {__VA_ARGS__, NULL}
+TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
+TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
+TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
+TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
+TABLES(WITH_SUBMIT, PROJECT_FLAGS, SUBMIT_FLAGS);
+TABLES(WITH_OLD_SUBMIT, PROJECT_FLAGS, OLD_SUBMIT_FLAGS);
+TABLES(WITH_USER, USER_FLAGS);
+TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
+TABLES(WITH_CONFIG, CONFIG_FLAGS);
+
+#define LIFE(words_, kind_)                                                                                          \
+    {words_ " submit", run_submit, NEEDS_SERVER, &kind_, WITH_SUBMIT, false, "[NAME] -i IMAGE [FLAGS] [-- ARGS]",    \
+     "submit one"},                                                                                                  \
+        {words_ " list", run_workload_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "", "list them"},                \
+        {words_ " describe", run_workload_describe, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "show one"}, \
+        {words_ " logs", run_workload_logs, NEEDS_SERVER, &kind_, WITH_LOGS, false, "NAME", "what it printed"},      \
+        {words_ " suspend", run_workload_suspend, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "stop one"},     \
+        {words_ " resume", run_workload_resume, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "run it again"},   \
+    {                                                                                                                \
+        words_ " delete", run_workload_delete, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME...", "delete one"     \
+    }
+
+const struct command COMMANDS[] = {
+    {"login user", run_login_user, NEEDS_PROFILE, NULL, WITH_USER, false, "-u MAIL [-p PW]", "sign in as a user"},
+    {"login application", run_login_application, NEEDS_PROFILE, NULL, WITH_APPLICATION, false, "--name ID --secret S",
+     "sign in as a service account"},
+    {"login app", run_login_application, NEEDS_PROFILE, NULL, WITH_APPLICATION, false, "--name ID --secret S",
+     "the same"},
+    {"login", run_login, NEEDS_PROFILE, NULL, WITH_USER, false, "", "sign in; asks who"},
+    {"logout", run_logout, NEEDS_PROFILE, NULL, NULL, false, "", "forget the token"},
+    {"whoami", run_whoami, NEEDS_SERVER, NULL, NULL, false, "", "who is signed in"},
+    {"version", run_version, NEEDS_NOTHING, NULL, NULL, false, "", "the client's version"},
+    {"config set", run_config_set, NEEDS_PROFILE, NULL, WITH_CONFIG, false, "--cp-url URL", "which server"},
+    {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},
+    {"project set", run_project_set, NEEDS_SERVER, NULL, NULL, false, "NAME", "the default project"},
+    {"project list", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "projects, quota and use"},
+    {"department list", run_department_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "departments, quota and use"},
+    {"cluster list", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "clusters"},
+    {"cluster set", run_cluster_set, NEEDS_SERVER, NULL, NULL, false, "NAME", "the cluster to use"},
+    {"node list", run_node_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "nodes and what is free on them"},
+    {"nodepool list", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "node pools"},
+    {"workload list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "", "workloads of every kind"},
+    {"workload describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME", "show one"},
+    {"workload logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, false, "NAME", "what it printed"},
+    {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "delete one"},
+    {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "stop one"},
+    {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "run it again"},
+    LIFE("training pytorch", PYTORCH),
+    LIFE("training mpi", MPI),
+    LIFE("training tensorflow", TENSORFLOW),
+    LIFE("training xgboost", XGBOOST),
+    LIFE("training jax", JAX),
+    LIFE("training standard", TRAINING),
+    LIFE("training", TRAINING),
+    LIFE("workspace", WORKSPACE),
+    LIFE("distributed", DISTRIBUTED),
+    LIFE("pytorch", PYTORCH),
+    LIFE("mpi", MPI),
+    LIFE("tensorflow", TENSORFLOW),
+    LIFE("xgboost", XGBOOST),
+    LIFE("jax", JAX),
+    // The first generation's spellings.
+    {"submit-mpi", run_submit, NEEDS_SERVER, &MPI, WITH_OLD_SUBMIT, true, "NAME --processes N -i IMAGE [FLAGS]",
+     "submit a distributed training"},
+    {"submit", run_submit, NEEDS_SERVER, &TRAINING, WITH_OLD_SUBMIT, true, "NAME -i IMAGE [-g GPUS] [FLAGS] [-- ARGS]",
+     "submit a training, or with --interactive a workspace"},
+    {"list projects", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "projects and their quota"},
+    {"list nodes", run_node_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "nodes"},
+    {"list clusters", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "clusters"},
+    {"list jobs", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
+    {"list job", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
+    {"list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
+    {"describe project", run_describe_project, NEEDS_SERVER, NULL, WITH_DESCRIBE, true, "NAME", "a project's share"},
+    {"describe job", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, true, "NAME", "a workload"},
+    {"describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, true, "NAME [--show-events]", "a workload"},
+    {"get resources", run_get_resources, NEEDS_SERVER, NULL, WITH_LIST, true, "--project NAME",
+     "quota against allocation, by node pool"},
+    {"get node-pools", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "node pools"},
+    {"get", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, true, "NAME", "a workload"},
+    {"cluster-info", run_cluster_info, NEEDS_SERVER, NULL, WITH_LIST, true, "", "nodes and GPUs, by node pool"},
+    {"delete job", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME...", "delete workloads"},
+    {"delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME...", "delete workloads"},
+    {"suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME", "stop a workload"},
+    {"resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME", "run it again"},
+    {"logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, true, "NAME", "what it printed"},
+    {0},
+};

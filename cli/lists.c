@@ -1,0 +1,275 @@
+// Lists of projects, departments, clusters, nodes, node pools; the cluster's and a project's figures.
+#include "base/error.h"
+#include "base/quantity.h"
+#include "cli/command.h"
+#include "cli/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS(titles) titles, sizeof(titles) / sizeof((titles)[0])
+
+static void print_table(const struct cli *cli, const struct table *table)
+{
+    table_print(table, cli->command->is_old ? TABLE_PLAIN : TABLE_RULED, flag_text(&cli->arguments, "columns"),
+                !flag_is_set(&cli->arguments, "no-headers"));
+}
+
+// Adds a row for an entry.
+typedef void (*row_fn)(struct cli *cli, const json_t *entry, struct table *table);
+
+// A list as asked for: JSON, YAML or a table. key NULL: a bare array.
+static int show_list(struct cli *cli, const char *path, const char *key, const char *const *titles, size_t count,
+                     row_fn add_row, struct error *err)
+{
+    json_t *entries, *entry;
+    size_t i;
+    if (cli_get_all(cli, path, key, &entries, err) < 0)
+        return -1;
+    if (cli_output(cli) != OUTPUT_TABLE) {
+        cli_print(cli, entries);
+    } else {
+        struct table table;
+        table_init(&table, &cli->arena, titles, count);
+        json_array_foreach(entries, i, entry) add_row(cli, entry, &table);
+        print_table(cli, &table);
+    }
+    json_decref(entries);
+    return 0;
+}
+
+static const char *ratio(struct cli *cli, double part, double whole)
+{
+    return whole > 0 ? arena_printf(&cli->arena, "%.2f%%", 100 * part / whole) : "-";
+}
+
+static void add_unit(struct cli *cli, const json_t *unit, struct table *table)
+{
+    double quota = cli_number(unit, "totalResources.gpuQuota"),
+           held = cli_number(unit, "status.quotaStatus.allocated.gpu");
+    table_add(table, (const char *const[]){cli_text(unit, "name"), cli_amount(cli, quota), cli_amount(cli, held),
+                                           ratio(cli, held, quota)});
+}
+
+static const char *limit_of(struct cli *cli, const json_t *project)
+{
+    long seconds = (long)cli_number(project, "effective.schedulingRules.interactiveJobTimeLimitSeconds");
+    return seconds > 0 ? arena_printf(&cli->arena, "%ldh%ldm%lds", seconds / 3600, seconds % 3600 / 60, seconds % 60)
+                       : "-";
+}
+
+static void add_old_project(struct cli *cli, const json_t *project, struct table *table)
+{
+    const char *name = cli_text(project, "name"), *chosen = profile_project(&cli->profile);
+    char quota[QUANTITY_TEXT_SIZE];
+    quantity_format_milli((int64_t)(cli_number(project, "totalResources.gpuQuota") * 1000 + 0.5), quota);
+    if (chosen && strcmp(chosen, name) == 0)
+        name = arena_printf(&cli->arena, "%s (default)", name);
+    table_add(table, (const char *const[]){name, cli_text(project, "parent.name"), arena_strdup(&cli->arena, quota),
+                                           limit_of(cli, project), NULL, NULL});
+}
+
+int run_project_list(struct cli *cli, struct error *err)
+{
+    static const char *const TITLES[] = {"Name", "GPU Quota", "Allocated GPUs", "GPU Allocation Ratio"};
+    static const char *const OLD_TITLES[] = {"PROJECT",   "DEPARTMENT",   "DESERVED GPUs",
+                                             "INT LIMIT", "INT AFFINITY", "TRAIN AFFINITY"};
+    if (cli->command->is_old)
+        return show_list(cli, "/api/v1/org-unit/projects?sortBy=name", "projects", COLUMNS(OLD_TITLES), add_old_project,
+                         err);
+    return show_list(cli, "/api/v1/org-unit/projects?sortBy=name", "projects", COLUMNS(TITLES), add_unit, err);
+}
+
+int run_department_list(struct cli *cli, struct error *err)
+{
+    static const char *const TITLES[] = {"Name", "GPU Quota", "Allocated GPUs", "GPU Allocation Ratio"};
+    return show_list(cli, "/api/v1/org-unit/departments?verbosity=verbose&sortBy=name", "departments", COLUMNS(TITLES),
+                     add_unit, err);
+}
+
+static void add_cluster(struct cli *cli, const json_t *cluster, struct table *table)
+{
+    const char *current = profile_get(&cli->profile, "cluster", "uuid");
+    bool is_current = current && strcmp(current, cli_text(cluster, "uuid")) == 0;
+    table_add(table, (const char *const[]){
+                         arena_printf(&cli->arena, "%s%s", cli_text(cluster, "name"), is_current ? " (current)" : ""),
+                         cli_text(cluster, "uuid"), cli_text(cluster, "status.state"), cli_text(cluster, "version")});
+}
+
+int run_cluster_list(struct cli *cli, struct error *err)
+{
+    static const char *const TITLES[] = {"Name", "ID", "State", "Version"};
+    return show_list(cli, "/api/v1/clusters", NULL, COLUMNS(TITLES), add_cluster, err);
+}
+
+static const char *memory_text(struct cli *cli, double bytes)
+{
+    return arena_printf(&cli->arena, "%.1f GiB", bytes / (1 << 30));
+}
+
+static void add_node(struct cli *cli, const json_t *node, struct table *table)
+{
+    double gpus = cli_number(node, "gpuInfo.gpuCount"), held = cli_number(node, "prorata.allocatedGpus");
+    const char *type = cli_text(node, "gpuInfo.gpuType");
+    table_add(
+        table,
+        (const char *const[]){
+            cli_text(node, "name"), cli_text(node, "status"), cli_text(node, "nodePool"), *type ? type : "-",
+            arena_printf(&cli->arena, "%.0f", gpus), cli_amount(cli, held), cli_amount(cli, gpus - held),
+            arena_printf(&cli->arena, "%.1f/%.1f", cli_number(node, "prorata.allocatedCpuCores"),
+                         cli_number(node, "prorata.cpuCores")),
+            arena_printf(&cli->arena, "%s/%s", memory_text(cli, cli_number(node, "prorata.allocatedCpuMemoryBytes")),
+                         memory_text(cli, cli_number(node, "prorata.cpuMemoryBytes")))});
+}
+
+int run_node_list(struct cli *cli, struct error *err)
+{
+    static const char *const TITLES[] = {"Name",           "Status",    "Node Pool",   "GPU Type", "GPU Devices",
+                                         "Allocated GPUs", "Free GPUs", "CPU (Cores)", "Memory"};
+    return show_list(cli, "/api/v1/nodes?sortBy=name", "nodes", COLUMNS(TITLES), add_node, err);
+}
+
+struct pool_figures {
+    double gpus, held;
+    long nodes, ready;
+};
+
+// Figures of a pool ("" for all of them) from the nodes' list.
+static struct pool_figures sum_nodes(const json_t *nodes, const char *pool)
+{
+    struct pool_figures sum = {0};
+    json_t *node;
+    size_t i;
+    json_array_foreach(nodes, i, node)
+    {
+        if (*pool && strcmp(cli_text(node, "nodePool"), pool) != 0)
+            continue;
+        sum.nodes++;
+        sum.ready += strcmp(cli_text(node, "status"), "Ready") == 0;
+        sum.gpus += cli_number(node, "gpuInfo.gpuCount");
+        sum.held += cli_number(node, "prorata.allocatedGpus");
+    }
+    return sum;
+}
+
+int run_nodepool_list(struct cli *cli, struct error *err)
+{
+    static const char *const TITLES[] = {"Name", "Label", "Status", "Nodes", "GPUs", "Allocated GPUs"};
+    json_t *pools, *nodes, *pool;
+    size_t i;
+    if (cli_get_all(cli, "/api/v1/node-pools?sortBy=name", "nodepools", &pools, err) < 0)
+        return -1;
+    if (cli_output(cli) != OUTPUT_TABLE) {
+        cli_print(cli, pools);
+        json_decref(pools);
+        return 0;
+    }
+    if (cli_get_all(cli, "/api/v1/nodes", "nodes", &nodes, err) < 0) {
+        json_decref(pools);
+        return -1;
+    }
+    struct table table;
+    table_init(&table, &cli->arena, COLUMNS(TITLES));
+    json_array_foreach(pools, i, pool)
+    {
+        const char *name = cli_text(pool, "name"), *key = cli_text(pool, "labelKey");
+        struct pool_figures sum = sum_nodes(nodes, name);
+        table_add(&table, (const char *const[]){
+                              name, *key ? arena_printf(&cli->arena, "%s=%s", key, cli_text(pool, "labelValue")) : "-",
+                              cli_text(pool, "phase"), arena_printf(&cli->arena, "%ld", sum.nodes),
+                              arena_printf(&cli->arena, "%.0f", sum.gpus), cli_amount(cli, sum.held)});
+    }
+    print_table(cli, &table);
+    json_decref(nodes);
+    json_decref(pools);
+    return 0;
+}
+
+int run_cluster_info(struct cli *cli, struct error *err)
+{
+    static const char *const TITLES[] = {"NODE POOL", "NODES", "READY", "GPUs", "ALLOCATED GPUs", "FREE GPUs"};
+    json_t *pools, *nodes, *pool;
+    size_t i;
+    if (cli_get_all(cli, "/api/v1/node-pools?sortBy=name", "nodepools", &pools, err) < 0)
+        return -1;
+    if (cli_get_all(cli, "/api/v1/nodes", "nodes", &nodes, err) < 0) {
+        json_decref(pools);
+        return -1;
+    }
+    struct table table;
+    table_init(&table, &cli->arena, COLUMNS(TITLES));
+    for (i = 0; i <= json_array_size(pools); i++) {
+        pool = json_array_get(pools, i);
+        const char *name = pool ? cli_text(pool, "name") : "";
+        struct pool_figures sum = sum_nodes(nodes, name);
+        table_add(&table, (const char *const[]){pool ? name : "total", arena_printf(&cli->arena, "%ld", sum.nodes),
+                                                arena_printf(&cli->arena, "%ld", sum.ready),
+                                                arena_printf(&cli->arena, "%.0f", sum.gpus), cli_amount(cli, sum.held),
+                                                cli_amount(cli, sum.gpus - sum.held)});
+    }
+    print_table(cli, &table);
+    json_decref(nodes);
+    json_decref(pools);
+    return 0;
+}
+
+static const char *bound(struct cli *cli, const json_t *value)
+{
+    return json_is_number(value) ? cli_amount(cli, json_number_value(value)) : "unlimited";
+}
+
+static void print_resources(struct cli *cli, const json_t *project)
+{
+    static const char *const TITLES[] = {"NODE POOL",      "GPU QUOTA",       "GPU LIMIT", "WEIGHT",
+                                         "ALLOCATED GPUs", "NON-PREEMPTIBLE", "REQUESTED", "RANK"};
+    struct table table;
+    json_t *resource;
+    size_t i;
+    table_init(&table, &cli->arena, COLUMNS(TITLES));
+    json_array_foreach(cli_at(project, "resources"), i, resource)
+    {
+        const json_t *status = json_array_get(cli_at(project, "status.nodePoolQuotaStatuses"), i);
+        table_add(&table, (const char *const[]){
+                              cli_text(resource, "nodePool.name"), bound(cli, cli_at(resource, "gpu.deserved")),
+                              bound(cli, cli_at(resource, "gpu.limit")),
+                              arena_printf(&cli->arena, "%g", cli_number(resource, "gpu.overQuotaWeight")),
+                              cli_amount(cli, cli_number(status, "allocated.gpu")),
+                              cli_amount(cli, cli_number(status, "allocatedNonPreemptible.gpu")),
+                              cli_amount(cli, cli_number(status, "requested.gpu")), cli_text(resource, "rank")});
+    }
+    table_print(&table, TABLE_PLAIN, flag_text(&cli->arguments, "columns"), 1);
+}
+
+int run_get_resources(struct cli *cli, struct error *err)
+{
+    const char *name;
+    json_t *project;
+    if (cli_project_name(cli, &name, err) < 0 || cli_find_project(cli, name, &project, err) < 0)
+        return -1;
+    if (cli_output(cli) != OUTPUT_TABLE)
+        cli_print(cli, project);
+    else
+        print_resources(cli, project);
+    json_decref(project);
+    return 0;
+}
+
+int run_describe_project(struct cli *cli, struct error *err)
+{
+    const char *name;
+    json_t *project;
+    if (cli_name(cli, &name, err) < 0 || cli_find_project(cli, name, &project, err) < 0)
+        return -1;
+    if (cli_output(cli) != OUTPUT_TABLE) {
+        cli_print(cli, project);
+    } else {
+        printf("Name: %s\nID: %s\nDepartment: %s\nNamespace: %s\nStatus: %s\nGPU Quota: %s\nAllocated GPUs: %s\n\n",
+               name, cli_text(project, "id"), cli_text(project, "parent.name"), cli_text(project, "status.namespace"),
+               cli_text(project, "status.phase"), cli_amount(cli, cli_number(project, "totalResources.gpuQuota")),
+               cli_amount(cli, cli_number(project, "status.quotaStatus.allocated.gpu")));
+        print_resources(cli, project);
+    }
+    json_decref(project);
+    return 0;
+}

@@ -1,0 +1,125 @@
+// Asking the server for things by their names.
+#include "base/error.h"
+#include "cli/command.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PAGE_DEFAULT = 100,
+    PAGE_MAX = 500
+};
+
+int cli_get(struct cli *cli, json_t **out_answer, struct error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *path = arena_vprintf(&cli->arena, format, args);
+    va_end(args);
+    return client_call(&cli->client, "GET", path, NULL, out_answer, err);
+}
+
+static size_t number_flag(const struct cli *cli, const char *name, size_t fallback)
+{
+    const char *text = flag_text(&cli->arguments, name);
+    long number = text ? strtol(text, NULL, 10) : 0;
+    return number > 0 ? (size_t)number : fallback;
+}
+
+int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out_entries, struct error *err)
+{
+    json_t *all = json_array();
+    size_t page = number_flag(cli, "page-size", PAGE_DEFAULT), most = number_flag(cli, "max-items", SIZE_MAX);
+    if (page > PAGE_MAX)
+        page = PAGE_MAX;
+    for (size_t count = page; count == page && json_array_size(all) < most;) {
+        json_t *answer;
+        if (cli_get(cli, &answer, err, "%s%coffset=%zu&limit=%zu", path, strchr(path, '?') ? '&' : '?',
+                    json_array_size(all), page) < 0) {
+            json_decref(all);
+            return -1;
+        }
+        json_t *entries = key ? json_object_get(answer, key) : answer;
+        count = json_array_size(entries);
+        json_array_extend(all, entries);
+        if (!key)
+            count = 0; // bare arrays come whole
+        json_decref(answer);
+    }
+    while (json_array_size(all) > most)
+        json_array_remove(all, json_array_size(all) - 1);
+    *out_entries = all;
+    return 0;
+}
+
+int cli_project_name(struct cli *cli, const char **out_name, struct error *err)
+{
+    const char *name = flag_text(&cli->arguments, "project");
+    if (!name)
+        name = profile_project(&cli->profile);
+    if (!name) {
+        error_set(err, ERROR_INVALID, "no project is named");
+        return error_details(err, "use --project NAME, or set a default: %s project set NAME", cli->program);
+    }
+    *out_name = name;
+    return 0;
+}
+
+// The first entry of a list that was asked for by name.
+static int first_of(json_t *answer, const char *key, const char *what, const char *name, json_t **out_entry,
+                    struct error *err)
+{
+    json_t *entry = json_incref(json_array_get(json_object_get(answer, key), 0));
+    json_decref(answer);
+    if (!entry)
+        return error_set(err, ERROR_NOT_FOUND, "no %s was found with the name %s", what, name);
+    *out_entry = entry;
+    return 0;
+}
+
+int cli_find_project(struct cli *cli, const char *name, json_t **out_project, struct error *err)
+{
+    json_t *answer;
+    if (cli_get(cli, &answer, err, "/api/v1/org-unit/projects?filterBy=%s",
+                client_escape(&cli->client, arena_printf(&cli->arena, "name==%s", name))) < 0)
+        return -1;
+    return first_of(answer, "projects", "project", name, out_project, err);
+}
+
+int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err)
+{
+    json_t *answer;
+    const char *project;
+    if (cli_project_name(cli, &project, err) < 0)
+        return -1;
+    const char *filter = arena_printf(&cli->arena, "name==%s,projectName==%s", name, project);
+    if (cli->command->kind && cli->command->kind->type)
+        filter = arena_printf(&cli->arena, "%s,type==%s", filter, cli->command->kind->type);
+    if (cli_get(cli, &answer, err, "/api/v1/workloads?filterBy=%s", client_escape(&cli->client, filter)) < 0)
+        return -1;
+    if (first_of(answer, "workloads", "workload", name, out_workload, err) == 0)
+        return 0;
+    return error_set(err, ERROR_NOT_FOUND, "no workload was found: %s in project %s", name, project);
+}
+
+const char *cli_path_of_type(const char *type)
+{
+    static const char *const PATHS[][2] = {{"Training", "trainings"},
+                                           {"Workspace", "workspaces"},
+                                           {"Distributed", "distributed"},
+                                           {"Inference", "inferences"}};
+    for (size_t i = 0; i < sizeof(PATHS) / sizeof(PATHS[0]); i++)
+        if (strcmp(PATHS[i][0], type) == 0)
+            return PATHS[i][1];
+    return "trainings";
+}
+
+int cli_name(struct cli *cli, const char **out_name, struct error *err)
+{
+    if (cli->arguments.word_count == 0)
+        return error_set(err, ERROR_INVALID, "a name is missing: %s %s %s", cli->program, cli->command->words,
+                         cli->command->usage);
+    *out_name = cli->arguments.words[0];
+    return 0;
+}

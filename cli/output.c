@@ -1,0 +1,118 @@
+// What commands share for showing things: tables of values, JSON, YAML, ages.
+#include "base/error.h"
+#include "base/timestamp.h"
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum output cli_output(const struct cli *cli)
+{
+    const char *form = flag_text(&cli->arguments, "output");
+    if (flag_is_set(&cli->arguments, "json") || (form && strcmp(form, "json") == 0))
+        return OUTPUT_JSON;
+    if (flag_is_set(&cli->arguments, "yaml") || (form && strcmp(form, "yaml") == 0))
+        return OUTPUT_YAML;
+    return OUTPUT_TABLE;
+}
+
+static void indent(int depth)
+{
+    for (int i = 0; i < depth; i++)
+        fputs("  ", stdout);
+}
+
+// A scalar. Text is quoted as JSON is, which YAML reads too.
+static void print_scalar(const json_t *value)
+{
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    fputs(text ? text : "null", stdout);
+    free(text);
+}
+
+static void print_yaml(const json_t *value, int depth, bool after_dash)
+{
+    const char *key;
+    json_t *item;
+    size_t i;
+    if (json_is_object(value) && json_object_size(value) > 0) {
+        json_object_foreach((json_t *)value, key, item)
+        {
+            if (!after_dash)
+                indent(depth);
+            after_dash = false;
+            bool nested = (json_is_object(item) && json_object_size(item) > 0) ||
+                          (json_is_array(item) && json_array_size(item) > 0);
+            printf("%s:%s", key, nested ? "\n" : " ");
+            print_yaml(item, depth + 1, false);
+        }
+    } else if (json_is_array(value) && json_array_size(value) > 0) {
+        json_array_foreach(value, i, item)
+        {
+            indent(depth);
+            fputs("- ", stdout);
+            print_yaml(item, depth + 1, true);
+        }
+    } else {
+        print_scalar(value);
+        putchar('\n');
+    }
+}
+
+void cli_print(const struct cli *cli, const json_t *value)
+{
+    if (cli_output(cli) == OUTPUT_YAML) {
+        print_yaml(value, 0, false);
+        return;
+    }
+    char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    puts(text ? text : "null");
+    free(text);
+}
+
+const char *cli_age(struct cli *cli, const char *time_text)
+{
+    int64_t time_ms;
+    if (timestamp_parse(time_text, &time_ms, NULL) < 0)
+        return "-";
+    int64_t seconds = (timestamp_now_ms() - time_ms) / 1000;
+    if (seconds < 0)
+        seconds = 0;
+    if (seconds < 60)
+        return arena_printf(&cli->arena, "%" PRId64 "s", seconds);
+    if (seconds < 3600)
+        return arena_printf(&cli->arena, "%" PRId64 "m", seconds / 60);
+    if (seconds < 86400)
+        return arena_printf(&cli->arena, "%" PRId64 "h", seconds / 3600);
+    return arena_printf(&cli->arena, "%" PRId64 "d", seconds / 86400);
+}
+
+const char *cli_amount(struct cli *cli, double value)
+{
+    return arena_printf(&cli->arena, "%.2f", value);
+}
+
+const json_t *cli_at(const json_t *object, const char *path)
+{
+    char key[64];
+    while (object && *path) {
+        size_t length = strcspn(path, ".");
+        snprintf(key, sizeof(key), "%.*s", (int)length, path);
+        object = json_object_get(object, key);
+        path += length + (path[length] == '.');
+    }
+    return object;
+}
+
+const char *cli_text(const json_t *object, const char *path)
+{
+    const char *text = json_string_value(cli_at(object, path));
+    return text ? text : "";
+}
+
+double cli_number(const json_t *object, const char *path)
+{
+    return json_number_value(cli_at(object, path));
+}

@@ -1,0 +1,190 @@
+// login, logout, whoami, config, version, and the defaults.
+#include "base/error.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+static bool is_quiet(const struct cli *cli)
+{
+    return flag_is_set(&cli->arguments, "quiet");
+}
+
+// Asks at the terminal; `secret` does not show what is typed. NULL without a terminal.
+static const char *ask(struct cli *cli, const char *question, bool secret)
+{
+    char line[512];
+    struct termios before, silent;
+    if (!isatty(STDIN_FILENO))
+        return NULL;
+    fputs(question, stderr);
+    if (secret && tcgetattr(STDIN_FILENO, &before) == 0) {
+        silent = before;
+        silent.c_lflag &= (tcflag_t)~ECHO;
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+    }
+    const char *got = fgets(line, sizeof(line), stdin);
+    if (secret) {
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+        fputc('\n', stderr);
+    }
+    if (!got)
+        return NULL;
+    line[strcspn(line, "\n")] = '\0';
+    return arena_strdup(&cli->arena, line);
+}
+
+// Takes the grant's body over; keeps the token and the cluster.
+static int sign_in(struct cli *cli, json_t *grant, const char *who, struct error *err)
+{
+    json_t *answer = NULL, *clusters = NULL;
+    int rc = client_open(profile_url(&cli->profile), NULL, &cli->arena, &cli->client, err);
+    if (rc == 0)
+        rc = client_call(&cli->client, "POST", "/api/v1/token", grant, &answer, err);
+    json_decref(grant);
+    if (rc == 0) {
+        cli->client.token = arena_strdup(&cli->arena, cli_text(answer, "accessToken"));
+        rc = profile_save_token(&cli->profile, cli->client.token, err);
+    }
+    if (rc == 0 && client_call(&cli->client, "GET", "/api/v1/clusters", NULL, &clusters, NULL) == 0 &&
+        json_array_size(clusters) > 0) {
+        profile_set(&cli->profile, "cluster", "uuid", cli_text(json_array_get(clusters, 0), "uuid"));
+        rc = profile_save(&cli->profile, err);
+    }
+    if (rc == 0 && !is_quiet(cli))
+        printf("Logged in as %s\n", who);
+    json_decref(answer);
+    json_decref(clusters);
+    return rc;
+}
+
+int run_login_user(struct cli *cli, struct error *err)
+{
+    const char *user = flag_text(&cli->arguments, "user"), *password = flag_text(&cli->arguments, "password");
+    if (!user)
+        user = ask(cli, "User: ", false);
+    if (!user)
+        return error_set(err, ERROR_INVALID, "--user is missing");
+    if (!password)
+        password = ask(cli, "Password: ", true);
+    if (!password)
+        return error_set(err, ERROR_INVALID, "--password is missing");
+    return sign_in(cli, json_pack("{s:s, s:s, s:s}", "grantType", "password", "username", user, "password", password),
+                   user, err);
+}
+
+int run_login(struct cli *cli, struct error *err)
+{
+    return run_login_user(cli, err);
+}
+
+static int read_secret_file(struct cli *cli, const char *path, const char **out_secret, struct error *err)
+{
+    char line[1024];
+    FILE *file = fopen(path, "re");
+    if (!file || !fgets(line, sizeof(line), file)) {
+        if (file)
+            fclose(file);
+        return error_set(err, ERROR_INVALID, "%s: cannot be read", path);
+    }
+    fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    *out_secret = arena_strdup(&cli->arena, line);
+    return 0;
+}
+
+int run_login_application(struct cli *cli, struct error *err)
+{
+    const char *name = flag_text(&cli->arguments, "name"), *secret = flag_text(&cli->arguments, "secret");
+    const char *file = flag_text(&cli->arguments, "secret-file");
+    if (!secret && file && read_secret_file(cli, file, &secret, err) < 0)
+        return -1;
+    if (!name || !secret)
+        return error_set(err, ERROR_INVALID, "--name and --secret are needed");
+    // The old grant takes the application's name as well as its client id.
+    return sign_in(cli, json_pack("{s:s, s:s, s:s}", "grantType", "app_token", "appID", name, "appSecret", secret),
+                   name, err);
+}
+
+int run_logout(struct cli *cli, struct error *err)
+{
+    if (profile_remove_token(&cli->profile, err) < 0)
+        return -1;
+    if (!is_quiet(cli))
+        puts("Logged out");
+    return 0;
+}
+
+int run_whoami(struct cli *cli, struct error *err)
+{
+    json_t *session;
+    if (cli_get(cli, &session, err, "/api/v1/session") < 0)
+        return -1;
+    printf("User: %s\nLogged in to: %s\n", cli_text(session, "name"), cli->client.url);
+    json_decref(session);
+    return 0;
+}
+
+int run_version(struct cli *cli, struct error *err)
+{
+    (void)cli;
+    (void)err;
+    puts("prorata " PRORATA_VERSION);
+    return 0;
+}
+
+int run_config_set(struct cli *cli, struct error *err)
+{
+    const char *url = flag_text(&cli->arguments, "cp-url");
+    if (!url)
+        return error_set(err, ERROR_INVALID, "--cp-url is missing");
+    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+        return error_set(err, ERROR_INVALID, "--cp-url: begins with http:// or https://, got %s", url);
+    profile_set(&cli->profile, "control_plane", "url", url);
+    if (profile_save(&cli->profile, err) < 0)
+        return -1;
+    if (!is_quiet(cli))
+        printf("control plane %s configured successfully\n", url);
+    return 0;
+}
+
+int run_project_set(struct cli *cli, struct error *err)
+{
+    const char *name;
+    json_t *project;
+    if (cli_name(cli, &name, err) < 0 || cli_find_project(cli, name, &project, err) < 0)
+        return -1;
+    json_decref(project);
+    profile_set(&cli->profile, "project", "name", name);
+    if (profile_save(&cli->profile, err) < 0)
+        return -1;
+    if (cli->command->is_old)
+        printf("Project %s has been set as default project\n", name);
+    else
+        printf("project %s configured successfully\n", name);
+    return 0;
+}
+
+int run_cluster_set(struct cli *cli, struct error *err)
+{
+    const char *name;
+    json_t *clusters, *cluster;
+    size_t i;
+    if (cli_name(cli, &name, err) < 0 || cli_get(cli, &clusters, err, "/api/v1/clusters") < 0)
+        return -1;
+    int rc = error_set(err, ERROR_NOT_FOUND, "no cluster was found with the name %s", name);
+    json_array_foreach(clusters, i, cluster)
+    {
+        if (strcmp(cli_text(cluster, "name"), name) == 0 || strcmp(cli_text(cluster, "uuid"), name) == 0) {
+            profile_set(&cli->profile, "cluster", "uuid", cli_text(cluster, "uuid"));
+            rc = profile_save(&cli->profile, err);
+            if (rc == 0)
+                printf("cluster %s configured successfully\n", name);
+        }
+    }
+    json_decref(clusters);
+    return rc;
+}

@@ -1,0 +1,416 @@
+#include "cli/submit.h"
+
+#include "base/duration.h"
+#include "base/error.h"
+#include "cli/command.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int parse_number(const char *flag, const char *text, double *out_number, struct error *err)
+{
+    char *end;
+    *out_number = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(*out_number))
+        return error_set(err, ERROR_INVALID, "--%s: not a number: %s", flag, text);
+    return 0;
+}
+
+static json_t *named_item(const char *flag, const char *text, struct error *err)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text) {
+        error_set(err, ERROR_INVALID, "--%s: NAME=VALUE is wanted, got %s", flag, text);
+        return NULL;
+    }
+    return json_pack("{s:s%, s:s}", "name", text, (size_t)(equals - text), "value", equals + 1);
+}
+
+// NULL with err set where the text is not of the form.
+static json_t *field_value(const struct spec_field *field, const struct flag_value *value, struct error *err)
+{
+    const char *text = value->texts[value->count - 1];
+    double number;
+    int64_t ms;
+    json_t *list;
+    switch (field->form) {
+    case FIELD_TEXT:
+        return json_string(text);
+    case FIELD_SWITCH:
+        return json_boolean(strcmp(text, "false") != 0);
+    case FIELD_INTEGER:
+    case FIELD_NUMBER:
+        if (parse_number(field->flag, text, &number, err) < 0)
+            return NULL;
+        if (field->form == FIELD_NUMBER)
+            return json_real(number);
+        if (number != floor(number)) {
+            error_set(err, ERROR_INVALID, "--%s: a whole number is wanted, got %s", field->flag, text);
+            return NULL;
+        }
+        return json_integer((json_int_t)number);
+    case FIELD_SECONDS:
+        if (duration_parse(text, &ms, err) < 0) {
+            error_prefix(err, "--%s: ", field->flag);
+            return NULL;
+        }
+        return json_integer(ms / 1000);
+    case FIELD_TEXTS:
+    case FIELD_NAMED:
+        list = json_array();
+        for (size_t i = 0; i < value->count; i++) {
+            json_t *item = field->form == FIELD_TEXTS ? json_string(value->texts[i])
+                                                      : named_item(field->flag, value->texts[i], err);
+            if (!item) {
+                json_decref(list);
+                return NULL;
+            }
+            json_array_append_new(list, item);
+        }
+        return list;
+    }
+    return NULL;
+}
+
+// Sets spec.a.b; takes value over.
+static void set_at(json_t *spec, const char *path, json_t *value)
+{
+    const char *dot = strchr(path, '.');
+    if (!dot) {
+        json_object_set_new(spec, path, value);
+        return;
+    }
+    char section[64];
+    snprintf(section, sizeof(section), "%.*s", (int)(dot - path), path);
+    json_t *object = json_object_get(spec, section);
+    if (!object) {
+        object = json_object();
+        json_object_set_new(spec, section, object);
+    }
+    json_object_set_new(object, dot + 1, value);
+}
+
+static int take_fields(const struct cli *cli, json_t *spec, struct error *err)
+{
+    for (const struct spec_field *field = SPEC_FIELDS; field->flag; field++) {
+        const struct flag_value *value = flag_values(&cli->arguments, field->flag);
+        if (!value)
+            continue;
+        json_t *json = field_value(field, value, err);
+        if (!json)
+            return -1;
+        set_at(spec, field->path, json);
+    }
+    return 0;
+}
+
+// The parts of `a=1,b=2,c`; NULL where the key is missing, "" where it has no value.
+static const char *part_of(struct cli *cli, const char *text, const char *key)
+{
+    char *rest = arena_strdup(&cli->arena, text), *part;
+    while ((part = strsep(&rest, ","))) {
+        size_t length = strlen(key);
+        if (strncmp(part, key, length) == 0 && (part[length] == '=' || part[length] == '\0'))
+            return part[length] == '=' ? part + length + 1 : "";
+    }
+    return NULL;
+}
+
+static void set_part(struct cli *cli, json_t *object, const char *text, const char *key, const char *field)
+{
+    const char *part = part_of(cli, text, key);
+    if (part && *part)
+        json_object_set_new(object, field, json_string(part));
+}
+
+static void append_to(json_t *spec, const char *path, json_t *item)
+{
+    const json_t *list = cli_at(spec, path);
+    json_t *longer = list ? json_copy((json_t *)list) : json_array();
+    json_array_append_new(longer, item);
+    set_at(spec, path, longer);
+}
+
+static void take_structures(struct cli *cli, json_t *spec)
+{
+    const struct flag_value *value;
+    if ((value = flag_values(&cli->arguments, "toleration")))
+        for (size_t i = 0; i < value->count; i++) {
+            json_t *item = json_object();
+            set_part(cli, item, value->texts[i], "key", "key");
+            set_part(cli, item, value->texts[i], "value", "value");
+            set_part(cli, item, value->texts[i], "operator", "operator");
+            set_part(cli, item, value->texts[i], "effect", "effect");
+            append_to(spec, "tolerations", item);
+        }
+    if ((value = flag_values(&cli->arguments, "extended-resource")))
+        for (size_t i = 0; i < value->count; i++) {
+            const char *equals = strchr(value->texts[i], '=');
+            size_t length = equals ? (size_t)(equals - value->texts[i]) : strlen(value->texts[i]);
+            append_to(
+                spec, "compute.extendedResources",
+                json_pack("{s:s%, s:s}", "resource", value->texts[i], length, "quantity", equals ? equals + 1 : "1"));
+        }
+    if ((value = flag_values(&cli->arguments, "host-path")))
+        for (size_t i = 0; i < value->count; i++) {
+            json_t *item = json_pack("{s:b}", "readOnly", part_of(cli, value->texts[i], "readwrite") == NULL);
+            set_part(cli, item, value->texts[i], "path", "path");
+            set_part(cli, item, value->texts[i], "mount", "mountPath");
+            append_to(spec, "storage.hostPath", item);
+        }
+    if ((value = flag_values(&cli->arguments, "existing-pvc")))
+        for (size_t i = 0; i < value->count; i++) {
+            json_t *item = json_pack("{s:b}", "existingPvc", 1);
+            set_part(cli, item, value->texts[i], "claimname", "claimName");
+            set_part(cli, item, value->texts[i], "path", "path");
+            append_to(spec, "storage.pvc", item);
+        }
+    if ((value = flag_values(&cli->arguments, "exclude-node")))
+        for (size_t i = 0; i < value->count; i++) {
+            json_t *expression = json_pack("{s:s, s:s, s:[s]}", "key", "kubernetes.io/hostname", "operator", "NotIn",
+                                           "values", value->texts[i]);
+            append_to(spec, "nodeAffinityRequired.nodeSelectorTerms",
+                      json_pack("{s:[o]}", "matchExpressions", expression));
+        }
+}
+
+static json_t *port_item(struct cli *cli, const char *text, const char *service)
+{
+    json_t *item = json_object();
+    const char *container = part_of(cli, text, "container"), *external = part_of(cli, text, "external");
+    const char *type = part_of(cli, text, "service-type");
+    if (cli->command->is_old) { // EXTERNAL:CONTAINER
+        const char *colon = strchr(text, ':');
+        container = colon ? colon + 1 : text;
+        external = colon ? text : NULL;
+        type = service;
+    }
+    json_object_set_new(item, "container", json_integer(container ? strtol(container, NULL, 10) : 0));
+    if (external && *external)
+        json_object_set_new(item, "external", json_integer(strtol(external, NULL, 10)));
+    if (type && (strcmp(type, "loadbalancer") == 0 || strcmp(type, "LoadBalancer") == 0))
+        json_object_set_new(item, "serviceType", json_string("LoadBalancer"));
+    else if (type && (strcmp(type, "nodeport") == 0 || strcmp(type, "NodePort") == 0))
+        json_object_set_new(item, "serviceType", json_string("NodePort"));
+    else
+        json_object_set_new(item, "serviceType", json_string("ClusterIP"));
+    return item;
+}
+
+static void take_ports(struct cli *cli, json_t *spec)
+{
+    const struct flag_value *ports = flag_values(&cli->arguments, "port"),
+                            *urls = flag_values(&cli->arguments, "external-url");
+    const char *service = cli->command->is_old ? flag_text(&cli->arguments, "service-type") : NULL;
+    bool ingress = service && strcmp(service, "ingress") == 0;
+    for (size_t i = 0; ports && i < ports->count; i++) {
+        json_t *port = port_item(cli, ports->texts[i], service);
+        if (ingress) {
+            append_to(spec, "exposedUrls", json_pack("{s:O}", "container", json_object_get(port, "container")));
+            json_decref(port);
+        } else {
+            append_to(spec, "ports", port);
+        }
+    }
+    for (size_t i = 0; urls && i < urls->count; i++) {
+        const char *container = part_of(cli, urls->texts[i], "container");
+        json_t *item = json_pack("{s:I}", "container", (json_int_t)(container ? strtol(container, NULL, 10) : 0));
+        set_part(cli, item, urls->texts[i], "url", "url");
+        append_to(spec, "exposedUrls", item);
+    }
+    const struct flag_value *volumes = flag_values(&cli->arguments, "volume");
+    for (size_t i = 0; volumes && i < volumes->count; i++) {
+        char *rest = arena_strdup(&cli->arena, volumes->texts[i]);
+        const char *source = strsep(&rest, ":"), *target = strsep(&rest, ":");
+        append_to(spec, "storage.hostPath",
+                  json_pack("{s:s, s:s, s:b}", "path", source, "mountPath", target ? target : source, "readOnly",
+                            rest && strcmp(rest, "ro") == 0));
+    }
+}
+
+// One text that the server splits again by the shell's rules: words with blanks or quotes are quoted.
+static const char *join_words(struct cli *cli, const char *const *words, size_t count)
+{
+    const char *joined = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *word = words[i];
+        if (*word == '\0' || strpbrk(word, " \t\n\"'\\$")) {
+            const char *quoted = "";
+            for (const char *c = word; *c; c++)
+                quoted = *c == '\'' ? arena_printf(&cli->arena, "%s'\\''", quoted)
+                                    : arena_printf(&cli->arena, "%s%c", quoted, *c);
+            word = arena_printf(&cli->arena, "'%s'", quoted);
+        }
+        joined = arena_printf(&cli->arena, "%s%s%s", joined, i ? " " : "", word);
+    }
+    return joined;
+}
+
+static void take_command(struct cli *cli, json_t *spec)
+{
+    const struct arguments *arguments = &cli->arguments;
+    const char *words = arguments->has_rest ? join_words(cli, arguments->rest, arguments->rest_count) : NULL;
+    const char *command = flag_text(arguments, "command"), *args = flag_text(arguments, "args");
+    if (cli->command->is_old && command && *command)
+        json_object_set_new(spec, "command", json_string(command));
+    else if (words && *words)
+        json_object_set_new(spec, command ? "command" : "args", json_string(words));
+    if (args)
+        json_object_set_new(spec, "args", json_string(args));
+}
+
+// -g of the first generation: 2 is whole devices, 0.5 a part of one.
+static int take_old_gpu(struct cli *cli, json_t *spec, struct error *err)
+{
+    const char *text = flag_text(&cli->arguments, "gpu");
+    double gpus;
+    if (flag_is_set(&cli->arguments, "gpu-memory") && !text) {
+        set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
+        return 0;
+    }
+    if (!text || parse_number("gpu", text, &gpus, err) < 0)
+        return text ? -1 : 0;
+    if (gpus == floor(gpus)) {
+        set_at(spec, "compute.gpuDevicesRequest", json_integer((json_int_t)gpus));
+    } else if (gpus < 1 && gpus > 0) {
+        set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
+        set_at(spec, "compute.gpuRequestType", json_string("portion"));
+        set_at(spec, "compute.gpuPortionRequest", json_real(gpus));
+    } else {
+        return error_set(err, ERROR_INVALID, "--gpu: whole devices, or a part below 1; got %s", text);
+    }
+    return 0;
+}
+
+// What follows from flags that others imply.
+static int complete(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err)
+{
+    if (take_old_gpu(cli, spec, err) < 0)
+        return -1;
+    if (!cli_at(spec, "compute.gpuRequestType")) {
+        if (cli_at(spec, "compute.gpuPortionRequest"))
+            set_at(spec, "compute.gpuRequestType", json_string("portion"));
+        else if (cli_at(spec, "compute.gpuMemoryRequest"))
+            set_at(spec, "compute.gpuRequestType", json_string("memory"));
+    }
+    if (cli_at(spec, "compute.gpuRequestType") && !cli_at(spec, "compute.gpuDevicesRequest"))
+        set_at(spec, "compute.gpuDevicesRequest", json_integer(1));
+    if (flag_is_set(&cli->arguments, "preemptible") && !cli_at(spec, "preemptibility"))
+        json_object_set_new(spec, "preemptibility", json_string("preemptible"));
+    if (flag_is_set(&cli->arguments, "jupyter"))
+        append_to(spec, "exposedUrls", json_pack("{s:i, s:s}", "container", 8888, "toolType", "jupyter-notebook"));
+    if (strcmp(kind->type, "Distributed") == 0) {
+        if (kind->framework)
+            json_object_set_new(spec, "distributedFramework", json_string(kind->framework));
+        if (!cli_at(spec, "numWorkers"))
+            json_object_set_new(spec, "numWorkers", json_integer(1));
+    }
+    return 0;
+}
+
+// The master: as the workers, but for what flags say.
+static int add_master(struct cli *cli, json_t *body, const json_t *spec, struct error *err)
+{
+    const char *gpus = flag_text(&cli->arguments, "master-gpu-devices-request");
+    const char *command = flag_text(&cli->arguments, "master-command"),
+               *args = flag_text(&cli->arguments, "master-args");
+    double number;
+    if (!gpus && !command && !args) {
+        json_object_set_new(body, "masterSpecSameAsWorker", json_true());
+        return 0;
+    }
+    json_t *master = json_deep_copy(spec);
+    static const char *const WORKERS_ONLY[] = {"numWorkers",  "distributedFramework", "minReplicas",
+                                               "maxReplicas", "slotsPerWorker",       "cleanPodPolicy"};
+    for (size_t i = 0; i < sizeof(WORKERS_ONLY) / sizeof(WORKERS_ONLY[0]); i++)
+        json_object_del(master, WORKERS_ONLY[i]);
+    json_object_set_new(body, "masterSpecSameAsWorker", json_false());
+    json_object_set_new(body, "masterSpec", master);
+    if (gpus) {
+        if (parse_number("master-gpu-devices-request", gpus, &number, err) < 0)
+            return -1;
+        set_at(master, "compute.gpuDevicesRequest", json_integer((json_int_t)number));
+    }
+    if (command)
+        json_object_set_new(master, "command", json_string(command));
+    if (args)
+        json_object_set_new(master, "args", json_string(args));
+    return 0;
+}
+
+static const char *random_name(struct cli *cli, const struct kind *kind)
+{
+    return arena_printf(&cli->arena, "%s-%06x", strcmp(kind->type, "Workspace") == 0 ? "workspace" : "job",
+                        randombytes_uniform(1U << 24));
+}
+
+static int make_body(struct cli *cli, const struct kind *kind, const json_t *project, json_t *body, struct error *err)
+{
+    const char *name = cli->arguments.word_count ? cli->arguments.words[0] : flag_text(&cli->arguments, "name");
+    const char *prefix = flag_text(&cli->arguments, "name-prefix");
+    if (!prefix)
+        prefix = flag_text(&cli->arguments, "job-name-prefix");
+    if (prefix)
+        json_object_set_new(body, "useGivenNameAsPrefix", json_true());
+    json_object_set_new(body, "name", json_string(name ? name : prefix ? prefix : random_name(cli, kind)));
+    json_object_set_new(body, "projectId", json_string(cli_text(project, "id")));
+    json_object_set_new(body, "clusterId", json_string(cli_text(project, "clusterId")));
+    json_t *spec = json_object();
+    json_object_set_new(body, "spec", spec);
+    if (take_fields(cli, spec, err) < 0)
+        return -1;
+    take_structures(cli, spec);
+    take_ports(cli, spec);
+    take_command(cli, spec);
+    if (complete(cli, kind, spec, err) < 0)
+        return -1;
+    return strcmp(kind->type, "Distributed") == 0 && !flag_is_set(&cli->arguments, "no-master")
+               ? add_master(cli, body, spec, err)
+               : 0;
+}
+
+static void report(const struct cli *cli, const struct kind *kind, const json_t *answer, const char *project)
+{
+    const char *name = cli_text(answer, "name");
+    if (flag_is_set(&cli->arguments, "quiet"))
+        return;
+    if (cli->command->is_old)
+        printf("The job '%s' has been submitted successfully\n"
+               "You can run `%s describe job %s -p %s` to check the job status\n",
+               name, cli->program, name, project);
+    else
+        printf("Creating %s %s in project %s\nTo track the workload's status, run '%s %s describe %s -p %s'\n",
+               kind->word, name, project, cli->program, kind->word, name, project);
+}
+
+int run_submit(struct cli *cli, struct error *err)
+{
+    static const struct kind OLD_WORKSPACE = {"workspace", "Workspace", "workspaces", NULL};
+    const struct kind *kind = cli->command->kind;
+    const char *project_name;
+    json_t *project, *answer;
+    if (cli->command->is_old &&
+        (flag_is_set(&cli->arguments, "interactive") || flag_is_set(&cli->arguments, "jupyter")))
+        kind = &OLD_WORKSPACE;
+    if (cli_project_name(cli, &project_name, err) < 0 || cli_find_project(cli, project_name, &project, err) < 0)
+        return -1;
+    json_t *body = json_object();
+    int rc = make_body(cli, kind, project, body, err);
+    if (rc == 0 && flag_is_set(&cli->arguments, "dry-run")) {
+        cli_print(cli, body);
+    } else if (rc == 0) {
+        rc = client_call(&cli->client, "POST", arena_printf(&cli->arena, "/api/v1/workloads/%s", kind->path), body,
+                         &answer, err);
+        if (rc == 0) {
+            report(cli, kind, answer, project_name);
+            json_decref(answer);
+        }
+    }
+    json_decref(body);
+    json_decref(project);
+    return rc;
+}

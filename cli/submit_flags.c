@@ -1,0 +1,140 @@
+// The flags of submit, and the field of the specification that each one sets.
+#include "cli/submit.h"
+
+#include "cli/command.h"
+
+#define COMMON_FLAGS                                                                                                 \
+    {"image", NULL, 'i', FLAG_TEXT, "IMAGE", "the container's image"},                                               \
+        {"name", NULL, 0, FLAG_TEXT, "NAME", "the name, where it does not stand behind the command"},                \
+        {"environment-variable", "environment", 'e', FLAG_LIST, "NAME=VALUE", "an environment variable"},            \
+        {"large-shm", NULL, 0, FLAG_SWITCH, "", "a large shared memory"},                                            \
+        {"parallelism", NULL, 0, FLAG_TEXT, "N", "pods at once"},                                                    \
+        {"backoff-limit", "backoffLimit", 0, FLAG_TEXT, "N", "retries before it fails (default 6)"},                 \
+        {"working-dir", NULL, 0, FLAG_TEXT, "DIR", "the working directory"},                                         \
+        {"create-home-dir", NULL, 0, FLAG_SWITCH, "", "a home directory of its own"},                                \
+        {"stdin", NULL, 0, FLAG_SWITCH, "", "keep standard input open"},                                             \
+        {"tty", NULL, 't', FLAG_SWITCH, "", "with a terminal"},                                                      \
+        {"image-pull-policy", NULL, 0, FLAG_TEXT, "POLICY", "Always, IfNotPresent or Never"},                        \
+        {"node-type", NULL, 0, FLAG_TEXT, "TYPE", "nodes of this type"},                                             \
+        {"node-pools", "node-pool", 0, FLAG_LIST, "NAME", "node pools in order of preference"},                      \
+        {"priority", NULL, 0, FLAG_TEXT, "CLASS", "very-low to very-high"},                                          \
+        {"preemptibility", NULL, 0, FLAG_TEXT, "P", "preemptible or non-preemptible"},                               \
+        {"label", NULL, 0, FLAG_LIST, "K=V", "a label"}, {"annotation", NULL, 0, FLAG_LIST, "K=V", "an annotation"}, \
+    {                                                                                                                \
+        "dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"                            \
+    }
+
+const struct flag SUBMIT_FLAGS[] = {
+    COMMON_FLAGS,
+    {"command", NULL, 'c', FLAG_SWITCH, "", "the words after -- are the command; without it, arguments"},
+    {"name-prefix", NULL, 0, FLAG_TEXT, "P", "a name that begins so"},
+    {"gpu-devices-request", "gpu-devices", 'g', FLAG_TEXT, "N", "GPUs of a pod"},
+    {"gpu-request-type", NULL, 0, FLAG_TEXT, "TYPE", "portion or memory"},
+    {"gpu-portion-request", NULL, 0, FLAG_TEXT, "F", "a part of a GPU"},
+    {"gpu-portion-limit", NULL, 0, FLAG_TEXT, "F", "at most so much of it"},
+    {"gpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "an amount of GPU memory"},
+    {"gpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much of it"},
+    {"cpu-core-request", NULL, 0, FLAG_TEXT, "F", "cores of a pod"},
+    {"cpu-core-limit", NULL, 0, FLAG_TEXT, "F", "at most so many"},
+    {"cpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "memory of a pod"},
+    {"cpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much"},
+    {"extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource"},
+    {"runs", NULL, 0, FLAG_TEXT, "N", "completions"},
+    {"restart-policy", NULL, 0, FLAG_TEXT, "P", "Always, OnFailure or Never"},
+    {"auto-deletion-time-after-completion", NULL, 0, FLAG_TEXT, "TIME", "delete it so long after its end"},
+    {"termination-grace-period", NULL, 0, FLAG_TEXT, "TIME", "time to stop"},
+    {"category", NULL, 0, FLAG_TEXT, "NAME", "Build, Train or Deploy"},
+    {"preemptible", NULL, 0, FLAG_SWITCH, "", "of a workspace: preemptible (older spelling)"},
+    {"exclude-node", NULL, 0, FLAG_LIST, "NODE", "not on this node"},
+    {"toleration", NULL, 0, FLAG_LIST, "key=,value=,operator=,effect=", "a taint to tolerate"},
+    {"port", NULL, 0, FLAG_LIST, "container=,external=,service-type=", "a port"},
+    {"external-url", NULL, 0, FLAG_LIST, "container=,url=", "an address from outside"},
+    {"host-path", NULL, 0, FLAG_LIST, "path=,mount=,readwrite", "a folder of the node"},
+    {"existing-pvc", NULL, 0, FLAG_LIST, "claimname=,path=", "an existing volume claim"},
+    {"workers", NULL, 0, FLAG_TEXT, "N", "workers of a distributed training"},
+    {"min-replicas", NULL, 0, FLAG_TEXT, "N", "at least so many workers (PyTorch)"},
+    {"max-replicas", NULL, 0, FLAG_TEXT, "N", "at most so many workers (PyTorch)"},
+    {"slots-per-worker", NULL, 0, FLAG_TEXT, "N", "slots of a worker (MPI)"},
+    {"clean-pod-policy", NULL, 0, FLAG_TEXT, "P", "None, All or Running"},
+    {"framework", NULL, 'f', FLAG_TEXT, "NAME", "PyTorch, MPI, TF, XGBoost or JAX"},
+    {"no-master", NULL, 0, FLAG_SWITCH, "", "workers only"},
+    {"master-gpu-devices-request", NULL, 0, FLAG_TEXT, "N", "GPUs of the master"},
+    {"master-command", NULL, 0, FLAG_TEXT, "CMD", "the master's command"},
+    {"master-args", NULL, 0, FLAG_TEXT, "ARGS", "the master's arguments"},
+    {"attach", NULL, 0, FLAG_SWITCH, "", "accepted; use logs --follow"},
+    {"wait-for-submit", NULL, 0, FLAG_TEXT, "TIME", "accepted; the answer comes when it is stored"},
+    {0},
+};
+
+const struct flag OLD_SUBMIT_FLAGS[] = {
+    COMMON_FLAGS,
+    {"command", NULL, 0, FLAG_TEXT, "[CMD]", "the command; without a value the words after --"},
+    {"args", NULL, 0, FLAG_TEXT, "ARGS", "arguments"},
+    {"gpu", NULL, 'g', FLAG_TEXT, "N", "GPUs: 2, or a part: 0.5"},
+    {"gpu-memory", NULL, 0, FLAG_TEXT, "Q", "an amount of GPU memory"},
+    {"cpu", NULL, 0, FLAG_TEXT, "F", "cores"},
+    {"cpu-limit", NULL, 0, FLAG_TEXT, "F", "at most so many cores"},
+    {"memory", NULL, 0, FLAG_TEXT, "Q", "memory"},
+    {"memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much memory"},
+    {"interactive", NULL, 0, FLAG_SWITCH, "", "a workspace instead of a training"},
+    {"jupyter", NULL, 0, FLAG_SWITCH, "", "a notebook on port 8888"},
+    {"preemptible", NULL, 0, FLAG_SWITCH, "", "may be preempted"},
+    {"completions", NULL, 0, FLAG_TEXT, "N", "runs that must end well"},
+    {"ttl-after-finish", NULL, 0, FLAG_TEXT, "TIME", "delete it so long after its end"},
+    {"job-name-prefix", NULL, 0, FLAG_TEXT, "P", "a name that begins so"},
+    {"processes", NULL, 0, FLAG_TEXT, "N", "workers of submit-mpi"},
+    {"service-type", NULL, 's', FLAG_TEXT, "T", "portforward, nodeport, loadbalancer or ingress"},
+    {"port", NULL, 0, FLAG_LIST, "[EXTERNAL:]CONTAINER", "a port"},
+    {"volume", NULL, 'v', FLAG_LIST, "SRC:DST[:ro]", "a folder of the node"},
+    {"attach", NULL, 0, FLAG_SWITCH, "", "accepted; use logs -f"},
+    {0},
+};
+
+const struct spec_field SPEC_FIELDS[] = {
+    {"image", "image", FIELD_TEXT},
+    {"environment-variable", "environmentVariables", FIELD_NAMED},
+    {"large-shm", "compute.largeShmRequest", FIELD_SWITCH},
+    {"parallelism", "parallelism", FIELD_INTEGER},
+    {"runs", "completions", FIELD_INTEGER},
+    {"completions", "completions", FIELD_INTEGER},
+    {"backoff-limit", "backoffLimit", FIELD_INTEGER},
+    {"working-dir", "workingDir", FIELD_TEXT},
+    {"create-home-dir", "createHomeDir", FIELD_SWITCH},
+    {"stdin", "stdin", FIELD_SWITCH},
+    {"tty", "tty", FIELD_SWITCH},
+    {"image-pull-policy", "imagePullPolicy", FIELD_TEXT},
+    {"node-type", "nodeType", FIELD_TEXT},
+    {"node-pools", "nodePools", FIELD_TEXTS},
+    {"priority", "priorityClass", FIELD_TEXT},
+    {"preemptibility", "preemptibility", FIELD_TEXT},
+    {"label", "labels", FIELD_NAMED},
+    {"annotation", "annotations", FIELD_NAMED},
+    {"gpu-devices-request", "compute.gpuDevicesRequest", FIELD_INTEGER},
+    {"gpu-request-type", "compute.gpuRequestType", FIELD_TEXT},
+    {"gpu-portion-request", "compute.gpuPortionRequest", FIELD_NUMBER},
+    {"gpu-portion-limit", "compute.gpuPortionLimit", FIELD_NUMBER},
+    {"gpu-memory-request", "compute.gpuMemoryRequest", FIELD_TEXT},
+    {"gpu-memory-limit", "compute.gpuMemoryLimit", FIELD_TEXT},
+    {"gpu-memory", "compute.gpuMemoryRequest", FIELD_TEXT},
+    {"cpu-core-request", "compute.cpuCoreRequest", FIELD_NUMBER},
+    {"cpu-core-limit", "compute.cpuCoreLimit", FIELD_NUMBER},
+    {"cpu-memory-request", "compute.cpuMemoryRequest", FIELD_TEXT},
+    {"cpu-memory-limit", "compute.cpuMemoryLimit", FIELD_TEXT},
+    {"cpu", "compute.cpuCoreRequest", FIELD_NUMBER},
+    {"cpu-limit", "compute.cpuCoreLimit", FIELD_NUMBER},
+    {"memory", "compute.cpuMemoryRequest", FIELD_TEXT},
+    {"memory-limit", "compute.cpuMemoryLimit", FIELD_TEXT},
+    {"restart-policy", "restartPolicy", FIELD_TEXT},
+    {"auto-deletion-time-after-completion", "autoDeletionTimeAfterCompletionSeconds", FIELD_SECONDS},
+    {"ttl-after-finish", "autoDeletionTimeAfterCompletionSeconds", FIELD_SECONDS},
+    {"termination-grace-period", "terminationGracePeriodSeconds", FIELD_SECONDS},
+    {"category", "category", FIELD_TEXT},
+    {"workers", "numWorkers", FIELD_INTEGER},
+    {"processes", "numWorkers", FIELD_INTEGER},
+    {"min-replicas", "minReplicas", FIELD_INTEGER},
+    {"max-replicas", "maxReplicas", FIELD_INTEGER},
+    {"slots-per-worker", "slotsPerWorker", FIELD_INTEGER},
+    {"clean-pod-policy", "cleanPodPolicy", FIELD_TEXT},
+    {"framework", "distributedFramework", FIELD_TEXT},
+    {0},
+};

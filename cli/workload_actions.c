@@ -1,0 +1,143 @@
+// delete, suspend, resume, logs.
+#include "base/error.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// The first generation never asks; the present one asks at a terminal and refuses without one.
+static int confirm(struct cli *cli, const char *name, struct error *err)
+{
+    char answer[16] = "";
+    if (cli->command->is_old || flag_is_set(&cli->arguments, "yes"))
+        return 0;
+    if (!isatty(STDIN_FILENO))
+        return error_set(err, ERROR_INVALID, "deleting asks for confirmation, and there is no terminal; use --yes");
+    fprintf(stderr, "Delete %s? [y/N] ", name);
+    if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
+        return error_set(err, ERROR_INVALID, "nothing was deleted");
+    return 0;
+}
+
+// One call on the typed path of the workload; what NULL is DELETE.
+static int act_on(struct cli *cli, const json_t *workload, const char *what, struct error *err)
+{
+    const char *id = cli_text(workload, "id"), *kind = cli_path_of_type(cli_text(workload, "type"));
+    const char *path =
+        arena_printf(&cli->arena, "/api/v1/workloads/%s/%s%s%s", kind, id, what ? "/" : "", what ? what : "");
+    return client_call(&cli->client, what ? "POST" : "DELETE", path, NULL, NULL, err);
+}
+
+static void report(const struct cli *cli, const char *name, const char *done)
+{
+    if (flag_is_set(&cli->arguments, "quiet"))
+        return;
+    if (cli->command->is_old)
+        printf("Job %s %s successfully\n", name, done);
+    else
+        printf("%s %s was %s successfully\n", cli->command->kind->word, name, done);
+}
+
+static int act_on_name(struct cli *cli, const char *name, const char *what, const char *done, struct error *err)
+{
+    json_t *workload;
+    if (cli_find_workload(cli, name, &workload, err) < 0)
+        return -1;
+    int rc = what ? 0 : confirm(cli, name, err);
+    if (rc == 0)
+        rc = act_on(cli, workload, what, err);
+    if (rc == 0)
+        report(cli, name, done);
+    json_decref(workload);
+    return rc;
+}
+
+// With -A: all workloads of the project.
+static int act_on_all(struct cli *cli, const char *what, const char *done, struct error *err)
+{
+    const char *project;
+    json_t *workloads, *workload;
+    size_t i;
+    if (cli_project_name(cli, &project, err) < 0 || (!what && confirm(cli, "all workloads of the project", err) < 0))
+        return -1;
+    const char *filter = client_escape(&cli->client, arena_printf(&cli->arena, "projectName==%s", project));
+    if (cli_get_all(cli, arena_printf(&cli->arena, "/api/v1/workloads?filterBy=%s", filter), "workloads", &workloads,
+                    err) < 0)
+        return -1;
+    int rc = 0;
+    json_array_foreach(workloads, i, workload)
+    {
+        if (rc == 0)
+            rc = act_on(cli, workload, what, err);
+        if (rc == 0)
+            report(cli, cli_text(workload, "name"), done);
+    }
+    json_decref(workloads);
+    return rc;
+}
+
+static int act(struct cli *cli, const char *what, const char *done, struct error *err)
+{
+    const char *first;
+    if (flag_is_set(&cli->arguments, "all"))
+        return act_on_all(cli, what, done, err);
+    if (cli_name(cli, &first, err) < 0)
+        return -1;
+    for (size_t i = 0; i < cli->arguments.word_count; i++)
+        if (act_on_name(cli, cli->arguments.words[i], what, done, err) < 0)
+            return -1;
+    return 0;
+}
+
+int run_workload_delete(struct cli *cli, struct error *err)
+{
+    return act(cli, NULL, "deleted", err);
+}
+
+int run_workload_suspend(struct cli *cli, struct error *err)
+{
+    return act(cli, "suspend", "suspended", err);
+}
+
+int run_workload_resume(struct cli *cli, struct error *err)
+{
+    return act(cli, "resume", "resumed", err);
+}
+
+static size_t print_text(char *data, size_t size, size_t count, void *context)
+{
+    (void)context;
+    size_t written = fwrite(data, size, count, stdout);
+    fflush(stdout);
+    return written * size;
+}
+
+static const char *add_query(struct cli *cli, const char *path, const char *flag, const char *parameter)
+{
+    const char *text = flag_text(&cli->arguments, flag);
+    if (!text)
+        return path;
+    return arena_printf(&cli->arena, "%s%c%s=%s", path, strchr(path, '?') ? '&' : '?', parameter,
+                        client_escape(&cli->client, text));
+}
+
+int run_workload_logs(struct cli *cli, struct error *err)
+{
+    const char *name;
+    json_t *workload;
+    if (cli_name(cli, &name, err) < 0 || cli_find_workload(cli, name, &workload, err) < 0)
+        return -1;
+    const char *path = arena_printf(&cli->arena, "/api/v1/workloads/%s/logs", cli_text(workload, "id"));
+    json_decref(workload);
+    path = add_query(cli, path, "pod", "pod");
+    path = add_query(cli, path, "container", "container");
+    path = add_query(cli, path, "tail", "tail");
+    path = add_query(cli, path, "since", "since");
+    path = add_query(cli, path, "since-time", "since");
+    path = add_query(cli, path, "timestamps", "timestamps");
+    path = add_query(cli, path, "limit-bytes", "limitBytes");
+    path = add_query(cli, path, "previous", "previous");
+    path = add_query(cli, path, "follow", "follow");
+    return client_stream(&cli->client, path, print_text, NULL, err);
+}

@@ -1,0 +1,222 @@
+// One workload: what it is, what it asks for and holds, its pods and events; the present form and the first
+// generation's.
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct view {
+    json_t *workload, *submitted, *pods, *events, *explanation;
+};
+
+static void release(struct view *view)
+{
+    json_decref(view->workload);
+    json_decref(view->submitted);
+    json_decref(view->pods);
+    json_decref(view->events);
+    json_decref(view->explanation);
+}
+
+static int limit_flag(const struct cli *cli, const char *name, int fallback)
+{
+    const char *text = flag_text(&cli->arguments, name);
+    return text ? atoi(text) : fallback;
+}
+
+static bool wants(const struct cli *cli, const char *part)
+{
+    const struct flag_value *value = flag_values(&cli->arguments, part);
+    return !value || flag_is_set(&cli->arguments, part);
+}
+
+static int load(struct cli *cli, struct view *view, struct error *err)
+{
+    const char *name;
+    if (cli_name(cli, &name, err) < 0 || cli_find_workload(cli, name, &view->workload, err) < 0)
+        return -1;
+    const char *id = cli_text(view->workload, "id"), *path = cli_path_of_type(cli_text(view->workload, "type"));
+    if (cli_get(cli, &view->submitted, err, "/api/v1/workloads/%s/%s", path, id) < 0 ||
+        cli_get(cli, &view->pods, err, "/api/v1/workloads/%s/pods?limit=500", id) < 0 ||
+        cli_get(cli, &view->events, err, "/api/v1/workloads/%s/events?limit=500&sortOrder=asc", id) < 0)
+        return -1;
+    // Only what waits is explained.
+    if (strcmp(cli_text(view->workload, "phase"), "Pending") == 0)
+        cli_get(cli, &view->explanation, NULL, "/api/v1/workloads/%s/explanation", id);
+    return 0;
+}
+
+static void print_general(struct cli *cli, const struct view *view)
+{
+    const json_t *workload = view->workload;
+    const char *command = cli_text(view->submitted, "spec.command"), *args = cli_text(view->submitted, "spec.args");
+    const char *message = cli_text(workload, "phaseMessage");
+    printf("General\n  Name:            %s\n  ID:              %s\n  Type:            %s\n", cli_text(workload, "name"),
+           cli_text(workload, "id"), cli_text(workload, "type"));
+    const char *framework = cli_text(view->submitted, "spec.distributedFramework");
+    if (*framework)
+        printf("  Framework:       %s\n", framework);
+    printf("  Project:         %s\n  Department:      %s\n  Cluster:         %s\n  Phase:           %s%s%s\n",
+           cli_text(workload, "projectName"), cli_text(workload, "departmentName"), cli_text(workload, "clusterId"),
+           cli_text(workload, "phase"), *message && strcmp(message, cli_text(workload, "phase")) != 0 ? " - " : "",
+           strcmp(message, cli_text(workload, "phase")) != 0 ? message : "");
+    printf(
+        "  Created:         %s (%s ago)\n  Submitted by:    %s\n  Priority:        %s (%.0f)\n  Preemptible:     %s\n",
+        cli_text(workload, "createdAt"), cli_age(cli, cli_text(workload, "createdAt")),
+        cli_text(workload, "submittedBy"), cli_text(workload, "priorityClassName"), cli_number(workload, "priority"),
+        json_is_true(cli_at(workload, "preemptible")) ? "Yes" : "No");
+    printf("  Image:           %s\n  Command:         %s%s%s\n", cli_text(view->submitted, "spec.image"), command,
+           *command && *args ? " " : "", args);
+    const char *why = cli_text(view->explanation, "sentence");
+    if (*why)
+        printf("  Why pending:     %s\n", why);
+}
+
+static void print_compute(struct cli *cli, const json_t *workload)
+{
+    static const char *const TITLES[] = {"", "Requested", "Allocated"};
+    struct table table;
+    table_init(&table, &cli->arena, TITLES, 3);
+    puts("\nCompute Resources");
+    table_add(&table,
+              (const char *const[]){"GPU Compute",
+                                    cli_amount(cli, cli_number(workload, "workloadRequestedResources.gpu.request")),
+                                    cli_amount(cli, cli_number(workload, "allocatedResources.gpu"))});
+    table_add(&table,
+              (const char *const[]){"CPU Compute",
+                                    cli_amount(cli, cli_number(workload, "workloadRequestedResources.cpu.request")),
+                                    cli_amount(cli, cli_number(workload, "allocatedResources.cpu"))});
+    table_add(&table,
+              (const char *const[]){"CPU Memory", cli_text(workload, "workloadRequestedResources.cpuMemory.request"),
+                                    cli_text(workload, "allocatedResources.cpuMemory")});
+    table_print(&table, TABLE_RULED, NULL, 1);
+}
+
+static void print_pods(struct cli *cli, const json_t *pods, int limit)
+{
+    static const char *const TITLES[] = {"Name", "Phase", "Node", "Node Pool", "GPU Alloc."};
+    struct table table;
+    json_t *pod;
+    size_t i;
+    table_init(&table, &cli->arena, TITLES, 5);
+    puts("\nPods");
+    json_array_foreach(json_object_get(pods, "pods"), i, pod)
+    {
+        if (limit >= 0 && (int)i >= limit)
+            break;
+        const char *node = cli_text(pod, "nodeName"), *pool = cli_text(pod, "currentNodePool");
+        table_add(&table, (const char *const[]){cli_text(pod, "name"), cli_text(pod, "k8sPhase"), *node ? node : "-",
+                                                *pool ? pool : "-",
+                                                cli_amount(cli, cli_number(pod, "allocatedResources.gpu"))});
+    }
+    table_print(&table, TABLE_RULED, NULL, 1);
+}
+
+static void print_events(struct cli *cli, const json_t *events, int limit)
+{
+    static const char *const TITLES[] = {"Time", "Type", "Reason", "Message"};
+    const json_t *list = json_object_get(events, "events");
+    size_t count = json_array_size(list), first = limit >= 0 && count > (size_t)limit ? count - (size_t)limit : 0;
+    struct table table;
+    table_init(&table, &cli->arena, TITLES, 4);
+    puts("\nEvents");
+    for (size_t i = first; i < count; i++) {
+        const json_t *event = json_array_get(list, i);
+        table_add(&table, (const char *const[]){cli_text(event, "createdAt"), cli_text(event, "type"),
+                                                cli_text(event, "reason"), cli_text(event, "message")});
+    }
+    table_print(&table, TABLE_RULED, NULL, 1);
+}
+
+static void print_present(struct cli *cli, const struct view *view)
+{
+    if (wants(cli, "general"))
+        print_general(cli, view);
+    if (wants(cli, "compute"))
+        print_compute(cli, view->workload);
+    if (wants(cli, "pods"))
+        print_pods(cli, view->pods, limit_flag(cli, "pod-limit", 10));
+    if (wants(cli, "show-events"))
+        print_events(cli, view->events, limit_flag(cli, "event-limit", 50));
+}
+
+static void print_old(struct cli *cli, const struct view *view)
+{
+    const json_t *workload = view->workload;
+    const char *command = cli_text(view->submitted, "spec.command"), *args = cli_text(view->submitted, "spec.args");
+    double running = cli_number(workload, "runningPods"), wanted = cli_number(workload, "requestedPods.number");
+    const char *type = cli_text(workload, "type");
+    printf("NAME: %s\nNAMESPACE: %s\nTYPE: %s\nSTATUS: %s\nPriority: %s\n", cli_text(workload, "name"),
+           cli_text(workload, "namespace"), strcmp(type, "Workspace") == 0 ? "Interactive" : "Train",
+           cli_text(workload, "phase"), cli_text(workload, "priorityClassName"));
+    printf("TRAINING DURATION: %.0fs\nGPUS: %g\nTOTAL REQUESTED GPUS: %g\nALLOCATED GPUS: %g\nRUNNING PODS: "
+           "%g\nPENDING PODS: %g\n",
+           cli_number(workload, "totalRunningTimeSeconds"), cli_number(workload, "podsRequestedResources.gpu.request"),
+           cli_number(workload, "workloadRequestedResources.gpu.request"),
+           cli_number(workload, "allocatedResources.gpu"), running, wanted > running ? wanted - running : 0);
+    printf("PARALLELISM: %g\nCOMPLETIONS: %g\nIS DISTRIBUTED WORKLOAD: %s\nCREATED BY CLI: false\nSERVICE URL(S): "
+           "\nCOMMAND LINE: %s%s%s\n",
+           cli_number(workload, "requestedPods.parallelism"), cli_number(workload, "requestedPods.completions"),
+           strcmp(type, "Distributed") == 0 ? "true" : "false", command, *command && *args ? " " : "", args);
+    const char *why = cli_text(view->explanation, "sentence");
+    if (*why)
+        printf("WHY PENDING: %s\n", why);
+    static const char *const POD_TITLES[] = {"POD", "STATUS", "TYPE", "AGE", "NODE"};
+    struct table table;
+    json_t *item;
+    size_t i;
+    table_init(&table, &cli->arena, POD_TITLES, 5);
+    json_array_foreach(json_object_get(view->pods, "pods"), i, item)
+    {
+        char *status = arena_strdup(&cli->arena, cli_text(item, "k8sPhase"));
+        for (char *c = status; *c; c++)
+            *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+        const char *node = cli_text(item, "nodeName");
+        table_add(&table, (const char *const[]){cli_text(item, "name"), status,
+                                                strcmp(type, "Workspace") == 0 ? "INTERACTIVE" : "TRAIN",
+                                                cli_age(cli, cli_text(item, "createdAt")), *node ? node : "N/A"});
+    }
+    puts("\nPods:");
+    table_print(&table, TABLE_PLAIN, NULL, 1);
+    if (!wants(cli, "show-events"))
+        return;
+    static const char *const EVENT_TITLES[] = {"SOURCE", "TYPE", "AGE", "MESSAGE"};
+    table_init(&table, &cli->arena, EVENT_TITLES, 4);
+    json_array_foreach(json_object_get(view->events, "events"), i, item)
+    {
+        const char *kind = cli_text(item, "involvedObject.kind");
+        table_add(&table,
+                  (const char *const[]){
+                      arena_printf(&cli->arena, "%s/%s", strcmp(kind, "Pod") == 0 ? "pod" : "workload",
+                                   cli_text(item, "involvedObject.name")),
+                      cli_text(item, "type"), cli_age(cli, cli_text(item, "createdAt")),
+                      arena_printf(&cli->arena, "[%s] %s", cli_text(item, "reason"), cli_text(item, "message"))});
+    }
+    puts("\nEvents:");
+    if (table.row_count == 0)
+        puts("No events for resources");
+    else
+        table_print(&table, TABLE_PLAIN, NULL, 1);
+}
+
+int run_workload_describe(struct cli *cli, struct error *err)
+{
+    struct view view = {0};
+    int rc = load(cli, &view, err);
+    if (rc == 0 && cli_output(cli) != OUTPUT_TABLE) {
+        json_t *all = json_pack("{s:O, s:O, s:O, s:O}", "workload", view.workload, "spec",
+                                json_object_get(view.submitted, "spec"), "pods", json_object_get(view.pods, "pods"),
+                                "events", json_object_get(view.events, "events"));
+        cli_print(cli, all);
+        json_decref(all);
+    } else if (rc == 0 && cli->command->is_old) {
+        print_old(cli, &view);
+    } else if (rc == 0) {
+        print_present(cli, &view);
+    }
+    release(&view);
+    return rc;
+}

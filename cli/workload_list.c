@@ -1,0 +1,166 @@
+// Workloads as a table: the present one, and the first generation's.
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const TITLES[] = {"Workload",         "Type",       "Status",      "Project",
+                                     "Running/Req.Pods", "GPU Alloc.", "Preemptible", "Node Pool",
+                                     "Priority",         "Age",        "Submitted By"};
+static const char USUAL_COLUMNS[] = "Workload,Type,Status,Project,Running/Req.Pods,GPU Alloc.";
+static const char *const OLD_TITLES[] = {"NAME",
+                                         "STATUS",
+                                         "AGE",
+                                         "NODE",
+                                         "IMAGE",
+                                         "TYPE",
+                                         "PROJECT",
+                                         "USER",
+                                         "GPUs Allocated (Requested)",
+                                         "PODs Running (Pending)",
+                                         "SERVICE URL(S)"};
+
+// The first generation's words for phases and types.
+static const char *old_status(const char *phase)
+{
+    static const char *const WORDS[][2] = {{"Completed", "Succeeded"},    {"Initializing", "ContainerCreating"},
+                                           {"Creating", "Pending"},       {"Resuming", "Pending"},
+                                           {"Deleting", "Terminating"},   {"Stopping", "Terminating"},
+                                           {"Terminating", "Terminating"}};
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
+        if (strcmp(WORDS[i][0], phase) == 0)
+            return WORDS[i][1];
+    return phase;
+}
+
+static const char *old_type(const json_t *workload)
+{
+    const char *type = cli_text(workload, "type");
+    return strcmp(type, "Workspace") == 0 ? "Interactive" : strcmp(type, "Inference") == 0 ? "Inference" : "Train";
+}
+
+static int has_ended(const json_t *workload)
+{
+    const char *phase = cli_text(workload, "phase");
+    return strcmp(phase, "Completed") == 0 || strcmp(phase, "Failed") == 0 || strcmp(phase, "Stopped") == 0;
+}
+
+static void add_row(struct cli *cli, const json_t *workload, struct table *table)
+{
+    table_add(table,
+              (const char *const[]){cli_text(workload, "name"), cli_text(workload, "type"), cli_text(workload, "phase"),
+                                    cli_text(workload, "projectName"),
+                                    arena_printf(&cli->arena, "%.0f/%.0f", cli_number(workload, "runningPods"),
+                                                 cli_number(workload, "requestedPods.number")),
+                                    cli_amount(cli, cli_number(workload, "allocatedResources.gpu")),
+                                    json_is_true(cli_at(workload, "preemptible")) ? "Yes" : "No",
+                                    json_string_value(json_array_get(cli_at(workload, "currentNodePools"), 0)),
+                                    cli_text(workload, "priorityClassName"),
+                                    cli_age(cli, cli_text(workload, "createdAt")), cli_text(workload, "submittedBy")});
+}
+
+// Where a workload's pods are: one node, several, or none.
+static const char *node_of(const json_t *pods, const char *workload_id)
+{
+    const char *node = NULL;
+    json_t *pod;
+    size_t i;
+    json_array_foreach(pods, i, pod)
+    {
+        const char *name = cli_text(pod, "nodeName");
+        if (strcmp(cli_text(pod, "workloadId"), workload_id) != 0 || !*name)
+            continue;
+        if (node && strcmp(node, name) != 0)
+            return "<multiple>";
+        node = name;
+    }
+    return node ? node : "";
+}
+
+static void add_old_row(struct cli *cli, const json_t *workload, const json_t *pods, struct table *table)
+{
+    double held = cli_number(workload, "allocatedResources.gpu");
+    double wanted = cli_number(workload, "workloadRequestedResources.gpu.request");
+    double running = cli_number(workload, "runningPods"), pod_count = cli_number(workload, "requestedPods.number");
+    const char *shown = has_ended(workload) && held <= 0 ? "-" : arena_printf(&cli->arena, "%g", held);
+    const char *image = json_string_value(json_array_get(cli_at(workload, "images"), 0));
+    table_add(table, (const char *const[]){
+                         cli_text(workload, "name"), old_status(cli_text(workload, "phase")),
+                         cli_age(cli, cli_text(workload, "createdAt")), node_of(pods, cli_text(workload, "id")),
+                         image ? image : "", old_type(workload), cli_text(workload, "projectName"),
+                         cli_text(workload, "submittedBy"), arena_printf(&cli->arena, "%s (%g)", shown, wanted),
+                         arena_printf(&cli->arena, "%g (%g)", running,
+                                      has_ended(workload)   ? 0
+                                      : pod_count > running ? pod_count - running
+                                                            : 0),
+                         ""});
+}
+
+static int list_path(struct cli *cli, const char **out_path, struct error *err)
+{
+    const char *filter = "", *project = NULL;
+    const char *status = flag_text(&cli->arguments, "status"), *type = flag_text(&cli->arguments, "type");
+    if (!flag_is_set(&cli->arguments, "all") && cli_project_name(cli, &project, err) < 0)
+        return -1;
+    if (project)
+        filter = arena_printf(&cli->arena, "projectName==%s,", project);
+    if (cli->command->kind->type)
+        type = cli->command->kind->type;
+    if (type)
+        filter = arena_printf(&cli->arena, "%stype==%s,", filter, type);
+    if (status)
+        filter = arena_printf(&cli->arena, "%sphase==%s,", filter, status);
+    if (*filter)
+        filter = arena_printf(&cli->arena, "&filterBy=%s",
+                              client_escape(&cli->client, arena_strndup(&cli->arena, filter, strlen(filter) - 1)));
+    *out_path =
+        arena_printf(&cli->arena, "/api/v1/workloads?sortBy=%s%s%s", cli->command->is_old ? "projectName" : "createdAt",
+                     filter, flag_is_set(&cli->arguments, "deleted") ? "&deleted=true" : "");
+    return 0;
+}
+
+static int print_old(struct cli *cli, const json_t *workloads, struct error *err)
+{
+    json_t *pods, *workload;
+    size_t i;
+    if (cli_get_all(cli, "/api/v1/workloads/pods", "pods", &pods, err) < 0)
+        return -1;
+    if (!flag_is_set(&cli->arguments, "all")) {
+        const char *project = NULL;
+        cli_project_name(cli, &project, NULL);
+        printf("Showing jobs for project %s\n", project ? project : "");
+    }
+    struct table table;
+    table_init(&table, &cli->arena, OLD_TITLES, sizeof(OLD_TITLES) / sizeof(OLD_TITLES[0]));
+    json_array_foreach(workloads, i, workload) add_old_row(cli, workload, pods, &table);
+    table_print(&table, TABLE_PLAIN, flag_text(&cli->arguments, "columns"),
+                !flag_is_set(&cli->arguments, "no-headers"));
+    json_decref(pods);
+    return 0;
+}
+
+int run_workload_list(struct cli *cli, struct error *err)
+{
+    const char *path;
+    json_t *workloads, *workload;
+    size_t i;
+    if (list_path(cli, &path, err) < 0 || cli_get_all(cli, path, "workloads", &workloads, err) < 0)
+        return -1;
+    int rc = 0;
+    if (cli_output(cli) != OUTPUT_TABLE) {
+        cli_print(cli, workloads);
+    } else if (cli->command->is_old) {
+        rc = print_old(cli, workloads, err);
+    } else {
+        const char *columns = flag_text(&cli->arguments, "columns");
+        struct table table;
+        table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
+        json_array_foreach(workloads, i, workload) add_row(cli, workload, &table);
+        table_print(&table, TABLE_RULED, columns ? columns : USUAL_COLUMNS,
+                    !flag_is_set(&cli->arguments, "no-headers"));
+    }
+    json_decref(workloads);
+    return rc;
+}
