@@ -28,7 +28,7 @@ bool connections_is_proxy(const struct connections *connections, uint32_t addres
 // Whether the socket is a connection to one of our ports.
 static bool is_ours(const struct connections *connections, int fd, uint32_t *out_address)
 {
-    struct sockaddr_in peer, self;
+    struct sockaddr_in peer = {0}, self = {0};
     socklen_t peer_size = sizeof(peer), self_size = sizeof(self);
     if (getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0 || peer.sin_family != AF_INET ||
         getsockname(fd, (struct sockaddr *)&self, &self_size) < 0)

@@ -49,7 +49,7 @@ bool connection_ends_of(const struct mg_request_info *info, struct connection_en
 
 static bool is_local_port(int fd, uint16_t port)
 {
-    struct sockaddr_in self;
+    struct sockaddr_in self = {0};
     socklen_t size = sizeof(self);
     return getsockname(fd, (struct sockaddr *)&self, &size) == 0 && self.sin_family == AF_INET &&
            ntohs(self.sin_port) == port;
@@ -57,7 +57,7 @@ static bool is_local_port(int fd, uint16_t port)
 
 static bool is_remote(int fd, const struct connection_ends *ends)
 {
-    struct sockaddr_in peer;
+    struct sockaddr_in peer = {0};
     socklen_t size = sizeof(peer);
     return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET &&
            peer.sin_addr.s_addr == ends->remote_address && ntohs(peer.sin_port) == ends->remote_port;

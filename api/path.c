@@ -71,7 +71,7 @@ int percent_decode(const char *text, size_t length, const char *what, struct are
                    struct error *err)
 {
     char *decoded = arena_alloc(arena, length + 1);
-    size_t decoded_length;
+    size_t decoded_length = 0;
     if (decode(text, length, true, what, decoded, &decoded_length, err) < 0)
         return -1;
     *out_text = decoded;
@@ -105,7 +105,7 @@ int path_split(const char *raw, struct arena *arena, struct path *out_path, stru
         if (path.count == PATH_SEGMENT_MAX)
             return error_set(err, ERROR_INVALID, "path: more than %d segments", PATH_SEGMENT_MAX);
         char *segment = arena_alloc(arena, length + 1);
-        size_t decoded_length;
+        size_t decoded_length = 0;
         if (decode(at, length, false, "path", segment, &decoded_length, err) < 0 ||
             check_segment(segment, decoded_length, err) < 0)
             return -1;
