@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "db/db.h"
 #include "reconciler/state.h"
+#include "reconciler/world_json.h"
 
 #include <string.h>
 
@@ -22,6 +23,8 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
         return error_set(err, ERROR_NOT_FOUND, "pod: the workload has no such pod");
     if (db_read_pod_context(conn, request->workload_id, row.role, arena, &context, err) < 0)
         return -1;
+    uint32_t *indices;
+    size_t index_count = world_json_numbers(row.gpu_indices_json, arena, &indices);
     *out_pod = (struct backend_pod){
         .uuid = row.uuid,
         .name = row.name,
@@ -35,6 +38,8 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
         .namespace = context.namespace,
         .spec_json = context.spec_json,
         .node_name = node_name,
+        .gpu_indices = indices,
+        .gpu_index_count = index_count,
         .gpu_milli = row.gpu_allocated_milli,
         .grace_ms = context.grace_period_ms,
         .scheduled_ms = row.scheduled_ms,

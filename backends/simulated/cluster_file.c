@@ -209,6 +209,51 @@ static int read_labels(const struct entry *entry, const struct cluster_pool *poo
     return 0;
 }
 
+static int check_taints(const struct entry *entry, const json_t *taints, struct error *err)
+{
+    static const char *const KEYS[] = {"key", "value", "effect", NULL};
+    static const char *const EFFECTS[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+    if (taints && !json_is_array(taints))
+        return refuse(entry, "taints", "a list is wanted", err);
+    for (size_t i = 0; i < json_array_size(taints); i++) {
+        struct entry taint = *entry;
+        const char *key, *value, *effect;
+        taint.json = json_array_get(taints, i);
+        if (check_keys(&taint, KEYS, err) < 0 || get_text(&taint, "key", NULL, &key, err) < 0 ||
+            get_text(&taint, "value", "-", &value, err) < 0 || get_text(&taint, "effect", NULL, &effect, err) < 0)
+            return -1;
+        bool is_known = false;
+        for (size_t k = 0; k < sizeof(EFFECTS) / sizeof(*EFFECTS); k++)
+            is_known |= strcmp(EFFECTS[k], effect) == 0;
+        if (!is_known)
+            return refuse(&taint, "effect", "NoSchedule, PreferNoSchedule or NoExecute is wanted", err);
+    }
+    return 0;
+}
+
+static int check_mig(const struct entry *entry, const json_t *mig, struct error *err)
+{
+    const char *key;
+    json_t *value;
+    if (mig && !json_is_object(mig))
+        return refuse(entry, "migInstances", "a mapping of profiles to counts is wanted", err);
+    json_object_foreach((json_t *)mig, key, value)
+    {
+        bool is_count = json_is_integer(value) && json_integer_value(value) >= 0;
+        if (strcmp(key, YAML_LINE_KEY) != 0 && (!is_count || strncmp(key, "nvidia.com/mig-", 15) != 0))
+            return refuse(entry, "migInstances", "a mapping of profiles (nvidia.com/mig-1g.10gb) to counts is wanted",
+                          err);
+    }
+    return 0;
+}
+
+static int check_mig_strategy(const struct entry *entry, const char *text, struct error *err)
+{
+    if (strcmp(text, "none") != 0 && strcmp(text, "single") != 0 && strcmp(text, "mixed") != 0)
+        return refuse(entry, "migStrategy", "none, single or mixed is wanted", err);
+    return 0;
+}
+
 static int read_node(struct reading *reading, const struct entry *entry, struct error *err)
 {
     static const char *const KEYS[] = {
@@ -234,8 +279,9 @@ static int read_node(struct reading *reading, const struct entry *entry, struct 
     if (!pool && strcmp(node.node_pool, "default") != 0)
         return refuse(entry, "nodePool", "no such pool in nodePools", err);
     const json_t *taints = json_object_get(entry->json, "taints"), *mig = json_object_get(entry->json, "migInstances");
-    if ((taints && !json_is_array(taints)) || (mig && !json_is_object(mig)))
-        return refuse(entry, taints && !json_is_array(taints) ? "taints" : "migInstances", "of the wrong form", err);
+    if (check_taints(entry, taints, err) < 0 || check_mig(entry, mig, err) < 0 ||
+        check_mig_strategy(entry, node.mig_strategy, err) < 0)
+        return -1;
     node.taints_json = dump(entry, taints, "[]");
     node.mig_instances_json = dump(entry, mig, "{}");
     if (read_labels(entry, pool, &node, err) < 0)
