@@ -25,9 +25,10 @@ int sign_in_begin(struct request *req, struct response *res, const char *account
     return error_set(err, ERROR_TOO_MANY, "too many failed tries to sign in; try again in %" PRId64 " s", wait_s);
 }
 
-void sign_in_succeeded(struct request *req, const char *account)
+void sign_in_end(struct request *req, const char *account, enum sign_in_outcome outcome)
 {
-    sign_in_limits_succeeded(req->server->auth->limits, account, req->remote_address);
+    sign_in_limits_end(req->server->auth->limits, account, req->remote_address, outcome,
+                       timestamp_monotonic_us() / 1000);
 }
 
 static int find_user(struct request *req, const char *username, struct user *out_user, struct error *err)
@@ -38,33 +39,39 @@ static int find_user(struct request *req, const char *username, struct user *out
     return rc;
 }
 
+// The user and whether the password is right.
+static int try_password(struct request *req, struct response *res, const char *username, const char *password,
+                        struct user *out_user, bool *out_exists, bool *out_matches, struct error *err)
+{
+    struct error cause = {0};
+    int found = find_user(req, username, out_user, err);
+    if (found < 0)
+        return -1;
+    *out_exists = found > 0;
+    const char *hash = found ? out_user->password_hash : NULL;
+    if (password_verify(req->server->auth->passwords, hash, password, out_matches, &cause) == 0)
+        return 0;
+    if (cause.code == ERROR_TOO_MANY)
+        response_header(res, "Retry-After", "1");
+    *err = cause;
+    return -1;
+}
+
 int sign_in_with_password(struct request *req, struct response *res, const char *username, const char *password,
                           struct user *out_user, struct error *err)
 {
-    bool matches = false;
+    bool matches = false, exists = false;
+    char quoted[LOG_TEXT_SIZE];
     if (strlen(password) > PASSWORD_MAX || strlen(username) > 254)
         return error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
     if (sign_in_begin(req, res, username, err) < 0)
         return -1;
-    int found = find_user(req, username, out_user, err);
-    if (found < 0)
+    int rc = try_password(req, res, username, password, out_user, &exists, &matches, err);
+    sign_in_end(req, username, rc < 0 ? SIGN_IN_NOT_TRIED : matches ? SIGN_IN_SUCCEEDED : SIGN_IN_FAILED);
+    if (rc < 0)
         return -1;
-    if (password_verify(req->server->auth->passwords, found ? out_user->password_hash : NULL, password, &matches, err) <
-        0) {
-        if (err && err->code == ERROR_TOO_MANY) {
-            response_header(res, "Retry-After", "1");
-            sign_in_succeeded(req, username); // not looked at: no failure
-        }
-        return -1;
-    }
-    char quoted[LOG_TEXT_SIZE];
-    if (!matches) {
-        log_write(LOG_WARN, "api", "sign-in failed user=%s remote=%s request=%s",
-                  found ? log_text(username, quoted) : "unknown", req->remote_address, req->id);
-        return error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
-    }
-    sign_in_succeeded(req, username);
-    log_write(LOG_INFO, "api", "signed in user=%s remote=%s request=%s", log_text(username, quoted),
+    log_write(matches ? LOG_INFO : LOG_WARN, "api", "%s user=%s remote=%s request=%s",
+              matches ? "signed in" : "sign-in failed", exists ? log_text(username, quoted) : "unknown",
               req->remote_address, req->id);
-    return 0;
+    return matches ? 0 : error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
 }

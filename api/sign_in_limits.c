@@ -19,6 +19,7 @@ struct entry {
     int64_t last_ms;
     int64_t next_ms; // no try before
     int failures;
+    int running; // tries that began and have not ended
 };
 
 struct sign_in_limits {
@@ -92,37 +93,60 @@ static void count_failure(struct entry *entry, const struct rule *rule, int64_t 
     entry->next_ms = now_ms + 1000 * (wait_s < rule->wait_max_s ? wait_s : rule->wait_max_s);
 }
 
-int64_t sign_in_limits_begin(struct sign_in_limits *limits, const char *account, const char *address, int64_t now_ms)
+// Seconds until this entry lets a try begin.
+static int64_t wait_of(const struct entry *entry, const struct rule *rule, int64_t now_ms)
 {
-    const struct rule *const RULES[] = {&ACCOUNT, &ADDRESS};
-    const char *const names[] = {account, address};
-    uint64_t keys[2];
-    int64_t next_ms = 0;
-    pthread_mutex_lock(&limits->mutex);
-    for (size_t i = 0; i < 2; i++) {
-        keys[i] = key_of(limits, RULES[i], names[i]);
-        struct entry *entry = find_entry(limits, keys[i]);
-        if (entry->last_ms + FORGET_MS < now_ms)
-            *entry = (struct entry){.key = keys[i], .last_ms = now_ms};
-        if (entry->next_ms > next_ms)
-            next_ms = entry->next_ms;
-    }
-    if (next_ms <= now_ms)
-        for (size_t i = 0; i < 2; i++)
-            count_failure(find_entry(limits, keys[i]), RULES[i], now_ms);
-    pthread_mutex_unlock(&limits->mutex);
-    return next_ms <= now_ms ? 0 : (next_ms - now_ms + 999) / 1000;
+    if (entry->next_ms > now_ms)
+        return (entry->next_ms - now_ms + 999) / 1000;
+    return entry->failures >= rule->free_tries && entry->running > 0 ? 1 : 0;
 }
 
-void sign_in_limits_succeeded(struct sign_in_limits *limits, const char *account, const char *address)
+static void forget_old(struct entry *entry, int64_t now_ms)
 {
-    pthread_mutex_lock(&limits->mutex);
-    struct entry *entry = find_entry(limits, key_of(limits, &ACCOUNT, account));
-    *entry = (struct entry){0};
-    entry = find_entry(limits, key_of(limits, &ADDRESS, address));
-    if (entry->failures > 0)
-        entry->failures--;
-    if (entry->failures < ADDRESS.free_tries)
+    if (entry->last_ms + FORGET_MS < now_ms) {
+        entry->failures = 0;
         entry->next_ms = 0;
+    }
+}
+
+int64_t sign_in_limits_begin(struct sign_in_limits *limits, const char *account, const char *address, int64_t now_ms)
+{
+    uint64_t account_key = key_of(limits, &ACCOUNT, account), address_key = key_of(limits, &ADDRESS, address);
+    pthread_mutex_lock(&limits->mutex);
+    struct entry *entry = find_entry(limits, account_key);
+    forget_old(entry, now_ms);
+    int64_t wait_s = wait_of(entry, &ACCOUNT, now_ms);
+    entry = find_entry(limits, address_key);
+    forget_old(entry, now_ms);
+    int64_t address_wait_s = wait_of(entry, &ADDRESS, now_ms);
+    if (address_wait_s > wait_s)
+        wait_s = address_wait_s;
+    if (!wait_s) {
+        find_entry(limits, address_key)->running++;
+        find_entry(limits, account_key)->running++;
+    }
+    pthread_mutex_unlock(&limits->mutex);
+    return wait_s;
+}
+
+static void end_try(struct entry *entry, const struct rule *rule, enum sign_in_outcome outcome, int64_t now_ms)
+{
+    if (entry->running > 0) // else it had to give way to another
+        entry->running--;
+    if (outcome == SIGN_IN_FAILED)
+        count_failure(entry, rule, now_ms);
+    if (outcome == SIGN_IN_SUCCEEDED && rule == &ACCOUNT) {
+        entry->failures = 0;
+        entry->next_ms = 0;
+    }
+}
+
+void sign_in_limits_end(struct sign_in_limits *limits, const char *account, const char *address,
+                        enum sign_in_outcome outcome, int64_t now_ms)
+{
+    uint64_t account_key = key_of(limits, &ACCOUNT, account), address_key = key_of(limits, &ADDRESS, address);
+    pthread_mutex_lock(&limits->mutex);
+    end_try(find_entry(limits, account_key), &ACCOUNT, outcome, now_ms);
+    end_try(find_entry(limits, address_key), &ADDRESS, outcome, now_ms);
     pthread_mutex_unlock(&limits->mutex);
 }

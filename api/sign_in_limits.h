@@ -17,8 +17,15 @@ enum {
 struct sign_in_limits *sign_in_limits_create(void);
 void sign_in_limits_destroy(struct sign_in_limits *limits); // NULL is fine
 
-// Asks before the password is looked at. 0: go on; else the seconds until a try is welcome again. A try that goes on
-// counts as a failure until sign_in_limits_succeeded is called, so that tries made at the same time do not slip
+// Asks before the password is looked at. 0: go on, and tell the outcome by sign_in_limits_end; else the seconds until a
+// try is welcome again. Tries may run side by side only while there are free ones, so that a burst does not slip
 // through.
 int64_t sign_in_limits_begin(struct sign_in_limits *limits, const char *account, const char *address, int64_t now_ms);
-void sign_in_limits_succeeded(struct sign_in_limits *limits, const char *account, const char *address);
+
+enum sign_in_outcome {
+    SIGN_IN_SUCCEEDED, // clears the account
+    SIGN_IN_FAILED,
+    SIGN_IN_NOT_TRIED, // the password was not looked at after all
+};
+void sign_in_limits_end(struct sign_in_limits *limits, const char *account, const char *address,
+                        enum sign_in_outcome outcome, int64_t now_ms);

@@ -87,14 +87,15 @@ int token_grant_client(struct request *req, struct response *res, const char *cl
     if (sign_in_begin(req, res, limited, err) < 0)
         return -1;
     int found = find_account(req, client, &account, err);
+    bool matches = found > 0 && secret_matches(secret, account.secret_hash);
+    sign_in_end(req, limited, found < 0 ? SIGN_IN_NOT_TRIED : matches ? SIGN_IN_SUCCEEDED : SIGN_IN_FAILED);
     if (found < 0)
         return -1;
-    if (!found || !secret_matches(secret, account.secret_hash)) {
+    if (!matches) {
         log_write(LOG_WARN, "api", "sign-in of a service account failed account=%s remote=%s request=%s",
                   found ? account.name : "unknown", req->remote_address, req->id);
         return error_set(err, ERROR_UNAUTHORIZED, "unknown client or wrong secret");
     }
-    sign_in_succeeded(req, limited);
     if (!account.is_enabled)
         return error_set(err, ERROR_UNAUTHORIZED, "the service account is switched off");
     struct session session = {

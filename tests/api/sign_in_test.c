@@ -21,38 +21,73 @@
 
 #define DAY_MS INT64_C(86400000)
 
+// One try from begin to end; the seconds to wait, 0 where it was let in.
+static int64_t fail(struct sign_in_limits *limits, const char *account, const char *address, int64_t now_ms)
+{
+    int64_t wait_s = sign_in_limits_begin(limits, account, address, now_ms);
+    if (!wait_s)
+        sign_in_limits_end(limits, account, address, SIGN_IN_FAILED, now_ms);
+    return wait_s;
+}
+
 static void test_limits(void)
 {
     struct sign_in_limits *limits = sign_in_limits_create();
     int64_t now_ms = 1000000000;
     for (int i = 0; i < SIGN_IN_ACCOUNT_FREE; i++)
-        check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 0, "try %d is free", i + 1);
-    check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 1, "then a second");
-    check_int(sign_in_limits_begin(limits, "ANN", "10.0.0.2", now_ms), 1, "from another address and in capitals too");
-    check_int(sign_in_limits_begin(limits, "bob", "10.0.0.1", now_ms), 0, "another account is free");
+        check_int(fail(limits, "ann", "10.0.0.1", now_ms), 0, "try %d is free", i + 1);
+    check_int(fail(limits, "ann", "10.0.0.1", now_ms), 1, "then a second");
+    check_int(fail(limits, "ANN", "10.0.0.2", now_ms), 1, "from another address and in capitals too");
+    check_int(fail(limits, "bob", "10.0.0.1", now_ms), 0, "another account is free");
     now_ms += 1000;
-    check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 0, "after the wait");
-    check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 2, "the wait doubles");
+    check_int(fail(limits, "ann", "10.0.0.1", now_ms), 0, "after the wait");
+    check_int(fail(limits, "ann", "10.0.0.1", now_ms), 2, "the wait doubles");
     for (int i = 0; i < 20; i++) {
         now_ms += 60000;
-        check_int(sign_in_limits_begin(limits, "ann", "10.0.1.1", now_ms), 0, "a minute is always enough");
+        check_int(fail(limits, "ann", "10.0.1.1", now_ms), 0, "a minute is always enough");
     }
     now_ms += 60000;
-    sign_in_limits_begin(limits, "ann", "10.0.2.1", now_ms);
-    sign_in_limits_succeeded(limits, "ann", "10.0.2.1");
+    check_int(sign_in_limits_begin(limits, "ann", "10.0.2.1", now_ms), 0, "one try after failures");
+    check_int(sign_in_limits_begin(limits, "ann", "10.0.2.2", now_ms), 1, "not two side by side");
+    sign_in_limits_end(limits, "ann", "10.0.2.1", SIGN_IN_SUCCEEDED, now_ms);
     for (int i = 0; i < SIGN_IN_ACCOUNT_FREE; i++)
-        check_int(sign_in_limits_begin(limits, "ann", "10.0.2.1", now_ms), 0,
-                  "a sign-in that works clears the account");
+        check_int(fail(limits, "ann", "10.0.2.1", now_ms), 0, "a sign-in that works clears the account");
+    sign_in_limits_destroy(limits);
+}
+
+static void test_address_limit(void)
+{
+    struct sign_in_limits *limits = sign_in_limits_create();
+    int64_t now_ms = 1000000000;
     char account[16];
     int free_tries = 0;
     for (; free_tries < 1000; free_tries++) {
         snprintf(account, sizeof(account), "user-%d", free_tries);
-        if (sign_in_limits_begin(limits, account, "10.9.9.9", now_ms))
+        if (fail(limits, account, "10.9.9.9", now_ms))
             break;
     }
     check_int(free_tries, SIGN_IN_ADDRESS_FREE, "tries with ever new accounts from one address");
     now_ms += 16 * 60000;
-    check_int(sign_in_limits_begin(limits, "user-999", "10.9.9.9", now_ms), 0, "forgotten after a quarter of an hour");
+    check_int(fail(limits, "user-999", "10.9.9.9", now_ms), 0, "forgotten after a quarter of an hour");
+    sign_in_limits_destroy(limits);
+}
+
+// Many programs that sign in at once with the right password do not hold each other up.
+static void test_side_by_side(void)
+{
+    struct sign_in_limits *limits = sign_in_limits_create();
+    int64_t now_ms = 1000000000;
+    for (int i = 0; i < 50; i++)
+        check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 0, "%d begin", i + 1);
+    for (int i = 0; i < 49; i++)
+        sign_in_limits_end(limits, "ann", "10.0.0.1", i % 2 ? SIGN_IN_SUCCEEDED : SIGN_IN_NOT_TRIED, now_ms);
+    check_int(sign_in_limits_begin(limits, "ann", "10.0.0.1", now_ms), 0, "and one more");
+    for (int i = 0; i < 50; i++)
+        sign_in_limits_begin(limits, "bob", "10.0.0.2", now_ms);
+    for (int i = 0; i < 50; i++)
+        sign_in_limits_end(limits, "bob", "10.0.0.2", SIGN_IN_FAILED, now_ms);
+    check_int(sign_in_limits_begin(limits, "bob", "10.0.0.3", now_ms), SIGN_IN_ACCOUNT_WAIT_MAX_S,
+              "a burst of failures counts whole");
     sign_in_limits_destroy(limits);
 }
 
@@ -210,6 +245,8 @@ int main(void)
     if (sodium_init() < 0 || !mkdtemp(folder))
         return 1;
     test_limits();
+    test_address_limit();
+    test_side_by_side();
     test_keys(folder);
     test_passwords();
     test_storm();
