@@ -23,7 +23,8 @@ static const struct list_field FIELDS[] = {
     {.name = "gpuNetworkAccelerationDetection",
      .sql = "coalesce(np.settings_json ->> '$.gpuNetworkAccelerationDetection', 'Auto')",
      .type = LIST_TEXT},
-    {.name = "gpuNetworkAccelerationDetected", .sql = "0", .type = LIST_BOOL},
+    // An expression: a bare number would be taken for a column in ORDER BY.
+    {.name = "gpuNetworkAccelerationDetected", .sql = "(0 + 0)", .type = LIST_BOOL},
     {.name = "gpuNetworkAccelerationLabelKey",
      .sql = "coalesce(np.settings_json ->> '$.gpuNetworkAccelerationLabelKey', 'nvidia.com/gpu.clique')",
      .type = LIST_TEXT},

@@ -108,6 +108,7 @@ REFUSED = [
     ("memory without units", {"resources": [{"memory": {"deserved": 1}}]}, 400, "memory"),
     ("memory in other units", {"resources": [{"memory": {"deserved": 1, "units": "KB"}}]}, 400, "units"),
     ("a rank that is not there", {"resources": [{"priority": "Highest"}]}, 400, "resources[0].priority"),
+    ("a rank that is a number", {"resources": [{"rank": 5}]}, 400, "rank"),
     ("a time limit of nothing", {"schedulingRules": {"trainingJobTimeLimitSeconds": 0}}, 400, "trainingJobTimeLimitSeconds"),
     ("a time limit as text", {"schedulingRules": {"trainingJobTimeLimitSeconds": "1h"}}, 400, "trainingJobTimeLimitSeconds"),
     ("a default pool that is not there", {"defaultNodePools": ["h100"]}, 400, "defaultNodePools"),
