@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    CLUSTERS = 3000,
+    CLUSTERS = 2000,
     CYCLES = 24,
     MOST_GROUPS = 64,
     // Two projects may take the same devices from each other for ever, where one deserves them and the other has the
