@@ -1,9 +1,12 @@
 // Which command: hands over to daemon/, simulation/ or cli/.
+#include "base/arena.h"
 #include "cli/cli.h"
 #include "daemon/daemon.h"
 #include "simulation/simulate.h"
 
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int version_main(int argc, char **argv)
@@ -40,6 +43,7 @@ static void print_help(FILE *out)
 
 int main(int argc, char **argv)
 {
+    json_set_alloc_funcs(memory_alloc, free); // building an answer cannot fail half-way
     const char *slash = strrchr(argv[0], '/');
     if (strcmp(slash ? slash + 1 : argv[0], "runai") == 0)
         return cli_main(argc, argv);
