@@ -18,6 +18,16 @@ const ROUTES = {
   "/": () => import("./pages/overview.js"),
   "/workloads": () => import("./pages/workloads.js"),
   "/workloads/new/:kind": () => import("./pages/new_workload.js"),
+  "/projects": () => import("./pages/projects.js"),
+  "/projects/new": () => import("./pages/edit_project.js"),
+  "/projects/:id/edit": () => import("./pages/edit_project.js"),
+  "/departments": () => import("./pages/departments.js"),
+  "/departments/new": () => import("./pages/edit_department.js"),
+  "/departments/:id/edit": () => import("./pages/edit_department.js"),
+  "/nodes": () => import("./pages/nodes.js"),
+  "/nodepools": () => import("./pages/nodepools.js"),
+  "/nodepools/new": () => import("./pages/edit_nodepool.js"),
+  "/nodepools/:id/edit": () => import("./pages/edit_nodepool.js"),
 };
 
 function NotFound() {

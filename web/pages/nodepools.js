@@ -1,0 +1,96 @@
+// How full is each pool, and by which rules does it place work?
+import { del, get, getAll } from "../api.js";
+import { now } from "../clock.js";
+import { useData } from "../data.js";
+import { NONE, duration, goSeconds, gpus, iso, plural, ratio, time } from "../format.js";
+import { html } from "../html.js";
+import { Icon } from "../icons.js";
+import { refreshAll } from "../live.js";
+import { Button, LinkButton } from "../parts/button.js";
+import { ClusterMap } from "../parts/cluster_map.js";
+import { confirm } from "../parts/dialog.js";
+import { Page, Primary } from "../parts/page.js";
+import { Facts, Pane, Split, closePane } from "../parts/pane.js";
+import { Empty, Fault, Loading } from "../parts/states.js";
+import { State } from "../parts/status.js";
+import { Table, openHref, renewTables } from "../parts/table.js";
+import { toast, toastError } from "../parts/toast.js";
+import { poolsOf } from "../pictures/cluster_map.js";
+import { coloured } from "../pictures/slots.js";
+import { route } from "../router.js";
+import { may } from "../session.js";
+import { WORDS } from "../words.js";
+import { WorkloadsOf } from "./projects.js";
+
+const KINDS = ["nodepool", "node", "pod", "workload"];
+const strategy = (p, kind) => ({ binpack: "bin-pack", spread: "spread" })[p.schedulingConfiguration?.placementStrategy?.[kind] ?? p.placementStrategy?.[kind]] ?? NONE;
+const guaranteed = p => duration(goSeconds(p.schedulingConfiguration?.minGuaranteedRuntime ?? "0"));
+
+export default function NodePools() {
+  const id = route.value.query.open;
+  const nodes = useData("pool-nodes", abort => getAll("/api/v1/nodes", "nodes", {}, { signal: abort, most: 4000 }), KINDS);
+  const full = new Map(poolsOf(nodes.data ?? []).map(p => [p.name, p]));
+  const columns = [
+    { id: "name", label: "Node pool", sort: "name", filter: { field: "name" }, text: p => p.name, cell: p => html`<${Icon} name="pool" /><span>${p.name}</span>` },
+    { id: "phase", label: "Status", keep: true, sort: "phase", text: p => p.phase ?? NONE, cell: p => html`<${State} phase=${p.phase ?? "Unknown"} message=${p.phaseMessage} />` },
+    { id: "allocated", label: "GPUs allocated", num: true, text: p => full.has(p.name) ? `${gpus(full.get(p.name).held)} / ${gpus(full.get(p.name).total)}` : "0 / 0" },
+    { id: "ratio", label: "Ratio", num: true, text: p => ratio(full.get(p.name)?.held, full.get(p.name)?.total) },
+    { id: "nodes", label: "Nodes", num: true, text: p => String(p.status?.nodes?.length ?? 0) },
+    { id: "gpu", label: "Placement", text: p => strategy(p, "gpu") },
+    { id: "guaranteed", label: "Minimum run time", num: true, text: guaranteed, low: true },
+    { id: "label", label: "Label", text: p => p.isDefault || !p.labelKey ? "all other nodes" : `${p.labelKey}=${p.labelValue}`, low: true },
+    { id: "cpu", label: "CPU placement", text: p => strategy(p, "cpu"), hidden: true },
+    { id: "topology", label: "Topology", sort: "networkTopologyName", text: p => p.networkTopologyName ?? NONE, hidden: true },
+    { id: "updated", label: "Last updated", num: true, sort: "updatedAt", text: p => p.updatedAt?.slice(0, 10) ?? NONE, hidden: true },
+    { id: "created", label: "Created", num: true, sort: "createdAt", text: p => p.createdAt?.slice(0, 10) ?? NONE, hidden: true },
+  ];
+  const action = may("create", "nodepools") && html`<${Primary} href="/nodepools/new" icon="plus" label="New node pool" />`;
+  return html`<${Page} title="Node pools" action=${action}><${Split} label="Node pools" pane=${id && html`<${Details} key=${id} id=${id} nodes=${nodes.data ?? []} />`}>
+    <${Table} name="nodepools" caption="Node pools" source=${{ path: "/api/v1/node-pools", key: "nodepools", countPath: "/api/v1/node-pools/count" }} kinds=${KINDS} columns=${columns} sort="name" search=${false} hrefOf=${p => openHref(p.id)} sub=${p => full.has(p.name) ? `${gpus(full.get(p.name).held)} of ${gpus(full.get(p.name).total)} GPUs` : "no GPUs"} empty=${html`No node pools yet.`} /><//><//>`;
+}
+
+function Details({ id, nodes }) {
+  const found = useData(`pool/${id}`, async abort => {
+    const { nodepools } = await get("/api/v1/node-pools", { limit: 500 }, { signal: abort });
+    const pool = nodepools.find(p => p.id === id || p.name === id);
+    if (!pool) throw Object.assign(new Error("It was deleted, or you may not read it."), { status: 404 });
+    return pool;
+  }, KINDS);
+  const p = found.data;
+  if (!p) return html`<${Pane} id=${id} title="Node pool">${found.error ? html`<${Fault} error=${found.error} retry=${found.reload} what="The node pool" />` : html`<${Loading} rows=${6} />`}<//>`;
+  const mine = nodes.filter(n => n.nodePool === p.name);
+  const tabs = [
+    { id: "nodes", label: "Nodes", view: () => html`<${PoolMap} nodes=${mine} />` },
+    { id: "workloads", label: "Workloads", view: () => html`<${WorkloadsOf} filter=${`nodepool==${p.name}`} list=${`nodepool==${p.name}`} />` },
+    { id: "rules", label: "Rules", view: () => html`<${Rules} pool=${p} />` },
+  ];
+  return html`<${Pane} id=${id} title=${p.name} status=${html`<${State} phase=${p.phase ?? "Unknown"} pill />`} line=${`${plural(mine.length, "node")}, ${p.isDefault || !p.labelKey ? "all that belong to no other pool" : `those with ${p.labelKey}=${p.labelValue}`}`} tabs=${tabs} actions=${html`<${Actions} pool=${p} />`} />`;
+}
+
+function Actions({ pool: p }) {
+  const drop = async () => {
+    if (!(await confirm({ title: `Delete ${p.name}?`, verb: "Delete node pool", body: "Its nodes go back to the default pool; quotas in it are dropped. Workloads that ask for it alone wait." }))) return;
+    try {
+      await del(`/api/v1/node-pools/${p.id}`);
+      closePane();
+      toast(`Deleted ${p.name}.`);
+    } catch (error) {
+      toastError(error);
+    }
+    refreshAll();
+    renewTables();
+  };
+  return html`${may("update", "nodepools") ? html`<${LinkButton} small icon="edit" href=${`/nodepools/${p.id}/edit`}>Edit<//>` : html`<${Button} small icon="edit" why=${WORDS.noRight("update nodepools")}>Edit<//>`}
+    <${Button} small icon="trash" writes why=${!may("delete", "nodepools") ? WORDS.noRight("delete nodepools") : p.isDefault ? "The default pool stays: it holds all nodes that belong to no other." : ""} onClick=${drop}>Delete<//>`;
+}
+
+function PoolMap({ nodes }) {
+  const pools = poolsOf(nodes);
+  const holders = pools.flatMap(p => p.rows.flatMap(r => r.runs)).map(r => ({ id: r.projectId, name: r.project, size: r.size }));
+  const unique = [...new Map(holders.map(h => [h.id, h])).values()];
+  return pools.length ? html`<${ClusterMap} pools=${pools} view="project" colours=${coloured(unique)} />` : html`<${Empty}>No node has this label yet.<//>`;
+}
+
+function Rules({ pool: p }) {
+  return html`<${Facts} rows=${[["GPU placement", strategy(p, "gpu")], ["CPU placement", strategy(p, "cpu")], ["Minimum run time", guaranteed(p) === "0 s" ? "none: borrowed GPUs can be asked back at once" : guaranteed(p)], ["Topology", p.networkTopologyName ?? "none"], ["Created", html`<time data-tip=${iso(p.createdAt)}>${time(p.createdAt, now())}</time>`], ["Last updated", html`<time data-tip=${iso(p.updatedAt)}>${time(p.updatedAt, now())}</time>`], ["Id", html`<span class="mono">${p.id}</span>`]]} />`;
+}

@@ -1,0 +1,142 @@
+// Is my team getting its share, and from whom or to whom does the rest go?
+import { useMemo } from "preact/hooks";
+import { del, get, getAll } from "../api.js";
+import { useData } from "../data.js";
+import { NONE, duration, gpus, ratio } from "../format.js";
+import { html } from "../html.js";
+import { Icon } from "../icons.js";
+import { refreshAll } from "../live.js";
+import { Button, LinkButton } from "../parts/button.js";
+import { confirm } from "../parts/dialog.js";
+import { Page, Primary } from "../parts/page.js";
+import { Facts, Pane, Split, closePane } from "../parts/pane.js";
+import { QuotaBar, QuotaLegend } from "../parts/quota_bar.js";
+import { Empty, Fault, Loading, Loaded } from "../parts/states.js";
+import { State, Status, Swatch } from "../parts/status.js";
+import { Table, openHref, renewTables } from "../parts/table.js";
+import { toast, toastError } from "../parts/toast.js";
+import { axis } from "../pictures/axis.js";
+import { reach } from "../pictures/quota_bar.js";
+import { refusedByProject, sharesByPool, sumParts } from "../pictures/shares.js";
+import { route } from "../router.js";
+import { may, scope, scopeFilter } from "../session.js";
+import { WORDS, shareWords } from "../words.js";
+import { OverTime, PoolBars } from "./unit_parts.js";
+
+const KINDS = ["project", "department", "nodepool", "queue", "workload"];
+const BAR = 240;
+
+// Columns that projects and departments share. partsOf(row) -> parts over all pools; all: every row, for one common scale.
+export function quotaColumns(partsOf, isProject, all) {
+  const top = axis(Math.max(1, ...all.map(r => reach(partsOf(r))))).top;
+  const limit = Number.isFinite;
+  return [
+    { id: "bar", label: "Quota and usage", cell: row => html`<${Bar} parts=${partsOf(row)} row=${row} top=${top} isProject=${isProject} />`, text: row => gpus(partsOf(row).held), low: false },
+    { id: "held", label: "Held / quota", num: true, keep: true, sort: "gpuAllocated", filter: { field: "gpuAllocated", type: "number" }, text: row => `${gpus(partsOf(row).held)} / ${limit(partsOf(row).quota) ? gpus(partsOf(row).quota) : "unlimited"}`, cell: row => html`<span class="strong">${gpus(partsOf(row).held)}</span> <span class="muted">/ ${limit(partsOf(row).quota) ? gpus(partsOf(row).quota) : "unlimited"}</span>` },
+    { id: "ratio", label: "Ratio", num: true, text: row => ratio(partsOf(row).held, limit(partsOf(row).quota) ? partsOf(row).quota : null) },
+    { id: "waiting", label: "Waiting", num: true, text: row => partsOf(row).owed + partsOf(row).more > 0 ? gpus(partsOf(row).owed + partsOf(row).more) : NONE },
+    { id: "over", label: "Borrowed", num: true, text: row => partsOf(row).over > 0 ? gpus(partsOf(row).over) : NONE, low: true },
+    { id: "firm", label: "Non-preemptible", num: true, text: row => gpus(partsOf(row).firm), hidden: true },
+    { id: "limit", label: "Limit", num: true, text: row => partsOf(row).limit === null ? "none" : gpus(partsOf(row).limit), hidden: true },
+  ];
+}
+
+function Bar({ parts, row, top, isProject }) {
+  return html`<span class="cell-bar"><${QuotaBar} parts=${parts} width=${BAR} scale=${(BAR - 8) / top} height=${38} project=${isProject ? row.id : null} name=${row.name} /></span>`;
+}
+export default function Projects() {
+  const id = route.value.query.open;
+  const at = JSON.stringify(scope.value);
+  const all = useData("project-shares" + at, abort => getAll("/api/v1/org-unit/projects", "projects", { filterBy: scopeFilter("projects") }, { signal: abort }), KINDS);
+  const waiting = useData("project-waiting", abort => get("/api/v1/workloads", { filterBy: ["phase==Pending"], limit: 500 }, { signal: abort }).then(a => a.workloads), ["workload"]);
+  const refused = useMemo(() => refusedByProject(waiting.data ?? []), [waiting.data]);
+  const partsOf = p => sumParts(Object.values(sharesByPool(p, refused[p.id])));
+  const columns = [
+    { id: "name", label: "Project", sort: "name", filter: { field: "name" }, text: p => p.name, cell: p => html`<${Swatch} project=${p.id} /><span>${p.name}</span>` },
+    ...quotaColumns(partsOf, true, all.data ?? []),
+    { id: "department", label: "Department", sort: "parentName", filter: { field: "parentName" }, text: p => p.parent?.name ?? NONE, low: true },
+    { id: "status", label: "Status", sort: "phase", text: p => p.status?.phase ?? NONE, cell: p => html`<${State} phase=${p.status?.phase ?? "Unknown"} message=${p.status?.phaseMessage} />`, hidden: true },
+    { id: "namespace", label: "Namespace", text: p => p.status?.namespace ?? NONE, hidden: true },
+    { id: "description", label: "Description", text: p => p.description || NONE, hidden: true },
+    { id: "created", label: "Created", num: true, sort: "createdAt", text: p => p.createdAt?.slice(0, 10) ?? NONE, hidden: true },
+  ];
+  const action = may("create", "project") && html`<${Primary} href="/projects/new" icon="plus" label="New project" />`;
+  return html`<${Page} title="Projects" scoped action=${action}><${Split} label="Projects" pane=${id && html`<${Details} key=${id} id=${id} refused=${refused} />`}>
+    <${Table} key=${at} name="projects" caption="Projects" source=${{ path: "/api/v1/org-unit/projects", key: "projects", countPath: "/api/v1/org-unit/projects/count", query: { filterBy: scopeFilter("projects") } }} kinds=${KINDS} columns=${columns} sort="name" searchLabel="Name" hrefOf=${p => openHref(p.id)}
+      sub=${p => shareWords(partsOf(p)).map(w => w[1]).join(" · ") || p.parent?.name} empty=${html`No projects yet.`} />
+    <div class="table-foot"><${QuotaLegend} /></div><//><//>`;
+}
+
+function Details({ id, refused }) {
+  const project = useData(`project/${id}`, abort => get(`/api/v1/org-unit/projects/${id}`, {}, { signal: abort }), KINDS);
+  const p = project.data;
+  if (!p) return html`<${Pane} id=${id} title="Project">${project.error ? html`<${Fault} error=${project.error} retry=${project.reload} what="The project" />` : html`<${Loading} rows=${6} />`}<//>`;
+  const tabs = [
+    { id: "share", label: "Share", view: () => html`<${Share} project=${p} refused=${refused[p.id]} />` },
+    { id: "workloads", label: "Workloads", view: () => html`<${WorkloadsOf} filter=${`projectId==${p.id}`} list=${`projectName==${p.name}`} />` },
+    { id: "time", label: "Over time", view: () => html`<${OverTime} path=${`/api/v1/org-unit/projects/${p.id}/metrics`} id=${p.id} />` },
+    { id: "rules", label: "Rules", view: () => html`<${Rules} unit=${p} />` },
+  ];
+  return html`<${Pane} id=${id} title=${p.name} status=${html`<${Swatch} project=${p.id} />`} line=${html`Project in ${p.parent?.name ?? "no department"}${p.description ? `. ${p.description}` : ""}`} tabs=${tabs} actions=${html`<${Actions} project=${p} />`} />`;
+}
+
+function Actions({ project: p }) {
+  const why = may("delete", "project") ? "" : WORDS.noRight("delete project");
+  const drop = async () => {
+    if (!(await confirm({ title: `Delete ${p.name}?`, verb: "Delete project", type: p.name, body: "Its workloads are deleted and its GPUs go back to the department. The namespace stays." }))) return;
+    try {
+      await del(`/api/v1/org-unit/projects/${p.id}`);
+      closePane();
+      toast(`Deleted ${p.name}.`);
+    } catch (error) {
+      toastError(error);
+    }
+    refreshAll();
+    renewTables();
+  };
+  return html`${may("update", "project") ? html`<${LinkButton} small icon="edit" href=${`/projects/${p.id}/edit`}>Edit quota<//>` : html`<${Button} small icon="edit" why=${WORDS.noRight("update project")}>Edit quota<//>`}
+    <${LinkButton} small icon="plus" href=${`/workloads/new/training?project=${p.id}`}>New training<//><${Button} small icon="trash" why=${why} writes onClick=${drop}>Delete<//>`;
+}
+
+// Words for what the bar shows: does it get what it is owed, and what does it borrow?
+export function sentences(name, shares) {
+  const t = sumParts(Object.values(shares));
+  const list = key => Object.entries(shares).filter(([, s]) => s[key] > 0).map(([pool, s]) => `${gpus(s[key])} in ${pool}`).join(" and ");
+  if (!Number.isFinite(t.quota)) return [`${name} holds ${gpus(t.held)} GPUs; its quota is unlimited.`, ""];
+  if (t.owed > 0) return [`${name} is owed ${gpus(t.owed)} ${t.owed === 1 ? "GPU" : "GPUs"} that it waits for.`, `It holds ${gpus(t.held)} of its quota of ${gpus(t.quota)}; ${list("owed")} ${t.owed === 1 ? "is" : "are"} asked for within the quota.`];
+  if (t.over > 0) return [t.inQuota >= t.quota ? `${name} has all ${gpus(t.quota)} GPUs it is owed and borrows ${gpus(t.over)} more.` : `${name} holds ${gpus(t.inQuota)} of ${gpus(t.quota)} in quota and borrows ${gpus(t.over)}.`, `${list("over")} ${t.over === 1 ? "is" : "are"} borrowed: they go back when their owners ask.`];
+  if (t.more > 0) return [`${name} has what it is owed and wants ${gpus(t.more)} more.`, `It holds ${gpus(t.held)} of ${gpus(t.quota)}.`];
+  if (t.quota === 0) return [`${name} has no quota: all it runs is borrowed.`, ""];
+  return [t.held > 0 ? `${name} holds ${gpus(t.held)} of its quota of ${gpus(t.quota)}.` : `${name} holds nothing of its quota of ${gpus(t.quota)}.`, t.quota > t.held ? `${gpus(t.quota - t.held)} ${t.quota - t.held === 1 ? "is" : "are"} unused: others may borrow them until ${name} asks.` : ""];
+}
+
+function Share({ project, refused }) {
+  const shares = sharesByPool(project, refused);
+  const [one, two] = sentences(project.name, shares);
+  const owed = sumParts(Object.values(shares)).owed > 0;
+  return html`<section aria-label="In words"><div class=${`because ${owed ? "" : "ok"}`}><${Icon} name=${owed ? "wait" : "check"} tone=${owed ? "warn" : "ok"} /><p class="one">${one}</p>${two && html`<p class="two">${two}</p>`}</div></section>
+    <section><h3>By node pool</h3><${PoolBars} shares=${shares} project=${project.id} /></section>
+    <section><h3>Quota</h3><${PoolTable} unit=${project} shares=${shares} /></section>`;
+}
+
+export function PoolTable({ unit, shares }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Quota by node pool"><table class="share"><thead><tr><th scope="col">Pool</th><th scope="col" class="num">Quota</th><th scope="col" class="num">Weight</th><th scope="col">Rank</th><th scope="col" class="num">Limit</th><th scope="col" class="num">Holds</th></tr></thead>
+    <tbody>${(unit.resources ?? []).map(r => {
+      const name = r.nodePool?.name ?? "default", s = shares[name];
+      return html`<tr key=${name}><td>${name}</td><td class="num">${s && Number.isFinite(s.quota) ? gpus(s.quota) : "unlimited"}</td><td class="num">${gpus(r.gpu?.overQuotaWeight)}</td><td>${r.priority ?? r.rank ?? NONE}</td><td class="num">${s?.limit === null || !s ? "none" : gpus(s.limit)}</td><td class="num">${gpus(s?.held)}</td></tr>`;
+    })}</tbody></table></div>`;
+}
+
+export function WorkloadsOf({ filter, list }) {
+  const found = useData(`of/${filter}`, abort => get("/api/v1/workloads", { filterBy: [filter], sortBy: "createdAt", sortOrder: "desc", limit: 50 }, { signal: abort }).then(a => a.workloads), ["workload"]);
+  return html`<${Loaded} of=${found} what="Workloads">${rows => rows.length ? html`<table class="share"><thead><tr><th scope="col">Workload</th><th scope="col">Status</th><th scope="col" class="num">GPUs</th></tr></thead>
+    <tbody>${rows.map(w => html`<tr key=${w.id}><td><a class="plain" href=${`/workloads?open=${w.id}`}>${w.name}</a></td><td><${Status} phase=${w.phase} /></td><td class="num">${gpus(w.allocatedResources?.gpu ?? 0)}</td></tr>`)}</tbody></table><p class="small"><a href=${`/workloads?f=${encodeURIComponent(list)}`}>All in the table</a></p>` : html`<${Empty}>It has no workloads.<//>`}<//>`;
+}
+
+const RULES = [["trainingJobTimeLimitSeconds", "Training: time limit"], ["trainingJobMaxIdleDurationSeconds", "Training: idle GPUs"], ["interactiveJobTimeLimitSeconds", "Workspace: time limit"], ["interactiveJobPreemptIdleDurationSeconds", "Preemptible workspace: idle GPUs"], ["interactiveJobMaxIdleDurationSeconds", "Non-preemptible workspace: idle GPUs"]];
+export function Rules({ unit }) {
+  const rules = unit.effective?.schedulingRules ?? unit.schedulingRules ?? {};
+  const set = RULES.filter(([key]) => rules?.[key]);
+  return set.length ? html`<${Facts} rows=${set.map(([key, label]) => [label, `at most ${duration(rules[key])}`])} />` : html`<${Empty}>No time or idle limits: workloads run as long as they want.<//>`;
+}
+

@@ -1,0 +1,34 @@
+// What the panes of projects and departments share: a bar for each pool on one axis, and the history.
+import { useState } from "preact/hooks";
+import { get } from "../api.js";
+import { now } from "../clock.js";
+import { useData, useWidth } from "../data.js";
+import { gpus } from "../format.js";
+import { html } from "../html.js";
+import { Seg } from "../parts/button.js";
+import { LineChart, seriesOf } from "../parts/line_chart.js";
+import { QuotaBar } from "../parts/quota_bar.js";
+import { Empty, Loaded } from "../parts/states.js";
+import { axis } from "../pictures/axis.js";
+import { reach } from "../pictures/quota_bar.js";
+
+export function PoolBars({ shares, project }) {
+  const [ref, width] = useWidth();
+  const rows = Object.entries(shares);
+  const top = axis(Math.max(1, ...rows.map(([, s]) => reach(s)))).top;
+  return html`<div>${rows.map(([pool, s], i) => html`<div class="minibar" key=${pool}><span class="strong cut">${pool}</span><div ref=${i === 0 ? ref : null}><${QuotaBar} parts=${s} width=${width} scale=${Math.max(0, width - 8) / top} project=${project} name=${pool} /></div><span class="num">${gpus(s.held)} / ${Number.isFinite(s.quota) ? gpus(s.quota) : "∞"}${s.over > 0 ? ` · ${gpus(s.over)} over` : ""}</span></div>`)}</div>`;
+}
+
+const RANGES = [{ value: "1", label: "1 h" }, { value: "24", label: "1 d" }, { value: "168", label: "1 w" }];
+const LINES = { GPU_ALLOCATION: { name: "held", tone: "ink", fill: 0.09 }, GPU_QUOTA: { name: "quota", tone: "accent", dash: [4, 3] } };
+
+export function OverTime({ path, id }) {
+  const [hours, setHours] = useState("24");
+  const metrics = useData(`${path}/${hours}`, async abort => {
+    const end = now(), start = end - Number(hours) * 3600000;
+    const answer = await get(path, { start: new Date(start).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 120, metricType: Object.keys(LINES) }, { signal: abort });
+    return { start, end, series: seriesOf(answer.measurements ?? [], LINES) };
+  }, ["queue"]);
+  return html`<div class="bar chart-range"><span class="grow"></span><${Seg} label="Time" options=${RANGES} value=${hours} onChange=${setHours} /></div>
+    <${Loaded} of=${metrics} what="The history">${m => m.series.some(s => s.points.some(p => p[1] !== null)) ? html`<${LineChart} title="GPUs held and quota" series=${m.series} format=${gpus} from=${m.start} to=${m.end} height=${180} group=${id} />` : html`<${Empty}>Nothing was measured in this time.<//>`}<//>`;
+}
