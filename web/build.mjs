@@ -28,6 +28,8 @@ const result = await build({
   loader: { ".woff2": "file" },
   publicPath: "/assets",
   legalComments: "none",
+  charset: "utf8",
+  treeShaking: true,
   metafile: true,
   logLevel: "warning",
 });
