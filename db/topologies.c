@@ -1,0 +1,95 @@
+#include "db/topologies.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/uuid.h"
+#include "db/db.h"
+
+static const char SQL_INSERT[] =
+    "INSERT INTO topologies (uuid, cluster_id, name, levels_json, created_by, created_ms, updated_ms, revision) "
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)";
+static const char SQL_USER[] = "SELECT name FROM node_pools WHERE network_topology_id = ? AND deleted_ms = 0 LIMIT 1";
+static const char SQL_DELETE[] = "DELETE FROM topologies WHERE uuid = ?";
+static const char SQL_FIND[] = "SELECT " TOPOLOGY_COLUMNS " FROM " TOPOLOGY_FROM " WHERE t.uuid = ?";
+
+int db_create_topology(struct db_conn *conn, struct topology *topology, struct arena *arena, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    char uuid[UUID_SIZE];
+    if (db_prepare(conn, SQL_INSERT, &stmt, err) < 0)
+        return -1;
+    uuid_create(uuid);
+    topology->uuid = arena_strdup(arena, uuid);
+    db_bind_text(stmt, 1, uuid);
+    db_bind_int(stmt, 2, topology->cluster_id);
+    db_bind_text(stmt, 3, topology->name);
+    db_bind_text(stmt, 4, topology->levels_json);
+    db_bind_text(stmt, 5, topology->created_by);
+    db_bind_int(stmt, 6, topology->created_ms);
+    db_bind_int(stmt, 7, db_revision(conn));
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    if (rc < 0 && err && err->code == ERROR_CONFLICT)
+        error_set(err, ERROR_INVALID, "name: topology %s exists in this cluster", topology->name);
+    db_touch(conn, CHANGE_CLUSTER, uuid);
+    return rc;
+}
+
+static int check_unused(struct db_conn *conn, const char *uuid, struct arena *arena, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_USER, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, uuid);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1)
+        rc = error_set(err, ERROR_INVALID, "topology %s: node pool %s uses it", uuid, db_column_text(stmt, 0, arena));
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_delete_topology(struct db_conn *conn, const char *uuid, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    struct arena arena;
+    arena_init(&arena);
+    int rc = check_unused(conn, uuid, &arena, err);
+    if (rc == 0 && (rc = db_prepare(conn, SQL_DELETE, &stmt, err)) == 0) {
+        db_bind_text(stmt, 1, uuid);
+        rc = db_run(conn, stmt, err);
+    }
+    db_release(conn, stmt);
+    arena_done(&arena);
+    db_touch(conn, CHANGE_CLUSTER, uuid);
+    return rc;
+}
+
+void topology_from_row(sqlite3_stmt *stmt, struct arena *arena, struct topology *out_topology)
+{
+    *out_topology = (struct topology){
+        .cluster_id = db_column_int(stmt, 0),
+        .uuid = db_column_text(stmt, 1, arena),
+        .cluster_uuid = db_column_text(stmt, 2, arena),
+        .name = db_column_text(stmt, 3, arena),
+        .levels_json = db_column_text(stmt, 4, arena),
+        .node_pools_json = db_column_text(stmt, 5, arena),
+        .created_by = db_column_text(stmt, 6, arena),
+        .created_ms = db_column_int(stmt, 7),
+    };
+}
+
+int db_find_topology(struct db_conn *conn, const char *uuid, struct arena *arena, struct topology *out_topology,
+                     struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_FIND, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, uuid);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1)
+        topology_from_row(stmt, arena, out_topology);
+    else if (rc == 0)
+        error_set(err, ERROR_NOT_FOUND, "topology %.60s: not found", uuid);
+    db_release(conn, stmt);
+    return rc == 1 ? 0 : -1;
+}
