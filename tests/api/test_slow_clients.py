@@ -1,4 +1,5 @@
 """Slow clients: each loses its own connection, and nobody else waits."""
+import re
 import socket
 import threading
 import time
@@ -94,3 +95,14 @@ def test_an_answer_without_body_read_closes_the_connection(server):
     """GET with a body: answered, and what follows is not taken for a request."""
     data = b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 38\r\n\r\nGET /readyz HTTP/1.1\r\nHost: x\r\n\r\n12345"
     assert hostile.answers(server.port, data) == 1
+
+
+def test_only_a_trusted_proxy_names_the_client(make_server):
+    """The log and the limits of sign-in go by the address that the proxy itself appended."""
+    trusting = make_server("--quick-start", "--trusted-proxy", "127.0.0.1")
+    other = make_server("--quick-start")
+    for server in (trusting, other):
+        for forwarded in ("198.51.100.7, 203.0.113.9", "nonsense"):
+            server.request("GET", "/api/v1/nonsense", token=None, headers={"X-Forwarded-For": forwarded})
+    assert re.findall(r'path="/api/v1/nonsense".*remote=(\S+)', trusting.log.read_text()) == ["203.0.113.9", "127.0.0.1"]
+    assert re.findall(r'path="/api/v1/nonsense".*remote=(\S+)', other.log.read_text()) == ["127.0.0.1", "127.0.0.1"]
