@@ -64,37 +64,26 @@ struct eviction_words {
     const char *verb;
 };
 
-static const struct eviction_words *eviction_words(enum scheduler_action action)
-{
-    static const struct eviction_words WORDS[ACTION_COUNT] = {
-        [ACTION_ALLOCATE] = {"Preempted", "yields"},
-        [ACTION_CONSOLIDATION] = {"Consolidated", "is moved to make room"},
-        [ACTION_RECLAIM] = {"Preempted", "yields"},
-        [ACTION_PREEMPT] = {"Preempted", "yields"},
-        [ACTION_STALE_GANG_EVICTION] = {"StaleJob", "lost its minimum of pods and is stopped"},
-    };
-    return &WORDS[action];
-}
+static const struct eviction_words EVICTION_WORDS[ACTION_COUNT] = {
+    [ACTION_ALLOCATE] = {"Preempted", "yields to"},
+    [ACTION_CONSOLIDATION] = {"Consolidated", "is moved to make room for"},
+    [ACTION_RECLAIM] = {"Preempted", "yields to"},
+    [ACTION_PREEMPT] = {"Preempted", "yields to"},
+    [ACTION_STALE_GANG_EVICTION] = {"StaleJob", "is stopped"},
+};
 
 static void evict_pod(struct turn *turn, struct cache_pod *pod, const struct live_snapshot *live,
                       const struct plan_decision *decision)
 {
-    const struct eviction_words *words = eviction_words(decision->action);
+    const struct eviction_words *words = &EVICTION_WORDS[decision->action];
     struct cache_workload *workload = pod->workload;
-    const char *message;
+    const char *whom = "";
     if (decision->beneficiary != SNAPSHOT_NONE) {
         const struct cache_workload *winner = live->workloads[decision->beneficiary];
-        message = arena_printf(turn->arena, "%s %s to workload %s of project %s: %s", pod->name, words->verb,
-                               winner->name, winner->project_name, decision->why);
-        if (decision->action == ACTION_CONSOLIDATION)
-            message = arena_printf(turn->arena, "%s %s for workload %s of project %s: %s", pod->name, words->verb,
-                                   winner->name, winner->project_name, decision->why);
-        workload->phase_message = arena_printf(turn->arena, "%s: yields to workload %s of project %s", words->reason,
-                                               winner->name, winner->project_name);
-    } else {
-        message = arena_printf(turn->arena, "%s %s: %s", pod->name, words->verb, decision->why);
-        workload->phase_message = arena_printf(turn->arena, "%s: %s", words->reason, decision->why);
+        whom = arena_printf(turn->arena, " workload %s of project %s", winner->name, winner->project_name);
     }
+    const char *message = arena_printf(turn->arena, "%s %s%s: %s", pod->name, words->verb, whom, decision->why);
+    workload->phase_message = arena_printf(turn->arena, "%s: %s%s", words->reason, words->verb, whom);
     turn_add_pod_event(turn, pod, EVENT_WARNING, words->reason, "scheduler", message);
     turn_release_pod(turn, pod, words->reason);
     pod->message = message;

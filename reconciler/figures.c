@@ -52,10 +52,17 @@ void figures_clear(struct figures *figures)
 // What is held of each resource in a queue; [0] all, [1] by what is not preemptible.
 struct held {
     struct amounts of[2];
+    double busy_milli; // devices, times how busy they are
 };
+
+static double busy_of(const struct cache_pod *pod)
+{
+    return pod->status == POD_STATUS_RUNNING && pod->gpu_utilization > 0 ? pod->gpu_utilization / 100 : 0;
+}
 
 static void add_held(struct held *held, const struct cache_pod *pod)
 {
+    held->busy_milli += (double)pod->gpu_allocated_milli * busy_of(pod);
     for (int i = 0; i < (pod->workload->preemptible ? 1 : 2); i++) {
         held->of[i].of[RESOURCE_GPU] += pod->gpu_allocated_milli;
         held->of[i].of[RESOURCE_CPU] += pod->cpu_milli;
@@ -85,8 +92,8 @@ static struct held *count_held(const struct cache *cache, struct arena *arena, s
     return projects;
 }
 
-static void take_queue(struct figures *figures, const struct turn *turn, int64_t queue_id, int64_t owner_id,
-                       const struct plan_queue *planned, const struct held *held, struct figure_changes *changes)
+static void take_queue(struct figures *figures, int64_t queue_id, int64_t owner_id, const struct plan_queue *planned,
+                       const struct held *held, struct figure_changes *changes)
 {
     if (!queue_id)
         return;
@@ -107,23 +114,21 @@ static void take_queue(struct figures *figures, const struct turn *turn, int64_t
     }
     *last = now;
     changes->queues[changes->queue_count++] = now;
-    (void)turn;
 }
 
-void figures_of_queues(struct figures *figures, const struct turn *turn, const struct live_snapshot *live,
-                       const struct plan *plan, struct figure_changes *changes)
+void figures_of_queues(struct figures *figures, const struct turn *turn, const struct plan *plan,
+                       struct figure_changes *changes)
 {
     const struct world *world = turn->cache->world;
     size_t pools = world->rows.pool_count;
     struct held *departments, *projects = count_held(turn->cache, turn->arena, &departments);
-    (void)live;
     changes->queues = arena_array(turn->arena, (world->rows.project_count + world->rows.department_count) * pools,
                                   sizeof(*changes->queues));
     for (size_t i = 0; i < world->rows.project_count * pools; i++)
-        take_queue(figures, turn, world->queue_ids[QUEUE_KIND_PROJECT][i], world->rows.projects[i / pools].id,
+        take_queue(figures, world->queue_ids[QUEUE_KIND_PROJECT][i], world->rows.projects[i / pools].id,
                    &plan->projects[i], &projects[i], changes);
     for (size_t i = 0; i < world->rows.department_count * pools; i++)
-        take_queue(figures, turn, world->queue_ids[QUEUE_KIND_DEPARTMENT][i], world->rows.departments[i / pools].id,
+        take_queue(figures, world->queue_ids[QUEUE_KIND_DEPARTMENT][i], world->rows.departments[i / pools].id,
                    &plan->departments[i], &departments[i], changes);
 }
 
@@ -251,11 +256,6 @@ static void sample_totals(struct sampler *sampler, const char *scope, int64_t id
     sample(sampler, scope, id, 0, "WORKLOADS_COUNT", (double)totals->workloads);
 }
 
-static double busy_of(const struct cache_pod *pod)
-{
-    return pod->status == POD_STATUS_RUNNING && pod->gpu_utilization > 0 ? pod->gpu_utilization / 100 : 0;
-}
-
 static void sample_node(struct sampler *sampler, const struct world *world, uint32_t node, const double *allocated,
                         const double *busy)
 {
@@ -306,6 +306,7 @@ static void sample_nodes(struct sampler *sampler, const struct cache *cache, str
 
 struct queue_sums {
     struct amounts quota, held;
+    double busy_milli;
 };
 
 static void add_amounts(struct amounts *sum, const struct amounts *amounts)
@@ -323,6 +324,8 @@ static void sample_queue(struct sampler *sampler, const char *scope, int64_t id,
     sample(sampler, scope, id, pool_id, "CPU_QUOTA_MILLICORES", (double)sums->quota.of[RESOURCE_CPU]);
     sample(sampler, scope, id, pool_id, "CPU_MEMORY_QUOTA_MB", (double)sums->quota.of[RESOURCE_MEMORY] / mb);
     sample(sampler, scope, id, pool_id, "GPU_ALLOCATION", (double)sums->held.of[RESOURCE_GPU] / 1000);
+    sample(sampler, scope, id, pool_id, "GPU_UTILIZATION",
+           sums->held.of[RESOURCE_GPU] ? sums->busy_milli / (double)sums->held.of[RESOURCE_GPU] * 100 : 0);
     sample(sampler, scope, id, pool_id, "CPU_ALLOCATION_MILLICORES", (double)sums->held.of[RESOURCE_CPU]);
     sample(sampler, scope, id, pool_id, "CPU_MEMORY_ALLOCATION_MB", (double)sums->held.of[RESOURCE_MEMORY] / mb);
 }
@@ -332,10 +335,11 @@ static void sample_owner(struct sampler *sampler, const char *scope, int64_t id,
 {
     struct queue_sums all = {0};
     for (size_t pool = 0; pool < world->rows.pool_count; pool++) {
-        struct queue_sums sums = {.held = held[pool].of[0]};
+        struct queue_sums sums = {.held = held[pool].of[0], .busy_milli = held[pool].busy_milli};
         add_amounts(&sums.quota, &queues[pool].deserved);
         add_amounts(&all.quota, &sums.quota);
         add_amounts(&all.held, &sums.held);
+        all.busy_milli += sums.busy_milli;
         sample_queue(sampler, scope, id, world->rows.pools[pool].id, &sums);
     }
     sample_queue(sampler, scope, id, 0, &all);

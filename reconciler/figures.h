@@ -1,7 +1,6 @@
 // The numbers of a cycle: what each queue has, wants and deserves (in its row), and the time series behind the charts.
 // Both are written only where they changed; what was written last is kept here.
 #pragma once
-#include "reconciler/snapshot_build.h"
 #include "reconciler/turn.h"
 
 #include "db/reconcile_write.h"
@@ -38,7 +37,7 @@ void figures_init(struct figures *figures);
 void figures_clear(struct figures *figures);
 void figures_done(struct figures *figures);
 
-void figures_of_queues(struct figures *figures, const struct turn *turn, const struct live_snapshot *live,
-                       const struct plan *plan, struct figure_changes *changes);
+void figures_of_queues(struct figures *figures, const struct turn *turn, const struct plan *plan,
+                       struct figure_changes *changes);
 // Time series as the cache stands, if the interval since the last time is over; else notes when it will be.
 void figures_of_samples(struct figures *figures, struct turn *turn, struct figure_changes *changes);

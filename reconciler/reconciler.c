@@ -148,7 +148,7 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     count_plan(&reconciler->counters, plan);
     carry_out(turn, live, plan);
     explain_all(turn, live, plan);
-    figures_of_queues(&reconciler->figures, turn, live, plan, changes);
+    figures_of_queues(&reconciler->figures, turn, plan, changes);
     if (plan->decision_count > 0)
         log_write(LOG_INFO, "reconciler", "cycle done cycle=%lld plan_us=%lld decisions=%zu workloads=%zu",
                   (long long)atomic_load(&reconciler->counters.cycles), (long long)plan_us, plan->decision_count,
