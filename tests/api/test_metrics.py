@@ -74,6 +74,21 @@ def test_cluster_metrics_by_group(server):
     assert refused.status == 422 and "CPU_UTILIZATION" in refused.json["message"], refused
 
 
+def test_utilization_is_of_what_is_held(server):
+    """Of a project it is that of the GPUs it holds; the cluster's is that of all GPUs."""
+    spec = {"annotations": [{"name": "prorata.io/sim-gpu-utilization", "value": "60"}]}
+    server.wait_phase(server.submit("a1", "team-a", spec=spec), "Running")
+    path = f"/api/v1/clusters/{server.cluster_id()}/metrics"
+    wait_last(server, path, "GPU_UTILIZATION", 15)
+
+    def by_project():
+        measurements = series(server, path, "GPU_UTILIZATION", groupBy="Project").json["measurements"]
+        return {m["groups"][0]["value"]: last(m) for m in measurements if m["values"]}
+
+    server.wait_for("team-a is at 60 %", lambda: by_project().get("team-a") == 60)
+    assert by_project()["team-b"] == 0
+
+
 def test_node_metrics_of_single_devices(server):
     spec = {"annotations": [{"name": "prorata.io/sim-gpu-utilization", "value": "75"}]}
     server.wait_phase(server.submit("a1", "team-a", spec=spec), "Running")
