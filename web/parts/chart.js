@@ -1,10 +1,16 @@
 // Chart.js, set up once: only what line charts need. Colours are read from the tokens at each draw.
-import { Chart, Filler, LineController, LineElement, LinearScale, PointElement, Tooltip } from "chart.js";
+import { Chart, Filler, LineController, LineElement, LinearScale, PointElement } from "chart.js";
 import { clock, day } from "../format.js";
 
 const groups = new Map(); // name -> charts that share a crosshair
 
-// Names of the lines at their right end, moved apart where they would overlap.
+// The value that holds at a time: lines are steps, gaps stay gaps. Without a time, the last known one.
+function valueAt(points, time) {
+  if (time === null || time === undefined) return points.findLast(p => p.y !== null)?.y ?? null;
+  return points.findLast(p => p.x <= time)?.y ?? null;
+}
+
+// Names of the lines at their right end, with the value now or at the crosshair, moved apart where they would overlap.
 const directLabels = {
   id: "directLabels",
   afterDatasetsDraw(chart) {
@@ -13,8 +19,8 @@ const directLabels = {
     pen.font = `600 11px ${font()}`;
     pen.textBaseline = "middle";
     const names = chart.data.datasets.map((d, i) => {
-      const value = d.data.findLast(p => p.y !== null)?.y;
-      return chart.isDatasetVisible(i) && value !== undefined ? { text: d.label, value: d.format(value), y: chart.scales.y.getPixelForValue(value), tone: d.borderColor } : null;
+      const last = valueAt(d.data, null), value = valueAt(d.data, chart.crossAt);
+      return chart.isDatasetVisible(i) && last !== null ? { text: d.label, value: d.format(value), y: chart.scales.y.getPixelForValue(last), tone: d.borderColor } : null;
     }).filter(Boolean).sort((a, b) => a.y - b.y);
     for (let i = 1; i < names.length; i++) names[i].y = Math.max(names[i].y, names[i - 1].y + 14);
     const over = names.length ? names.at(-1).y - (bottom - 4) : 0;
@@ -31,10 +37,12 @@ const directLabels = {
 const crosshair = {
   id: "crosshair",
   afterEvent(chart, { event }) {
-    const at = event.type === "mouseout" ? null : chart.scales.x.getValueForPixel(event.x);
+    const inside = event.type !== "mouseout" && event.x >= chart.chartArea.left && event.x <= chart.chartArea.right;
+    const at = inside ? chart.scales.x.getValueForPixel(event.x) : null;
     for (const other of groups.get(chart.group) ?? [chart]) {
+      if (other.crossAt === at) continue;
       other.crossAt = at;
-      if (other !== chart) other.draw();
+      other.draw();
     }
   },
   afterDraw(chart) {
@@ -49,11 +57,15 @@ const crosshair = {
     pen.moveTo(x, top);
     pen.lineTo(x, bottom);
     pen.stroke();
+    pen.font = `600 11px ${font()}`;
+    pen.fillStyle = token("ink");
+    pen.textAlign = x - left < 60 ? "left" : "right";
+    pen.fillText(`${day(chart.crossAt)} ${clock(chart.crossAt, true)}`, x + (x - left < 60 ? 5 : -5), top + 4);
     pen.restore();
   },
 };
 
-Chart.register(LineController, LineElement, PointElement, LinearScale, Filler, Tooltip, directLabels, crosshair);
+Chart.register(LineController, LineElement, PointElement, LinearScale, Filler, directLabels, crosshair);
 
 const token = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const font = () => "Inter Variable, system-ui, sans-serif";
@@ -87,7 +99,8 @@ function options(o) {
   return {
     animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
     layout: { padding: { right: Math.min(130, longest * 6.6 + 10), top: 6 } },
-    interaction: { mode: "index", intersect: false, axis: "x" },
+    events: ["mousemove", "mouseout", "touchstart", "touchmove"],
+    hover: { mode: null },
     scales: {
       x: { type: "linear", min: from, max: to, grid: { display: false }, border: { color: token("line-strong") },
         afterBuildTicks: axis => {
@@ -100,8 +113,6 @@ function options(o) {
         } } },
       y: { type: "linear", min: 0, max: o.max, suggestedMax: 1, grid: { color: token("line") }, border: { display: false }, ticks: { ...text, maxTicksLimit: 6, callback: value => o.format(value) } },
     },
-    plugins: { tooltip: { animation: false, backgroundColor: token("surface"), titleColor: token("ink"), bodyColor: token("ink-2"), borderColor: token("line-strong"), borderWidth: 1, padding: 8, boxWidth: 8, boxHeight: 8, titleFont: { family: font(), size: 12 }, bodyFont: { family: font(), size: 12 },
-      callbacks: { title: items => `${day(items[0].parsed.x)} ${clock(items[0].parsed.x)}`, label: item => ` ${item.dataset.label} ${o.format(item.parsed.y)}` } } },
   };
 }
 
