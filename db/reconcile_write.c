@@ -50,7 +50,7 @@ static const char SQL_TRIM_SAMPLES[] =
     " s.node_pool_id, s.metric, s.time_ms FROM samples s WHERE s.time_ms < ?1 AND (s.scope IN ('workload', 'pod')"
     " OR EXISTS (SELECT 1 FROM samples later WHERE later.scope = s.scope AND later.scope_id = s.scope_id"
     " AND later.node_pool_id = s.node_pool_id AND later.metric = s.metric AND later.time_ms > s.time_ms"
-    " AND later.time_ms <= ?1)) LIMIT 4000)";
+    " AND later.time_ms <= ?1)) LIMIT 20000)";
 static const char SQL_LAST_ATTEMPT[] = "SELECT coalesce(max(attempt), -1) FROM pods WHERE workload_id = ?1";
 static const char SQL_NEXT_INDEX[] =
     "SELECT coalesce(max(pod_index), -1) + 1 FROM pods WHERE workload_id = ?1 AND role = ?2";

@@ -100,7 +100,7 @@ struct sample_row {
     double value;
 };
 int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err);
-// Drops what is older, but for the last value before the bound of what goes on. At most some thousand rows a call.
+// Drops what is older, but for the last value before the bound of what goes on. At most 20,000 rows a call.
 int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err);
 
 // The highest attempt of a workload's pods; -1 without pods.

@@ -308,8 +308,79 @@ static void test_namesakes(void)
     live_close(&live);
 }
 
+static void test_shared_devices(void)
+{
+    struct live live;
+    open_small(&live);
+    for (int i = 0; i < 3; i++)
+        live_submit(&live, &(struct live_spec){.name = arena_printf(&live.arena, "half%d", i),
+                                               .project = "team-a",
+                                               .portion_milli = 500});
+    live_run(&live);
+    check_int(live_number(&live, "SELECT count(*) FROM pods WHERE status = 'Running'"), 3, "three halves run");
+    check_int(live_number(&live, "SELECT count(DISTINCT node_id || gpu_indices_json) FROM pods"), 2,
+              "two of them on one device");
+    check_int(live_number(&live, "SELECT count(*) FROM pods WHERE gpu_groups_json = '[]'"), 0, "each in its group");
+    check_int(live_number(&live, "SELECT sum(gpu_allocated_milli) FROM workloads"), 1500, "a half each");
+    live_crash(&live);
+    live_run(&live);
+    live_submit(&live, &(struct live_spec){.name = "half3", .project = "team-a", .portion_milli = 500});
+    live_run(&live);
+    check_int(live_number(&live, "SELECT count(DISTINCT node_id || gpu_indices_json) FROM pods"), 2,
+              "after a restart the fourth joins the third");
+    live_check(&live, "shared devices");
+    live_close(&live);
+}
+
+static void test_node_pools(void)
+{
+    struct live live;
+    open_small(&live);
+    live_add_pool(&live, "fast");
+    live_add_node(&live, "fast-0", 2, true);
+    live_submit(&live, &(struct live_spec){.name = "f", .project = "team-a", .gpus = 2, .node_pools = "[\"fast\"]"});
+    live_submit(&live, &(struct live_spec){
+                           .name = "g", .project = "team-a", .gpus = 2, .node_pools = "[\"fast\",\"default\"]"});
+    live_submit(&live, &(struct live_spec){.name = "h", .project = "team-a", .node_pools = "[\"fast\"]"});
+    live_submit(&live, &(struct live_spec){.name = "d", .project = "team-a"});
+    live_run(&live);
+    check_text(live_text(&live, "SELECT current_node_pools_json FROM workloads WHERE name = 'f'"), "[\"fast\"]",
+               "where it asked for");
+    check_text(live_text(&live, "SELECT current_node_pools_json FROM workloads WHERE name = 'g'"), "[\"default\"]",
+               "in its second choice, as the first is full");
+    check_text(live_text(&live, "SELECT current_node_pools_json FROM workloads WHERE name = 'd'"), "[\"default\"]",
+               "without a wish in the default pool");
+    check_text(live_phase(&live, "h"), "Pending", "only where it asked for");
+    check_int(live_number(&live, "SELECT q.gpu_allocated_milli FROM queues q JOIN projects p ON p.id = q.owner_id JOIN"
+                                 " node_pools n ON n.id = q.node_pool_id WHERE q.owner_kind = 'project' AND p.name ="
+                                 " 'team-a' AND n.name = 'fast'"),
+              2000, "each pool has its own figures");
+    live_close(&live);
+}
+
+static void test_deletion_of_a_project(void)
+{
+    struct live live;
+    open_small(&live);
+    live_submit(&live, &(struct live_spec){
+                           .name = "job", .project = "team-a", .annotations = ANNOTATION("stop-duration", "10s")});
+    live_run(&live);
+    live_delete_project(&live, "team-a");
+    live_run(&live);
+    check_text(live_text(&live, "SELECT phase FROM projects WHERE name = 'team-a'"), "Deleting",
+               "while it has workloads");
+    live_advance(&live, 11000);
+    check_int(live_number(&live, "SELECT count(*) FROM projects WHERE name = 'team-a'"), 0, "gone with the last one");
+    check_int(live_number(&live, "SELECT deleted_ms > 0 FROM workloads"), 1, "which is deleted");
+    live_check(&live, "project");
+    live_close(&live);
+}
+
 int main(void)
 {
+    test_shared_devices();
+    test_node_pools();
+    test_deletion_of_a_project();
     test_phases_and_events();
     test_suspend_and_resume();
     test_suspend_and_resume_of_what_waits();

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/timestamp.h"
 #include "base/uuid.h"
+#include "db/node_pools.h"
 #include "db/nodes.h"
 #include "db/org_seed.h"
 #include "db/org_units.h"
@@ -234,6 +235,54 @@ void live_add_project(struct live *live, const char *name, int64_t gpu_quota)
     must(db_write(live->db, add_project, &job, &err), "add_project", &err);
 }
 
+struct named_job {
+    struct live *live;
+    const char *name;
+};
+
+static int delete_project(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct named_job *job = context;
+    sqlite3_stmt *stmt;
+    int64_t id = 0;
+    bool is_finished;
+    if (db_prepare_once(conn, "SELECT id FROM projects WHERE name = ?", &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, job->name);
+    if (db_step(conn, stmt, err) == 1)
+        id = db_column_int(stmt, 0);
+    db_release(conn, stmt);
+    return db_delete_project(conn, id, "test", job->live->now_ms, &is_finished, err);
+}
+
+void live_delete_project(struct live *live, const char *name)
+{
+    struct error err = {0};
+    struct named_job job = {live, name};
+    must(db_write(live->db, delete_project, &job, &err), "delete project", &err);
+}
+
+static int add_pool(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct named_job *job = context;
+    struct node_pool pool;
+    node_pool_defaults(&pool);
+    pool.cluster_id = job->live->cluster_id;
+    pool.name = job->name;
+    pool.label_key = "pool";
+    pool.label_value = job->name;
+    pool.created_by = pool.updated_by = "test";
+    pool.created_ms = pool.updated_ms = job->live->now_ms;
+    return db_create_node_pool(conn, &pool, err);
+}
+
+void live_add_pool(struct live *live, const char *name)
+{
+    struct error err = {0};
+    struct named_job job = {live, name};
+    must(db_write(live->db, add_pool, &job, &err), "pool", &err);
+}
+
 struct node_job {
     struct live *live;
     const char *name;
@@ -241,6 +290,13 @@ struct node_job {
     bool ready;
     bool removes;
 };
+
+// The part of the name before a dash is the value of label `pool`.
+static const char *labels_of(const char *name, struct arena *arena)
+{
+    const char *dash = strchr(name, '-');
+    return dash ? arena_printf(arena, "{\"pool\":\"%.*s\"}", (int)(dash - name), name) : "{}";
+}
 
 static int change_node(struct db_conn *conn, void *context, struct error *err)
 {
@@ -252,7 +308,7 @@ static int change_node(struct db_conn *conn, void *context, struct error *err)
                         .name = job->name,
                         .status = job->ready ? NODE_STATUS_READY : NODE_STATUS_NOT_READY,
                         .status_reason = "",
-                        .labels_json = "{}",
+                        .labels_json = labels_of(job->name, &live->arena),
                         .taints_json = "[]",
                         .gpu_count = job->gpus,
                         .gpu_memory_mib = 81920,
@@ -309,7 +365,11 @@ static int submit(struct db_conn *conn, void *context, struct error *err)
         .priority = wanted->priority ? wanted->priority : 50,
         .is_preemptible = !wanted->non_preemptible,
         .framework = wanted->workers ? "PyTorch" : "",
-        .worker = {.role = POD_ROLE_TEXT_WORKER, .gpu_devices = gpus, .cpu_milli = 100, .memory_bytes = 100 << 20},
+        .worker = {.role = POD_ROLE_TEXT_WORKER,
+                   .gpu_devices = gpus,
+                   .gpu_portion_milli = wanted->portion_milli,
+                   .cpu_milli = 100,
+                   .memory_bytes = 100 << 20},
         .worker_count = pods,
         .pods_wanted = pods,
         .min_pods = wanted->min_pods  ? wanted->min_pods
@@ -344,6 +404,7 @@ static int submit(struct db_conn *conn, void *context, struct error *err)
         .spec_json = arena_printf(&live->arena, "{\"image\":\"x\",\"restartPolicy\":\"%s\",\"annotations\":%s}",
                                   wanted->restart_policy ? wanted->restart_policy : "Never",
                                   wanted->annotations ? wanted->annotations : "[]"),
+        .node_pools_json = wanted->node_pools,
         .listing_json = "{}",
         .time_limit_ms = wanted->time_limit_ms,
         .idle_limit_ms = wanted->idle_limit_ms,

@@ -37,16 +37,20 @@ void live_crash(struct live *live);
 void live_use_threads(struct live *live);
 
 void live_add_project(struct live *live, const char *name, int64_t gpu_quota);
+void live_delete_project(struct live *live, const char *name);
+void live_add_pool(struct live *live, const char *name);                       // takes nodes whose name begins with its
 void live_add_node(struct live *live, const char *name, int gpus, bool ready); // or changes it
 void live_remove_node(struct live *live, const char *name);
 
 struct live_spec {
     const char *name;
     const char *project;
-    int gpus;     // of a pod; default 1
-    int cpu_pods; // pods without a GPU instead
-    int workers;  // a distributed workload of so many; 0: a training
-    int min_pods; // of the workers; 0: all
+    int gpus;               // of a pod; default 1
+    int cpu_pods;           // pods without a GPU instead
+    int portion_milli;      // of one device instead
+    const char *node_pools; // JSON list; NULL: the project's
+    int workers;            // a distributed workload of so many; 0: a training
+    int min_pods;           // of the workers; 0: all
     int completions, parallelism;
     int backoff_limit;
     int64_t time_limit_ms, idle_limit_ms, auto_delete_ms;
