@@ -8,9 +8,9 @@
 static const char SQL_READ[] =
     "SELECT p.node_id, p.status, w.preemptible, p.gpu_allocated_milli, p.gpu_indices_json, p.gpu_groups_json, "
     "p.gpu_portion_milli, p.cpu_milli, p.memory_bytes, w.uuid, w.name, w.project_name, w.cluster_id, w.department_id, "
-    "w.project_id FROM json_each(?) AS node JOIN pods p ON p.node_id = node.value AND p.deleted_ms = 0 "
-    "JOIN workloads w ON w.id = p.workload_id "
-    "WHERE p.status IN ('Binding', 'Bound', 'Running', 'Releasing') ORDER BY p.node_id, p.id";
+    "w.project_id FROM pods p CROSS JOIN workloads w ON w.id = p.workload_id "
+    "WHERE p.node_id IN (SELECT value FROM json_each(?)) AND p.deleted_ms = 0 "
+    "AND p.status IN ('Binding', 'Bound', 'Running', 'Releasing') ORDER BY p.node_id, p.id";
 
 static struct node_pod read_pod(sqlite3_stmt *stmt, struct arena *arena)
 {

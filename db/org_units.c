@@ -286,16 +286,16 @@ int db_find_org_unit_by_name(struct db_conn *conn, enum org_unit_kind kind, int6
     return rc < 0 ? -1 : db_find_org_unit(conn, kind, id, arena, out_unit, err);
 }
 
-static const char SQL_CHILDREN[] = "SELECT p.department_id, p.id, p.name FROM json_each(?) AS unit "
-                                   "JOIN projects p ON p.department_id = unit.value ORDER BY p.department_id, p.id";
+static const char SQL_CHILDREN[] = "SELECT p.department_id, p.id, p.name FROM projects p WHERE p.department_id IN "
+                                   "(SELECT value FROM json_each(?)) ORDER BY p.department_id, p.id";
 // Where one is unlimited, so is the sum. Memory is summed as REAL, which cannot overflow.
 static const char SQL_SUMS[] =
     "SELECT p.department_id, q.node_pool_id, np.name, "
     "CASE WHEN count(*) = count(q.gpu_deserved_milli) THEN sum(q.gpu_deserved_milli) END, "
     "CASE WHEN count(*) = count(q.cpu_deserved_milli) THEN sum(q.cpu_deserved_milli) END, "
     "CASE WHEN count(*) = count(q.memory_deserved_bytes) THEN CAST(total(q.memory_deserved_bytes) AS INTEGER) END "
-    "FROM json_each(?) AS unit JOIN projects p ON p.department_id = unit.value "
-    "JOIN queues q ON q.owner_kind = 'project' AND q.owner_id = p.id JOIN node_pools np ON np.id = q.node_pool_id "
+    "FROM projects p CROSS JOIN queues q ON q.owner_kind = 'project' AND q.owner_id = p.id "
+    "JOIN node_pools np ON np.id = q.node_pool_id WHERE p.department_id IN (SELECT value FROM json_each(?)) "
     "GROUP BY p.department_id, q.node_pool_id ORDER BY p.department_id, q.node_pool_id";
 
 static void add_child(struct org_unit *unit, sqlite3_stmt *stmt, size_t *capacity, struct arena *arena)

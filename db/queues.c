@@ -39,8 +39,8 @@ static const char SQL_READ[] =
     "q.cpu_allocated_non_preemptible_milli, q.cpu_requested_milli, "
     "q.memory_deserved_bytes, q.memory_limit_bytes, q.memory_over_quota_weight, q.memory_fair_share_bytes, "
     "q.memory_allocated_bytes, q.memory_allocated_non_preemptible_bytes, q.memory_requested_bytes, q.memory_units "
-    "FROM json_each(?2) AS unit JOIN queues q ON q.owner_kind = ?1 AND q.owner_id = unit.value "
-    "JOIN node_pools np ON np.id = q.node_pool_id ORDER BY q.owner_id, q.node_pool_id";
+    "FROM queues q JOIN node_pools np ON np.id = q.node_pool_id WHERE q.owner_kind = ?1 "
+    "AND q.owner_id IN (SELECT value FROM json_each(?2)) ORDER BY q.owner_id, q.node_pool_id";
 
 int queues_fill(struct db_conn *conn, int64_t cluster_id, struct error *err)
 {
