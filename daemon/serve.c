@@ -109,7 +109,7 @@ static int create_backend(struct daemon *daemon, struct error *err)
 {
     struct simulated_options options = {.speed = daemon->settings.speed};
     struct db_conn *conn = db_acquire(daemon->db);
-    int rc = db_find_meta(conn, "simulated_clock", &daemon->arena, &options.state, err);
+    int rc = db_find_meta(conn, RECONCILER_CLOCK_META, &daemon->arena, &options.state, err);
     db_give_back(daemon->db, conn);
     if (rc < 0 || simulated_create(&options, &daemon->backend, err) < 0)
         return -1;

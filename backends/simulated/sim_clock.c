@@ -20,6 +20,9 @@ double sim_clock_speed(const struct sim_clock *clock)
 
 void sim_clock_set_speed(struct sim_clock *clock, int64_t now_ms, double speed)
 {
+    double present = sim_clock_speed(clock);
+    if (!(present < speed) && !(present > speed))
+        return;
     struct sim_segment next = {now_ms, sim_clock_at(clock, now_ms), speed};
     if (clock->count == SIM_CLOCK_SEGMENTS) {
         memmove(clock->segments, clock->segments + 1, (SIM_CLOCK_SEGMENTS - 1) * sizeof(clock->segments[0]));

@@ -223,7 +223,10 @@ static void test_speed_changes_on_the_way(void)
     bench.now_ms += 50000;
     struct buffer state;
     buffer_init(&state, 0);
-    bench.backend.ops->clock->set_speed(bench.backend.self, 10, &state);
+    for (int i = 0; i < 100; i++) { // the same speed again, as every start of the server sets it, forgets nothing
+        buffer_clear(&state);
+        bench.backend.ops->clock->set_speed(bench.backend.self, 10, &state);
+    }
     bench.now_ms += 4900;
     check_text(take(&bench), "", "half its life is left, which takes five seconds");
     bench_close(&bench);
