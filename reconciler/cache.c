@@ -255,7 +255,14 @@ static void take_pod(struct cache *cache, const struct workload_pod_row *row, st
     pod->deleted_ms = row->deleted_ms;
 }
 
-// What is deleted, and what a newer attempt has replaced.
+// Of a training with many completions only the number of those that ended well is of interest.
+static bool is_counted(const struct cache_workload *workload, const struct cache_pod *pod)
+{
+    return pod->status == POD_STATUS_SUCCEEDED && workload->completions > 1 && !workload->restarts_always &&
+           strcmp(workload->type, "Distributed") != 0;
+}
+
+// What is deleted, what a newer attempt has replaced, and what is only counted.
 static void drop_old_pods(struct cache *cache, struct cache_workload *workload)
 {
     for (size_t i = workload->pod_count; i-- > 0;) {
@@ -263,7 +270,7 @@ static void drop_old_pods(struct cache *cache, struct cache_workload *workload)
         const struct cache_pod *next = i + 1 < workload->pod_count ? workload->pods[i + 1] : NULL;
         bool is_replaced = next && next->is_master == pod->is_master && next->pod_index == pod->pod_index &&
                            pod_status_is_over(pod->status);
-        if (pod->deleted_ms || is_replaced)
+        if (pod->deleted_ms || is_replaced || is_counted(workload, pod))
             remove_pod(cache, workload, i);
     }
 }

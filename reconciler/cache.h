@@ -66,6 +66,7 @@ struct cache_workload {
     bool has_explanation;
     uint64_t explanation_hash;  // of what was written last; 0: not known
     uint64_t explanation_codes; // hash of its codes
+    uint64_t told_code;         // the code, and the pool, of which an event told last; 0: none
     int64_t explained_ms;
     struct cache_pod **pods; // by role (master first), index, attempt
     size_t pod_count, pod_capacity;

@@ -170,7 +170,7 @@ void explain_nothing(struct turn *turn, struct cache_workload *workload)
     if (!workload->has_explanation && !workload->phase_reason[0])
         return;
     workload->has_explanation = false;
-    workload->explanation_hash = workload->explanation_codes = 0;
+    workload->explanation_hash = workload->explanation_codes = workload->told_code = 0;
     workload->phase_reason[0] = '\0';
     workload->explains = true;
     turn_touch_workload(turn, workload);
@@ -208,7 +208,10 @@ static void explain(struct turn *turn, struct cache_workload *workload, const st
     snprintf(workload->phase_reason, sizeof(workload->phase_reason), "%s",
              phase_reason_of(planned->explanations[0].code));
     turn_touch_workload(turn, workload);
-    if (!is_new || says_it_already)
+    uint64_t told = (uint64_t)planned->explanations[0].code + 1 + ((uint64_t)planned->explanations[0].node_pool << 32);
+    bool is_told = told == workload->told_code || says_it_already;
+    workload->told_code = told;
+    if (is_told)
         return;
     bool is_ready = planned->explanations[0].code != EXPLANATION_NOT_READY;
     turn_add_workload_event(turn, workload, is_ready ? EVENT_WARNING : EVENT_NORMAL,
