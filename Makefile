@@ -13,7 +13,7 @@ deps: ## Say what is missing for build and tests, and install it (Debian package
 
 build: ## Install what the build lacks and leave build/prorata
 	@tools/deps.sh build
-	@tools/build.sh build
+	@tools/build.sh build "" prorata
 
 run: build ## Build, and serve the dashboard with a simulated cluster on http://127.0.0.1:8080 (data in ./data)
 	@exec build/prorata serve --data ./data --quick-start $(RUN_ARGS)

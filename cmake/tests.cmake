@@ -1,14 +1,13 @@
 # tests/<room>/*_test.c: one executable and one ctest entry each. tests/fuzz/fuzz_*.c: libFuzzer targets, replayed over
 # their corpus in ordinary builds. bench/**/*.c: benchmark programs.
 enable_testing()
-pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(ALL_ROOMS prorata_daemon prorata_cli prorata_api prorata_reconciler prorata_backends prorata_simulation
               prorata_scheduler prorata_db prorata_model prorata_base)
 
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.c)
 add_library(test_support STATIC ${support})
 target_include_directories(test_support PUBLIC ${CMAKE_SOURCE_DIR})
-target_link_libraries(test_support PUBLIC prorata_base PkgConfig::CMOCKA)
+target_link_libraries(test_support PUBLIC prorata_base)
 
 file(GLOB unit_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/*_test.c)
 foreach(source ${unit_tests})
