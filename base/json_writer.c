@@ -97,6 +97,10 @@ static void write_escaped(struct buffer *out, const char *text)
     const unsigned char *s = (const unsigned char *)text;
     const unsigned char *plain = s;
     while (*s) {
+        if (*s >= 0x20 && *s < 0x80 && *s != '"' && *s != '\\') {
+            s++;
+            continue;
+        }
         size_t length = utf8_length(s);
         if (length && *s >= 0x20 && *s != '"' && *s != '\\') {
             s += length;
@@ -139,9 +143,15 @@ void json_value_text(struct json_writer *json, const char *text)
 void json_value_int(struct json_writer *json, int64_t value)
 {
     char text[24];
-    int length = snprintf(text, sizeof(text), "%" PRId64, value);
+    char *at = text + sizeof(text);
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        *--at = (char)('0' + magnitude % 10);
+    while (magnitude /= 10);
+    if (value < 0)
+        *--at = '-';
     before_value(json);
-    buffer_append(json->out, text, (size_t)length);
+    buffer_append(json->out, at, (size_t)(text + sizeof(text) - at));
 }
 
 void json_value_real(struct json_writer *json, double value)
@@ -158,6 +168,10 @@ void json_value_real(struct json_writer *json, double value)
 
 void json_value_milli(struct json_writer *json, int64_t milli)
 {
+    if (milli % 1000 == 0) {
+        json_value_int(json, milli / 1000);
+        return;
+    }
     char text[32];
     uint64_t magnitude = milli < 0 ? 0 - (uint64_t)milli : (uint64_t)milli;
     int length = snprintf(text, sizeof(text), "%s%" PRIu64 ".%03" PRIu64, milli < 0 ? "-" : "", magnitude / 1000,
@@ -190,7 +204,10 @@ void json_value_time(struct json_writer *json, int64_t time_ms)
     }
     char text[TIMESTAMP_SIZE];
     timestamp_format(time_ms, text);
-    json_value_text(json, text);
+    before_value(json);
+    buffer_char(json->out, '"');
+    buffer_text(json->out, text); // digits and signs: nothing to escape
+    buffer_char(json->out, '"');
 }
 
 void json_value_raw(struct json_writer *json, const char *json_text_)

@@ -21,13 +21,49 @@ int64_t timestamp_monotonic_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static char *put_digits(char *out, int64_t value, int count)
+{
+    for (int i = count - 1; i >= 0; i--, value /= 10)
+        out[i] = (char)('0' + value % 10);
+    return out + count;
+}
+
+// Lists write some hundreds of times, so this does without strftime. The days since 1970 become a date by the
+// arithmetic of Howard Hinnant's "chrono-compatible low-level date algorithms" (civil_from_days).
 void timestamp_format(int64_t time_ms, char out[TIMESTAMP_SIZE])
 {
-    time_t seconds = (time_t)(time_ms / 1000);
-    struct tm tm;
-    gmtime_r(&seconds, &tm);
-    size_t length = strftime(out, TIMESTAMP_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(out + length, TIMESTAMP_SIZE - length, ".%03dZ", (int)(time_ms % 1000));
+    int64_t days = time_ms / 86400000, rest = time_ms % 86400000;
+    if (rest < 0) {
+        rest += 86400000;
+        days--;
+    }
+    int64_t shifted = days + 719468; // since 0000-03-01
+    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+    int64_t day_of_era = shifted - era * 146097;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t month_from_march = (5 * day_of_year + 2) / 153;
+    int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
+    int64_t year = year_of_era + era * 400 + (month <= 2);
+    if (year < 0 || year > 9999) {
+        snprintf(out, TIMESTAMP_SIZE, "%s", year < 0 ? "0000-01-01T00:00:00.000Z" : "9999-12-31T23:59:59.999Z");
+        return;
+    }
+    out = put_digits(out, year, 4);
+    *out++ = '-';
+    out = put_digits(out, month, 2);
+    *out++ = '-';
+    out = put_digits(out, day_of_year - (153 * month_from_march + 2) / 5 + 1, 2);
+    *out++ = 'T';
+    out = put_digits(out, rest / 3600000, 2);
+    *out++ = ':';
+    out = put_digits(out, rest / 60000 % 60, 2);
+    *out++ = ':';
+    out = put_digits(out, rest / 1000 % 60, 2);
+    *out++ = '.';
+    out = put_digits(out, rest % 1000, 3);
+    *out++ = 'Z';
+    *out = '\0';
 }
 
 // Reads exactly count digits; -1 where they are not.
