@@ -22,10 +22,11 @@ enum {
 };
 
 struct explanation {
-    json_t *stored; // {"message","reason","phaseReason","nodePools":[{"nodePool","code","message",...}]}; NULL: none
+    json_t *stored; // {"sentence","why","code","pool","nodePools":[{"nodePool","code","message",...}]}; NULL: none
     const char *messages_json;
     const char *phase_message;
-    const char *node_pool; // that the numbers are about
+    const char *phase_reason; // "": none
+    const char *node_pool;    // that the numbers are about
     int64_t requested_milli;
     int64_t updated_ms;
 };
@@ -33,7 +34,7 @@ struct explanation {
 static const char SQL_FIND[] =
     "SELECT explanation_json, messages_json, phase_message, gpu_requested_milli, updated_ms,"
     " coalesce(json_extract(current_node_pools_json, '$[0]'),"
-    " json_extract('{' || listing_json || '}', '$.requestedNodePools[0]')) FROM workloads WHERE id = ?";
+    " json_extract('{' || listing_json || '}', '$.requestedNodePools[0]')), phase_reason FROM workloads WHERE id = ?";
 static const char SQL_QUEUE[] =
     "SELECT gpu_deserved_milli, gpu_limit_milli, gpu_fair_share_milli, gpu_allocated_milli,"
     " gpu_allocated_non_preemptible_milli, gpu_requested_milli FROM queues WHERE owner_kind = ? AND owner_id = ?"
@@ -48,13 +49,6 @@ static const struct list_source EVIDENCE = {
 static const char *stored_text(const struct explanation *explanation, const char *key)
 {
     return json_string_value(json_object_get(explanation->stored, key));
-}
-
-// Of the finding that the sentence is made from.
-static const char *first_text(const struct explanation *explanation, const char *key)
-{
-    const json_t *findings = json_object_get(explanation->stored, "nodePools");
-    return json_string_value(json_object_get(json_array_get(findings, 0), key));
 }
 
 static int read_explanation(struct db_conn *conn, int64_t id, struct arena *arena, struct explanation *out,
@@ -74,7 +68,8 @@ static int read_explanation(struct db_conn *conn, int64_t id, struct arena *aren
         out->phase_message = db_column_text(stmt, 2, arena);
         out->requested_milli = db_column_int(stmt, 3);
         out->updated_ms = db_column_int(stmt, 4);
-        out->node_pool = first_text(out, "nodePool");
+        out->phase_reason = db_column_text(stmt, 6, arena);
+        out->node_pool = stored_text(out, "pool");
         if (!out->node_pool)
             out->node_pool = db_column_text(stmt, 5, arena);
     }
@@ -184,16 +179,16 @@ static int write_explanation(struct request *req, struct response *res, struct d
                              struct error *err)
 {
     struct json_writer json;
-    const char *sentence = stored_text(explanation, "message");
+    const char *sentence = stored_text(explanation, "sentence");
     json_writer_init(&json, res->body, false);
     json_begin_object(&json);
     json_text(&json, "workloadId", state->uuid);
     json_text(&json, "workloadName", state->name);
     json_text(&json, "phase", phase_text(state->phase));
     json_text(&json, "sentence", sentence ? sentence : plain_sentence(state, explanation, req->arena));
-    json_text(&json, "why", stored_text(explanation, "reason"));
-    json_text(&json, "code", first_text(explanation, "code"));
-    json_text(&json, "phaseReason", stored_text(explanation, "phaseReason"));
+    json_text(&json, "why", stored_text(explanation, "why"));
+    json_text(&json, "code", stored_text(explanation, "code"));
+    json_text(&json, "phaseReason", explanation->phase_reason[0] ? explanation->phase_reason : NULL);
     json_text(&json, "pool", explanation->node_pool);
     json_key(&json, "numbers");
     json_begin_object(&json);
