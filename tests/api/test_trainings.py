@@ -170,7 +170,7 @@ def test_suspend_resume_delete_training(server):
 
 
 def test_completed_training_can_only_be_deleted(server):
-    annotations = [{"name": "prorata.io/sim-duration", "value": "0s"}]
+    annotations = [{"name": "prorata.io/sim-duration", "value": "10ms"}]
     workload_id = server.submit("t1", "team-a", spec={"annotations": annotations})
     path = f"/api/v1/workloads/trainings/{workload_id}"
     done = server.wait_phase(workload_id, "Completed")
