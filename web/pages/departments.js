@@ -43,7 +43,7 @@ export default function Departments() {
   ];
   const action = may("create", "department") && html`<${Primary} href="/departments/new" icon="plus" label="New department" />`;
   return html`<${Page} title="Departments" action=${action}><${Split} label="Departments" pane=${id && html`<${Details} key=${id} id=${id} />`}>
-    <${Table} name="departments" caption="Departments" source=${{ path: "/api/v1/org-unit/departments", key: "departments", countPath: "/api/v1/org-unit/departments/count", query }} kinds=${KINDS} columns=${columns} sort="name" searchLabel="Name" hrefOf=${d => openHref(d.id)} sub=${d => `${d.children?.length ?? 0} projects`} empty=${html`No departments yet.`} /><//><//>`;
+    <${Table} name="departments" caption="Departments" source=${{ path: "/api/v1/org-unit/departments", key: "departments", countPath: "/api/v1/org-unit/departments/count", query }} kinds=${KINDS} columns=${columns} sort="name" searchLabel="Name" searchBy="name" hrefOf=${d => openHref(d.id)} sub=${d => `${d.children?.length ?? 0} projects`} empty=${html`No departments yet.`} /><//><//>`;
 }
 
 function Details({ id }) {

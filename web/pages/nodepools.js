@@ -46,7 +46,7 @@ export default function NodePools() {
   ];
   const action = may("create", "nodepools") && html`<${Primary} href="/nodepools/new" icon="plus" label="New node pool" />`;
   return html`<${Page} title="Node pools" action=${action}><${Split} label="Node pools" pane=${id && html`<${Details} key=${id} id=${id} nodes=${nodes.data ?? []} />`}>
-    <${Table} name="nodepools" caption="Node pools" source=${{ path: "/api/v1/node-pools", key: "nodepools", countPath: "/api/v1/node-pools/count" }} kinds=${KINDS} columns=${columns} sort="name" search=${false} hrefOf=${p => openHref(p.id)} sub=${p => full.has(p.name) ? `${gpus(full.get(p.name).held)} of ${gpus(full.get(p.name).total)} GPUs` : "no GPUs"} empty=${html`No node pools yet.`} /><//><//>`;
+    <${Table} name="nodepools" caption="Node pools" source=${{ path: "/api/v1/node-pools", key: "nodepools", countPath: "/api/v1/node-pools/count" }} kinds=${KINDS} columns=${columns} sort="name" searchBy="name" hrefOf=${p => openHref(p.id)} sub=${p => full.has(p.name) ? `${gpus(full.get(p.name).held)} of ${gpus(full.get(p.name).total)} GPUs` : "no GPUs"} empty=${html`No node pools yet.`} /><//><//>`;
 }
 
 function Details({ id, nodes }) {

@@ -69,7 +69,7 @@ function Devices({ node }) {
   const colours = coloured(row.runs.map(r => ({ id: r.projectId, name: r.project, size: r.size })));
   if (!row.cells.length) return html`<${Empty}>This node has no GPUs; it runs work that asks for none.<//>`;
   return html`<section>${pools.length > 0 && html`<${ClusterMap} pools=${pools} view="project" colours=${colours} />`}</section>
-    <section><table class="share"><thead><tr><th scope="col">GPU</th><th scope="col">State</th><th scope="col">Held by</th><th scope="col" class="num">Share</th></tr></thead>
+    <section class="scroll" tabindex="0" aria-label="Devices"><table class="share devices"><thead><tr><th scope="col">GPU</th><th scope="col">State</th><th scope="col">Held by</th><th scope="col" class="num">Share</th></tr></thead>
     <tbody>${row.cells.map(c => html`<tr key=${c.index}><td>${c.index}</td><td>${{ free: "free", allocated: "allocated", releasing: "giving back", down: "not ready" }[c.state] ?? c.state}</td>
       <td>${c.workloads.length ? c.workloads.map(w => html`<a key=${w.id} class="plain p" href=${`/workloads?open=${w.id}`}><${Swatch} project=${w.projectId} />${w.projectName}/${w.name}</a>`) : NONE}</td><td class="num">${c.workloads.length ? c.workloads.map(w => gpus(w.share ?? 1)).join(" + ") : NONE}</td></tr>`)}</tbody></table></section>`;
 }

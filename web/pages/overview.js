@@ -91,11 +91,10 @@ function Waiter({ workload: w }) {
     <span key=${`why${w.owed}`} class="why">${w.owed && !/^owed/i.test(why) ? "Owed by quota. " : ""}${why}</span></a></li>`;
 }
 
-// The server's sentence: it comes with the list; where it doesn't, the explanation is asked for.
+// The scheduler's sentence; until it is there, the word that comes with the list.
 function useWhy(w) {
-  const given = w.phaseMessage ?? "";
-  const asked = useData(given ? null : `why/${w.id}/${w.phaseUpdatedAt}`, abort => get(`/api/v1/workloads/${w.id}/explanation`, {}, { signal: abort }));
-  return given || asked.data?.sentence || "";
+  const asked = useData(`why/${w.id}`, abort => get(`/api/v1/workloads/${w.id}/explanation`, {}, { signal: abort }), ["queue"]);
+  return asked.data?.sentence ?? w.phaseMessage ?? "";
 }
 
 function Cluster({ nodes, pools }) {
@@ -118,14 +117,14 @@ function holders(pools) {
   return [...held.values()].sort((a, b) => b.size - a.size || a.name.localeCompare(b.name)).slice(0, 16);
 }
 
-const RANGES = [{ value: "6", label: "6 h" }, { value: "24", label: "24 h" }, { value: "168", label: "7 d" }];
+const RANGES = [{ value: "1", label: "1 h" }, { value: "6", label: "6 h" }, { value: "24", label: "24 h" }, { value: "168", label: "7 d" }];
 const LINES = {
   ALLOCATED_GPU: { name: "allocated", tone: "ink", fill: 0.09 },
   TOTAL_GPU: { name: "ready", tone: "ink-3", dash: [1, 3] },
 };
 
 function OverTime({ cluster }) {
-  const [hours, setHours] = useState("6");
+  const [hours, setHours] = useState("1");
   const metrics = useData(cluster ? `metrics/${cluster}/${hours}` : null, async abort => {
     const end = now(), start = end - Number(hours) * 3600000;
     const answer = await get(`/api/v1/clusters/${cluster}/metrics`, { start: new Date(start).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 120, metricType: ["ALLOCATED_GPU", "TOTAL_GPU"] }, { signal: abort });
@@ -138,8 +137,11 @@ function OverTime({ cluster }) {
       : html`<${Empty}>No samples in this time yet.<//>`}<//></div></section>`;
 }
 
+// What every start and stop goes through: told in the workload's own events.
+const STEPS = new Set(["Pulling", "Pulled", "Created", "Scheduled", "Killing", "Pipelined"]);
+
 function Happened() {
-  const events = useData("events", abort => get("/api/v1/events", { limit: 20 }, { signal: abort }).then(a => a.events ?? []), ["event", ...PICTURE]);
+  const events = useData("events", abort => get("/api/v1/events", { limit: 100 }, { signal: abort }).then(a => (a.events ?? []).filter(e => !STEPS.has(e.reason)).slice(0, 20)), ["event", ...PICTURE]);
   const who = e => e.workloadName && html`<a class="plain strong" href=${`/workloads?open=${e.workloadId}&tab=events`}>${e.projectName ? `${e.projectName}/` : ""}${e.workloadName}</a>`;
   return html`<section class="sheet tall" aria-labelledby="h-ev"><header><h2 id="h-ev">What happened</h2></header>
     <div class="side-list"><div tabindex="0" role="group" aria-label="Events"><${Loaded} of=${events} what="Events" rows=${7} height=${34}>${list => list.length ? html`<${EventList} events=${list} who=${who} />` : html`<${Empty}>Nothing has happened yet.<//>`}<//></div></div></section>`;

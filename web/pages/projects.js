@@ -62,7 +62,7 @@ export default function Projects() {
   ];
   const action = may("create", "project") && html`<${Primary} href="/projects/new" icon="plus" label="New project" />`;
   return html`<${Page} title="Projects" scoped action=${action}><${Split} label="Projects" pane=${id && html`<${Details} key=${id} id=${id} refused=${refused} />`}>
-    <${Table} key=${at} name="projects" caption="Projects" source=${{ path: "/api/v1/org-unit/projects", key: "projects", countPath: "/api/v1/org-unit/projects/count", query: { filterBy: scopeFilter("projects") } }} kinds=${KINDS} columns=${columns} sort="name" searchLabel="Name" hrefOf=${p => openHref(p.id)}
+    <${Table} key=${at} name="projects" caption="Projects" source=${{ path: "/api/v1/org-unit/projects", key: "projects", countPath: "/api/v1/org-unit/projects/count", query: { filterBy: scopeFilter("projects") } }} kinds=${KINDS} columns=${columns} sort="-gpuAllocated" searchLabel="Name" hrefOf=${p => openHref(p.id)}
       sub=${p => shareWords(partsOf(p)).map(w => w[1]).join(" · ") || p.parent?.name} empty=${html`No projects yet.`} />
     <div class="table-foot"><${QuotaLegend} /></div><//><//>`;
 }

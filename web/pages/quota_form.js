@@ -55,8 +55,8 @@ export function QuotaForm({ word, facts, parents, totalOf, othersOf, totalWord, 
     ${!unit && html`<${Section} title="Who" help=${`The name can't be changed later.`}><${TextField} label="Name" size="half" ...${field("name")} maxlength="57" hint="Small letters, digits, dashes" />
       ${parents && html`<${SelectField} label="Department" size="half" ...${field("parent")} options=${parents.map(d => ({ value: d.id, label: d.name }))} />`}<//>`}
     ${rows.map(r => html`<${Section} key=${r.id} title=${r.name} help=${`${gpus(facts.size[r.name] ?? 0)} GPUs in this pool.`}>
-      ${amount("Quota", "quota", r, field, edit, "GPUs that are owed")}${amount("Weight", "weight", r, field, edit, "Share of what is left over")}${amount("Limit", "limit", r, field, edit, "Empty: none")}
-      <${SelectField} label="Rank" size="half" path=${`rank-${r.id}`} value=${r.rank} onValue=${edit(r.id, "rank")} hint="Higher ranks are served first" options=${(facts.ranks.length ? facts.ranks : [{ name: r.rank }]).map(o => ({ value: o.name, label: o.name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase() }))} /><//>`)}
+      ${amount("Quota", "quota", r, field, edit, "GPUs owed")}${amount("Weight", "weight", r, field, edit, "Of what is left over")}${amount("Limit", "limit", r, field, edit, "Empty: none")}
+      <${SelectField} label="Rank" size="quarter" path=${`rank-${r.id}`} value=${r.rank} onValue=${edit(r.id, "rank")} hint="Higher: first" options=${(facts.ranks.length ? facts.ranks : [{ name: r.rank }]).map(o => ({ value: o.name, label: o.name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase() }))} /><//>`)}
     <${Problem} error=${form.problem} />
     <div class="submit-bar"><span class="muted small" aria-live="polite">${unit ? changed.join("; ") || "Nothing is changed yet." : ""}</span><span class="grow"></span><${LinkButton} href=${back}>Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy} why=${unit && !changed.length ? "Nothing is changed yet." : ""}>${unit ? "Save" : `Create ${word}`}<//></div></form>
     <aside class="sheet pane" aria-labelledby="h-div"><header><h2 id="h-div">What it takes from others</h2></header><div class="body">
@@ -66,7 +66,7 @@ export function QuotaForm({ word, facts, parents, totalOf, othersOf, totalWord, 
 
 function amount(label, key, row, field, edit, hint) {
   const path = `${key}-${row.id}`;
-  return html`<${TextField} key=${path} label=${label} size="third" ...${field(path)} value=${row[key]} onValue=${text => edit(row.id, key)(text.trim().replace(",", "."))} inputmode="decimal" hint=${hint} placeholder=${key === "limit" ? "none" : null} />`;
+  return html`<${TextField} key=${path} label=${label} size="quarter" ...${field(path)} value=${row[key]} onValue=${text => edit(row.id, key)(text.trim().replace(",", "."))} inputmode="decimal" hint=${hint} placeholder=${key === "limit" ? "none" : null} />`;
 }
 
 // One bar of the pool: this one, others, unassigned; what is promised beyond the total in bad.

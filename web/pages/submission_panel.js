@@ -37,7 +37,7 @@ function Sentence({ before, all, firm, project, pool }) {
   const [tone, icon, one, two] = all === 0 ? ["ok", "check", "It asks for no GPU.", "Quotas of GPUs don't bear on it."]
     : firm && over > 0 ? ["bad", "no", `Non-preemptible work must fit the quota, and ${gpus(before.firm)} + ${gpus(all)} is more than ${gpus(before.quota)}.`, "It would wait until the quota is raised or other non-preemptible work ends. Preemptible work may borrow."]
     : limited ? ["bad", "no", `${gpus(before.held)} + ${gpus(all)} is more than the limit of ${gpus(before.limit)} in ${pool}.`, `${project.name} would have to hold less first.`]
-    : over > 0 ? ["", "info", inside > 0 ? `${gpus(inside)} of ${gpuCount(all)} are within ${project.name}'s quota in ${pool}, ${gpus(over)} would be borrowed.` : `All ${gpuCount(all)} would be borrowed: ${project.name} holds ${gpus(before.held)} of ${gpus(before.quota)} in ${pool}.`, "Borrowed GPUs go back when their owner asks for them; a gang then gives way as a whole."]
+    : over > 0 ? ["", "info", inside > 0 ? `${gpus(inside)} of ${gpuCount(all)} are within ${project.name}'s quota in ${pool}, ${gpus(over)} would be borrowed.` : `${all === 1 ? "The GPU" : `All ${gpuCount(all)}`} would be borrowed: ${project.name} holds ${gpus(before.held)} of ${gpus(before.quota)} in ${pool}.`, "Borrowed GPUs go back when their owner asks for them; a gang then gives way as a whole."]
     : ["ok", "check", `${gpuCount(all)} ${all === 1 ? "is" : "are"} within ${project.name}'s quota in ${pool}.`, "Others who borrow there give way where none is free."];
   return html`<div class=${`because ${tone}`}><${Icon} name=${icon} tone=${tone || "info"} /><p class="one">${one}</p><p class="two">${two}</p></div>`;
 }

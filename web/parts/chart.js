@@ -22,12 +22,13 @@ const directLabels = {
       const last = valueAt(d.data, null), value = valueAt(d.data, chart.crossAt);
       return chart.isDatasetVisible(i) && last !== null ? { text: d.label, value: d.format(value), y: chart.scales.y.getPixelForValue(last), tone: d.borderColor } : null;
     }).filter(Boolean).sort((a, b) => a.y - b.y);
+    for (const n of names) n.y = Math.max(top + 6, n.y);
     for (let i = 1; i < names.length; i++) names[i].y = Math.max(names[i].y, names[i - 1].y + 14);
     const over = names.length ? names.at(-1).y - (bottom - 4) : 0;
     for (let i = names.length - 1, limit = bottom - 4; over > 0 && i >= 0; i--, limit -= 14) names[i].y = Math.min(names[i].y, limit);
     for (const n of names) {
       pen.fillStyle = n.tone;
-      pen.fillText(`${n.value} ${n.text}`, right + 8, Math.max(top + 6, n.y));
+      pen.fillText(`${n.value} ${n.text}`, right + 8, n.y);
     }
     pen.restore();
   },

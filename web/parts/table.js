@@ -21,14 +21,17 @@ const SIZES = [20, 50, 100];
 // columns: [{id, label, cell(row), text(row), sort, filter, num, low, hidden, fixed}], the first is the name:
 //   sort: the API's sortBy word; filter: {field, values?, op?, type?}; low: goes when a pane is open; hidden: by default.
 // idOf(row), hrefOf(row), labelOf(row); sub(row): the line under the name on a phone.
+// searchBy: a filter field to search by where the operation has no search of its own.
 // bulk(rows, clear) -> buttons for the selected rows; rowKeys: {key: {say, run(row)}}; empty: vnode; tools: vnode.
-export function Table({ name, caption, source, kinds, columns, sort: standard, idOf = r => r.id, hrefOf, labelOf = r => r.name, sub, bulk, rowKeys, empty, tools, extra, searchLabel = "Name" }) {
+export function Table({ name, caption, source, kinds, columns, sort: standard, idOf = r => r.id, hrefOf, labelOf = r => r.name, sub, bulk, rowKeys, empty, tools, extra, searchLabel = "Name", searchBy }) {
   const { query } = route.value;
   const size = SIZES.includes(Number(query.rows)) ? Number(query.rows) : SIZES[0];
   const page = Math.max(1, Number(query.page) || 1);
   const filters = readFilters(query.f, columns);
   const sort = query.sort ?? standard;
-  const list = useRows(source, { limit: size, offset: (page - 1) * size, sort, filters: filters.map(f => f.text), search: query.q ?? "" }, kinds, idOf);
+  const wanted = query.q ?? "";
+  const asked = searchBy ? { filters: [...filters.map(f => f.text), ...(wanted ? [`${searchBy}=@${wanted.replaceAll(",", " ")}`] : [])], search: "" } : { filters: filters.map(f => f.text), search: wanted };
+  const list = useRows(source, { limit: size, offset: (page - 1) * size, sort, ...asked }, kinds, idOf);
   const shown = shownColumns(name, columns);
   const rows = list.rows ?? [];
   const [picked, setPicked] = useState(new Set());
@@ -45,7 +48,7 @@ export function Table({ name, caption, source, kinds, columns, sort: standard, i
   const clear = () => setPicked(new Set());
   const narrowed = filters.length + (query.q ? 1 : 0);
   return html`${chosen.length ? html`<div class="bar tools picked" role="toolbar" aria-label="For the selected rows"><b class="strong">${chosen.length} selected</b>${bulk(chosen, clear)}<span class="grow"></span><${Button} small kind="quiet" icon="close" label="Select none" onClick=${clear} /></div>`
-    : html`<${Tools} name=${name} columns=${columns} shown=${shown} filters=${filters} search=${query.q ?? ""} searchLabel=${searchLabel} source=${source} sort=${sort} url=${list.url} extra=${extra}>${tools}<//>`}
+    : html`<${Tools} name=${name} columns=${columns} shown=${shown} filters=${filters} asked=${asked} search=${wanted} searchLabel=${searchLabel} source=${source} sort=${sort} url=${list.url} extra=${extra}>${tools}<//>`}
   ${list.error && !rows.length ? html`<${Fault} error=${list.error} retry=${list.retry} what=${caption} />` : list.rows === undefined ? html`<${Loading} rows=${8} height=${40} />`
     : !rows.length ? html`<${Empty} action=${narrowed ? html`<${Button} small onClick=${() => setQuery({ f: null, q: null, page: null })}>Clear<//>` : null}>${narrowed ? WORDS.emptyFilter(narrowed) : empty}<//>`
     : html`<div class="scroll" tabindex="0" role="region" aria-label=${`${caption}, scrolls sideways`}><table class=${list.stale ? "waiting" : null}>

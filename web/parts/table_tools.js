@@ -26,13 +26,13 @@ export function readFilters(text, columns) {
 }
 const write = filters => setQuery({ f: filters.map(f => f.text).join(","), page: null });
 
-export function Tools({ name, columns, shown, filters, search, searchLabel, source, sort, url, extra, children }) {
+export function Tools({ name, columns, shown, filters, asked, search, searchLabel, source, sort, url, extra, children }) {
   return html`<div class="bar tools" role="search" aria-label="Filter the table"><${SearchBox} value=${search} label=${searchLabel} />
     ${filters.map(f => html`<${Chip} key=${f.text} filter=${f} drop=${() => write(filters.filter(o => o !== f))} />`)}
     ${columns.some(c => c.filter) && html`<${AddFilter} columns=${columns} filters=${filters} />`}${children}<span class="grow"></span>${extra}
     <${Columns} name=${name} columns=${columns} />
     <${Menu} small kind="quiet" icon="more" align="right" label="More for this table" items=${[
-      { label: "Download as CSV", icon: "save", onClick: () => download(name, shown, source, { sort, filters, search }) },
+      { label: "Download as CSV", icon: "save", onClick: () => download(name, shown, source, sort, asked) },
       { label: "Copy the call as curl", icon: "copy", onClick: () => copyCall(url) },
     ]} /></div>`;
 }
@@ -88,9 +88,9 @@ function FilterForm({ columns, add }) {
 }
 
 // All rows under the present filter, the shown columns, in the table's order.
-async function download(name, columns, source, { sort, filters, search }) {
+async function download(name, columns, source, sort, { filters, search }) {
   try {
-    const query = { ...source.query, sortBy: sort?.replace("-", ""), sortOrder: sort?.startsWith("-") ? "desc" : undefined, filterBy: [...filters.map(f => f.text), ...(source.query?.filterBy ?? [])], search };
+    const query = { ...source.query, sortBy: sort?.replace("-", ""), sortOrder: sort?.startsWith("-") ? "desc" : undefined, filterBy: [...filters, ...(source.query?.filterBy ?? [])], search };
     const rows = await getAll(source.path, source.key, query, { most: CSV_ROWS });
     const lines = [columns.map(c => csvCell(c.label)), ...rows.map(r => columns.map(c => csvCell(c.csv ? c.csv(r) : c.text?.(r))))].map(cells => cells.join(","));
     saveText(`${name}.csv`, "text/csv", lines.join("\r\n") + "\r\n");
