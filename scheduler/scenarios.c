@@ -4,69 +4,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Which units a scenario takes: those with a pod on a chosen node. With the last unit of a workload its surplus goes
+// The units that a scenario takes: those with a pod on a chosen node. With the last unit of a workload its surplus goes
 // too, so that no pod is left of a gang that is evicted.
 struct selection {
     struct victims *victims;
-    bool *chosen;       // by unit
-    const bool *nodes;  // by node, or
-    uint32_t only_node; // where nodes is NULL
-    size_t pod_count;
+    size_t *units;
+    size_t count;
 };
 
 static void choose_unit(struct selection *selection, size_t unit)
 {
-    const struct victim_unit *units = selection->victims->units;
-    if (selection->chosen[unit])
+    struct victims *victims = selection->victims;
+    if (victims->is_chosen[unit])
         return;
-    selection->chosen[unit] = true;
-    selection->pod_count += units[unit].count;
-    if (!units[unit].is_last)
-        return;
-    for (size_t other = units[unit].previous; other > 0; other = units[other - 1].previous) {
-        if (!selection->chosen[other - 1])
-            selection->pod_count += units[other - 1].count;
-        selection->chosen[other - 1] = true;
-    }
+    victims->is_chosen[unit] = true;
+    selection->units[selection->count++] = unit;
 }
 
-static void choose_units(struct selection *selection)
+static void choose_node(struct selection *selection, uint32_t node)
 {
     const struct victims *victims = selection->victims;
-    const struct cycle *cycle = victims->search->cycle;
-    for (size_t u = 0; u < victims->unit_count; u++) {
-        bool touches = false;
-        for (uint32_t i = 0; i < victims->units[u].count && !touches; i++) {
-            const uint32_t node = cycle->pods[victims->units[u].pods[i]].state.place.node;
-            touches = selection->nodes ? selection->nodes[node] : node == selection->only_node;
-        }
-        if (touches)
-            choose_unit(selection, u);
+    for (size_t at = victims->last_on_node[node]; at > 0; at = victims->on_nodes[at - 1].next) {
+        const size_t unit = victims->on_nodes[at - 1].unit;
+        choose_unit(selection, unit);
+        if (!victims->units[unit].is_last)
+            continue;
+        for (size_t other = victims->units[unit].previous; other > 0; other = victims->units[other - 1].previous)
+            choose_unit(selection, other - 1);
     }
 }
 
-// Tries the recorded victims and the units that touch the nodes.
-static bool try_nodes(struct victims *victims, const bool *nodes, uint32_t only_node)
+static int compare_units(const void *a, const void *b)
 {
+    const size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return (left > right) - (left < right);
+}
+
+// Tries the recorded victims and the chosen units, in the order in which they were taken.
+static bool try_selection(struct selection *selection)
+{
+    struct victims *victims = selection->victims;
     struct search *search = victims->search;
-    struct arena *arena = &search->probe_arena;
-    struct selection selection = {.victims = victims, .nodes = nodes, .only_node = only_node};
-    selection.chosen = arena_array(arena, victims->unit_count, sizeof *selection.chosen);
-    choose_units(&selection);
-    const size_t recorded = search->recorded.count;
-    uint32_t *pods = arena_array(arena, recorded + selection.pod_count, sizeof *pods);
-    if (recorded > 0)
-        memcpy(pods, search->recorded.pods, recorded * sizeof *pods);
-    size_t count = recorded;
-    for (size_t u = 0; u < victims->unit_count; u++) {
-        const struct victim_unit *unit = &victims->units[u];
-        if (!selection.chosen[u])
-            continue;
-        memcpy(pods + count, unit->pods, unit->count * sizeof *pods);
-        count += unit->count;
+    qsort(selection->units, selection->count, sizeof *selection->units, compare_units);
+    size_t count = search->recorded.count;
+    for (size_t i = 0; i < selection->count; i++) {
+        victims->is_chosen[selection->units[i]] = false;
+        count += victims->units[selection->units[i]].count;
     }
-    const struct scenario scenario = {pods, count};
+    if (!victims_leave_room(victims, selection->units, selection->count)) {
+        search->cycle->counts[search->cycle->action].scenarios_filtered++;
+        return false;
+    }
+    uint32_t *pods = arena_array(&search->probe_arena, count, sizeof *pods);
+    struct scenario scenario = {pods, search->recorded.count};
+    if (search->recorded.count > 0)
+        memcpy(pods, search->recorded.pods, search->recorded.count * sizeof *pods);
+    for (size_t i = 0; i < selection->count; i++) {
+        const struct victim_unit *unit = &victims->units[selection->units[i]];
+        memcpy(pods + scenario.count, unit->pods, unit->count * sizeof *pods);
+        scenario.count += unit->count;
+    }
     return search_try(search, &scenario);
+}
+
+static struct selection start_selection(struct victims *victims)
+{
+    return (struct selection){.victims = victims, .units = victims->selected};
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -88,7 +91,9 @@ static bool try_nodes_of_last(struct victims *victims)
     for (uint32_t i = 0; i < last->count && !search_is_over(search); i++) {
         if (i > 0 && nodes[i] == nodes[i - 1])
             continue;
-        if (try_nodes(victims, NULL, nodes[i]))
+        struct selection selection = start_selection(victims);
+        choose_node(&selection, nodes[i]);
+        if (try_selection(&selection))
             return true;
     }
     return false;
@@ -157,11 +162,10 @@ static struct prefix_plan plan_prefixes(struct victims *victims)
 
 static bool try_prefix(struct victims *victims, const struct prefix_plan *plan, size_t length)
 {
-    struct search *search = victims->search;
-    bool *is_chosen = arena_array(&search->probe_arena, search->cycle->snapshot->node_count, sizeof *is_chosen);
+    struct selection selection = start_selection(victims);
     for (size_t i = 0; i < length; i++)
-        is_chosen[plan->nodes[i].node] = true;
-    return try_nodes(victims, is_chosen, SNAPSHOT_NONE);
+        choose_node(&selection, plan->nodes[i].node);
+    return try_selection(&selection);
 }
 
 // Prefixes of the nodes with victims, smallest room first: just enough of them, then more and more.

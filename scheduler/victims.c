@@ -16,8 +16,7 @@ int64_t victims_pending_milli(const struct search *search, const struct pod *pod
 
 int64_t victims_node_milli(const struct victims *victims, uint32_t node)
 {
-    return node_free_gpu_milli(victims->search->cycle->snapshot, &victims->search->cycle->nodes[node]) +
-           victims->freed_milli[node];
+    return victims->free_milli[node] + victims->freed_milli[node];
 }
 
 static struct amounts pod_amounts(const struct cycle *cycle, const struct pod *pod)
@@ -38,49 +37,76 @@ static void find_same_milli(struct victims *victims)
     }
 }
 
-// How many pods of the same request the node has room for.
-static int64_t places_on(const struct victims *victims, uint32_t node)
+// How many pods of the same request so much has room for.
+static int64_t places_in(const struct victims *victims, int64_t milli)
 {
-    const int64_t milli = victims_node_milli(victims, node);
     return milli > 0 ? milli / victims->same_milli : 0;
 }
 
 static void free_pod(struct victims *victims, const struct pod *pod)
 {
     const uint32_t node = pod->state.place.node;
-    const bool counts = victims->same_milli > 0;
-    if (counts)
-        victims->place_count -= places_on(victims, node);
+    const int64_t before = victims_node_milli(victims, node);
     victims->freed_milli[node] += pod_amounts(victims->search->cycle, pod).of[RESOURCE_GPU];
-    if (counts)
-        victims->place_count += places_on(victims, node);
+    if (victims->same_milli > 0)
+        victims->place_count += places_in(victims, victims_node_milli(victims, node)) - places_in(victims, before);
+}
+
+static void list_on_nodes(struct victims *victims, size_t unit)
+{
+    const struct victim_unit *listed = &victims->units[unit];
+    for (uint32_t i = 0; i < listed->count; i++) {
+        const uint32_t node = victims->search->cycle->pods[listed->pods[i]].state.place.node;
+        size_t *last = &victims->last_on_node[node];
+        if (*last > 0 && victims->on_nodes[*last - 1].unit == unit)
+            continue;
+        victims->on_nodes[victims->on_node_count++] = (struct unit_on_node){unit, *last};
+        *last = victims->on_node_count;
+    }
+}
+
+static void allocate_tables(struct victims *victims, size_t pods)
+{
+    const struct snapshot *snapshot = victims->search->cycle->snapshot;
+    struct arena *arena = &victims->search->probe_arena;
+    victims->units = arena_array(arena, pods, sizeof *victims->units);
+    victims->pods = arena_array(arena, pods, sizeof *victims->pods);
+    victims->on_nodes = arena_array(arena, pods, sizeof *victims->on_nodes);
+    victims->is_chosen = arena_array(arena, pods, sizeof *victims->is_chosen);
+    victims->selected = arena_array(arena, pods, sizeof *victims->selected);
+    victims->last_unit = arena_array(arena, snapshot->workload_count, sizeof *victims->last_unit);
+    victims->is_recorded = arena_array(arena, snapshot->pod_count, sizeof *victims->is_recorded);
+    victims->last_on_node = arena_array(arena, snapshot->node_count, sizeof *victims->last_on_node);
+    victims->free_milli = arena_array(arena, snapshot->node_count, sizeof *victims->free_milli);
+    victims->freed_milli = arena_array(arena, snapshot->node_count, sizeof *victims->freed_milli);
+    victims->recorded_milli = arena_array(arena, snapshot->node_count, sizeof *victims->recorded_milli);
+    victims->scratch_milli = arena_array(arena, snapshot->node_count, sizeof *victims->scratch_milli);
 }
 
 void victims_open(struct victims *victims, struct search *search)
 {
     struct cycle *cycle = search->cycle;
-    struct arena *arena = &search->probe_arena;
     *victims = (struct victims){.search = search};
     size_t pods = 0;
     for (size_t i = 0; i < search->candidate_count; i++)
         pods += search->candidates[i]->counts.held;
-    victims->units = arena_array(arena, pods, sizeof *victims->units);
-    victims->pods = arena_array(arena, pods, sizeof *victims->pods);
-    victims->last_unit = arena_array(arena, cycle->snapshot->workload_count, sizeof *victims->last_unit);
-    victims->is_recorded = arena_array(arena, cycle->snapshot->pod_count, sizeof *victims->is_recorded);
-    victims->freed_milli = arena_array(arena, cycle->snapshot->node_count, sizeof *victims->freed_milli);
-    victims->recorded_milli = arena_array(arena, cycle->snapshot->node_count, sizeof *victims->recorded_milli);
+    allocate_tables(victims, pods);
     find_same_milli(victims);
-    for (size_t i = 0; i < search->pool->node_count && victims->same_milli > 0; i++)
-        victims->place_count += places_on(victims, search->pool->node_indices[i]);
+    for (size_t i = 0; i < search->pool->node_count; i++) {
+        const uint32_t node = search->pool->node_indices[i];
+        victims->free_milli[node] = node_free_gpu_milli(cycle->snapshot, &cycle->nodes[node]);
+        if (victims->same_milli > 0)
+            victims->place_count += places_in(victims, victims->free_milli[node]);
+    }
     for (size_t i = 0; i < search->recorded.count; i++) {
         const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
         victims->is_recorded[pod->index] = true;
         free_pod(victims, pod);
         victims->recorded_milli[pod->state.place.node] += pod_amounts(cycle, pod).of[RESOURCE_GPU];
     }
+    victims->recorded_place_count = victims->place_count;
     walk_open(&victims->walk, cycle, search->pool, WALK_YIELD, search->candidates, search->candidate_count,
-              SNAPSHOT_COUNT_UNLIMITED, arena);
+              SNAPSHOT_COUNT_UNLIMITED, &search->probe_arena);
 }
 
 bool victims_take(struct victims *victims)
@@ -109,6 +135,7 @@ bool victims_take(struct victims *victims)
         victims->units[victims->unit_count++] = (struct victim_unit){
             .pods = pods, .count = count, .is_last = left == 0, .previous = victims->last_unit[workload->index]};
         victims->last_unit[workload->index] = victims->unit_count;
+        list_on_nodes(victims, victims->unit_count - 1);
         victims->pod_count += count;
         return true;
     }
@@ -119,6 +146,32 @@ void victims_close(struct victims *victims)
 {
     for (size_t i = 0; i < victims->search->candidate_count; i++)
         unit_give_back(victims->search->cycle, victims->search->candidates[i]);
+}
+
+bool victims_leave_room(struct victims *victims, const size_t *units, size_t count)
+{
+    const struct search *search = victims->search;
+    const struct cycle *cycle = search->cycle;
+    if (victims->same_milli <= 0 || cycle->pods[search->workload->unit[0]].request.memory_mib > 0)
+        return true;
+    int64_t places = victims->recorded_place_count;
+    for (size_t u = 0; u < count; u++) {
+        const struct victim_unit *unit = &victims->units[units[u]];
+        for (uint32_t i = 0; i < unit->count; i++) {
+            const struct pod *pod = &cycle->pods[unit->pods[i]];
+            const uint32_t node = pod->state.place.node;
+            const int64_t before =
+                victims->free_milli[node] + victims->recorded_milli[node] + victims->scratch_milli[node];
+            const int64_t freed = pod_amounts(cycle, pod).of[RESOURCE_GPU];
+            victims->scratch_milli[node] += freed;
+            places += places_in(victims, before + freed) - places_in(victims, before);
+        }
+    }
+    for (size_t u = 0; u < count; u++) {
+        for (uint32_t i = 0; i < victims->units[units[u]].count; i++)
+            victims->scratch_milli[cycle->pods[victims->units[units[u]].pods[i]].state.place.node] = 0;
+    }
+    return places >= search->pending_count;
 }
 
 static int compare_descending(const void *a, const void *b)

@@ -10,6 +10,12 @@ struct victim_unit {
     size_t previous; // unit of the same workload + 1; 0: none
 };
 
+// A unit with a pod on a node.
+struct unit_on_node {
+    size_t unit;
+    size_t next; // of the same node + 1, an earlier unit; 0: none
+};
+
 struct victims {
     struct search *search;
     struct walk walk;
@@ -17,13 +23,21 @@ struct victims {
     size_t unit_count;
     uint32_t *pods; // of all units
     size_t pod_count;
-    size_t *last_unit;    // by workload: its last unit + 1; 0: none yet
-    bool *is_recorded;    // by pod, of the pool's candidates
-    int64_t *freed_milli; // by node: GPUs of recorded and taken victims
-    int64_t *recorded_milli;
+    size_t *last_unit; // by workload: its last unit + 1; 0: none yet
+    bool *is_recorded; // by pod, of the pool's candidates
+    struct unit_on_node *on_nodes;
+    size_t on_node_count;
+    size_t *last_on_node;    // by node: its last entry + 1; 0: none
+    int64_t *free_milli;     // by node: GPUs idle and releasing
+    int64_t *freed_milli;    // by node: GPUs of recorded and taken victims
+    int64_t *recorded_milli; // of recorded ones alone
     // The idle-GPU filter's running figures.
-    int64_t same_milli;  // what each pending pod asks for, where all ask for the same; else -1
-    int64_t place_count; // places for such a pod
+    int64_t same_milli;           // what each pending pod asks for, where all ask for the same; else -1
+    int64_t place_count;          // places for such a pod with all of them gone
+    int64_t recorded_place_count; // with the recorded ones gone
+    int64_t *scratch_milli;       // by node, zero between uses
+    bool *is_chosen;              // by unit, false between uses
+    size_t *selected;             // room for all units
 };
 
 // Memory is the search's probe arena.
@@ -33,6 +47,9 @@ bool victims_take(struct victims *victims);
 // Gives all units back.
 void victims_close(struct victims *victims);
 
+// Whether the pending pods could fit with the recorded victims and these units gone. False is certain: then no
+// simulation can place them.
+bool victims_leave_room(struct victims *victims, const size_t *units, size_t count);
 // GPUs on the node with recorded and taken victims gone.
 int64_t victims_node_milli(const struct victims *victims, uint32_t node);
 // Whether the pending pods could possibly fit: the three cheap filters of 6.6.
