@@ -55,16 +55,14 @@ static bool is_lawful(struct search *search, const struct scenario *scenario)
 static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)
 {
     const struct search *search = context;
-    const struct workload *victim = &cycle->workloads[pod->workload];
-    return arena_printf(cycle->arena, "%s of %s of project %s moves to node %s to make room for %s of project %s",
-                        pod->spec->name, victim->spec->name, cycle_queue(search->pool, victim)->name,
+    return arena_printf(cycle->arena, "Moves to %s to make room for %s of project %s",
                         cycle->nodes[pod->state.place.node].spec->name, search->workload->spec->name,
                         cycle_queue(search->pool, search->workload)->name);
 }
 
 void consolidation_run(struct cycle *cycle, struct pool *pool)
 {
-    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, "consolidate"};
+    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, NULL};
     if (cycle->snapshot->settings.max_consolidation_victims == 0 || pool->spec->gpu_placement == PLACEMENT_SPREAD ||
         pool->spec->cpu_placement == PLACEMENT_SPREAD)
         return;

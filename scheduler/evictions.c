@@ -66,25 +66,9 @@ static void note_cut(struct round *round, const struct search *search)
                                                                .workload = search->workload->index,
                                                                .scenario_count = search->scenario_count};
     struct plan_explanation explanation = explain_blank(round->pool, EXPLANATION_SEARCH_CUT, NULL, RESOURCE_GPU);
-    explanation.message = arena_printf(cycle->arena, "the search for victims to %s was cut after %u scenarios",
-                                       round->action->verb, search->scenario_count);
+    explanation.message = arena_printf(cycle->arena, "The search for room by %s was cut after %u scenarios",
+                                       scheduler_action_name(cycle->action), search->scenario_count);
     explain_add(cycle, round->pool, search->workload, explanation);
-}
-
-static void explain_nobody(struct round *round, const struct search *search)
-{
-    struct plan_explanation explanation = explain_blank(round->pool, EXPLANATION_NOTHING_TO_RECLAIM,
-                                                        cycle_queue(round->pool, search->workload), RESOURCE_GPU);
-    explanation.requested =
-        unit_amounts(round->cycle, search->workload, round->pool->smallest_gpu_memory_mib).of[RESOURCE_GPU];
-    if (search->candidate_count == 0)
-        explanation.message =
-            arena_printf(round->cycle->arena, "%s: no workload of the pool may be evicted for it", round->action->verb);
-    else
-        explanation.message = arena_printf(
-            round->cycle->arena, "%s: of %zu workloads that may be evicted no lawful choice makes room, %u tried",
-            round->action->verb, search->candidate_count, search->scenario_count);
-    explain_add(round->cycle, round->pool, search->workload, explanation);
 }
 
 // True where the whole action is over for this cycle.
@@ -122,8 +106,8 @@ static bool try_one(struct round *round, struct workload *workload)
         cycle->counts[cycle->action].workloads_placed++;
     } else if (was_cut) {
         note_cut(round, &search);
-    } else {
-        explain_nobody(round, &search);
+    } else if (round->action->explain_nobody) {
+        round->action->explain_nobody(&search);
     }
     search_done(&search);
     return !found && was_cut;

@@ -20,7 +20,8 @@ struct eviction_action {
                       struct workload *victim);
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
     const char *(*why)(const struct cycle *cycle, const struct pod *victim, void *search);
-    const char *verb; // "reclaim", for explanations
+    // Says why no victims were found; NULL: it goes without saying.
+    void (*explain_nobody)(struct search *search);
 };
 
 void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction_action *action);

@@ -3,24 +3,33 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "scheduler/journal.h"
+#include "scheduler/lack.h"
 #include "scheduler/node.h"
 #include "scheduler/unit.h"
 
 #include <string.h>
 
-const char *explain_amount(struct arena *arena, enum resource resource, int64_t value)
+const char *explain_number(struct arena *arena, enum resource resource, int64_t value)
 {
-    static const char *const NAMES[RESOURCE_COUNT] = {
-        [RESOURCE_GPU] = "GPUs", [RESOURCE_CPU] = "cores", [RESOURCE_MEMORY] = "of memory"};
-    if (value == QUANTITY_UNLIMITED)
-        return arena_printf(arena, "unlimited %s", resource == RESOURCE_MEMORY ? "memory" : NAMES[resource]);
     char text[QUANTITY_TEXT_SIZE];
+    if (value == QUANTITY_UNLIMITED)
+        return "unlimited";
     if (resource == RESOURCE_MEMORY)
         quantity_format_memory(value, text);
     else
         quantity_format_milli(value, text);
-    const bool one_gpu = resource == RESOURCE_GPU && value == GPU_MILLI_PER_DEVICE;
-    return arena_printf(arena, "%s %s", text, one_gpu ? "GPU" : NAMES[resource]);
+    return arena_strdup(arena, text);
+}
+
+const char *explain_amount(struct arena *arena, enum resource resource, int64_t value)
+{
+    static const char *const NAMES[RESOURCE_COUNT] = {
+        [RESOURCE_GPU] = "GPUs", [RESOURCE_CPU] = "cores", [RESOURCE_MEMORY] = "of memory"};
+    static const char *const ONE[RESOURCE_COUNT] = {
+        [RESOURCE_GPU] = "GPU", [RESOURCE_CPU] = "core", [RESOURCE_MEMORY] = "of memory"};
+    const bool is_one = value == 1000; // thousandths of a GPU or a core
+    const char *number = explain_number(arena, resource, value);
+    return arena_printf(arena, "%s %s", number, is_one ? ONE[resource] : NAMES[resource]);
 }
 
 struct plan_explanation explain_blank(const struct pool *pool, enum explanation_code code, const struct queue *queue,
@@ -79,6 +88,16 @@ static void forget(struct workload *workload, const struct pool *pool)
         list->count = left;
 }
 
+const char *explain_quota(struct arena *arena, const struct queue *queue, enum resource resource, int64_t requested)
+{
+    const int64_t held = queue->allocated_non_preemptible.of[resource];
+    const char *sum = explain_number(arena, resource, requested);
+    if (held > 0)
+        sum = arena_printf(arena, "%s + %s", explain_number(arena, resource, held), sum);
+    return arena_printf(arena, "Non-preemptible work must fit the quota: %s deserves %s, and %s is more", queue->name,
+                        explain_amount(arena, resource, queue->spec->deserved.of[resource]), sum);
+}
+
 static struct plan_explanation explain_queue(struct cycle *cycle, const struct pool *pool,
                                              const struct queue_refusal *refusal)
 {
@@ -89,19 +108,15 @@ static struct plan_explanation explain_queue(struct cycle *cycle, const struct p
         pool, refusal->is_quota ? EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA : EXPLANATION_OVER_LIMIT, queue, r);
     explanation.requested = refusal->requested;
     if (refusal->is_quota)
-        explanation.message =
-            arena_printf(arena,
-                         "a non-preemptible workload stays within quota: %s %s deserves %s, its non-preemptible "
-                         "workloads hold %s, and "
-                         "%s more are asked for; a preemptible workload may go over quota",
-                         queue_kind_name(queue->kind), queue->name, explain_amount(arena, r, explanation.deserved),
-                         explain_amount(arena, r, explanation.allocated_non_preemptible),
-                         explain_amount(arena, r, refusal->requested));
+        explanation.message = explain_quota(arena, queue, r, refusal->requested);
+    else if (explanation.allocated > 0)
+        explanation.message = arena_printf(
+            arena, "Needs %s; %s holds %s of its limit of %s", explain_amount(arena, r, refusal->requested),
+            queue->name, explain_number(arena, r, explanation.allocated), explain_amount(arena, r, explanation.limit));
     else
         explanation.message =
-            arena_printf(arena, "%s %s would go over its limit of %s: it holds %s, and %s more are asked for",
-                         queue_kind_name(queue->kind), queue->name, explain_amount(arena, r, explanation.limit),
-                         explain_amount(arena, r, explanation.allocated), explain_amount(arena, r, refusal->requested));
+            arena_printf(arena, "Needs %s; the limit of %s is %s", explain_amount(arena, r, refusal->requested),
+                         queue->name, explain_amount(arena, r, explanation.limit));
     return explanation;
 }
 
@@ -127,72 +142,6 @@ void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct po
                                     .counts = pod->spec->extended_count == 0 ? counts : NULL};
 }
 
-static enum explanation_code code_of(const uint32_t *counts)
-{
-    static const struct {
-        enum node_refusal refusal;
-        enum explanation_code code;
-    } CODES[] = {{NODE_FEW_GPUS, EXPLANATION_NOT_ENOUGH_GPUS},    {NODE_FEW_EXTENDED, EXPLANATION_NOT_ENOUGH_EXTENDED},
-                 {NODE_FEW_CPU, EXPLANATION_NOT_ENOUGH_CPU},      {NODE_LITTLE_MEMORY, EXPLANATION_NOT_ENOUGH_MEMORY},
-                 {NODE_FEW_POD_SLOTS, EXPLANATION_TOO_MANY_PODS}, {NODE_OVER_QUOTA, EXPLANATION_OVER_LIMIT}};
-    enum explanation_code code = EXPLANATION_NO_MATCHING_NODE;
-    uint32_t most = 0;
-    for (size_t i = 0; i < sizeof CODES / sizeof CODES[0]; i++) {
-        if (counts[CODES[i].refusal] > most) {
-            most = counts[CODES[i].refusal];
-            code = CODES[i].code;
-        }
-    }
-    return code;
-}
-
-static const char *describe_request(struct arena *arena, const struct pod *pod)
-{
-    const struct request *request = &pod->request;
-    char gpus[QUANTITY_TEXT_SIZE], cores[QUANTITY_TEXT_SIZE], memory[QUANTITY_TEXT_SIZE];
-    quantity_format_milli(request->of[DIMENSION_CPU], cores);
-    quantity_format_memory(request->of[DIMENSION_MEMORY], memory);
-    const char *rest = arena_printf(arena, "%s cores and %s of memory", cores, memory);
-    if (request->memory_mib > 0)
-        return arena_printf(arena, "%lld MiB of each of %u GPUs, %s", (long long)request->memory_mib,
-                            request->shared_devices, rest);
-    if (request->is_mig)
-        return arena_printf(arena, "MIG instances, %s", rest);
-    const int64_t gpu_milli = request_gpu_milli(request, 0);
-    if (gpu_milli == 0)
-        return rest;
-    quantity_format_milli(gpu_milli, gpus);
-    return arena_printf(arena, "%s %s, %s", gpus, gpu_milli == GPU_MILLI_PER_DEVICE ? "GPU" : "GPUs", rest);
-}
-
-static void explain_no_node(struct cycle *cycle, const struct pool *pool, const struct attempt *attempt,
-                            struct plan_explanation *explanation)
-{
-    struct arena *arena = cycle->arena;
-    struct plan_node_reason *reasons = arena_array(arena, NODE_REFUSAL_COUNT, sizeof *reasons);
-    const char *list = "";
-    for (enum node_refusal r = NODE_ACCEPTS + 1; r < NODE_REFUSAL_COUNT; r++) {
-        const uint32_t count = attempt->node_counts[r];
-        if (count == 0)
-            continue;
-        list = arena_printf(arena, "%s%s%u %s %s", list, *list ? ", " : "", count,
-                            count == 1 ? "node:" : "nodes:", node_refusal_text(r));
-        reasons[explanation->node_reason_count++] = (struct plan_node_reason){node_refusal_text(r), count};
-    }
-    explanation->node_reasons = reasons;
-    explanation->code = code_of(attempt->node_counts);
-    if (pool->node_count == 0)
-        list = "there are none";
-    const char *request = describe_request(arena, attempt->failed);
-    if (attempt->needed > 1)
-        explanation->message = arena_printf(
-            arena, "places found for %u of %u pods; %s needs %s, and no node of pool %s has room: %s", attempt->placed,
-            attempt->needed, attempt->failed->spec->name, request, pool->spec->name, list);
-    else
-        explanation->message = arena_printf(arena, "%s needs %s, and no node of pool %s has room: %s",
-                                            attempt->failed->spec->name, request, pool->spec->name, list);
-}
-
 void explain_refused(struct cycle *cycle, const struct pool *pool, struct workload *workload,
                      const struct attempt *attempt)
 {
@@ -205,9 +154,9 @@ void explain_refused(struct cycle *cycle, const struct pool *pool, struct worklo
     else if (attempt->topology_problem)
         explanation.message = attempt->topology_problem;
     else if (attempt->failed && attempt->node_counts)
-        explain_no_node(cycle, pool, attempt, &explanation);
+        lack_explain(cycle, pool, workload, attempt, &explanation);
     else
-        explanation.message = "no domain of the topology has room for all its pods";
+        explanation.message = "No domain of the topology has room for all its pods";
     explanation.pods_placed = attempt->placed;
     explanation.pods_needed = attempt->needed;
     explanation.sub_group = workload->groups[attempt->group].sub_group;
@@ -228,13 +177,17 @@ void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct work
         counts = &group->counts;
         explanation.pods_needed = group->minimum;
         explanation.sub_group = group->sub_group;
-        explanation.message = arena_printf(
-            cycle->arena, "%s%s%swaits for pods: %u are needed, %u exist, %u more are gated", *name ? "sub-group " : "",
-            name, *name ? " " : "", group->minimum, counts->held + counts->pending, counts->gated);
+        explanation.message = arena_printf(cycle->arena, "Waits for pods%s%s: %u needed", *name ? " of sub-group " : "",
+                                           name, group->minimum);
+        if (counts->held + counts->pending > 0)
+            explanation.message =
+                arena_printf(cycle->arena, "%s, %u there", explanation.message, counts->held + counts->pending);
+        if (counts->gated > 0)
+            explanation.message = arena_printf(cycle->arena, "%s, %u gated", explanation.message, counts->gated);
         break;
     }
     if (!explanation.message)
-        explanation.message = "waits for its pods";
+        explanation.message = "Waits for its pods";
     explain_add(cycle, pool, workload, explanation);
 }
 
@@ -242,13 +195,13 @@ const char *explain_placement(const struct cycle *cycle, const struct pod *pod, 
 {
     (void)context;
     const struct node *node = &cycle->nodes[pod->state.place.node];
-    const struct workload *workload = &cycle->workloads[pod->workload];
-    const char *request = describe_request(cycle->arena, pod);
+    const char *request = lack_describe_request(cycle->arena, &pod->request);
     if (promised)
-        return arena_printf(cycle->arena, "%s of %s needs %s; node %s has them once what is being released is gone",
-                            pod->spec->name, workload->spec->name, request, node->spec->name);
-    return arena_printf(cycle->arena, "%s of %s needs %s; node %s fits best and keeps %lld of %lld GPUs idle",
-                        pod->spec->name, workload->spec->name, request, node->spec->name,
+        return arena_printf(cycle->arena, "Promised %s on %s, once what stops there is gone", request,
+                            node->spec->name);
+    if (!pod->request.needs_gpu)
+        return arena_printf(cycle->arena, "Gets %s on %s", request, node->spec->name);
+    return arena_printf(cycle->arena, "Gets %s on %s, which keeps %lld of %lld GPUs free", request, node->spec->name,
                         (long long)node->idle[DIMENSION_GPU], (long long)node->capacity[DIMENSION_GPU]);
 }
 

@@ -11,8 +11,13 @@ struct explanation_list {
     size_t capacity;
 };
 
-// "2 GPUs", "0.5 cores", "1Gi of memory"; the value may be QUANTITY_UNLIMITED.
+// "2" or "unlimited"; in the resource's own unit.
+const char *explain_number(struct arena *arena, enum resource resource, int64_t value);
+// "2 GPUs", "1 core", "1Gi of memory".
 const char *explain_amount(struct arena *arena, enum resource resource, int64_t value);
+
+// Non-preemptible work that does not fit the queue's quota.
+const char *explain_quota(struct arena *arena, const struct queue *queue, enum resource resource, int64_t requested);
 
 // What an attempt to place it came to; replaces what was said about the workload in this pool.
 void explain_refused(struct cycle *cycle, const struct pool *pool, struct workload *workload,

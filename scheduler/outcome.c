@@ -64,9 +64,13 @@ static void explain_promise(struct cycle *cycle, struct workload *workload)
         struct plan_explanation explanation = explain_blank(pool, EXPLANATION_WAITING_FOR_RELEASE, NULL, RESOURCE_GPU);
         const uint32_t promised = workload->counts.held - workload->counts.allocated;
         explanation.pods_placed = explanation.pods_needed = promised;
-        explanation.message = arena_printf(
-            cycle->arena, "%u %s a place promised, first on node %s, and wait for what is being released there",
-            promised, promised == 1 ? "pod has" : "pods have", node->spec->name);
+        if (promised == 1)
+            explanation.message = arena_printf(
+                cycle->arena, "Has a place on %s promised and waits for what stops there", node->spec->name);
+        else
+            explanation.message = arena_printf(
+                cycle->arena, "Has places for %u pods promised, the first on %s, and waits for what stops there",
+                promised, node->spec->name);
         if (workload->explanations)
             workload->explanations->count = 0;
         explain_add(cycle, pool, workload, explanation);
@@ -78,7 +82,7 @@ static void explain_loss(struct cycle *cycle, struct workload *workload)
 {
     const struct pool *pool = &cycle->pools[workload->home != SNAPSHOT_NONE ? workload->home : 0];
     struct plan_explanation explanation = explain_blank(pool, EXPLANATION_LOST_A_POD, NULL, RESOURCE_GPU);
-    explanation.message = "lost pods by a decision of this cycle, and gets nothing more in the same one";
+    explanation.message = "Gave up pods just now and is looked at again in the next cycle";
     explain_add(cycle, pool, workload, explanation);
 }
 

@@ -17,6 +17,7 @@ static const char *const EXPLANATION_NAMES[EXPLANATION_CODE_COUNT] = {
     [EXPLANATION_TOPOLOGY] = "TopologyNotSatisfiable",
     [EXPLANATION_OVER_FAIR_SHARE] = "OverFairShare",
     [EXPLANATION_NOTHING_TO_RECLAIM] = "NothingToReclaim",
+    [EXPLANATION_NOTHING_TO_PREEMPT] = "NothingToPreempt",
     [EXPLANATION_LOST_A_POD] = "LostAPod",
     [EXPLANATION_WAITING_FOR_RELEASE] = "WaitingForRelease",
     [EXPLANATION_SEARCH_CUT] = "SearchCut",

@@ -62,6 +62,7 @@ enum explanation_code {
     EXPLANATION_TOPOLOGY,            // no domain of the required level has room for all
     EXPLANATION_OVER_FAIR_SHARE,     // would have to reclaim, but is at its fair share
     EXPLANATION_NOTHING_TO_RECLAIM,  // within its share, but no set of victims makes room lawfully
+    EXPLANATION_NOTHING_TO_PREEMPT,  // nothing of lower priority in its project makes room
     EXPLANATION_LOST_A_POD,          // lost a pod by a decision of this cycle: gets nothing more in it
     EXPLANATION_WAITING_FOR_RELEASE, // has a promise: its place is still being released
     EXPLANATION_SEARCH_CUT,          // the search for victims was cut by its budget
@@ -79,7 +80,7 @@ const char *queue_kind_name(enum queue_kind kind); // "project", "department"
 
 // How many nodes could not take the pod for one reason. The counts of an explanation sum to the nodes of the pool.
 struct plan_node_reason {
-    const char *reason; // "not enough GPUs free", "taint k=v:NoSchedule not tolerated"
+    const char *reason; // "without enough free GPUs", "with a taint that is not tolerated"
     uint32_t node_count;
 };
 

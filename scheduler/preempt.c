@@ -30,15 +30,34 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
 {
     const struct search *search = context;
     const struct workload *victim = &cycle->workloads[pod->workload];
-    const char *fate = pod->state.status == SNAPSHOT_POD_PIPELINED ? "moves" : "gives way";
-    return arena_printf(cycle->arena, "%s of %s (priority %lld) %s to %s (priority %lld) of the same project %s",
-                        pod->spec->name, victim->spec->name, (long long)victim->spec->priority, fate,
-                        search->workload->spec->name, (long long)search->workload->spec->priority,
-                        cycle_queue(search->pool, victim)->name);
+    const char *fate =
+        pod->state.status == SNAPSHOT_POD_PIPELINED
+            ? arena_printf(cycle->arena, "Moves to %s for", cycle->nodes[pod->state.place.node].spec->name)
+            : "Yields to";
+    return arena_printf(cycle->arena, "%s %s of the same project %s, whose priority %lld is above its own %lld", fate,
+                        search->workload->spec->name, cycle_queue(search->pool, victim)->name,
+                        (long long)search->workload->spec->priority, (long long)victim->spec->priority);
+}
+
+static void explain_nobody(struct search *search)
+{
+    struct cycle *cycle = search->cycle;
+    const struct queue *queue = cycle_queue(search->pool, search->workload);
+    struct plan_explanation explanation =
+        explain_blank(search->pool, EXPLANATION_NOTHING_TO_PREEMPT, queue, RESOURCE_GPU);
+    const char *pool = search->pool->spec->name;
+    if (search->candidate_count == 0)
+        explanation.message = arena_printf(cycle->arena, "No workload of %s with a lower priority can be stopped in %s",
+                                           queue->name, pool);
+    else
+        explanation.message = arena_printf(
+            cycle->arena, "%zu %s of %s in %s with a lower priority could give way, but that makes no room",
+            search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", queue->name, pool);
+    explain_add(cycle, search->pool, search->workload, explanation);
 }
 
 void preempt_run(struct cycle *cycle, struct pool *pool)
 {
-    static const struct eviction_action ACTION = {may_try, is_victim, min_run_time_allows, why, "preempt"};
+    static const struct eviction_action ACTION = {may_try, is_victim, min_run_time_allows, why, explain_nobody};
     evictions_run(cycle, pool, &ACTION);
 }

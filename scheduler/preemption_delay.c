@@ -20,7 +20,7 @@ bool preemption_delay_allows(struct cycle *cycle, const struct pool *pool, struc
     timestamp_format(until, text);
     explanation.until_ms = until;
     explanation.message =
-        arena_printf(cycle->arena, "may not cause evictions before %s: its preemption delay is %lld seconds", text,
+        arena_printf(cycle->arena, "May displace nobody before %s; its preemption delay is %lld seconds", text,
                      (long long)(spec->preemption_delay_ms / 1000));
     explain_add(cycle, pool, workload, explanation);
     return false;

@@ -6,16 +6,38 @@
 #include "scheduler/preemption_delay.h"
 #include "scheduler/unit.h"
 
+static const char *describe_share(struct arena *arena, const struct workload *workload, const struct queue *queue,
+                                  const struct plan_explanation *numbers)
+{
+    const enum resource r = numbers->resource;
+    const char *share = explain_number(arena, r, numbers->fair_share);
+    const char *held = explain_amount(arena, r, numbers->allocated);
+    if (numbers->allocated + numbers->requested <= numbers->fair_share && !workload->spec->preemptible)
+        return explain_quota(arena, queue, r, numbers->requested);
+    if (numbers->fair_share == 0 && numbers->allocated == 0)
+        return arena_printf(arena, "%s has no fair share of what is asked for, so it may not take any back",
+                            queue->name);
+    if (numbers->allocated == numbers->fair_share)
+        return arena_printf(arena, "%s holds %s, all of its fair share of %s, so it may not take any back", queue->name,
+                            held, share);
+    if (numbers->allocated > numbers->fair_share)
+        return arena_printf(arena, "%s holds %s, more than its fair share of %s, so it may not take any back",
+                            queue->name, held, share);
+    if (numbers->allocated == 0)
+        return arena_printf(arena, "%s may take back its fair share of %s, and %s is more", queue->name,
+                            explain_amount(arena, r, numbers->fair_share),
+                            explain_number(arena, r, numbers->requested));
+    return arena_printf(arena, "%s may take back up to its fair share of %s, and %s + %s is more", queue->name,
+                        explain_amount(arena, r, numbers->fair_share), explain_number(arena, r, numbers->allocated),
+                        explain_number(arena, r, numbers->requested));
+}
+
 static void explain_share(struct cycle *cycle, struct pool *pool, struct workload *workload, enum resource resource)
 {
     const struct queue *queue = cycle_queue(pool, workload);
     struct plan_explanation explanation = explain_blank(pool, EXPLANATION_OVER_FAIR_SHARE, queue, resource);
     explanation.requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib).of[resource];
-    explanation.message = arena_printf(
-        cycle->arena, "project %s may not reclaim: its fair share is %s, it holds %s, and %s more are asked for",
-        queue->name, explain_amount(cycle->arena, resource, explanation.fair_share),
-        explain_amount(cycle->arena, resource, explanation.allocated),
-        explain_amount(cycle->arena, resource, explanation.requested));
+    explanation.message = describe_share(cycle->arena, workload, queue, &explanation);
     explain_add(cycle, pool, workload, explanation);
 }
 
@@ -59,19 +81,37 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
             break;
         }
     }
-    const char *fate = pod->state.status == SNAPSHOT_POD_PIPELINED ? "moves" : "gives way";
+    const char *fate = pod->state.status == SNAPSHOT_POD_PIPELINED
+                           ? arena_printf(arena, "Moves to %s for", cycle->nodes[pod->state.place.node].spec->name)
+                           : "Yields to";
     return arena_printf(
-        arena,
-        "%s of %s %s to %s of project %s, which held %s of a fair share of %s; project %s held %s, "
-        "deserves %s and has a fair share of %s",
-        pod->spec->name, victim->spec->name, fate, search->workload->spec->name, own->name,
-        explain_amount(arena, r, frozen->projects[own->index].of[r]), explain_amount(arena, r, own->fair_share.of[r]),
-        other->name, explain_amount(arena, r, frozen->projects[other->index].of[r]),
-        explain_amount(arena, r, other->spec->deserved.of[r]), explain_amount(arena, r, other->fair_share.of[r]));
+        arena, "%s %s of project %s, which held %s of its fair share of %s; project %s held %s and deserves %s", fate,
+        search->workload->spec->name, own->name, explain_number(arena, r, frozen->projects[own->index].of[r]),
+        explain_amount(arena, r, own->fair_share.of[r]), other->name,
+        explain_amount(arena, r, frozen->projects[other->index].of[r]),
+        explain_number(arena, r, other->spec->deserved.of[r]));
+}
+
+static void explain_nobody(struct search *search)
+{
+    struct cycle *cycle = search->cycle;
+    struct plan_explanation explanation = explain_blank(search->pool, EXPLANATION_NOTHING_TO_RECLAIM,
+                                                        cycle_queue(search->pool, search->workload), RESOURCE_GPU);
+    const char *pool = search->pool->spec->name;
+    explanation.requested =
+        unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib).of[RESOURCE_GPU];
+    if (search->candidate_count == 0)
+        explanation.message =
+            arena_printf(cycle->arena, "Nobody in %s holds more than its share in workloads that can be evicted", pool);
+    else
+        explanation.message =
+            arena_printf(cycle->arena, "%zu %s of other projects in %s could give way, but no fair choice makes room",
+                         search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", pool);
+    explain_add(cycle, search->pool, search->workload, explanation);
 }
 
 void reclaim_run(struct cycle *cycle, struct pool *pool)
 {
-    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, "reclaim"};
+    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, explain_nobody};
     evictions_run(cycle, pool, &ACTION);
 }

@@ -7,21 +7,21 @@
 #include <string.h>
 
 static const char *const REFUSAL_TEXTS[NODE_REFUSAL_COUNT] = {
-    [NODE_ACCEPTS] = "room",
+    [NODE_ACCEPTS] = "with room",
     [NODE_NOT_READY] = "not ready",
     [NODE_CORDONED] = "cordoned",
-    [NODE_MIG_STRATEGY] = "MIG strategy does not take such a request",
-    [NODE_SELECTOR] = "labels do not match the node selector",
-    [NODE_AFFINITY] = "labels match no node affinity term",
-    [NODE_TAINT] = "a taint that is not tolerated",
-    [NODE_POD_AFFINITY] = "outside the domain of the workload's other pods",
-    [NODE_GPU_MEMORY_UNKNOWN] = "device memory unknown",
-    [NODE_FEW_GPUS] = "not enough free GPUs",
-    [NODE_FEW_CPU] = "not enough free CPU",
-    [NODE_LITTLE_MEMORY] = "not enough free memory",
-    [NODE_FEW_EXTENDED] = "not enough free MIG instances or extended resources",
-    [NODE_FEW_POD_SLOTS] = "no free pod slot",
-    [NODE_OVER_QUOTA] = "the amount of device memory is more GPU there than the quota or limit leaves",
+    [NODE_MIG_STRATEGY] = "with a MIG strategy for other requests",
+    [NODE_SELECTOR] = "without the labels asked for",
+    [NODE_AFFINITY] = "without the labels of an affinity term",
+    [NODE_TAINT] = "with a taint that is not tolerated",
+    [NODE_POD_AFFINITY] = "away from the workload's other pods",
+    [NODE_GPU_MEMORY_UNKNOWN] = "of unknown GPU memory",
+    [NODE_FEW_GPUS] = "without enough free GPUs",
+    [NODE_FEW_CPU] = "without enough free CPU",
+    [NODE_LITTLE_MEMORY] = "without enough free memory",
+    [NODE_FEW_EXTENDED] = "without enough free MIG instances or extended resources",
+    [NODE_FEW_POD_SLOTS] = "with as many pods as they take",
+    [NODE_OVER_QUOTA] = "where the GPU memory asked for is more than quota or limit leave",
 };
 
 const char *node_refusal_text(enum node_refusal refusal)

@@ -25,8 +25,9 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
     uint32_t needed = 0;
     for (uint32_t i = 0; i < workload->group_count; i++)
         needed += workload->groups[i].is_set ? 0 : workload->groups[i].minimum;
-    return arena_printf(cycle->arena, "%s of %s stops: the gang lost its minimum, %u of %u pods are left",
-                        pod->spec->name, workload->spec->name, workload->counts.used, needed);
+    (void)pod;
+    return arena_printf(cycle->arena, "Stops with its gang, of which %u of %u pods %s left", workload->counts.used,
+                        needed, workload->counts.used == 1 ? "is" : "are");
 }
 
 static bool is_over_grace(const struct cycle *cycle, const struct workload *workload)

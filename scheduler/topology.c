@@ -351,14 +351,14 @@ struct topology_sets topology_find_sets(struct cycle *cycle, const struct pool *
     find_demand(&finder);
     if (!estimate_domains(&finder))
         return (struct topology_sets){.problem =
-                                          arena_printf(cycle->arena, "no node has all labels of topology %s", name)};
+                                          arena_printf(cycle->arena, "No node has all labels of topology %s", name)};
     struct topology_sets result = {0};
     if (may_fit(&finder, finder.top))
         result = list_sets(&finder);
     if (result.count == 0) {
         const uint32_t level =
             finder.constraint->required != SNAPSHOT_NONE ? finder.constraint->required : finder.constraint->preferred;
-        result.problem = arena_printf(cycle->arena, "no %s of topology %s has room for %u pods together",
+        result.problem = arena_printf(cycle->arena, "No %s of topology %s has room for %u pods together",
                                       finder.tree->spec->levels[level], name, finder.demand.pod_count);
     }
     return result;

@@ -318,26 +318,36 @@ POOLS = {"nodePools": [{"name": "big"}, {"name": "default"}]}
 # sentence, cluster, the code of the pending workload w's explanation, words of its message
 EXPLANATIONS = [
     ("not enough GPUs", cluster([node("n0", 1)], [project("a", 4)], [work("w", "a", pod={"gpuDevices": 2})]),
-     "NotEnoughGpus", "w-0 needs 2 GPUs"),
+     "NotEnoughGpus", "Needs 2 GPUs in default; 1 of its 1 GPU is free"),
     ("a gang's progress", cluster([node("n0", 2)], [project("a", 4)], [work("w", "a", pods=3)]),
-     "NotEnoughGpus", "places found for 2 of 3 pods"),
+     "NotEnoughGpus", "Needs 3 pods of 1 GPU in default; 2 found a place"),
     ("over the limit", cluster([node("n0", 4)], [project("a", 4, limit=1)], [work("w", "a", pod={"gpuDevices": 2})]),
-     "OverLimit", "limit of 1 GPU"),
+     "OverLimit", "Needs 2 GPUs; the limit of a is 1 GPU"),
     ("non-preemptible over quota", cluster(
         [node("n0", 4)], [project("a", 1)], [work("w", "a", pod={"gpuDevices": 2}, preemptibility="non-preemptible")]),
-     "NonPreemptibleOverQuota", "deserves 1 GPU"),
+     "NonPreemptibleOverQuota", "a deserves 1 GPU, and 2 is more"),
     ("not ready", cluster([node("n0", 4)], [project("a", 4)],
                           [{"name": "w", "project": "a", "pods": [{"name": "w-0", "status": "Gated", "gpuDevices": 1}]}]),
-     "NotReady", "1 more are gated"),
+     "NotReady", "Waits for pods: 1 needed, 1 gated"),
     ("no matching node", cluster([node("n0", 4)], [project("a", 4)], [work("w", "a", pod={"nodeSelector": {"host": ["n9"]}})]),
-     "NoMatchingNode", "1 node: labels do not match"),
+     "NoMatchingNode", "None of 1 node in default may take it: 1 without the labels asked for"),
     ("topology", cluster([rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 4)],
                          [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
-     "TopologyNotSatisfiable", "no rack of topology dc has room for 2 pods"),
+     "TopologyNotSatisfiable", "No rack of topology dc has room for 2 pods"),
     ("a promise", cluster([node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")]),
-     "WaitingForRelease", "node n0"),
+     "WaitingForRelease", "Has a place on n0 promised and waits for what stops there"),
     ("over fair share", cluster([node("n0", 1)], [project("a", 0, weight=0), project("b", 1)], [work("r", "b", on="n0"), work("w", "a")]),
-     "OverFairShare", "its fair share is 0 GPUs"),
+     "OverFairShare", "a has no fair share of what is asked for"),
+    ("room, but not on one node", cluster([node("n0", 2), node("n1", 2)], [project("a", 4)],
+                                          [work("w", "a", pod={"gpuDevices": 3}, preemptibility="non-preemptible")]),
+     "NotEnoughGpus", "Needs 3 GPUs on one node in default; 4 are free, at most 2 on one node"),
+    ("all of the fair share", cluster([node("n0", 2)], [project("a", 1), project("b", 1)],
+                                      [work("q", "a", on="n0"), work("r", "b", on="n0"), work("w", "a")]),
+     "OverFairShare", "a holds 1 GPU, all of its fair share of 1, so it may not take any back"),
+    ("nobody of lower priority", cluster([node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a")]),
+     "NothingToPreempt", "No workload of a with a lower priority can be stopped in default"),
+    ("CPU", cluster([node("n0", 1, cpuCores=2)], [project("a", 1)], [work("w", "a", pod={"cpuCores": 4})]),
+     "NotEnoughCpu", "Needs 4 cores on one node in default; at most 2 are free on one"),
     ("preemption delay", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
                                  [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]),
      "PreemptionDelayNotElapsed", "86400 seconds"),
@@ -356,8 +366,8 @@ def test_a_receipt_names_both_sides():
                        [work("r", "b", on="n0"), work("s", "b", on="n0", age=5), work("w", "a")])
     evictions = [d for d in simulate(document)["cycles"][0]["decisions"] if d["verb"] == "evict"]
     assert [(d["pod"], d["for"], d["action"]) for d in evictions] == [("s-0", "w", "reclaim")]
-    assert "project a, which held 0 GPUs of a fair share of 1 GPU" in evictions[0]["why"]
-    assert "project b held 2 GPUs, deserves 1 GPU" in evictions[0]["why"]
+    assert "Yields to w of project a, which held 0 of its fair share of 1 GPU" in evictions[0]["why"]
+    assert "project b held 2 GPUs and deserves 1" in evictions[0]["why"]
 
 
 def test_pools_are_tried_in_order_of_preference():

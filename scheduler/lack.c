@@ -1,0 +1,197 @@
+#include "scheduler/lack.h"
+
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "scheduler/explain.h"
+#include "scheduler/node.h"
+
+const char *lack_describe_request(struct arena *arena, const struct request *request)
+{
+    if (request->shared_devices > 0) {
+        const char *of =
+            request->shared_devices == 1 ? "a GPU" : arena_printf(arena, "each of %u GPUs", request->shared_devices);
+        if (request->memory_mib > 0)
+            return arena_printf(arena, "%lld MiB of %s", (long long)request->memory_mib, of);
+        return arena_printf(arena, "%s of %s", explain_number(arena, RESOURCE_GPU, request->portion_milli), of);
+    }
+    if (request->of[DIMENSION_GPU] > 0)
+        return explain_amount(arena, RESOURCE_GPU, request->of[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE);
+    if (request->is_mig)
+        return "MIG instances";
+    if (request->of[DIMENSION_CPU] > 0)
+        return explain_amount(arena, RESOURCE_CPU, request->of[DIMENSION_CPU]);
+    return request->of[DIMENSION_MEMORY] > 0 ? explain_amount(arena, RESOURCE_MEMORY, request->of[DIMENSION_MEMORY])
+                                             : "a place";
+}
+
+struct shortage {
+    enum node_refusal refusal;
+    enum explanation_code code;
+};
+
+// What refuses most nodes is what is lacking; of equal ones the first here.
+static const struct shortage SHORTAGES[] = {
+    {NODE_FEW_GPUS, EXPLANATION_NOT_ENOUGH_GPUS},    {NODE_FEW_EXTENDED, EXPLANATION_NOT_ENOUGH_EXTENDED},
+    {NODE_FEW_CPU, EXPLANATION_NOT_ENOUGH_CPU},      {NODE_LITTLE_MEMORY, EXPLANATION_NOT_ENOUGH_MEMORY},
+    {NODE_FEW_POD_SLOTS, EXPLANATION_TOO_MANY_PODS}, {NODE_OVER_QUOTA, EXPLANATION_OVER_LIMIT}};
+
+static enum explanation_code code_of(const uint32_t *counts)
+{
+    enum explanation_code code = EXPLANATION_NO_MATCHING_NODE;
+    uint32_t most = 0;
+    for (size_t i = 0; i < sizeof SHORTAGES / sizeof SHORTAGES[0]; i++) {
+        if (counts[SHORTAGES[i].refusal] > most) {
+            most = counts[SHORTAGES[i].refusal];
+            code = SHORTAGES[i].code;
+        }
+    }
+    return code;
+}
+
+struct room {
+    int64_t total;
+    int64_t free;
+    int64_t most; // on one node
+};
+
+// GPUs of open nodes, whole ones where whole ones are asked for; or another dimension.
+static struct room measure(const struct cycle *cycle, const struct pool *pool, const struct request *request,
+                           enum dimension dimension)
+{
+    struct room room = {0};
+    for (size_t i = 0; i < pool->node_count; i++) {
+        const struct node *node = pool->nodes[i];
+        if (!node->is_open)
+            continue;
+        int64_t free = node_free(node, dimension), total = node->capacity[dimension];
+        if (dimension == DIMENSION_GPU) {
+            free =
+                request->shared_devices > 0 ? node_free_gpu_milli(cycle->snapshot, node) : free * GPU_MILLI_PER_DEVICE;
+            total *= GPU_MILLI_PER_DEVICE;
+        }
+        room.total += total;
+        room.free += free > 0 ? free : 0;
+        room.most = free > room.most ? free : room.most;
+    }
+    return room;
+}
+
+static const char *is_or_are(int64_t milli)
+{
+    return milli == 1000 ? "is" : "are";
+}
+
+static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, const struct request *request)
+{
+    struct arena *arena = cycle->arena;
+    const struct room room = measure(cycle, pool, request, DIMENSION_GPU);
+    const char *needs = lack_describe_request(arena, request);
+    if (room.total == 0)
+        return arena_printf(arena, "Needs %s; %s has no GPUs that can be used", needs, pool->spec->name);
+    const int64_t needed = request_gpu_milli(request, pool->largest_gpu_memory_mib);
+    if (room.free >= needed && needed > GPU_MILLI_PER_DEVICE && request->shared_devices == 0)
+        return arena_printf(arena, "Needs %s on one node in %s; %s %s free, at most %s on one node", needs,
+                            pool->spec->name, explain_number(arena, RESOURCE_GPU, room.free), is_or_are(room.free),
+                            explain_number(arena, RESOURCE_GPU, room.most));
+    return arena_printf(arena, "Needs %s in %s; %s of its %s %s free", needs, pool->spec->name,
+                        explain_number(arena, RESOURCE_GPU, room.free), explain_amount(arena, RESOURCE_GPU, room.total),
+                        is_or_are(room.free));
+}
+
+static const char *lack_of(struct cycle *cycle, const struct pool *pool, const struct request *request,
+                           enum dimension dimension, enum resource resource)
+{
+    struct arena *arena = cycle->arena;
+    const struct room room = measure(cycle, pool, request, dimension);
+    return arena_printf(arena, "Needs %s on one node in %s; at most %s %s free on one",
+                        explain_amount(arena, resource, request->of[dimension]), pool->spec->name,
+                        explain_number(arena, resource, room.most),
+                        resource == RESOURCE_MEMORY ? "is" : is_or_are(room.most));
+}
+
+static const char *list_reasons(struct arena *arena, const struct plan_explanation *explanation)
+{
+    const char *list = "";
+    for (size_t i = 0; i < explanation->node_reason_count; i++)
+        list = arena_printf(arena, "%s%s%u %s", list, *list ? ", " : "", explanation->node_reasons[i].node_count,
+                            explanation->node_reasons[i].reason);
+    return list;
+}
+
+static const char *lack_of_nodes(struct cycle *cycle, const struct pool *pool,
+                                 const struct plan_explanation *explanation)
+{
+    if (pool->node_count == 0)
+        return arena_printf(cycle->arena, "%s has no nodes", pool->spec->name);
+    return arena_printf(cycle->arena, "None of %zu %s in %s may take it: %s", pool->node_count,
+                        pool->node_count == 1 ? "node" : "nodes", pool->spec->name,
+                        list_reasons(cycle->arena, explanation));
+}
+
+static const char *lack_of_one(struct cycle *cycle, const struct pool *pool, const struct request *request,
+                               const struct plan_explanation *explanation)
+{
+    switch (explanation->code) {
+    case EXPLANATION_NOT_ENOUGH_GPUS:
+        return lack_of_gpus(cycle, pool, request);
+    case EXPLANATION_NOT_ENOUGH_CPU:
+        return lack_of(cycle, pool, request, DIMENSION_CPU, RESOURCE_CPU);
+    case EXPLANATION_NOT_ENOUGH_MEMORY:
+        return lack_of(cycle, pool, request, DIMENSION_MEMORY, RESOURCE_MEMORY);
+    case EXPLANATION_TOO_MANY_PODS:
+        return arena_printf(cycle->arena, "Needs a pod slot in %s; its nodes have as many pods as they take",
+                            pool->spec->name);
+    default:
+        return lack_of_nodes(cycle, pool, explanation);
+    }
+}
+
+static bool is_alike(const struct cycle *cycle, const struct workload *workload)
+{
+    const struct request *first = &cycle->pods[workload->unit[0]].request;
+    for (uint32_t i = 1; i < workload->unit_count; i++) {
+        const struct request *other = &cycle->pods[workload->unit[i]].request;
+        if (other->of[DIMENSION_GPU] != first->of[DIMENSION_GPU] || other->portion_milli != first->portion_milli ||
+            other->memory_mib != first->memory_mib || other->of[DIMENSION_CPU] != first->of[DIMENSION_CPU])
+            return false;
+    }
+    return true;
+}
+
+static const char *lack_of_gang(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
+                                const struct attempt *attempt, const struct plan_explanation *explanation)
+{
+    struct arena *arena = cycle->arena;
+    const char *request = lack_describe_request(arena, &attempt->failed->request);
+    if (explanation->code == EXPLANATION_NOT_ENOUGH_CPU)
+        request = explain_amount(arena, RESOURCE_CPU, attempt->failed->request.of[DIMENSION_CPU]);
+    else if (explanation->code == EXPLANATION_NOT_ENOUGH_MEMORY)
+        request = explain_amount(arena, RESOURCE_MEMORY, attempt->failed->request.of[DIMENSION_MEMORY]);
+    const char *found = attempt->placed == 0 ? "none" : arena_printf(arena, "%u", attempt->placed);
+    if (explanation->code == EXPLANATION_NO_MATCHING_NODE)
+        return arena_printf(arena, "Needs %u pods in %s; %s found a place, then none of %zu nodes takes the next: %s",
+                            attempt->needed, pool->spec->name, found, pool->node_count,
+                            list_reasons(arena, explanation));
+    if (is_alike(cycle, workload))
+        return arena_printf(arena, "Needs %u pods of %s in %s; %s found a place", attempt->needed, request,
+                            pool->spec->name, found);
+    return arena_printf(arena, "Needs %u pods in %s; %s found a place, and the next needs %s", attempt->needed,
+                        pool->spec->name, found, request);
+}
+
+void lack_explain(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
+                  const struct attempt *attempt, struct plan_explanation *explanation)
+{
+    struct plan_node_reason *reasons = arena_array(cycle->arena, NODE_REFUSAL_COUNT, sizeof *reasons);
+    for (enum node_refusal r = NODE_ACCEPTS + 1; r < NODE_REFUSAL_COUNT; r++) {
+        if (attempt->node_counts[r] > 0)
+            reasons[explanation->node_reason_count++] =
+                (struct plan_node_reason){node_refusal_text(r), attempt->node_counts[r]};
+    }
+    explanation->node_reasons = reasons;
+    explanation->code = code_of(attempt->node_counts);
+    if (attempt->needed > 1)
+        explanation->message = lack_of_gang(cycle, pool, workload, attempt, explanation);
+    else
+        explanation->message = lack_of_one(cycle, pool, &attempt->failed->request, explanation);
+}
