@@ -29,11 +29,6 @@ static const char SQL_IDENTITY[] =
 static const char SQL_SET_STATUS[] =
     "UPDATE nodes SET status = ?3, status_reason = ?4, updated_ms = ?5, revision = ?6 "
     "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND (status IS NOT ?3 OR status_reason IS NOT ?4)";
-static const char SQL_SET_CORDONED[] = "UPDATE nodes SET cordoned = ?3, updated_ms = ?5, revision = ?6 "
-                                       "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND cordoned IS NOT ?3";
-static const char SQL_SET_UNHEALTHY[] =
-    "UPDATE nodes SET unhealthy_gpus_json = ?3, updated_ms = ?5, revision = ?6 "
-    "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND unhealthy_gpus_json IS NOT ?3";
 static const char SQL_REMOVE[] = "UPDATE nodes SET deleted_ms = ?5, updated_ms = ?5, revision = ?6 "
                                  "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0";
 // Where the labels of several pools match, the oldest pool has the node.
@@ -196,9 +191,8 @@ int db_upsert_node(struct db_conn *conn, struct node *node, struct error *err)
 struct node_change {
     int64_t cluster_id;
     const char *name;
-    const char *text;  // ?3 where it is text
-    int64_t number;    // ?3 otherwise
-    const char *extra; // ?4
+    const char *status; // ?3
+    const char *reason; // ?4
     int64_t now_ms;
 };
 
@@ -217,11 +211,8 @@ static int change_node(struct db_conn *conn, const char *sql, const struct node_
         goto done;
     db_bind_int(stmt, 1, change->cluster_id);
     db_bind_text(stmt, 2, change->name);
-    if (change->text)
-        db_bind_text(stmt, 3, change->text);
-    else
-        db_bind_int(stmt, 3, change->number);
-    db_bind_text(stmt, 4, change->extra);
+    db_bind_text(stmt, 3, change->status);
+    db_bind_text(stmt, 4, change->reason);
     db_bind_int(stmt, 5, change->now_ms);
     db_bind_int(stmt, 6, db_revision(conn));
     if (db_run(conn, stmt, err) < 0)
@@ -239,24 +230,10 @@ int db_set_node_status(struct db_conn *conn, int64_t cluster_id, const char *nam
 {
     struct node_change change = {.cluster_id = cluster_id,
                                  .name = name,
-                                 .text = node_status_text(status),
-                                 .extra = text_or(reason, ""),
+                                 .status = node_status_text(status),
+                                 .reason = text_or(reason, ""),
                                  .now_ms = now_ms};
     return change_node(conn, SQL_SET_STATUS, &change, err);
-}
-
-int db_set_node_cordoned(struct db_conn *conn, int64_t cluster_id, const char *name, bool is_cordoned, int64_t now_ms,
-                         struct error *err)
-{
-    struct node_change change = {.cluster_id = cluster_id, .name = name, .number = is_cordoned, .now_ms = now_ms};
-    return change_node(conn, SQL_SET_CORDONED, &change, err);
-}
-
-int db_set_node_unhealthy_gpus(struct db_conn *conn, int64_t cluster_id, const char *name,
-                               const char *unhealthy_gpus_json, int64_t now_ms, struct error *err)
-{
-    struct node_change change = {.cluster_id = cluster_id, .name = name, .text = unhealthy_gpus_json, .now_ms = now_ms};
-    return change_node(conn, SQL_SET_UNHEALTHY, &change, err);
 }
 
 int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err)
