@@ -108,7 +108,10 @@ static int run_operation(struct exchange *exchange, const struct path *path, str
     }
     if (parameters_read(req, path, exchange->info->query_string, err) < 0 || body_read(exchange, err) < 0)
         return -1;
-    return operation->handler(req, &exchange->response, err);
+    int rc = operation->handler(req, &exchange->response, err);
+    if (rc < 0 && err->code == ERROR_CONFLICT && !operation->has_conflict)
+        err->code = ERROR_INVALID;
+    return rc;
 }
 
 static int answer_operation(struct exchange *exchange, const struct route *route, const struct path *path,

@@ -143,8 +143,6 @@ static void write_kept(const json_t *settings, const char *key, const char *fall
 static void write_settings(const struct node_pool *pool, struct json_writer *json)
 {
     json_t *settings = json_loads(pool->settings_json, 0, NULL);
-    json_text(json, "labelKey", pool->label_key ? pool->label_key : "");
-    json_text(json, "labelValue", pool->label_value ? pool->label_value : "");
     json_number(json, "overProvisioningRatio", pool->over_provisioning_ratio);
     write_placements(pool, json);
     write_kept(settings, "gpuNetworkAccelerationLabelKey", "nvidia.com/gpu.clique", json);
@@ -171,6 +169,8 @@ void node_pool_write_json(const struct node_pool *pool, struct json_writer *json
     json_text(json, "clusterName", pool->cluster_name);
     json_int(json, "tenantId", TENANT_ID);
     json_bool(json, "isDefault", pool->is_default);
+    json_text(json, "labelKey", pool->label_key ? pool->label_key : "");
+    json_text(json, "labelValue", pool->label_value ? pool->label_value : "");
     write_settings(pool, json);
     json_text(json, "networkTopologyId", pool->network_topology_id);
     json_text(json, "networkTopologyName", pool->network_topology_name);
@@ -178,6 +178,8 @@ void node_pool_write_json(const struct node_pool *pool, struct json_writer *json
     json_text(json, "phaseMessage", pool->phase_message);
     json_key(json, "status");
     json_begin_object(json);
+    json_text(json, "labelKey", pool->label_key);
+    json_text(json, "labelValue", pool->label_value);
     write_settings(pool, json);
     json_key(json, "conditions");
     json_begin_array(json);

@@ -193,6 +193,8 @@ class Tables:
             fields += self.body(node)
         status = min(int(s) for s in node["responses"] if s[0] == "2")
         fields.append(("success_status", "%d" % status))
+        if "409" in node["responses"]:
+            fields.append(("has_conflict", "true"))
         if node.get("x-stream"):
             fields.append(("is_stream", "true"))
         return fields

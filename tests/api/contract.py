@@ -1,0 +1,132 @@
+"""The API document for tests: schemas for jsonschema, and requests made by chance from them."""
+import pathlib
+import random
+import re
+import uuid
+
+import jsonschema
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCUMENT = yaml.load((ROOT / "openapi/openapi.yaml").read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+METHODS = ("get", "post", "put", "patch", "delete")
+OPERATIONS = {item[m]["operationId"]: (m.upper(), path, item[m]) for path, item in DOCUMENT["paths"].items()
+              for m in METHODS if m in item and not item[m].get("x-later")}
+
+
+def resolve(node):
+    while "$ref" in node:
+        target = DOCUMENT
+        for part in node["$ref"][2:].split("/"):
+            target = target[part]
+        node = target
+    return node
+
+
+def to_json_schema(node, inside=()):
+    """OpenAPI 3.0 to JSON Schema: nullable, references in place. Formats are left out; a schema within itself is anything."""
+    if node.get("$ref", 0) in inside:
+        return {}
+    inside, node, out = (*inside, node.get("$ref", "")), resolve(node), {}
+    for key, value in node.items():
+        if key == "properties":
+            out[key] = {name: to_json_schema(schema, inside) for name, schema in value.items()}
+        elif key in ("items", "additionalProperties") and isinstance(value, dict):
+            out[key] = to_json_schema(value, inside)
+        elif key in ("allOf", "anyOf", "oneOf"):
+            out[key] = [to_json_schema(schema, inside) for schema in value]
+        elif key in ("type", "required", "enum", "minimum", "maximum", "minLength", "maxLength", "maxItems", "pattern"):
+            out[key] = value
+    return {"anyOf": [out, {"type": "null"}]} if node.get("nullable") else out
+
+
+def answer_schema(operation_id, status):
+    answers = OPERATIONS[operation_id][2]["responses"]
+    content = resolve(answers[str(status)]).get("content", {}) if str(status) in answers else {}
+    return to_json_schema(content["application/json"]["schema"]) if "application/json" in content else None
+
+
+def check_answer(operation_id, answer):
+    """The status is one that the document lists, and the body is of its schema."""
+    answers = OPERATIONS[operation_id][2]["responses"]
+    assert str(answer.status) in answers, f"{operation_id}: {answer.status} is not in the document: {answer.body[:300]}"
+    schema = answer_schema(operation_id, answer.status)
+    if schema is not None and answer.headers["Content-Type"] == "application/json":
+        try:
+            jsonschema.validate(answer.json, schema)
+        except jsonschema.ValidationError as problem:
+            where = ".".join(str(p) for p in problem.absolute_path)
+            raise AssertionError(f"{operation_id} {answer.status}: {where}: {problem.message[:300]}") from None
+
+
+TEXTS = ["", "a", "team-a", "default", "A B", "ü", "0", "-1", "null", "x" * 300, "'; --", "%s%n", "../..", "<b>", "\U0001f600", "a,b==c"]
+NUMBERS = [0, 1, 2, -1, 0.5, 1.0, 7, 100, 2**31 - 1, 2**31, 2**53, 2**63 - 1, -(2**63), 1e15, 1e300]
+
+
+class Maker:
+    """Makes values that mostly follow a schema, and sometimes do not."""
+
+    def __init__(self, seed, known):
+        self.chance = random.Random(seed)
+        self.known = known  # names of fields to values that exist
+
+    def one_of(self, values):
+        return self.chance.choice(values)
+
+    def noise(self):
+        return self.one_of([None, True, [], {}, [{}], {"a": 1}, *TEXTS, *NUMBERS])
+
+    def text(self, schema, name):
+        if name in self.known and self.chance.random() < 0.7:
+            return self.one_of(self.known[name])
+        if "enum" in schema:
+            return self.one_of(schema["enum"])
+        kind = schema.get("format")
+        if kind == "uuid":
+            return str(uuid.UUID(int=self.chance.getrandbits(128)))
+        if kind == "date-time":
+            return self.one_of(["2026-01-01T00:00:00Z", "2020-02-29T23:59:59.999+02:00", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+        if re.fullmatch(r".*emory.*", name):
+            return self.one_of(["1G", "100M", "0.5Gi", "9999999999P", "1e30"])
+        return self.one_of(TEXTS)
+
+    def value(self, schema, name="", depth=0):
+        schema = resolve(schema)
+        if self.chance.random() < 0.02:
+            return self.noise()
+        if schema.get("nullable") and self.chance.random() < 0.2:
+            return None
+        if "allOf" in schema and "properties" not in schema:
+            merged = {}
+            for part in schema["allOf"]:
+                made = self.value(part, name, depth)
+                if isinstance(made, dict):
+                    merged.update(made)
+            return merged
+        kind = schema.get("type")
+        if kind == "object" or "properties" in schema:
+            required = set(schema.get("required", []))
+            share = 0.6 if depth < 2 else 0.25
+            return {k: self.value(v, k, depth + 1) for k, v in schema.get("properties", {}).items()
+                    if k in required or (depth < 6 and self.chance.random() < share)}
+        if kind == "array":
+            return [self.value(schema.get("items", {}), name, depth + 1) for _ in range(self.one_of([0, 1, 1, 2, 3]))]
+        if kind == "boolean":
+            return self.one_of([True, False])
+        if kind in ("integer", "number"):
+            low, high = schema.get("minimum", 0), schema.get("maximum", 2**31 - 1)
+            return self.one_of([low, min(low + 1, high), high, self.one_of(NUMBERS)])
+        if kind == "string" or "enum" in schema:
+            return self.text(schema, name)
+        return self.noise()
+
+    def parameter(self, node):
+        schema = node["schema"]
+        if node["name"] == "filterBy":
+            fields = re.match(r"\^\(([\w|]+)\)", schema["items"]["pattern"])[1].split("|")
+            return ",".join(self.one_of(fields) + self.one_of(["==", "!=", "<=", ">=", "=@", "!@", "=^", "=$"]) + self.one_of([*TEXTS, "2026-01-01T00:00:00Z", "1", "true"])
+                            for _ in range(self.one_of([1, 1, 2])))
+        value = self.value(schema, node["name"])
+        if isinstance(value, list):
+            return ",".join(map(str, value))
+        return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
