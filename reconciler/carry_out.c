@@ -140,11 +140,30 @@ static void keep_memory(struct turn *turn, const struct live_snapshot *live, con
     }
 }
 
+bool *plan_undone(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena)
+{
+    bool *is_undone = arena_array(arena, plan->decision_count + 1, sizeof(*is_undone));
+    size_t *bound_by = arena_array(arena, snapshot->pod_count + 1, sizeof(*bound_by)); // a decision's number, from 1
+    for (size_t i = 0; i < plan->decision_count; i++) {
+        const struct plan_decision *decision = &plan->decisions[i];
+        if (decision->verb == PLAN_BIND) {
+            bound_by[decision->pod] = i + 1;
+        } else if (decision->verb == PLAN_EVICT && bound_by[decision->pod]) {
+            is_undone[i] = is_undone[bound_by[decision->pod] - 1] = true;
+            bound_by[decision->pod] = 0;
+        }
+    }
+    return is_undone;
+}
+
 void carry_out(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
 {
+    const bool *is_undone = plan_undone(&live->snapshot, plan, turn->arena);
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
         struct cache_pod *pod = live->pods[decision->pod];
+        if (is_undone[i])
+            continue;
         switch (decision->verb) {
         case PLAN_BIND:
             bind_pod(turn, pod, &live->snapshot, decision);

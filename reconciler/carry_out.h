@@ -7,6 +7,8 @@
 // half, nothing evicted that must not be. The message says what does not hold.
 int plan_check(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena, struct error *err);
 
+// Which decisions come to nothing: a pod that one action binds and a later one evicts never starts and stays pending.
+bool *plan_undone(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena);
 void carry_out(struct turn *turn, const struct live_snapshot *live, const struct plan *plan);
 // The texts of why workloads wait: pendingSchedulingMessages and the explanation, where they are not what was written
 // last.

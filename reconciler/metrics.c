@@ -10,6 +10,7 @@ void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats
         .cycles = atomic_load(&counters->cycles),
         .turns = atomic_load(&counters->turns),
         .failures = atomic_load(&counters->failures),
+        .refused_plans = atomic_load(&counters->refused_plans),
         .last_plan_us = atomic_load(&counters->last_plan_us),
         .last_cycle_us = atomic_load(&counters->last_cycle_us),
         .workload_count = (size_t)atomic_load(&counters->workload_count),

@@ -118,8 +118,11 @@ static int check_decision(const struct snapshot *snapshot, const struct plan *pl
 int plan_check(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena, struct error *err)
 {
     bool *gets_new = arena_array(arena, snapshot->node_count, sizeof(*gets_new));
+    const bool *is_undone = plan_undone(snapshot, plan, arena);
     bool any = false;
     for (size_t i = 0; i < plan->decision_count; i++) {
+        if (is_undone[i])
+            continue;
         if (check_decision(snapshot, plan, &plan->decisions[i], err) < 0)
             return -1;
         if (plan->decisions[i].verb == PLAN_BIND)

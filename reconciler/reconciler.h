@@ -63,7 +63,8 @@ struct reconciler_stats {
     int64_t cycles; // that planned
     int64_t turns;  // that had anything to do
     int64_t failures;
-    int64_t decisions[4]; // by enum plan_verb
+    int64_t refused_plans; // that broke an invariant, and were not carried out
+    int64_t decisions[4];  // by enum plan_verb
     int64_t last_plan_us;
     int64_t last_cycle_us; // from reading rows to telling the backend
     size_t workload_count; // in the cache

@@ -98,12 +98,26 @@ static void evicts_what_holds_nothing(struct spoiled *s)
         .action = ACTION_RECLAIM, .verb = PLAN_EVICT, .workload = 0, .pod = 0, .node = 0, .beneficiary = 1, .why = ""};
 }
 
+static void binds_and_evicts(struct spoiled *s)
+{
+    uint32_t pod = s->decisions[0].pod;
+    s->decisions[1] = (struct plan_decision){.action = ACTION_RECLAIM,
+                                             .verb = PLAN_EVICT,
+                                             .workload = 0,
+                                             .pod = pod,
+                                             .node = 0,
+                                             .beneficiary = 1,
+                                             .why = ""};
+    s->pods[0].status = s->pods[1].status = SNAPSHOT_POD_PENDING;
+}
+
 static const struct {
     const char *name;
     void (*spoil)(struct spoiled *s);
     const char *want; // part of the message; "": it is good
 } CASES[] = {
     {"a good plan", nothing, ""},
+    {"a pod that is bound and evicted again", binds_and_evicts, ""},
     {"a device that another holds", same_device, "is held already"},
     {"a device that is not there", no_such_device, "has no device 7"},
     {"half a gang", half_a_gang, "of a gang of 2"},

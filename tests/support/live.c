@@ -53,7 +53,7 @@ static int pass_adopt(void *self, const struct backend_pod *pods, size_t pod_cou
 static void pass_apply(void *self, const struct backend_order *orders, size_t count)
 {
     struct live *live = self;
-    if (live->lose_at && ++live->applies == live->lose_at)
+    if (++live->applies == live->lose_at)
         live->crashes = true;
     else
         live->simulated.ops->apply(live->simulated.self, orders, count);
@@ -558,4 +558,7 @@ void live_check(struct live *live, const char *when)
 {
     for (size_t i = 0; i < COUNT(INVARIANTS); i++)
         check_int(live_number(live, INVARIANTS[i].sql), 0, "%s: %s", when, INVARIANTS[i].name);
+    struct reconciler_stats stats;
+    reconciler_get_stats(live->reconciler, &stats);
+    check_int(stats.refused_plans, 0, "%s: no plan was refused", when);
 }

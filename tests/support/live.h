@@ -75,4 +75,5 @@ const char *live_text(struct live *live, const char *sql);       // the same; ""
 int64_t live_events(struct live *live, const char *workload, const char *reason);
 // Checks what must always hold: no device held twice, no node over its GPUs, one live pod per index, allocations that
 // agree with pods. Counts the failures.
+// Nor may a plan have been refused.
 void live_check(struct live *live, const char *when);
