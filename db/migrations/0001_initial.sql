@@ -449,30 +449,3 @@ CREATE INDEX sessions_cookie ON sessions(cookie_hash) WHERE cookie_hash IS NOT N
 CREATE INDEX sessions_refresh ON sessions(refresh_family_hash) WHERE refresh_family_hash IS NOT NULL;
 CREATE INDEX sessions_expires ON sessions(expires_ms);
 CREATE INDEX sessions_subject ON sessions(subject_type, subject_id);
-
--- The simulated backend's own memory: what it "runs". Its pods survive a restart of the server.
-CREATE TABLE simulated_pods (
-    pod_uuid TEXT PRIMARY KEY,
-    node_name TEXT NOT NULL,
-    state TEXT NOT NULL, -- pulling, running, stopping, exited
-    start_at_ms INTEGER NOT NULL, -- simulated lives are planned ahead: when it will have started,
-    end_at_ms INTEGER NOT NULL, -- ended by itself (0: never),
-    stop_at_ms INTEGER NOT NULL DEFAULT 0, -- or be gone after being told to stop
-    exit_code INTEGER NOT NULL DEFAULT 0,
-    gpu_utilization REAL NOT NULL DEFAULT 0,
-    decision_id INTEGER NOT NULL,
-    life_json TEXT NOT NULL DEFAULT '{}'
-) STRICT;
-
-CREATE TABLE audit_log (
-    id INTEGER PRIMARY KEY,
-    time_ms INTEGER NOT NULL,
-    subject_type TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    action TEXT NOT NULL,
-    object_kind TEXT NOT NULL,
-    object_id TEXT NOT NULL,
-    object_name TEXT NOT NULL,
-    result TEXT NOT NULL
-) STRICT;
-CREATE INDEX audit_log_time ON audit_log(time_ms, id);
