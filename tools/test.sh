@@ -53,6 +53,7 @@ all | long)
     stage "threads" unit build-tsan -L 'db|reconciler|backends|api' -LE long
     stage "threads of the whole server" python_tests build-tsan tests/threads
     stage "dashboard units" node_units
+    stage "API pages in a browser" python_tests build tests/browser
     stage "dashboard in a browser" browser_tests build
     ;;&
 long)
