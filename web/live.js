@@ -85,15 +85,22 @@ function read() {
         done();
       } else if (!gap) {
         gap = setTimeout(() => tell({ state: "polling" }), 4000);
+        look(); // a break may be the end of the connection, which is to be said at once
       }
     });
   });
 }
 
+// Is the server there, and are we still signed in?
+const look = () => get("/api/v1/session").catch(() => {});
+
 async function lead() {
   for (let pause = 1000; ; pause = Math.min(30000, pause * 2)) {
     const began = Date.now();
-    if (!signedOut.peek()) await read();
+    if (!signedOut.peek()) {
+      await read();
+      await look();
+    }
     if (Date.now() - began > 60000) pause = 1000;
     tell({ state: "polling", change: { kind: "*" } });
     await wait(pause * (0.75 + Math.random() / 2));
@@ -102,10 +109,10 @@ async function lead() {
 
 async function poll() {
   for (;;) {
-    await wait(document.hidden ? 30000 : 5000);
+    await wait(document.hidden ? 30000 : connection.peek().lost ? 2000 : 5000);
     if (stream.peek() === "live" && !connection.peek().lost) continue;
     if (signedOut.peek()) continue;
-    if (connection.peek().lost) await get("/api/v1/session", {}, { quiet401: true }).catch(() => {});
+    if (connection.peek().lost) await look();
     if (!connection.peek().lost) take({ kind: "*" });
   }
 }
@@ -132,6 +139,7 @@ export function start() {
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) take({ kind: "*" });
   });
+  addEventListener("offline", look);
   addEventListener("online", () => take({ kind: "*" }));
   poll();
 }

@@ -167,6 +167,23 @@ test("a storm of changes moves nothing and asks at most once a second", async ()
   await context.close();
 });
 
+test("a lost connection is said, writing is off, and all comes back by itself", async () => {
+  const { page, context } = await open(browser, mock.url);
+  await page.goto(mock.url + "/projects?open=2");
+  await page.waitForSelector(".live.ok");
+  await page.waitForSelector("#pane-title");
+  await context.setOffline(true);
+  await page.waitForSelector(".live.lost", { timeout: 20000 });
+  assert.match(await page.textContent(".live"), /^Reconnecting, last seen \d\d:\d\d:\d\d$/);
+  assert.equal(await page.getByRole("button", { name: "Delete", exact: true }).getAttribute("aria-disabled"), "true");
+  assert.equal(await page.locator("tbody tr").count(), 8, "what was shown stays");
+  assert.deepEqual(await axe(page), []);
+  await context.setOffline(false);
+  await page.waitForSelector(".live.ok", { timeout: 20000 });
+  assert.equal(await page.getByRole("button", { name: "Delete", exact: true }).getAttribute("aria-disabled"), null);
+  await context.close();
+});
+
 test("one tab reads the stream for all, and another takes over when it closes", async () => {
   const context = await browser.newContext();
   const readers = [];

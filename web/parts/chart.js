@@ -92,10 +92,16 @@ function ticks(from, to, count) {
   return { list, step };
 }
 
+// Where the picture begins: at the asked time, or, where most of that is before anything was measured, at the first sample.
+function begin(from, first, to) {
+  return Number.isFinite(first) && first > (from + to) / 2 ? Math.min(first, to - 120000) : from;
+}
+
 function options(o) {
   const text = { color: token("ink-3"), font: { family: font(), size: 11 } };
   const times = o.series.flatMap(s => s.points.map(p => p[0]));
-  const from = o.from ?? Math.min(...times), to = o.to ?? Math.max(...times);
+  const to = o.to ?? Math.max(...times);
+  const from = begin(o.from ?? Math.min(...times), Math.min(...o.series.flatMap(s => s.points.filter(p => p[1] !== null).map(p => p[0]))), to);
   const longest = Math.max(4, ...o.series.map(s => s.name.length + o.format(s.points.findLast(p => p[1] !== null)?.[1] ?? 0).length + 1));
   return {
     animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
@@ -112,7 +118,7 @@ function options(o) {
         ticks: { ...text, autoSkip: false, maxRotation: 0, callback(value) {
           return this.stepMs >= DAY ? day(value) : clock(value);
         } } },
-      y: { type: "linear", min: 0, max: o.max, suggestedMax: 1, grid: { color: token("line") }, border: { display: false }, ticks: { ...text, maxTicksLimit: 6, callback: value => o.format(value) } },
+      y: { type: "linear", min: 0, max: o.max, suggestedMax: 1, grid: { color: token("line") }, border: { display: false }, ticks: { ...text, maxTicksLimit: 6, callback: (value, i, all) => i > 0 && o.format(all[i - 1].value) === o.format(value) ? "" : o.format(value) } },
     },
   };
 }
