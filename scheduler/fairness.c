@@ -139,39 +139,42 @@ static bool is_nothing(struct amounts amounts)
     return amounts_are_within(amounts, (struct amounts){0});
 }
 
-// A victim's pods beyond the first `minimum` of each group go one by one, then the others at once.
-static bool take_workload(const struct check *check, const struct scenario *scenario, uint32_t index)
+// A victim workload of the scenario; its pods are a chain through the scenario's list.
+struct victim_workload {
+    uint32_t project;
+    uint32_t workload;
+    size_t first; // position of its first pod
+};
+
+// A victim's pods beyond the first `minimum` of each group go one by one, then the others at once. next: by position,
+// that of the same workload's next pod; 0: none.
+static bool take_workload(const struct check *check, const struct scenario *scenario,
+                          const struct victim_workload *taken, const size_t *next)
 {
     struct cycle *cycle = check->search->cycle;
-    const struct workload *victim = &cycle->workloads[index];
+    const struct workload *victim = &cycle->workloads[taken->workload];
     struct queue *queue = cycle_queue(check->search->pool, victim);
     uint32_t *seen = arena_array(&check->search->arena, victim->group_count, sizeof *seen);
     struct amounts core = {0};
-    for (size_t i = 0; i < scenario->count; i++) {
-        const struct pod *pod = &cycle->pods[scenario->pods[i]];
-        if (pod->workload != index)
-            continue;
+    size_t position = taken->first;
+    do {
+        const struct pod *pod = &cycle->pods[scenario->pods[position]];
         const struct amounts amounts = given_up(cycle, pod);
         if (seen[pod->group]++ < victim->groups[pod->group].minimum)
             core = amounts_add(core, amounts);
         else if (!is_nothing(amounts) && !take_chunk(check, queue, amounts))
             return false;
-    }
+        position = next[position];
+    } while (position > 0);
     return is_nothing(core) || take_chunk(check, queue, core);
 }
-
-struct victim_workload {
-    uint32_t project;
-    size_t position;
-    uint32_t workload;
-};
 
 static int compare_victims(const void *a, const void *b)
 {
     const struct victim_workload *left = a, *right = b;
     if (left->project != right->project)
         return left->project < right->project ? -1 : 1;
-    return (left->position > right->position) - (left->position < right->position);
+    return (left->first > right->first) - (left->first < right->first);
 }
 
 // Project by project in the order of names, inside one in the order in which they were taken.
@@ -179,19 +182,21 @@ static bool take_all(const struct check *check, const struct scenario *scenario)
 {
     struct cycle *cycle = check->search->cycle;
     struct arena *arena = &check->search->arena;
-    bool *is_listed = arena_array(arena, cycle->snapshot->workload_count, sizeof *is_listed);
+    size_t *last = arena_array(arena, cycle->snapshot->workload_count, sizeof *last); // position + 1; 0: not seen
+    size_t *next = arena_array(arena, scenario->count, sizeof *next);
     struct victim_workload *victims = arena_array(arena, scenario->count, sizeof *victims);
     size_t count = 0;
     for (size_t i = 0; i < scenario->count; i++) {
         const uint32_t workload = cycle->pods[scenario->pods[i]].workload;
-        if (is_listed[workload])
-            continue;
-        is_listed[workload] = true;
-        victims[count++] = (struct victim_workload){cycle->workloads[workload].spec->project, i, workload};
+        if (last[workload] > 0)
+            next[last[workload] - 1] = i;
+        else
+            victims[count++] = (struct victim_workload){cycle->workloads[workload].spec->project, workload, i};
+        last[workload] = i + 1;
     }
     qsort(victims, count, sizeof *victims, compare_victims);
     for (size_t i = 0; i < count; i++) {
-        if (!take_workload(check, scenario, victims[i].workload))
+        if (!take_workload(check, scenario, &victims[i], next))
             return false;
     }
     return true;

@@ -150,6 +150,48 @@ static struct served find_served(struct search *search, const struct scenario *s
     return served;
 }
 
+// A request for whole devices that found no node. Inside one simulation room only shrinks, so what asks for no less,
+// under the same rules, finds none either. A gang's failure says nothing: what it held is free again.
+struct refused {
+    const struct pod *pod; // NULL: none yet
+};
+
+static const struct pod *only_pod(const struct cycle *cycle, const struct workload *workload)
+{
+    const struct snapshot_workload *spec = workload->spec;
+    if (spec->pod_count != 1 || spec->sub_group_count > 0 || spec->topology.topology != SNAPSHOT_NONE ||
+        spec->pod_affinity != POD_AFFINITY_NONE)
+        return NULL;
+    const struct pod *pod = &cycle->pods[spec->first_pod];
+    return pod->request.shared_devices > 0 || pod->spec->extended_count > 0 ? NULL : pod;
+}
+
+static bool is_hopeless(const struct refused *refused, const struct pod *pod)
+{
+    if (!pod || !refused->pod || pod->spec->rules != refused->pod->spec->rules ||
+        pod->request.needs_gpu != refused->pod->request.needs_gpu)
+        return false;
+    for (enum dimension d = 0; d < DIMENSION_COUNT; d++) {
+        if (pod->request.of[d] < refused->pod->request.of[d])
+            return false;
+    }
+    return true;
+}
+
+static bool place_served(struct search *search, struct workload *workload, const struct node_set *set,
+                         struct refused *refused)
+{
+    const struct pod *pod = only_pod(search->cycle, workload);
+    if (is_hopeless(refused, pod))
+        return false;
+    struct attempt attempt = {0};
+    if (allocate_workload(search->cycle, search->pool, workload, set, true, &attempt))
+        return true;
+    if (pod && attempt.failed)
+        refused->pod = pod;
+    return false;
+}
+
 // Serves everybody in the ordinary order; only victims and the waiting workload are placed. False where that one is
 // not.
 static bool serve(struct search *search, const struct scenario *scenario)
@@ -160,12 +202,13 @@ static bool serve(struct search *search, const struct scenario *scenario)
     walk_open(&walk, search->cycle, search->pool, WALK_SERVE, served.workloads, served.count, SNAPSHOT_COUNT_UNLIMITED,
               &search->arena);
     bool placed = false;
+    struct refused refused = {0};
     while (served.acting > 0) {
         struct workload *workload = walk_next(&walk);
         if (!served.acts[workload->index])
             continue;
         served.acting--;
-        const bool fits = allocate_workload(search->cycle, search->pool, workload, &set, true, NULL);
+        const bool fits = place_served(search, workload, &set, &refused);
         if (workload == search->workload && !fits)
             return false;
         placed = placed || workload == search->workload;

@@ -37,6 +37,18 @@ static void find_same_milli(struct victims *victims)
     }
 }
 
+static void find_accepts(struct victims *victims)
+{
+    const struct search *search = victims->search;
+    victims->accepts = arena_array(&victims->search->probe_arena, search->pending_count, sizeof *victims->accepts);
+    for (uint32_t i = 0; i < search->pending_count; i++) {
+        const struct pod *pod = &search->cycle->pods[search->workload->unit[i]];
+        const bool *accepts = rules_accepting_nodes(search->cycle, pod);
+        if (victims->accepts_count == 0 || victims->accepts[victims->accepts_count - 1] != accepts)
+            victims->accepts[victims->accepts_count++] = accepts;
+    }
+}
+
 // How many pods of the same request so much has room for.
 static int64_t places_in(const struct victims *victims, int64_t milli)
 {
@@ -92,6 +104,7 @@ void victims_open(struct victims *victims, struct search *search)
         pods += search->candidates[i]->counts.held;
     allocate_tables(victims, pods);
     find_same_milli(victims);
+    find_accepts(victims);
     for (size_t i = 0; i < search->pool->node_count; i++) {
         const uint32_t node = search->pool->node_indices[i];
         victims->free_milli[node] = node_free_gpu_milli(cycle->snapshot, &cycle->nodes[node]);
@@ -212,27 +225,27 @@ static bool gpus_may_suffice(const struct victims *victims)
     return suffices;
 }
 
+static bool has_match(const struct victims *victims, const bool *accepts)
+{
+    const struct search *search = victims->search;
+    const struct cycle *cycle = search->cycle;
+    for (size_t n = 0; n < search->pool->node_count; n++) {
+        const uint32_t node = search->pool->node_indices[n];
+        if (accepts[node] && (search->feasible[node] || victims->last_on_node[node] > 0))
+            return true;
+    }
+    for (size_t p = 0; p < search->recorded.count; p++) {
+        if (accepts[cycle->pods[search->recorded.pods[p]].state.place.node])
+            return true;
+    }
+    return false;
+}
+
 // Every pending pod has a node that may take it, among feasible nodes and those of victims.
 static bool nodes_may_match(const struct victims *victims)
 {
-    struct search *search = victims->search;
-    const struct cycle *cycle = search->cycle;
-    const bool *checked = NULL;
-    for (uint32_t i = 0; i < search->pending_count; i++) {
-        const bool *accepts = rules_accepting_nodes(search->cycle, &cycle->pods[search->workload->unit[i]]);
-        if (accepts == checked)
-            continue;
-        checked = accepts;
-        bool found = false;
-        for (size_t n = 0; n < search->pool->node_count && !found; n++) {
-            const uint32_t node = search->pool->node_indices[n];
-            found = accepts[node] && (search->feasible[node] || victims->freed_milli[node] > 0);
-        }
-        for (size_t p = 0; p < victims->pod_count && !found; p++)
-            found = accepts[cycle->pods[victims->pods[p]].state.place.node];
-        for (size_t p = 0; p < search->recorded.count && !found; p++)
-            found = accepts[cycle->pods[search->recorded.pods[p]].state.place.node];
-        if (!found)
+    for (size_t i = 0; i < victims->accepts_count; i++) {
+        if (!has_match(victims, victims->accepts[i]))
             return false;
     }
     return true;

@@ -31,6 +31,8 @@ struct victims {
     int64_t *free_milli;     // by node: GPUs idle and releasing
     int64_t *freed_milli;    // by node: GPUs of recorded and taken victims
     int64_t *recorded_milli; // of recorded ones alone
+    const bool **accepts;    // the different tables of nodes that the pending pods may go to
+    size_t accepts_count;
     // The idle-GPU filter's running figures.
     int64_t same_milli;           // what each pending pod asks for, where all ask for the same; else -1
     int64_t place_count;          // places for such a pod with all of them gone
