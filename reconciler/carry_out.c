@@ -90,21 +90,18 @@ static void evict_pod(struct turn *turn, struct cache_pod *pod, const struct liv
     workload->last_eviction_ms = turn->now_ms;
 }
 
-static void promise_pod(struct turn *turn, struct cache_pod *pod, const struct snapshot *snapshot,
-                        const struct plan_decision *decision)
+static const char *why_promised(const struct plan *plan, uint32_t pod)
 {
-    const char *node = snapshot->nodes[decision->node].name;
-    if (pod->promise_node && strcmp(pod->promise_node, node) == 0)
-        return;
-    turn_add_pod_event(turn, pod, EVENT_NORMAL, "Pipelined", "scheduler",
-                       arena_printf(turn->arena, "%s was promised a place on node %s that is still being freed: %s",
-                                    pod->name, node, decision->why));
+    for (size_t i = plan->decision_count; i-- > 0;)
+        if (plan->decisions[i].pod == pod && plan->decisions[i].verb == PLAN_PIPELINE)
+            return plan->decisions[i].why;
+    return "as before";
 }
 
-// Pending and Pipelined as the cycle leaves them.
+// Pending and Pipelined as the cycle leaves them: a promise that was withdrawn within it was none.
 static void keep_promises(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
 {
-    for (size_t i = 0; i < live->snapshot.pod_count; i++) {
+    for (uint32_t i = 0; i < live->snapshot.pod_count; i++) {
         struct cache_pod *pod = live->pods[i];
         if (pod->status != POD_STATUS_PENDING && pod->status != POD_STATUS_PIPELINED)
             continue;
@@ -118,6 +115,11 @@ static void keep_promises(struct turn *turn, const struct live_snapshot *live, c
         turn_touch_pod(turn, pod);
         pod->status = status;
         cache_set_promise(pod, node);
+        if (node)
+            turn_add_pod_event(turn, pod, EVENT_NORMAL, "Pipelined", "scheduler",
+                               arena_printf(turn->arena,
+                                            "%s was promised a place on node %s that is still being freed: %s",
+                                            pod->name, node, why_promised(plan, i)));
     }
 }
 
@@ -136,6 +138,7 @@ static void keep_memory(struct turn *turn, const struct live_snapshot *live, con
             continue;
         workload->promise = promise;
         workload->stale_since_ms = stale_since;
+        turn->cache->needs_plan = true;
         turn_touch_workload(turn, workload);
     }
 }
@@ -171,16 +174,12 @@ void carry_out(struct turn *turn, const struct live_snapshot *live, const struct
         case PLAN_EVICT:
             evict_pod(turn, pod, live, decision);
             break;
-        case PLAN_PIPELINE:
-            if (!decision->moved)
-                promise_pod(turn, pod, &live->snapshot, decision);
-            break;
+        case PLAN_PIPELINE: // keep_promises looks at what has come of them
         case PLAN_WITHDRAW:
-            break;
+            continue;
         }
+        turn->cache->needs_plan = true; // what follows from it is for the next cycle
     }
     keep_promises(turn, live, plan);
     keep_memory(turn, live, plan);
-    if (plan->decision_count > 0)
-        turn->cache->needs_plan = true; // what follows from it is for the next cycle
 }

@@ -149,7 +149,7 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     carry_out(turn, live, plan);
     explain_all(turn, live, plan);
     figures_of_queues(&reconciler->figures, turn, plan, changes);
-    if (plan->decision_count > 0)
+    if (turn->order_count > 0)
         log_write(LOG_INFO, "reconciler", "cycle done cycle=%lld plan_us=%lld decisions=%zu workloads=%zu",
                   (long long)atomic_load(&reconciler->counters.cycles), (long long)plan_us, plan->decision_count,
                   live->snapshot.workload_count);
