@@ -33,7 +33,8 @@ static bool is_ours(const struct connections *connections, int fd, uint32_t *out
     if (getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0 || peer.sin_family != AF_INET ||
         getsockname(fd, (struct sockaddr *)&self, &self_size) < 0)
         return false;
-    for (size_t i = 0; i < connections->port_count; i++) {
+    size_t port_count = atomic_load(&connections->port_count);
+    for (size_t i = 0; i < port_count; i++) {
         if (connections->ports[i] == ntohs(self.sin_port)) {
             *out_address = peer.sin_addr.s_addr;
             return true;

@@ -18,7 +18,7 @@ struct connections {
     uint32_t proxies[CONNECTION_LIST_MAX]; // network order
     size_t proxy_count;
     uint16_t ports[CONNECTION_LIST_MAX]; // of our listening sockets
-    size_t port_count;
+    atomic_size_t port_count; // grows once a port stands: the first connections come while the others are told
 };
 
 bool connections_are_many(const struct connections *connections);

@@ -70,8 +70,8 @@ struct operation {
     const struct schema *body_schema; // NULL where nothing is said
     int success_status;
     bool has_conflict; // the document lists 409; elsewhere a name that is taken is a 400
-    bool is_stream; // holds its thread while it lives: counted and capped
-    bool is_later;  // answered 501 by the server itself
+    bool is_stream;    // holds its thread while it lives: counted and capped
+    bool is_later;     // answered 501 by the server itself
 };
 
 extern const struct operation OPERATIONS[];

@@ -149,8 +149,10 @@ static int start_civetweb(struct server *server, struct server_core *core, const
         return error_set(err, ERROR_INVALID, "listen %s: cannot be opened", ports);
     struct mg_server_port opened[SERVER_LISTEN_MAX];
     int count = mg_get_server_ports(core->context, SERVER_LISTEN_MAX, opened);
-    for (int i = 0; i < count; i++)
-        core->connections.ports[core->connections.port_count++] = (uint16_t)opened[i].port;
+    for (int i = 0; i < count; i++) {
+        core->connections.ports[i] = (uint16_t)opened[i].port;
+        atomic_store(&core->connections.port_count, (size_t)i + 1);
+    }
     return 0;
 }
 

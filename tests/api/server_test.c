@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -49,7 +50,7 @@ static size_t ask(int port, const char *text, char reply[REPLY_SIZE])
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
-static bool is_ready = true;
+static atomic_bool is_ready = true;
 
 static bool check_ready(void *context, const char **out_reason)
 {
