@@ -31,7 +31,7 @@ static void read_annotation(const char *name, const char *value, struct life *li
 
 void life_read(const char *spec_json, struct life *out_life)
 {
-    *out_life = (struct life){.gpu_utilization = 80};
+    *out_life = (struct life){.duration_ms = -1, .gpu_utilization = 80};
     json_t *spec = spec_json ? json_loads(spec_json, 0, NULL) : NULL;
     json_t *annotation;
     size_t i;

@@ -4,7 +4,7 @@
 
 struct life {
     int64_t start_delay_ms;
-    int64_t duration_ms; // 0: runs on
+    int64_t duration_ms; // negative: runs on
     int64_t exit_code;
     int64_t stop_duration_ms;
     double gpu_utilization; // percent
