@@ -293,8 +293,8 @@ const char *list_query_sql(const struct list_query *query)
         query->sort ? arena_printf(query->arena, "%s %s, %s %s", query->sort->sql, direction, source->id, direction)
                     : source->order;
     return arena_printf(query->arena, "SELECT %s FROM %s%s%s%s%s ORDER BY %s LIMIT ? OFFSET ?", source->columns,
-                        source->from, query->where[0] ? " WHERE " : "", query->where,
-                        source->group ? " GROUP BY " : "", source->group ? source->group : "", order);
+                        source->from, query->where[0] ? " WHERE " : "", query->where, source->group ? " GROUP BY " : "",
+                        source->group ? source->group : "", order);
 }
 
 static void bind_conditions(const struct list_query *query, sqlite3_stmt *stmt)
