@@ -10,10 +10,6 @@ enum {
     LARGEST_SUB_GROUP_DEPTH = 16
 };
 
-static const int64_t LARGEST_AMOUNT = INT64_C(1) << 58;    // bytes; sums over a cluster stay below 2^63
-static const int64_t LARGEST_CPU_MILLI = INT64_C(1) << 39; // placement.c packs CPU into 40 bits
-static const int64_t LARGEST_WEIGHT_MILLI = INT64_C(1000000000000);
-
 // Names stand in order, one by one.
 static int check_names(const char *list, const void *array, size_t count, size_t size, struct error *err)
 {
@@ -29,17 +25,11 @@ static int check_names(const char *list, const void *array, size_t count, size_t
     return 0;
 }
 
-static bool is_amount(int64_t amount)
-{
-    return amount >= 0 && amount <= LARGEST_AMOUNT;
-}
-
 static int check_extended(const struct snapshot *snapshot, const struct snapshot_extended_amount *extended,
                           size_t count, const char *kind, const char *name, struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (extended[i].resource >= snapshot->extended_resource_count || extended[i].count < 0 ||
-            extended[i].count > INT32_MAX)
+        if (extended[i].resource >= snapshot->extended_resource_count || extended[i].count < 0)
             return error_set(err, ERROR_INVALID, "%s %s: extended[%zu] is out of range", kind, name, i);
     }
     return 0;
@@ -51,8 +41,7 @@ static int check_nodes(const struct snapshot *snapshot, struct error *err)
         const struct snapshot_node *node = &snapshot->nodes[i];
         if (node->node_pool >= snapshot->node_pool_count)
             return error_set(err, ERROR_INVALID, "node %s: no such node pool", node->name);
-        if (!is_amount(node->memory_bytes) || node->cpu_milli < 0 || node->cpu_milli > LARGEST_CPU_MILLI ||
-            node->gpu_memory_mib < 0 || node->gpu_memory_mib > INT32_MAX || node->gpu_count > UINT16_MAX)
+        if (node->memory_bytes < 0 || node->cpu_milli < 0 || node->gpu_memory_mib < 0 || node->gpu_count > UINT16_MAX)
             return error_set(err, ERROR_INVALID, "node %s: an amount is out of range", node->name);
         if (check_extended(snapshot, node->extended, node->extended_count, "node", node->name, err) < 0)
             return -1;
@@ -63,11 +52,8 @@ static int check_nodes(const struct snapshot *snapshot, struct error *err)
 static int check_queue(const struct snapshot_queue *queue, const char *kind, const char *name, struct error *err)
 {
     for (size_t r = 0; r < RESOURCE_COUNT; r++) {
-        const int64_t deserved = queue->deserved.of[r], limit = queue->limit.of[r];
-        const int64_t weight = queue->over_quota_weight_milli.of[r];
-        if ((deserved != QUANTITY_UNLIMITED && !is_amount(deserved)) ||
-            (limit != QUANTITY_UNLIMITED && !is_amount(limit)) || weight < 0 || weight > LARGEST_WEIGHT_MILLI ||
-            queue->usage_micro.of[r] < 0 || queue->usage_micro.of[r] > LARGEST_WEIGHT_MILLI)
+        if (queue->deserved.of[r] < 0 || queue->limit.of[r] < 0 || queue->over_quota_weight_milli.of[r] < 0 ||
+            queue->usage_micro.of[r] < 0)
             return error_set(err, ERROR_INVALID, "%s %s: an amount is out of range", kind, name);
     }
     return 0;
@@ -149,9 +135,8 @@ static int check_pod(const struct snapshot *snapshot, const struct snapshot_work
 {
     if (pod->workload != index || !is_leaf(workload, pod->sub_group))
         return error_set(err, ERROR_INVALID, "pod %s: belongs to no leaf of its workload", pod->name);
-    if (!is_amount(pod->memory_bytes) || pod->cpu_milli < 0 || pod->cpu_milli > LARGEST_CPU_MILLI ||
-        pod->gpu_portion_milli < 0 || pod->gpu_portion_milli > GPU_MILLI_PER_DEVICE || pod->gpu_memory_mib < 0 ||
-        pod->gpu_memory_mib > INT32_MAX || pod->gpu_devices > UINT16_MAX)
+    if (pod->memory_bytes < 0 || pod->cpu_milli < 0 || pod->gpu_memory_mib < 0 || pod->gpu_portion_milli < 0 ||
+        pod->gpu_portion_milli > GPU_MILLI_PER_DEVICE)
         return error_set(err, ERROR_INVALID, "pod %s: an amount is out of range", pod->name);
     if ((pod->gpu_portion_milli > 0 || pod->gpu_memory_mib > 0) &&
         (pod->gpu_devices == 0 || (pod->gpu_portion_milli > 0 && pod->gpu_memory_mib > 0)))

@@ -17,19 +17,32 @@ enum {
     GPU_MEMORY_UNKNOWN_MIB = 100
 };
 
+// One absurd request must not stop the planning of all others: amounts end at what nothing can hold and what still adds
+// up over a cluster in 64 bits. placement.c packs CPU into 40 bits.
+static const int64_t LARGEST_CPU_MILLI = INT64_C(1) << 39;
+static const int64_t LARGEST_MEMORY_BYTES = INT64_C(1) << 46;
+static const int64_t LARGEST_GPU_MEMORY_MIB = INT32_MAX;
+static const int64_t LARGEST_COUNT = 1 << 20;
+
+static int64_t at_most(int64_t amount, int64_t largest)
+{
+    return amount < largest ? amount : largest;
+}
+
 static void build_node(struct cycle *cycle, uint32_t index)
 {
     const struct snapshot *snapshot = cycle->snapshot;
     const struct snapshot_node *spec = &snapshot->nodes[index];
     struct node *node = &cycle->nodes[index];
     *node = (struct node){.spec = spec, .index = index, .is_open = spec->ready && !spec->cordoned};
-    node->capacity[DIMENSION_CPU] = spec->cpu_milli;
-    node->capacity[DIMENSION_MEMORY] = spec->memory_bytes;
+    node->capacity[DIMENSION_CPU] = at_most(spec->cpu_milli, LARGEST_CPU_MILLI);
+    node->capacity[DIMENSION_MEMORY] = at_most(spec->memory_bytes, LARGEST_MEMORY_BYTES);
     node->capacity[DIMENSION_GPU] = spec->gpu_count;
     node->capacity[DIMENSION_PODS] = spec->max_pods;
     for (size_t d = 0; d < DIMENSION_COUNT; d++)
         node->idle[d] = node->capacity[d];
-    node->gpu_memory_mib = spec->gpu_memory_mib / GPU_MEMORY_STEP_MIB * GPU_MEMORY_STEP_MIB;
+    node->gpu_memory_mib =
+        at_most(spec->gpu_memory_mib, LARGEST_GPU_MEMORY_MIB) / GPU_MEMORY_STEP_MIB * GPU_MEMORY_STEP_MIB;
     const size_t extended_count = snapshot->extended_resource_count;
     if (extended_count == 0)
         return;
@@ -38,9 +51,10 @@ static void build_node(struct cycle *cycle, uint32_t index)
     node->extended_releasing = node->extended_idle + extended_count;
     for (size_t i = 0; i < spec->extended_count; i++) {
         const struct snapshot_extended_amount *amount = &spec->extended[i];
-        node->extended_capacity[amount->resource] += amount->count;
-        node->extended_idle[amount->resource] += amount->count;
-        node->mig_gpu_milli += snapshot->extended_resources[amount->resource].gpu_milli * amount->count;
+        const int64_t count = at_most(amount->count, LARGEST_COUNT);
+        node->extended_capacity[amount->resource] += count;
+        node->extended_idle[amount->resource] += count;
+        node->mig_gpu_milli += snapshot->extended_resources[amount->resource].gpu_milli * count;
     }
 }
 
@@ -122,14 +136,14 @@ static struct request make_request(const struct snapshot *snapshot, const struct
     struct request request = {
         .of = {[DIMENSION_CPU] = spec->cpu_milli, [DIMENSION_MEMORY] = spec->memory_bytes, [DIMENSION_PODS] = 1},
         .portion_milli = spec->gpu_portion_milli,
-        .memory_mib = spec->gpu_memory_mib};
+        .memory_mib = at_most(spec->gpu_memory_mib, LARGEST_GPU_MEMORY_MIB)};
     if (request.portion_milli > 0 || request.memory_mib > 0)
-        request.shared_devices = spec->gpu_devices;
+        request.shared_devices = (uint32_t)at_most(spec->gpu_devices, LARGEST_COUNT);
     else
-        request.of[DIMENSION_GPU] = spec->gpu_devices;
+        request.of[DIMENSION_GPU] = at_most(spec->gpu_devices, LARGEST_COUNT);
     for (size_t i = 0; i < spec->extended_count; i++) {
         const struct snapshot_extended_resource *resource = &snapshot->extended_resources[spec->extended[i].resource];
-        request.mig_gpu_milli += resource->gpu_milli * spec->extended[i].count;
+        request.mig_gpu_milli += resource->gpu_milli * at_most(spec->extended[i].count, LARGEST_COUNT);
         request.is_mig = request.is_mig || (resource->is_mig && spec->extended[i].count > 0);
     }
     request.needs_gpu = spec->gpu_devices > 0 || request.is_mig;

@@ -49,6 +49,13 @@ struct queue_refusal queue_check_capacity(const struct queue *leaf, struct amoun
     return preemptible ? (struct queue_refusal){0} : queue_check_quota(leaf, requested);
 }
 
+// Weights and usage beyond this are no different from it: a thousand million.
+static int64_t bounded(int64_t weight)
+{
+    static const int64_t LARGEST = INT64_C(1000000000000);
+    return weight < LARGEST ? weight : LARGEST;
+}
+
 static void divide_level(struct cycle *cycle, const struct pool *pool, struct queue **queues, size_t count,
                          struct amounts total)
 {
@@ -59,8 +66,8 @@ static void divide_level(struct cycle *cycle, const struct pool *pool, struct qu
             claims[i] = (struct share_claim){.deserved = queue->spec->deserved.of[r],
                                              .limit = queue->spec->limit.of[r],
                                              .requested = queue->requested.of[r],
-                                             .weight_milli = queue->spec->over_quota_weight_milli.of[r],
-                                             .usage_micro = queue->spec->usage_micro.of[r],
+                                             .weight_milli = bounded(queue->spec->over_quota_weight_milli.of[r]),
+                                             .usage_micro = bounded(queue->spec->usage_micro.of[r]),
                                              .rank = queue->spec->rank,
                                              .created_ms = queue->created_ms};
         }

@@ -80,16 +80,12 @@ bool search_is_over(const struct search *search)
     return search->was_cut;
 }
 
-static void count_scenario(struct search *search)
+static bool is_spent(const struct search *search)
 {
     const struct snapshot_settings *settings = &search->cycle->snapshot->settings;
-    struct plan_action_counts *counts = &search->cycle->counts[search->cycle->action];
-    search->scenario_count++;
-    counts->scenarios_simulated++;
-    if (search->scenario_count >= settings->scenarios_per_workload ||
-        (settings->scenarios_per_action != SNAPSHOT_COUNT_UNLIMITED &&
-         counts->scenarios_simulated >= settings->scenarios_per_action))
-        search->was_cut = true;
+    const uint64_t simulated = search->cycle->counts[search->cycle->action].scenarios_simulated;
+    return search->scenario_count >= settings->scenarios_per_workload ||
+           (settings->scenarios_per_action != SNAPSHOT_COUNT_UNLIMITED && simulated >= settings->scenarios_per_action);
 }
 
 // Feasible nodes and those of the victims.
@@ -236,7 +232,12 @@ bool search_try(struct search *search, const struct scenario *scenario)
         cycle->counts[cycle->action].scenarios_filtered++;
         return false;
     }
-    count_scenario(search);
+    if (is_spent(search)) {
+        search->was_cut = true;
+        return false;
+    }
+    search->scenario_count++;
+    cycle->counts[cycle->action].scenarios_simulated++;
     const size_t checkpoint = statement_checkpoint(cycle);
     for (size_t i = 0; i < scenario->count; i++)
         statement_evict(cycle, scenario->pods[i]);

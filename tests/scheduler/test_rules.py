@@ -90,6 +90,10 @@ FIRST_CYCLE = [
      {"w-0": ("Pending", None)}),
     ("a workload that is being deleted gets nothing", cluster(
         [node("n0", 1)], [project("a", 8)], [work("w", "a", deleting=True)]), {"w-0": ("Pending", None)}),
+    ("an absurd request waits, and nobody else", cluster(
+        [node("n0", 1)], [project("a", 8)],
+        [work("v", "a", pod={"gpuDevices": 1000, "memoryBytes": 2**45, "cpuCores": 100000}), work("w", "a", age=1)]),
+     {"v-0": ("Pending", None), "w-0": ("Binding", "n0")}),
     # 4.4: who may go where
     ("a selector picks the node", cluster(
         [node("n0", 4), node("n1", 4)], [project("a", 8)], [work("w", "a", pod={"nodeSelector": {"host": ["n1"]}})]),
@@ -227,6 +231,43 @@ FIRST_CYCLE = [
     ("a gang goes as a whole", cluster(
         [node("n0", 2)], [project("a", 1), project("b", 0)], [work("r", "b", pods=2, on="n0"), work("w", "a")]),
      {"r-0": ("Releasing", "n0"), "r-1": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("above its fair share by one, it loses one", cluster(
+        [node("n0", 5)], [project("a", 3), project("b", 2)],
+        [work("q", "a", pods=2, on="n0"), *(work(f"r{i}", "b", on="n0", age=i) for i in range(3)), work("w", "a")]),
+     {"r2-0": ("Releasing", "n0"), "r1-0": ("Running", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("exactly at its fair share and quota, it keeps all", cluster(
+        [node("n0", 4)], [project("a", 3), project("b", 2)],
+        [work("q", "a", pods=2, on="n0"), work("r", "b", on="n0"), work("s", "b", on="n0"), work("w", "a")]),
+     {"r-0": ("Running", "n0"), "s-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("within quota, from someone over quota inside a fair share", cluster(
+        [node("n0", 5)], [project("a", 3), project("b", 1, weight=5)],
+        [work("q", "a", pods=1, on="n0"), *(work(f"r{i}", "b", on="n0", age=i) for i in range(4)), work("w", "a")]),
+     {"r3-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("between departments the same", cluster(
+        [node("n0", 5)], [project("a", None, "d"), project("b", None, "e")],
+        [work("q", "a", pods=2, on="n0"), *(work(f"r{i}", "b", on="n0", age=i) for i in range(3)), work("w", "a")],
+        departments=[department("d", 3), department("e", 2)]),
+     {"r2-0": ("Releasing", "n0"), "r1-0": ("Running", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("a department at its share keeps all", cluster(
+        [node("n0", 4)], [project("a", None, "d"), project("b", None, "e")],
+        [work("q", "a", pods=2, on="n0"), work("r", "b", on="n0"), work("s", "b", on="n0"), work("w", "a")],
+        departments=[department("d", 3), department("e", 2)]),
+     {"r-0": ("Running", "n0"), "s-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("a non-preemptible workload reclaims within quota", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)],
+        [work("r", "b", on="n0"), work("w", "a", preemptibility="non-preemptible")]),
+     {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("CPU over its share stops a reclaim of GPUs", cluster(
+        [node("n0", 1, cpuCores=4)],
+        [{**project("a", 1), "resources": [{**queue(1), "cpu": {"deserved": 0, "limit": None, "overQuotaWeight": 0}}]}, project("b", 0)],
+        [work("q", "a", on="n0", pod={"gpuDevices": 0, "cpuCores": 1}), work("r", "b", on="n0"), work("w", "a")]),
+     {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("a search without budget evicts nobody", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")],
+        settings={"scenariosPerWorkload": 0}), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("one scenario may be enough", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")],
+        settings={"scenariosPerWorkload": 1}), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
     ("who waits for its delay causes no eviction", cluster(
         [node("n0", 1)], [project("a", 1), project("b", 0)],
         [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
@@ -348,6 +389,9 @@ EXPLANATIONS = [
      "NothingToPreempt", "No workload of a with a lower priority can be stopped in default"),
     ("CPU", cluster([node("n0", 1, cpuCores=2)], [project("a", 1)], [work("w", "a", pod={"cpuCores": 4})]),
      "NotEnoughCpu", "Needs 4 cores on one node in default; at most 2 are free on one"),
+    ("a search that was cut", cluster([node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")],
+                                      settings={"scenariosPerWorkload": 0}),
+     "SearchCut", "The search for room by reclaim was cut after 0 scenarios"),
     ("preemption delay", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
                                  [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]),
      "PreemptionDelayNotElapsed", "86400 seconds"),
