@@ -47,16 +47,16 @@ export function Table({ name, caption, source, kinds, columns, sort: standard, i
   useEffect(() => setPicked(new Set()), [page, query.f, query.q]);
   const clear = () => setPicked(new Set());
   const narrowed = filters.length + (query.q ? 1 : 0);
-  return html`${chosen.length ? html`<div class="bar tools picked" role="toolbar" aria-label="For the selected rows"><b class="strong">${chosen.length} selected</b>${bulk(chosen, clear)}<span class="grow"></span><${Button} small kind="quiet" icon="close" label="Select none" onClick=${clear} /></div>`
-    : html`<${Tools} name=${name} columns=${columns} shown=${shown} filters=${filters} asked=${asked} search=${wanted} searchLabel=${searchLabel} source=${source} sort=${sort} url=${list.url} extra=${extra}>${tools}<//>`}
+  return html`${chosen.length ? html`<div key="picked" class="bar tools picked" role="toolbar" aria-label="For the selected rows"><b class="strong">${chosen.length} selected</b>${bulk(chosen, clear)}<span class="grow"></span><${Button} small kind="quiet" icon="close" label="Select none" onClick=${clear} /></div>`
+    : html`<${Tools} key="tools" name=${name} columns=${columns} shown=${shown} filters=${filters} asked=${asked} search=${wanted} searchLabel=${searchLabel} source=${source} sort=${sort} url=${list.url} extra=${extra}>${tools}<//>`}
   ${list.error && !rows.length ? html`<${Fault} error=${list.error} retry=${list.retry} what=${caption} />` : list.rows === undefined ? html`<${Loading} rows=${8} height=${40} />`
     : !rows.length ? html`<${Empty} action=${narrowed ? html`<${Button} small onClick=${() => setQuery({ f: null, q: null, page: null })}>Clear<//>` : null}>${narrowed ? WORDS.emptyFilter(narrowed) : empty}<//>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label=${`${caption}, scrolls sideways`}><table class=${list.stale ? "waiting" : null}>
+    : html`<div key="rows" class="scroll" tabindex="0" role="region" aria-label=${`${caption}, scrolls sideways`}><table class=${list.stale ? "waiting" : null}>
       <caption class="sr">${caption}${sort ? `, sorted by ${columns.find(c => c.sort === sort.replace("-", ""))?.label ?? sort}` : ""}</caption>
       <thead><tr>${bulk && html`<th class="pick"><input type="checkbox" aria-label="Select all on this page" checked=${chosen.length === rows.length} onChange=${e => setPicked(new Set(e.target.checked ? rows.map(idOf) : []))} /></th>`}
         ${shown.map((c, i) => html`<${Head} key=${c.id} column=${c} first=${i === 0} sort=${sort} />`)}</tr></thead>
       <tbody ref=${body}>${rows.map(row => html`<${Row} key=${idOf(row)} ...${{ row, columns: shown, id: idOf(row), href: hrefOf?.(row), label: labelOf(row), sub: sub?.(row), open: query.open === String(idOf(row)), left: list.left?.has(idOf(row)), pickable: Boolean(bulk), picked: picked.has(idOf(row)), pick }} />`)}</tbody></table></div>`}
-  <${Foot} ...${{ list, page, size, number: rows.length }} />`;
+  <${Foot} key="foot" ...${{ list, page, size, number: rows.length }} />`;
 }
 
 const classOf = (column, first) => [column.num && "num", !first && !column.keep && "opt", column.low && "opt-pane", first && "first"].filter(Boolean).join(" ") || null;
@@ -118,7 +118,8 @@ function useWalk({ body, rows, idOf, pick, rowKeys }) {
       const next = list[Math.max(0, Math.min(list.length - 1, at() + step))];
       if (!next || !body.current) return;
       if (route.peek().query.open) setQuery({ open: idOf(next) });
-      [...body.current.children].find(tr => tr.dataset.row === String(idOf(next)))?.querySelector("a, input")?.focus();
+      const row = [...body.current.children].find(tr => tr.dataset.row === String(idOf(next)));
+      (row?.querySelector("a") ?? row?.querySelector("input"))?.focus();
     };
     const own = Object.entries(state.current.rowKeys ?? {}).map(([key, { say, run }]) => [key, { say, run: () => run(state.current.rows[Math.max(0, at())]) }]);
     return keys({

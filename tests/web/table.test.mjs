@@ -1,0 +1,137 @@
+// Tables: what is chosen lives in the address; keys walk the rows; live changes change cells and never move rows.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ROOT, axe, launch, open } from "./browser.mjs";
+import { startMock } from "./mock_server.mjs";
+
+let browser, mock, folder, page, context;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "prorata-table-"));
+  execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(folder, "web")]);
+  browser = await launch();
+  mock = await startMock(join(folder, "web"));
+  ({ page, context } = await open(browser, mock.url));
+});
+after(async () => {
+  await context?.close();
+  await browser?.close();
+  await mock?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const names = () => page.locator("tbody td.first a > span:first-of-type").allTextContents();
+const go = async path => {
+  await page.goto(mock.url + path);
+  await page.waitForSelector("tbody tr");
+};
+const query = () => Object.fromEntries(new URL(page.url()).searchParams);
+
+test("sort, page, rows, search and filters live in the address", async () => {
+  await go("/workloads");
+  await page.getByRole("button", { name: "Workload", exact: true }).click();
+  assert.equal(query().sort, "name");
+  assert.equal(await page.getAttribute("th[aria-sort]", "aria-sort"), "ascending");
+  await page.getByRole("button", { name: "Workload", exact: true }).click();
+  assert.equal(query().sort, "-name");
+  await page.waitForFunction(() => document.querySelector("tbody td.first a span").textContent === "vla-small");
+  await page.getByRole("button", { name: "Next", exact: true }).click();
+  assert.equal(query().page, "2");
+  await page.waitForSelector(".table-foot:has-text('21–35 of 35')");
+  await page.selectOption(".rows select", "50");
+  await page.waitForSelector(".table-foot:has-text('1–35 of 35')");
+  await page.fill(".tools input[type=search]", "vision");
+  await page.waitForSelector(".table-foot:has-text('1–6 of 6')");
+  assert.equal(query().q, "vision");
+});
+
+test("a filter is added by column, condition and value, shown as a chip, and dropped", async () => {
+  await go("/workloads");
+  await page.getByRole("button", { name: "Add a filter" }).click();
+  await page.selectOption("#filter-col", "phase");
+  await page.selectOption("#filter-value", "Pending");
+  assert.deepEqual(await axe(page), []);
+  await page.getByRole("button", { name: "Add filter", exact: true }).click();
+  assert.equal(query().f, "phase==Pending");
+  await page.waitForSelector(".table-foot:has-text('of 6')");
+  await page.getByRole("button", { name: "Remove filter Status" }).click();
+  await page.waitForSelector(".table-foot:has-text('of 35')");
+});
+
+test("nothing matches: it says so and clears", async () => {
+  await page.goto(mock.url + "/workloads?q=nothing-like-it&f=phase==Failed");
+  await page.waitForSelector(".empty:has-text('Nothing matches 2 filters.')");
+  await page.getByRole("button", { name: "Clear", exact: true }).click();
+  await page.waitForSelector("tbody tr");
+});
+
+test("keys: j and k walk, Enter opens, the pane follows, Escape closes and the focus is back on the row", async () => {
+  await go("/workloads?sort=name");
+  const list = await names();
+  const focused = () => page.evaluate(() => document.activeElement.textContent.trim());
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  assert.ok((await focused()).startsWith(list[1]));
+  await page.keyboard.press("k");
+  assert.ok((await focused()).startsWith(list[0]));
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(`#pane-title:has-text("${list[0]}")`);
+  await page.keyboard.press("j");
+  await page.waitForSelector(`#pane-title:has-text("${list[1]}")`);
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => !document.querySelector("aside.pane"));
+  await page.waitForFunction(name => document.activeElement.textContent.trim().startsWith(name), list[1]);
+});
+
+test("x selects rows and raises the action bar", async () => {
+  await go("/workloads?sort=name");
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.waitForSelector(".picked:has-text('2 selected')");
+  assert.deepEqual(await axe(page), []);
+  await page.getByRole("button", { name: "Select none" }).click();
+  assert.equal(await page.locator(".picked").count(), 0);
+});
+
+test("columns are chosen and ordered by keyboard, and stay so", async () => {
+  await go("/workloads");
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("checkbox", { name: "Department" }).check();
+  await page.getByRole("button", { name: "Project later" }).click();
+  assert.deepEqual(await axe(page), []);
+  await page.keyboard.press("Escape");
+  await page.reload();
+  await page.waitForSelector("tbody tr");
+  const heads = await page.locator("thead th").allTextContents();
+  assert.ok(heads.includes("Department") && heads.indexOf("Project") > heads.indexOf("GPUs"), heads.join());
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("button", { name: "Reset" }).click();
+  await page.keyboard.press("Escape");
+  assert.ok(!(await page.locator("thead th").allTextContents()).includes("Department"));
+});
+
+test("live changes: cells change, rows stay; what is new is counted and shown on a click", async () => {
+  await go("/workloads?sort=name");
+  await page.mouse.click(700, 20); // touched just now, so that nothing is sorted anew by itself
+  const before = await names();
+  const first = mock.data.workloads.find(w => w.name === before[0]);
+  first.phase = "Failed";
+  mock.data.workloads.push({ ...first, id: "00000000-0000-4000-8000-000000000999", name: "aaa-new", phase: "Pending" });
+  mock.change("workload", first.id);
+  await page.waitForSelector("tbody tr:first-child:has-text('Failed')");
+  assert.deepEqual(await names(), before);
+  await page.waitForSelector(".news:has-text('1 new row')");
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  assert.equal((await names())[0], "aaa-new");
+});
+
+test("a page shows a hundred rows", async () => {
+  for (let i = 0; i < 100; i++) mock.data.workloads.push({ ...mock.data.workloads[0], id: `00000000-0000-4000-8000-00000001${String(i).padStart(4, "0")}`, name: `many-${i}` });
+  await go("/workloads?rows=100&sort=name");
+  assert.equal(await page.locator("tbody tr").count(), 100);
+});
