@@ -95,6 +95,7 @@ struct cache {
     bool is_sorted;
     int64_t seen_revision; // -1: nothing read
     bool needs_plan;       // something that a plan depends on has changed
+    int fruitless_plans;   // in a row that changed promises alone
 };
 
 void cache_init(struct cache *cache);

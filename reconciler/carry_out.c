@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    FRUITLESS_PLANS_MAXIMUM = 2,
+    UNSETTLED_PLAN_MS = 1000
+};
+
 // What a whole or shared request takes of a node's devices.
 static int64_t gpu_milli_on(const struct cache_pod *pod, const struct snapshot_node *node, const struct world *world)
 {
@@ -123,8 +128,10 @@ static void keep_promises(struct turn *turn, const struct live_snapshot *live, c
     }
 }
 
-static void keep_memory(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
+// True where a promise has changed.
+static bool keep_memory(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
 {
+    bool has_changed = false;
     for (size_t i = 0; i < live->snapshot.workload_count; i++) {
         struct cache_workload *workload = live->workloads[i];
         const struct plan_workload *planned = &plan->workloads[i];
@@ -136,11 +143,12 @@ static void keep_memory(struct turn *turn, const struct live_snapshot *live, con
             turn_note_due(turn, stale_since + live->snapshot.settings.staleness_grace_ms);
         if (workload->promise == promise && workload->stale_since_ms == stale_since)
             continue;
+        has_changed |= workload->promise != promise;
         workload->promise = promise;
         workload->stale_since_ms = stale_since;
-        turn->cache->needs_plan = true;
         turn_touch_workload(turn, workload);
     }
+    return has_changed;
 }
 
 bool *plan_undone(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena)
@@ -159,12 +167,27 @@ bool *plan_undone(const struct snapshot *snapshot, const struct plan *plan, stru
     return is_undone;
 }
 
+// What follows from a cycle is for the next one. Cycles that change promises alone may go on like this for as long as
+// something is being released: after two of them the next comes with the next change or tick.
+static void plan_again(struct turn *turn, bool has_carried_out, bool is_unsettled)
+{
+    struct cache *cache = turn->cache;
+    if (has_carried_out || !is_unsettled)
+        cache->fruitless_plans = 0;
+    else if (cache->fruitless_plans++ >= FRUITLESS_PLANS_MAXIMUM)
+        turn_note_due(turn, turn->now_ms + UNSETTLED_PLAN_MS);
+    if (has_carried_out || (is_unsettled && cache->fruitless_plans <= FRUITLESS_PLANS_MAXIMUM))
+        cache->needs_plan = true;
+}
+
 void carry_out(struct turn *turn, const struct live_snapshot *live, const struct plan *plan)
 {
     const bool *is_undone = plan_undone(&live->snapshot, plan, turn->arena);
+    bool has_carried_out = false, is_unsettled = false;
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
         struct cache_pod *pod = live->pods[decision->pod];
+        is_unsettled |= is_undone[i];
         if (is_undone[i])
             continue;
         switch (decision->verb) {
@@ -178,8 +201,9 @@ void carry_out(struct turn *turn, const struct live_snapshot *live, const struct
         case PLAN_WITHDRAW:
             continue;
         }
-        turn->cache->needs_plan = true; // what follows from it is for the next cycle
+        has_carried_out = true;
     }
     keep_promises(turn, live, plan);
-    keep_memory(turn, live, plan);
+    is_unsettled |= keep_memory(turn, live, plan);
+    plan_again(turn, has_carried_out, is_unsettled);
 }

@@ -32,79 +32,13 @@ static int64_t now_of(void *context)
     return ((struct live *)context)->now_ms;
 }
 
-// Between the reconciler and the simulated backend: orders may be lost on their way, as in a crash after the commit.
-
-static struct live *live_of(void *self)
-{
-    return self;
-}
-
-static int pass_start(void *self, backend_wake_fn wake, void *context, struct error *err)
-{
-    return live_of(self)->simulated.ops->start(live_of(self)->simulated.self, wake, context, err);
-}
-
-static int pass_adopt(void *self, const struct backend_pod *pods, size_t pod_count, const struct backend_node *nodes,
-                      size_t node_count, struct error *err)
-{
-    return live_of(self)->simulated.ops->adopt(live_of(self)->simulated.self, pods, pod_count, nodes, node_count, err);
-}
-
-static void pass_apply(void *self, const struct backend_order *orders, size_t count)
-{
-    struct live *live = self;
-    if (++live->applies == live->lose_at)
-        live->crashes = true;
-    else
-        live->simulated.ops->apply(live->simulated.self, orders, count);
-}
-
-static void pass_nodes_changed(void *self, const struct backend_node *nodes, size_t count)
-{
-    live_of(self)->simulated.ops->nodes_changed(live_of(self)->simulated.self, nodes, count);
-}
-
-static size_t pass_take_facts(void *self, struct arena *arena, struct backend_fact **out_facts)
-{
-    return live_of(self)->simulated.ops->take_facts(live_of(self)->simulated.self, arena, out_facts);
-}
-
-static int pass_logs(void *self, const struct backend_log_request *request, struct buffer *out, int64_t *out_position,
-                     bool *out_ended, struct error *err)
-{
-    return live_of(self)->simulated.ops->logs(live_of(self)->simulated.self, request, out, out_position, out_ended,
-                                              err);
-}
-
-static void pass_stop(void *self)
-{
-    live_of(self)->simulated.ops->stop(live_of(self)->simulated.self);
-}
-
-static void pass_destroy(void *self)
-{
-    live_of(self)->simulated.ops->destroy(live_of(self)->simulated.self);
-}
-
-static const struct backend_ops PASS = {
-    .name = "simulated",
-    .start = pass_start,
-    .adopt = pass_adopt,
-    .apply = pass_apply,
-    .nodes_changed = pass_nodes_changed,
-    .take_facts = pass_take_facts,
-    .logs = pass_logs,
-    .stop = pass_stop,
-    .destroy = pass_destroy,
-};
-
 static void open_parts(struct live *live)
 {
     struct error err = {0};
     struct simulated_options simulated = {.speed = 1, .now_ms = live->has_threads ? NULL : now_of, .now_context = live};
     must(db_open(&(struct db_options){.path = live->path, .reader_count = 3}, &live->db, &err), "db_open", &err);
     must(simulated_create(&simulated, &live->simulated, &err), "simulated_create", &err);
-    live->backend = (struct backend){.ops = &PASS, .self = live};
+    live->backend = (struct backend){.ops = &LIVE_BACKEND, .self = live};
     live->options.now_ms = live->has_threads ? NULL : now_of;
     live->options.now_context = live;
     must(reconciler_create(live->db, &live->backend, &live->options, &live->reconciler, &err), "create", &err);

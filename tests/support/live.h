@@ -28,6 +28,8 @@ struct live {
     bool has_threads;
 };
 
+extern const struct backend_ops LIVE_BACKEND; // passes on to live->simulated; self is the struct live
+
 // node_count nodes node0, node1, ... of gpus GPUs, 64 cores and 512 GiB; department research.
 void live_open(struct live *live, int node_count, int gpus);
 void live_close(struct live *live);
