@@ -28,7 +28,7 @@ const BAR = 240;
 
 // Columns that projects and departments share. partsOf(row) -> parts over all pools; all: every row, for one common scale.
 export function quotaColumns(partsOf, isProject, all) {
-  const top = axis(Math.max(1, ...all.map(r => reach(partsOf(r))))).top;
+  const top = scaleOf(all, partsOf);
   const limit = Number.isFinite;
   return [
     { id: "bar", label: "Quota and usage", cell: row => html`<${Bar} parts=${partsOf(row)} row=${row} top=${top} isProject=${isProject} />`, text: row => gpus(partsOf(row).held), low: false },
@@ -41,6 +41,7 @@ export function quotaColumns(partsOf, isProject, all) {
   ];
 }
 
+const scaleOf = (all, partsOf) => axis(Math.max(1, ...all.map(r => reach(partsOf(r))))).top;
 function Bar({ parts, row, top, isProject }) {
   return html`<span class="cell-bar"><${QuotaBar} parts=${parts} width=${BAR} scale=${(BAR - 8) / top} height=${38} project=${isProject ? row.id : null} name=${row.name} /></span>`;
 }
@@ -63,7 +64,7 @@ export default function Projects() {
   const action = may("create", "project") && html`<${Primary} href="/projects/new" icon="plus" label="New project" />`;
   return html`<${Page} title="Projects" scoped action=${action}><${Split} label="Projects" pane=${id && html`<${Details} key=${id} id=${id} refused=${refused} />`}>
     <${Table} key=${at} name="projects" caption="Projects" source=${{ path: "/api/v1/org-unit/projects", key: "projects", countPath: "/api/v1/org-unit/projects/count", query: { filterBy: scopeFilter("projects") } }} kinds=${KINDS} columns=${columns} sort="-gpuAllocated" searchLabel="Name" hrefOf=${p => openHref(p.id)}
-      sub=${p => shareWords(partsOf(p)).map(w => w[1]).join(" · ") || p.parent?.name} empty=${html`No projects yet.`} />
+      sub=${p => html`${shareWords(partsOf(p)).map(w => w[1]).join(" · ") || p.parent?.name}<${Bar} parts=${partsOf(p)} row=${p} top=${scaleOf(all.data ?? [], partsOf)} isProject />`} empty=${html`No projects yet.`} />
     <div class="table-foot"><${QuotaLegend} /></div><//><//>`;
 }
 
