@@ -175,7 +175,7 @@ static void reclaim_gang(struct cluster *cluster, size_t nodes)
     add_workload(cluster, 0, (uint32_t)nodes / 2, GPUS_PER_NODE, SNAPSHOT_NONE);
 }
 
-// Every node but a few has one free device; a gang of whole nodes waits.
+// Half of each node is free; a gang of whole nodes waits.
 static void consolidate(struct cluster *cluster, size_t nodes)
 {
     make_nodes(cluster, nodes);
