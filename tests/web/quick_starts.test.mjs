@@ -1,0 +1,138 @@
+// The public quick starts lived through by mouse on a real server, without ever reloading the page: over quota and reclaim,
+// and the preemption exercise as one pod and as a gang. What is asserted is what a person reads on the screen.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ROOT, axe, launch, open } from "./browser.mjs";
+import { signIn, startServer } from "./real_server.mjs";
+import { rowOf, status, submitByMouse } from "./walk.mjs";
+
+const SHOTS = join(ROOT, "artifacts/screenshots");
+
+let browser;
+before(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  browser = await launch();
+});
+after(() => browser?.close());
+
+// A server and a signed-in page of the test's own, gone with it.
+async function begin(t, ...options) {
+  const server = await startServer(...options);
+  const { page, troubles, context } = await open(browser, server.url);
+  t.after(async () => {
+    await context.close();
+    await server.stop();
+  });
+  await signIn(page, server.url);
+  return { page, troubles };
+}
+
+const shoot = (page, name) => page.screenshot({ path: join(SHOTS, `${name}.png`) });
+const menu = (page, name) => page.locator("a.nav").filter({ hasText: name }).click();
+const tab = (page, name) => page.getByRole("tab", { name, exact: true }).click();
+
+// Opens a workload's details by its row, and waits for them.
+async function openRow(page, name) {
+  await rowOf(page, name).locator("td.first a").click();
+  await page.waitForSelector(`#pane-title:has-text("${name}")`);
+}
+
+async function deleteOpen(page, name) {
+  await page.locator("#details .acts").getByRole("button", { name: "Delete" }).click();
+  await page.waitForSelector(`dialog:has-text("Delete ${name}?")`);
+  await page.locator("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await page.waitForSelector(`.toast:has-text("Deleted ${name}.")`);
+}
+
+// A row of "Who uses what" once it says so.
+const share = (page, project, text) => page.waitForFunction(([name, wanted]) => [...document.querySelectorAll(".q-row")].some(row => row.querySelector(".name").innerText.trim() === name && row.innerText.replace(/\s+/g, " ").includes(wanted)), [project, text]);
+const events = page => page.waitForSelector("#details .ev li").then(() => page.locator("#details .ev").innerText());
+
+test("over quota and reclaim: a1 yields to b2, says why, and comes back when a2 goes", async t => {
+  const { page, troubles } = await begin(t);
+  await page.evaluate(() => (window.sameDocument = true));
+
+  await submitByMouse(page, { name: "a2", project: "team-a", size: "two-gpus" });
+  await status(page, "a2", "Running");
+  await submitByMouse(page, { name: "a1", project: "team-a", size: "one-gpu" });
+  await submitByMouse(page, { name: "b1", project: "team-b", size: "one-gpu" });
+  for (const name of ["a2", "a1", "b1"]) await status(page, name, "Running");
+  await shoot(page, "quick-start-all-run");
+
+  await menu(page, "Overview");
+  await share(page, "team-a", "3 / 2 1 borrowed");
+  await share(page, "team-b", "1 / 2 1 unused");
+  await page.waitForSelector(".stat:has-text('GPUs allocated'):has-text('100')");
+  await shoot(page, "quick-start-over-quota");
+
+  await submitByMouse(page, { name: "b2", project: "team-b", size: "one-gpu" });
+  await status(page, "b2", "Running");
+  await status(page, "a1", "Pending");
+  for (const name of ["a2", "b1"]) await status(page, name, "Running");
+
+  await openRow(page, "a1");
+  const why = page.locator(".because");
+  await why.waitFor();
+  assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Why pending");
+  assert.match(await why.locator(".one").innerText(), /^Needs 1 GPU in default; 0 of its 4 GPUs are free/);
+  assert.match(await why.locator(".two").innerText(), /team-a.*\b2\b/);
+  assert.match(await page.locator(".solo svg").getAttribute("aria-label"), /^team-a · 2 held = 2 in quota \+ 0 over · 1 more wanted · quota 2/);
+  assert.match(await page.locator("#details .facts").first().innerText(), /Held \/ quota\s+2 \/ 2, fair share 2/);
+  assert.deepEqual(await axe(page), []);
+  await shoot(page, "quick-start-why");
+  await tab(page, "Events");
+  assert.match(await events(page), /a1-0-0 yields to workload b2 of project team-b/);
+  await shoot(page, "quick-start-events");
+  await page.keyboard.press("Escape");
+
+  await menu(page, "Overview");
+  await share(page, "team-a", "2 / 2 1 more wanted");
+  await share(page, "team-b", "2 / 2");
+  await page.waitForSelector(".wait li:has-text('a1'):has-text('Needs 1 GPU in default')");
+  await shoot(page, "quick-start-reclaimed");
+
+  await menu(page, "Workloads");
+  await openRow(page, "a2");
+  await tab(page, "Events");
+  assert.doesNotMatch(await events(page), /yields/);
+  await deleteOpen(page, "a2");
+  await status(page, "a1", "Running");
+  for (const name of ["b1", "b2"]) await status(page, name, "Running");
+  await shoot(page, "quick-start-back");
+
+  assert.equal(await page.evaluate(() => window.sameDocument), true, "the page was never loaded anew");
+  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+});
+
+for (const [title, training, pods, why] of [
+  ["one pod", { name: "large-training-job", kind: "training", gpus: 8 }, 1, "Needs 8 GPUs"],
+  ["a gang of 8", { name: "large-gang", kind: "distributed", gpus: 1, workers: 7 }, 8, "Needs 8 pods of 1 GPU in default; 7 found a place"],
+]) test(`the preemption exercise with ${title}: it stops whole, and resumes by itself`, async t => {
+  const { page, troubles } = await begin(t, "--scenario", "preemption");
+  const { name } = training;
+  await submitByMouse(page, { ...training, project: "project-a" });
+  await status(page, name, "Running");
+  await submitByMouse(page, { name: "jupyter", project: "project-b", kind: "workspace", size: "one-gpu" });
+  await status(page, "jupyter", "Running");
+  await status(page, name, "Pending");
+
+  await openRow(page, name);
+  await page.waitForSelector(`.because .one:has-text("${why}")`);
+  await shoot(page, `preemption-${pods}-why`);
+  await tab(page, "Pods");
+  await page.waitForSelector("#details tbody tr");
+  assert.deepEqual(await page.locator("#details tbody tr").evaluateAll(rows => rows.map(r => r.cells[1].textContent).filter(s => s === "Running")), [], "the gang stops whole");
+  await tab(page, "Events");
+  assert.match(await events(page), /yields to workload jupyter of project project-b/);
+  await shoot(page, `preemption-${pods}-events`);
+
+  await openRow(page, "jupyter");
+  await deleteOpen(page, "jupyter");
+  await status(page, name, "Running");
+  await openRow(page, name);
+  await tab(page, "Pods");
+  await page.waitForFunction(n => [...document.querySelectorAll("#details tbody tr")].filter(r => r.cells[1].textContent === "Running").length === n, pods);
+  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+});
