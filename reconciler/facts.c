@@ -130,7 +130,7 @@ static void take_unknown(struct turn *turn, struct cache_pod *pod)
         turn_order(turn, pod, BACKEND_START);
 }
 
-static void take_usage(struct turn *turn, struct cache_pod *pod, const struct backend_fact *fact)
+static void take_usage(struct cache_pod *pod, const struct backend_fact *fact)
 {
     bool is_idle = fact->gpu_utilization <= 0 && pod->gpu_allocated_milli > 0;
     pod->gpu_utilization = fact->gpu_utilization;
@@ -138,8 +138,6 @@ static void take_usage(struct turn *turn, struct cache_pod *pod, const struct ba
         pod->idle_since_ms = fact->time_ms;
     else if (!is_idle)
         pod->idle_since_ms = 0;
-    if (is_idle && pod->workload->idle_limit_ms > 0)
-        turn_note_due(turn, turn->now_ms); // lifecycle.c looks at the limit
 }
 
 static void take_node_state(struct turn *turn, const struct backend_fact *fact)
@@ -187,7 +185,7 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
         take_unknown(turn, pod);
         break;
     case BACKEND_POD_USAGE:
-        take_usage(turn, pod, fact);
+        take_usage(pod, fact);
         break;
     case BACKEND_NODE_STATE:
         break;

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    OVERDUE_AGAIN_MS = 1000
+};
+
 void turn_touch_workload(struct turn *turn, struct cache_workload *workload)
 {
     if (workload->is_touched)
@@ -93,6 +97,8 @@ void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum wor
 
 void turn_note_due(struct turn *turn, int64_t due_ms)
 {
+    if (due_ms <= turn->now_ms)
+        due_ms = turn->now_ms + OVERDUE_AGAIN_MS;
     if (due_ms < turn->next_due_ms)
         turn->next_due_ms = due_ms;
 }

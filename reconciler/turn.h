@@ -76,7 +76,7 @@ void turn_order(struct turn *turn, struct cache_pod *pod, enum backend_verb verb
 void turn_add_node_state(struct turn *turn, const char *name, bool ready, const char *reason);
 // Changes the phase in memory and notes the record; nothing where it is the same.
 void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum workload_phase phase, const char *message);
-// Something is to be looked at again then.
+// Something is to be looked at again then; what is due already, in a second.
 void turn_note_due(struct turn *turn, int64_t due_ms);
 // Whether there is anything to write.
 bool turn_has_changes(const struct turn *turn);
