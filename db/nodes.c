@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "db/db.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // "IS NOT" lets a report that says nothing new change nothing.
@@ -96,7 +97,7 @@ static int read_identity(struct db_conn *conn, struct node *node, struct error *
         struct arena arena;
         arena_init(&arena);
         node->id = db_column_int(stmt, 0);
-        strcpy(node->uuid, db_column_text(stmt, 1, &arena));
+        snprintf(node->uuid, sizeof(node->uuid), "%s", db_column_text(stmt, 1, &arena));
         node->node_pool_id = db_column_int(stmt, 2);
         node->created_ms = db_column_int(stmt, 3);
         arena_done(&arena);

@@ -7,7 +7,9 @@
 struct buffer;
 struct error;
 
-enum { SIM_CLOCK_SEGMENTS = 32 };
+enum {
+    SIM_CLOCK_SEGMENTS = 32
+};
 
 struct sim_segment {
     int64_t from_ms; // wall

@@ -7,7 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LINE_INTERVAL_MS = 2000, STEPS_AN_EPOCH = 50, HEAD_LINES = 3 };
+enum {
+    LINE_INTERVAL_MS = 2000,
+    STEPS_AN_EPOCH = 50,
+    HEAD_LINES = 3
+};
 
 // FNV-1a over the pod's identity and the line's number: a number that looks random and never changes.
 static uint32_t noise(const char *uuid, int64_t line)
@@ -44,8 +48,7 @@ static void write_text(const struct backend_pod *pod, int64_t line, struct buffe
     }
 }
 
-void sim_log_read(const struct backend_log_request *request, struct buffer *out, int64_t *out_position,
-                  bool *out_ended)
+void sim_log_read(const struct backend_log_request *request, struct buffer *out, int64_t *out_position, bool *out_ended)
 {
     const struct backend_pod *pod = &request->pod;
     *out_position = request->position;
@@ -56,7 +59,8 @@ void sim_log_read(const struct backend_log_request *request, struct buffer *out,
     int64_t count = (until_ms - pod->started_ms) / LINE_INTERVAL_MS + HEAD_LINES;
     int64_t first = request->position;
     if (request->since_ms > pod->started_ms) {
-        int64_t since = (request->since_ms - pod->started_ms + LINE_INTERVAL_MS - 1) / LINE_INTERVAL_MS + HEAD_LINES - 1;
+        int64_t since =
+            (request->since_ms - pod->started_ms + LINE_INTERVAL_MS - 1) / LINE_INTERVAL_MS + HEAD_LINES - 1;
         if (since > first)
             first = since;
     }

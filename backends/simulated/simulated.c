@@ -76,7 +76,8 @@ static void lose_pod(struct simulated *simulated, struct sim_pod *pod)
 static void enter_running(struct simulated *simulated, struct sim_pod *pod, int64_t time_ms, double sim_ms)
 {
     pod->phase = SIM_RUNNING;
-    pod_table_set_due(&simulated->pods, pod, pod->life.duration_ms >= 0 ? sim_ms + (double)pod->life.duration_ms : INFINITY);
+    pod_table_set_due(&simulated->pods, pod,
+                      pod->life.duration_ms >= 0 ? sim_ms + (double)pod->life.duration_ms : INFINITY);
     struct backend_fact *usage = add_fact(simulated, BACKEND_POD_USAGE, pod->uuid, pod->decision, time_ms);
     usage->gpu_utilization = pod->life.gpu_utilization;
 }

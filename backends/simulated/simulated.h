@@ -13,8 +13,8 @@
 #include "backends/backend.h"
 
 struct simulated_options {
-    double speed;      // lives pass so many times faster than the wall clock
-    const char *state; // what set_speed once gave out, or NULL: the history of speeds
+    double speed;                     // lives pass so many times faster than the wall clock
+    const char *state;                // what set_speed once gave out, or NULL: the history of speeds
     int64_t (*now_ms)(void *context); // NULL: the wall clock. With it there is no thread: the caller turns the time
     void *now_context;
 };

@@ -23,8 +23,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_bare_civetweb PORT BODY_BYTES\n");
         return 2;
     }
-    const char *options[] = {"listening_ports", argv[1], "num_threads", "256", "enable_keep_alive", "yes",
-                             "keep_alive_timeout_ms", "2000", "tcp_nodelay", "1", NULL};
+    const char *options[] = {
+        "listening_ports", argv[1], "num_threads", "256", "enable_keep_alive", "yes", "keep_alive_timeout_ms", "2000",
+        "tcp_nodelay",     "1",     NULL};
     size_t size = (size_t)strtoul(argv[2], NULL, 10);
     struct body body = {.text = malloc(size + 256)};
     if (!body.text)

@@ -1,5 +1,5 @@
-// What the database below prorata can do at best: rows of a workload's size (workload, pod, event, history) into WAL with
-// synchronous=FULL, so many submissions a commit. bench_bare_sqlite FILE SECONDS GROUP
+// What the database below prorata can do at best: rows of a workload's size (workload, pod, event, history) into WAL
+// with synchronous=FULL, so many submissions a commit. bench_bare_sqlite FILE SECONDS GROUP
 #include "base/timestamp.h"
 
 #include <sqlite3.h>
@@ -48,8 +48,10 @@ int main(int argc, char **argv)
     if (sqlite3_open(argv[1], &db) != SQLITE_OK)
         return 1;
     run(db, SCHEMA);
-    if (sqlite3_prepare_v2(db, "INSERT INTO w(uuid, name, spec, a, b) VALUES (?1, ?1, ?2, 1, ?3)", -1, &workload, NULL) ||
-        sqlite3_prepare_v2(db, "INSERT INTO p(uuid, w, name, text) VALUES (?1, ?3, ?1, substr(?2, 1, 200))", -1, &pod, NULL) ||
+    if (sqlite3_prepare_v2(db, "INSERT INTO w(uuid, name, spec, a, b) VALUES (?1, ?1, ?2, 1, ?3)", -1, &workload,
+                           NULL) ||
+        sqlite3_prepare_v2(db, "INSERT INTO p(uuid, w, name, text) VALUES (?1, ?3, ?1, substr(?2, 1, 200))", -1, &pod,
+                           NULL) ||
         sqlite3_prepare_v2(db, "INSERT INTO e(w, text) VALUES (?3, substr(?1 || ?2, 1, 160))", -1, &event, NULL))
         return 1;
     int64_t begin = timestamp_monotonic_us(), now = begin;

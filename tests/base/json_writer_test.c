@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char *const TEXTS[] = {
-    "",        "plain",          "a \"quote\" and a \\",      "line\nbreak\ttab\r", "\x01\x1f",
-    "\xC3\xA4", "\xE2\x82\xAC",  "\xF0\x9F\x98\x80 and more", "</script>",          "null",
+    "",         "plain",        "a \"quote\" and a \\",      "line\nbreak\ttab\r", "\x01\x1f",
+    "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80 and more", "</script>",          "null",
 };
 
 static const char *const BAD_UTF8[] = {"\xFF", "\xC3", "\xC0\x80", "\xED\xA0\x80", "\xF8\x88\x80\x80", "ok\xE2\x82"};
@@ -75,9 +75,9 @@ static void check_document(bool pretty)
     json_end_array(&json);
     json_end_object(&json);
     json_t *got = round_trip(&buffer);
-    json_t *want = json_pack("{s:I, s:f, s:n, s:f, s:i, s:b, s:n, s:s, s:n, s:[ii], s:n, s:[{}[]]}", "int", (json_int_t)INT64_MIN,
-                             "real", 0.1, "nan", "milli", 1.25, "whole", -3, "yes", 1, "nothing", "time",
-                             "2022-01-01T03:49:52.531Z", "never", "raw", 1, 2, "none", "list");
+    json_t *want = json_pack("{s:I, s:f, s:n, s:f, s:i, s:b, s:n, s:s, s:n, s:[ii], s:n, s:[{}[]]}", "int",
+                             (json_int_t)INT64_MIN, "real", 0.1, "nan", "milli", 1.25, "whole", -3, "yes", 1, "nothing",
+                             "time", "2022-01-01T03:49:52.531Z", "never", "raw", 1, 2, "none", "list");
     check_true(json_equal(got, want), "the document reads back (pretty %d): %s", pretty, buffer.data);
     json_decref(got);
     json_decref(want);

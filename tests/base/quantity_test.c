@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { UNTOUCHED = -7 };
+enum {
+    UNTOUCHED = -7
+};
 
 typedef int (*parse_fn)(const char *text, int64_t *out, struct error *err);
 
