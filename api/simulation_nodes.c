@@ -134,7 +134,7 @@ int op_add_simulation_node(struct request *req, struct response *res, struct err
     struct node_change change = {.req = req};
     change.node = (struct node){
         .name = json_string_value(json_object_get(body, "name")),
-        .status = ready && json_is_false(ready) ? NODE_STATUS_NOT_READY : NODE_STATUS_READY,
+        .status = json_is_false(ready) ? NODE_STATUS_NOT_READY : NODE_STATUS_READY,
         .status_reason = "",
         .taints_json = dump(req->arena, json_object_get(body, "taints"), "[]"),
         .gpu_count = integer_or(body, "gpus", 0),

@@ -124,12 +124,15 @@ void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct po
 {
     struct nodes_memo *memo = &cycle->nodes_memo;
     const bool can_reuse = cycle->log->count == 0;
+    // Padding that differs costs a count, no more.
+    // NOLINTBEGIN(bugprone-suspicious-memory-comparison,cert-*)
     if (can_reuse && memo->counts && memo->pool == pool && memo->decision_count == cycle->journal->count &&
         memo->rules == pod->spec->rules && pod->spec->extended_count == 0 &&
         memcmp(&memo->request, &pod->request, sizeof pod->request) == 0) {
         attempt->node_counts = memo->counts;
         return;
     }
+    // NOLINTEND(bugprone-suspicious-memory-comparison,cert-*)
     uint32_t *counts = arena_array(cycle->arena, NODE_REFUSAL_COUNT, sizeof *counts);
     for (size_t i = 0; i < pool->node_count; i++)
         counts[placement_refusal(cycle, pool, pod, pool->nodes[i])]++;
@@ -168,13 +171,12 @@ void explain_refused(struct cycle *cycle, const struct pool *pool, struct worklo
 void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     struct plan_explanation explanation = explain_blank(pool, EXPLANATION_NOT_READY, NULL, RESOURCE_GPU);
-    const struct pod_counts *counts = &workload->counts;
     for (uint32_t i = 0; i < workload->group_count; i++) {
         const struct group *group = &workload->groups[i];
         if (group->is_set || unit_group_is_ready(workload, group))
             continue;
         const char *name = group->sub_group == SNAPSHOT_NONE ? "" : workload->spec->sub_groups[group->sub_group].name;
-        counts = &group->counts;
+        const struct pod_counts *counts = &group->counts;
         explanation.pods_needed = group->minimum;
         explanation.sub_group = group->sub_group;
         explanation.message = arena_printf(cycle->arena, "Waits for pods%s%s: %u needed", *name ? " of sub-group " : "",
