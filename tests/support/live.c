@@ -199,7 +199,7 @@ void live_delete_project(struct live *live, const char *name)
 static int add_pool(struct db_conn *conn, void *context, struct error *err)
 {
     const struct named_job *job = context;
-    struct node_pool pool;
+    struct node_pool pool = {0};
     node_pool_defaults(&pool);
     pool.cluster_id = job->live->cluster_id;
     pool.name = job->name;
