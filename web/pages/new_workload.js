@@ -17,7 +17,7 @@ import { sharesByPool, sumParts } from "../pictures/shares.js";
 import { go, route } from "../router.js";
 import { scope } from "../session.js";
 import { SaveAsset } from "./save_asset.js";
-import { SubmissionPanel } from "./submission_panel.js";
+import { SubmissionPanel, Verdict } from "./submission_panel.js";
 
 // Names of the API's fields -> ours.
 const PATHS = {
@@ -109,7 +109,7 @@ function Form({ kind, facts, query }) {
       <${SelectField} label="Preemptible" size="third" ...${field("preemptibility")} options=${[{ value: "", label: firm ? "No (default)" : "Yes (default)" }, { value: "preemptible", label: "Yes" }, { value: "non-preemptible", label: "No" }]} />
       <${NumberField} label="Retries" size="third" ...${field("backoff")} placeholder="6" /><//>
     <${Problem} error=${form.problem} />
-    <div class="submit-bar"><span class="muted small">${plural(Object.values(check(v, kind)).filter(Boolean).length, "field is", "fields are")} missing or wrong</span><span class="grow"></span><${LinkButton} href="/workloads">Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy}>${verb}<//></div></form>
+    <div class="submit-bar"><${Verdict} ...${{ v, kind, project, facts }} /><span class="muted small hide-s">${plural(Object.values(check(v, kind)).filter(Boolean).length, "field is", "fields are")} missing or wrong</span><span class="grow"></span><${LinkButton} href="/workloads">Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy}>${verb}<//></div></form>
     <${SubmissionPanel} ...${{ v, kind, project, facts, clusterId: clusterOf(v) }} /></div>`;
 }
 

@@ -9,19 +9,34 @@ import { SoloBar } from "../parts/quota_bar.js";
 import { poolParts, sharesByPool } from "../pictures/shares.js";
 import { KINDS, bodyOf, commandOf, totalGpus } from "../pictures/submission.js";
 
-export function SubmissionPanel({ v, kind, project, facts, clusterId }) {
-  const body = bodyOf(v, kind, clusterId);
-  const { pods, each, all } = totalGpus(v, kind);
+// What the form asks for, held against what stands: {pool, before, pods, each, all, firm}.
+export function requestOf(v, kind, project, facts) {
   const shares = project ? sharesByPool(project) : {};
   const order = v.pools.length ? v.pools : project?.defaultNodePools ?? facts.pools.map(p => p.name);
   const pool = order.find(name => shares[name]?.quota > 0 && shares[name].limit !== 0) ?? order[0] ?? "default";
   const before = project && (shares[pool] ?? poolParts({}));
   const firm = v.preemptibility === "non-preemptible" || (!v.preemptibility && (v.priority ? ["high", "very-high"].includes(v.priority) : KINDS[kind].firm));
+  return { pool, before, firm, ...totalGpus(v, kind) };
+}
+
+export function SubmissionPanel({ v, kind, project, facts, clusterId }) {
+  const body = bodyOf(v, kind, clusterId);
+  const { pool, before, pods, each, all, firm } = requestOf(v, kind, project, facts);
   return html`<aside class="sheet pane" aria-labelledby="h-if"><header><h2 id="h-if">If you submit now</h2></header><div class="body">
     ${before && html`<section aria-live="polite"><${Sentence} ...${{ before, all, firm, project, pool }} /></section>
     <section><h3>${project.name} in ${pool}</h3><${RequestBar} ...${{ before, all, firm, project }} /></section>
     <section><h3>The numbers</h3><${Facts} rows=${[["Asked for", pods > 1 ? `${gpus(all)} = ${pods} pods × ${gpus(each)}${kind === "distributed" ? ", all or nothing" : ""}` : gpuCount(all)], ["Held / quota", `${gpus(before.held)} / ${Number.isFinite(before.quota) ? gpus(before.quota) : "unlimited"}`], ["Limit", before.limit === null ? "none" : gpus(before.limit)], ["Preemptible", firm ? "No: only within the quota, never interrupted" : "Yes: what is borrowed may be asked back"]]} /></section>`}
     <${Code} forms=${{ cli: commandOf(v, kind, project?.name), curl: curl("POST", KINDS[kind].path, body), json: JSON.stringify(body, null, 2) }} /></div></aside>`;
+}
+
+// The verdict in the fewest words, where the panel is below: on a phone.
+export function Verdict({ v, kind, project, facts }) {
+  const { before, all, firm } = requestOf(v, kind, project, facts);
+  if (!before) return null;
+  const { over } = divide(before, all, firm);
+  const [tone, icon, text] = firm && over > 0 ? ["bad", "no", `Not as asked: over the quota`] : before.limit !== null && before.held + all > before.limit ? ["bad", "no", "Not as asked: over the limit"]
+    : over > 0 ? ["info", "info", `${gpus(over)} of ${gpus(all)} borrowed`] : ["ok", "check", "Within quota"];
+  return html`<span class=${`st verdict small ${tone}`}><${Icon} name=${icon} />${text}</span>`;
 }
 
 // How a request divides over what is left of the quota: {inside, over}.

@@ -7,7 +7,7 @@ import { NONE, cpu, gpuCount, gpus, iso, memory, percent, plural, time } from ".
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { Button, LinkButton, Seg } from "../parts/button.js";
-import { Code } from "../parts/code.js";
+import { Code, curl } from "../parts/code.js";
 import { EventList } from "../parts/event_list.js";
 import { LineChart, seriesOf } from "../parts/line_chart.js";
 import { LogView } from "../parts/log_view.js";
@@ -15,8 +15,9 @@ import { Menu } from "../parts/menu.js";
 import { Facts, Pane, closePane } from "../parts/pane.js";
 import { Empty, Loaded } from "../parts/states.js";
 import { Status } from "../parts/status.js";
+import { KINDS, commandOf, valuesOf } from "../pictures/submission.js";
 import { may } from "../session.js";
-import { WORDS } from "../words.js";
+import { PHASES, WORDS } from "../words.js";
 import { canRun, formOf, pathOf, remove, run, stop, whyNot } from "../workload_actions.js";
 import { WorkloadWhy } from "./workload_why.js";
 import { useState } from "preact/hooks";
@@ -60,7 +61,8 @@ function Events({ workload: w }) {
 function asEvent({ meta, spec }) {
   if (spec.event) return spec.event;
   const { phase, phaseMessage } = spec.phaseUpdate ?? {};
-  return { createdAt: meta.creationTimestamp, type: "Normal", reason: phase, message: `${phase === "Stopping" ? "Suspending" : phase}${phaseMessage ? `: ${phaseMessage}` : ""}` };
+  const { icon, tone, word = phase } = PHASES[phase] ?? {};
+  return { createdAt: meta.creationTimestamp, type: "Normal", reason: phase, icon, tone, message: phaseMessage && phaseMessage !== phase ? `${word}. ${phaseMessage}` : word };
 }
 
 function usePods(w) {
@@ -77,7 +79,7 @@ const CHARTS = [
   { title: "GPU utilization", types: ["GPU_UTILIZATION"], names: { GPU_UTILIZATION: { name: "used", tone: "accent", fill: 0.1 } }, format: percent, max: 100 },
   { title: "GPUs allocated", types: ["GPU_ALLOCATION"], names: { GPU_ALLOCATION: { name: "allocated", tone: "ink", fill: 0.09 } }, format: gpus },
   { title: "CPU cores", types: ["CPU_USAGE_CORES", "CPU_REQUEST_CORES"], names: { CPU_USAGE_CORES: { name: "used", tone: "accent", fill: 0.1 }, CPU_REQUEST_CORES: { name: "asked", tone: "ink-3", dash: [1, 3] } }, format: cpu },
-  { title: "CPU memory", types: ["CPU_MEMORY_USAGE_BYTES", "CPU_MEMORY_REQUEST_BYTES"], names: { CPU_MEMORY_USAGE_BYTES: { name: "used", tone: "accent", fill: 0.1 }, CPU_MEMORY_REQUEST_BYTES: { name: "asked", tone: "ink-3", dash: [1, 3] } }, format: memory },
+  { title: "CPU memory", types: ["CPU_MEMORY_USAGE_BYTES", "CPU_MEMORY_REQUEST_BYTES"], names: { CPU_MEMORY_USAGE_BYTES: { name: "used", tone: "accent", fill: 0.1 }, CPU_MEMORY_REQUEST_BYTES: { name: "asked", tone: "ink-3", dash: [1, 3] } }, format: memory, least: 1024 ** 3 },
 ];
 const RANGES = [{ value: "1", label: "1 h" }, { value: "24", label: "1 d" }, { value: "168", label: "1 w" }];
 
@@ -91,17 +93,28 @@ function Metrics({ workload: w }) {
   return html`<div class="bar chart-range"><span class="grow"></span><${Seg} label="Time" options=${RANGES} value=${hours} onChange=${setHours} /></div>
     <${Loaded} of=${metrics} what="Metrics">${m => {
       const charts = m.charts.filter(c => c.series.some(s => s.points.some(p => p[1] !== null)));
-      return charts.length ? charts.map(c => html`<${LineChart} key=${c.title} title=${c.title} series=${c.series} format=${c.format} max=${c.max} from=${m.start} to=${m.end} height=${140} group=${w.id} />`) : html`<${Empty}>Nothing was measured in this time.<//>`;
+      return charts.length ? charts.map(c => html`<${LineChart} key=${c.title} title=${c.title} series=${c.series} format=${c.format} max=${c.max} least=${c.least} from=${m.start} to=${m.end} height=${140} group=${w.id} />`) : html`<${Empty}>Nothing was measured in this time.<//>`;
     }}<//>`;
 }
 
+// The latest try first; of pods made together the first, which is a gang's master.
+const inTries = pods => pods.map((pod, i) => ({ pod, i, at: Math.floor(Date.parse(pod.createdAt) / 1000) })).sort((a, b) => b.at - a.at || a.i - b.i).map(p => p.pod);
+
 function Logs({ workload: w }) {
-  return html`<${Loaded} of=${usePods(w)} what="Pods">${pods => pods.length ? html`<${LogView} workloadId=${w.id} name=${w.name} pods=${pods} ended=${OVER.includes(w.phase)} />` : html`<${Empty}>No pod has started yet, so nothing was printed.<//>`}<//>`;
+  return html`<${Loaded} of=${usePods(w)} what="Pods">${pods => pods.length ? html`<${LogView} workloadId=${w.id} name=${w.name} pods=${inTries(pods)} ended=${OVER.includes(w.phase)} />` : html`<${Empty}>No pod has started yet, so nothing was printed.<//>`}<//>`;
+}
+
+// What would submit the same again.
+function formsOf(w, { name, projectId, clusterId, spec, masterSpecSameAsWorker, masterSpec }) {
+  const kind = formOf(w), json = JSON.stringify(spec, null, 2);
+  if (!kind) return { json };
+  const body = { name, projectId, clusterId, ...(kind === "distributed" ? masterSpec ? { masterSpec } : { masterSpecSameAsWorker: masterSpecSameAsWorker ?? true } : {}), spec };
+  return { json, curl: curl("POST", KINDS[kind].path, body), cli: commandOf(valuesOf({ name, projectId, spec }, name), kind, w.projectName) };
 }
 
 function Spec({ workload: w }) {
   const spec = useData(`spec/${w.id}`, abort => get(pathOf(w), {}, { signal: abort }), ["workload"]);
   const at = value => value ? html`<time datetime=${value} data-tip=${iso(value)}>${time(value, second.value)}</time>` : NONE;
   return html`<section><h3>What it is</h3><${Facts} rows=${[["Project", w.projectName], ["Department", w.departmentName], ["Priority", w.priorityClassName], ["Preemptible", w.preemptible ? "Yes" : html`<span class="st off"><${Icon} name="lock" />No</span>`], ["Node pools", w.requestedNodePools?.join(", ") || NONE], ["Created", at(w.createdAt)], ["Namespace", w.namespace], ["Id", html`<span class="mono">${w.id}</span>`]]} /></section>
-    <${Loaded} of=${spec} what="The specification">${s => html`<${Code} title="As submitted" forms=${{ json: JSON.stringify(s.spec ?? s, null, 2) }} />`}<//>`;
+    <${Loaded} of=${spec} what="The specification">${s => html`<${Code} title="As submitted" forms=${formsOf(w, s)} />`}<//>`;
 }

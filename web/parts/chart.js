@@ -105,7 +105,7 @@ function options(o) {
   const longest = Math.max(4, ...o.series.map(s => s.name.length + o.format(s.points.findLast(p => p[1] !== null)?.[1] ?? 0).length + 1));
   return {
     animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
-    layout: { padding: { right: Math.min(130, longest * 6.6 + 10), top: 6 } },
+    layout: { padding: { right: o.group ? 96 : Math.min(130, longest * 6.6 + 10), top: 6 } },
     events: ["mousemove", "mouseout", "touchstart", "touchmove"],
     hover: { mode: null },
     scales: {
@@ -118,7 +118,7 @@ function options(o) {
         ticks: { ...text, autoSkip: false, maxRotation: 0, callback(value) {
           return this.stepMs >= DAY ? day(value) : clock(value);
         } } },
-      y: { type: "linear", min: 0, max: o.max, suggestedMax: 1, grid: { color: token("line") }, border: { display: false }, ticks: { ...text, maxTicksLimit: 6, callback: (value, i, all) => i > 0 && o.format(all[i - 1].value) === o.format(value) ? "" : o.format(value) } },
+      y: { type: "linear", min: 0, max: o.max, suggestedMax: o.least ?? 1, grid: { color: token("line") }, border: { display: false }, ticks: { ...text, maxTicksLimit: 6, callback: (value, i, all) => i > 0 && o.format(all[i - 1].value) === o.format(value) ? "" : o.format(value) } },
     },
   };
 }

@@ -4,10 +4,10 @@ import { html } from "../html.js";
 import { Button, Seg } from "./button.js";
 import { toast } from "./toast.js";
 
-// forms: {cli: text, curl: text, json: text}; those that are absent are left out.
+// forms: {cli: text, curl: text, json: text}; in this order; those that are absent are left out.
 export function Code({ title = "The same without the mouse", forms }) {
   const names = { cli: "CLI", curl: "curl", json: "JSON" };
-  const options = Object.keys(names).filter(k => forms[k]).map(k => ({ value: k, label: names[k] }));
+  const options = Object.keys(forms).filter(k => forms[k]).map(k => ({ value: k, label: names[k] }));
   const [form, setForm] = useState(options[0]?.value);
   const copy = () => navigator.clipboard?.writeText(forms[form]).then(() => toast("Copied."), () => toast("The browser doesn't allow copying here.", { tone: "bad" }));
   return html`<section><div class="bar"><h3>${title}</h3><span class="grow"></span>${options.length > 1 && html`<${Seg} label="Form of the command" options=${options} value=${form} onChange=${setForm} />`}<${Button} small kind="quiet" icon="copy" label="Copy" onClick=${copy} /></div>

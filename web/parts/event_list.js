@@ -28,7 +28,7 @@ export function EventList({ events, who }) {
     const date = new Date(e.createdAt).toDateString();
     const line = date !== before && html`<li class="day" key=${"day" + date}>${day(e.createdAt)}</li>`;
     before = date;
-    const [icon, tone] = REASONS[e.reason] ?? ["info", e.type === "Warning" ? "warn" : "off"];
+    const [icon, tone] = e.icon ? [e.icon, e.tone] : REASONS[e.reason] ?? ["info", e.type === "Warning" ? "warn" : "off"];
     return html`${line}<li key=${e.id ?? e.createdAt + e.message}><time datetime=${e.createdAt} data-tip=${iso(e.createdAt)}>${clock(e.createdAt)}</time><${Icon} name=${icon} tone=${tone} /><span>${who ? who(e) : null}${sentence(e, who)}${e.times > 1 && html` <span class="muted">(${e.times} times since ${clock(e.first)})</span>`}</span></li>`;
   })}</ol>`;
 }

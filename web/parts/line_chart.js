@@ -23,8 +23,8 @@ export function seriesOf(measurements, names) {
 }
 const TONES = ["ink", "accent", "info", "warn", "bad", "ok", "ink-3", "p5"];
 
-// series: [{name, tone (a token), fill, dash, points}]; format(value) -> text; group: charts that share a crosshair.
-export function LineChart({ title, series, format = String, height = 180, max, from, to, group, note, bare }) {
+// series: [{name, tone (a token), fill, dash, points}]; format(value) -> text; least: what the axis shows at least; group: charts that share a crosshair.
+export function LineChart({ title, series, format = String, height = 180, max, least, from, to, group, note, bare }) {
   const canvas = useRef(null);
   const chart = useRef(null);
   const [failed, setFailed] = useState(null);
@@ -37,7 +37,7 @@ export function LineChart({ title, series, format = String, height = 180, max, f
     load().then(({ draw }) => {
       if (gone || !canvas.current) return;
       setReady(true);
-      const options = { series, format, max, from, to, group };
+      const options = { series, format, max, least, from, to, group };
       if (chart.current) chart.current.update(options);
       else chart.current = draw(canvas.current, options);
     }, error => setFailed(error));
