@@ -144,8 +144,11 @@ static const char *plain_sentence(const struct workload_state *state, const stru
     if (state->deleted_ms)
         return arena_printf(arena, "%s was deleted.", name);
     switch (state->phase) {
-    case PHASE_CREATING:
     case PHASE_PENDING:
+        if (explanation->phase_message[0]) // that it starts again after a failure, say
+            return arena_printf(arena, "%s.", explanation->phase_message);
+        return arena_printf(arena, "%s waits for the scheduler to look at it.", name);
+    case PHASE_CREATING:
     case PHASE_RESUMING:
         return arena_printf(arena, "%s waits for the scheduler to look at it.", name);
     case PHASE_INITIALIZING:
