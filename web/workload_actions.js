@@ -3,6 +3,7 @@ import { connection, del, post } from "./api.js";
 import { refreshAll } from "./live.js";
 import { confirm } from "./parts/dialog.js";
 import { renewTables } from "./parts/table.js";
+import { take } from "./parts/table_rows.js";
 import { toast, toastError } from "./parts/toast.js";
 import { plural } from "./format.js";
 import { may } from "./session.js";
@@ -41,6 +42,7 @@ const named = list => list.length === 1 ? list[0].name : plural(list.length, "wo
 async function carryOut(list, action, said, undo) {
   try {
     await batch(list, action);
+    if (action === "delete") take(list.map(w => w.id));
     toast(said, undo ? { undo } : {});
   } catch (error) {
     toastError(error);

@@ -83,6 +83,7 @@ function Form({ kind, facts, query }) {
     for (const [key, value] of Object.entries(values)) set(key, value);
   };
   const preset = facts.computes.find(c => Object.entries(fromCompute(c.spec)).every(([key, value]) => String(v[key]) === String(value)));
+  const wrong = Object.values(check(v, kind)).filter(Boolean).length;
   const unused = facts.pools.filter(p => !v.pools.includes(p.name));
   return html`<div class="form-page"><form class="sheet" aria-label=${verb} onSubmit=${form.submit} ref=${form.form} novalidate>
     <${Section} title="Where" help="The project pays with its quota.">
@@ -109,7 +110,7 @@ function Form({ kind, facts, query }) {
       <${SelectField} label="Preemptible" size="third" ...${field("preemptibility")} options=${[{ value: "", label: firm ? "No (default)" : "Yes (default)" }, { value: "preemptible", label: "Yes" }, { value: "non-preemptible", label: "No" }]} />
       <${NumberField} label="Retries" size="third" ...${field("backoff")} placeholder="6" /><//>
     <${Problem} error=${form.problem} />
-    <div class="submit-bar"><${Verdict} ...${{ v, kind, project, facts }} /><span class="muted small hide-s">${plural(Object.values(check(v, kind)).filter(Boolean).length, "field is", "fields are")} missing or wrong</span><span class="grow"></span><${LinkButton} href="/workloads">Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy}>${verb}<//></div></form>
+    <div class="submit-bar"><${Verdict} ...${{ v, kind, project, facts }} /><span class="muted small hide-s">${wrong > 0 && `${plural(wrong, "field is", "fields are")} missing or wrong`}</span><span class="grow"></span><${LinkButton} href="/workloads">Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy}>${verb}<//></div></form>
     <${SubmissionPanel} ...${{ v, kind, project, facts, clusterId: clusterOf(v) }} /></div>`;
 }
 

@@ -22,7 +22,7 @@ export function SaveAsset({ kind, project, spec, why }) {
 
 function Ask({ kind, word, project, spec, close }) {
   const send = async values => {
-    await post(`/api/v1/asset/${kind}`, { meta: { name: values.name, description: values.description, scope: "project", projectId: Number(project.id) }, spec });
+    await post(`/api/v1/asset/${kind}`, { meta: { name: values.name, ...(values.description ? { description: values.description } : {}), scope: "project", projectId: Number(project.id) }, spec });
     refreshAll();
     toast(`The ${word} ${values.name} is saved in ${project.name}.`);
     close();

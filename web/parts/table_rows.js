@@ -16,6 +16,10 @@ export function renewTables() {
   renewed.value += 1;
 }
 
+// Rows that the person took away: they go at once, and needn't be shown as gone.
+const taken = new Set();
+export const take = ids => ids.forEach(id => taken.add(id));
+
 // Something the person is in the middle of: a menu, a dialog, a drag, marked text.
 const busy = () => document.querySelector("[data-hold], dialog[open], .dragging") || String(getSelection() ?? "").length > 0;
 
@@ -34,9 +38,10 @@ async function ask({ path, key, countPath, query }, { limit, offset, sort, filte
 // Shown rows in their order with the new content; rows that left keep their last content and are marked.
 function merge(shown, fresh, idOf) {
   const now = new Map(fresh.rows.map(r => [idOf(r), r]));
-  const rows = shown.rows.map(r => now.get(idOf(r)) ?? r);
-  const before = new Set(shown.rows.map(idOf));
-  return { ...shown, rows, total: fresh.total, left: new Set(shown.rows.map(idOf).filter(id => !now.has(id))), fresh, news: fresh.rows.filter(r => !before.has(idOf(r))).length };
+  const old = shown.rows.filter(r => now.has(idOf(r)) || !taken.has(idOf(r)));
+  const rows = old.map(r => now.get(idOf(r)) ?? r);
+  const before = new Set(old.map(idOf));
+  return { ...shown, rows, total: fresh.total, left: new Set([...before].filter(id => !now.has(id))), fresh, news: fresh.rows.filter(r => !before.has(idOf(r))).length };
 }
 
 export function useRows(source, question, kinds, idOf) {
