@@ -45,6 +45,11 @@ static const char SQL_END_ALLOCATION[] =
 static const char SQL_PUT_SAMPLE[] =
     "INSERT INTO samples (scope, scope_id, node_pool_id, metric, time_ms, value) VALUES (?, ?, ?, ?, ?, ?)"
     " ON CONFLICT DO UPDATE SET value = excluded.value";
+// Pods, events, history and allocations go with their workload.
+static const char SQL_PURGE_WORKLOADS[] =
+    "DELETE FROM workloads WHERE id IN (SELECT id FROM workloads WHERE deleted_ms > 0 AND deleted_ms < ?1 LIMIT 200)";
+static const char SQL_PURGE_EVENTS[] = "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE time_ms < ?1 "
+                                       "AND workload_id IS NULL LIMIT 20000)";
 static const char SQL_TRIM_SAMPLES[] =
     "DELETE FROM samples WHERE (scope, scope_id, node_pool_id, metric, time_ms) IN (SELECT s.scope, s.scope_id,"
     " s.node_pool_id, s.metric, s.time_ms FROM samples s WHERE s.time_ms < ?1 AND (s.scope IN ('workload', 'pod')"
@@ -255,6 +260,20 @@ int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err)
         return -1;
     db_bind_int(stmt, 1, before_ms);
     return run_and_release(conn, stmt, err);
+}
+
+int db_purge_deleted(struct db_conn *conn, int64_t before_ms, struct error *err)
+{
+    static const char *const STATEMENTS[] = {SQL_PURGE_WORKLOADS, SQL_PURGE_EVENTS};
+    for (size_t i = 0; i < sizeof(STATEMENTS) / sizeof(STATEMENTS[0]); i++) {
+        sqlite3_stmt *stmt;
+        if (db_prepare(conn, STATEMENTS[i], &stmt, err) < 0)
+            return -1;
+        db_bind_int(stmt, 1, before_ms);
+        if (run_and_release(conn, stmt, err) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 // One number by a statement with a number and, where text is not NULL, a text.

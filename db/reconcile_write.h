@@ -102,6 +102,9 @@ struct sample_row {
 int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err);
 // Drops what is older, but for the last value before the bound of what goes on. At most 20,000 rows a call.
 int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err);
+// Drops workloads that were deleted before that, with all that belongs to them, and events of nodes and the cluster
+// that are older. At most 200 workloads a call.
+int db_purge_deleted(struct db_conn *conn, int64_t before_ms, struct error *err);
 
 // The highest attempt of a workload's pods; -1 without pods.
 int db_read_last_attempt(struct db_conn *conn, int64_t workload_id, int64_t *out_attempt, struct error *err);

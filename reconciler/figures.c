@@ -439,6 +439,7 @@ void figures_of_samples(struct figures *figures, struct turn *turn, struct figur
         figures->trimmed_ms = turn->now_ms;
         changes->trim_before_ms = turn->now_ms - retention;
     }
+    turn_note_due(turn, figures->trimmed_ms + TRIM_INTERVAL_MS); // also where nothing happens any more
     if (turn->now_ms - figures->overtime_ms >= OVERTIME_INTERVAL_MS) {
         figures->overtime_ms = turn->now_ms;
         changes->is_overtime_due = true;

@@ -46,7 +46,7 @@ def test_the_only_cluster_stays(server):
 
 REFUSED = [
     ("no name", {}, 400), ("an empty name", {"name": ""}, 400), ("a name too long", {"name": "x" * 256}, 400), ("a name that is a number", {"name": 1}, 400),
-    ("a name that is taken", {"name": "simulated"}, 409),
+    ("a name that is taken", {"name": "simulated"}, 400),
 ]
 
 

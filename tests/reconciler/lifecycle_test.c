@@ -213,6 +213,14 @@ static void test_deletion(void)
     live_submit(&live, &(struct live_spec){.name = "job", .project = "team-a"});
     live_run(&live);
     check_text(live_phase(&live, "job"), "Running", "the name is free again");
+    live.now_ms += INT64_C(13) * 24 * 3600 * 1000;
+    live_run(&live);
+    check_int(live_number(&live, "SELECT count(*) FROM workloads WHERE deleted_ms > 0"), 1, "it is kept for a while");
+    live.now_ms += INT64_C(2) * 24 * 3600 * 1000;
+    live_run(&live);
+    check_int(live_number(&live, "SELECT count(*) FROM workloads WHERE deleted_ms > 0"), 0, "and gone after 14 days");
+    check_int(live_number(&live, "SELECT count(*) FROM workloads"), 1, "what lives stays");
+    check_int(live_number(&live, "SELECT count(*) FROM events WHERE reason = 'Killing'"), 0, "its events go with it");
     live_close(&live);
 }
 
