@@ -65,6 +65,6 @@ function RequestBar({ before, all, firm, project }) {
   if (parts.inQuota > 0) names.push({ from: 0, to: parts.inQuota, text: `${gpus(parts.held)} held` });
   if (shown.owed > 0) names.push({ from: parts.inQuota, to: parts.inQuota + shown.owed, text: `${gpus(shown.owed)} in quota` });
   const from = (Number.isFinite(parts.quota) ? parts.quota : parts.inQuota) + parts.over;
-  if (shown.more > 0) names.push({ from, to: from + shown.more, text: `${gpus(shown.more)} ${firm && over > 0 ? "too many" : "borrowed"}` });
+  if (shown.more > 0) names.push({ from, to: from + shown.more, text: `${gpus(shown.more)} ${(firm && over > 0) || (before.limit !== null && before.held + all > before.limit) ? "too many" : "borrowed"}` });
   return html`<${SoloBar} parts=${shown} project=${project.id} name=${project.name} names=${names} />`;
 }
