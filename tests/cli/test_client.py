@@ -54,6 +54,38 @@ def test_over_quota_quick_start_by_the_old_words(client):
     wait_status(client, a1="Running", b1="Running", b2="Running")
 
 
+def running(client, project):
+    lines = client.run("workload", "list", "-p", project, "--no-headers").splitlines()
+    return sorted(line.split()[0] for line in lines if line.split()[2] == "Running")
+
+
+def test_two_of_four_are_taken_back_at_once(client):
+    for project in ("team-a", "team-b"):
+        unit = client.server.get("/api/v1/org-unit/projects", filterBy=f"name=={project}").json["projects"][0]
+        unit["resources"][0]["gpu"]["deserved"] = 1
+        assert client.server.request("PATCH", f"/api/v1/org-unit/projects/{unit['id']}/resources", unit["resources"]).status == 200
+    for number in range(1, 5):
+        client.run("submit", f"a{number}", "-i", "x", "-g", "1", "-p", "team-a")
+    client.server.wait_for("team-a fills the cluster", lambda: running(client, "team-a") == ["a1", "a2", "a3", "a4"])
+    for number in range(1, 5):
+        client.run("submit", f"b{number}", "-i", "x", "-g", "1", "-p", "team-b")
+    client.server.wait_for("two and two", lambda: len(running(client, "team-a")) == 2 and len(running(client, "team-b")) == 2)
+    client.run("delete", running(client, "team-b")[0], "-p", "team-b")
+    client.server.wait_for("a waiting one of team-b follows", lambda: len(running(client, "team-a")) == 2 and len(running(client, "team-b")) == 2)
+
+
+def test_a_single_job_is_moved_to_make_room(client):
+    for name, project in (("c1", "team-a"), ("c2", "team-a"), ("c3", "team-b")):
+        client.run("training", "submit", name, "-i", "x", "-g", "1", "-p", project)
+    wait_status(client, c1="Running", c2="Running", c3="Running")
+    client.run("training", "delete", "c1", "-p", "team-a", "-y")
+    client.server.wait_for("it is gone", lambda: "c1" not in statuses(client))
+    client.run("training", "submit", "big", "-i", "x", "-g", "2", "-p", "team-b")
+    wait_status(client, c2="Running", c3="Running", big="Running")
+    moved = client.run("describe", "c2", "-p", "team-a") + client.run("describe", "c3", "-p", "team-b")
+    assert "Consolidated" in moved
+
+
 def exercise(client, training):
     wait_status(client, **{training: "Running"})
     client.run("submit", "jupyter-workspace", "--project", "project-b", "--image", "jupyter/tensorflow-notebook", "--gpu", "4",

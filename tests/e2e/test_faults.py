@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-ROUNDS = 300 if os.environ.get("PRORATA_LONG") else 20
+ROUNDS = 1000 if os.environ.get("PRORATA_LONG") else 20
 
 
 def held_devices(server):
