@@ -71,6 +71,7 @@ def test_flag_over_environment_over_file(make_server, folder):
     path = folder / "prorata.yaml"
     path.write_text("log-format: json\nlog-level: debug\n")
     server = make_server("--config", str(path), "--log-level", "info", environment={"PRORATA_LOG_LEVEL": "error"})
+    server.sign_in() # each request is a line
     log = server.log.read_text()
     assert '"level":"info"' in log and '"level":"debug"' not in log
 
