@@ -11,7 +11,7 @@ struct round {
     struct cycle *cycle;
     struct pool *pool;
     const struct eviction_action *action;
-    struct workload **waiting;
+    struct workload **waiting; // counted again only after a commit: nothing else changes who waits
     size_t waiting_count;
     struct workload **candidates;
 };
@@ -85,7 +85,6 @@ static bool try_one(struct round *round, struct workload *workload)
         count = cap_candidates(round, count, cycle->snapshot->settings.max_consolidation_victims);
     const struct frozen_queues frozen =
         cycle->action == ACTION_RECLAIM ? fairness_freeze(cycle, round->pool) : (struct frozen_queues){0};
-    round->waiting_count = allocate_candidates(round->pool, round->waiting);
     struct search search = {.cycle = cycle,
                             .pool = round->pool,
                             .workload = workload,
@@ -104,6 +103,7 @@ static bool try_one(struct round *round, struct workload *workload)
                                             .context = &search};
         statement_commit(cycle, round->pool->index, reasons);
         cycle->counts[cycle->action].workloads_placed++;
+        round->waiting_count = allocate_candidates(round->pool, round->waiting);
     } else if (was_cut) {
         note_cut(round, &search);
     } else if (round->action->explain_nobody) {
@@ -117,15 +117,14 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
 {
     const size_t workload_count = cycle->snapshot->workload_count;
     struct round round = {.cycle = cycle, .pool = pool, .action = action};
-    struct workload **pending = arena_array(cycle->arena, pool->waiting_count, sizeof *pending);
-    const size_t pending_count = allocate_candidates(pool, pending);
-    if (pending_count == 0)
-        return;
     round.waiting = arena_array(cycle->arena, pool->waiting_count, sizeof *round.waiting);
+    round.waiting_count = allocate_candidates(pool, round.waiting);
+    if (round.waiting_count == 0)
+        return;
     round.candidates = arena_array(cycle->arena, workload_count, sizeof *round.candidates);
     struct walk walk;
-    walk_open(&walk, cycle, pool, WALK_SERVE, pending, pending_count, cycle->snapshot->settings.depth[cycle->action],
-              cycle->arena);
+    walk_open(&walk, cycle, pool, WALK_SERVE, round.waiting, round.waiting_count,
+              cycle->snapshot->settings.depth[cycle->action], cycle->arena);
     for (struct workload *workload = walk_next(&walk); workload; workload = walk_next(&walk)) {
         if (try_one(&round, workload))
             return;
