@@ -136,3 +136,45 @@ for (const [title, training, pods, why] of [
   await page.waitForFunction(n => [...document.querySelectorAll("#details tbody tr")].filter(r => r.cells[1].textContent === "Running").length === n, pods);
   assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
 });
+
+test("a single job is moved to make room for one of two GPUs", async t => {
+  const { page } = await begin(t);
+  for (const [name, project] of [["c1", "team-a"], ["c2", "team-a"], ["c3", "team-b"]]) {
+    await submitByMouse(page, { name, project, size: "one-gpu" });
+    await status(page, name, "Running");
+  }
+  await openRow(page, "c1");
+  await deleteOpen(page, "c1");
+  await submitByMouse(page, { name: "big", project: "team-b", size: "two-gpus" });
+  for (const name of ["big", "c2", "c3"]) await status(page, name, "Running");
+  const told = [];
+  for (const name of ["c2", "c3"]) {
+    await openRow(page, name);
+    await tab(page, "Events");
+    told.push(await events(page));
+  }
+  assert.match(told.join("\n"), /moves to .* for big of project team-b/i);
+  await shoot(page, "consolidation-events");
+});
+
+// The quotas are one GPU each: set by the page's own call, for the form has tests of its own (manage.test.mjs).
+const lowerQuota = (page, name) => page.evaluate(async project => {
+  const headers = { "Content-Type": "application/json", "X-Prorata-Request": "1" };
+  const { projects: [unit] } = await (await fetch(`/api/v1/org-unit/projects?filterBy=name==${project}`)).json();
+  unit.resources[0].gpu.deserved = 1;
+  return (await fetch(`/api/v1/org-unit/projects/${unit.id}/resources`, { method: "PATCH", headers, body: JSON.stringify(unit.resources) })).status;
+}, name);
+
+test("four borrowed GPUs are shared two and two when the other project asks", async t => {
+  const { page } = await begin(t);
+  for (const project of ["team-a", "team-b"]) assert.equal(await lowerQuota(page, project), 200);
+  for (const name of ["a1", "a2", "a3", "a4"]) {
+    await submitByMouse(page, { name, project: "team-a", size: "one-gpu" });
+    await status(page, name, "Running");
+  }
+  for (const name of ["b1", "b2", "b3", "b4"]) await submitByMouse(page, { name, project: "team-b", size: "one-gpu" });
+  await menu(page, "Overview");
+  await share(page, "team-a", "2 / 1 1 borrowed");
+  await share(page, "team-b", "2 / 1 1 borrowed");
+  await shoot(page, "two-and-two");
+});
