@@ -358,6 +358,7 @@ int cycle_open(const struct snapshot *snapshot, struct arena *arena, struct cycl
     struct cycle *cycle = arena_alloc(arena, sizeof *cycle);
     cycle->snapshot = snapshot;
     cycle->arena = arena;
+    cycle->good_until_ms = INT64_MAX;
     cycle->log = arena_alloc(arena, sizeof *cycle->log);
     cycle->journal = arena_alloc(arena, sizeof *cycle->journal);
     cycle->nodes = arena_array(arena, snapshot->node_count, sizeof *cycle->nodes);

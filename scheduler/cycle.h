@@ -195,7 +195,19 @@ struct cycle {
     struct plan_search_cut *cuts;
     size_t cut_count;
     size_t cut_capacity;
+    int64_t good_until_ms; // see plan.h
 };
+
+// Whoever looks at the clock says when it would have seen another answer: until_ms, if that is still to come. Every use
+// of snapshot->now_ms on which a decision hangs goes with a call of this.
+static inline bool cycle_is_before(struct cycle *cycle, int64_t until_ms)
+{
+    if (cycle->snapshot->now_ms >= until_ms)
+        return false;
+    if (until_ms < cycle->good_until_ms)
+        cycle->good_until_ms = until_ms;
+    return true;
+}
 
 // Checks the snapshot and builds the state that it describes.
 int cycle_open(const struct snapshot *snapshot, struct arena *arena, struct cycle **out_cycle, struct error *err);

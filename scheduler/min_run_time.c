@@ -23,7 +23,7 @@ static int64_t min_run_time(const struct cycle *cycle, const struct pool *pool, 
                      pool->spec->reclaim_min_run_time_ms);
 }
 
-int64_t min_run_time_protects_until(const struct cycle *cycle, const struct pool *pool, const struct workload *victim,
+int64_t min_run_time_protects_until(struct cycle *cycle, const struct pool *pool, const struct workload *victim,
                                     const struct workload *other)
 {
     if (victim->last_start_ms == SNAPSHOT_TIME_NONE)
@@ -32,7 +32,7 @@ int64_t min_run_time_protects_until(const struct cycle *cycle, const struct pool
     int64_t until;
     if (protected_ms <= 0 || __builtin_add_overflow(victim->last_start_ms, protected_ms, &until))
         return SNAPSHOT_TIME_NONE;
-    return cycle->snapshot->now_ms < until ? until : SNAPSHOT_TIME_NONE;
+    return cycle_is_before(cycle, until) ? until : SNAPSHOT_TIME_NONE;
 }
 
 bool min_run_time_can_shrink(const struct workload *victim)

@@ -3,7 +3,7 @@
 #include "scheduler/search.h"
 
 // When the victim's protection from the other workload ends; SNAPSHOT_TIME_NONE where it is not protected now.
-int64_t min_run_time_protects_until(const struct cycle *cycle, const struct pool *pool, const struct workload *victim,
+int64_t min_run_time_protects_until(struct cycle *cycle, const struct pool *pool, const struct workload *victim,
                                     const struct workload *other);
 // Whether the victim can give up pods and keep its minimum: then it stays a candidate although it is protected.
 bool min_run_time_can_shrink(const struct workload *victim);

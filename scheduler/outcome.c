@@ -204,5 +204,6 @@ struct plan *outcome_make(struct cycle *cycle)
     plan->search_cuts = cycle->cuts;
     plan->search_cut_count = cycle->cut_count;
     memcpy(plan->actions, cycle->counts, sizeof plan->actions);
+    plan->good_until_ms = cycle->good_until_ms;
     return plan;
 }

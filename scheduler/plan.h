@@ -165,4 +165,8 @@ struct plan {
     const struct plan_search_cut *search_cuts;
     size_t search_cut_count;
     struct plan_action_counts actions[ACTION_COUNT];
+    // The earliest later time at which the same snapshot may give other decisions: a protection or delay that ends, a
+    // grace that runs out. Durations in the snapshot (stale_ms) grow with the clock; a workload that is stale now keeps
+    // its time. INT64_MAX: nothing hangs on the clock. Times and run times in texts go on all the same.
+    int64_t good_until_ms;
 };

@@ -12,7 +12,7 @@ bool preemption_delay_allows(struct cycle *cycle, const struct pool *pool, struc
         start = spec->last_eviction_ms;
     int64_t until;
     if (spec->preemption_delay_ms <= 0 || __builtin_add_overflow(start, spec->preemption_delay_ms, &until) ||
-        cycle->snapshot->now_ms >= until)
+        !cycle_is_before(cycle, until))
         return true;
     struct plan_explanation explanation =
         explain_blank(pool, EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED, NULL, RESOURCE_GPU);

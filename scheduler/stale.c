@@ -30,13 +30,17 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
                         needed, workload->counts.used == 1 ? "is" : "are");
 }
 
-static bool is_over_grace(const struct cycle *cycle, const struct workload *workload)
+static bool is_over_grace(struct cycle *cycle, const struct workload *workload)
 {
     const struct snapshot_workload *spec = workload->spec;
     const int64_t grace = spec->staleness_grace_ms != SNAPSHOT_TIME_NONE ? spec->staleness_grace_ms
                                                                          : cycle->snapshot->settings.staleness_grace_ms;
     const int64_t stale = spec->stale_ms != SNAPSHOT_TIME_NONE ? spec->stale_ms : 0;
-    return grace >= 0 && stale >= grace;
+    int64_t left, until;
+    if (grace < 0 || __builtin_sub_overflow(grace, stale, &left) ||
+        __builtin_add_overflow(cycle->snapshot->now_ms, left, &until))
+        return false;
+    return !cycle_is_before(cycle, until);
 }
 
 void stale_run(struct cycle *cycle, struct pool *pool)
