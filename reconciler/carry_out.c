@@ -90,6 +90,7 @@ static void evict_pod(struct turn *turn, struct cache_pod *pod, const struct liv
     const char *message = arena_printf(turn->arena, "%s: %s", pod->name, decision->why);
     workload->phase_message = arena_printf(turn->arena, "%s: %s%s", words->reason, words->verb, whom);
     turn_add_pod_event(turn, pod, EVENT_WARNING, words->reason, "scheduler", message);
+    receipt_add(turn, live, decision);
     turn_release_pod(turn, pod, words->reason);
     pod->message = message;
     workload->last_eviction_ms = turn->now_ms;

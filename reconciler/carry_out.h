@@ -10,6 +10,8 @@ int plan_check(const struct snapshot *snapshot, const struct plan *plan, struct 
 // Which decisions come to nothing: a pod that one action binds and a later one evicts never starts and stays pending.
 bool *plan_undone(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena);
 void carry_out(struct turn *turn, const struct live_snapshot *live, const struct plan *plan);
+// What an eviction costs, and for whom; before the pod is told to stop.
+void receipt_add(struct turn *turn, const struct live_snapshot *live, const struct plan_decision *decision);
 // The texts of why workloads wait: pendingSchedulingMessages and the explanation, where they are not what was written
 // last.
 void explain_all(struct turn *turn, const struct live_snapshot *live, const struct plan *plan);

@@ -223,6 +223,14 @@ static int write_events(struct db_conn *conn, const struct turn *turn, struct er
     return 0;
 }
 
+static int write_receipts(struct db_conn *conn, const struct turn *turn, struct error *err)
+{
+    for (size_t i = 0; i < turn->receipt_count; i++)
+        if (db_add_receipt(conn, &turn->receipts[i], err) < 0)
+            return -1;
+    return 0;
+}
+
 static int write_figures(struct db_conn *conn, const struct turn *turn, const struct figure_changes *changes,
                          struct error *err)
 {
@@ -331,7 +339,8 @@ int commit_write(struct db_conn *conn, void *context, struct error *err)
     int64_t expired;
     if (commit->expire_before_ms && db_expire_workloads(conn, commit->expire_before_ms, &expired, err) < 0)
         return -1;
-    if (create_pods(conn, turn, err) < 0 || write_events(conn, turn, err) < 0 || write_nodes(conn, turn, err) < 0)
+    if (create_pods(conn, turn, err) < 0 || write_events(conn, turn, err) < 0 || write_receipts(conn, turn, err) < 0 ||
+        write_nodes(conn, turn, err) < 0)
         return -1;
     if (finish_projects(conn, turn, err) < 0)
         return -1;

@@ -67,6 +67,13 @@ void turn_order(struct turn *turn, struct cache_pod *pod, enum backend_verb verb
     turn->orders[turn->order_count++] = (struct turn_order){pod, verb};
 }
 
+void turn_add_receipt(struct turn *turn, const struct receipt_row *receipt)
+{
+    turn->receipts = arena_grow(turn->arena, turn->receipts, &turn->receipt_capacity, turn->receipt_count + 1,
+                                sizeof(*turn->receipts));
+    turn->receipts[turn->receipt_count++] = *receipt;
+}
+
 void turn_add_node_state(struct turn *turn, const char *name, bool ready, const char *reason)
 {
     turn->node_states = arena_grow(turn->arena, turn->node_states, &turn->node_state_capacity,

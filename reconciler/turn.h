@@ -2,6 +2,7 @@
 // objects are changed in place and marked as touched.
 #pragma once
 #include "backends/backend.h"
+#include "db/receipts.h"
 #include "reconciler/cache.h"
 #include "reconciler/reconciler.h"
 
@@ -52,6 +53,8 @@ struct turn {
     size_t transition_count, transition_capacity;
     struct turn_creation *creations;
     size_t creation_count, creation_capacity;
+    struct receipt_row *receipts;
+    size_t receipt_count, receipt_capacity;
     struct turn_order *orders;
     size_t order_count, order_capacity;
     struct turn_node_state *node_states;
@@ -73,6 +76,7 @@ void turn_add_workload_event(struct turn *turn, const struct cache_workload *wor
 void turn_create_pod(struct turn *turn, const struct cache_workload *workload, bool is_master, int64_t pod_index,
                      int64_t attempt);
 void turn_order(struct turn *turn, struct cache_pod *pod, enum backend_verb verb);
+void turn_add_receipt(struct turn *turn, const struct receipt_row *receipt);
 void turn_add_node_state(struct turn *turn, const char *name, bool ready, const char *reason);
 // Changes the phase in memory and notes the record; nothing where it is the same.
 void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum workload_phase phase, const char *message);

@@ -341,6 +341,35 @@ CREATE TABLE allocations (
 CREATE INDEX allocations_time ON allocations(started_ms);
 CREATE INDEX allocations_pod ON allocations(pod_id);
 
+-- What each eviction cost, and for whom: written with the plan, gone with the workload.
+CREATE TABLE receipts (
+    id INTEGER PRIMARY KEY,
+    workload_id INTEGER NOT NULL REFERENCES workloads(id) ON DELETE CASCADE,
+    project_id INTEGER NOT NULL,
+    department_id INTEGER NOT NULL,
+    pod_name TEXT NOT NULL,
+    time_ms INTEGER NOT NULL,
+    action TEXT NOT NULL, -- reclaim, preempt, consolidation, stalegangeviction, allocate
+    rule TEXT NOT NULL, -- what allowed it
+    node_pool_name TEXT NOT NULL,
+    node_name TEXT NOT NULL,
+    gpu_milli INTEGER NOT NULL,
+    gpu_indices_json TEXT NOT NULL DEFAULT '[]',
+    beneficiary_id INTEGER, -- workloads.id, as long as it lives; NULL: nobody
+    beneficiary_uuid TEXT,
+    beneficiary_name TEXT,
+    beneficiary_project_id INTEGER,
+    beneficiary_project_name TEXT,
+    is_moved INTEGER NOT NULL, -- it got another place at once
+    lost_ms INTEGER NOT NULL, -- run time since start
+    sentence TEXT NOT NULL,
+    victim_queue_json TEXT, -- {"deserved","fairShare","allocatedBefore","allocatedAfter"} of the project that gave
+    beneficiary_queue_json TEXT -- and of the one that got
+) STRICT;
+CREATE INDEX receipts_workload ON receipts(workload_id, id);
+CREATE INDEX receipts_project ON receipts(project_id, id);
+CREATE INDEX receipts_time ON receipts(time_ms, id);
+
 -- Step functions: a row where a value changed. scope: cluster, nodepool, node, project, department, workload, pod.
 CREATE TABLE samples (
     scope TEXT NOT NULL,
