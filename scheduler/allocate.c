@@ -7,8 +7,6 @@
 #include "scheduler/topology.h"
 #include "scheduler/unit.h"
 
-#include <stdlib.h>
-
 struct placing {
     struct cycle *cycle;
     const struct pool *pool;
@@ -115,7 +113,7 @@ bool allocate_workload(struct cycle *cycle, const struct pool *pool, struct work
     return false;
 }
 
-static bool is_candidate(const struct workload *workload)
+bool allocate_is_candidate(const struct workload *workload)
 {
     const struct snapshot_workload *spec = workload->spec;
     if (workload->counts.pending == 0 || spec->deleting || workload->lost_pod)
@@ -127,7 +125,7 @@ size_t allocate_candidates(const struct pool *pool, struct workload **out_worklo
 {
     size_t count = 0;
     for (size_t i = 0; i < pool->waiting_count; i++) {
-        if (is_candidate(pool->waiting[i]))
+        if (allocate_is_candidate(pool->waiting[i]))
             out_workloads[count++] = pool->waiting[i];
     }
     return count;
@@ -144,6 +142,14 @@ static bool must_wait(const struct workload *workload)
     return false;
 }
 
+void allocate_commit(struct cycle *cycle, struct pool *pool, struct workload *workload)
+{
+    cycle->counts[ACTION_ALLOCATE].workloads_placed++;
+    if (must_wait(workload))
+        statement_promise_all(cycle, workload, 0);
+    statement_commit(cycle, pool->index, explain_allocation());
+}
+
 static bool try_workload(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
     const struct node_set set = pool_nodes(pool);
@@ -153,45 +159,8 @@ static bool try_workload(struct cycle *cycle, struct pool *pool, struct workload
         explain_refused(cycle, pool, workload, &attempt);
         return false;
     }
-    if (must_wait(workload))
-        statement_promise_all(cycle, workload, 0);
-    statement_commit(cycle, pool->index, explain_allocation());
-    cycle->counts[ACTION_ALLOCATE].workloads_placed++;
+    allocate_commit(cycle, pool, workload);
     return true;
-}
-
-static int compare_promises(const void *a, const void *b)
-{
-    const struct workload *const *one = a, *const *other = b;
-    const uint32_t left = (*one)->spec->promise, right = (*other)->spec->promise;
-    return left != right ? (left > right) - (left < right)
-                         : ((*one)->index > (*other)->index) - ((*one)->index < (*other)->index);
-}
-
-// Tries the workload on its pools in order of preference; those that are known to hold something of it only there.
-static void keep_promise(struct cycle *cycle, struct workload *workload)
-{
-    for (size_t i = 0; i < workload->spec->node_pool_count; i++) {
-        struct pool *pool = &cycle->pools[workload->spec->node_pools[i]];
-        if ((workload->home == SNAPSHOT_NONE || workload->home == pool->index) && is_candidate(workload) &&
-            try_workload(cycle, pool, workload))
-            return;
-    }
-}
-
-void allocate_keep_promises(struct cycle *cycle)
-{
-    const struct snapshot *snapshot = cycle->snapshot;
-    struct workload **promised = arena_array(cycle->arena, snapshot->workload_count, sizeof *promised);
-    size_t count = 0;
-    for (size_t i = 0; i < snapshot->workload_count; i++) {
-        if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)
-            promised[count++] = &cycle->workloads[i];
-    }
-    qsort(promised, count, sizeof *promised, compare_promises);
-    cycle->action = ACTION_ALLOCATE;
-    for (size_t i = 0; i < count; i++)
-        keep_promise(cycle, promised[i]);
 }
 
 void allocate_run(struct cycle *cycle, struct pool *pool)

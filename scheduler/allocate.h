@@ -25,8 +25,9 @@ bool allocate_workload(struct cycle *cycle, const struct pool *pool, struct work
 // The workloads that the pool's actions may place in this round: pending pods, ready, not being deleted, nothing lost.
 size_t allocate_candidates(const struct pool *pool, struct workload **out_workloads);
 
-// Before anything else: workloads with a promise from the cycle before are tried first, in the order of the promises,
-// by the ordinary rules. In any pool of theirs: the promise may stand in one that others come to earlier.
-void allocate_keep_promises(struct cycle *cycle);
+// Whether it may be placed at all in this cycle.
+bool allocate_is_candidate(const struct workload *workload);
+// Keeps what the open statement placed of the workload; a gang that has to wait for a place waits as a whole.
+void allocate_commit(struct cycle *cycle, struct pool *pool, struct workload *workload);
 // The action.
 void allocate_run(struct cycle *cycle, struct pool *pool);

@@ -145,6 +145,8 @@ static int check_pod(const struct snapshot *snapshot, const struct snapshot_work
     const bool stands = pod_status_is_used(pod->status) && pod->status != SNAPSHOT_POD_PIPELINED;
     if (stands && pod->node >= snapshot->node_count)
         return error_set(err, ERROR_INVALID, "pod %s: %s on no node", pod->name, snapshot_pod_status_name(pod->status));
+    if (pod->status == SNAPSHOT_POD_PIPELINED && pod->node != SNAPSHOT_NONE && pod->node >= snapshot->node_count)
+        return error_set(err, ERROR_INVALID, "pod %s: promised no node that is there", pod->name);
     return check_extended(snapshot, pod->extended, pod->extended_count, "pod", pod->name, err);
 }
 

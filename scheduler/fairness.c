@@ -276,3 +276,34 @@ bool fairness_allows(struct search *search, const struct scenario *scenario)
         check.departments[d].amounts = check.frozen->departments[d];
     return take_all(&check, scenario) && levels_allow(&check);
 }
+
+// Whether the victim, which waits now, would at once be entitled to take back what it lost: it stays within its fair
+// share, its side within quota, and the reclaimer's side is beyond its own.
+static bool may_take_back(const struct search *search, struct workload *victim)
+{
+    struct queue *own, *other, *queue = cycle_queue(search->pool, victim);
+    find_leveled(cycle_queue(search->pool, search->workload), queue, &own, &other);
+    if (!exceeds_deserved(own, own->allocated))
+        return false;
+    unit_find(search->cycle, victim);
+    const struct amounts requested = unit_amounts(search->cycle, victim, search->pool->smallest_gpu_memory_mib);
+    return amounts_are_within(amounts_add(queue->allocated, requested), queue->fair_share) &&
+           !exceeds_deserved(other, amounts_add(other->allocated, requested));
+}
+
+bool fairness_lasts(struct search *search, const struct scenario *scenario)
+{
+    struct cycle *cycle = search->cycle;
+    if (!search->workload->spec->preemptible || search->pending_count < search->unit_count)
+        return true;
+    uint32_t last = SNAPSHOT_NONE;
+    for (size_t i = 0; i < scenario->count; i++) {
+        const struct pod *pod = &cycle->pods[scenario->pods[i]];
+        if (!pod->state.evicted || pod->workload == last)
+            continue;
+        last = pod->workload;
+        if (may_take_back(search, &cycle->workloads[last]))
+            return false;
+    }
+    return true;
+}

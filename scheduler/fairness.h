@@ -19,3 +19,6 @@ struct frozen_queues {
 struct frozen_queues fairness_freeze(struct cycle *cycle, const struct pool *pool);
 // The validator of a simulated scenario; the search's context is its struct frozen_queues.
 bool fairness_allows(struct search *search, const struct scenario *scenario);
+// Ours: whether a reclaim beyond what the reclaimer deserves lasts, that is no victim of it would be entitled by the same
+// rules to take the place back. Else two projects could take it in turn for ever.
+bool fairness_lasts(struct search *search, const struct scenario *scenario);

@@ -181,3 +181,21 @@ enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool
         return NODE_POD_AFFINITY;
     return NODE_ACCEPTS;
 }
+
+bool placement_place_at(struct cycle *cycle, const struct pool *pool, struct pod *pod)
+{
+    struct candidate promised = {.node = &cycle->nodes[pod->spec->node]};
+    if (promised.node->spec->node_pool != pool->index ||
+        placement_refusal(cycle, pool, pod, promised.node) != NODE_ACCEPTS)
+        return false;
+    promised.fit = node_fit_pod(promised.node, pod);
+    if (pod->request.shared_devices == 0 || pod->spec->gpu_group_count != pod->request.shared_devices) {
+        place_on(cycle, pool, pod, &promised, false);
+        return true;
+    }
+    struct device_choice choice;
+    if (!shared_device_choose_named(promised.node, pod, cycle->arena, &choice))
+        return false;
+    statement_place(cycle, pod->index, &choice.place, choice.waits || !promised.fit.fits_now);
+    return true;
+}

@@ -18,6 +18,10 @@ struct node_set {
 bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
                      bool promise_only);
 
+// Places the pod where the cycle before promised it a place: on the node of its spec and, for a shared request, on the
+// devices of these groups. False where it does not fit there.
+bool placement_place_at(struct cycle *cycle, const struct pool *pool, struct pod *pod);
+
 // Why this node does not take the pod as things stand; NODE_ACCEPTS where it would.
 enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
                                     const struct node *node);

@@ -63,7 +63,8 @@ static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *w
 
 static bool is_lawful(struct search *search, const struct scenario *scenario)
 {
-    return fairness_allows(search, scenario) && min_run_time_allows(search, scenario);
+    return fairness_allows(search, scenario) && min_run_time_allows(search, scenario) &&
+           fairness_lasts(search, scenario);
 }
 
 static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)

@@ -8,6 +8,7 @@
 #include "scheduler/node.h"
 #include "scheduler/outcome.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/promises.h"
 #include "scheduler/queue.h"
 #include "scheduler/unit.h"
 
@@ -136,7 +137,7 @@ int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct 
     if (has_action(snapshot, ACTION_ALLOCATE) && has_promise(snapshot)) {
         for (size_t p = 0; p < snapshot->node_pool_count; p++)
             open_pool(cycle, &cycle->pools[p], 0);
-        allocate_keep_promises(cycle);
+        promises_keep(cycle);
     }
     size_t rounds = 1;
     for (size_t i = 0; i < snapshot->workload_count; i++) {

@@ -159,3 +159,29 @@ struct device_choice shared_device_choose(struct node *node, const struct reques
     choice.place = (struct place){.node = node->index, .shared_count = count, .shared = devices};
     return choice;
 }
+
+bool shared_device_choose_named(struct node *node, const struct pod *pod, struct arena *arena,
+                                struct device_choice *out_choice)
+{
+    const struct request *request = &pod->request;
+    const int64_t memory = request_memory_mib(request, node);
+    uint32_t *devices = arena_array(arena, request->shared_devices, sizeof *devices);
+    int64_t opened = 0;
+    bool waits = false;
+    for (uint32_t i = 0; i < request->shared_devices; i++) {
+        devices[i] = shared_device_find(node, pod->spec->gpu_groups[i], arena);
+        const struct shared_device *device = &node->shared[devices[i]];
+        if (!shared_device_is_used(device))
+            opened++;
+        else if (!shared_device_fits(node, device, memory))
+            return false;
+        else
+            waits = waits || node->gpu_memory_mib - device->allocated_mib < memory || device->allocated_mib == 0;
+    }
+    if (opened > node_free(node, DIMENSION_GPU) || opened + 1 > node_free(node, DIMENSION_PODS))
+        return false;
+    waits = waits || opened > node->idle[DIMENSION_GPU] || opened + 1 > node->idle[DIMENSION_PODS];
+    *out_choice = (struct device_choice){
+        .place = {.node = node->index, .shared_count = request->shared_devices, .shared = devices}, .waits = waits};
+    return true;
+}

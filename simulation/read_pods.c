@@ -244,7 +244,8 @@ static int resolve_node(struct reader *reader, const struct place *object, struc
         return place_error(&place, err, "missing, and a pod that is %s holds a node",
                            snapshot_pod_status_name(pod->status));
     bool held_one = pod->status == SNAPSHOT_POD_SUCCEEDED || pod->status == SNAPSHOT_POD_FAILED;
-    if (!given || (!status_holds_node(pod->status) && !held_one))
+    bool promised_one = pod->status == SNAPSHOT_POD_PIPELINED;
+    if (!given || (!status_holds_node(pod->status) && !held_one && !promised_one))
         return 0;
     return names_resolve(&place, "node", snapshot->nodes, snapshot->node_count, sizeof *snapshot->nodes, &pod->node,
                          err);

@@ -58,16 +58,18 @@ static void advance_pod(struct snapshot_pod *pod, const struct plan_pod *planned
         pod->status = SNAPSHOT_POD_RUNNING;
         pod->started_ms = now_ms;
     }
-    if (planned->status == SNAPSHOT_POD_PIPELINED || (planned->status == SNAPSHOT_POD_RELEASING && !deleting)) {
+    if (planned->status == SNAPSHOT_POD_RELEASING && !deleting)
         pod->status = SNAPSHOT_POD_PENDING;
+    if (pod->status == SNAPSHOT_POD_PENDING || pod->status == SNAPSHOT_POD_PIPELINED)
         pod->started_ms = SNAPSHOT_TIME_NONE;
-    }
     if (pod->status == SNAPSHOT_POD_PENDING || pod->status == SNAPSHOT_POD_GATED) {
         pod->node = SNAPSHOT_NONE;
         copy_devices(pod, &(struct plan_devices){0}, arena);
     } else {
         copy_devices(pod, &planned->devices, arena);
     }
+    if (pod->status == SNAPSHOT_POD_PIPELINED)
+        pod->gpu_index_count = 0; // which of them it will be is found when it starts
 }
 
 static void advance_workload(struct snapshot_workload *workload, const struct plan_workload *planned)

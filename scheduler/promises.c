@@ -1,0 +1,117 @@
+#include "scheduler/promises.h"
+
+#include "base/arena.h"
+#include "scheduler/allocate.h"
+#include "scheduler/explain.h"
+#include "scheduler/pod_status.h"
+#include "scheduler/statement.h"
+#include "scheduler/unit.h"
+
+#include <stdlib.h>
+
+static bool has_promised_place(const struct pod *pod)
+{
+    return pod->spec->status == SNAPSHOT_POD_PIPELINED && pod->spec->node != SNAPSHOT_NONE;
+}
+
+// Places the next unit where it was promised to stand. False: it does not fit there any more, or a pod of it has no
+// such place; nothing is changed.
+static bool place_as_promised(struct cycle *cycle, const struct pool *pool, struct workload *workload, bool *out_waits)
+{
+    unit_find(cycle, workload);
+    const struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    if (workload->unit_count == 0 ||
+        queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible).queue)
+        return false;
+    const size_t checkpoint = statement_checkpoint(cycle);
+    *out_waits = false;
+    for (uint32_t i = 0; i < workload->unit_count; i++) {
+        struct pod *pod = &cycle->pods[workload->unit[i]];
+        if (!has_promised_place(pod) || !placement_place_at(cycle, pool, pod)) {
+            statement_roll_back(cycle, checkpoint);
+            unit_find(cycle, workload);
+            return false;
+        }
+        *out_waits = *out_waits || pod->state.status == SNAPSHOT_POD_PIPELINED;
+    }
+    return true;
+}
+
+static bool place_anywhere(struct cycle *cycle, const struct pool *pool, struct workload *workload, bool *out_waits)
+{
+    const struct node_set set = pool_nodes(pool);
+    const uint32_t promised = workload->counts.held - workload->counts.allocated;
+    if (!allocate_workload(cycle, pool, workload, &set, false, NULL))
+        return false;
+    *out_waits = workload->counts.held - workload->counts.allocated > promised;
+    return true;
+}
+
+// The next unit, by the first way that starts it now, else by the first that promises it a place.
+static bool keep_unit(struct cycle *cycle, struct pool *pool, struct workload *workload)
+{
+    bool (*const ways[])(struct cycle *, const struct pool *, struct workload *,
+                         bool *) = {place_as_promised, place_anywhere};
+    for (int may_wait = 0; may_wait < 2; may_wait++) {
+        for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+            const size_t checkpoint = statement_checkpoint(cycle);
+            bool waits;
+            if (!ways[i](cycle, pool, workload, &waits))
+                continue;
+            if (!waits || may_wait) {
+                allocate_commit(cycle, pool, workload);
+                return true;
+            }
+            statement_roll_back(cycle, checkpoint);
+        }
+    }
+    return false;
+}
+
+static bool has_promised_pod(const struct cycle *cycle, const struct workload *workload)
+{
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
+        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
+        if (pod->state.status == SNAPSHOT_POD_PENDING && pod->spec->status == SNAPSHOT_POD_PIPELINED)
+            return true;
+    }
+    return false;
+}
+
+// In its pools in order of preference; where it holds something already, only there. As many units as were promised.
+static void keep(struct cycle *cycle, struct workload *workload)
+{
+    for (size_t i = 0; i < workload->spec->node_pool_count; i++) {
+        struct pool *pool = &cycle->pools[workload->spec->node_pools[i]];
+        if ((workload->home != SNAPSHOT_NONE && workload->home != pool->index) || !allocate_is_candidate(workload))
+            continue;
+        if (!keep_unit(cycle, pool, workload))
+            continue;
+        while (has_promised_pod(cycle, workload) && keep_unit(cycle, pool, workload))
+            ;
+        return;
+    }
+}
+
+static int compare_promises(const void *a, const void *b)
+{
+    const struct workload *const *one = a, *const *other = b;
+    const uint32_t left = (*one)->spec->promise, right = (*other)->spec->promise;
+    return left != right ? (left > right) - (left < right)
+                         : ((*one)->index > (*other)->index) - ((*one)->index < (*other)->index);
+}
+
+void promises_keep(struct cycle *cycle)
+{
+    const struct snapshot *snapshot = cycle->snapshot;
+    struct workload **promised = arena_array(cycle->arena, snapshot->workload_count, sizeof *promised);
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->workload_count; i++) {
+        if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)
+            promised[count++] = &cycle->workloads[i];
+    }
+    qsort(promised, count, sizeof *promised, compare_promises);
+    cycle->action = ACTION_ALLOCATE;
+    for (size_t i = 0; i < count; i++)
+        keep(cycle, promised[i]);
+}
