@@ -58,7 +58,7 @@ for (const name of ["swagger-ui.css", "swagger-ui-bundle.js"]) await copyFile(jo
 
 // Licences of what is shipped, in one file.
 const shipped = Object.keys(JSON.parse(await readFile(join(here, "package.json"), "utf8")).dependencies);
-const licences = await Promise.all([...shipped, "@preact/signals-core", "@kurkle/color"].map(async name => {
+const licences = await Promise.all([...shipped, "@preact/signals-core"].map(async name => {
   const files = await readdir(join(modules, name));
   const file = files.find(f => /^licen[cs]e/i.test(f));
   const { version, license } = JSON.parse(await readFile(join(modules, name, "package.json"), "utf8"));
