@@ -159,16 +159,21 @@ static void write_queues(struct json_writer *json, const struct snapshot *snapsh
     free(lines);
 }
 
+void simulate_write_decisions(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan)
+{
+    json_begin_array(json);
+    for (size_t i = 0; i < plan->decision_count; i++)
+        write_decision(json, snapshot, &plan->decisions[i]);
+    json_end_array(json);
+}
+
 void simulate_write_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
                           int64_t cycle)
 {
     json_begin_object(json);
     json_int(json, "cycle", cycle);
     json_key(json, "decisions");
-    json_begin_array(json);
-    for (size_t i = 0; i < plan->decision_count; i++)
-        write_decision(json, snapshot, &plan->decisions[i]);
-    json_end_array(json);
+    simulate_write_decisions(json, snapshot, plan);
     write_pods(json, snapshot, plan);
     json_key(json, "workloads");
     json_begin_array(json);

@@ -6,5 +6,7 @@
 // One entry of `cycles`; cycle counts from 1.
 void simulate_write_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
                           int64_t cycle);
+// The value of `decisions`, in the order they were taken.
+void simulate_write_decisions(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan);
 // The value of `final`: where pods and nodes stand.
 void simulate_write_final(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan);

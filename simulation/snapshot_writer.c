@@ -80,16 +80,71 @@ static void write_node_pools(struct json_writer *json, const struct snapshot *sn
     json_end_array(json);
 }
 
+struct list {
+    const char *key;
+    void (*write)(struct json_writer *json, const struct snapshot *snapshot, size_t index);
+};
+
+static const struct list LISTS[SNAPSHOT_LIST_COUNT] = {
+    [SNAPSHOT_LIST_NODES] = {"nodes", write_node},
+    [SNAPSHOT_LIST_DEPARTMENTS] = {"departments", write_department},
+    [SNAPSHOT_LIST_PROJECTS] = {"projects", write_project},
+    [SNAPSHOT_LIST_WORKLOADS] = {"workloads", write_workload},
+};
+
+const char *snapshot_list_key(enum snapshot_list list)
+{
+    return LISTS[list].key;
+}
+
+size_t snapshot_list_count(const struct snapshot *snapshot, enum snapshot_list list)
+{
+    const size_t counts[SNAPSHOT_LIST_COUNT] = {snapshot->node_count, snapshot->department_count,
+                                                snapshot->project_count, snapshot->workload_count};
+    return counts[list];
+}
+
+const char *snapshot_list_name(const struct snapshot *snapshot, enum snapshot_list list, size_t index)
+{
+    switch (list) {
+    case SNAPSHOT_LIST_NODES:
+        return snapshot->nodes[index].name;
+    case SNAPSHOT_LIST_DEPARTMENTS:
+        return snapshot->departments[index].name;
+    case SNAPSHOT_LIST_PROJECTS:
+        return snapshot->projects[index].name;
+    default:
+        return snapshot->workloads[index].name;
+    }
+}
+
+void snapshot_write_entry(struct json_writer *json, const struct snapshot *snapshot, enum snapshot_list list,
+                          size_t index)
+{
+    LISTS[list].write(json, snapshot, index);
+}
+
+void snapshot_write_rules(struct json_writer *json, const struct snapshot *snapshot)
+{
+    json_int(json, "version", 1);
+    write_settings(json, snapshot);
+    write_node_pools(json, snapshot);
+    write_topologies(json, snapshot);
+    write_usage(json, snapshot);
+}
+
 void snapshot_write(struct json_writer *json, const struct snapshot *snapshot)
 {
     json_begin_object(json);
-    json_int(json, "version", 1);
     write_time(json, "now", snapshot->now_ms);
-    write_settings(json, snapshot);
-    write_node_pools(json, snapshot);
-    write_nodes(json, snapshot);
-    write_queues(json, snapshot);
-    write_workloads(json, snapshot);
-    write_usage(json, snapshot);
+    snapshot_write_rules(json, snapshot);
+    for (int list = 0; list < SNAPSHOT_LIST_COUNT; list++) {
+        json_key(json, LISTS[list].key);
+        json_begin_array(json);
+        size_t count = snapshot_list_count(snapshot, (enum snapshot_list)list);
+        for (size_t i = 0; i < count; i++)
+            snapshot_write_entry(json, snapshot, (enum snapshot_list)list, i);
+        json_end_array(json);
+    }
     json_end_object(json);
 }

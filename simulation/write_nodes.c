@@ -37,9 +37,10 @@ static void write_taints(struct json_writer *json, const struct snapshot_node *n
     json_end_array(json);
 }
 
-static void write_node(struct json_writer *json, const struct snapshot *snapshot, const struct snapshot_node *node)
+void write_node(struct json_writer *json, const struct snapshot *snapshot, size_t index)
 {
     static const char *const MIG_STRATEGIES[] = {"none", "single", "mixed"};
+    const struct snapshot_node *node = &snapshot->nodes[index];
     json_begin_object(json);
     json_text(json, "name", node->name);
     json_text(json, "nodePool", snapshot->node_pools[node->node_pool].name);
@@ -67,13 +68,8 @@ static void write_node(struct json_writer *json, const struct snapshot *snapshot
     json_end_object(json);
 }
 
-void write_nodes(struct json_writer *json, const struct snapshot *snapshot)
+void write_topologies(struct json_writer *json, const struct snapshot *snapshot)
 {
-    json_key(json, "nodes");
-    json_begin_array(json);
-    for (size_t i = 0; i < snapshot->node_count; i++)
-        write_node(json, snapshot, &snapshot->nodes[i]);
-    json_end_array(json);
     json_key(json, "topologies");
     json_begin_array(json);
     for (size_t i = 0; i < snapshot->topology_count; i++) {
@@ -134,33 +130,27 @@ static void write_min_run_times(struct json_writer *json, int64_t preempt_ms, in
         json_milli(json, "reclaimMinRuntimeSeconds", reclaim_ms);
 }
 
-void write_queues(struct json_writer *json, const struct snapshot *snapshot)
+void write_department(struct json_writer *json, const struct snapshot *snapshot, size_t index)
 {
-    json_key(json, "departments");
-    json_begin_array(json);
-    for (size_t i = 0; i < snapshot->department_count; i++) {
-        const struct snapshot_department *department = &snapshot->departments[i];
-        json_begin_object(json);
-        json_text(json, "name", department->name);
-        write_time(json, "createdAt", department->created_ms);
-        write_min_run_times(json, department->preempt_min_run_time_ms, department->reclaim_min_run_time_ms);
-        write_resources(json, snapshot, department->queues);
-        json_end_object(json);
-    }
-    json_end_array(json);
-    json_key(json, "projects");
-    json_begin_array(json);
-    for (size_t i = 0; i < snapshot->project_count; i++) {
-        const struct snapshot_project *project = &snapshot->projects[i];
-        json_begin_object(json);
-        json_text(json, "name", project->name);
-        json_text(json, "department", snapshot->departments[project->department].name);
-        write_time(json, "createdAt", project->created_ms);
-        write_min_run_times(json, project->preempt_min_run_time_ms, project->reclaim_min_run_time_ms);
-        write_resources(json, snapshot, project->queues);
-        json_end_object(json);
-    }
-    json_end_array(json);
+    const struct snapshot_department *department = &snapshot->departments[index];
+    json_begin_object(json);
+    json_text(json, "name", department->name);
+    write_time(json, "createdAt", department->created_ms);
+    write_min_run_times(json, department->preempt_min_run_time_ms, department->reclaim_min_run_time_ms);
+    write_resources(json, snapshot, department->queues);
+    json_end_object(json);
+}
+
+void write_project(struct json_writer *json, const struct snapshot *snapshot, size_t index)
+{
+    const struct snapshot_project *project = &snapshot->projects[index];
+    json_begin_object(json);
+    json_text(json, "name", project->name);
+    json_text(json, "department", snapshot->departments[project->department].name);
+    write_time(json, "createdAt", project->created_ms);
+    write_min_run_times(json, project->preempt_min_run_time_ms, project->reclaim_min_run_time_ms);
+    write_resources(json, snapshot, project->queues);
+    json_end_object(json);
 }
 
 static void write_usage_of(struct json_writer *json, const struct snapshot *snapshot, const char *kind,

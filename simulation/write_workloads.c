@@ -225,26 +225,21 @@ static void write_past(struct json_writer *json, const struct snapshot_workload 
         json_int(json, "promise", workload->promise);
 }
 
-void write_workloads(struct json_writer *json, const struct snapshot *snapshot)
+void write_workload(struct json_writer *json, const struct snapshot *snapshot, size_t index)
 {
-    json_key(json, "workloads");
+    const struct snapshot_workload *workload = &snapshot->workloads[index];
+    json_begin_object(json);
+    json_text(json, "name", workload->name);
+    json_text(json, "project", snapshot->projects[workload->project].name);
+    write_time(json, "createdAt", workload->created_ms);
+    json_int(json, "priority", workload->priority);
+    json_text(json, "preemptibility", workload->preemptible ? "preemptible" : "non-preemptible");
+    write_gang(json, snapshot, workload);
+    write_past(json, workload);
+    json_key(json, "pods");
     json_begin_array(json);
-    for (size_t i = 0; i < snapshot->workload_count; i++) {
-        const struct snapshot_workload *workload = &snapshot->workloads[i];
-        json_begin_object(json);
-        json_text(json, "name", workload->name);
-        json_text(json, "project", snapshot->projects[workload->project].name);
-        write_time(json, "createdAt", workload->created_ms);
-        json_int(json, "priority", workload->priority);
-        json_text(json, "preemptibility", workload->preemptible ? "preemptible" : "non-preemptible");
-        write_gang(json, snapshot, workload);
-        write_past(json, workload);
-        json_key(json, "pods");
-        json_begin_array(json);
-        for (size_t j = 0; j < workload->pod_count; j++)
-            write_pod(json, snapshot, &snapshot->pods[workload->first_pod + j]);
-        json_end_array(json);
-        json_end_object(json);
-    }
+    for (size_t i = 0; i < workload->pod_count; i++)
+        write_pod(json, snapshot, &snapshot->pods[workload->first_pod + i]);
     json_end_array(json);
+    json_end_object(json);
 }

@@ -7,11 +7,14 @@ struct json_writer;
 extern const char *const TAINT_EFFECT_WORDS[3]; // by enum taint_effect
 extern const char *const REQUIREMENT_WORDS[6];  // by enum requirement_operator
 
-// Each writes one or two keys of the document.
-void write_nodes(struct json_writer *json, const struct snapshot *snapshot);
-void write_queues(struct json_writer *json, const struct snapshot *snapshot);
+// Each writes a key of the document ...
+void write_topologies(struct json_writer *json, const struct snapshot *snapshot);
 void write_usage(struct json_writer *json, const struct snapshot *snapshot);
-void write_workloads(struct json_writer *json, const struct snapshot *snapshot);
+// ... or an entry of a list.
+void write_node(struct json_writer *json, const struct snapshot *snapshot, size_t index);
+void write_department(struct json_writer *json, const struct snapshot *snapshot, size_t index);
+void write_project(struct json_writer *json, const struct snapshot *snapshot, size_t index);
+void write_workload(struct json_writer *json, const struct snapshot *snapshot, size_t index);
 
 // migInstances and extended of a node or pod, where there are any.
 void write_extended(struct json_writer *json, const struct snapshot *snapshot,
