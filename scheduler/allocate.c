@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "scheduler/explain.h"
+#include "scheduler/queue_log.h"
 #include "scheduler/queue_walk.h"
 #include "scheduler/statement.h"
 #include "scheduler/topology.h"
@@ -173,6 +174,8 @@ void allocate_run(struct cycle *cycle, struct pool *pool)
     walk_open(&walk, cycle, pool, WALK_SERVE, candidates, count, cycle->snapshot->settings.depth[ACTION_ALLOCATE],
               cycle->arena);
     for (struct workload *workload = walk_next(&walk); workload; workload = walk_next(&walk)) {
+        if (cycle->queue_log)
+            queue_log_note(cycle->queue_log, cycle, pool, &walk, workload);
         if (try_workload(cycle, pool, workload) && workload->counts.pending > 0)
             walk_push_back(&walk, workload);
     }

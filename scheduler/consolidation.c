@@ -60,9 +60,15 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
                         cycle_queue(search->pool, search->workload)->name);
 }
 
+static enum eviction_rule rule(const struct pod *victim)
+{
+    (void)victim;
+    return EVICTION_MOVED;
+}
+
 void consolidation_run(struct cycle *cycle, struct pool *pool)
 {
-    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, NULL};
+    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, rule, NULL};
     if (cycle->snapshot->settings.max_consolidation_victims == 0 || pool->spec->gpu_placement == PLACEMENT_SPREAD ||
         pool->spec->cpu_placement == PLACEMENT_SPREAD)
         return;

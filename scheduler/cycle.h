@@ -86,6 +86,7 @@ struct pod {
     uint32_t workload;
     uint32_t group; // leaf, index into the workload's groups
     bool taken;     // by the victim walk
+    uint8_t rule;   // enum eviction_rule: under which reclaim last found it lawful to take
     struct request request;
     struct pod_state state;
 };
@@ -127,6 +128,7 @@ struct queue {
     struct amounts requested;
     struct amounts allocated;
     struct amounts allocated_non_preemptible;
+    struct amounts committed; // allocated when the last statement was committed
     uint64_t version; // grows with each change of allocated
 };
 
@@ -176,6 +178,9 @@ struct nodes_memo {
     uint32_t *counts;
 };
 
+struct share_log;
+struct queue_log;
+
 struct cycle {
     const struct snapshot *snapshot;
     struct arena *arena;
@@ -192,6 +197,9 @@ struct cycle {
     struct nodes_memo nodes_memo;
     enum scheduler_action action; // that is being run
     struct plan_action_counts counts[ACTION_COUNT];
+    uint32_t statement_count;         // committed so far
+    struct share_log *share_log; // who asks how shares came about, and in which order workloads are tried; NULL: nobody
+    struct queue_log *queue_log;
     struct plan_search_cut *cuts;
     size_t cut_count;
     size_t cut_capacity;
@@ -211,6 +219,8 @@ static inline bool cycle_is_before(struct cycle *cycle, int64_t until_ms)
 
 // Checks the snapshot and builds the state that it describes.
 int cycle_open(const struct snapshot *snapshot, struct arena *arena, struct cycle **out_cycle, struct error *err);
+// Plans it: every pool, every action. Once for each cycle.
+struct plan *cycle_run(struct cycle *cycle);
 
 static inline bool place_is(struct place place)
 {

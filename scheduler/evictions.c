@@ -99,6 +99,7 @@ static bool try_one(struct round *round, struct workload *workload)
     if (found) {
         struct statement_reasons reasons = {.beneficiary = workload->index,
                                             .evict = round->action->why,
+                                            .rule = round->action->rule,
                                             .place = explain_placement,
                                             .context = &search};
         statement_commit(cycle, round->pool->index, reasons);

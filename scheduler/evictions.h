@@ -20,6 +20,7 @@ struct eviction_action {
                       struct workload *victim);
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
     const char *(*why)(const struct cycle *cycle, const struct pod *victim, void *search);
+    enum eviction_rule (*rule)(const struct pod *victim); // of one that is not moved
     // Says why no victims were found; NULL: it goes without saying.
     void (*explain_nobody)(struct search *search);
 };

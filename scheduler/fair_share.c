@@ -24,7 +24,15 @@ struct division {
     int64_t *shares;   // of the round
     wide *wide_shares; // before scaling
     int64_t left;
+    uint32_t round;      // of the rank
+    int64_t weight_sum; // of those that take part in it
 };
+
+const char *share_rule_name(enum share_rule rule)
+{
+    static const char *const NAMES[] = {"deserved", "overQuota", "remainder"};
+    return NAMES[rule];
+}
 
 static int64_t minimum(int64_t a, int64_t b)
 {
@@ -65,6 +73,7 @@ static int64_t weigh(struct division *division, int64_t rank)
     }
     if (weights == 0)
         return 0;
+    division->weight_sum = (int64_t)weights;
     const int64_t k_micro = usage ? division->terms.k_micro : 0; // without usage k cancels
     wide sum = 0, divisor = 0;
     for (size_t i = 0; i < division->count; i++) {
@@ -98,6 +107,23 @@ static int64_t weigh(struct division *division, int64_t rank)
     return scaled_sum;
 }
 
+static void record_round(struct division *division, size_t claim, struct share_term term)
+{
+    const struct remainder *cut = &division->remainders[claim];
+    const struct share_claim *queue = &division->claims[claim];
+    term.rule = SHARE_RULE_OVER_QUOTA;
+    term.rank = queue->rank;
+    term.round = division->round;
+    term.weight_milli = queue->weight_milli;
+    term.weight_sum_milli = division->weight_sum;
+    term.part = division->shares[claim];
+    if (term.given < term.want && cut->recorded) {
+        term.remainder = (int64_t)cut->part;
+        term.remainder_whole = cut->whole;
+    }
+    division->terms.recorder->add(division->terms.recorder, claim, &term);
+}
+
 // One round over the queues of a rank. Returns whether some queue wanted less than its part, so that another may
 // follow.
 static bool run_round(struct division *division, int64_t rank)
@@ -105,6 +131,7 @@ static bool run_round(struct division *division, int64_t rank)
     int64_t sum = weigh(division, rank);
     if (sum == 0)
         return false;
+    division->round++;
     const int64_t amount = division->left;
     const int64_t unit = division->terms.unit;
     bool again = false;
@@ -125,6 +152,8 @@ static bool run_round(struct division *division, int64_t rank)
             if (rest > 0)
                 division->remainders[i] = (struct remainder){true, rest, sum};
         }
+        if (division->terms.recorder)
+            record_round(division, i, (struct share_term){.of = amount, .want = want, .part_sum = sum, .given = give});
         if (give == 0)
             continue;
         claim->fair_share += give;
@@ -154,6 +183,19 @@ static int compare_for_sort(const void *a, const void *b, void *division)
     return compare_remainders(division, *(const size_t *)a, *(const size_t *)b);
 }
 
+static void record_remainder(struct division *division, size_t claim, uint32_t position, int64_t given)
+{
+    const struct share_term term = {.rule = SHARE_RULE_REMAINDER,
+                                    .rank = division->claims[claim].rank,
+                                    .round = position,
+                                    .of = division->left,
+                                    .want = division->terms.unit,
+                                    .remainder = (int64_t)division->remainders[claim].part,
+                                    .remainder_whole = division->remainders[claim].whole,
+                                    .given = given};
+    division->terms.recorder->add(division->terms.recorder, claim, &term);
+}
+
 static void give_remainders(struct division *division, struct arena *arena)
 {
     size_t *order = arena_array(arena, division->count, sizeof *order);
@@ -165,6 +207,8 @@ static void give_remainders(struct division *division, struct arena *arena)
     qsort_r(order, recorded, sizeof *order, compare_for_sort, division);
     for (size_t i = 0; i < recorded && division->left > 0; i++) {
         int64_t give = minimum(division->terms.unit, division->left);
+        if (division->terms.recorder)
+            record_remainder(division, order[i], (uint32_t)i + 1, give);
         division->claims[order[i]].fair_share += give;
         division->left -= give;
     }
@@ -198,6 +242,7 @@ int64_t fair_share_divide_over_quota(struct share_claim *claims, size_t count, s
     division.wide_shares = arena_array(arena, count, sizeof *division.wide_shares);
     int64_t rank = 0;
     for (bool first = true; next_rank(&division, first, rank, &rank); first = false) {
+        division.round = 0;
         while (run_round(&division, rank))
             ;
     }
@@ -212,6 +257,14 @@ int64_t fair_share_divide(struct share_claim *claims, size_t count, struct share
         struct share_claim *claim = &claims[i];
         int64_t deserved = claim->deserved == QUANTITY_UNLIMITED ? terms.total : claim->deserved;
         claim->fair_share = minimum(deserved, requestable(claim));
+        if (terms.recorder) {
+            const struct share_term term = {.rule = SHARE_RULE_DESERVED,
+                                            .rank = claim->rank,
+                                            .of = terms.total,
+                                            .want = requestable(claim),
+                                            .given = claim->fair_share};
+            terms.recorder->add(terms.recorder, i, &term);
+        }
         // Nothing is scaled back where deserved amounts exceed the total.
         left = left > claim->fair_share ? left - claim->fair_share : 0;
     }

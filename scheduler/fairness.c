@@ -100,21 +100,24 @@ static struct rest *rest_of(const struct check *check, const struct queue *queue
 
 // Either the victim's side still holds more than its share, or the reclaimer stays in its quota and the victim's side
 // still holds more than its own.
-static bool may_take_more(const struct check *check, struct queue *victim)
+static bool may_take_more(const struct check *check, struct queue *victim, enum eviction_rule *out_rule)
 {
     struct queue *own, *other;
     find_leveled(check->reclaimer, victim, &own, &other);
     const struct amounts left = rest_of(check, other)->amounts;
+    *out_rule = EVICTION_ABOVE_SHARE;
     if (exceeds_somewhere(other, left))
         return true;
+    *out_rule = EVICTION_OWED_QUOTA;
     const struct amounts held =
         own->kind == QUEUE_KIND_PROJECT ? check->frozen->projects[own->index] : check->frozen->departments[own->index];
     return !exceeds_deserved(own, amounts_add(held, check->requested)) && exceeds_deserved(other, left);
 }
 
-static bool take_chunk(const struct check *check, struct queue *victim, struct amounts chunk)
+static bool take_chunk(const struct check *check, struct queue *victim, struct amounts chunk,
+                       enum eviction_rule *out_rule)
 {
-    if (!may_take_more(check, victim))
+    if (!may_take_more(check, victim, out_rule))
         return false;
     for (struct queue *queue = victim; queue; queue = queue->parent) {
         struct rest *rest = rest_of(check, queue);
@@ -146,6 +149,19 @@ struct victim_workload {
     size_t first; // position of its first pod
 };
 
+// The pods that went at once went by this rule; the others have theirs.
+static void note_core(struct cycle *cycle, const struct scenario *scenario, const struct victim_workload *taken,
+                      const size_t *next, enum eviction_rule rule)
+{
+    size_t position = taken->first;
+    do {
+        struct pod *pod = &cycle->pods[scenario->pods[position]];
+        if (pod->rule == EVICTION_RULE_COUNT)
+            pod->rule = (uint8_t)rule;
+        position = next[position];
+    } while (position > 0);
+}
+
 // A victim's pods beyond the first `minimum` of each group go one by one, then the others at once. next: by position,
 // that of the same workload's next pod; 0: none.
 static bool take_workload(const struct check *check, const struct scenario *scenario,
@@ -156,17 +172,26 @@ static bool take_workload(const struct check *check, const struct scenario *scen
     struct queue *queue = cycle_queue(check->search->pool, victim);
     uint32_t *seen = arena_array(&check->search->arena, victim->group_count, sizeof *seen);
     struct amounts core = {0};
+    enum eviction_rule rule;
     size_t position = taken->first;
     do {
-        const struct pod *pod = &cycle->pods[scenario->pods[position]];
+        struct pod *pod = &cycle->pods[scenario->pods[position]];
         const struct amounts amounts = given_up(cycle, pod);
+        pod->rule = EVICTION_RULE_COUNT;
         if (seen[pod->group]++ < victim->groups[pod->group].minimum)
             core = amounts_add(core, amounts);
-        else if (!is_nothing(amounts) && !take_chunk(check, queue, amounts))
+        else if (!is_nothing(amounts) && !take_chunk(check, queue, amounts, &rule))
             return false;
+        else if (!is_nothing(amounts))
+            pod->rule = (uint8_t)rule;
         position = next[position];
     } while (position > 0);
-    return is_nothing(core) || take_chunk(check, queue, core);
+    if (is_nothing(core))
+        return true;
+    if (!take_chunk(check, queue, core, &rule))
+        return false;
+    note_core(cycle, scenario, taken, next, rule);
+    return true;
 }
 
 static int compare_victims(const void *a, const void *b)

@@ -5,6 +5,7 @@
 // programs.
 #pragma once
 #include "scheduler/snapshot.h"
+struct arena;
 
 enum plan_verb {
     PLAN_EVICT,    // the pod is to be stopped; it holds its resources until it is gone
@@ -25,6 +26,41 @@ struct plan_devices {
     size_t gpu_index_count;
 };
 
+// The rule under which a pod gives way.
+enum eviction_rule {
+    EVICTION_ABOVE_SHARE,     // reclaim: its side holds more than its allocatable share
+    EVICTION_OWED_QUOTA,      // reclaim: the beneficiary's side stays within its quota, its own holds more than its quota
+    EVICTION_HIGHER_PRIORITY, // preemption: the beneficiary is of the same project and of higher priority
+    EVICTION_MOVED,           // it loses nothing but its place: it has another in the same decision
+    EVICTION_STALE_GANG,      // its gang has lost pods below its minimum
+    EVICTION_RULE_COUNT
+};
+
+const char *eviction_rule_name(enum eviction_rule rule); // "AboveShare", "OwedQuota", "HigherPriority", ...
+
+// One side of an eviction: a project and its department in the decision's node pool, around the whole statement that
+// the eviction is part of.
+struct plan_receipt_queue {
+    struct amounts deserved;
+    struct amounts limit;
+    struct amounts fair_share;
+    struct amounts allocated_before;
+    struct amounts allocated_after;
+};
+
+struct plan_receipt_side {
+    uint32_t project;    // SNAPSHOT_NONE: there is no such side
+    uint32_t department; // index into departments
+    struct plan_receipt_queue project_queue;
+    struct plan_receipt_queue department_queue; // blank with departments off
+};
+
+struct plan_receipt {
+    enum eviction_rule rule;
+    struct plan_receipt_side victim;
+    struct plan_receipt_side beneficiary; // of the same project with preemption; none for a stale gang
+};
+
 struct plan_decision {
     enum scheduler_action action;
     enum plan_verb verb;
@@ -34,9 +70,12 @@ struct plan_decision {
     uint32_t node_pool;
     struct plan_devices devices; // on that node
     uint32_t beneficiary;        // the workload for whom a pod is evicted, moved or withdrawn; SNAPSHOT_NONE where none
+    int64_t gpu_milli; // what the pod counts against GPU quota there
     bool moved;      // the pod was evicted by this statement and has a new place: evict and pipeline stand in pairs
     int64_t lost_ms; // evict: run time since start that is lost; 0 where it had not started
     const char *why;
+    uint32_t statement;                 // decisions with the same number were taken together; from 0
+    const struct plan_receipt *receipt; // evict: never NULL; withdraw: NULL where nothing but a promise is lost
 };
 
 // A pod as the cycle leaves it.
@@ -84,6 +123,33 @@ struct plan_node_reason {
     uint32_t node_count;
 };
 
+// Why a project gives nothing, or no more, to a workload that looked for victims.
+enum evidence_code {
+    EVIDENCE_WITHIN_QUOTA,       // holds no more than its deserved quota
+    EVIDENCE_WITHIN_FAIR_SHARE,  // holds no more than its share, and who waits would go over its own quota
+    EVIDENCE_NON_PREEMPTIBLE,    // what it holds may not be stopped
+    EVIDENCE_PROTECTED,          // has not run for its minimum run time yet
+    EVIDENCE_HIGHER_PRIORITY,    // in the same project: nothing of lower priority
+    EVIDENCE_TOPOLOGY_OR_NODE,   // could give way, but no lawful choice of it makes room where the pods may go
+    EVIDENCE_CODE_COUNT
+};
+
+const char *evidence_code_name(enum evidence_code code); // "WithinQuota", "ProtectedByMinRunTime", ...
+
+// What a project holds in the pool, and why it is not taken; amounts in the explanation's resource.
+struct plan_evidence {
+    uint32_t project;
+    enum evidence_code code; // of the larger part of what it does not give
+    int64_t held;
+    int64_t reclaimable; // of it, in workloads that could give way
+    int64_t protected_until_ms; // when the first protection ends; SNAPSHOT_TIME_NONE
+    const char *sentence;
+};
+
+enum {
+    PLAN_EVIDENCE_MAXIMUM = 8 // projects; those that hold most
+};
+
 struct plan_explanation {
     enum explanation_code code;
     const char *message;
@@ -105,6 +171,30 @@ struct plan_explanation {
     int64_t until_ms;   // when the delay or the protection of the first victim ends; SNAPSHOT_TIME_NONE
     const struct plan_node_reason *node_reasons;
     size_t node_reason_count;
+    // NothingToReclaim, NothingToPreempt: who holds what in the pool and why it is not taken, largest first.
+    const struct plan_evidence *evidence;
+    size_t evidence_count;
+    uint32_t evidence_more; // further projects that hold something
+};
+
+// Whether the code says why nobody gives what another explanation says is lacking.
+bool explanation_is_cause(enum explanation_code code);
+
+// When a workload that waits will start, as far as that can be said.
+enum forecast_kind {
+    FORECAST_NOW,     // it starts
+    FORECAST_DECIDED, // it has a place and waits for what stops there
+    FORECAST_RULE,    // a rule's time stands in the way until at_ms
+    FORECAST_UNKNOWN, // it hangs on what others do
+    FORECAST_NEVER    // not as asked, not even with the cluster to itself
+};
+
+const char *forecast_kind_name(enum forecast_kind kind); // "now", "decided", "rule", "unknown", "never"
+
+struct plan_forecast {
+    enum forecast_kind kind;
+    int64_t at_ms;        // SNAPSHOT_TIME_NONE: no time can be told
+    const char *sentence; // what it hangs on and what could undo it
 };
 
 struct plan_workload {
@@ -116,6 +206,9 @@ struct plan_workload {
     const struct plan_explanation *explanations; // of the pods that stay pending; pool by pool in the order tried
     size_t explanation_count;
 };
+
+// What the explanations of a workload that waits let one expect. Looks at nothing else; texts are static or the arena's.
+struct plan_forecast plan_forecast_of(const struct plan_workload *workload, struct arena *arena);
 
 // A project or department in one pool, in the end of the cycle.
 struct plan_queue {

@@ -39,6 +39,12 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
                         (long long)search->workload->spec->priority, (long long)victim->spec->priority);
 }
 
+static enum eviction_rule rule(const struct pod *victim)
+{
+    (void)victim;
+    return EVICTION_HIGHER_PRIORITY;
+}
+
 static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
@@ -58,6 +64,6 @@ static void explain_nobody(struct search *search)
 
 void preempt_run(struct cycle *cycle, struct pool *pool)
 {
-    static const struct eviction_action ACTION = {may_try, is_victim, min_run_time_allows, why, explain_nobody};
+    static const struct eviction_action ACTION = {may_try, is_victim, min_run_time_allows, why, rule, explain_nobody};
     evictions_run(cycle, pool, &ACTION);
 }

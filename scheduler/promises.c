@@ -4,6 +4,7 @@
 #include "scheduler/allocate.h"
 #include "scheduler/explain.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/queue_log.h"
 #include "scheduler/statement.h"
 #include "scheduler/unit.h"
 
@@ -85,6 +86,8 @@ static void keep(struct cycle *cycle, struct workload *workload)
         struct pool *pool = &cycle->pools[workload->spec->node_pools[i]];
         if ((workload->home != SNAPSHOT_NONE && workload->home != pool->index) || !allocate_is_candidate(workload))
             continue;
+        if (cycle->queue_log)
+            queue_log_note(cycle->queue_log, cycle, pool, NULL, workload);
         if (!keep_unit(cycle, pool, workload))
             continue;
         while (has_promised_pod(cycle, workload) && keep_unit(cycle, pool, workload))

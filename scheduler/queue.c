@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "scheduler/fair_share.h"
+#include "scheduler/share_log.h"
 
 void queue_charge(struct queue *queue, struct amounts amounts, bool preemptible, int sign)
 {
@@ -74,6 +75,8 @@ static void divide_level(struct cycle *cycle, const struct pool *pool, struct qu
         struct share_terms terms = {.total = total.of[r],
                                     .unit = r == RESOURCE_GPU ? GPU_MILLI_PER_DEVICE : 1,
                                     .k_micro = pool->spec->fair_share_k_micro};
+        if (cycle->share_log)
+            terms.recorder = share_log_level(cycle->share_log, pool, r, queues);
         fair_share_divide(claims, count, terms, cycle->arena);
         for (size_t i = 0; i < count; i++)
             queues[i]->fair_share.of[r] = claims[i].fair_share;
@@ -83,6 +86,8 @@ static void divide_level(struct cycle *cycle, const struct pool *pool, struct qu
 void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool)
 {
     const size_t project_count = cycle->snapshot->project_count;
+    if (cycle->share_log)
+        share_log_begin(cycle->share_log, cycle, pool);
     struct queue **level = arena_array(cycle->arena, pool->department_count + project_count, sizeof *level);
     for (size_t d = 0; d < pool->department_count; d++)
         level[d] = &pool->departments[d];
@@ -100,4 +105,6 @@ void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool)
     }
     for (size_t d = 0; d < pool->department_count; d++)
         divide_level(cycle, pool, level + first[d], first[d + 1] - first[d], pool->departments[d].fair_share);
+    if (cycle->share_log)
+        share_log_end(cycle->share_log, cycle, pool);
 }

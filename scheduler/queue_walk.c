@@ -217,3 +217,11 @@ void walk_count_popped(struct walk *walk, const struct workload *workload, struc
     level->popped = amounts_add(level->popped, amounts);
     leaf->key_is_known = level->best_is_known = false;
 }
+
+void walk_last_keys(struct walk *walk, const struct workload *workload, struct queue_key *out_project,
+                    struct queue_key *out_department)
+{
+    struct walk_level *level = NULL;
+    *out_project = leaf_of(walk, workload, &level)->key;
+    *out_department = level->key;
+}

@@ -55,3 +55,6 @@ struct workload *walk_next(struct walk *walk);
 void walk_push_back(struct walk *walk, struct workload *workload);
 // WALK_YIELD: amounts were popped from the workload's queue.
 void walk_count_popped(struct walk *walk, const struct workload *workload, struct amounts amounts);
+// WALK_SERVE: what decided for the workload that walk_next gave last; before anything is placed.
+void walk_last_keys(struct walk *walk, const struct workload *workload, struct queue_key *out_project,
+                    struct queue_key *out_department);

@@ -93,6 +93,12 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
         explain_number(arena, r, other->spec->deserved.of[r]));
 }
 
+// What the fairness test found when it passed the scenario.
+static enum eviction_rule rule(const struct pod *victim)
+{
+    return (enum eviction_rule)victim->rule;
+}
+
 static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
@@ -113,6 +119,6 @@ static void explain_nobody(struct search *search)
 
 void reclaim_run(struct cycle *cycle, struct pool *pool)
 {
-    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, explain_nobody};
+    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, rule, explain_nobody};
     evictions_run(cycle, pool, &ACTION);
 }

@@ -10,6 +10,7 @@
 #include "scheduler/pod_status.h"
 #include "scheduler/promises.h"
 #include "scheduler/queue.h"
+#include "scheduler/receipts.h"
 #include "scheduler/unit.h"
 
 static void (*const ACTIONS[ACTION_COUNT])(struct cycle *cycle, struct pool *pool) = {
@@ -49,8 +50,10 @@ static void sum_requested(struct cycle *cycle, struct pool *pool, size_t round)
 {
     for (size_t d = 0; d < pool->department_count; d++)
         pool->departments[d].requested = (struct amounts){0};
-    for (size_t p = 0; p < cycle->snapshot->project_count; p++)
+    for (size_t p = 0; p < cycle->snapshot->project_count; p++) {
         pool->projects[p].requested = pool->projects[p].allocated;
+        receipt_settle(&pool->projects[p]);
+    }
     for (size_t i = 0; i < cycle->snapshot->workload_count; i++) {
         const struct workload *workload = &cycle->workloads[i];
         if (workload->counts.pending == 0 || !may_stand_in(workload, pool) || !prefers(workload, pool, round + 1))
@@ -129,11 +132,9 @@ static void plan_pool(struct cycle *cycle, struct pool *pool, size_t round)
     }
 }
 
-int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err)
+struct plan *cycle_run(struct cycle *cycle)
 {
-    struct cycle *cycle;
-    if (cycle_open(snapshot, arena, &cycle, err) < 0)
-        return -1;
+    const struct snapshot *snapshot = cycle->snapshot;
     if (has_action(snapshot, ACTION_ALLOCATE) && has_promise(snapshot)) {
         for (size_t p = 0; p < snapshot->node_pool_count; p++)
             open_pool(cycle, &cycle->pools[p], 0);
@@ -148,6 +149,14 @@ int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct 
         for (size_t p = 0; p < snapshot->node_pool_count; p++)
             plan_pool(cycle, &cycle->pools[p], round);
     }
-    *out_plan = outcome_make(cycle);
+    return outcome_make(cycle);
+}
+
+int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err)
+{
+    struct cycle *cycle;
+    if (cycle_open(snapshot, arena, &cycle, err) < 0)
+        return -1;
+    *out_plan = cycle_run(cycle);
     return 0;
 }

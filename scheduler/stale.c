@@ -30,6 +30,12 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
                         needed, workload->counts.used == 1 ? "is" : "are");
 }
 
+static enum eviction_rule rule(const struct pod *victim)
+{
+    (void)victim;
+    return EVICTION_STALE_GANG;
+}
+
 static bool is_over_grace(struct cycle *cycle, const struct workload *workload)
 {
     const struct snapshot_workload *spec = workload->spec;
@@ -54,7 +60,8 @@ void stale_run(struct cycle *cycle, struct pool *pool)
             if (pod_status_is_held(pod->state.status))
                 statement_evict(cycle, pod->index);
         }
-        const struct statement_reasons reasons = {.beneficiary = SNAPSHOT_NONE, .evict = why, .context = workload};
+        const struct statement_reasons reasons = {
+            .beneficiary = SNAPSHOT_NONE, .evict = why, .rule = rule, .context = workload};
         statement_commit(cycle, pool->index, reasons);
     }
 }

@@ -5,6 +5,7 @@
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/queue.h"
+#include "scheduler/receipts.h"
 
 #include <assert.h>
 #include <string.h>
@@ -197,6 +198,7 @@ static void make_home(struct cycle *cycle, struct workload *workload, uint32_t i
 void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reasons reasons)
 {
     struct undo_log *log = cycle->log;
+    const uint32_t statement = cycle->statement_count++;
     for (size_t i = 0; i < log->count; i++) {
         const struct operation *operation = &log->operations[i];
         struct pod *pod = &cycle->pods[operation->pod];
@@ -206,6 +208,7 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
                                          .workload = pod->workload,
                                          .pod = pod->index,
                                          .node_pool = pool,
+                                         .statement = statement,
                                          .beneficiary = SNAPSHOT_NONE};
         if (operation->kind == OPERATION_EVICT) {
             const bool was_promise = operation->before.status == SNAPSHOT_POD_PIPELINED;
@@ -214,6 +217,10 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
             decision.beneficiary = reasons.beneficiary;
             decision.moved = pod->state.status == SNAPSHOT_POD_PIPELINED;
             decision.why = reasons.evict(cycle, pod, reasons.context);
+            decision.gpu_milli = request_gpu_milli(&pod->request, cycle->nodes[decision.node].gpu_memory_mib);
+            if (!was_promise)
+                decision.receipt = receipt_make(cycle, &cycle->pools[pool], &decision,
+                                                decision.moved ? EVICTION_MOVED : reasons.rule(pod));
             journal_add_eviction(cycle, &decision, &operation->before);
             if (!was_promise) {
                 cycle->workloads[pod->workload].lost_pod = true;
@@ -224,6 +231,7 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
             decision.verb = promised ? PLAN_PIPELINE : PLAN_BIND;
             decision.node = pod->state.place.node;
             decision.moved = operation->before.evicted;
+            decision.gpu_milli = request_gpu_milli(&pod->request, cycle->nodes[decision.node].gpu_memory_mib);
             if (decision.moved)
                 decision.beneficiary = reasons.beneficiary;
             decision.why = decision.moved ? reasons.evict(cycle, pod, reasons.context)
@@ -236,6 +244,7 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
         struct pod *pod = &cycle->pods[log->operations[i].pod];
         if (pod->state.evicted)
             settle(cycle, pod);
+        receipt_settle(cycle_queue(&cycle->pools[pool], &cycle->workloads[pod->workload]));
     }
     log->count = 0;
 }

@@ -41,6 +41,8 @@ void statement_promise_all(struct cycle *cycle, const struct workload *workload,
 struct statement_reasons {
     uint32_t beneficiary; // SNAPSHOT_NONE: none
     const char *(*evict)(const struct cycle *cycle, const struct pod *victim, void *context);
+    // The rule under which a pod that is not moved gives way.
+    enum eviction_rule (*rule)(const struct pod *victim);
     const char *(*place)(const struct cycle *cycle, const struct pod *pod, bool promised, void *context);
     void *context;
 };

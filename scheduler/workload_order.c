@@ -1,5 +1,8 @@
 #include "scheduler/workload_order.h"
 
+#include "base/arena.h"
+#include "base/timestamp.h"
+
 static int compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
@@ -47,25 +50,53 @@ static int compare_name(const struct workload *a, const struct workload *b)
     return compare_numbers(a->index, b->index);
 }
 
+static const char *word_priority(struct arena *arena, const struct workload *a, const struct workload *b)
+{
+    return arena_printf(arena, "Its priority is %lld, that of the next %lld", (long long)a->spec->priority,
+                        (long long)b->spec->priority);
+}
+
+static const char *word_elastic_state(struct arena *arena, const struct workload *a, const struct workload *b)
+{
+    static const char *const STATES[] = {"below its minimum", "at its minimum", "above its minimum"};
+    return arena_printf(arena, "It is %s with %u pods, the next %s with %u", STATES[elastic_state(a, false)],
+                        a->counts.held, STATES[elastic_state(b, false)], b->counts.held);
+}
+
+static const char *word_age(struct arena *arena, const struct workload *a, const struct workload *b)
+{
+    char older[TIMESTAMP_SIZE], younger[TIMESTAMP_SIZE];
+    timestamp_format(a->spec->created_ms, older);
+    timestamp_format(b->spec->created_ms, younger);
+    return arena_printf(arena, "It was submitted at %s, the next at %s", older, younger);
+}
+
+static const char *word_name(struct arena *arena, const struct workload *a, const struct workload *b)
+{
+    (void)arena, (void)a, (void)b;
+    return "It stands before the next by name";
+}
+
 struct workload_rule {
     const char *text;
     int (*compare)(const struct workload *a, const struct workload *b);
+    const char *(*word)(struct arena *arena, const struct workload *a, const struct workload *b);
 };
 
 // Who of a project is served next. The first rule that tells a and b apart decides.
 static const struct workload_rule WORKLOAD_RULES[] = {
-    {"higher priority first", compare_priority},
-    {"below its minimum before at its minimum before above", compare_elastic_state},
-    {"older first", compare_age},
-    {"name, to break every tie", compare_name},
+    {"higher priority first", compare_priority, word_priority},
+    {"below its minimum before at its minimum before above", compare_elastic_state, word_elastic_state},
+    {"older first", compare_age, word_age},
+    {"name, to break every tie", compare_name, word_name},
 };
 
 // Who of a project gives way first is the last of this order: the same rules on what is left of a workload.
 static const struct workload_rule VICTIM_RULES[] = {
-    {"higher priority stays", compare_priority},
-    {"what is left below its minimum stays before at its minimum before above", compare_elastic_rest},
-    {"older stays", compare_age},
-    {"name, to break every tie", compare_name},
+    {"higher priority stays", compare_priority, NULL},
+    {"what is left below its minimum stays before at its minimum before above", compare_elastic_rest, NULL},
+    {"older stays", compare_age, NULL},
+    {"name, to break every tie", compare_name, NULL},
 };
 
 enum {
@@ -87,6 +118,15 @@ static int compare_by(const struct workload_rule *rules, const struct workload *
 int workload_compare(const struct workload *a, const struct workload *b, const char **out_rule)
 {
     return compare_by(WORKLOAD_RULES, a, b, out_rule);
+}
+
+const char *workload_compare_words(struct arena *arena, const struct workload *a, const struct workload *b)
+{
+    for (size_t i = 0; i < WORKLOAD_RULE_COUNT; i++) {
+        if (WORKLOAD_RULES[i].compare(a, b) != 0)
+            return WORKLOAD_RULES[i].word(arena, a, b);
+    }
+    return "";
 }
 
 int workload_compare_victims(const struct workload *a, const struct workload *b, const char **out_rule)

@@ -4,6 +4,8 @@
 
 // <0: a first; >0: b first; 0 only where a == b. *out_rule (may be NULL) is the rule that decided, static text.
 int workload_compare(const struct workload *a, const struct workload *b, const char **out_rule);
+// Why a goes first, in numbers of both: a sentence, in which b is "the next".
+const char *workload_compare_words(struct arena *arena, const struct workload *a, const struct workload *b);
 // <0: a gives way first, looking at what the victim walk left of both.
 int workload_compare_victims(const struct workload *a, const struct workload *b, const char **out_rule);
 // <0: a is placed before b inside their sub-group.

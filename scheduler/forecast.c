@@ -1,0 +1,53 @@
+#include "base/arena.h"
+#include "base/timestamp.h"
+#include "scheduler/plan.h"
+
+static const struct plan_explanation *find(const struct plan_workload *workload, enum explanation_code code)
+{
+    for (size_t i = 0; i < workload->explanation_count; i++) {
+        if (workload->explanations[i].code == code)
+            return &workload->explanations[i];
+    }
+    return NULL;
+}
+
+// The first time at which a rule that stands in the way lets go.
+static const struct plan_explanation *find_first_end(const struct plan_workload *workload)
+{
+    const struct plan_explanation *first = NULL;
+    for (size_t i = 0; i < workload->explanation_count; i++) {
+        const struct plan_explanation *explanation = &workload->explanations[i];
+        if (explanation->until_ms != SNAPSHOT_TIME_NONE && (!first || explanation->until_ms < first->until_ms))
+            first = explanation;
+    }
+    return first;
+}
+
+struct plan_forecast plan_forecast_of(const struct plan_workload *workload, struct arena *arena)
+{
+    struct plan_forecast forecast = {.kind = FORECAST_UNKNOWN, .at_ms = SNAPSHOT_TIME_NONE};
+    if (workload->explanation_count == 0)
+        return (struct plan_forecast){FORECAST_NOW, SNAPSHOT_TIME_NONE, "Starts now"};
+    if (find(workload, EXPLANATION_WAITING_FOR_RELEASE)) {
+        forecast.kind = FORECAST_DECIDED;
+        forecast.sentence = "Starts when what stops on its place is gone; a place that is lost until then is looked for "
+                            "again";
+        return forecast;
+    }
+    const struct plan_explanation *end = find_first_end(workload);
+    if (end) {
+        char text[TIMESTAMP_SIZE];
+        timestamp_format(end->until_ms, text);
+        forecast.kind = FORECAST_RULE;
+        forecast.at_ms = end->until_ms;
+        forecast.sentence =
+            end->code == EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED
+                ? arena_printf(arena, "May displace others from %s; before that it starts only on what gets free", text)
+                : arena_printf(arena, "What is protected now may be taken from %s; before that it starts only on what "
+                                      "gets free",
+                               text);
+        return forecast;
+    }
+    forecast.sentence = "Hangs on what others free or give up";
+    return forecast;
+}

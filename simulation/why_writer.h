@@ -1,0 +1,41 @@
+// Writes explanations, forecasts, receipts, what-if answers, fair-share trees and queue orders as JSON: one form for the
+// API, the command line and what is stored. docs/snapshot.md, "Why".
+#pragma once
+#include "scheduler/plan.h"
+#include "scheduler/queue_listing.h"
+#include "scheduler/share_tree.h"
+#include "scheduler/what_if.h"
+struct json_writer;
+
+// How things are called outside. A function that is NULL, or an id that is: names are the snapshot's, ids are left out.
+struct why_names {
+    const struct snapshot *snapshot;
+    // What the reader may see of a workload: its name, or words that tell nothing.
+    const char *(*workload_name)(void *context, uint32_t workload);
+    const char *(*workload_id)(void *context, uint32_t workload); // NULL: null
+    // Of a project, department or node pool.
+    const char *(*node_id)(void *context, enum share_node_kind kind, uint32_t index);
+    void *context;
+};
+
+// An object: code, message, ... of the workload (for the names of its sub-groups; may be NULL):
+// queue, nodeReasons, progress, reclaim, protectedUntil.
+void why_write_explanation(struct json_writer *json, const struct why_names *names,
+                           const struct plan_explanation *explanation, const struct snapshot_workload *workload);
+// An object: kind, at, sentence.
+void why_write_forecast(struct json_writer *json, const struct plan_forecast *forecast);
+// Members of the open object, without id and time. The decision is an eviction with a receipt.
+void why_write_receipt(struct json_writer *json, const struct why_names *names, const struct plan_decision *decision);
+// Members of the open object, without verifiedAt and cycle.
+void why_write_what_if(struct json_writer *json, const struct why_names *names, const struct what_if_answer *answer,
+                       const struct snapshot_workload *workload);
+// An object.
+void why_write_share_tree(struct json_writer *json, const struct why_names *names, const struct share_tree *tree);
+// An object with the entries offset to offset + limit - 1.
+void why_write_queue_order(struct json_writer *json, const struct why_names *names,
+                           const struct queue_listing *listing, size_t offset, size_t limit);
+
+// Inside: an amount in the resource's unit (GPUs, cores, bytes), null where unlimited; a workload by name and id.
+void why_write_amount(struct json_writer *json, const char *key, enum resource resource, int64_t amount);
+void why_write_workload(struct json_writer *json, const struct why_names *names, const char *key, const char *id_key,
+                        uint32_t workload);
