@@ -30,8 +30,9 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
         return (struct plan_forecast){FORECAST_NOW, SNAPSHOT_TIME_NONE, "Starts now"};
     if (find(workload, EXPLANATION_WAITING_FOR_RELEASE)) {
         forecast.kind = FORECAST_DECIDED;
-        forecast.sentence = "Starts when what stops on its place is gone; a place that is lost until then is looked for "
-                            "again";
+        forecast.sentence =
+            "Starts when what stops on its place is gone; a place that is lost until then is looked for "
+            "again";
         return forecast;
     }
     const struct plan_explanation *end = find_first_end(workload);
@@ -43,8 +44,9 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
         forecast.sentence =
             end->code == EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED
                 ? arena_printf(arena, "May displace others from %s; before that it starts only on what gets free", text)
-                : arena_printf(arena, "What is protected now may be taken from %s; before that it starts only on what "
-                                      "gets free",
+                : arena_printf(arena,
+                               "What is protected now may be taken from %s; before that it starts only on what "
+                               "gets free",
                                text);
         return forecast;
     }

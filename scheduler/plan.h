@@ -28,8 +28,8 @@ struct plan_devices {
 
 // The rule under which a pod gives way.
 enum eviction_rule {
-    EVICTION_ABOVE_SHARE,     // reclaim: its side holds more than its allocatable share
-    EVICTION_OWED_QUOTA,      // reclaim: the beneficiary's side stays within its quota, its own holds more than its quota
+    EVICTION_ABOVE_SHARE, // reclaim: its side holds more than its allocatable share
+    EVICTION_OWED_QUOTA,  // reclaim: the beneficiary's side stays within its quota, its own holds more than its quota
     EVICTION_HIGHER_PRIORITY, // preemption: the beneficiary is of the same project and of higher priority
     EVICTION_MOVED,           // it loses nothing but its place: it has another in the same decision
     EVICTION_STALE_GANG,      // its gang has lost pods below its minimum
@@ -70,7 +70,7 @@ struct plan_decision {
     uint32_t node_pool;
     struct plan_devices devices; // on that node
     uint32_t beneficiary;        // the workload for whom a pod is evicted, moved or withdrawn; SNAPSHOT_NONE where none
-    int64_t gpu_milli; // what the pod counts against GPU quota there
+    int64_t gpu_milli;           // what the pod counts against GPU quota there
     bool moved;      // the pod was evicted by this statement and has a new place: evict and pipeline stand in pairs
     int64_t lost_ms; // evict: run time since start that is lost; 0 where it had not started
     const char *why;
@@ -125,12 +125,12 @@ struct plan_node_reason {
 
 // Why a project gives nothing, or no more, to a workload that looked for victims.
 enum evidence_code {
-    EVIDENCE_WITHIN_QUOTA,       // holds no more than its deserved quota
-    EVIDENCE_WITHIN_FAIR_SHARE,  // holds no more than its share, and who waits would go over its own quota
-    EVIDENCE_NON_PREEMPTIBLE,    // what it holds may not be stopped
-    EVIDENCE_PROTECTED,          // has not run for its minimum run time yet
-    EVIDENCE_HIGHER_PRIORITY,    // in the same project: nothing of lower priority
-    EVIDENCE_TOPOLOGY_OR_NODE,   // could give way, but no lawful choice of it makes room where the pods may go
+    EVIDENCE_WITHIN_QUOTA,      // holds no more than its deserved quota
+    EVIDENCE_WITHIN_FAIR_SHARE, // holds no more than its share, and who waits would go over its own quota
+    EVIDENCE_NON_PREEMPTIBLE,   // what it holds may not be stopped
+    EVIDENCE_PROTECTED,         // has not run for its minimum run time yet
+    EVIDENCE_HIGHER_PRIORITY,   // in the same project: nothing of lower priority
+    EVIDENCE_TOPOLOGY_OR_NODE,  // could give way, but no lawful choice of it makes room where the pods may go
     EVIDENCE_CODE_COUNT
 };
 
@@ -141,7 +141,7 @@ struct plan_evidence {
     uint32_t project;
     enum evidence_code code; // of the larger part of what it does not give
     int64_t held;
-    int64_t reclaimable; // of it, in workloads that could give way
+    int64_t reclaimable;        // of it, in workloads that could give way
     int64_t protected_until_ms; // when the first protection ends; SNAPSHOT_TIME_NONE
     const char *sentence;
 };
@@ -207,7 +207,8 @@ struct plan_workload {
     size_t explanation_count;
 };
 
-// What the explanations of a workload that waits let one expect. Looks at nothing else; texts are static or the arena's.
+// What the explanations of a workload that waits let one expect. Looks at nothing else; texts are static or the
+// arena's.
 struct plan_forecast plan_forecast_of(const struct plan_workload *workload, struct arena *arena);
 
 // A project or department in one pool, in the end of the cycle.

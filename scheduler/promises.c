@@ -51,8 +51,8 @@ static bool place_anywhere(struct cycle *cycle, const struct pool *pool, struct 
 // The next unit, by the first way that starts it now, else by the first that promises it a place.
 static bool keep_unit(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
-    bool (*const ways[])(struct cycle *, const struct pool *, struct workload *,
-                         bool *) = {place_as_promised, place_anywhere};
+    bool (*const ways[])(struct cycle *, const struct pool *, struct workload *, bool *) = {place_as_promised,
+                                                                                            place_anywhere};
     for (int may_wait = 0; may_wait < 2; may_wait++) {
         for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
             const size_t checkpoint = statement_checkpoint(cycle);

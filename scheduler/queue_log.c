@@ -76,8 +76,8 @@ static void word(const struct queue_log *log, const struct queue_log_entry *a, c
                                              : "Has a promise from the cycle before, the next has none";
     } else if (round != next) {
         out_entry->rule = "node pools of earlier preference first";
-        out_entry->sentence = arena_printf(log->arena, "The node pool is its choice number %zu, and number %zu of the next",
-                                           round + 1, next + 1);
+        out_entry->sentence = arena_printf(
+            log->arena, "The node pool is its choice number %zu, and number %zu of the next", round + 1, next + 1);
     } else if (a->workload->spec->project == b->workload->spec->project) {
         workload_compare(a->workload, b->workload, &out_entry->rule);
         out_entry->sentence = workload_compare_words(log->arena, a->workload, b->workload);

@@ -105,8 +105,9 @@ static const char *word_part(struct arena *arena, int64_t value, const char *of,
 
 static const char *word_over(struct arena *arena, const struct queue_key *a, const struct queue_key *b)
 {
-    return arena_printf(arena, "%s is not above its fair share in everything, %s is: it holds %s, and more than its "
-                               "share of CPU and memory",
+    return arena_printf(arena,
+                        "%s is not above its fair share in everything, %s is: it holds %s, and more than its "
+                        "share of CPU and memory",
                         a->queue->name, b->queue->name,
                         word_part(arena, b->queue->allocated.of[RESOURCE_GPU], "its fair share of",
                                   b->queue->fair_share.of[RESOURCE_GPU], RESOURCE_GPU));

@@ -47,10 +47,10 @@ static const char *word_deserved(const struct share_log *log, const struct share
                           ? arena_printf(log->arena, ", limit %s", explain_number(log->arena, r, node->limit))
                           : "";
     if (node->deserved == QUANTITY_UNLIMITED)
-        return arena_printf(log->arena, "Deserves what it asks for, %s%s", explain_amount(log->arena, r, node->requested),
-                            cap);
-    return arena_printf(log->arena, "Deserves %s and asks for %s%s", explain_amount(log->arena, r, node->deserved), asks,
-                        cap);
+        return arena_printf(log->arena, "Deserves what it asks for, %s%s",
+                            explain_amount(log->arena, r, node->requested), cap);
+    return arena_printf(log->arena, "Deserves %s and asks for %s%s", explain_amount(log->arena, r, node->deserved),
+                        asks, cap);
 }
 
 static const char *word_over_quota(const struct share_log *log, const struct share_term *term)
@@ -58,8 +58,8 @@ static const char *word_over_quota(const struct share_log *log, const struct sha
     const enum resource r = log->resource;
     const int64_t part = (int64_t)((__int128)term->of * term->part / term->part_sum);
     const char *text =
-        arena_printf(log->arena, "Rank %lld, round %u: %s of %s weights of %s is %s", (long long)term->rank, term->round,
-                     explain_number(log->arena, RESOURCE_GPU, term->weight_milli),
+        arena_printf(log->arena, "Rank %lld, round %u: %s of %s weights of %s is %s", (long long)term->rank,
+                     term->round, explain_number(log->arena, RESOURCE_GPU, term->weight_milli),
                      explain_number(log->arena, RESOURCE_GPU, term->weight_sum_milli),
                      explain_amount(log->arena, r, term->of), explain_number(log->arena, r, part));
     if ((__int128)term->weight_milli * term->part_sum != (__int128)term->part * term->weight_sum_milli)
@@ -85,20 +85,19 @@ static struct share_node make_node(const struct share_log *log, const struct que
                                    const struct share_term_list *list, bool is_everybody)
 {
     const enum resource r = log->resource;
-    struct share_node node = {
-        .kind = queue->kind == QUEUE_KIND_PROJECT ? SHARE_NODE_PROJECT : SHARE_NODE_DEPARTMENT,
-        .index = is_everybody ? SNAPSHOT_NONE : queue->index,
-        .name = queue->name,
-        .fair_share = queue->fair_share.of[r],
-        .deserved = queue->spec->deserved.of[r],
-        .limit = queue->spec->limit.of[r],
-        .requested = queue->requested.of[r],
-        .allocated = queue->allocated.of[r],
-        .rank = queue->spec->rank,
-        .weight_milli = queue->spec->over_quota_weight_milli.of[r],
-        .usage_micro = queue->spec->usage_micro.of[r],
-        .terms = list->items,
-        .term_count = list->count};
+    struct share_node node = {.kind = queue->kind == QUEUE_KIND_PROJECT ? SHARE_NODE_PROJECT : SHARE_NODE_DEPARTMENT,
+                              .index = is_everybody ? SNAPSHOT_NONE : queue->index,
+                              .name = queue->name,
+                              .fair_share = queue->fair_share.of[r],
+                              .deserved = queue->spec->deserved.of[r],
+                              .limit = queue->spec->limit.of[r],
+                              .requested = queue->requested.of[r],
+                              .allocated = queue->allocated.of[r],
+                              .rank = queue->spec->rank,
+                              .weight_milli = queue->spec->over_quota_weight_milli.of[r],
+                              .usage_micro = queue->spec->usage_micro.of[r],
+                              .terms = list->items,
+                              .term_count = list->count};
     for (size_t i = 0; i < list->count; i++)
         list->items[i].sentence = word_term(log, &node, &list->items[i]);
     return node;
@@ -131,8 +130,7 @@ void share_log_end(struct share_log *log, const struct cycle *cycle, const struc
         struct share_node *projects = arena_array(log->arena, project_count, sizeof *projects);
         for (size_t p = 0; p < project_count; p++) {
             if (pool->projects[p].parent == department)
-                projects[departments[d].child_count++] =
-                    make_node(log, &pool->projects[p], &log->projects[p], false);
+                projects[departments[d].child_count++] = make_node(log, &pool->projects[p], &log->projects[p], false);
         }
         departments[d].children = projects;
         tree->root.requested += departments[d].requested;
@@ -148,8 +146,7 @@ int scheduler_explain_fairshare(const struct snapshot *snapshot, uint32_t node_p
         return error_set(err, ERROR_NOT_FOUND, "no such node pool");
     struct arena scratch;
     struct cycle *cycle;
-    struct share_log log = {
-        .recorder = {add_term}, .arena = arena, .node_pool = node_pool, .resource = resource};
+    struct share_log log = {.recorder = {add_term}, .arena = arena, .node_pool = node_pool, .resource = resource};
     arena_init(&scratch);
     int rc = cycle_open(snapshot, &scratch, &cycle, err);
     if (rc == 0) {

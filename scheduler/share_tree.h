@@ -1,7 +1,7 @@
 // How the fair shares of a node pool came about: the division as a tree of terms whose leaves are inputs.
 //
-// The terms are written down by the division itself while it runs (fair_share.h), in a cycle planned for the purpose, so
-// that they are those of the plan. A node's terms give its fair share exactly; the children of a node divide its.
+// The terms are written down by the division itself while it runs (fair_share.h), in a cycle planned for the purpose,
+// so that they are those of the plan. A node's terms give its fair share exactly; the children of a node divide its.
 #pragma once
 #include "scheduler/fair_share.h"
 #include "scheduler/snapshot.h"

@@ -1,8 +1,8 @@
 // What would happen in the next cycle if a workload were submitted now, or asked for otherwise.
 //
 // The workload is put into a copy of the snapshot (which shares everything else) and a cycle is planned; the answer is
-// read from the plan. Where it would wait, changes to it or to its quota are tried the same way, so that each suggestion
-// has been run. docs/scheduler.md, 7.
+// read from the plan. Where it would wait, changes to it or to its quota are tried the same way, so that each
+// suggestion has been run. docs/scheduler.md, 7.
 #pragma once
 #include "scheduler/plan.h"
 struct arena;
@@ -23,8 +23,9 @@ enum what_if_verdict {
 const char *what_if_verdict_name(enum what_if_verdict verdict); // "Starts", "StartsAfterRelease", ...
 
 struct what_if_question {
-    // A workload that is not in the snapshot, with its pods (pod_count of them, in the order of their names); first_pod,
-    // and the pods' workload, are ignored. Its name and its pods' names must be new. NULL: one that is there.
+    // A workload that is not in the snapshot, with its pods (pod_count of them, in the order of their names);
+    // first_pod, and the pods' workload, are ignored. Its name and its pods' names must be new. NULL: one that is
+    // there.
     const struct snapshot_workload *workload;
     const struct snapshot_pod *pods;
     uint32_t existing; // where workload is NULL: index into snapshot.workloads
@@ -93,8 +94,8 @@ struct what_if_fix {
 struct what_if_answer {
     enum what_if_verdict verdict;
     const char *sentence;
-    const char *reason; // why nobody gives it; NULL
-    uint32_t node_pool; // SNAPSHOT_NONE where it waits
+    const char *reason;               // why nobody gives it; NULL
+    uint32_t node_pool;               // SNAPSHOT_NONE where it waits
     const struct what_if_node *nodes; // by name
     size_t node_count;
     const struct what_if_displaced *displaced; // by name

@@ -196,16 +196,17 @@ const char *what_if_could_lose_to(const struct what_if_trial *trial, uint32_t no
     if (!workload->preemptible)
         return "Nobody: it is non-preemptible";
     if (borrowed > 0)
-        return arena_printf(arena,
-                            "Projects below their fair share: with it %s holds %s of its quota of %s, %s of them borrowed",
-                            spec->name, explain_number(arena, RESOURCE_GPU, project->allocated.of[RESOURCE_GPU]),
-                            explain_amount(arena, RESOURCE_GPU, project->deserved.of[RESOURCE_GPU]),
-                            explain_number(arena, RESOURCE_GPU, borrowed));
+        return arena_printf(
+            arena, "Projects below their fair share: with it %s holds %s of its quota of %s, %s of them borrowed",
+            spec->name, explain_number(arena, RESOURCE_GPU, project->allocated.of[RESOURCE_GPU]),
+            explain_amount(arena, RESOURCE_GPU, project->deserved.of[RESOURCE_GPU]),
+            explain_number(arena, RESOURCE_GPU, borrowed));
     if (snapshot->settings.full_hierarchy_fairness && over_quota(department) > 0)
         return arena_printf(arena, "Projects of other departments: with it %s holds %s of its quota of %s",
                             snapshot->departments[spec->department].name,
                             explain_number(arena, RESOURCE_GPU, department->allocated.of[RESOURCE_GPU]),
                             explain_amount(arena, RESOURCE_GPU, department->deserved.of[RESOURCE_GPU]));
-    return arena_printf(arena, "Only work of %s with a higher priority than %lld: with it the project stays within its quota",
+    return arena_printf(arena,
+                        "Only work of %s with a higher priority than %lld: with it the project stays within its quota",
                         spec->name, (long long)workload->priority);
 }

@@ -103,7 +103,8 @@ static void change_pods(struct snapshot *copy, uint32_t index, uint32_t count, s
     uint32_t follower = 0, kept = 0;
     for (uint32_t i = 0; i < before; i++) {
         const struct snapshot_pod *pod = &pods[workload->first_pod + i];
-        const bool goes = dropped >= followers ? kept >= count || !leads(pod) : !leads(pod) && follower + dropped >= followers;
+        const bool goes =
+            dropped >= followers ? kept >= count || !leads(pod) : !leads(pod) && follower + dropped >= followers;
         follower += !leads(pod);
         if (!goes)
             pods[workload->first_pod + kept++] = *pod;
@@ -135,17 +136,16 @@ static void change_quota(struct snapshot *copy, const struct what_if_change *cha
     if (change->changes_project) {
         struct snapshot_project *projects = arena_array(arena, copy->project_count, sizeof *projects);
         memcpy(projects, copy->projects, copy->project_count * sizeof *projects);
-        projects[change->project].queues =
-            change_queue(copy, projects[change->project].queues, change->node_pool, change->project_deserved,
-                         change->project_limit, arena);
+        projects[change->project].queues = change_queue(copy, projects[change->project].queues, change->node_pool,
+                                                        change->project_deserved, change->project_limit, arena);
         copy->projects = projects;
     }
     if (change->changes_department) {
         struct snapshot_department *departments = arena_array(arena, copy->department_count, sizeof *departments);
         memcpy(departments, copy->departments, copy->department_count * sizeof *departments);
         departments[change->department].queues =
-            change_queue(copy, departments[change->department].queues, change->node_pool,
-                         change->department_deserved, change->department_limit, arena);
+            change_queue(copy, departments[change->department].queues, change->node_pool, change->department_deserved,
+                         change->department_limit, arena);
         copy->departments = departments;
     }
 }

@@ -2,8 +2,7 @@
 #include "simulation/why_writer.h"
 #include "simulation/writer.h"
 
-static void write_nodes_of(struct json_writer *json, const struct why_names *names,
-                           const struct what_if_answer *answer)
+static void write_nodes_of(struct json_writer *json, const struct why_names *names, const struct what_if_answer *answer)
 {
     json_key(json, "nodes");
     json_begin_array(json);
@@ -50,8 +49,7 @@ static void write_numbers(struct json_writer *json, const char *key, const struc
     why_write_amount(json, "limit", RESOURCE_GPU, queue->limit.of[RESOURCE_GPU]);
     why_write_amount(json, "fairShare", RESOURCE_GPU, queue->fair_share.of[RESOURCE_GPU]);
     why_write_amount(json, "allocated", RESOURCE_GPU, queue->allocated.of[RESOURCE_GPU]);
-    why_write_amount(json, "allocatedNonPreemptible", RESOURCE_GPU,
-                     queue->allocated_non_preemptible.of[RESOURCE_GPU]);
+    why_write_amount(json, "allocatedNonPreemptible", RESOURCE_GPU, queue->allocated_non_preemptible.of[RESOURCE_GPU]);
     why_write_amount(json, "requested", RESOURCE_GPU, queue->requested.of[RESOURCE_GPU]);
     json_end_object(json);
 }
@@ -164,8 +162,8 @@ void why_write_what_if(struct json_writer *json, const struct why_names *names, 
     json_int(json, "plans", answer->plan_count);
 }
 
-void why_write_queue_order(struct json_writer *json, const struct why_names *names,
-                           const struct queue_listing *listing, size_t offset, size_t limit)
+void why_write_queue_order(struct json_writer *json, const struct why_names *names, const struct queue_listing *listing,
+                           size_t offset, size_t limit)
 {
     const struct snapshot *snapshot = names->snapshot;
     json_begin_object(json);

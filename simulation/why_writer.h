@@ -1,5 +1,5 @@
-// Writes explanations, forecasts, receipts, what-if answers, fair-share trees and queue orders as JSON: one form for the
-// API, the command line and what is stored. docs/snapshot.md, "Why".
+// Writes explanations, forecasts, receipts, what-if answers, fair-share trees and queue orders as JSON: one form for
+// the API, the command line and what is stored. docs/snapshot.md, "Why".
 #pragma once
 #include "scheduler/plan.h"
 #include "scheduler/queue_listing.h"
@@ -32,8 +32,8 @@ void why_write_what_if(struct json_writer *json, const struct why_names *names, 
 // An object.
 void why_write_share_tree(struct json_writer *json, const struct why_names *names, const struct share_tree *tree);
 // An object with the entries offset to offset + limit - 1.
-void why_write_queue_order(struct json_writer *json, const struct why_names *names,
-                           const struct queue_listing *listing, size_t offset, size_t limit);
+void why_write_queue_order(struct json_writer *json, const struct why_names *names, const struct queue_listing *listing,
+                           size_t offset, size_t limit);
 
 // Inside: an amount in the resource's unit (GPUs, cores, bytes), null where unlimited; a workload by name and id.
 void why_write_amount(struct json_writer *json, const char *key, enum resource resource, int64_t amount);

@@ -123,8 +123,8 @@ static void check_cases(void)
         struct arena arena;
         arena_init(&arena);
         memcpy(claims, row->claims, sizeof claims);
-        const int64_t left =
-            fair_share_divide(claims, row->count, (struct share_terms){row->total, row->unit, 0}, &arena);
+        const int64_t left = fair_share_divide(
+            claims, row->count, (struct share_terms){.total = row->total, .unit = row->unit, .k_micro = 0}, &arena);
         for (size_t q = 0; q < row->count; q++)
             check_int(claims[q].fair_share, row->want[q], "%s: queue %zu", row->name, q + 1);
         check_int(left, row->left, "%s: left", row->name);
@@ -161,7 +161,8 @@ static void check_surplus(void)
         struct share_claim claim = row->claim;
         struct arena arena;
         arena_init(&arena);
-        const int64_t left = fair_share_divide_over_quota(&claim, 1, (struct share_terms){row->total, 1000, 0}, &arena);
+        const int64_t left = fair_share_divide_over_quota(
+            &claim, 1, (struct share_terms){.total = row->total, .unit = 1000, .k_micro = 0}, &arena);
         check_int(claim.fair_share, row->want, "over quota: %s", row->name);
         check_int(left, row->left, "over quota: %s: left", row->name);
         arena_done(&arena);
@@ -198,7 +199,7 @@ static void check_usage(void)
             claims[q].weight_milli = row->weights[q];
             claims[q].usage_micro = row->usage_micro[q];
         }
-        fair_share_divide(claims, 2, (struct share_terms){9000, 1, row->k_micro}, &arena);
+        fair_share_divide(claims, 2, (struct share_terms){.total = 9000, .unit = 1, .k_micro = row->k_micro}, &arena);
         for (size_t q = 0; q < 2; q++)
             check_int(claims[q].fair_share, row->want[q], "usage: %s: queue %zu", row->name, q + 1);
         arena_done(&arena);
@@ -320,7 +321,8 @@ static void check_random(uint64_t seed)
     }
     struct arena arena;
     arena_init(&arena);
-    const int64_t left = fair_share_divide(claims, count, (struct share_terms){total, unit, 0}, &arena);
+    const int64_t left =
+        fair_share_divide(claims, count, (struct share_terms){.total = total, .unit = unit, .k_micro = 0}, &arena);
     arena_done(&arena);
     check_int(left, divide_plainly(queues, count, total, unit), "seed %llu: left", (unsigned long long)seed);
     for (size_t i = 0; i < count; i++)
