@@ -27,6 +27,7 @@ struct backend_pod {
     const char *workload_uuid;
     const char *workload_name;
     const char *workload_type;
+    int64_t workload_pods; // how many it wants at once, the master among them
     const char *project_name;
     const char *namespace;
     const char *spec_json; // the workload's (the master's for a master), in the API's form

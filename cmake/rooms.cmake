@@ -29,3 +29,13 @@ target_link_libraries(prorata PRIVATE prorata_daemon prorata_simulation prorata_
 target_compile_definitions(prorata_base PUBLIC PRORATA_VERSION="${PROJECT_VERSION}")
 install(TARGETS prorata RUNTIME DESTINATION bin)
 install(CODE "file(CREATE_LINK prorata \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/bin/runai\" SYMBOLIC)")
+
+# The process on which a pod of the local backend hangs: libc alone, so that thousands of them cost little.
+file(GLOB supervisor_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/supervisor/*.c)
+add_executable(prorata-supervisor ${supervisor_sources})
+target_include_directories(prorata-supervisor PRIVATE ${CMAKE_SOURCE_DIR})
+if(SANITIZE STREQUAL "")
+  target_link_options(prorata-supervisor PRIVATE -static)
+endif()
+add_dependencies(prorata prorata-supervisor)
+install(TARGETS prorata-supervisor RUNTIME DESTINATION libexec/prorata)

@@ -14,6 +14,7 @@
 #include "daemon/data_folder.h"
 #include "daemon/first_start.h"
 #include "daemon/greeting.h"
+#include "daemon/local_backend.h"
 #include "daemon/settings.h"
 #include "db/db.h"
 #include "db/settings.h"
@@ -90,6 +91,35 @@ static enum first_start_extras extras_of(const struct settings *settings)
     return settings->quick_start || settings->scenario ? EXTRAS_QUOTA : EXTRAS_NONE;
 }
 
+static bool is_local(const struct daemon *daemon)
+{
+    return strcmp(daemon->settings.backend, "local") == 0;
+}
+
+struct claim {
+    const char *backend;
+    struct arena *arena;
+};
+
+static int claim(struct db_conn *conn, void *context, struct error *err)
+{
+    static const char KEY[] = "backend";
+    const struct claim *wanted = context;
+    const char *owner;
+    if (db_find_meta(conn, KEY, wanted->arena, &owner, err) < 0)
+        return -1;
+    if (owner && strcmp(owner, wanted->backend) != 0)
+        return error_set(err, ERROR_INVALID, "the data folder belongs to the backend %s, not to %s: take another", owner,
+                         wanted->backend);
+    return owner ? 0 : db_set_meta_in(conn, KEY, wanted->backend, err);
+}
+
+// What one backend runs means nothing to another.
+static int claim_folder(struct daemon *daemon, struct error *err)
+{
+    return db_write(daemon->db, claim, &(struct claim){daemon->settings.backend, &daemon->arena}, err);
+}
+
 static int fill_database(struct daemon *daemon, struct error *err)
 {
     struct auth_options options = {.data_folder = daemon->folder.path,
@@ -97,6 +127,9 @@ static int fill_database(struct daemon *daemon, struct error *err)
     if (auth_create(&options, timestamp_now_ms(), &daemon->auth, err) < 0)
         return -1;
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
+        claim_folder(daemon, err) < 0)
+        return -1;
+    if (!is_local(daemon) &&
         cluster_apply(daemon->db, &daemon->settings, daemon->is_first, &daemon->arena, err) < 0)
         return -1;
     if (!daemon->is_first)
@@ -105,13 +138,21 @@ static int fill_database(struct daemon *daemon, struct error *err)
 }
 
 // The simulated backend takes up the history of speeds that the last run left.
-static int create_backend(struct daemon *daemon, struct error *err)
+static int create_simulated(struct daemon *daemon, struct error *err)
 {
     struct simulated_options options = {.speed = daemon->settings.speed};
     struct db_conn *conn = db_acquire(daemon->db);
     int rc = db_find_meta(conn, RECONCILER_CLOCK_META, &daemon->arena, &options.state, err);
     db_give_back(daemon->db, conn);
-    if (rc < 0 || simulated_create(&options, &daemon->backend, err) < 0)
+    return rc < 0 ? -1 : simulated_create(&options, &daemon->backend, err);
+}
+
+static int create_backend(struct daemon *daemon, struct error *err)
+{
+    int rc = is_local(daemon) ? local_backend_create(&daemon->settings, &daemon->folder, daemon->db, &daemon->arena,
+                                                     &daemon->backend, err)
+                              : create_simulated(daemon, err);
+    if (rc < 0)
         return -1;
     return reconciler_create(daemon->db, &daemon->backend, NULL, &daemon->reconciler, err);
 }
@@ -155,7 +196,7 @@ static int start(struct daemon *daemon, struct error *err)
     if (fill_database(daemon, err) < 0 || create_backend(daemon, err) < 0 || start_serving(daemon, err) < 0 ||
         reconciler_start(daemon->reconciler, err) < 0)
         return -1;
-    return reconciler_set_speed(daemon->reconciler, daemon->settings.speed, err);
+    return is_local(daemon) ? 0 : reconciler_set_speed(daemon->reconciler, daemon->settings.speed, err);
 }
 
 static void stop(struct daemon *daemon)

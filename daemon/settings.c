@@ -221,10 +221,10 @@ static int one_of(const struct reading *reading, const char *name, const char *a
 static int check_backend(const struct reading *reading, struct error *err)
 {
     const char *backend = text_of(reading, "backend");
-    if (backend && strcmp(backend, "simulated") == 0)
+    if (backend && (strcmp(backend, "simulated") == 0 || strcmp(backend, "local") == 0))
         return 0;
-    if (backend && (strcmp(backend, "local") == 0 || strcmp(backend, "kubernetes") == 0))
-        return error_set(err, ERROR_INVALID, "%s: %s comes with a later release; this one has simulated",
+    if (backend && strcmp(backend, "kubernetes") == 0)
+        return error_set(err, ERROR_INVALID, "%s: %s comes with a later release; this one has simulated and local",
                          given_of(reading, "backend")->where, backend);
     return error_set(err, ERROR_INVALID, "%s: simulated, local or kubernetes, got %s",
                      given_of(reading, "backend")->where, backend ? backend : "nothing");
@@ -243,6 +243,11 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .body_max_bytes = strtoll(text_of(reading, "body-max-bytes"), NULL, 10),
         .token_lifetime_s = strtoll(text_of(reading, "token-lifetime"), NULL, 10),
         .quick_start = strcmp(text_of(reading, "quick-start"), "true") == 0,
+        .local_gpus = strtoll(text_of(reading, "local-gpus"), NULL, 10),
+        .local_user = text_of(reading, "local-user"),
+        .local_reserved_cpu = text_of(reading, "local-reserved-cpu"),
+        .local_reserved_memory = text_of(reading, "local-reserved-memory"),
+        .local_nvml = text_of(reading, "local-nvml"),
         .scenario = reading->scenario,
     };
     for (size_t i = 0; i < listen->count; i++)

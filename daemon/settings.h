@@ -30,6 +30,11 @@ struct settings {
     size_t trusted_proxy_count;
     int64_t token_lifetime_s;
     bool quick_start;
+    int64_t local_gpus; // -1: ask the driver
+    const char *local_user;
+    const char *local_reserved_cpu;
+    const char *local_reserved_memory;
+    const char *local_nvml; // NULL: the usual one
     const char *scenario; // of `prorata demo`; NULL: the first
 };
 

@@ -179,6 +179,7 @@ struct pod_context {
     const char *namespace;
     const char *spec_json; // of the pod's role
     int64_t grace_period_ms;
+    int64_t pods_wanted;
 };
 int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *role, struct arena *arena,
                         struct pod_context *out_context, struct error *err);

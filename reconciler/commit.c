@@ -290,6 +290,7 @@ int commit_describe_pod(struct db_conn *conn, const struct cache *cache, const s
         .workload_uuid = context.workload_uuid,
         .workload_name = context.workload_name,
         .workload_type = context.workload_type,
+        .workload_pods = context.pods_wanted,
         .project_name = context.project_name,
         .namespace = context.namespace,
         .spec_json = context.spec_json,

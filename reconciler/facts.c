@@ -42,13 +42,19 @@ static void take_gone(struct turn *turn, struct cache_pod *pod, int64_t time_ms)
     turn_create_pod(turn, workload, pod->is_master, pod->pod_index, pod->attempt + 1);
 }
 
-static void take_running(struct turn *turn, struct cache_pod *pod, int64_t time_ms)
+// fact: NULL where only its end was heard of.
+static void take_running(struct turn *turn, struct cache_pod *pod, int64_t time_ms, const struct backend_fact *fact)
 {
     if (pod->status != POD_STATUS_BINDING && pod->status != POD_STATUS_BOUND)
         return;
     turn_touch_pod(turn, pod);
     pod->status = POD_STATUS_RUNNING;
     pod->started_ms = time_ms;
+    if (fact && fact->message[0]) {
+        turn_add_pod_event(turn, pod, EVENT_NORMAL, "Started", "backend",
+                           arena_printf(turn->arena, "%s %s", pod->name, fact->message));
+        return;
+    }
     turn_add_pod_event(
         turn, pod, EVENT_NORMAL, "Pulled", "backend",
         arena_printf(turn->arena, "The image of %s is present on %s", pod->name, node_name_of(turn, pod)));
@@ -67,7 +73,7 @@ static void take_ended(struct turn *turn, struct cache_pod *pod, const struct ba
         return;
     }
     if (!pod->started_ms)
-        take_running(turn, pod, fact->time_ms);
+        take_running(turn, pod, fact->time_ms, NULL);
     end_place(turn, pod);
     bool is_good = fact->exit_code == 0;
     pod->status = is_good ? POD_STATUS_SUCCEEDED : POD_STATUS_FAILED;
@@ -165,7 +171,7 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
         }
         break;
     case BACKEND_POD_RUNNING:
-        take_running(turn, pod, fact->time_ms);
+        take_running(turn, pod, fact->time_ms, fact);
         break;
     case BACKEND_POD_ENDED:
         take_ended(turn, pod, fact);

@@ -49,6 +49,7 @@ all | long)
     stage "API" python_tests build-asan tests/api
     stage "command line and the rules of scheduling" python_tests build-asan tests/cli tests/scheduler
     stage "walk-throughs and faults" python_tests build-asan tests/e2e
+    stage "the local backend" python_tests build-asan tests/local
     stage "build with ThreadSanitizer" tools/build.sh build-tsan thread
     stage "threads" unit build-tsan -L 'db|reconciler|backends|api' -LE long
     stage "threads of the whole server" python_tests build-tsan tests/threads

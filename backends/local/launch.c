@@ -1,0 +1,290 @@
+#include "backends/local/launch.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/quantity.h"
+#include "model/shell_words.h"
+#include "supervisor/pod_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum {
+    VARIABLES_MAX = 64, // of ours
+    OPTIONS_MAX = 24,
+    MASTER_PORT_FIRST = 20000,
+    MASTER_PORT_COUNT = 12000,
+    STATE_MODE = 0600
+};
+
+static const char DEFAULT_PATH[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+// The variables as they are collected: a later one of the same name replaces an earlier one.
+struct variables {
+    struct arena *arena;
+    char **items;
+    size_t count, capacity;
+};
+
+static void set_variable(struct variables *variables, const char *name, const char *value)
+{
+    size_t length = strlen(name), at = 0;
+    while (at < variables->count &&
+           (strncmp(variables->items[at], name, length) != 0 || variables->items[at][length] != '='))
+        at++;
+    if (at == variables->count && at + 1 >= variables->capacity)
+        return; // counted beforehand: there is always room
+    variables->items[at] = arena_printf(variables->arena, "%s=%s", name, value);
+    variables->count += at == variables->count;
+}
+
+static void set_number(struct variables *variables, const char *name, int64_t value)
+{
+    set_variable(variables, name, arena_printf(variables->arena, "%" PRId64, value));
+}
+
+static const char *text_of(const json_t *spec, const char *key)
+{
+    const char *text = json_string_value(json_object_get(spec, key));
+    return text ? text : "";
+}
+
+static const char *list_devices(const struct local_options *options, const struct backend_pod *pod, struct arena *arena)
+{
+    const char *list = "";
+    for (size_t i = 0; i < pod->gpu_index_count; i++) {
+        uint32_t index = pod->gpu_indices[i];
+        const char *name = index < options->gpu_count ? options->gpus[index] : arena_printf(arena, "%u", index);
+        list = arena_printf(arena, "%s%s%s", list, i ? "," : "", name);
+    }
+    return list;
+}
+
+// FNV-1a: pods of one workload agree on a port without asking anybody.
+static int64_t master_port(const char *workload_uuid)
+{
+    uint32_t hash = UINT32_C(2166136261);
+    for (const char *at = workload_uuid; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT32_C(16777619);
+    return MASTER_PORT_FIRST + hash % MASTER_PORT_COUNT;
+}
+
+static void set_distributed(struct variables *variables, const struct backend_pod *pod, const json_t *spec)
+{
+    bool is_master = strcmp(pod->role, "master") == 0;
+    int64_t workers = json_integer_value(json_object_get(spec, "maxReplicas"));
+    if (is_master)
+        workers = pod->workload_pods - 1; // its own specification does not tell
+    else if (!workers)
+        workers = json_integer_value(json_object_get(spec, "numWorkers"));
+    int64_t first = pod->workload_pods > workers; // the master's rank goes before
+    set_variable(variables, "MASTER_ADDR", "127.0.0.1");
+    set_number(variables, "MASTER_PORT", master_port(pod->workload_uuid));
+    set_number(variables, "WORLD_SIZE", pod->workload_pods);
+    int64_t rank = is_master ? 0 : pod->index + first;
+    set_number(variables, "RANK", rank);
+    set_number(variables, "LOCAL_RANK", 0); // the devices that a pod sees are its own
+    set_number(variables, "LOCAL_WORLD_SIZE", 1);
+    set_number(variables, "RUNAI_MPI_NUM_WORKERS", workers);
+}
+
+static void set_ours(struct variables *variables, const struct local_options *options, const struct backend_pod *pod,
+                     const json_t *spec)
+{
+    const char *devices = list_devices(options, pod, variables->arena);
+    set_variable(variables, "PATH", DEFAULT_PATH);
+    set_variable(variables, "HOME", options->user_home);
+    set_variable(variables, "USER", options->user_name);
+    set_variable(variables, "LOGNAME", options->user_name);
+    set_variable(variables, "LANG", "C.UTF-8");
+    set_variable(variables, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+    set_variable(variables, "CUDA_VISIBLE_DEVICES", devices);
+    set_variable(variables, "NVIDIA_VISIBLE_DEVICES", devices[0] ? devices : "void");
+    set_variable(variables, "RUNAI_PROJECT", pod->project_name);
+    set_variable(variables, "RUNAI_JOB_NAME", pod->workload_name);
+    set_variable(variables, "RUNAI_JOB_UUID", pod->workload_uuid);
+    set_variable(variables, "RUNAI_NUM_OF_GPUS", arena_printf(variables->arena, "%g", (double)pod->gpu_milli / 1000));
+    set_variable(variables, "RUNAI_GPU_PORTION",
+                 arena_printf(variables->arena, "%g",
+                              pod->gpu_index_count ? (double)pod->gpu_milli / 1000 / (double)pod->gpu_index_count : 0));
+    set_variable(variables, "POD_NAME", pod->name);
+    set_variable(variables, "POD_UUID", pod->uuid);
+    set_variable(variables, "POD_NAMESPACE", pod->namespace);
+    set_variable(variables, "NODE_NAME", options->node_name);
+    set_number(variables, "JOB_COMPLETION_INDEX", pod->index);
+    if (strcmp(pod->workload_type, "Distributed") == 0)
+        set_distributed(variables, pod, spec);
+}
+
+static int set_theirs(struct variables *variables, const json_t *spec, struct error *err)
+{
+    const json_t *variable;
+    size_t i;
+    json_array_foreach(json_object_get(spec, "environmentVariables"), i, variable)
+    {
+        const char *name = json_string_value(json_object_get(variable, "name"));
+        const char *value = json_string_value(json_object_get(variable, "value"));
+        if (!name || json_is_true(json_object_get(variable, "exclude")))
+            continue;
+        if (!value && (json_is_object(json_object_get(variable, "secret")) ||
+                       json_is_object(json_object_get(variable, "configMap"))))
+            return error_set(err, ERROR_INVALID,
+                             "environmentVariables: %s: secrets and config maps need Kubernetes; give its value", name);
+        set_variable(variables, name, value ? value : "");
+    }
+    return 0;
+}
+
+// The command's words and the arguments', as Kubernetes joins them.
+static int read_words(const json_t *spec, struct arena *arena, struct launch *out, struct error *err)
+{
+    const char *const *command, *const *arguments;
+    size_t command_count, argument_count;
+    if (shell_words_split(text_of(spec, "command"), arena, &command, &command_count, err) < 0 ||
+        shell_words_split(text_of(spec, "args"), arena, &arguments, &argument_count, err) < 0)
+        return -1;
+    if (command_count + argument_count == 0)
+        return error_set(err, ERROR_INVALID,
+                         "no command: this machine runs commands, it has no image to take one from");
+    out->argv = arena_array(arena, command_count + argument_count + 1, sizeof(*out->argv));
+    for (size_t i = 0; i < command_count + argument_count; i++)
+        out->argv[i] = arena_strdup(arena, i < command_count ? command[i] : arguments[i - command_count]);
+    return 0;
+}
+
+static const char *annotation_of(const json_t *spec, const char *wanted)
+{
+    const json_t *annotation;
+    size_t i;
+    json_array_foreach(json_object_get(spec, "annotations"), i, annotation)
+    {
+        const char *name = json_string_value(json_object_get(annotation, "name"));
+        if (name && strcmp(name, wanted) == 0 && !json_is_true(json_object_get(annotation, "exclude")))
+            return json_string_value(json_object_get(annotation, "value"));
+    }
+    return NULL;
+}
+
+static int read_spec(const struct local_options *options, const struct backend_pod *pod, const json_t *spec,
+                     struct arena *arena, struct launch *out, struct error *err)
+{
+    struct variables variables = {.arena = arena};
+    variables.capacity = VARIABLES_MAX + json_array_size(json_object_get(spec, "environmentVariables"));
+    variables.items = arena_array(arena, variables.capacity, sizeof(*variables.items));
+    set_ours(&variables, options, pod, spec);
+    if (read_words(spec, arena, out, err) < 0 || set_theirs(&variables, spec, err) < 0)
+        return -1;
+    set_variable(&variables, "PRORATA_POD", pod->uuid); // the last word: by it what is left of a pod is found
+    out->environment = variables.items;
+    const char *folder = text_of(spec, "workingDir");
+    out->folder = arena_strdup(arena, folder[0] ? folder : options->user_home);
+    out->pre_stop = arena_strdup(arena, annotation_of(spec, "prorata.io/pre-stop"));
+    const char *limit = text_of(json_object_get(spec, "compute"), "cpuMemoryLimit");
+    if (limit[0] && quantity_parse_memory(limit, &out->memory_bytes, err) < 0)
+        return error_prefix(err, "compute: cpuMemoryLimit: ");
+    return 0;
+}
+
+int launch_read(const struct local_options *options, const struct backend_pod *pod, struct arena *arena,
+                struct launch *out_launch, struct error *err)
+{
+    *out_launch = (struct launch){0};
+    json_t *spec = pod->spec_json ? json_loads(pod->spec_json, 0, NULL) : NULL;
+    int rc = spec ? read_spec(options, pod, spec, arena, out_launch, err)
+                  : error_set(err, ERROR_INVALID, "the specification cannot be read");
+    json_decref(spec);
+    return rc;
+}
+
+struct words {
+    char *items[OPTIONS_MAX];
+    size_t count;
+};
+
+static void add_option(struct words *words, const char *name, char *value)
+{
+    words->items[words->count++] = (char *)name;
+    words->items[words->count++] = value;
+}
+
+static char **make_arguments(const struct local_options *options, const char *uuid, const struct launch *launch,
+                             struct arena *arena)
+{
+    struct words words = {.count = 0};
+    size_t count = 0;
+    while (launch->argv[count])
+        count++;
+    words.items[words.count++] = arena_strdup(arena, "prorata-supervisor");
+    add_option(&words, "--uuid", arena_strdup(arena, uuid));
+    add_option(&words, "--folder", arena_strdup(arena, launch->folder));
+    add_option(&words, "--log-file-max", arena_printf(arena, "%" PRId64, options->log_file_max));
+    add_option(&words, "--log-total-max", arena_printf(arena, "%" PRId64, options->log_total_max));
+    if (launch->memory_bytes > 0)
+        add_option(&words, "--memory", arena_printf(arena, "%" PRId64, launch->memory_bytes));
+    if (launch->pre_stop)
+        add_option(&words, "--pre-stop", arena_strdup(arena, launch->pre_stop));
+    if (options->changes_user) {
+        char *user = arena_printf(arena, "%u:", (unsigned)options->user);
+        for (int i = 0; i < options->group_count; i++)
+            user = arena_printf(arena, "%s%s%u", user, i ? "," : "", (unsigned)options->groups[i]);
+        add_option(&words, "--user", user);
+    }
+    words.items[words.count++] = arena_strdup(arena, "--");
+    char **all = arena_array(arena, words.count + count + 1, sizeof(*all));
+    memcpy(all, words.items, words.count * sizeof(*all));
+    memcpy(all + words.count, launch->argv, count * sizeof(*all));
+    return all;
+}
+
+// dup2 to 3, 4 and 5 in the child: first out of the way, since a source may be another's target.
+static void pass_descriptors(posix_spawn_file_actions_t *actions, const int fds[3])
+{
+    enum {
+        OUT_OF_THE_WAY = 500
+    };
+    for (int i = 0; i < 3; i++)
+        posix_spawn_file_actions_adddup2(actions, fds[i], OUT_OF_THE_WAY + i);
+    for (int i = 0; i < 3; i++) {
+        posix_spawn_file_actions_adddup2(actions, OUT_OF_THE_WAY + i, POD_STATE_FD + i);
+        posix_spawn_file_actions_addclose(actions, OUT_OF_THE_WAY + i);
+    }
+    posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, STDERR_FILENO);
+}
+
+pid_t launch_start(const struct local_options *options, const char *uuid, int home_fd, int folder_fd,
+                   const struct launch *launch, struct error *err)
+{
+    struct arena arena;
+    pid_t pid = -1;
+    int state_fd = openat(folder_fd, POD_STATE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, STATE_MODE);
+    if (state_fd < 0 || flock(state_fd, LOCK_EX | LOCK_NB) < 0) {
+        error_set(err, ERROR_UNAVAILABLE, "the pod's folder cannot be written: %s", strerror(errno));
+        if (state_fd >= 0)
+            close(state_fd);
+        return -1;
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    pass_descriptors(&actions, (const int[]){state_fd, folder_fd, home_fd});
+    arena_init(&arena);
+    int rc = posix_spawn(&pid, options->supervisor, &actions, NULL, make_arguments(options, uuid, launch, &arena),
+                         launch->environment);
+    arena_done(&arena);
+    posix_spawn_file_actions_destroy(&actions);
+    close(state_fd); // the lock stays with the supervisor's copy
+    if (rc == 0)
+        return pid;
+    error_set(err, ERROR_UNAVAILABLE, "the supervisor cannot be started: %s", strerror(rc));
+    return -1;
+}

@@ -1,0 +1,29 @@
+// The local backend: pods are processes of this machine, each hung on a supervisor (supervisor/README.md) that outlives
+// the server. The machine is one node.
+#pragma once
+#include "backends/backend.h"
+#include <sys/types.h>
+
+enum {
+    LOCAL_GROUPS_MAX = 64
+};
+
+struct local_options {
+    const char *home;        // the folder of the pods' folders; absolute; created where it is missing
+    const char *supervisor;  // the supervisor's path
+    const char *node_name;   // of this machine
+    const char *const *gpus; // CUDA's names of the devices, by index
+    size_t gpu_count;
+    // Whom commands run as; the server's own user where it is not root.
+    bool changes_user;
+    uid_t user;
+    gid_t groups[LOCAL_GROUPS_MAX]; // the first is the user's own
+    int group_count;
+    const char *user_name;
+    const char *user_home;
+    int64_t log_file_max, log_total_max; // bytes, of one pod
+    int64_t log_kept_ms;                 // after a pod's end
+};
+
+// ERROR_INVALID: the folder cannot be used, or the supervisor is not there. All texts must outlive the backend.
+int local_create(const struct local_options *options, struct backend *out_backend, struct error *err);

@@ -1,0 +1,43 @@
+// The local backend's pods: by uuid, and in the order in which they wait to be started.
+#pragma once
+#include "backends/local/launch.h"
+#include "base/arena.h"
+
+enum local_phase {
+    LOCAL_QUEUED,   // to be started by the thread
+    LOCAL_STARTING, // its supervisor was started
+    LOCAL_RUNNING,
+    LOCAL_OVER // reported; kept until it is forgotten
+};
+
+struct local_pod {
+    char uuid[UUID_SIZE];
+    enum local_phase phase;
+    int64_t decision;  // the latest order about it
+    bool is_stopping;  // was told to
+    bool is_forgotten; // nobody waits for its end
+    int64_t grace_ms;
+    pid_t supervisor;
+    int pidfd;          // of the supervisor; -1: none
+    struct arena arena; // of launch; empty once it was started
+    struct launch launch;
+    struct local_pod *next_in_slot;
+    struct local_pod *next_queued;
+};
+
+struct local_pods {
+    struct local_pod **slots;
+    size_t slot_count; // a power of two
+    size_t count;
+    struct local_pod *first_queued, *last_queued;
+};
+
+void local_pods_init(struct local_pods *pods);
+void local_pods_done(struct local_pods *pods); // closes what they hold; processes go on
+struct local_pod *local_pods_find(const struct local_pods *pods, const char *uuid);
+struct local_pod *local_pods_add(struct local_pods *pods, const char *uuid);
+void local_pods_remove(struct local_pods *pods, struct local_pod *pod);
+void local_pods_queue(struct local_pods *pods, struct local_pod *pod);
+struct local_pod *local_pods_take_queued(struct local_pods *pods); // NULL: none waits
+// All, in any order: NULL starts, NULL ends. The one returned may be removed by the caller after asking for the next.
+struct local_pod *local_pods_next(const struct local_pods *pods, const struct local_pod *pod);

@@ -1,0 +1,108 @@
+#include "backends/local/machine.h"
+
+#include "backends/local/nvml.h"
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+enum {
+    HOST_NAME_MAX_LENGTH = 253,
+    USER_BUFFER_SIZE = 16384,
+    PRETENDED_MEMORY_MIB = 81920
+};
+
+static void pretend_gpus(int64_t count, struct arena *arena, struct machine *machine)
+{
+    const char **names = arena_array(arena, (size_t)count, sizeof(*names));
+    for (int64_t i = 0; i < count; i++)
+        names[i] = arena_printf(arena, "%" PRId64, i);
+    machine->gpus = names;
+    machine->gpu_count = (size_t)count;
+    machine->gpu_type = count ? "Pretended-GPU" : "";
+    machine->gpu_memory_mib = count ? PRETENDED_MEMORY_MIB : 0;
+    machine->has_pretended_gpus = count > 0;
+}
+
+// Labels hold no blanks: as NVIDIA's device plugin writes the type.
+static const char *type_of(const char *name, struct arena *arena)
+{
+    char *type = arena_strdup(arena, name);
+    for (char *at = type; *at; at++)
+        if (*at == ' ')
+            *at = '-';
+    return type;
+}
+
+static int look_at_gpus(const struct machine_wishes *wishes, struct arena *arena, struct machine *machine,
+                        struct error *err)
+{
+    struct nvml_gpu *gpus;
+    size_t count;
+    if (nvml_list(wishes->nvml, arena, &gpus, &count, err) < 0)
+        return -1;
+    const char **names = arena_array(arena, count, sizeof(*names));
+    machine->gpu_memory_mib = count ? gpus[0].memory_mib : 0;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = gpus[i].uuid;
+        if (gpus[i].memory_mib < machine->gpu_memory_mib) // a node states one amount: what every device has
+            machine->gpu_memory_mib = gpus[i].memory_mib;
+    }
+    machine->gpus = names;
+    machine->gpu_count = count;
+    machine->gpu_type = count ? type_of(gpus[0].name, arena) : "";
+    return 0;
+}
+
+int machine_look(const struct machine_wishes *wishes, struct arena *arena, struct machine *out_machine,
+                 struct error *err)
+{
+    char name[HOST_NAME_MAX_LENGTH + 1] = "";
+    struct sysinfo info;
+    cpu_set_t cpus;
+    *out_machine = (struct machine){0};
+    if (gethostname(name, sizeof(name) - 1) < 0 || sysinfo(&info) < 0)
+        return error_set(err, ERROR_INTERNAL, "this machine cannot be looked at: %s", strerror(errno));
+    long cores = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : sysconf(_SC_NPROCESSORS_ONLN);
+    out_machine->name = arena_strdup(arena, name[0] ? name : "localhost");
+    out_machine->cpu_milli = cores * 1000 - wishes->reserved_cpu_milli;
+    out_machine->memory_bytes = (int64_t)(info.totalram * info.mem_unit) - wishes->reserved_memory_bytes;
+    if (out_machine->cpu_milli <= 0 || out_machine->memory_bytes <= 0)
+        return error_set(err, ERROR_INVALID, "the reserve leaves nothing of %ld cores and %" PRIu64 " bytes", cores,
+                         (uint64_t)info.totalram * info.mem_unit);
+    if (wishes->pretended_gpus >= 0) {
+        pretend_gpus(wishes->pretended_gpus, arena, out_machine);
+        return 0;
+    }
+    return look_at_gpus(wishes, arena, out_machine, err);
+}
+
+int machine_find_user(const char *user_name, struct arena *arena, struct local_options *options, struct error *err)
+{
+    struct passwd entry, *found = NULL;
+    char *buffer = arena_alloc(arena, USER_BUFFER_SIZE);
+    bool is_root = geteuid() == 0;
+    int rc = is_root ? getpwnam_r(user_name, &entry, buffer, USER_BUFFER_SIZE, &found)
+                     : getpwuid_r(geteuid(), &entry, buffer, USER_BUFFER_SIZE, &found);
+    if (!found && is_root)
+        return error_set(err, ERROR_INVALID, "no user %s%s%s", user_name, rc ? ": " : "", rc ? strerror(rc) : "");
+    options->user_name = found ? entry.pw_name : arena_printf(arena, "%u", (unsigned)geteuid());
+    options->user_home = found && access(entry.pw_dir, X_OK) == 0 ? entry.pw_dir : "/tmp";
+    if (!is_root)
+        return 0;
+    if (entry.pw_uid == 0)
+        return error_set(err, ERROR_INVALID, "%s is root, and pods never are", user_name);
+    options->changes_user = true;
+    options->user = entry.pw_uid;
+    options->group_count = LOCAL_GROUPS_MAX;
+    if (getgrouplist(entry.pw_name, entry.pw_gid, options->groups, &options->group_count) < 0)
+        options->group_count = LOCAL_GROUPS_MAX; // the first ones: it is in more
+    return 0;
+}

@@ -1,0 +1,142 @@
+#include "daemon/local_backend.h"
+
+#include "backends/local/local.h"
+#include "backends/local/machine.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/quantity.h"
+#include "base/timestamp.h"
+#include "daemon/data_folder.h"
+#include "daemon/settings.h"
+#include "db/db.h"
+#include "db/nodes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum {
+    PATH_SIZE = 2048,
+    PODS_MAX = 2000
+};
+
+// A week: as long as one looks back at a training that failed.
+#define LOG_KEPT_MS (INT64_C(7) * 24 * 60 * 60 * 1000)
+#define LOG_FILE_MAX (INT64_C(16) << 20)
+#define LOG_TOTAL_MAX (INT64_C(128) << 20)
+
+static int register_node(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct machine *machine = context;
+    struct arena arena;
+    struct node *nodes = NULL;
+    struct utsname system;
+    size_t count = 0;
+    int64_t cluster_id, now_ms = timestamp_now_ms();
+    if (db_read_number(conn, "SELECT min(id) FROM clusters", &cluster_id, err) < 0)
+        return -1;
+    arena_init(&arena);
+    int rc = db_list_nodes(conn, cluster_id, &arena, &nodes, &count, err);
+    for (size_t i = 0; i < count && rc == 0; i++)
+        if (strcmp(nodes[i].name, machine->name) != 0)
+            rc = db_remove_node(conn, cluster_id, nodes[i].name, now_ms, err);
+    struct node node = {.labels_json = "{}", .taints_json = "[]"};
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(nodes[i].name, machine->name) == 0)
+            node = nodes[i]; // what people set on it stays
+    node.cluster_id = cluster_id;
+    node.name = machine->name;
+    node.status = NODE_STATUS_READY;
+    node.status_reason = "";
+    node.gpu_count = (int64_t)machine->gpu_count;
+    node.gpu_memory_mib = machine->gpu_memory_mib;
+    node.gpu_type = machine->gpu_type;
+    node.mig_strategy = "none";
+    node.mig_instances_json = "{}";
+    node.cpu_milli = machine->cpu_milli;
+    node.memory_bytes = machine->memory_bytes;
+    node.max_pods = PODS_MAX;
+    node.version = uname(&system) == 0 ? arena_strdup(&arena, system.release) : "";
+    node.created_ms = node.created_ms ? node.created_ms : now_ms;
+    node.updated_ms = now_ms;
+    if (rc == 0)
+        rc = db_upsert_node(conn, &node, err);
+    arena_done(&arena);
+    return rc;
+}
+
+// Beside this program where it was built, else where it is installed.
+static const char *find_supervisor(struct arena *arena, struct error *err)
+{
+    char path[PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (length <= 0) {
+        error_set(err, ERROR_INTERNAL, "this program's place is not known: %s", strerror(errno));
+        return NULL;
+    }
+    path[length] = '\0';
+    *strrchr(path, '/') = '\0';
+    const char *beside = arena_printf(arena, "%s/prorata-supervisor", path);
+    const char *installed = arena_printf(arena, "%s/../libexec/prorata/prorata-supervisor", path);
+    if (access(beside, X_OK) == 0)
+        return beside;
+    if (access(installed, X_OK) == 0)
+        return installed;
+    error_set(err, ERROR_INVALID, "prorata-supervisor is neither in %s nor in ../libexec/prorata", path);
+    return NULL;
+}
+
+static int read_wishes(const struct settings *settings, struct machine_wishes *out, struct error *err)
+{
+    *out = (struct machine_wishes){.pretended_gpus = settings->local_gpus, .nvml = settings->local_nvml};
+    if (quantity_parse_cpu(settings->local_reserved_cpu, &out->reserved_cpu_milli, err) < 0)
+        return error_prefix(err, "local-reserved-cpu: ");
+    if (quantity_parse_memory(settings->local_reserved_memory, &out->reserved_memory_bytes, err) < 0)
+        return error_prefix(err, "local-reserved-memory: ");
+    return 0;
+}
+
+static void tell(const struct machine *machine, const struct local_options *options)
+{
+    log_write(LOG_INFO, "backends",
+              "this machine is the cluster node=%s gpus=%zu%s cpu_milli=%" PRId64 " memory_mib=%" PRId64, machine->name,
+              machine->gpu_count, machine->has_pretended_gpus ? " (pretended)" : "", machine->cpu_milli,
+              machine->memory_bytes >> 20);
+    if (options->changes_user)
+        log_write(LOG_INFO, "backends", "pods run as user=%s", options->user_name);
+    else
+        log_write(LOG_WARN, "backends",
+                  "the server is not root: pods run as its own user=%s, and can read its data folder",
+                  options->user_name);
+}
+
+int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
+                         struct arena *arena, struct backend *out_backend, struct error *err)
+{
+    struct machine machine;
+    struct machine_wishes wishes;
+    struct local_options options = {
+        .log_file_max = LOG_FILE_MAX, .log_total_max = LOG_TOTAL_MAX, .log_kept_ms = LOG_KEPT_MS};
+    char *path = realpath(folder->path, NULL);
+    if (!path)
+        return error_set(err, ERROR_INVALID, "%s: %s", folder->path, strerror(errno));
+    options.home = arena_printf(arena, "%s/pods", path);
+    free(path);
+    options.supervisor = find_supervisor(arena, err);
+    if (!options.supervisor || read_wishes(settings, &wishes, err) < 0 ||
+        machine_look(&wishes, arena, &machine, err) < 0)
+        return -1;
+    if (machine_find_user(settings->local_user, arena, &options, err) < 0)
+        return error_prefix(err, "local-user: ");
+    options.node_name = machine.name;
+    options.gpus = machine.gpus;
+    options.gpu_count = machine.gpu_count;
+    if (db_write(db, register_node, &machine, err) < 0)
+        return -1;
+    tell(&machine, &options);
+    return local_create(&options, out_backend, err);
+}

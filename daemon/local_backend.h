@@ -1,0 +1,13 @@
+// This machine as the cluster: its node's row, and the backend that runs pods as its processes.
+#pragma once
+struct arena;
+struct backend;
+struct data_folder;
+struct db;
+struct error;
+struct settings;
+
+// Looks at the machine, brings its row up to date (others are removed), and creates the backend. Says on the log how
+// pods will run here.
+int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
+                         struct arena *arena, struct backend *out_backend, struct error *err);

@@ -1,0 +1,154 @@
+#include "supervisor/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+// What failed on the way to exec, as the child tells it.
+struct failure {
+    int code; // errno
+    char what[32];
+};
+
+static _Noreturn void fail(int failure_fd, const char *what)
+{
+    struct failure failure = {.code = errno};
+    snprintf(failure.what, sizeof(failure.what), "%s", what);
+    (void)!write(failure_fd, &failure, sizeof(failure));
+    _exit(127);
+}
+
+static void enter_cgroup(const char *cgroup, int failure_fd)
+{
+    char path[2048];
+    snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, "0", 1) != 1)
+        fail(failure_fd, "cgroup");
+    close(fd);
+}
+
+static void set_limits(const struct command_options *options, int failure_fd)
+{
+    const struct rlimit no_core = {0, 0};
+    if (setrlimit(RLIMIT_CORE, &no_core) < 0)
+        fail(failure_fd, "limit of core files");
+    const struct rlimit data = {(rlim_t)options->memory_bytes, (rlim_t)options->memory_bytes};
+    if (!options->cgroup && options->memory_bytes > 0 && setrlimit(RLIMIT_DATA, &data) < 0)
+        fail(failure_fd, "limit of memory");
+}
+
+static void drop_rights(const struct command_options *options, int failure_fd)
+{
+    if (options->changes_user) {
+        if (setgroups((size_t)options->group_count, options->groups) < 0 || setgid(options->group) < 0 ||
+            setuid(options->user) < 0)
+            fail(failure_fd, "user");
+        if (setuid(0) == 0) { // the way back must be shut
+            errno = EPERM;
+            fail(failure_fd, "user");
+        }
+    }
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        fail(failure_fd, "rights");
+}
+
+static _Noreturn void run_child(const struct command_options *options, char *const *argv, int output_fd, int failure_fd,
+                                pid_t supervisor)
+{
+    setsid();
+    if (options->cgroup)
+        enter_cgroup(options->cgroup, failure_fd);
+    set_limits(options, failure_fd);
+    drop_rights(options, failure_fd);
+    // After the change of user, which clears it; the supervisor may have died before.
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != supervisor)
+        fail(failure_fd, "supervisor");
+    if (chdir(options->folder) < 0)
+        fail(failure_fd, "working folder");
+    int nothing = open("/dev/null", O_RDONLY);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output_fd, STDOUT_FILENO) < 0 ||
+        dup2(output_fd, STDERR_FILENO) < 0)
+        fail(failure_fd, "output");
+    close(nothing);
+    sigset_t none;
+    sigemptyset(&none);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(argv[0], argv);
+    fail(failure_fd, "command");
+}
+
+static pid_t start(const struct command_options *options, char *const *argv, int output_fd, int *out_errno,
+                   const char **out_what)
+{
+    static struct failure failure;
+    int ends[2];
+    *out_what = "process";
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        *out_errno = errno;
+        return -1;
+    }
+    pid_t supervisor = getpid();
+    pid_t pid = fork();
+    if (pid == 0)
+        run_child(options, argv, output_fd, ends[1], supervisor);
+    *out_errno = errno;
+    close(ends[1]);
+    ssize_t length = pid < 0 ? 0 : read(ends[0], &failure, sizeof(failure)); // ends with exec
+    close(ends[0]);
+    if (pid < 0 || length != (ssize_t)sizeof(failure))
+        return pid;
+    *out_errno = failure.code;
+    *out_what = failure.what;
+    return -1;
+}
+
+pid_t command_start(const struct command_options *options, int output_fd, int *out_errno, const char **out_what)
+{
+    return start(options, options->argv, output_fd, out_errno, out_what);
+}
+
+pid_t command_start_pre_stop(const struct command_options *options, int output_fd)
+{
+    if (!options->pre_stop)
+        return -1;
+    char shell[] = "/bin/sh", dash_c[] = "-c";
+    char *text = strdup(options->pre_stop);
+    char *const argv[] = {shell, dash_c, text, NULL};
+    int code;
+    const char *what;
+    pid_t pid = text ? start(options, argv, output_fd, &code, &what) : -1;
+    free(text);
+    return pid;
+}
+
+// The direct children. What they leave behind when they die becomes a child of this process in turn.
+bool command_kill_rest(void)
+{
+    static char text[65536];
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool any = false;
+    for (ssize_t length; (length = read(fd, text, sizeof(text) - 1)) > 0;) {
+        text[length] = '\0';
+        for (char *at = text, *end; *at; at = end) {
+            long pid = strtol(at, &end, 10);
+            if (end == at)
+                break;
+            any = kill((pid_t)pid, SIGKILL) == 0 || any;
+        }
+    }
+    close(fd);
+    return any;
+}

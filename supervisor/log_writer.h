@@ -1,0 +1,20 @@
+// The output of a command as lines with times, in files of a bounded size; the oldest go when all together are too
+// large.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct log_writer {
+    int folder_fd;
+    int fd;             // of the newest file; -1: none
+    int64_t position;   // of the next byte
+    int64_t file_start; // of the newest file
+    int64_t file_max, total_max;
+    bool in_line;       // the last line written is a part
+    int64_t lost_bytes; // of output that the disk refused, not yet told in the log
+};
+
+// Creates the folder where it is missing, and goes on behind what is there. False: errno says why.
+bool log_writer_open(struct log_writer *log, int pod_folder_fd, int64_t file_max, int64_t total_max);
+void log_writer_add(struct log_writer *log, const char *text, size_t length);

@@ -1,0 +1,303 @@
+// One command, from its start to the end of its last process. Started by the server with the pod's environment:
+//
+//   prorata-supervisor [OPTION VALUE]... -- COMMAND [ARGUMENT]...
+//
+// and the descriptors of pod_folder.h. SIGTERM asks it to stop the command.
+#include "supervisor/command.h"
+#include "supervisor/log_writer.h"
+#include "supervisor/pod_folder.h"
+#include "supervisor/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    READ_SIZE = 64 * 1024,
+    EXIT_USAGE = 2,
+    DEFAULT_GRACE_MS = 30000
+};
+
+struct supervisor {
+    const char *uuid;
+    struct command_options command;
+    int64_t log_file_max, log_total_max;
+    struct log_writer log;
+    int output[2]; // a pipe: the command's end is kept open for what it starts last, until the end
+    int signals;
+    pid_t pid, pre_stop;
+    bool is_over; // the command's own process is
+    int status;
+    bool is_stopping, is_told; // asked to stop; and the command was told
+    int64_t kill_at_ms;        // monotonic; INT64_MAX: not stopping
+};
+
+static int64_t monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool read_number(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return *text && !*end && errno == 0 && *out >= 0;
+}
+
+// UID:GID[,GID]...
+static bool read_user(const char *text, struct command_options *command)
+{
+    char *end;
+    command->changes_user = true;
+    command->user = (uid_t)strtoul(text, &end, 10);
+    if (end == text || *end != ':')
+        return false;
+    command->group = (gid_t)strtoul(end + 1, &end, 10);
+    while (*end == ',' && command->group_count < COMMAND_GROUPS_MAX)
+        command->groups[command->group_count++] = (gid_t)strtoul(end + 1, &end, 10);
+    return *end == '\0' && command->user != 0;
+}
+
+static bool read_option(struct supervisor *supervisor, const char *name, const char *value)
+{
+    if (strcmp(name, "--uuid") == 0)
+        supervisor->uuid = value;
+    else if (strcmp(name, "--folder") == 0)
+        supervisor->command.folder = value;
+    else if (strcmp(name, "--cgroup") == 0)
+        supervisor->command.cgroup = value;
+    else if (strcmp(name, "--pre-stop") == 0)
+        supervisor->command.pre_stop = value;
+    else if (strcmp(name, "--user") == 0)
+        return read_user(value, &supervisor->command);
+    else if (strcmp(name, "--memory") == 0)
+        return read_number(value, &supervisor->command.memory_bytes);
+    else if (strcmp(name, "--log-file-max") == 0)
+        return read_number(value, &supervisor->log_file_max);
+    else if (strcmp(name, "--log-total-max") == 0)
+        return read_number(value, &supervisor->log_total_max);
+    else
+        return false;
+    return true;
+}
+
+static bool read_options(struct supervisor *supervisor, int argc, char **argv)
+{
+    int at = 1;
+    for (; at + 1 < argc && strcmp(argv[at], "--") != 0; at += 2)
+        if (!read_option(supervisor, argv[at], argv[at + 1]))
+            return false;
+    if (at + 1 >= argc || strcmp(argv[at], "--") != 0 || !supervisor->uuid)
+        return false;
+    supervisor->command.argv = argv + at + 1;
+    return true;
+}
+
+static void read_boot(char boot[64])
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, boot, 63);
+    if (fd >= 0)
+        close(fd);
+    boot[length > 0 ? length : 0] = '\0';
+    boot[strcspn(boot, "\n")] = '\0';
+}
+
+static bool open_all(struct supervisor *supervisor)
+{
+    sigset_t signals;
+    char boot[64];
+    close_range(POD_HOME_FD + 1, UINT_MAX, 0);
+    for (int fd = POD_STATE_FD; fd <= POD_HOME_FD; fd++)
+        if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+            return false;
+    setsid();
+    signal(SIGPIPE, SIG_IGN);
+    sigfillset(&signals);
+    sigprocmask(SIG_SETMASK, &signals, NULL);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGTERM);
+    supervisor->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    read_boot(boot);
+    return supervisor->signals >= 0 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 &&
+           pipe2(supervisor->output, O_CLOEXEC) == 0 && fcntl(supervisor->output[0], F_SETFL, O_NONBLOCK) == 0 &&
+           log_writer_open(&supervisor->log, POD_FOLDER_FD, supervisor->log_file_max, supervisor->log_total_max) &&
+           state_write("supervisor %d %llu %s", (int)getpid(), state_start_time(getpid()), boot);
+}
+
+// Takes what there is of output. False where there was none.
+static bool take_output(struct supervisor *supervisor)
+{
+    static char text[READ_SIZE];
+    ssize_t length = read(supervisor->output[0], text, sizeof(text));
+    if (length > 0)
+        log_writer_add(&supervisor->log, text, (size_t)length);
+    return length > 0;
+}
+
+static void tell_command(struct supervisor *supervisor)
+{
+    supervisor->is_told = true;
+    if (!supervisor->is_over)
+        kill(-supervisor->pid, SIGTERM);
+}
+
+static void begin_stop(struct supervisor *supervisor)
+{
+    char text[32] = "";
+    int64_t grace_ms = DEFAULT_GRACE_MS;
+    int fd = openat(POD_FOLDER_FD, POD_STOP_FILE, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? strcspn(text, "\n") : 0] = '\0';
+    if (!read_number(text, &grace_ms))
+        grace_ms = DEFAULT_GRACE_MS;
+    int64_t kill_at_ms = monotonic_ms() + grace_ms;
+    if (!supervisor->is_stopping || kill_at_ms < supervisor->kill_at_ms) // a second order may only shorten it
+        supervisor->kill_at_ms = kill_at_ms;
+    if (supervisor->is_stopping)
+        return;
+    supervisor->is_stopping = true;
+    supervisor->pre_stop = command_start_pre_stop(&supervisor->command, supervisor->output[1]);
+    if (supervisor->pre_stop < 0)
+        tell_command(supervisor);
+}
+
+static void reap(struct supervisor *supervisor)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid == supervisor->pid) {
+            supervisor->is_over = true;
+            supervisor->status = status;
+        } else if (pid == supervisor->pre_stop && !supervisor->is_told) {
+            tell_command(supervisor);
+        }
+    }
+}
+
+static void take_signals(struct supervisor *supervisor)
+{
+    struct signalfd_siginfo info;
+    while (read(supervisor->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGTERM)
+            begin_stop(supervisor);
+        else
+            reap(supervisor);
+    }
+}
+
+static void wait_for_something(struct supervisor *supervisor, int timeout_ms)
+{
+    struct pollfd fds[] = {{.fd = supervisor->output[0], .events = POLLIN},
+                           {.fd = supervisor->signals, .events = POLLIN}};
+    if (poll(fds, 2, timeout_ms) <= 0)
+        return;
+    if (fds[0].revents)
+        (void)take_output(supervisor);
+    if (fds[1].revents)
+        take_signals(supervisor);
+}
+
+static void live(struct supervisor *supervisor)
+{
+    while (!supervisor->is_over) {
+        int64_t left = supervisor->is_stopping ? supervisor->kill_at_ms - monotonic_ms() : -1;
+        if (supervisor->is_stopping && left <= 0) {
+            kill(-supervisor->pid, SIGKILL);
+            if (supervisor->pre_stop > 0)
+                kill(-supervisor->pre_stop, SIGKILL);
+            supervisor->kill_at_ms = INT64_MAX;
+            continue;
+        }
+        wait_for_something(supervisor, left < 0 ? -1 : left > INT_MAX ? INT_MAX : (int)left);
+    }
+}
+
+// The command is over: nothing that it started may stay.
+static void clear(struct supervisor *supervisor)
+{
+    int status;
+    kill(-supervisor->pid, SIGKILL);
+    for (;;) {
+        while (take_output(supervisor)) {
+        }
+        (void)command_kill_rest();
+        if (waitpid(-1, &status, WNOHANG) < 0 && errno == ECHILD)
+            break;
+        wait_for_something(supervisor, 10); // a process in the kernel's hands may take its time
+    }
+    while (take_output(supervisor)) {
+    }
+}
+
+static int was_out_of_memory(const struct supervisor *supervisor)
+{
+    char path[2048], text[1024];
+    if (!supervisor->command.cgroup)
+        return 0;
+    snprintf(path, sizeof(path), "%s/memory.events", supervisor->command.cgroup);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    const char *kills = strstr(text, "oom_kill ");
+    return kills && strtol(kills + strlen("oom_kill "), NULL, 10) > 0;
+}
+
+static int run(struct supervisor *supervisor)
+{
+    int code = errno;
+    const char *what = "folder";
+    supervisor->pid = -1;
+    if (open_all(supervisor))
+        supervisor->pid = command_start(&supervisor->command, supervisor->output[1], &code, &what);
+    else
+        code = errno;
+    if (supervisor->pid < 0) {
+        state_write("refused %" PRId64 " %d %s", state_now_ms(), code, what);
+        return 1;
+    }
+    state_write("running %d %llu %" PRId64, (int)supervisor->pid, state_start_time(supervisor->pid), state_now_ms());
+    state_wake(supervisor->uuid);
+    live(supervisor);
+    clear(supervisor);
+    bool exited = WIFEXITED(supervisor->status);
+    state_write("ended %" PRId64 " %d %d %d", state_now_ms(), exited ? WEXITSTATUS(supervisor->status) : -1,
+                exited ? 0 : WTERMSIG(supervisor->status), was_out_of_memory(supervisor));
+    if (supervisor->command.cgroup)
+        (void)rmdir(supervisor->command.cgroup);
+    return 0; // the server sees the end of this process
+}
+
+int main(int argc, char **argv)
+{
+    static struct supervisor supervisor = {.command = {.folder = "/"},
+                                           .log_file_max = 16 << 20,
+                                           .log_total_max = 128 << 20,
+                                           .pre_stop = -1,
+                                           .kill_at_ms = INT64_MAX};
+    if (!read_options(&supervisor, argc, argv)) {
+        static const char USAGE[] = "prorata-supervisor is started by prorata, one for each pod; see its README\n";
+        (void)!write(STDERR_FILENO, USAGE, sizeof(USAGE) - 1);
+        return EXIT_USAGE;
+    }
+    return run(&supervisor);
+}

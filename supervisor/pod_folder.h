@@ -1,0 +1,35 @@
+// What the server and a supervisor agree on: one folder per pod, named by the pod's uuid.
+//
+//   state   records, one a line, only appended; locked (flock) as long as the supervisor lives. The server takes the
+//           lock before it starts the supervisor, which inherits it: there is no moment in which nobody holds it.
+//   stop    how many milliseconds the command may take to stop; written by the server before it sends SIGTERM
+//   log/    the output: files named by the position of their first byte, as 20 digits
+//
+// Records of `state`, fields separated by blanks, times in milliseconds since the epoch:
+//
+//   supervisor PID START BOOT      its process, its start time in clock ticks since boot, the boot's id
+//   running PID START TIME         the command's process, which is also its session and process group
+//   refused TIME ERRNO WHAT        the command could not be started
+//   ended TIME CODE SIGNAL OOM     exit code, or -1 and the signal; OOM 1: the kernel killed for memory
+//
+// A line of the log is `TIME F text` or `TIME P text`: TIME as 2022-01-01T03:49:52.531000000Z, F a full line, P a part
+// whose line goes on in the next (the form of Kubernetes' logs without the stream's name).
+#pragma once
+
+#define POD_STATE_FILE "state"
+#define POD_STOP_FILE "stop"
+#define POD_LOG_FOLDER "log"
+// A datagram socket beside the pods' folders: a supervisor sends its pod's uuid when its state has a new record.
+#define POD_WAKE_SOCKET "wake"
+
+enum {
+    POD_RECORD_MAX = 512,
+    POD_LOG_NAME_DIGITS = 20,
+    POD_LOG_TIME_LENGTH = 30,                        // of TIME
+    POD_LOG_PREFIX_LENGTH = POD_LOG_TIME_LENGTH + 3, // TIME, blank, F or P, blank
+    POD_LOG_PART_MAX = 16384,                        // bytes of text in one line of the log
+    // Descriptors that a supervisor inherits.
+    POD_STATE_FD = 3,  // the state, locked, for appending
+    POD_FOLDER_FD = 4, // the pod's folder
+    POD_HOME_FD = 5,   // the folder above it, with the socket
+};

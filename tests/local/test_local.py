@@ -1,0 +1,268 @@
+"""The local backend: workloads as real processes of this machine, with pretended GPUs. What runs is looked at in /proc,
+not believed."""
+import os
+import pathlib
+import signal
+import time
+
+import pytest
+
+GPUS = 4
+
+
+def processes_of(uuid):
+    """The processes that carry a pod's uuid in their environment, zombies left out."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if f"PRORATA_POD={uuid}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def supervisors_of(server):
+    """pod uuid -> its supervisor's process, of those that live."""
+    found = {}
+    for state in (server.data / "pods").glob("*/state"):
+        records = state.read_text().splitlines()
+        if records and records[0].startswith("supervisor "):
+            pid = int(records[0].split()[1])
+            try:
+                if b"prorata-supervisor" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                    found[state.parent.name] = pid
+            except OSError:
+                pass
+    return found
+
+
+@pytest.fixture
+def local(make_server):
+    """A server with this machine as its cluster, and projects team-a and team-b with 2 of its 4 pretended GPUs each."""
+    server = make_server("--backend", "local", "--local-gpus", str(GPUS), "--quick-start")
+    yield server
+    if server.process.poll() is not None:
+        server.start()
+    for workload in server.get("/api/v1/workloads").json["workloads"]:
+        server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
+    server.wait_for("all pods gone", lambda: not supervisors_of(server))
+
+
+def kind_of(workload):
+    return {"Training": "trainings", "Workspace": "workspaces", "Distributed": "distributed"}[workload["type"]]
+
+
+def submit(server, name, script, project="team-a", gpus=1, spec=None, **extra):
+    return server.submit(name, project, gpus, spec={"command": "/bin/sh -c", "args": quoted(script), **(spec or {})}, **extra)
+
+
+def quoted(script):
+    return "'" + script.replace("'", "'\\''") + "'"
+
+
+def log_of(server, workload, **query):
+    path = "&".join(f"{key}={value}" for key, value in query.items())
+    return server.request("GET", f"/api/v1/workloads/{workload}/logs?{path}").body.decode()
+
+
+def log_lines(server):
+    """All lines of all pods as the supervisors wrote them: TIME F text."""
+    return [line for path in (server.data / "pods").glob("*/log/*") for line in path.read_text().splitlines()]
+
+
+def wait_log(server, workload, text, seconds=20):
+    return server.wait_for(f"{text!r} in the log", lambda: (lambda log: log if text in log else None)(log_of(server, workload)), seconds)
+
+
+def pods_of(server, workload):
+    return server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]
+
+
+def test_the_machine_is_the_node(local):
+    nodes = local.get("/api/v1/nodes").json["nodes"]
+    assert [node["name"] for node in nodes] == [os.uname().nodename]
+    assert nodes[0]["gpuInfo"]["gpuCount"] == GPUS
+
+
+def test_a_command_runs_with_its_devices_and_variables(local):
+    workload = submit(local, "env", "env; pwd; id -u; echo all; exit 0", gpus=2, spec={
+        "workingDir": "/usr", "environmentVariables": [{"name": "GREETING", "value": "good day"}]})
+    local.wait_phase(workload, "Completed")
+    lines = log_of(local, workload).splitlines()
+    assert "CUDA_VISIBLE_DEVICES=0,1" in lines and "NVIDIA_VISIBLE_DEVICES=0,1" in lines
+    assert "GREETING=good day" in lines and "RUNAI_PROJECT=team-a" in lines and "RUNAI_NUM_OF_GPUS=2" in lines
+    assert "RUNAI_JOB_NAME=env" in lines and "/usr" in lines and lines[-1] == "all"
+    if os.geteuid() == 0:
+        assert lines[-2] != "0", "a pod ran as root"
+
+
+def test_a_pod_without_gpus_sees_none(local):
+    workload = submit(local, "cpu", "echo devices:$CUDA_VISIBLE_DEVICES:$NVIDIA_VISIBLE_DEVICES", gpus=0)
+    local.wait_phase(workload, "Completed")
+    assert log_of(local, workload) == "devices::void\n"
+
+
+@pytest.mark.parametrize("script, reason, message", [
+    ("exit 7", "Error", "exit code 7"),
+    ("kill -SEGV $$", "Error", "SIGSEGV"),
+])
+def test_a_failure_says_how(local, script, reason, message):
+    workload = submit(local, "bad", script, spec={"backoffLimit": 0})
+    local.wait_phase(workload, "Failed")
+    events = local.get(f"/api/v1/workloads/{workload}/events").json["events"]
+    assert any(message in event["message"] for event in events), events
+
+
+@pytest.mark.parametrize("spec, message", [
+    ({}, "no command"),
+    ({"command": "/no/such/program"}, "No such file"),
+    ({"command": "true", "workingDir": "/no/such/folder"}, "No such file"),
+    ({"command": "true", "environmentVariables": [{"name": "KEY", "secret": {"name": "s", "key": "k"}}]}, "Kubernetes"),
+])
+def test_what_cannot_start_says_why(local, spec, message):
+    workload = local.submit("bad", "team-a", spec={"backoffLimit": 0, **spec})
+    local.wait_phase(workload, "Failed")
+    events = local.get(f"/api/v1/workloads/{workload}/events").json["events"]
+    assert any(message in event["message"] for event in events), events
+
+
+def test_pods_outlive_the_server(local):
+    runs = submit(local, "runs", "i=0; while true; do i=$((i+1)); echo step $i; sleep 0.1; done")
+    ends = submit(local, "ends", "echo begun; sleep 1; echo done; exit 3", spec={"backoffLimit": 0})
+    wait_log(local, runs, "step 3")
+    wait_log(local, ends, "begun")
+    before = supervisors_of(local)
+    assert len(before) == 2
+    local.kill()
+    until = time.monotonic() + 20
+    while len(supervisors_of(local)) > 1:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    seen = max(int(line.split()[-1]) for line in log_lines(local) if " step " in line)
+    local.start()
+    local.wait_phase(ends, "Failed")
+    assert "done" in log_of(local, ends)
+    events = local.get(f"/api/v1/workloads/{ends}/events").json["events"]
+    assert any("exit code 3" in event["message"] for event in events), events
+    assert local.workload(runs)["phase"] == "Running"
+    assert supervisors_of(local).items() <= before.items(), "it was started a second time"
+    wait_log(local, runs, f"step {seen + 5}")
+    assert log_of(local, runs).startswith("step 1\nstep 2\n")
+
+
+def test_a_stop_tells_the_command_first(local):
+    workload = submit(local, "polite", "trap 'echo told; sleep 0.3; echo saved; exit 0' TERM; echo up; while true; do sleep 0.05; done")
+    wait_log(local, workload, "up")
+    pod = pods_of(local, workload)[0]
+    assert local.post(f"/api/v1/workloads/trainings/{workload}/suspend").status == 202
+    local.wait_phase(workload, "Stopped")
+    # The pod's row is over; its log stays.
+    files = list((local.data / "pods" / pod["id"] / "log").iterdir())
+    assert "saved" in files[0].read_text()
+
+
+def test_a_command_that_will_not_go_is_killed(local):
+    workload = submit(local, "stubborn", "trap '' TERM; echo up; (setsid sleep 1000 &); while true; do sleep 0.05; done",
+                      spec={"terminationGracePeriodSeconds": 1})
+    wait_log(local, workload, "up")
+    uuid = next(iter(supervisors_of(local)))
+    assert len(processes_of(uuid)) >= 2
+    local.post(f"/api/v1/workloads/trainings/{workload}/suspend")
+    local.wait_phase(workload, "Stopped")
+    assert processes_of(uuid) == []
+
+
+def test_nothing_that_a_pod_starts_outlives_it(local):
+    workload = submit(local, "litter", "(setsid sh -c 'sleep 1000' &) ; (setsid sh -c '(setsid sleep 1001 &)' &); sleep 0.3; echo end")
+    local.wait_phase(workload, "Completed")
+    uuid = next((local.data / "pods").glob("*/log")).parent.name
+    assert processes_of(uuid) == []
+
+
+def test_a_killed_supervisor_leaves_no_orphans_and_is_told(local):
+    workload = submit(local, "lost", "(setsid sleep 1000 &); echo up; sleep 1000", spec={"backoffLimit": 0})
+    wait_log(local, workload, "up")
+    uuid, supervisor = next(iter(supervisors_of(local).items()))
+    os.kill(supervisor, signal.SIGKILL)
+    local.wait_phase(workload, "Failed")
+    assert processes_of(uuid) == []
+    events = local.get(f"/api/v1/workloads/{workload}/events").json["events"]
+    assert any("its supervisor was killed" in event["message"] for event in events), events
+
+
+def test_a_supervisor_killed_while_the_server_is_down(local):
+    workload = submit(local, "lost", "(setsid sleep 1000 &); echo up; sleep 1000", spec={"backoffLimit": 0})
+    wait_log(local, workload, "up")
+    uuid, supervisor = next(iter(supervisors_of(local).items()))
+    local.kill()
+    os.kill(supervisor, signal.SIGKILL)
+    local.start()
+    local.wait_phase(workload, "Failed")
+    assert processes_of(uuid) == []
+
+
+def test_over_quota_is_given_back(local):
+    """The quota quick start with processes: team-a borrows all, team-b asks for its own, a younger job of team-a yields."""
+    script = "trap 'echo yields; exit 0' TERM; echo up; while true; do sleep 0.05; done"
+    first = submit(local, "a1", script, gpus=2)
+    second = submit(local, "a2", script, gpus=2)
+    for workload in (first, second):
+        wait_log(local, workload, "up")
+    claim = submit(local, "b1", script, project="team-b", gpus=2)
+    local.wait_phase(claim, "Running")
+    assert local.workload(first)["phase"] == "Running"
+    assert local.workload(second)["phase"] == "Pending"
+    assert len(supervisors_of(local)) == 2
+    local.post(f"/api/v1/workloads/trainings/{claim}/suspend")
+    local.wait_phase(second, "Running")
+
+
+def test_a_long_log_is_kept_in_bounds_and_read_in_parts(local):
+    workload = submit(local, "talks", "i=0; yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -n 3000000; echo last words; sleep 1000")
+    local.wait_for("the end of the log", lambda: log_of(local, workload, tail=1) == "last words\n", 120)
+    files = list((local.data / "pods").glob("*/log/*"))
+    assert len(files) > 2 and sum(f.stat().st_size for f in files) <= 145 << 20
+    assert log_of(local, workload, tail=3).splitlines() == ["0123456789" * 7] * 2 + ["last words"]
+    assert log_of(local, workload, tail=1, timestamps="true")[:2] == "20"
+
+
+def test_parts_of_a_line_become_one(local):
+    workload = submit(local, "parts", "printf one; sleep 0.2; printf two; sleep 0.2; echo three; printf open")
+    local.wait_phase(workload, "Completed")
+    assert log_of(local, workload) == "onetwothree\nopen"
+
+
+def test_workers_find_each_other(local):
+    """A gang of processes that adds up its ranks through its master, as torchrun's rendezvous does."""
+    program = (
+        "import os, socket, time\n"
+        "rank, size = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])\n"
+        "address = (os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT']))\n"
+        "if rank == 0:\n"
+        "    listener = socket.create_server(address)\n"
+        "    peers = [listener.accept()[0] for _ in range(size - 1)]\n"
+        "    total = sum(int(peer.recv(16)) for peer in peers)\n"
+        "    for peer in peers: peer.sendall(str(total).encode())\n"
+        "else:\n"
+        "    for _ in range(200):\n"
+        "        try: peer = socket.create_connection(address); break\n"
+        "        except OSError: time.sleep(0.05)\n"
+        "    peer.sendall(str(rank).encode()); total = int(peer.recv(16))\n"
+        "print('rank', rank, 'of', size, 'total', total)\n")
+    body = {"command": "/usr/bin/python3 -c", "args": quoted(program), "numWorkers": 3, "distributedFramework": "PyTorch"}
+    workload = local.submit("gang", "team-a", 1, kind="distributed", spec=body, masterSpecSameAsWorker=True)
+    local.wait_phase(workload, "Completed", "Failed")
+    texts = sorted(line.split(" F ")[1] for line in log_lines(local))
+    assert texts == [f"rank {rank} of 4 total 6" for rank in range(4)]
+
+
+def test_a_folder_belongs_to_one_backend(local):
+    assert local.stop() == 0
+    local.arguments = []
+    local.start(wait=False)
+    assert local.process.wait(30) != 0
+    assert "belongs to the backend local" in local.tail()
+    local.arguments = ["--backend", "local", "--local-gpus", str(GPUS), "--quick-start"]
+    local.start()
