@@ -197,6 +197,8 @@ struct cycle {
     struct nodes_memo nodes_memo;
     enum scheduler_action action; // that is being run
     struct plan_action_counts counts[ACTION_COUNT];
+    struct evidence_memo *evidence_memo;
+    uint32_t opened_count;            // divisions of a pool so far
     uint32_t statement_count;         // committed so far
     struct share_log *share_log; // who asks how shares came about, and in which order workloads are tried; NULL: nobody
     struct queue_log *queue_log;

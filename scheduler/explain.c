@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "base/timestamp.h"
 #include "scheduler/journal.h"
 #include "scheduler/lack.h"
 #include "scheduler/node.h"
@@ -96,6 +97,14 @@ const char *explain_quota(struct arena *arena, const struct queue *queue, enum r
         sum = arena_printf(arena, "%s + %s", explain_number(arena, resource, held), sum);
     return arena_printf(arena, "Non-preemptible work must fit the quota: %s deserves %s, and %s is more", queue->name,
                         explain_amount(arena, resource, queue->spec->deserved.of[resource]), sum);
+}
+
+const char *explain_protection(struct arena *arena, const char *what, const char *pool, int64_t first_end_ms)
+{
+    char text[TIMESTAMP_SIZE];
+    timestamp_format(first_end_ms, text);
+    return arena_printf(arena, "What %s in %s is protected by minimum run times, the first of which ends at %s", what,
+                        pool, text);
 }
 
 static struct plan_explanation explain_queue(struct cycle *cycle, const struct pool *pool,

@@ -19,6 +19,9 @@ const char *explain_amount(struct arena *arena, enum resource resource, int64_t 
 // Non-preemptible work that does not fit the queue's quota.
 const char *explain_quota(struct arena *arena, const struct queue *queue, enum resource resource, int64_t requested);
 
+// What could be taken but for minimum run times: "What others hold over their share in default is protected ...".
+const char *explain_protection(struct arena *arena, const char *what, const char *pool, int64_t first_end_ms);
+
 // What an attempt to place it came to; replaces what was said about the workload in this pool.
 void explain_refused(struct cycle *cycle, const struct pool *pool, struct workload *workload,
                      const struct attempt *attempt);

@@ -44,13 +44,18 @@ static bool exceeds_deserved(const struct queue *queue, struct amounts held)
     return !amounts_are_within(held, queue->spec->deserved);
 }
 
-bool fairness_is_victim(const struct pool *pool, const struct workload *reclaimer, struct amounts requested,
-                        const struct workload *victim)
+enum evidence_code fairness_protects(struct queue *reclaimer, struct amounts requested, struct queue *victim,
+                                     const struct queue **out_side)
 {
     struct queue *own, *other;
-    find_leveled(cycle_queue(pool, reclaimer), cycle_queue(pool, victim), &own, &other);
-    if (exceeds_deserved(own, amounts_add(own->allocated, requested)))
-        return exceeds_somewhere(other, other->allocated);
+    find_leveled(reclaimer, victim, &own, &other);
+    if (out_side)
+        *out_side = other;
+    if (exceeds_deserved(own, amounts_add(own->allocated, requested))) {
+        if (exceeds_somewhere(other, other->allocated))
+            return EVIDENCE_CODE_COUNT;
+        return exceeds_deserved(other, other->allocated) ? EVIDENCE_WITHIN_FAIR_SHARE : EVIDENCE_WITHIN_QUOTA;
+    }
     // Inside its quota: whoever is over quota in something it asks for, or not below quota in any of it.
     bool is_below = false;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
@@ -58,10 +63,17 @@ bool fairness_is_victim(const struct pool *pool, const struct workload *reclaime
         if (requested.of[r] <= 0 || deserved == QUANTITY_UNLIMITED)
             continue;
         if (other->allocated.of[r] > deserved)
-            return true;
+            return EVIDENCE_CODE_COUNT;
         is_below = is_below || other->allocated.of[r] < deserved;
     }
-    return !is_below;
+    return is_below ? EVIDENCE_WITHIN_QUOTA : EVIDENCE_CODE_COUNT;
+}
+
+bool fairness_is_victim(const struct pool *pool, const struct workload *reclaimer, struct amounts requested,
+                        const struct workload *victim)
+{
+    return fairness_protects(cycle_queue(pool, reclaimer), requested, cycle_queue(pool, victim), NULL) ==
+           EVIDENCE_CODE_COUNT;
 }
 
 struct frozen_queues fairness_freeze(struct cycle *cycle, const struct pool *pool)

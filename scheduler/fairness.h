@@ -10,6 +10,11 @@ enum resource fairness_refuses(struct cycle *cycle, const struct pool *pool, str
 bool fairness_is_victim(const struct pool *pool, const struct workload *reclaimer, struct amounts requested,
                         const struct workload *victim);
 
+// What keeps the victim's project out of reach; EVIDENCE_CODE_COUNT: nothing, its pods may be looked at. out_side (may
+// be NULL): the project or department whose numbers decided.
+enum evidence_code fairness_protects(struct queue *reclaimer, struct amounts requested, struct queue *victim,
+                                     const struct queue **out_side);
+
 // What queues held before anything was simulated.
 struct frozen_queues {
     struct amounts *projects;
@@ -19,6 +24,6 @@ struct frozen_queues {
 struct frozen_queues fairness_freeze(struct cycle *cycle, const struct pool *pool);
 // The validator of a simulated scenario; the search's context is its struct frozen_queues.
 bool fairness_allows(struct search *search, const struct scenario *scenario);
-// Ours: whether a reclaim beyond what the reclaimer deserves lasts, that is no victim of it would be entitled by the same
-// rules to take the place back. Else two projects could take it in turn for ever.
+// Ours: whether a reclaim beyond what the reclaimer deserves lasts, that is no victim of it would be entitled by the
+// same rules to take the place back. Else two projects could take it in turn for ever.
 bool fairness_lasts(struct search *search, const struct scenario *scenario);

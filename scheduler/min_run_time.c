@@ -5,11 +5,11 @@ static int64_t first_set(int64_t a, int64_t b)
     return a != SNAPSHOT_TIME_NONE ? a : b;
 }
 
-static int64_t min_run_time(const struct cycle *cycle, const struct pool *pool, const struct workload *victim,
-                            const struct workload *other)
+int64_t min_run_time_of(const struct cycle *cycle, const struct pool *pool, uint32_t index,
+                        const struct workload *other)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    const struct snapshot_project *project = &snapshot->projects[victim->spec->project];
+    const struct snapshot_project *project = &snapshot->projects[index];
     const struct snapshot_department *department = &snapshot->departments[project->department];
     if (cycle->action == ACTION_PREEMPT)
         return first_set(first_set(project->preempt_min_run_time_ms, department->preempt_min_run_time_ms),
@@ -28,7 +28,7 @@ int64_t min_run_time_protects_until(struct cycle *cycle, const struct pool *pool
 {
     if (victim->last_start_ms == SNAPSHOT_TIME_NONE)
         return SNAPSHOT_TIME_NONE;
-    const int64_t protected_ms = min_run_time(cycle, pool, victim, other);
+    const int64_t protected_ms = min_run_time_of(cycle, pool, victim->spec->project, other);
     int64_t until;
     if (protected_ms <= 0 || __builtin_add_overflow(victim->last_start_ms, protected_ms, &until))
         return SNAPSHOT_TIME_NONE;

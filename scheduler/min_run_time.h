@@ -2,6 +2,9 @@
 #pragma once
 #include "scheduler/search.h"
 
+// How long workloads of the project are protected from the other workload in the action that is being run.
+int64_t min_run_time_of(const struct cycle *cycle, const struct pool *pool, uint32_t project,
+                        const struct workload *other);
 // When the victim's protection from the other workload ends; SNAPSHOT_TIME_NONE where it is not protected now.
 int64_t min_run_time_protects_until(struct cycle *cycle, const struct pool *pool, const struct workload *victim,
                                     const struct workload *other);

@@ -1,5 +1,6 @@
 // Preemption: inside a project, a workload of higher priority takes the place of preemptible ones of lower priority.
 #include "scheduler/evictions.h"
+#include "scheduler/evidence.h"
 #include "scheduler/explain.h"
 #include "scheduler/min_run_time.h"
 #include "scheduler/preemption_delay.h"
@@ -49,10 +50,18 @@ static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
     const struct queue *queue = cycle_queue(search->pool, search->workload);
-    struct plan_explanation explanation =
-        explain_blank(search->pool, EXPLANATION_NOTHING_TO_PREEMPT, queue, RESOURCE_GPU);
+    const struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
+    const enum resource r = evidence_resource(requested);
+    struct plan_explanation explanation = explain_blank(search->pool, EXPLANATION_NOTHING_TO_PREEMPT, queue, r);
+    const struct evidence evidence = evidence_of_preemption(search, requested);
+    evidence_attach(&explanation, &evidence);
+    explanation.requested = requested.of[r];
     const char *pool = search->pool->spec->name;
-    if (search->candidate_count == 0)
+    if (search->candidate_count == 0 && evidence.first_end_ms != SNAPSHOT_TIME_NONE)
+        explanation.message =
+            explain_protection(cycle->arena, arena_printf(cycle->arena, "%s runs with a lower priority", queue->name),
+                               pool, evidence.first_end_ms);
+    else if (search->candidate_count == 0)
         explanation.message = arena_printf(cycle->arena, "No workload of %s with a lower priority can be stopped in %s",
                                            queue->name, pool);
     else

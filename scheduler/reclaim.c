@@ -1,5 +1,6 @@
 // Reclaim: a project takes back, up to its fair share, what others use of it.
 #include "scheduler/evictions.h"
+#include "scheduler/evidence.h"
 #include "scheduler/explain.h"
 #include "scheduler/fairness.h"
 #include "scheduler/min_run_time.h"
@@ -102,12 +103,18 @@ static enum eviction_rule rule(const struct pod *victim)
 static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
-    struct plan_explanation explanation = explain_blank(search->pool, EXPLANATION_NOTHING_TO_RECLAIM,
-                                                        cycle_queue(search->pool, search->workload), RESOURCE_GPU);
+    const struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
+    const enum resource r = evidence_resource(requested);
+    struct plan_explanation explanation =
+        explain_blank(search->pool, EXPLANATION_NOTHING_TO_RECLAIM, cycle_queue(search->pool, search->workload), r);
     const char *pool = search->pool->spec->name;
-    explanation.requested =
-        unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib).of[RESOURCE_GPU];
-    if (search->candidate_count == 0)
+    const struct evidence evidence = evidence_of_reclaim(search, requested);
+    evidence_attach(&explanation, &evidence);
+    explanation.requested = requested.of[r];
+    if (search->candidate_count == 0 && evidence.first_end_ms != SNAPSHOT_TIME_NONE)
+        explanation.message =
+            explain_protection(cycle->arena, "others hold over their share", pool, evidence.first_end_ms);
+    else if (search->candidate_count == 0)
         explanation.message =
             arena_printf(cycle->arena, "Nobody in %s holds more than its share in workloads that can be evicted", pool);
     else

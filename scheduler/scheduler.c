@@ -91,6 +91,7 @@ static void open_pool(struct cycle *cycle, struct pool *pool, size_t round)
             pool->waiting[pool->waiting_count++] = workload;
     }
     sum_requested(cycle, pool, round);
+    cycle->opened_count++;
     queue_divide_fair_shares(cycle, pool);
 }
 

@@ -150,10 +150,9 @@ static void write_receipt_queue(struct json_writer *json, const struct plan_rece
     why_write_amount(json, "allocatedAfter", RESOURCE_GPU, queue->allocated_after.of[RESOURCE_GPU]);
 }
 
-static void write_side(struct json_writer *json, const struct why_names *names, const char *key,
-                       const struct plan_receipt_side *side)
+void why_write_receipt_side(struct json_writer *json, const struct why_names *names,
+                            const struct plan_receipt_side *side)
 {
-    json_key(json, key);
     if (side->project == SNAPSHOT_NONE) {
         json_value_null(json);
         return;
@@ -197,6 +196,8 @@ void why_write_receipt(struct json_writer *json, const struct why_names *names, 
     json_bool(json, "moved", decision->moved);
     json_milli(json, "lostSeconds", decision->lost_ms);
     json_text(json, "sentence", decision->why);
-    write_side(json, names, "victim", &receipt->victim);
-    write_side(json, names, "beneficiaryQueue", &receipt->beneficiary);
+    json_key(json, "victim");
+    why_write_receipt_side(json, names, &receipt->victim);
+    json_key(json, "beneficiaryQueue");
+    why_write_receipt_side(json, names, &receipt->beneficiary);
 }

@@ -26,6 +26,9 @@ void why_write_explanation(struct json_writer *json, const struct why_names *nam
 void why_write_forecast(struct json_writer *json, const struct plan_forecast *forecast);
 // Members of the open object, without id and time. The decision is an eviction with a receipt.
 void why_write_receipt(struct json_writer *json, const struct why_names *names, const struct plan_decision *decision);
+// A value: one side of a receipt; null where there is none.
+void why_write_receipt_side(struct json_writer *json, const struct why_names *names,
+                            const struct plan_receipt_side *side);
 // Members of the open object, without verifiedAt and cycle.
 void why_write_what_if(struct json_writer *json, const struct why_names *names, const struct what_if_answer *answer,
                        const struct snapshot_workload *workload);
