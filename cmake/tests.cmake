@@ -7,7 +7,7 @@ set(ALL_ROOMS prorata_daemon prorata_cli prorata_api prorata_reconciler prorata_
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.c)
 add_library(test_support STATIC ${support})
 target_include_directories(test_support PUBLIC ${CMAKE_SOURCE_DIR})
-target_link_libraries(test_support PUBLIC prorata_base)
+target_link_libraries(test_support PUBLIC prorata_simulation)
 
 file(GLOB unit_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/*_test.c)
 foreach(source ${unit_tests})

@@ -178,7 +178,7 @@ static bool place_served(struct search *search, struct workload *workload, const
                          struct refused *refused)
 {
     const struct pod *pod = only_pod(search->cycle, workload);
-    if (is_hopeless(refused, pod))
+    if (workload->spec->deleting || is_hopeless(refused, pod)) // what is going needs no other place
         return false;
     struct attempt attempt = {0};
     if (allocate_workload(search->cycle, search->pool, workload, set, true, &attempt))

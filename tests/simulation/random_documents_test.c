@@ -241,7 +241,7 @@ static json_t *run_cycles(const json_t *document, int cycles, bool until_calm)
 // Some workloads come and are placed, more come and compete with them, until all is settled.
 static void check_cluster(void)
 {
-    struct document_dice dice = {seed};
+    struct document_dice dice = {.state = seed};
     json_t *empty = random_document(&dice);
     unsigned first = 1 + document_dice_throw(&dice, 8), second = 1 + document_dice_throw(&dice, 8);
     random_document_workloads(&dice, empty, 0, first);

@@ -41,7 +41,7 @@ static void check_document(json_t *document, const char *name)
     char *twice = read_and_write(written, name);
     check_text(twice, once, "%s: written, read and written", name);
     for (unsigned seed = 1; seed <= 5; seed++) {
-        struct document_dice dice = {seed};
+        struct document_dice dice = {.state = seed};
         json_t *shuffled = json_deep_copy(document);
         random_document_shuffle(&dice, shuffled);
         char *text = read_and_write(shuffled, name);

@@ -6,6 +6,10 @@
 // splitmix64
 unsigned document_dice_throw(struct document_dice *dice, unsigned sides)
 {
+    if (dice->byte_count > 0) {
+        dice->byte_count--;
+        return *dice->bytes++ % sides;
+    }
     uint64_t z = dice->state += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;

@@ -2,10 +2,13 @@
 #pragma once
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct document_dice {
     uint64_t state;
+    const uint8_t *bytes; // thrown first, one for each throw: a fuzzer's; NULL: none
+    size_t byte_count;
 };
 
 // 0 to sides - 1.
