@@ -32,7 +32,7 @@ foreach(source ${fuzz_targets})
     add_test(NAME fuzz/${name} COMMAND ${name} tests/fuzz/corpus/${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz)
   endif()
-  target_link_libraries(${name} PRIVATE ${ALL_ROOMS})
+  target_link_libraries(${name} PRIVATE test_support ${ALL_ROOMS})
 endforeach()
 
 file(GLOB_RECURSE benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.c)

@@ -22,7 +22,7 @@ struct replay {
     struct tally *placed; // by the statement
     uint32_t *node_of;    // of each pod; SNAPSHOT_NONE
     struct amounts *lost; // of each workload, by the statement
-    bool *has_lost;       // workloads that lost a pod by an earlier statement
+    bool *has_lost;       // workloads that lost a pod, not only a promise, by an earlier statement
     uint32_t *victim_of;  // of each workload: the statement that took a pod of it last, by its first decision and 1
     bool shares_change;   // workloads try several pools in turn: a pool's fair shares are not those of its first turn
 };
@@ -60,8 +60,9 @@ static struct amounts charge(const struct snapshot *snapshot, const struct snaps
     if (pod->gpu_portion_milli > 0) {
         each = pod->gpu_portion_milli;
     } else if (pod->gpu_memory_mib > 0) {
-        const int64_t memory = snapshot->nodes[node].gpu_memory_mib;
-        each = memory > 0 ? (pod->gpu_memory_mib * 100 + memory - 1) / memory * 10 : 0;
+        // The core knows device memory in steps of 100 MiB, and one step where nothing is said.
+        const int64_t known = snapshot->nodes[node].gpu_memory_mib / 100 * 100, memory = known > 0 ? known : 100;
+        each = (pod->gpu_memory_mib * 100 + memory - 1) / memory * 10;
     }
     amounts.of[RESOURCE_GPU] = (int64_t)pod->gpu_devices * each;
     for (size_t i = 0; i < pod->extended_count; i++)
@@ -283,7 +284,7 @@ static bool check_statement(struct replay *replay, size_t first, size_t end)
         if (decisions[i].action == ACTION_RECLAIM && is_lost && !replay->shares_change &&
             (!check_reclaim(replay, &decisions[i]) || !check_reclaimer(replay, &decisions[i])))
             return false;
-        if (replay->node_of[decisions[i].pod] == SNAPSHOT_NONE)
+        if (decisions[i].verb == PLAN_EVICT && replay->node_of[decisions[i].pod] == SNAPSHOT_NONE)
             replay->has_lost[decisions[i].workload] = true;
     }
     if (takes && !placed)
