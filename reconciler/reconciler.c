@@ -153,7 +153,10 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
         log_write(LOG_INFO, "reconciler", "cycle done cycle=%lld plan_us=%lld decisions=%zu workloads=%zu",
                   (long long)atomic_load(&reconciler->counters.cycles), (long long)plan_us, plan->decision_count,
                   live->snapshot.workload_count);
-    view->shown = (struct reconciler_view){atomic_load(&reconciler->counters.cycles), &live->snapshot, plan};
+    int64_t *ids = arena_array(&view->arena, live->snapshot.workload_count, sizeof(*ids));
+    for (size_t i = 0; i < live->snapshot.workload_count; i++)
+        ids[i] = live->workloads[i]->id;
+    view->shown = (struct reconciler_view){atomic_load(&reconciler->counters.cycles), &live->snapshot, plan, ids};
     view_publish(&reconciler->views, view);
 }
 

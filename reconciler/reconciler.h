@@ -54,7 +54,13 @@ struct reconciler_view {
     int64_t cycle; // counts from 1
     const struct snapshot *snapshot;
     const struct plan *plan;
+    const int64_t *workload_ids; // row ids, as snapshot.workloads
 };
+// Row ids of what stands at an index of the view's snapshot.
+int64_t reconciler_view_project_id(const struct reconciler_view *view, uint32_t project);
+int64_t reconciler_view_department_id(const struct reconciler_view *view, uint32_t department);
+int64_t reconciler_view_node_pool_id(const struct reconciler_view *view, uint32_t node_pool);
+int64_t reconciler_view_cluster_id(const struct reconciler_view *view);
 // NULL before the first cycle. Any thread; give it back.
 const struct reconciler_view *reconciler_acquire_view(struct reconciler *reconciler);
 void reconciler_release_view(struct reconciler *reconciler, const struct reconciler_view *view);

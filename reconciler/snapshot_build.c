@@ -285,3 +285,24 @@ void snapshot_build(struct cache *cache, int64_t now_ms, struct arena *arena, st
     snapshot->workloads = builder.workloads;
     snapshot->pods = builder.pods;
 }
+
+void snapshot_build_one(struct cache_workload *workload, uint32_t project, const char *suffix, struct world *world,
+                        int64_t now_ms, struct arena *arena, struct live_snapshot *out_live)
+{
+    struct cache cache = {.world = world};
+    snapshot_defaults(&out_live->snapshot);
+    out_live->snapshot.now_ms = now_ms;
+    struct builder builder = {
+        .cache = &cache,
+        .arena = arena,
+        .live = out_live,
+        .workloads = arena_array(arena, 1, sizeof(struct snapshot_workload)),
+        .pods = arena_array(arena, workload->pod_count, sizeof(struct snapshot_pod)),
+    };
+    out_live->workloads = arena_array(arena, 1, sizeof(struct cache_workload *));
+    out_live->pods = arena_array(arena, workload->pod_count, sizeof(struct cache_pod *));
+    out_live->next_due_ms = INT64_MAX;
+    add_workload(&builder, workload, project, suffix);
+    out_live->snapshot.workloads = builder.workloads;
+    out_live->snapshot.pods = builder.pods;
+}

@@ -9,4 +9,7 @@ struct live_snapshot {
     int64_t next_due_ms; // the earliest time at which a status follows from the clock alone; INT64_MAX: none
 };
 
+// A workload alone, which is in no cache: its pods are all pending. out_live's snapshot has it and nothing else.
+void snapshot_build_one(struct cache_workload *workload, uint32_t project, const char *suffix, struct world *world,
+                        int64_t now_ms, struct arena *arena, struct live_snapshot *out_live);
 void snapshot_build(struct cache *cache, int64_t now_ms, struct arena *arena, struct live_snapshot *out_live);

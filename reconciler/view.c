@@ -50,3 +50,28 @@ void view_publish(struct view_slot *slot, struct view *view)
     pthread_mutex_unlock(&slot->lock);
     view_release(old);
 }
+
+static const struct world *world_of(const struct reconciler_view *view)
+{
+    return ((const struct view *)view)->world; // its first member
+}
+
+int64_t reconciler_view_project_id(const struct reconciler_view *view, uint32_t project)
+{
+    return world_of(view)->rows.projects[project].id;
+}
+
+int64_t reconciler_view_department_id(const struct reconciler_view *view, uint32_t department)
+{
+    return world_of(view)->rows.departments[department].id;
+}
+
+int64_t reconciler_view_node_pool_id(const struct reconciler_view *view, uint32_t node_pool)
+{
+    return world_of(view)->rows.pools[node_pool].id;
+}
+
+int64_t reconciler_view_cluster_id(const struct reconciler_view *view)
+{
+    return world_of(view)->rows.cluster_id;
+}

@@ -95,6 +95,15 @@ static void build_extended(struct world *world, const struct extended_names *ask
         qsort(world->extended, world->extended_count, sizeof(*world->extended), compare_extended);
 }
 
+void world_add_extended(struct world *world, const struct extended_names *names)
+{
+    size_t capacity = world->extended_count; // full: the first new one moves to a copy
+    for (size_t i = 0; i < names->count; i++)
+        add_extended(world, names->names[i], &capacity);
+    if (world->extended_count > 1)
+        qsort(world->extended, world->extended_count, sizeof(*world->extended), compare_extended);
+}
+
 static void build_pools(struct world *world)
 {
     world->pools = arena_array(&world->arena, world->rows.pool_count, sizeof(*world->pools));

@@ -55,6 +55,8 @@ struct extended_names {
 bool extended_names_add(struct extended_names *names, const char *name); // true where it is new
 void extended_names_done(struct extended_names *names);
 
+// Adds the names that the world does not know; indices of resources change.
+void world_add_extended(struct world *world, const struct extended_names *names);
 struct world *world_create(struct db_conn *conn, const struct extended_names *asked, struct error *err);
 struct world *world_acquire(struct world *world);
 void world_release(struct world *world); // NULL is fine

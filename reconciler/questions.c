@@ -1,0 +1,141 @@
+#include "reconciler/questions.h"
+
+#include "base/error.h"
+#include "reconciler/draft.h"
+#include "reconciler/state.h"
+
+#include <string.h>
+
+enum {
+    QUESTIONS_MAXIMUM = 4, // at once
+    PLANS_TIME_US = 2000 * 1000 // that all cycles of one question may take, by the time that the latest one took
+};
+
+// What the plan decided, on a copy of the pods. Who was evicted still holds its place; who was promised one waits.
+static void carry_out_pods(struct present *present)
+{
+    const struct snapshot *old = present->view->snapshot;
+    const struct plan *plan = present->view->plan;
+    if (plan->decision_count == 0)
+        return;
+    struct snapshot_pod *pods = arena_array(&present->arena, old->pod_count, sizeof(*pods));
+    memcpy(pods, old->pods, old->pod_count * sizeof(*pods));
+    struct snapshot_workload *workloads = (struct snapshot_workload *)present->snapshot.workloads; // our copy
+    for (size_t i = 0; i < plan->decision_count; i++) {
+        const struct plan_decision *decision = &plan->decisions[i];
+        struct snapshot_pod *pod = &pods[decision->pod];
+        const struct plan_pod *planned = &plan->pods[decision->pod];
+        if (decision->verb == PLAN_BIND && planned->status == SNAPSHOT_POD_BINDING) {
+            pod->status = SNAPSHOT_POD_BINDING;
+            pod->node = planned->node;
+            pod->gpu_groups = planned->devices.gpu_groups;
+            pod->gpu_group_count = planned->devices.gpu_group_count;
+            pod->gpu_indices = planned->devices.gpu_indices;
+            pod->gpu_index_count = planned->devices.gpu_index_count;
+        } else if (decision->verb == PLAN_EVICT && pod->node != SNAPSHOT_NONE) {
+            pod->status = SNAPSHOT_POD_RELEASING;
+            workloads[decision->workload].last_eviction_ms = old->now_ms;
+        }
+    }
+    present->snapshot.pods = pods;
+}
+
+static void make_snapshot(struct present *present)
+{
+    const struct snapshot *old = present->view->snapshot;
+    const struct plan *plan = present->view->plan;
+    present->snapshot = *old;
+    present->snapshot.now_ms = reconciler_now(present->reconciler);
+    int64_t passed_ms = present->snapshot.now_ms - old->now_ms;
+    struct snapshot_workload *workloads = arena_array(&present->arena, old->workload_count, sizeof(*workloads));
+    memcpy(workloads, old->workloads, old->workload_count * sizeof(*workloads));
+    for (size_t i = 0; i < old->workload_count; i++) {
+        const struct plan_workload *planned = &plan->workloads[i];
+        workloads[i].promise = planned->promise;
+        if (!planned->is_stale)
+            workloads[i].stale_ms = SNAPSHOT_TIME_NONE;
+        else
+            workloads[i].stale_ms = (workloads[i].stale_ms == SNAPSHOT_TIME_NONE ? 0 : workloads[i].stale_ms) +
+                                    (passed_ms > 0 ? passed_ms : 0);
+    }
+    present->snapshot.workloads = workloads;
+    carry_out_pods(present);
+}
+
+int present_open(struct reconciler *reconciler, struct present *out_present, struct error *err)
+{
+    if (atomic_fetch_add(&reconciler->question_count, 1) >= QUESTIONS_MAXIMUM) {
+        atomic_fetch_sub(&reconciler->question_count, 1);
+        return error_set(err, ERROR_UNAVAILABLE, "too many questions to the scheduler at once; try again");
+    }
+    const struct reconciler_view *view = reconciler_acquire_view(reconciler);
+    if (!view) {
+        atomic_fetch_sub(&reconciler->question_count, 1);
+        return error_set(err, ERROR_UNAVAILABLE, "the first cycle has not run yet");
+    }
+    out_present->reconciler = reconciler;
+    out_present->view = view;
+    out_present->world = NULL;
+    out_present->is_slow =
+        atomic_load(&reconciler->counters.last_plan_us) * WHAT_IF_PLANS_MAXIMUM > PLANS_TIME_US;
+    arena_init(&out_present->arena);
+    make_snapshot(out_present);
+    return 0;
+}
+
+void present_close(struct present *present)
+{
+    if (present->world)
+        arena_done(&present->world->arena);
+    arena_done(&present->arena);
+    reconciler_release_view(present->reconciler, present->view);
+    atomic_fetch_sub(&present->reconciler->question_count, 1);
+}
+
+static bool waits(const struct present *present, uint32_t workload)
+{
+    const struct snapshot_workload *asked = &present->snapshot.workloads[workload];
+    if (asked->deleting)
+        return false;
+    for (uint32_t i = 0; i < asked->pod_count; i++)
+        if (present->snapshot.pods[asked->first_pod + i].status != SNAPSHOT_POD_PENDING)
+            return false;
+    return true;
+}
+
+int present_what_if(struct present *present, const struct submission *submission, bool wants_fixes,
+                    const struct snapshot_workload **out_workload, struct what_if_answer **out_answer,
+                    struct error *err)
+{
+    struct what_if_question question = {.wants_fixes = wants_fixes && !present->is_slow};
+    if (draft_workload(present, submission, &question, err) < 0)
+        return -1;
+    *out_workload = question.workload;
+    return scheduler_what_if(&present->snapshot, &question, &present->arena, out_answer, err);
+}
+
+int present_what_if_again(struct present *present, int64_t workload_id, bool wants_fixes,
+                          const struct snapshot_workload **out_workload, struct what_if_answer **out_answer,
+                          struct error *err)
+{
+    uint32_t index = 0;
+    while (index < present->snapshot.workload_count && present->view->workload_ids[index] != workload_id)
+        index++;
+    if (index == present->snapshot.workload_count || !waits(present, index))
+        return error_set(err, ERROR_CONFLICT, "workload: does not wait for the scheduler");
+    struct what_if_question question = {.existing = index, .wants_fixes = wants_fixes && !present->is_slow};
+    *out_workload = &present->snapshot.workloads[index];
+    return scheduler_what_if(&present->snapshot, &question, &present->arena, out_answer, err);
+}
+
+int present_queue_order(struct present *present, uint32_t node_pool, struct queue_listing **out_listing,
+                        struct error *err)
+{
+    return scheduler_queue_order(&present->snapshot, node_pool, &present->arena, out_listing, err);
+}
+
+int present_share_tree(struct present *present, uint32_t node_pool, enum resource resource,
+                       struct share_tree **out_tree, struct error *err)
+{
+    return scheduler_explain_fairshare(&present->snapshot, node_pool, resource, &present->arena, out_tree, err);
+}
