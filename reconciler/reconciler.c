@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/timestamp.h"
 #include "db/db.h"
+#include "journal/journal.h"
 #include "reconciler/carry_out.h"
 #include "reconciler/commit.h"
 #include "reconciler/facts.h"
@@ -124,6 +125,29 @@ static void refuse_plan(struct reconciler *reconciler, const struct error *cause
     reconciler->plan_is_refused = true;
 }
 
+static void release_kept_view(void *view)
+{
+    view_release(view);
+}
+
+static void show_cycle(struct reconciler *reconciler, struct view *view, int64_t plan_us)
+{
+    struct journal_cycle kept = {
+        .cycle = view->shown.cycle,
+        .plan_us = plan_us,
+        .snapshot = view->shown.snapshot,
+        .plan = view->shown.plan,
+        .world = view->world->number,
+        .owner = view,
+        .release = release_kept_view,
+    };
+    if (reconciler->options.journal)
+        atomic_fetch_add(&view->references, 1);
+    view_publish(&reconciler->views, view);
+    if (reconciler->options.journal)
+        journal_add(reconciler->options.journal, &kept);
+}
+
 static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct figure_changes *changes)
 {
     struct cache *cache = &reconciler->cache;
@@ -151,13 +175,13 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     figures_of_queues(&reconciler->figures, turn, plan, changes);
     if (turn->order_count > 0)
         log_write(LOG_INFO, "reconciler", "cycle done cycle=%lld plan_us=%lld decisions=%zu workloads=%zu",
-                  (long long)atomic_load(&reconciler->counters.cycles), (long long)plan_us, plan->decision_count,
+                  (long long)reconciler->cycle + 1, (long long)plan_us, plan->decision_count,
                   live->snapshot.workload_count);
     int64_t *ids = arena_array(&view->arena, live->snapshot.workload_count, sizeof(*ids));
     for (size_t i = 0; i < live->snapshot.workload_count; i++)
         ids[i] = live->workloads[i]->id;
-    view->shown = (struct reconciler_view){atomic_load(&reconciler->counters.cycles), &live->snapshot, plan, ids};
-    view_publish(&reconciler->views, view);
+    view->shown = (struct reconciler_view){++reconciler->cycle, &live->snapshot, plan, ids};
+    show_cycle(reconciler, view, plan_us);
 }
 
 // Whether completed workloads are to be removed; asked once a second.
@@ -278,6 +302,8 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
     reconciler->backend = backend;
     if (options)
         reconciler->options = *options;
+    if (reconciler->options.journal)
+        reconciler->cycle = journal_last_cycle(reconciler->options.journal);
     view_slot_init(&reconciler->views);
     cache_init(&reconciler->cache);
     figures_init(&reconciler->figures);

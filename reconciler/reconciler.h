@@ -15,6 +15,7 @@ struct backend;
 struct buffer;
 struct db;
 struct error;
+struct journal;
 struct reconciler;
 
 struct reconciler_options {
@@ -24,6 +25,7 @@ struct reconciler_options {
     int64_t retry_delay_max_ms;       // 0: 6 min
     int64_t sample_interval_ms;       // at most one sample of a figure in this time; 0: 1000
     int64_t sample_retention_ms;      // 0: 30 days
+    struct journal *journal;          // where cycles are kept; NULL: nowhere. The caller's, closed after reconciler_stop
     int64_t (*now_ms)(void *context); // NULL: the wall clock. For tests and replays
     void *now_context;
 };
@@ -51,7 +53,7 @@ bool reconciler_is_ready(const struct reconciler *reconciler);
 
 // The latest cycle: unchanging, shared by reference.
 struct reconciler_view {
-    int64_t cycle; // counts from 1
+    int64_t cycle; // counts from 1, on from where the journal ends
     const struct snapshot *snapshot;
     const struct plan *plan;
     const int64_t *workload_ids; // row ids, as snapshot.workloads

@@ -44,6 +44,7 @@ struct reconciler {
     int64_t next_due_ms;
     int64_t expiry_checked_ms;
     int64_t turn_number;
+    int64_t cycle; // number of the latest
 
     // Waking.
     pthread_mutex_t lock;

@@ -5,6 +5,7 @@
 #include "scheduler/plan.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,6 +240,8 @@ struct world *world_create(struct db_conn *conn, const struct extended_names *as
 {
     struct world *world = memory_array(1, sizeof(*world));
     atomic_init(&world->references, 1);
+    while (world->number == 0)
+        randombytes_buf(&world->number, sizeof(world->number));
     arena_init(&world->arena);
     if (db_read_world(conn, &world->arena, &world->rows, err) < 0) {
         world_release(world);

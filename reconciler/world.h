@@ -30,6 +30,7 @@ struct id_index {
 
 struct world {
     atomic_int references;
+    uint64_t number; // of no other world; not 0
     struct arena arena;
     struct world_rows rows; // in the order of the arrays below
     struct id_index node_index;

@@ -17,14 +17,15 @@ MAY_INCLUDE = {
     "simulation": {"scheduler", "model", "base"},
     "supervisor": set(),
     "backends": {"supervisor", "model", "base"},
-    "reconciler": {"scheduler", "backends", "db", "model", "base"},
+    "journal": {"simulation", "scheduler", "model", "base"},
+    "reconciler": {"journal", "scheduler", "simulation", "backends", "db", "model", "base"},
     "api": {"db", "reconciler", "simulation", "model", "base"},
     "cli": {"base"},
-    "daemon": {"api", "reconciler", "backends", "scheduler", "db", "model", "base"},
+    "daemon": {"api", "reconciler", "journal", "backends", "scheduler", "db", "model", "base"},
 }
 # Libraries that only some rooms may know.
 ONLY_IN = {
-    "jansson.h": {"base", "model", "db", "simulation", "api", "cli", "daemon", "backends", "reconciler"},
+    "jansson.h": {"base", "model", "db", "simulation", "api", "cli", "daemon", "backends", "reconciler", "journal"},
     "sqlite3.h": {"db", "api"},
     "civetweb.h": {"api"},
     "jwt.h": {"api"},

@@ -15,6 +15,9 @@ struct live {
     struct backend backend;
     struct reconciler *reconciler;
     struct reconciler_options options;
+    char journal_folder[112];
+    struct journal *journal;
+    int64_t journal_bound; // bytes; 0: 1 GiB
     int64_t now_ms;
     int64_t cluster_id;
     int64_t department_id;
@@ -26,6 +29,7 @@ struct live {
     bool crashes;       // after the present turn
     bool has_crashed;
     bool has_threads;
+    bool has_journal;
 };
 
 extern const struct backend_ops LIVE_BACKEND; // passes on to live->simulated; self is the struct live

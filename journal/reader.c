@@ -1,0 +1,239 @@
+#include "journal/reader.h"
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/timestamp.h"
+#include "journal/digest.h"
+#include "journal/folder.h"
+#include "journal/segment.h"
+#include "simulation/snapshot_reader.h"
+#include "simulation/snapshot_writer.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+// Opens the segment that begins with a cycle. 0: it is gone, or not yet whole.
+static int open_segment(const char *folder, int64_t first_cycle, struct segment_reader *out_segment)
+{
+    char path[FOLDER_PATH_SIZE];
+    folder_path(folder, first_cycle, path);
+    return segment_open(out_segment, path, NULL) == 0;
+}
+
+static int check_folder(size_t segment_count, const char *folder, struct error *err)
+{
+    return segment_count > 0 ? 0 : error_set(err, ERROR_INVALID, "%s: there is no journal", folder);
+}
+
+static struct journal_row row_of(const struct record *record)
+{
+    return (struct journal_row){record->cycle, record->time_ms, record->plan_us, record->decision_count};
+}
+
+int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct arena *arena,
+                 struct journal_row **out_rows, size_t *out_count, struct error *err)
+{
+    int64_t *first_cycles;
+    struct journal_row *rows = NULL;
+    size_t count = 0, capacity = 0, segments = folder_list(folder, arena, &first_cycles);
+    if (check_folder(segments, folder, err) < 0)
+        return -1;
+    for (size_t i = 0; i < segments; i++) {
+        struct segment_reader segment;
+        struct record record;
+        if (!open_segment(folder, first_cycles[i], &segment))
+            continue;
+        while (segment_next(&segment, &record)) {
+            if (record.time_ms < from_ms || record.time_ms > to_ms)
+                continue;
+            rows = arena_grow(arena, rows, &capacity, count + 1, sizeof(*rows));
+            rows[count++] = row_of(&record);
+        }
+        segment_done(&segment);
+    }
+    *out_rows = rows;
+    *out_count = count;
+    return 0;
+}
+
+// The document as the records up to the present one leave it.
+struct state {
+    json_t *rules;
+    json_t *lists[SNAPSHOT_LIST_COUNT]; // entries by name
+    char digest[DIGEST_SIZE];
+};
+
+static void state_init(struct state *state)
+{
+    *state = (struct state){.rules = json_object()};
+    for (int i = 0; i < SNAPSHOT_LIST_COUNT; i++)
+        state->lists[i] = json_object();
+}
+
+static void state_done(struct state *state)
+{
+    json_decref(state->rules);
+    for (int i = 0; i < SNAPSHOT_LIST_COUNT; i++)
+        json_decref(state->lists[i]);
+}
+
+static void apply_list(json_t *entries, const json_t *put, const json_t *drop)
+{
+    for (size_t i = 0; i < json_array_size(put); i++) {
+        json_t *entry = json_array_get(put, i);
+        const char *name = json_string_value(json_object_get(entry, "name"));
+        if (name)
+            json_object_set(entries, name, entry);
+    }
+    for (size_t i = 0; i < json_array_size(drop); i++)
+        if (json_is_string(json_array_get(drop, i)))
+            json_object_del(entries, json_string_value(json_array_get(drop, i)));
+}
+
+static int apply(struct state *state, const char *text, size_t length, struct error *err)
+{
+    json_error_t cause;
+    json_t *change = json_loadb(text, length, JSON_REJECT_DUPLICATES, &cause);
+    if (!json_is_object(change)) {
+        json_decref(change);
+        return error_set(err, ERROR_INVALID, "the record holds no JSON object: %s", cause.text);
+    }
+    json_t *rules = json_object_get(change, "rules");
+    const json_t *put = json_object_get(change, "put"), *drop = json_object_get(change, "drop");
+    const char *digest = json_string_value(json_object_get(change, "digest"));
+    if (json_is_object(rules)) {
+        json_decref(state->rules);
+        state->rules = json_incref(rules);
+    }
+    for (int i = 0; i < SNAPSHOT_LIST_COUNT; i++) {
+        const char *key = snapshot_list_key((enum snapshot_list)i);
+        apply_list(state->lists[i], json_object_get(put, key), json_object_get(drop, key));
+    }
+    if (digest)
+        snprintf(state->digest, sizeof(state->digest), "%s", digest);
+    json_decref(change);
+    return 0;
+}
+
+static int make_snapshot(const struct state *state, int64_t now_ms, struct arena *arena,
+                         const struct snapshot **out_snapshot, struct error *err)
+{
+    char now[TIMESTAMP_SIZE];
+    struct snapshot *snapshot;
+    json_t *document = json_copy(state->rules);
+    timestamp_format(now_ms, now);
+    json_object_set_new(document, "now", json_string(now));
+    for (int i = 0; i < SNAPSHOT_LIST_COUNT; i++) {
+        json_t *entries = json_array();
+        const char *name;
+        json_t *entry;
+        json_object_foreach(state->lists[i], name, entry) json_array_append(entries, entry);
+        json_object_set_new(document, snapshot_list_key((enum snapshot_list)i), entries);
+    }
+    int rc = snapshot_read_json(document, arena, &snapshot, err);
+    json_decref(document);
+    *out_snapshot = rc == 0 ? snapshot : NULL;
+    return rc;
+}
+
+// Runs through the segment up to the wanted record.
+static int load(struct segment_reader *segment, const struct record *wanted, struct arena *arena,
+                struct recorded_cycle *out_cycle, struct error *err)
+{
+    int rc = -1;
+    struct state state;
+    struct buffer text;
+    struct record record;
+    z_stream stream = {0};
+    state_init(&state);
+    buffer_init(&text, 0);
+    if (inflateInit(&stream) != Z_OK) {
+        error_set(err, ERROR_INTERNAL, "there is no memory to unpack the journal");
+        goto done;
+    }
+    do {
+        buffer_clear(&text);
+        if (!segment_next(segment, &record)) {
+            error_set(err, ERROR_INVALID, "the journal ends before cycle %" PRId64, wanted->cycle);
+            goto done;
+        }
+        if (segment_read(segment, &record, &stream, &text, err) < 0)
+            goto done;
+        const char *line = memchr(text.data, '\n', text.length);
+        if (!line || apply(&state, text.data, (size_t)(line - text.data), err) < 0) {
+            error_prefix(err, "cycle %" PRId64 ": ", record.cycle);
+            goto done;
+        }
+        out_cycle->decisions = line + 1;
+    } while (record.offset != wanted->offset);
+    out_cycle->row = row_of(&record);
+    out_cycle->version = arena_strdup(arena, segment->version);
+    out_cycle->digest = arena_strdup(arena, state.digest);
+    out_cycle->decisions = arena_strdup(arena, out_cycle->decisions);
+    rc = make_snapshot(&state, record.time_ms, arena, &out_cycle->snapshot, err);
+done:
+    inflateEnd(&stream);
+    buffer_done(&text);
+    state_done(&state);
+    return rc;
+}
+
+struct search {
+    int64_t cycle, at_ms;
+    bool has_found;
+    struct record record;
+    int64_t segment; // its first cycle
+    int64_t first_ms, last_ms, first_cycle, last_cycle; // of what there is
+};
+
+static void search_segment(struct search *search, const char *folder, int64_t first_cycle)
+{
+    struct segment_reader segment;
+    struct record record;
+    if (!open_segment(folder, first_cycle, &segment))
+        return;
+    while (segment_next(&segment, &record)) {
+        if (search->first_cycle == 0) {
+            search->first_cycle = record.cycle;
+            search->first_ms = record.time_ms;
+        }
+        search->last_cycle = record.cycle;
+        search->last_ms = record.time_ms;
+        bool is_wanted = search->cycle ? record.cycle == search->cycle : record.time_ms <= search->at_ms;
+        if (!is_wanted)
+            continue;
+        search->has_found = true;
+        search->record = record;
+        search->segment = first_cycle;
+    }
+    segment_done(&segment);
+}
+
+int journal_find(const char *folder, int64_t cycle, int64_t at_ms, struct arena *arena,
+                 struct recorded_cycle *out_cycle, struct error *err)
+{
+    int64_t *first_cycles;
+    struct search search = {.cycle = cycle, .at_ms = at_ms};
+    size_t segments = folder_list(folder, arena, &first_cycles);
+    if (check_folder(segments, folder, err) < 0)
+        return -1;
+    for (size_t i = 0; i < segments; i++)
+        search_segment(&search, folder, first_cycles[i]);
+    if (search.has_found) {
+        struct segment_reader segment;
+        if (!open_segment(folder, search.segment, &segment))
+            return error_set(err, ERROR_NOT_FOUND, "the cycle has left the journal meanwhile");
+        int rc = load(&segment, &search.record, arena, out_cycle, err);
+        segment_done(&segment);
+        return rc;
+    }
+    char first[TIMESTAMP_SIZE], last[TIMESTAMP_SIZE];
+    timestamp_format(search.first_ms, first);
+    timestamp_format(search.last_ms, last);
+    return error_set(err, ERROR_NOT_FOUND,
+                     "the journal has no such cycle: it has %" PRId64 " to %" PRId64 ", from %s to %s",
+                     search.first_cycle, search.last_cycle, first, last);
+}

@@ -1,0 +1,31 @@
+// Reads the journal: which cycles there are, and any of them as it was. While the server runs, or when it does not;
+// nothing is changed.
+#pragma once
+#include "scheduler/snapshot.h"
+
+struct arena;
+struct error;
+
+struct journal_row {
+    int64_t cycle;
+    int64_t time_ms;
+    int64_t plan_us;
+    int64_t decision_count;
+};
+
+// Cycles of these times, both included, in the order they were written. The list is the arena's.
+int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct arena *arena,
+                 struct journal_row **out_rows, size_t *out_count, struct error *err);
+
+struct recorded_cycle {
+    struct journal_row row;
+    const char *version; // of the program that wrote it
+    const char *digest;  // of its plan
+    const char *decisions; // JSON, as `prorata simulate` prints it
+    const struct snapshot *snapshot;
+};
+
+// The cycle of that number, or with cycle 0 the last one at that time or before it. All of it is the arena's.
+// ERROR_NOT_FOUND says which cycles there are.
+int journal_find(const char *folder, int64_t cycle, int64_t at_ms, struct arena *arena,
+                 struct recorded_cycle *out_cycle, struct error *err);

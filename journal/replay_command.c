@@ -1,0 +1,294 @@
+#include "journal/replay_command.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/json_writer.h"
+#include "base/timestamp.h"
+#include "journal/digest.h"
+#include "journal/reader.h"
+#include "scheduler/scheduler.h"
+#include "simulation/simulate_output.h"
+#include "simulation/snapshot_writer.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EXIT_DIFFERENT = 1, // or the output could not be written
+    EXIT_INPUT = 2
+};
+
+static const char HELP[] =
+    "Usage: prorata replay --data DIR (--at TIME | --cycle N) [--snapshot FILE] [--pretty]\n"
+    "       prorata replay --data DIR [--from TIME] [--to TIME] --list [--pretty]\n"
+    "\n"
+    "Plans a cycle of a server's journal again and compares the plan with the one that was recorded,\n"
+    "byte for byte. The server may run or not; nothing is changed.\n"
+    "\n"
+    "  --data DIR       the server's data folder\n"
+    "  --at TIME        the last cycle at this time or before it (2026-01-01T12:00:00Z)\n"
+    "  --cycle N        the cycle of this number\n"
+    "  --snapshot FILE  also write what the cycle saw, for prorata simulate\n"
+    "  --list           the cycles from --from to --to, both included, instead\n"
+    "  --pretty         indent the output\n"
+    "  --help           this text\n"
+    "\n"
+    "prorata replay TRACE runs a job trace instead: prorata replay --help.\n"
+    "Exit status: 0 equal, 1 different or the output could not be written, 2 bad arguments or no such\n"
+    "cycle (nothing is printed on standard output then).\n";
+
+struct options {
+    const char *data;
+    const char *snapshot;
+    int64_t cycle;
+    int64_t at_ms, from_ms, to_ms;
+    bool has_at, has_range, lists, pretty, help;
+};
+
+static int parse_option(struct options *options, int option, const char *text, struct error *err)
+{
+    char *end;
+    switch (option) {
+    case 'd':
+        options->data = text;
+        return 0;
+    case 's':
+        options->snapshot = text;
+        return 0;
+    case 'c':
+        errno = 0;
+        options->cycle = strtoll(text, &end, 10);
+        return end != text && *end == '\0' && errno == 0 && options->cycle > 0
+                   ? 0
+                   : error_set(err, ERROR_INVALID, "--cycle: a whole number from 1 up, got \"%.40s\"", text);
+    case 'a':
+        options->has_at = true;
+        return timestamp_parse(text, &options->at_ms, err) < 0 ? error_prefix(err, "--at: ") : 0;
+    case 'f':
+        options->has_range = true;
+        return timestamp_parse(text, &options->from_ms, err) < 0 ? error_prefix(err, "--from: ") : 0;
+    case 't':
+        options->has_range = true;
+        return timestamp_parse(text, &options->to_ms, err) < 0 ? error_prefix(err, "--to: ") : 0;
+    case 'l':
+        options->lists = true;
+        return 0;
+    case 'p':
+        options->pretty = true;
+        return 0;
+    default:
+        options->help = true;
+        return 0;
+    }
+}
+
+static int check_options(struct options *options, struct error *err)
+{
+    if (!options->data)
+        return error_set(err, ERROR_INVALID, "--data: the server's data folder is missing");
+    if (options->has_range)
+        options->lists = true;
+    int asked = options->has_at + (options->cycle > 0) + options->lists;
+    if (asked != 1)
+        return error_set(err, ERROR_INVALID, "one of --at, --cycle and --list is needed");
+    if (options->lists && options->snapshot)
+        return error_set(err, ERROR_INVALID, "--snapshot: of one cycle only, with --at or --cycle");
+    return 0;
+}
+
+static int parse_options(int argc, char **argv, struct options *out_options, struct error *err)
+{
+    static const struct option OPTIONS[] = {
+        {"data", required_argument, NULL, 'd'}, {"at", required_argument, NULL, 'a'},
+        {"cycle", required_argument, NULL, 'c'}, {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},   {"snapshot", required_argument, NULL, 's'},
+        {"list", no_argument, NULL, 'l'},       {"pretty", no_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},       {0}};
+    int option;
+    *out_options = (struct options){.to_ms = INT64_MAX, .from_ms = INT64_MIN};
+    optind = 0; // glibc: start over
+    while ((option = getopt_long(argc, argv, ":h", OPTIONS, NULL)) != -1) {
+        if (option == ':')
+            return error_set(err, ERROR_INVALID, "%s: needs a value", argv[optind - 1]);
+        if (option == '?')
+            return error_set(err, ERROR_INVALID, "%.100s: unknown option; try prorata replay --data DIR --help",
+                             argv[optind - 1]);
+        if (parse_option(out_options, option, optarg, err) < 0)
+            return -1;
+    }
+    if (out_options->help)
+        return 0;
+    if (optind < argc)
+        return error_set(err, ERROR_INVALID, "%.100s: not with --data", argv[optind]);
+    return check_options(out_options, err);
+}
+
+static int write_out(const struct buffer *text, const char *path, struct error *err)
+{
+    FILE *file = path ? fopen(path, "w") : stdout;
+    if (!file)
+        return error_set(err, ERROR_INTERNAL, "%s: %s", path, strerror(errno));
+    bool is_written = fwrite(text->data, 1, text->length, file) == text->length;
+    is_written = (path ? fclose(file) : fflush(file)) == 0 && is_written;
+    return is_written ? 0 : error_set(err, ERROR_INTERNAL, "%s: %s", path ? path : "standard output", strerror(errno));
+}
+
+static int write_snapshot_file(const struct options *options, const struct snapshot *snapshot, struct error *err)
+{
+    struct buffer text;
+    struct json_writer json;
+    buffer_init(&text, 0);
+    json_writer_init(&json, &text, options->pretty);
+    snapshot_write(&json, snapshot);
+    buffer_char(&text, '\n');
+    int rc = write_out(&text, options->snapshot, err);
+    buffer_done(&text);
+    return rc;
+}
+
+static void write_row(struct json_writer *json, const struct journal_row *row)
+{
+    char time[TIMESTAMP_SIZE];
+    timestamp_format(row->time_ms, time);
+    json_int(json, "cycle", row->cycle);
+    json_text(json, "time", time);
+    json_int(json, "planMicroseconds", row->plan_us);
+}
+
+// Where two lists of decisions part, as an object with the two.
+static void write_difference(struct json_writer *json, const char *recorded_text, const char *replayed_text)
+{
+    json_t *recorded = json_loads(recorded_text, 0, NULL), *replayed = json_loads(replayed_text, 0, NULL);
+    size_t at = 0;
+    while (at < json_array_size(recorded) && json_equal(json_array_get(recorded, at), json_array_get(replayed, at)))
+        at++;
+    char *left = json_dumps(json_array_get(recorded, at), JSON_COMPACT | JSON_ENCODE_ANY);
+    char *right = json_dumps(json_array_get(replayed, at), JSON_COMPACT | JSON_ENCODE_ANY);
+    bool is_same = at >= json_array_size(recorded) && at >= json_array_size(replayed);
+    json_begin_object(json);
+    json_text(json, "sentence",
+              is_same ? "The decisions are equal; what else the plan says of pods, workloads, queues or nodes is not."
+                      : "From this decision on they are not equal.");
+    if (!is_same) {
+        json_int(json, "decision", (int64_t)at);
+        json_raw(json, "recorded", left);
+        json_raw(json, "replayed", right);
+    }
+    json_end_object(json);
+    free(left);
+    free(right);
+    json_decref(recorded);
+    json_decref(replayed);
+}
+
+static void write_answer(struct buffer *out, const struct options *options, const struct recorded_cycle *recorded,
+                         const struct plan *plan, bool *out_equal)
+{
+    struct json_writer json;
+    struct buffer decisions;
+    char digest[DIGEST_SIZE];
+    buffer_init(&decisions, 0);
+    json_writer_init(&json, &decisions, false);
+    simulate_write_decisions(&json, recorded->snapshot, plan);
+    plan_digest(recorded->snapshot, plan, digest);
+    *out_equal = strcmp(decisions.data, recorded->decisions) == 0 && strcmp(digest, recorded->digest) == 0;
+    json_writer_init(&json, out, options->pretty);
+    json_begin_object(&json);
+    write_row(&json, &recorded->row);
+    json_text(&json, "version", recorded->version);
+    json_bool(&json, "equal", *out_equal);
+    json_key(&json, "difference");
+    if (*out_equal)
+        json_value_null(&json);
+    else
+        write_difference(&json, recorded->decisions, decisions.data);
+    json_key(&json, "recorded");
+    json_begin_object(&json);
+    json_text(&json, "digest", recorded->digest);
+    json_raw(&json, "decisions", recorded->decisions);
+    json_end_object(&json);
+    json_text(&json, "digest", digest);
+    json_key(&json, "replayed");
+    simulate_write_cycle(&json, recorded->snapshot, plan, recorded->row.cycle);
+    json_end_object(&json);
+    buffer_char(out, '\n');
+    buffer_done(&decisions);
+}
+
+static int replay_cycle(const struct options *options, const char *folder, struct arena *arena, bool *out_equal,
+                        struct error *err)
+{
+    struct recorded_cycle recorded;
+    struct plan *plan;
+    if (journal_find(folder, options->cycle, options->at_ms, arena, &recorded, err) < 0 ||
+        scheduler_plan(recorded.snapshot, arena, &plan, err) < 0 ||
+        (options->snapshot && write_snapshot_file(options, recorded.snapshot, err) < 0))
+        return -1;
+    struct buffer out;
+    char time[TIMESTAMP_SIZE];
+    buffer_init(&out, 0);
+    write_answer(&out, options, &recorded, plan, out_equal);
+    int rc = write_out(&out, NULL, err);
+    buffer_done(&out);
+    timestamp_format(recorded.row.time_ms, time);
+    fprintf(stderr, "cycle %lld of %s, %lld decisions: %s%s%s\n", (long long)recorded.row.cycle, time,
+            (long long)recorded.row.decision_count, *out_equal ? "equal" : "different",
+            strcmp(recorded.version, PRORATA_VERSION) == 0 ? "" : "; recorded by version ",
+            strcmp(recorded.version, PRORATA_VERSION) == 0 ? "" : recorded.version);
+    return rc;
+}
+
+static int list_cycles(const struct options *options, const char *folder, struct arena *arena, struct error *err)
+{
+    struct journal_row *rows;
+    size_t count;
+    struct json_writer json;
+    struct buffer out;
+    if (journal_list(folder, options->from_ms, options->to_ms, arena, &rows, &count, err) < 0)
+        return -1;
+    buffer_init(&out, 0);
+    json_writer_init(&json, &out, options->pretty);
+    json_begin_object(&json);
+    json_key(&json, "cycles");
+    json_begin_array(&json);
+    for (size_t i = 0; i < count; i++) {
+        json_begin_object(&json);
+        write_row(&json, &rows[i]);
+        json_int(&json, "decisions", rows[i].decision_count);
+        json_end_object(&json);
+    }
+    json_end_array(&json);
+    json_end_object(&json);
+    buffer_char(&out, '\n');
+    int rc = write_out(&out, NULL, err);
+    buffer_done(&out);
+    return rc;
+}
+
+int journal_replay_main(int argc, char **argv)
+{
+    struct error err = {0};
+    struct options options;
+    struct arena arena;
+    bool is_equal = true;
+    if (sodium_init() < 0 || parse_options(argc, argv, &options, &err) < 0) {
+        fprintf(stderr, "prorata replay: %s\n", err.message);
+        return EXIT_INPUT;
+    }
+    if (options.help)
+        return fputs(HELP, stdout) < 0 ? EXIT_DIFFERENT : 0;
+    arena_init(&arena);
+    const char *folder = arena_printf(&arena, "%s/journal", options.data);
+    int rc = options.lists ? list_cycles(&options, folder, &arena, &err)
+                           : replay_cycle(&options, folder, &arena, &is_equal, &err);
+    arena_done(&arena);
+    if (rc == 0)
+        return is_equal ? 0 : EXIT_DIFFERENT;
+    fprintf(stderr, "prorata replay: %s\n", err.message);
+    return err.code == ERROR_INTERNAL ? EXIT_DIFFERENT : EXIT_INPUT;
+}
