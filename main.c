@@ -1,7 +1,8 @@
-// Which command: hands over to daemon/, simulation/ or cli/.
+// Which command: hands over to daemon/, simulation/, journal/ or cli/.
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "daemon/daemon.h"
+#include "journal/replay_command.h"
 #include "simulation/simulate.h"
 
 #include <jansson.h>
@@ -26,6 +27,7 @@ static const struct command COMMANDS[] = {
     {"serve", daemon_main_serve, "serve the API and the dashboard"},
     {"demo", daemon_main_demo, "the same with a ready-made cluster in a temporary folder"},
     {"simulate", simulate_main, "run scheduling cycles over a snapshot in a file"},
+    {"replay", journal_replay_main, "plan a cycle of a server's journal again"},
     {"version", version_main, "print the version"},
 };
 

@@ -2,6 +2,7 @@
 #include "api/authenticate.h"
 #include "api/server.h"
 #include "base/error.h"
+#include "reconciler/reconciler.h"
 #include <string.h>
 
 // /metrics is no operation of the document; who may read the cluster may read it.
@@ -26,7 +27,10 @@ int probe_readiness(struct exchange *exchange, struct error *err)
         return error_set(err, ERROR_UNAVAILABLE, "stopping");
     if (server->is_ready && !server->is_ready(server->context, &reason))
         return error_set(err, ERROR_UNAVAILABLE, "%s", reason);
-    probe_health(exchange);
+    buffer_text(&exchange->body, "ok\n");
+    if (server->reconciler)
+        reconciler_write_health(server->reconciler, &exchange->body);
+    exchange->response.content_type = "text/plain; charset=utf-8";
     return 0;
 }
 

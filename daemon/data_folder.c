@@ -75,6 +75,8 @@ int data_folder_open(const char *path, struct arena *arena, struct data_folder *
         .path = path,
         .database = arena_printf(arena, "%s/prorata.db", path),
         .keys = arena_printf(arena, "%s/keys", path),
+        .journal = arena_printf(arena, "%s/journal", path),
+        .refused = arena_printf(arena, "%s/refused", path),
         .lock_fd = fd,
     };
     return 0;

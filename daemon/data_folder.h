@@ -8,6 +8,8 @@ struct data_folder {
     const char *path;
     const char *database; // path/prorata.db
     const char *keys;     // path/keys
+    const char *journal;  // path/journal
+    const char *refused;  // path/refused
     int lock_fd;
 };
 

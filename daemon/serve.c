@@ -18,6 +18,7 @@
 #include "daemon/settings.h"
 #include "db/db.h"
 #include "db/settings.h"
+#include "journal/journal.h"
 #include "reconciler/reconciler.h"
 
 #include <inttypes.h>
@@ -43,6 +44,7 @@ struct daemon {
     bool has_folder, is_temporary;
     struct db *db;
     struct backend backend;
+    struct journal *journal; // NULL: none is kept
     struct reconciler *reconciler;
     struct server server;
     struct auth *auth;
@@ -147,14 +149,26 @@ static int create_simulated(struct daemon *daemon, struct error *err)
     return rc < 0 ? -1 : simulated_create(&options, &daemon->backend, err);
 }
 
+static int open_journal(struct daemon *daemon, struct error *err)
+{
+    const struct settings *settings = &daemon->settings;
+    if (settings->journal_bytes == 0)
+        return 0;
+    struct journal_options options = {.folder = daemon->folder.journal,
+                                      .keep_ms = (int64_t)(settings->journal_days * 86400000),
+                                      .bound_bytes = settings->journal_bytes};
+    return journal_open(&options, timestamp_now_ms(), &daemon->journal, err);
+}
+
 static int create_backend(struct daemon *daemon, struct error *err)
 {
     int rc = is_local(daemon) ? local_backend_create(&daemon->settings, &daemon->folder, daemon->db, &daemon->arena,
                                                      &daemon->backend, err)
                               : create_simulated(daemon, err);
-    if (rc < 0)
+    if (rc < 0 || open_journal(daemon, err) < 0)
         return -1;
-    return reconciler_create(daemon->db, &daemon->backend, NULL, &daemon->reconciler, err);
+    struct reconciler_options options = {.journal = daemon->journal, .refused_folder = daemon->folder.refused};
+    return reconciler_create(daemon->db, &daemon->backend, &options, &daemon->reconciler, err);
 }
 
 static int start_serving(struct daemon *daemon, struct error *err)
@@ -204,6 +218,7 @@ static void stop(struct daemon *daemon)
     if (daemon->is_serving)
         api_server_stop(&daemon->server, DRAIN_MS);
     reconciler_stop(daemon->reconciler);
+    journal_close(daemon->journal);
     auth_destroy(daemon->auth);
     db_close(daemon->db);
     change_feed_destroy(daemon->server.changes);

@@ -242,6 +242,8 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .http_threads = (int)strtol(text_of(reading, "http-threads"), NULL, 10),
         .body_max_bytes = strtoll(text_of(reading, "body-max-bytes"), NULL, 10),
         .token_lifetime_s = strtoll(text_of(reading, "token-lifetime"), NULL, 10),
+        .journal_days = strtod(text_of(reading, "journal-days"), NULL),
+        .journal_bytes = strtoll(text_of(reading, "journal-bytes"), NULL, 10),
         .quick_start = strcmp(text_of(reading, "quick-start"), "true") == 0,
         .local_gpus = strtoll(text_of(reading, "local-gpus"), NULL, 10),
         .local_user = text_of(reading, "local-user"),

@@ -29,6 +29,8 @@ struct settings {
     const char *trusted_proxies[SETTINGS_LIST_MAX];
     size_t trusted_proxy_count;
     int64_t token_lifetime_s;
+    double journal_days;
+    int64_t journal_bytes; // 0: no journal
     bool quick_start;
     int64_t local_gpus; // -1: ask the driver
     const char *local_user;

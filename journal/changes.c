@@ -48,8 +48,7 @@ static uint64_t hash_pod(uint64_t hash, const struct snapshot_pod *pod)
 // Of the workload as it stands in memory: what is not known here to be an address of the cycle counts as it is. So it
 // may differ where nothing has changed, and the text then shows that; never the other way round. Indices and the rest
 // of the addresses are of the world.
-static uint64_t hash_workload(const struct snapshot *snapshot, const struct snapshot_workload *workload,
-                              uint64_t world)
+static uint64_t hash_workload(const struct snapshot *snapshot, const struct snapshot_workload *workload, uint64_t world)
 {
     struct snapshot_workload copy = *workload;
     copy.name = NULL;
@@ -129,8 +128,8 @@ struct writing {
 static struct change_entry take_entry(struct writing *writing, int list, size_t index, const struct change_entry *old)
 {
     enum snapshot_list which = (enum snapshot_list)list;
-    struct change_entry entry = {.name = old ? old->name : memory_strdup(snapshot_list_name(writing->snapshot, which,
-                                                                                            index))};
+    struct change_entry entry = {.name = old ? old->name
+                                             : memory_strdup(snapshot_list_name(writing->snapshot, which, index))};
     if (list == SNAPSHOT_LIST_WORKLOADS)
         entry.quick = hash_workload(writing->snapshot, &writing->snapshot->workloads[index], writing->world);
     if (old && list == SNAPSHOT_LIST_WORKLOADS && entry.quick == old->quick) {
@@ -189,8 +188,7 @@ static void write_rules(struct changes *changes, struct writing *writing, struct
     changes->rules = hash;
 }
 
-void changes_write(struct changes *changes, const struct snapshot *snapshot, uint64_t world,
-                   struct json_writer *json)
+void changes_write(struct changes *changes, const struct snapshot *snapshot, uint64_t world, struct json_writer *json)
 {
     struct writing writing = {.snapshot = snapshot, .world = world};
     buffer_init(&writing.scratch, 0);

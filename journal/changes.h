@@ -22,5 +22,4 @@ void changes_init(struct changes *changes);
 void changes_done(struct changes *changes);
 // Writes members of the open object: rules, put, drop, as far as there is anything. world: see journal.h. After
 // changes_init everything is new.
-void changes_write(struct changes *changes, const struct snapshot *snapshot, uint64_t world,
-                   struct json_writer *json);
+void changes_write(struct changes *changes, const struct snapshot *snapshot, uint64_t world, struct json_writer *json);

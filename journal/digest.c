@@ -57,28 +57,46 @@ static void add_devices(struct digest *digest, const struct plan_devices *device
         add_number(digest, devices->gpu_indices[i]);
 }
 
+static void add_side(struct digest *digest, const struct plan_receipt_side *side)
+{
+    const struct plan_receipt_queue *queues[] = {&side->project_queue, &side->department_queue};
+    add_number(digest, (int64_t)side->project << 32 | side->department);
+    for (size_t i = 0; i < 2 && side->project != SNAPSHOT_NONE; i++) {
+        add_amounts(digest, &queues[i]->deserved);
+        add_amounts(digest, &queues[i]->limit);
+        add_amounts(digest, &queues[i]->fair_share);
+        add_amounts(digest, &queues[i]->allocated_before);
+        add_amounts(digest, &queues[i]->allocated_after);
+    }
+}
+
 static void add_decisions(struct digest *digest, const struct plan *plan)
 {
     add_number(digest, (int64_t)plan->decision_count);
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
-        const int64_t numbers[] = {decision->action,  decision->verb,        decision->workload, decision->pod,
-                                   decision->node,    decision->node_pool,   decision->moved,    decision->lost_ms,
-                                   decision->beneficiary};
+        const int64_t numbers[] = {decision->action,      decision->verb,      decision->workload, decision->pod,
+                                   decision->node,        decision->node_pool, decision->moved,    decision->lost_ms,
+                                   decision->beneficiary, decision->gpu_milli, decision->statement};
         add_bytes(digest, numbers, sizeof(numbers));
         add_devices(digest, &decision->devices);
         add_text(digest, decision->why);
+        if (!decision->receipt)
+            continue;
+        add_number(digest, decision->receipt->rule);
+        add_side(digest, &decision->receipt->victim);
+        add_side(digest, &decision->receipt->beneficiary);
     }
 }
 
 static void add_explanation(struct digest *digest, const struct plan_explanation *explanation)
 {
     const int64_t numbers[] = {
-        explanation->code,        explanation->node_pool,     explanation->queue_kind,
-        explanation->queue,       explanation->resource,      explanation->requested,
-        explanation->deserved,    explanation->limit,         explanation->fair_share,
-        explanation->allocated,   explanation->pods_placed,   explanation->allocated_non_preemptible,
-        explanation->pods_needed, explanation->sub_group,     explanation->until_ms,
+        explanation->code,        explanation->node_pool,   explanation->queue_kind,
+        explanation->queue,       explanation->resource,    explanation->requested,
+        explanation->deserved,    explanation->limit,       explanation->fair_share,
+        explanation->allocated,   explanation->pods_placed, explanation->allocated_non_preemptible,
+        explanation->pods_needed, explanation->sub_group,   explanation->until_ms,
     };
     add_bytes(digest, numbers, sizeof(numbers));
     add_text(digest, explanation->message);
@@ -86,6 +104,14 @@ static void add_explanation(struct digest *digest, const struct plan_explanation
         add_text(digest, explanation->node_reasons[i].reason);
         add_number(digest, explanation->node_reasons[i].node_count);
     }
+    for (size_t i = 0; i < explanation->evidence_count; i++) {
+        const struct plan_evidence *evidence = &explanation->evidence[i];
+        const int64_t held[] = {evidence->project, evidence->code, evidence->held, evidence->reclaimable,
+                                evidence->protected_until_ms};
+        add_bytes(digest, held, sizeof(held));
+        add_text(digest, evidence->sentence);
+    }
+    add_number(digest, explanation->evidence_more);
 }
 
 static void add_workload(struct digest *digest, const struct plan_workload *workload)
@@ -109,9 +135,9 @@ static void add_queue(struct digest *digest, const struct plan_queue *queue)
 
 static void add_node(struct digest *digest, const struct plan_node *node)
 {
-    const int64_t numbers[] = {node->idle_gpus,           node->releasing_gpus,    node->idle_cpu_milli,
-                               node->releasing_cpu_milli, node->idle_memory_bytes, node->releasing_memory_bytes,
-                               node->idle_pods};
+    const int64_t numbers[] = {
+        node->idle_gpus,         node->releasing_gpus,         node->idle_cpu_milli, node->releasing_cpu_milli,
+        node->idle_memory_bytes, node->releasing_memory_bytes, node->idle_pods};
     add_bytes(digest, numbers, sizeof(numbers));
 }
 
@@ -121,6 +147,7 @@ void plan_digest(const struct snapshot *snapshot, const struct plan *plan, char 
     unsigned char hash[HASH_BYTES];
     const size_t pools = snapshot->node_pool_count;
     crypto_generichash_init(&digest.state, NULL, 0, sizeof(hash));
+    add_number(&digest, plan->good_until_ms);
     add_decisions(&digest, plan);
     for (size_t i = 0; i < snapshot->pod_count; i++) {
         add_number(&digest, (int64_t)plan->pods[i].status << 32 | plan->pods[i].node);

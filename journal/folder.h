@@ -21,5 +21,6 @@ void folder_remove(const char *folder, int64_t first_cycle);
 size_t folder_list(const char *folder, struct arena *arena, int64_t **out_first_cycles);
 // Creates the folder where it is missing, and cuts off what the last segment has behind its last whole record.
 int folder_prepare(const char *folder, int64_t *out_last_cycle, struct error *err);
-// Removes segments, oldest first, whose cycles are all older than that (INT64_MIN: whatever their age), or while there are more bytes; the last stays.
+// Removes segments, oldest first, whose cycles are all older than that (INT64_MIN: whatever their age), or while there
+// are more bytes; the last stays.
 void folder_trim(const char *folder, int64_t before_ms, int64_t bound_bytes, struct folder_size *out_size);

@@ -192,8 +192,7 @@ static void *thread_main(void *context)
     return NULL;
 }
 
-int journal_open(const struct journal_options *options, int64_t now_ms, struct journal **out_journal,
-                 struct error *err)
+int journal_open(const struct journal_options *options, int64_t now_ms, struct journal **out_journal, struct error *err)
 {
     struct journal *journal = memory_array(1, sizeof(*journal));
     pthread_condattr_t attributes;

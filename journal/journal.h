@@ -37,7 +37,7 @@ struct journal_cycle {
     const struct snapshot *snapshot; // its node pools, nodes, departments and projects are `world`'s
     const struct plan *plan;
     uint64_t world; // not 0; the same number in two cycles: the same organisation and nodes, but for usage
-    void *owner;       // of all these; release(owner) is called on the journal's thread when it is done with them
+    void *owner;    // of all these; release(owner) is called on the journal's thread when it is done with them
     void (*release)(void *owner);
 };
 void journal_add(struct journal *journal, const struct journal_cycle *cycle);

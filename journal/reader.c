@@ -33,8 +33,8 @@ static struct journal_row row_of(const struct record *record)
     return (struct journal_row){record->cycle, record->time_ms, record->plan_us, record->decision_count};
 }
 
-int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct arena *arena,
-                 struct journal_row **out_rows, size_t *out_count, struct error *err)
+int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct arena *arena, struct journal_row **out_rows,
+                 size_t *out_count, struct error *err)
 {
     int64_t *first_cycles;
     struct journal_row *rows = NULL;
@@ -185,7 +185,7 @@ struct search {
     int64_t cycle, at_ms;
     bool has_found;
     struct record record;
-    int64_t segment; // its first cycle
+    int64_t segment;                                    // its first cycle
     int64_t first_ms, last_ms, first_cycle, last_cycle; // of what there is
 };
 

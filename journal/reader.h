@@ -14,13 +14,13 @@ struct journal_row {
 };
 
 // Cycles of these times, both included, in the order they were written. The list is the arena's.
-int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct arena *arena,
-                 struct journal_row **out_rows, size_t *out_count, struct error *err);
+int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct arena *arena, struct journal_row **out_rows,
+                 size_t *out_count, struct error *err);
 
 struct recorded_cycle {
     struct journal_row row;
-    const char *version; // of the program that wrote it
-    const char *digest;  // of its plan
+    const char *version;   // of the program that wrote it
+    const char *digest;    // of its plan
     const char *decisions; // JSON, as `prorata simulate` prints it
     const struct snapshot *snapshot;
 };

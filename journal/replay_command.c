@@ -104,11 +104,11 @@ static int check_options(struct options *options, struct error *err)
 static int parse_options(int argc, char **argv, struct options *out_options, struct error *err)
 {
     static const struct option OPTIONS[] = {
-        {"data", required_argument, NULL, 'd'}, {"at", required_argument, NULL, 'a'},
+        {"data", required_argument, NULL, 'd'},  {"at", required_argument, NULL, 'a'},
         {"cycle", required_argument, NULL, 'c'}, {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'},   {"snapshot", required_argument, NULL, 's'},
-        {"list", no_argument, NULL, 'l'},       {"pretty", no_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},       {0}};
+        {"to", required_argument, NULL, 't'},    {"snapshot", required_argument, NULL, 's'},
+        {"list", no_argument, NULL, 'l'},        {"pretty", no_argument, NULL, 'p'},
+        {"help", no_argument, NULL, 'h'},        {0}};
     int option;
     *out_options = (struct options){.to_ms = INT64_MAX, .from_ms = INT64_MIN};
     optind = 0; // glibc: start over

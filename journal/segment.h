@@ -7,7 +7,8 @@
 //     rules      everything of the snapshot but lists and time, where it changed
 //     put, drop  per list of the snapshot, entries that are new or changed, and names that are gone
 //     digest     of the whole plan (digest.h), where it is not that of the record before
-// The second is the plan's decisions as `prorata simulate` prints them. The first record of a segment changes nothing into a whole snapshot.
+// The second is the plan's decisions as `prorata simulate` prints them. The first record of a segment changes nothing
+// into a whole snapshot.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

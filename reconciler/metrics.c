@@ -1,7 +1,10 @@
 #include "base/buffer.h"
+#include "base/timestamp.h"
+#include "journal/journal.h"
 #include "reconciler/state.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats *out_stats)
 {
@@ -16,6 +19,11 @@ void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats
         .workload_count = (size_t)atomic_load(&counters->workload_count),
         .pod_count = (size_t)atomic_load(&counters->pod_count),
     };
+    pthread_mutex_lock(&reconciler->lock);
+    out_stats->plan_is_refused = reconciler->plan_is_refused;
+    out_stats->refused_ms = reconciler->refused_ms;
+    memcpy(out_stats->refused_cause, reconciler->refused_cause, sizeof(out_stats->refused_cause));
+    pthread_mutex_unlock(&reconciler->lock);
     for (int i = 0; i < VERBS; i++)
         out_stats->decisions[i] = atomic_load(&counters->decisions[i]);
 }
@@ -161,9 +169,47 @@ static void write_pending(struct buffer *out, const struct snapshot *snapshot, c
               (int64_t)snapshot->workload_count);
 }
 
+static void write_journal(struct buffer *out, struct journal *journal)
+{
+    struct journal_stats stats;
+    journal_get_stats(journal, &stats);
+    write_one(out, "prorata_journal_writing", "gauge", "1 while the disk takes the journal.", !stats.is_stopped);
+    write_one(out, "prorata_journal_cycles_total", "counter", "Cycles written to the journal.", stats.cycles);
+    write_one(out, "prorata_journal_missed_cycles_total", "counter",
+              "Cycles that are not in the journal: the disk refused, or it could not follow.", stats.missed_cycles);
+    write_one(out, "prorata_journal_written_bytes_total", "counter", "Bytes written to the journal.",
+              stats.written_bytes);
+    write_one(out, "prorata_journal_bytes", "gauge", "Size of the journal.", stats.kept_bytes);
+    write_one(out, "prorata_journal_segments", "gauge", "Files of the journal.", stats.segments);
+    write_seconds(out, "prorata_journal_seconds_total", "counter", "Time spent on writing the journal.", stats.busy_us);
+}
+
+void reconciler_write_health(struct reconciler *reconciler, struct buffer *out)
+{
+    struct reconciler_stats stats;
+    reconciler_get_stats(reconciler, &stats);
+    if (stats.plan_is_refused) {
+        char since[TIMESTAMP_SIZE];
+        timestamp_format(stats.refused_ms, since);
+        buffer_printf(out, "red: plans are refused since %s, the last good state stands; the log says why\n", since);
+    }
+    if (!reconciler->options.journal)
+        return;
+    struct journal_stats journal;
+    journal_get_stats(reconciler->options.journal, &journal);
+    if (journal.is_stopped)
+        buffer_printf(out, "warning: the journal of decisions is not written: %s\n", journal.cause);
+}
+
 void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
 {
+    struct reconciler_stats stats;
+    reconciler_get_stats(reconciler, &stats);
     write_counters(out, &reconciler->counters);
+    write_one(out, "prorata_scheduler_plan_refused", "gauge",
+              "1 while the latest plan breaks an invariant: the last good state stands.", stats.plan_is_refused);
+    if (reconciler->options.journal)
+        write_journal(out, reconciler->options.journal);
     const struct reconciler_view *view = reconciler_acquire_view(reconciler);
     if (view) {
         write_pending(out, view->snapshot, view->plan);

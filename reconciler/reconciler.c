@@ -5,6 +5,7 @@
 #include "base/timestamp.h"
 #include "db/db.h"
 #include "journal/journal.h"
+#include "journal/refused.h"
 #include "reconciler/carry_out.h"
 #include "reconciler/commit.h"
 #include "reconciler/facts.h"
@@ -12,11 +13,13 @@
 #include "reconciler/state.h"
 #include "scheduler/scheduler.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    EXPIRY_INTERVAL_MS = 1000
+    EXPIRY_INTERVAL_MS = 1000,
+    REFUSED_AGAIN_MS = 10 * 1000 // a refused plan is made anew then at the latest
 };
 
 int64_t reconciler_now(const struct reconciler *reconciler)
@@ -115,14 +118,47 @@ static void count_plan(struct counters *counters, const struct plan *plan)
         atomic_fetch_add(&counters->searches_cut[plan->search_cuts[i].action], 1);
 }
 
-static void refuse_plan(struct reconciler *reconciler, const struct error *cause)
+// Said and written down when it begins, and when the cause becomes another.
+static void refuse_plan(struct reconciler *reconciler, struct turn *turn, const struct snapshot *snapshot,
+                        const struct plan *plan, const struct error *cause)
 {
     char text[LOG_TEXT_SIZE];
+    struct error err = {0};
     atomic_fetch_add(&reconciler->counters.refused_plans, 1);
+    turn_note_due(turn, turn->now_ms + REFUSED_AGAIN_MS);
+    pthread_mutex_lock(&reconciler->lock);
+    bool is_known = reconciler->plan_is_refused && strcmp(reconciler->refused_cause, cause->message) == 0;
     if (!reconciler->plan_is_refused)
-        log_write(LOG_ERROR, "reconciler", "no decision was carried out: the plan does not hold cause=%s",
-                  log_text(cause->message, text));
+        reconciler->refused_ms = turn->now_ms;
     reconciler->plan_is_refused = true;
+    snprintf(reconciler->refused_cause, sizeof(reconciler->refused_cause), "%s", cause->message);
+    pthread_mutex_unlock(&reconciler->lock);
+    if (is_known)
+        return;
+    log_write(LOG_ERROR, "reconciler", "no decision was carried out: the plan does not hold cause=%s",
+              log_text(cause->message, text));
+    const char *folder = reconciler->options.refused_folder;
+    if (folder && refused_keep(folder, snapshot, plan, cause->message, &err) < 0)
+        log_write(LOG_WARN, "reconciler", "the refused plan could not be kept cause=%s", log_text(err.message, text));
+}
+
+static void accept_plan(struct reconciler *reconciler)
+{
+    pthread_mutex_lock(&reconciler->lock);
+    bool was_refused = reconciler->plan_is_refused;
+    reconciler->plan_is_refused = false;
+    reconciler->refused_cause[0] = '\0';
+    reconciler->refused_ms = 0;
+    pthread_mutex_unlock(&reconciler->lock);
+    if (was_refused)
+        log_write(LOG_INFO, "reconciler", "plans hold again");
+}
+
+static int make_plan(const struct reconciler *reconciler, const struct snapshot *snapshot, struct arena *arena,
+                     struct plan **out_plan, struct error *err)
+{
+    return reconciler->options.plan ? reconciler->options.plan(snapshot, arena, out_plan, err)
+                                    : scheduler_plan(snapshot, arena, out_plan, err);
 }
 
 static void release_kept_view(void *view)
@@ -159,16 +195,16 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     cache->needs_plan = false;
     snapshot_build(cache, turn->now_ms, &view->arena, live);
     turn_note_due(turn, live->next_due_ms);
-    int rc = scheduler_plan(&live->snapshot, &view->arena, &plan, &cause);
+    int rc = make_plan(reconciler, &live->snapshot, &view->arena, &plan, &cause);
     int64_t plan_us = timestamp_monotonic_us() - started_us;
     atomic_store(&reconciler->counters.last_plan_us, plan_us);
     atomic_fetch_add(&reconciler->counters.plan_us_total, plan_us);
     if (rc < 0 || plan_check(&live->snapshot, plan, turn->arena, &cause) < 0) {
-        refuse_plan(reconciler, &cause);
+        refuse_plan(reconciler, turn, &live->snapshot, rc < 0 ? NULL : plan, &cause);
         view_release(view);
         return;
     }
-    reconciler->plan_is_refused = false;
+    accept_plan(reconciler);
     count_plan(&reconciler->counters, plan);
     carry_out(turn, live, plan);
     explain_all(turn, live, plan);

@@ -25,6 +25,9 @@ struct reconciler_options {
     int64_t retry_delay_max_ms;       // 0: 6 min
     int64_t sample_interval_ms;       // at most one sample of a figure in this time; 0: 1000
     int64_t sample_retention_ms;      // 0: 30 days
+    // Plans in place of scheduler_plan; NULL: that. For tests of what is done about a bad plan
+    int (*plan)(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err);
+    const char *refused_folder; // where refused plans are written to; NULL: nowhere
     struct journal *journal;          // where cycles are kept; NULL: nowhere. The caller's, closed after reconciler_stop
     int64_t (*now_ms)(void *context); // NULL: the wall clock. For tests and replays
     void *now_context;
@@ -73,6 +76,9 @@ struct reconciler_stats {
     int64_t failures;
     int64_t refused_plans; // that broke an invariant, and were not carried out
     int64_t decisions[4];  // by enum plan_verb
+    bool plan_is_refused;   // the latest was: the last good state stands
+    char refused_cause[256];
+    int64_t refused_ms; // when that began
     int64_t last_plan_us;
     int64_t last_cycle_us; // from reading rows to telling the backend
     size_t workload_count; // in the cache
@@ -81,6 +87,9 @@ struct reconciler_stats {
 void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats *out_stats);
 // Prometheus text, prorata_* names: cycle and actions, queues, pending workloads, evictions, scenarios. Any thread.
 void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out);
+// A line for each thing that is not well though it serves: a refused plan, a journal that stopped. Names nothing of
+// anybody. Any thread.
+void reconciler_write_health(struct reconciler *reconciler, struct buffer *out);
 
 struct reconciler_log_request {
     int64_t workload_id;  // row

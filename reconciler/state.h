@@ -40,7 +40,6 @@ struct reconciler {
     struct backend_fact *facts; // taken from the backend and not yet written
     size_t fact_count, fact_capacity;
     bool has_adopted;
-    bool plan_is_refused; // said so already
     int64_t next_due_ms;
     int64_t expiry_checked_ms;
     int64_t turn_number;
@@ -52,6 +51,9 @@ struct reconciler {
     pthread_t thread;
     bool has_thread, stopping;
     bool woken;                // by anybody
+    bool plan_is_refused;      // with the lock, as the two below
+    char refused_cause[256];
+    int64_t refused_ms;
     atomic_bool facts_waiting; // the backend has something
     atomic_bool rows_changed;  // workloads or pods
     atomic_bool world_changed; // the organisation or nodes

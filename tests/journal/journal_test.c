@@ -1,4 +1,5 @@
-// What the journal keeps: each cycle of a live cluster, planned again from the file, gives the plan that was carried out.
+// What the journal keeps: each cycle of a live cluster, planned again from the file, gives the plan that was carried
+// out.
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json_writer.h"
@@ -14,12 +15,12 @@
 #include "tests/support/live.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <signal.h>
 #include <unistd.h>
 
 static void open_live(struct live *live, int64_t bound)
@@ -79,9 +80,8 @@ static size_t check_all(struct live *live, const char *when)
 
 static void submit_mixed(struct live *live, int number)
 {
-    static const char *const LIVES[] = {
-        "[]", "[{\"name\":\"prorata.io/sim-duration\",\"value\":\"7s\"}]",
-        "[{\"name\":\"prorata.io/sim-stop-duration\",\"value\":\"4s\"}]"};
+    static const char *const LIVES[] = {"[]", "[{\"name\":\"prorata.io/sim-duration\",\"value\":\"7s\"}]",
+                                        "[{\"name\":\"prorata.io/sim-stop-duration\",\"value\":\"4s\"}]"};
     struct live_spec spec = {
         .name = arena_printf(&live->arena, "w%d", number),
         .project = number % 3 ? "team-a" : "team-b",
@@ -119,8 +119,9 @@ static void test_every_cycle(void)
         if (i == 15)
             live_add_node(&live, "pool-a", 4, true);
         if (i == 16)
-            live_submit(&live, &(struct live_spec){
-                                   .name = "far", .project = "team-b", .gpus = 4, .node_pools = "[\"pool\",\"default\"]"});
+            live_submit(&live,
+                        &(struct live_spec){
+                            .name = "far", .project = "team-b", .gpus = 4, .node_pools = "[\"pool\",\"default\"]"});
         if (i == 18)
             live_add_node(&live, "node1", 2, true);
     }
