@@ -35,7 +35,7 @@ static void write_displaced(struct json_writer *json, const struct why_names *na
         json_text(json, "action", scheduler_action_name(one->action));
         json_bool(json, "moved", one->moved);
         json_milli(json, "lostSeconds", one->lost_ms);
-        json_text(json, "sentence", one->sentence);
+        why_write_sentence(json, names, "sentence", one->sentence);
         json_end_object(json);
     }
     json_end_array(json);
@@ -128,11 +128,11 @@ static void write_fixes(struct json_writer *json, const struct why_names *names,
         const struct what_if_fix *fix = &answer->fixes[i];
         json_begin_object(json);
         json_text(json, "kind", what_if_fix_kind_name(fix->change.kind));
-        json_text(json, "sentence", fix->sentence);
-        json_text(json, "price", fix->price);
+        why_write_sentence(json, names, "sentence", fix->sentence);
+        why_write_sentence(json, names, "price", fix->price);
         write_change(json, names, &fix->change);
         json_text(json, "verdict", what_if_verdict_name(fix->verdict));
-        json_text(json, "effect", fix->effect);
+        why_write_sentence(json, names, "effect", fix->effect);
         write_displaced(json, names, fix->displaced, fix->displaced_count);
         json_end_object(json);
     }
@@ -143,13 +143,13 @@ void why_write_what_if(struct json_writer *json, const struct why_names *names, 
                        const struct snapshot_workload *workload)
 {
     json_text(json, "verdict", what_if_verdict_name(answer->verdict));
-    json_text(json, "sentence", answer->sentence);
-    json_text(json, "reason", answer->reason);
+    why_write_sentence(json, names, "sentence", answer->sentence);
+    why_write_sentence(json, names, "reason", answer->reason);
     json_text(json, "nodePool",
               answer->node_pool == SNAPSHOT_NONE ? NULL : names->snapshot->node_pools[answer->node_pool].name);
     write_nodes_of(json, names, answer);
     write_displaced(json, names, answer->displaced, answer->displaced_count);
-    json_text(json, "couldLoseTo", answer->could_lose_to);
+    why_write_sentence(json, names, "couldLoseTo", answer->could_lose_to);
     json_key(json, "forecast");
     why_write_forecast(json, &answer->forecast);
     json_key(json, "explanation");
@@ -185,7 +185,7 @@ void why_write_queue_order(struct json_writer *json, const struct why_names *nam
         json_int(json, "priority", workload->priority);
         write_time(json, "waitingSince", entry->waiting_since_ms);
         json_text(json, "rule", entry->rule);
-        json_text(json, "sentence", entry->sentence);
+        why_write_sentence(json, names, "sentence", entry->sentence);
         json_end_object(json);
     }
     json_end_array(json);

@@ -1,7 +1,17 @@
 #include "base/json_writer.h"
 #include "simulation/why_writer.h"
 
-static void write_term(struct json_writer *json, const struct share_tree *tree, const struct share_term *term)
+static const char *name_of(const struct why_names *names, const struct share_node *node)
+{
+    const struct snapshot *snapshot = names->snapshot;
+    if (node->index == SNAPSHOT_NONE)
+        return node->name;
+    return node->kind == SHARE_NODE_DEPARTMENT ? snapshot->departments[node->index].name
+           : node->kind == SHARE_NODE_PROJECT  ? snapshot->projects[node->index].name
+                                               : snapshot->node_pools[node->index].name;
+}
+
+static void write_term(struct json_writer *json, const struct why_names *names, const struct share_tree *tree, const struct share_term *term)
 {
     json_begin_object(json);
     json_text(json, "rule", share_rule_name(term->rule));
@@ -14,7 +24,7 @@ static void write_term(struct json_writer *json, const struct share_tree *tree, 
     why_write_amount(json, "want", tree->resource, term->want);
     why_write_amount(json, "of", tree->resource, term->of);
     why_write_amount(json, "given", tree->resource, term->given);
-    json_text(json, "sentence", term->sentence);
+    why_write_sentence(json, names, "sentence", term->sentence);
     json_end_object(json);
 }
 
@@ -24,7 +34,7 @@ static void write_node(struct json_writer *json, const struct why_names *names, 
     const enum resource r = tree->resource;
     json_begin_object(json);
     json_text(json, "kind", share_node_kind_name(node->kind));
-    json_text(json, "name", node->name);
+    json_text(json, "name", name_of(names, node));
     if (names->node_id)
         json_text(json, "id",
                   node->index == SNAPSHOT_NONE ? NULL : names->node_id(names->context, node->kind, node->index));
@@ -39,7 +49,7 @@ static void write_node(struct json_writer *json, const struct why_names *names, 
     json_key(json, "terms");
     json_begin_array(json);
     for (size_t i = 0; i < node->term_count; i++)
-        write_term(json, tree, &node->terms[i]);
+        write_term(json, names, tree, &node->terms[i]);
     json_end_array(json);
     json_key(json, "children");
     json_begin_array(json);

@@ -25,6 +25,11 @@ void why_write_amount(struct json_writer *json, const char *key, enum resource r
         json_milli(json, key, amount);
 }
 
+void why_write_sentence(struct json_writer *json, const struct why_names *names, const char *key, const char *text)
+{
+    json_text(json, key, text && names->sentence ? names->sentence(names->context, text) : text);
+}
+
 void why_write_workload(struct json_writer *json, const struct why_names *names, const char *key, const char *id_key,
                         uint32_t workload)
 {
@@ -100,7 +105,7 @@ static void write_evidence(struct json_writer *json, const struct why_names *nam
         why_write_amount(json, is_gpu ? "gpusReclaimable" : "reclaimable", explanation->resource,
                          evidence->reclaimable);
         json_text(json, "reason", evidence_code_name(evidence->code));
-        json_text(json, "sentence", evidence->sentence);
+        why_write_sentence(json, names, "sentence", evidence->sentence);
         write_time(json, "protectedUntil", evidence->protected_until_ms);
         json_end_object(json);
     }
@@ -115,7 +120,7 @@ void why_write_explanation(struct json_writer *json, const struct why_names *nam
     json_begin_object(json);
     json_text(json, "nodePool", pool_name(names, explanation->node_pool));
     json_text(json, "code", explanation_code_name(explanation->code));
-    json_text(json, "message", explanation->message);
+    why_write_sentence(json, names, "message", explanation->message);
     write_queue(json, names, explanation);
     json_key(json, "nodeReasons");
     json_begin_array(json);
@@ -195,7 +200,7 @@ void why_write_receipt(struct json_writer *json, const struct why_names *names, 
                                                             : snapshot->projects[receipt->beneficiary.project].name);
     json_bool(json, "moved", decision->moved);
     json_milli(json, "lostSeconds", decision->lost_ms);
-    json_text(json, "sentence", decision->why);
+    why_write_sentence(json, names, "sentence", decision->why);
     json_key(json, "victim");
     why_write_receipt_side(json, names, &receipt->victim);
     json_key(json, "beneficiaryQueue");

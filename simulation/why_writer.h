@@ -13,6 +13,8 @@ struct why_names {
     // What the reader may see of a workload: its name, or words that tell nothing.
     const char *(*workload_name)(void *context, uint32_t workload);
     const char *(*workload_id)(void *context, uint32_t workload); // NULL: null
+    // What the reader may see of a sentence, in which projects and departments may be named.
+    const char *(*sentence)(void *context, const char *text);
     // Of a project, department or node pool.
     const char *(*node_id)(void *context, enum share_node_kind kind, uint32_t index);
     void *context;
@@ -40,5 +42,6 @@ void why_write_queue_order(struct json_writer *json, const struct why_names *nam
 
 // Inside: an amount in the resource's unit (GPUs, cores, bytes), null where unlimited; a workload by name and id.
 void why_write_amount(struct json_writer *json, const char *key, enum resource resource, int64_t amount);
+void why_write_sentence(struct json_writer *json, const struct why_names *names, const char *key, const char *text);
 void why_write_workload(struct json_writer *json, const struct why_names *names, const char *key, const char *id_key,
                         uint32_t workload);
