@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "db/db.h"
-#include "db/workload_places.h"
 #include "db/workloads.h"
 #include "model/fields.h"
 #include "model/project_rules.h"
@@ -34,14 +33,6 @@ static const enum resource_type RESOURCE_OF[WORKLOAD_TYPE_COUNT] = {
     [WORKLOAD_TYPE_DISTRIBUTED] = RESOURCE_TYPE_TRAININGS,
 };
 
-// What the body says outside the specification.
-struct envelope {
-    const char *name;
-    bool is_prefix;
-    int64_t project_id;
-    const char *cluster_uuid;
-};
-
 static bool is_name(const char *name)
 {
     size_t length = strlen(name);
@@ -50,7 +41,7 @@ static bool is_name(const char *name)
     return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
 
-static int read_name(const struct fields *top, struct envelope *out)
+static int read_name(const struct fields *top, struct submission_envelope *out)
 {
     if (fields_text(top, "name", &out->name) < 0 || fields_bool(top, "useGivenNameAsPrefix", &out->is_prefix) < 0)
         return -1;
@@ -66,7 +57,7 @@ static int read_name(const struct fields *top, struct envelope *out)
     return 0;
 }
 
-static int read_envelope(const struct fields *top, struct envelope *out)
+static int read_envelope(const struct fields *top, struct submission_envelope *out)
 {
     const char *project = NULL, *template = NULL;
     if (read_name(top, out) < 0 || fields_text(top, "projectId", &project) < 0 ||
@@ -87,7 +78,7 @@ static int read_envelope(const struct fields *top, struct envelope *out)
 }
 
 // The contract of submissions has no 404: an unknown project, or one that the caller cannot see, is a wrong field.
-static int check_place(const struct request *req, const struct fields *top, const struct envelope *envelope,
+static int check_place(const struct request *req, const struct fields *top, const struct submission_envelope *envelope,
                        const struct workload_place *place, enum workload_type type)
 {
     struct error *err = top->err;
@@ -119,7 +110,7 @@ static int check_node_pools(struct db_conn *conn, const struct workload_place *p
     return 0;
 }
 
-static int find_place(struct request *req, const struct fields *top, const struct envelope *envelope,
+static int find_place(struct request *req, const struct fields *top, const struct submission_envelope *envelope,
                       const struct workload_spec *spec, struct workload_place *out_place)
 {
     struct db *db = req->server->db;
@@ -175,7 +166,7 @@ static int insert_workload(struct db_conn *conn, void *context, struct error *er
 }
 
 // A random suffix may hit a name that is taken: then another is tried.
-static int store(struct request *req, const struct envelope *envelope, struct submission *submission,
+static int store(struct request *req, const struct submission_envelope *envelope, struct submission *submission,
                  struct workload_listing *listing, struct error *err)
 {
     for (int i = 0;; i++) {
@@ -195,68 +186,80 @@ static int store(struct request *req, const struct envelope *envelope, struct su
     }
 }
 
-int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err)
+int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
+                                struct prepared_submission *out, struct error *err)
 {
-    struct fields top = {req->body, "", req->arena, err};
-    struct envelope envelope = {0};
-    struct workload_spec spec;
-    struct workload_place place;
-    if (read_envelope(&top, &envelope) < 0 || workload_spec_read(req->body, type, req->arena, &spec, err) < 0 ||
-        find_place(req, &top, &envelope, &spec, &place) < 0)
+    struct fields top = {body, "", req->arena, err};
+    *out = (struct prepared_submission){0};
+    if (read_envelope(&top, &out->envelope) < 0 || workload_spec_read(body, type, req->arena, &out->spec, err) < 0 ||
+        find_place(req, &top, &out->envelope, &out->spec, &out->place) < 0)
         return -1;
-    struct project_rules rules = {place.project_rules_json, place.department_rules_json, place.node_types_json};
+    const struct workload_place *place = &out->place;
+    struct project_rules rules = {place->project_rules_json, place->department_rules_json, place->node_types_json};
     struct workload_limits limits;
-    project_rules_limits(&rules, &spec, &limits);
-    if (project_rules_check_node_type(&rules, &spec, err) < 0)
+    project_rules_limits(&rules, &out->spec, &limits);
+    if (project_rules_check_node_type(&rules, &out->spec, err) < 0)
         return -1;
-    const json_t *spec_json = fields_get(&top, "spec"), *master_json = fields_get(&top, "masterSpec");
-    char uuid[UUID_SIZE];
-    uuid_create(uuid);
-    struct submission submission = {
-        .uuid = uuid,
-        .requested_name = envelope.name,
-        .project_id = envelope.project_id,
+    out->spec_json = fields_get(&top, "spec");
+    out->master_spec_json = type == WORKLOAD_TYPE_DISTRIBUTED ? fields_get(&top, "masterSpec") : NULL;
+    out->submission = (struct submission){
+        .name = out->envelope.name,
+        .requested_name = out->envelope.name,
+        .project_id = out->envelope.project_id,
         .created_by = req->caller->name,
         .now_ms = req->received_ms,
-        .spec = &spec,
-        .spec_json = workload_spec_text(spec_json, req->arena),
-        .master_spec_json = type == WORKLOAD_TYPE_DISTRIBUTED ? workload_spec_text(master_json, req->arena) : NULL,
-        .node_pools_json = node_pools_text(&spec, spec_json, req->arena),
+        .spec = &out->spec,
+        .spec_json = workload_spec_text(out->spec_json, req->arena),
+        .master_spec_json = workload_spec_text(out->master_spec_json, req->arena),
+        .node_pools_json = node_pools_text(&out->spec, out->spec_json, req->arena),
         .time_limit_ms = limits.time_limit_ms,
         .idle_limit_ms = limits.idle_limit_ms,
     };
+    return 0;
+}
+
+int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err)
+{
+    struct prepared_submission prepared;
+    if (workload_submission_prepare(req, req->body, type, &prepared, err) < 0)
+        return -1;
+    struct submission *submission = &prepared.submission;
+    const struct workload_place *place = &prepared.place;
+    char uuid[UUID_SIZE];
+    uuid_create(uuid);
+    submission->uuid = uuid;
     struct workload_listing listing = {
         .uuid = uuid,
-        .created_by = submission.created_by,
-        .created_ms = submission.now_ms,
-        .cluster_uuid = place.cluster_uuid,
-        .project_id = envelope.project_id,
-        .project_name = place.project_name,
-        .department_id = place.scope.department_id,
-        .department_name = place.department_name,
-        .namespace_name = place.namespace_name,
-        .spec = &spec,
-        .spec_json = spec_json,
-        .master_spec_json = submission.master_spec_json ? master_json : NULL,
+        .created_by = submission->created_by,
+        .created_ms = submission->now_ms,
+        .cluster_uuid = place->cluster_uuid,
+        .project_id = submission->project_id,
+        .project_name = place->project_name,
+        .department_id = place->scope.department_id,
+        .department_name = place->department_name,
+        .namespace_name = place->namespace_name,
+        .spec = &prepared.spec,
+        .spec_json = prepared.spec_json,
+        .master_spec_json = prepared.master_spec_json,
     };
-    list_node_pools(&listing, &place, req->arena);
-    if (store(req, &envelope, &submission, &listing, err) < 0)
+    list_node_pools(&listing, place, req->arena);
+    if (store(req, &prepared.envelope, submission, &listing, err) < 0)
         return -1;
     struct submitted_workload answer = {
-        .name = submission.name,
-        .requested_name = submission.requested_name,
+        .name = submission->name,
+        .requested_name = submission->requested_name,
         .uuid = uuid,
         .type = workload_type_text(type),
-        .project_id = envelope.project_id,
-        .department_id = place.scope.department_id,
-        .cluster_uuid = place.cluster_uuid,
-        .created_by = submission.created_by,
-        .created_ms = submission.now_ms,
+        .project_id = submission->project_id,
+        .department_id = place->scope.department_id,
+        .cluster_uuid = place->cluster_uuid,
+        .created_by = submission->created_by,
+        .created_ms = submission->now_ms,
         .desired_phase = "Running",
         .phase = "Creating",
-        .spec_json = submission.spec_json,
-        .master_spec_json = submission.master_spec_json,
-        .is_master_same = spec.has_master && !submission.master_spec_json,
+        .spec_json = submission->spec_json,
+        .master_spec_json = submission->master_spec_json,
+        .is_master_same = prepared.spec.has_master && !submission->master_spec_json,
     };
     submitted_workload_write(&answer, res->body, req->arena);
     return 0;

@@ -2,11 +2,36 @@
 // (model/workload_spec.h), then one write. Statements: 1 to find the project, 1 per node pool named; in the write 3 and
 // one per pod.
 #pragma once
+#include "db/workload_places.h"
 #include "model/submission.h"
+#include <jansson.h>
+#include <stdint.h>
 
 struct error;
 struct request;
 struct response;
 
+// What the body says outside the specification.
+struct submission_envelope {
+    const char *name;
+    bool is_prefix;
+    int64_t project_id;
+    const char *cluster_uuid;
+};
+
+// A submission that has passed every check and only lacks an id and, where its name is a prefix, its name.
+struct prepared_submission {
+    struct submission_envelope envelope;
+    struct workload_spec spec;
+    struct workload_place place;
+    struct submission submission; // points to spec: stays in place
+    const json_t *spec_json;        // completed with defaults; the body's
+    const json_t *master_spec_json; // NULL: none of its own
+};
+
+// Checks the body of a create operation and completes it; the caller must be allowed to create the workload. Writes
+// nothing.
+int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
+                                struct prepared_submission *out, struct error *err);
 // Checks req->body, stores the workload, answers with it.
 int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err);

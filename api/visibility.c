@@ -1,0 +1,221 @@
+#include "api/visibility.h"
+
+#include "api/authorization.h"
+#include "api/request.h"
+#include "base/arena.h"
+#include "db/db.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char SQL_NAME[] = "SELECT name, uuid FROM workloads WHERE id = ?";
+
+static struct scope_path path_of(const struct visibility *visibility, uint32_t project)
+{
+    const struct reconciler_view *view = visibility->view;
+    return (struct scope_path){
+        .cluster_id = reconciler_view_cluster_id(view),
+        .department_id = reconciler_view_department_id(view, view->snapshot->projects[project].department),
+        .project_id = reconciler_view_project_id(view, project),
+    };
+}
+
+static bool shows_workloads_of(const struct visibility *visibility, uint32_t project)
+{
+    struct scope_path path = path_of(visibility, project);
+    return access_is_allowed(visibility->req->caller, &path, RESOURCE_TYPE_WORKLOADS, ACTION_READ);
+}
+
+static bool shows_project(const struct visibility *visibility, uint32_t project)
+{
+    struct scope_path path = path_of(visibility, project);
+    return access_is_allowed(visibility->req->caller, &path, RESOURCE_TYPE_PROJECT, ACTION_READ) ||
+           shows_workloads_of(visibility, project);
+}
+
+static int compare_hidden(const void *a, const void *b)
+{
+    return strcmp(((const struct hidden_name *)a)->name, ((const struct hidden_name *)b)->name);
+}
+
+// Projects first: a department is shown where the caller may read it, or one of its projects.
+static void hide_names(struct visibility *visibility)
+{
+    const struct snapshot *snapshot = visibility->view->snapshot;
+    struct arena *arena = visibility->req->arena;
+    struct snapshot_project *projects = arena_array(arena, snapshot->project_count, sizeof(*projects));
+    struct snapshot_department *departments = arena_array(arena, snapshot->department_count, sizeof(*departments));
+    bool *is_shown = arena_array(arena, snapshot->department_count, sizeof(*is_shown));
+    for (uint32_t i = 0; i < snapshot->project_count; i++) {
+        projects[i] = snapshot->projects[i];
+        if (shows_project(visibility, i)) {
+            is_shown[projects[i].department] = true;
+        } else {
+            visibility->hidden[visibility->hidden_count++] = (struct hidden_name){projects[i].name, HIDDEN_PROJECT};
+            projects[i].name = HIDDEN_PROJECT;
+        }
+    }
+    for (uint32_t i = 0; i < snapshot->department_count; i++) {
+        struct scope_path path = {.cluster_id = reconciler_view_cluster_id(visibility->view),
+                                  .department_id = reconciler_view_department_id(visibility->view, i)};
+        departments[i] = snapshot->departments[i];
+        if (is_shown[i] ||
+            access_is_allowed(visibility->req->caller, &path, RESOURCE_TYPE_DEPARTMENT, ACTION_READ))
+            continue;
+        visibility->hidden[visibility->hidden_count++] = (struct hidden_name){departments[i].name, HIDDEN_DEPARTMENT};
+        departments[i].name = HIDDEN_DEPARTMENT;
+    }
+    visibility->shown.projects = projects;
+    visibility->shown.departments = departments;
+    if (visibility->hidden_count > 1)
+        qsort(visibility->hidden, visibility->hidden_count, sizeof(*visibility->hidden), compare_hidden);
+}
+
+void visibility_init(struct visibility *visibility, const struct request *req, const struct reconciler_view *view)
+{
+    *visibility = (struct visibility){.req = req, .view = view};
+    if (!view)
+        return;
+    visibility->shown = *view->snapshot;
+    visibility->hidden = arena_array(req->arena, view->snapshot->project_count + view->snapshot->department_count,
+                                     sizeof(*visibility->hidden));
+    hide_names(visibility);
+}
+
+void visibility_hide(struct visibility *visibility, const char *name, const char *instead)
+{
+    size_t count = visibility->hidden_count, place = 0;
+    struct hidden_name *longer = arena_array(visibility->req->arena, count + 1, sizeof(*longer));
+    while (place < count && strcmp(visibility->hidden[place].name, name) < 0)
+        place++;
+    for (size_t i = 0; i < count; i++)
+        longer[i + (i >= place)] = visibility->hidden[i];
+    longer[place] = (struct hidden_name){name, instead};
+    visibility->hidden = longer;
+    visibility->hidden_count = count + 1;
+}
+
+static const struct hidden_name *find_hidden(const struct visibility *visibility, const char *name)
+{
+    if (visibility->hidden_count == 0)
+        return NULL;
+    struct hidden_name wanted = {name, NULL};
+    return bsearch(&wanted, visibility->hidden, visibility->hidden_count, sizeof(wanted), compare_hidden);
+}
+
+const char *visibility_name(const struct visibility *visibility, const char *name)
+{
+    const struct hidden_name *hidden = name ? find_hidden(visibility, name) : NULL;
+    return hidden ? hidden->instead : name;
+}
+
+// A word is what a name may be made of. That of a node pool is nobody's secret.
+const char *visibility_sentence(const struct visibility *visibility, const char *text)
+{
+    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    struct arena *arena = visibility->req->arena;
+    const char *told = NULL, *rest = text, *last = "";
+    if (!text || visibility->hidden_count == 0)
+        return text;
+    for (const char *c = text; *c;) {
+        size_t length = strspn(c, LETTERS);
+        if (length == 0) {
+            c++;
+            continue;
+        }
+        const char *word = arena_strndup(arena, c, length);
+        const struct hidden_name *hidden = strcmp(last, "pool") == 0 ? NULL : find_hidden(visibility, word);
+        if (hidden) {
+            told = arena_printf(arena, "%s%.*s%s", told ? told : "", (int)(c - rest), rest, hidden->instead);
+            rest = c + length;
+        }
+        last = word;
+        c += length;
+    }
+    return told ? arena_printf(arena, "%s%s", told, rest) : text;
+}
+
+bool visibility_shows_workloads(const struct visibility *visibility, int64_t project_id)
+{
+    for (uint32_t i = 0; visibility->view && i < visibility->view->snapshot->project_count; i++)
+        if (reconciler_view_project_id(visibility->view, i) == project_id)
+            return shows_workloads_of(visibility, i);
+    struct scope_path tenant = {0}; // a project that is gone: whoever may read them everywhere
+    return access_is_allowed(visibility->req->caller, &tenant, RESOURCE_TYPE_WORKLOADS, ACTION_READ);
+}
+
+// Text of a column of the workload's row; NULL where it has gone.
+static const char *column_of(const struct visibility *visibility, uint32_t workload, int column)
+{
+    sqlite3_stmt *stmt;
+    const char *text = NULL;
+    if (db_prepare(visibility->conn, SQL_NAME, &stmt, NULL) < 0)
+        return NULL;
+    db_bind_int(stmt, 1, visibility->view->workload_ids[workload]);
+    if (db_step(visibility->conn, stmt, NULL) == 1)
+        text = db_column_text(stmt, column, visibility->req->arena);
+    db_release(visibility->conn, stmt);
+    return text;
+}
+
+static const char *workload_name(void *context, uint32_t workload)
+{
+    const struct visibility *visibility = context;
+    const struct snapshot_workload *shown = &visibility->view->snapshot->workloads[workload];
+    if (!shows_workloads_of(visibility, shown->project))
+        return HIDDEN_WORKLOAD;
+    const char *name = column_of(visibility, workload, 0);
+    return name ? name : shown->name;
+}
+
+static const char *workload_id(void *context, uint32_t workload)
+{
+    const struct visibility *visibility = context;
+    if (!shows_workloads_of(visibility, visibility->view->snapshot->workloads[workload].project))
+        return NULL;
+    return column_of(visibility, workload, 1);
+}
+
+static const char *sentence(void *context, const char *text)
+{
+    return visibility_sentence(context, text);
+}
+
+static const char *node_id(void *context, enum share_node_kind kind, uint32_t index)
+{
+    const struct visibility *visibility = context;
+    const struct reconciler_view *view = visibility->view;
+    struct arena *arena = visibility->req->arena;
+    switch (kind) {
+    case SHARE_NODE_POOL:
+        return arena_printf(arena, "%" PRId64, reconciler_view_node_pool_id(view, index));
+    case SHARE_NODE_DEPARTMENT:
+        return strcmp(visibility->shown.departments[index].name, HIDDEN_DEPARTMENT) == 0
+                   ? NULL
+                   : arena_printf(arena, "%" PRId64, reconciler_view_department_id(view, index));
+    default:
+        return strcmp(visibility->shown.projects[index].name, HIDDEN_PROJECT) == 0
+                   ? NULL
+                   : arena_printf(arena, "%" PRId64, reconciler_view_project_id(view, index));
+    }
+}
+
+void visibility_names(struct visibility *visibility, const struct snapshot *snapshot, struct db_conn *conn,
+                      struct why_names *out_names)
+{
+    const struct snapshot_project *projects = visibility->shown.projects;
+    const struct snapshot_department *departments = visibility->shown.departments;
+    visibility->conn = conn;
+    visibility->shown = *snapshot;
+    visibility->shown.projects = projects;
+    visibility->shown.departments = departments;
+    *out_names = (struct why_names){
+        .snapshot = &visibility->shown,
+        .workload_name = workload_name,
+        .workload_id = workload_id,
+        .sentence = sentence,
+        .node_id = node_id,
+        .context = visibility,
+    };
+}
