@@ -6,6 +6,7 @@
 #include "api/request.h"
 #include "api/response.h"
 #include "api/server.h"
+#include "api/visibility.h"
 #include "api/workload_actions.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -136,6 +137,46 @@ static int write_evidence(struct json_writer *json, struct request *req, struct 
     return rc;
 }
 
+static void show_text(const struct visibility *visibility, json_t *object, const char *key, bool is_name)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    const char *shown = is_name ? visibility_name(visibility, text) : visibility_sentence(visibility, text);
+    if (shown != text)
+        json_object_set_new(object, key, json_string(shown));
+}
+
+// The scheduler's findings speak of other projects: those that the caller may not read lose their names.
+static void show_findings(const struct visibility *visibility, json_t *findings)
+{
+    size_t i, k;
+    json_t *finding, *holder;
+    json_array_foreach(findings, i, finding)
+    {
+        show_text(visibility, finding, "message", false);
+        show_text(visibility, json_object_get(finding, "queue"), "name", true);
+        json_array_foreach(json_object_get(finding, "reclaim"), k, holder)
+        {
+            show_text(visibility, holder, "project", true);
+            show_text(visibility, holder, "department", true);
+            show_text(visibility, holder, "sentence", false);
+        }
+    }
+}
+
+static void show_stored(struct request *req, json_t *stored)
+{
+    const struct reconciler_view *view = reconciler_acquire_view(req->server->reconciler);
+    struct visibility visibility;
+    visibility_init(&visibility, req, view);
+    if (visibility.hidden_count > 0) {
+        show_text(&visibility, stored, "sentence", false);
+        show_text(&visibility, stored, "why", false);
+        show_findings(&visibility, json_object_get(stored, "nodePools"));
+    }
+    if (view)
+        reconciler_release_view(req->server->reconciler, view);
+}
+
 // What can be said where the scheduler said nothing.
 static const char *plain_sentence(const struct workload_state *state, const struct explanation *explanation,
                                   struct arena *arena)
@@ -204,11 +245,11 @@ static int write_explanation(struct request *req, struct response *res, struct d
         return -1;
     json_raw(&json, "messages", explanation->messages_json ? explanation->messages_json : "[]");
     const json_t *findings = json_object_get(explanation->stored, "nodePools");
-    json_key(&json, "findings");
-    if (findings)
-        json_value_raw(&json, workload_spec_text(findings, req->arena));
-    else
-        json_value_raw(&json, "[]");
+    const json_t *forecast = json_object_get(explanation->stored, "forecast");
+    const char *findings_text = findings ? workload_spec_text(findings, req->arena) : "[]";
+    json_raw(&json, "forecast", forecast ? workload_spec_text(forecast, req->arena) : "null");
+    json_raw(&json, "findings", findings_text);
+    json_raw(&json, "nodePools", findings_text);
     json_time(&json, "updatedAt", explanation->updated_ms);
     json_end_object(&json);
     return 0;
@@ -222,6 +263,8 @@ int op_get_workload_explanation(struct request *req, struct response *res, struc
         return -1;
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = read_explanation(conn, state.id, req->arena, &explanation, err);
+    if (rc == 0)
+        show_stored(req, explanation.stored);
     if (rc == 0)
         rc = write_explanation(req, res, conn, &state, &explanation, err);
     json_decref(explanation.stored);

@@ -28,13 +28,16 @@ enum {
     COLUMN_PODS_RUNNING,
     COLUMN_NODE_POOLS,
     COLUMN_PREEMPTIBLE,
+    COLUMN_EXPLANATION,
 };
 
 #define COLUMNS                                                                                                    \
     "w.listing_json, w.phase, w.phase_message, w.phase_reason, w.phase_updated_ms, w.k8s_phase,"                   \
     " w.k8s_phase_updated_ms, w.updated_ms, w.deleted_ms, w.completed_ms, w.started_ms, w.pending_total_ms,"       \
     " w.running_total_ms, w.gpu_allocated_milli, w.cpu_allocated_milli, w.memory_allocated_bytes, w.pods_running," \
-    " w.current_node_pools_json, w.preemptible"
+    " w.current_node_pools_json, w.preemptible,"                                                                       \
+    " iif(w.explanation_json IS NULL, NULL, json_object('sentence', w.explanation_json ->> '$.sentence',"          \
+    " 'code', w.explanation_json ->> '$.code', 'forecast', json(w.explanation_json -> '$.forecast')))"
 
 // Totals of finished stretches, and the present one (model/phase.h has the same sets).
 #define PENDING_MS                                                             \
@@ -164,6 +167,8 @@ void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const 
     json_text(json, "phase", phase_word);
     json_text(json, "phaseMessage", db_column_text(stmt, COLUMN_PHASE_MESSAGE, arena));
     json_text(json, "phaseReason", reason[0] ? reason : NULL);
+    const char *explanation = db_column_text(stmt, COLUMN_EXPLANATION, arena);
+    json_raw(json, "explanation", explanation ? explanation : "null");
     json_time(json, "phaseUpdatedAt", phase_updated_ms);
     json_text(json, "k8sPhase", db_column_text(stmt, COLUMN_K8S_PHASE, arena));
     json_time(json, "k8sPhaseUpdatedAt", db_column_int(stmt, COLUMN_K8S_PHASE_UPDATED));
