@@ -21,6 +21,16 @@ foreach(source ${unit_tests})
   set_tests_properties(${room}/${name} PROPERTIES LABELS ${room} TIMEOUT 300)
 endforeach()
 
+# What takes too long for every change: make test-long.
+function(long_test name target)
+  add_test(NAME ${name} COMMAND ${target} ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 7200)
+endfunction()
+long_test(scheduler/invariants_50000 scheduler_invariants_test 1 50000)
+long_test(scheduler/fair_share_1000000 scheduler_fair_share_test 1000000)
+long_test(scheduler/more_nodes_2000 scheduler_more_nodes_test 1 2000)
+long_test(simulation/random_documents_5000 simulation_random_documents_test 5000)
+
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
 foreach(source ${fuzz_targets})
   get_filename_component(name ${source} NAME_WE)

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "scheduler/fair_share.h"
 #include "tests/support/check.h"
+#include "tests/support/plain_fair_share.h"
 #include "tests/support/random_cluster.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 enum {
     MOST_QUEUES = 4,
-    RANDOM_INPUTS = 1000000
+    RANDOM_INPUTS = 100000 // a million in make test-long
 };
 
 #define NO_LIMIT QUANTITY_UNLIMITED
@@ -206,128 +207,41 @@ static void check_usage(void)
     }
 }
 
-// The same division, written for clarity alone: rationals of 128 bits, one step after the other, nothing kept.
-struct plain_queue {
-    struct share_claim claim;
-    bool has_remainder;
-    __int128 part, whole;
-};
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t wants(const struct plain_queue *queue)
-{
-    const int64_t want = least(queue->claim.requested, queue->claim.limit) - queue->claim.fair_share;
-    return want > 0 ? want : 0;
-}
-
-static bool plain_round(struct plain_queue *queues, size_t count, int64_t rank, int64_t unit, int64_t *left)
-{
-    __int128 weights = 0;
-    for (size_t i = 0; i < count; i++)
-        weights += queues[i].claim.rank == rank && wants(&queues[i]) > 0 ? queues[i].claim.weight_milli : 0;
-    const int64_t amount = *left;
-    bool again = false;
-    for (size_t i = 0; i < count && weights > 0 && *left > 0; i++) {
-        struct plain_queue *queue = &queues[i];
-        const int64_t want = wants(queue);
-        if (queue->claim.rank != rank || want == 0 || queue->claim.weight_milli == 0)
-            continue;
-        const __int128 numerator = (__int128)amount * queue->claim.weight_milli; // over weights
-        int64_t give = want;
-        if (want * weights <= numerator) {
-            queue->has_remainder = false;
-        } else {
-            give = (int64_t)(numerator / weights) / unit * unit;
-            if (numerator > give * weights) { // else what an earlier round recorded stands
-                queue->has_remainder = true;
-                queue->part = numerator - give * weights;
-                queue->whole = weights;
-            }
-        }
-        queue->claim.fair_share += give;
-        *left -= give;
-        again = again || (give > 0 && want * weights < numerator);
-    }
-    return again && *left > 0;
-}
-
-static struct plain_queue *next_remainder(struct plain_queue *queues, size_t count)
-{
-    struct plain_queue *best = NULL;
-    for (size_t i = 0; i < count; i++) {
-        struct plain_queue *queue = &queues[i];
-        if (!queue->has_remainder)
-            continue;
-        if (!best || queue->claim.rank > best->claim.rank) {
-            best = queue;
-        } else if (queue->claim.rank == best->claim.rank) {
-            const __int128 mine = queue->part * best->whole, theirs = best->part * queue->whole;
-            if (mine > theirs || (mine == theirs && queue->claim.created_ms < best->claim.created_ms))
-                best = queue;
-        }
-    }
-    return best;
-}
-
-static int64_t divide_plainly(struct plain_queue *queues, size_t count, int64_t total, int64_t unit)
-{
-    int64_t left = total;
-    for (size_t i = 0; i < count; i++) {
-        struct share_claim *claim = &queues[i].claim;
-        const int64_t deserved = claim->deserved == QUANTITY_UNLIMITED ? total : claim->deserved;
-        claim->fair_share = least(deserved, least(claim->requested, claim->limit));
-        left = left > claim->fair_share ? left - claim->fair_share : 0;
-    }
-    for (int64_t rank = 3; rank >= 0; rank--) {
-        while (plain_round(queues, count, rank, unit, &left))
-            ;
-    }
-    for (struct plain_queue *queue = next_remainder(queues, count); queue && left > 0;
-         queue = next_remainder(queues, count)) {
-        queue->has_remainder = false;
-        queue->claim.fair_share += least(unit, left);
-        left -= least(unit, left);
-    }
-    return left;
-}
-
 static void check_random(uint64_t seed)
 {
     enum {
         MOST = 8
     };
-    struct share_claim claims[MOST];
-    struct plain_queue queues[MOST] = {0};
+    static const int64_t SCALES[] = {1000, 130, INT64_C(1) << 30}; // devices, parts of devices, bytes
+    struct share_claim claims[MOST], plain[MOST];
     uint64_t random = seed;
     const size_t count = 1 + random_below(&random, MOST);
     const int64_t unit = random_below(&random, 2) ? 1000 : 1;
-    const int64_t total = random_below(&random, 64) * (random_below(&random, 2) ? 1000 : 130);
+    const int64_t scale = SCALES[random_below(&random, 3)];
+    const int64_t total = random_below(&random, 64) * scale;
+    const int64_t k_micro = random_below(&random, 3) ? 0 : random_below(&random, 9) * 500000;
     for (size_t i = 0; i < count; i++) {
-        claims[i] = (struct share_claim){.deserved = random_below(&random, 16) * 500,
+        claims[i] = (struct share_claim){.deserved = random_below(&random, 16) * scale / 2,
                                          .limit = NO_LIMIT,
-                                         .requested = random_below(&random, 200) * 100,
+                                         .requested = random_below(&random, 200) * scale / 10,
                                          .weight_milli = random_below(&random, 5) * 700,
+                                         .usage_micro = random_below(&random, 11) * 100000,
                                          .rank = random_below(&random, 4),
                                          .created_ms = random_below(&random, 3)};
         if (random_below(&random, 6) == 0)
             claims[i].deserved = QUANTITY_UNLIMITED;
         if (random_below(&random, 4) == 0)
-            claims[i].limit = random_below(&random, 16) * 700;
-        queues[i].claim = claims[i];
+            claims[i].limit = random_below(&random, 16) * scale * 7 / 10;
+        plain[i] = claims[i];
     }
     struct arena arena;
     arena_init(&arena);
-    const int64_t left =
-        fair_share_divide(claims, count, (struct share_terms){.total = total, .unit = unit, .k_micro = 0}, &arena);
+    const struct share_terms terms = {.total = total, .unit = unit, .k_micro = k_micro};
+    const int64_t left = fair_share_divide(claims, count, terms, &arena);
     arena_done(&arena);
-    check_int(left, divide_plainly(queues, count, total, unit), "seed %llu: left", (unsigned long long)seed);
+    check_int(left, plain_fair_share(plain, count, total, unit, k_micro), "seed %llu: left", (unsigned long long)seed);
     for (size_t i = 0; i < count; i++)
-        check_int(claims[i].fair_share, queues[i].claim.fair_share, "seed %llu: queue %zu", (unsigned long long)seed,
-                  i);
+        check_int(claims[i].fair_share, plain[i].fair_share, "seed %llu: queue %zu", (unsigned long long)seed, i);
 }
 
 int main(int argc, char **argv)
