@@ -118,9 +118,10 @@ export function iso(value) {
 
 // {at, kind}: "in 22 s" decided, "15:10" set by a rule, "about 17:05" if nothing changes, "not as asked" never.
 export function forecast(expected, now) {
-  if (!expected) return NONE;
+  if (!expected || expected.kind === "unknown") return NONE;
   if (expected.kind === "never") return "not as asked";
-  if (expected.kind === "decided") return `in ${duration((millis(expected.at) - now) / 1000)}`;
+  if (expected.kind === "now") return "now";
+  if (expected.kind === "decided") return expected.at ? `in ${duration((millis(expected.at) - now) / 1000)}` : "decided";
   return (expected.kind === "estimate" ? "about " : "") + time(expected.at, now);
 }
 

@@ -1,6 +1,6 @@
 // What the pages say in more than one place, and every sentence. Subject first, then number, then reason; plain, no
 // blame. Sentences about decisions come from the server and are shown as they are.
-import { gpus, plural } from "./format.js";
+import { duration, gpuCount, gpus, plural } from "./format.js";
 
 // The API's phase -> icon, tone, word.
 export const PHASES = {
@@ -61,6 +61,9 @@ export const WORDS = {
   reconnecting: time => `Reconnecting, last seen ${time}`,
   polling: "Live updates are refused; the page asks every 5 s.",
   live: "Live",
+  noFix: "No change was found that would start it in the next cycle: tried were fewer GPUs and pods, other node pools, other preemptibility and priority, and more quota.",
+  notTried: "No changes were tried: planning one takes too long in this cluster.",
+  noForm: "Workloads of this kind are made by the API and the command line.",
   never: { NonPreemptibleOverQuota: "Non-preemptible work must fit the quota.", OverLimit: "It would exceed a limit." },
 };
 
@@ -83,4 +86,11 @@ export function shareLine(name, t) {
   parts.push(Number.isFinite(t.quota) ? `quota ${gpus(t.quota)}` : "quota unlimited");
   parts.push(t.limit === null ? "no limit" : `limit ${gpus(t.limit)}`);
   return parts.join(" · ");
+}
+
+// What one decision took from a workload.
+export function gaveWay({ lostSeconds, gpus: given, beneficiary, beneficiaryId, beneficiaryProject, moved }) {
+  const to = beneficiary && (beneficiaryId && beneficiaryProject ? `${beneficiaryProject}/${beneficiary}` : beneficiary);
+  if (moved) return `Moved after ${duration(lostSeconds)}${to ? ` to make room for ${to}` : ""}.`;
+  return `Stopped after ${duration(lostSeconds)} and ${to ? `yielded ${gpuCount(given)} to ${to}` : `gave back ${gpuCount(given)}`}.`;
 }

@@ -121,15 +121,3 @@ export function metrics(at, types, start, end, samples) {
   const value = { ALLOCATED_GPU: i => 150 + Math.round(14 * Math.sin(i / 9) + 8 * Math.sin(i / 3.1)), TOTAL_GPU: i => i < n * 0.7 ? 192 : 184, GPU_UTILIZATION: () => 71 };
   return { measurements: types.map(type => ({ type, labels: {}, values: Array.from({ length: n }, (_, i) => ({ value: String((value[type] ?? (() => 50))(i)), timestamp: new Date(t0 + (t1 - t0) * (i + 1) / n).toISOString() })) })) };
 }
-
-export function explanation(data, workload) {
-  const project = data.projects.find(p => p.id === workload.projectId), pool = workload.requestedNodePools[0];
-  const numbers = unit => {
-    const status = unit.status.nodePoolQuotaStatuses?.find(s => s.nodePoolName === pool) ?? unit.status.quotaStatus, resource = unit.resources.find(r => r.nodePool.name === pool);
-    return { name: unit.name, quota: resource.gpu.deserved, limit: resource.gpu.limit, fairShare: resource.gpu.deserved + 4, allocated: status.allocated.gpu, allocatedNonPreemptible: status.allocatedNonPreemptible.gpu, requested: status.requested.gpu };
-  };
-  return {
-    workloadId: workload.id, workloadName: workload.name, phase: workload.phase, sentence: workload.phaseMessage || `${workload.name} runs in ${pool}.`, why: workload.phase === "Pending" ? `${project.name} holds 26 GPUs in ${pool} and its fair share is 28 now, so other projects need to give it 2, not 16.` : null, code: null, pool,
-    numbers: { requestedGpus: workload.workloadRequestedResources.gpu.request, project: numbers(project), department: numbers(data.departments.find(d => d.id === project.parentId)) }, evidence: data.events.filter(e => e.workloadId === workload.id), messages: [], details: {}, updatedAt: new Date(data.at).toISOString(),
-  };
-}

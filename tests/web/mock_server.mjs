@@ -3,7 +3,8 @@
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { join, normalize } from "node:path";
-import { CLUSTER, explanation, makeData, metrics } from "./mock_data.mjs";
+import { CLUSTER, makeData, metrics } from "./mock_data.mjs";
+import { explanation, fairshare, forecastOf, queueOrder, receipts, whatIf } from "./mock_scheduler.mjs";
 
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const TYPES = { js: "text/javascript", css: "text/css", html: "text/html; charset=utf-8", svg: "image/svg+xml", woff2: "font/woff2", txt: "text/plain" };
@@ -25,14 +26,25 @@ export function list(rows, query, key) {
   return { count: found.length, body: key ? { [key]: page, ...(offset + limit < found.length ? { next: offset + limit } : {}) } : page };
 }
 
-function answer(data, path, query) {
+// A create operation's body -> what the what-if of the mock reads of it.
+function asked({ workload: { projectId, spec } }) {
+  const each = spec.compute.gpuPortionRequest ?? spec.compute.gpuDevicesRequest ?? 0;
+  return { projectId, nodePools: spec.nodePools, gpus: each * (spec.numWorkers ? spec.numWorkers + 1 : spec.parallelism ?? 1) };
+}
+
+function answer(data, path, query, body) {
   const lists = { "/api/v1/workloads": ["workloads", data.workloads], "/api/v1/org-unit/projects": ["projects", data.projects], "/api/v1/org-unit/departments": ["departments", data.departments], "/api/v1/nodes": ["nodes", data.nodes], "/api/v1/node-pools": ["nodepools", data.pools], "/api/v1/events": ["events", data.events] };
   const counted = path.endsWith("/count");
+  for (const w of data.workloads) if (w.phase === "Pending") w.explanation ??= { sentence: w.phaseMessage, code: "NotEnoughGpus", forecast: forecastOf(data.at, w) };
   const found = lists[path.replace(/\/count$/, "")];
   if (found) {
     const { count, body } = list(found[1], query, found[0]);
     return counted ? { count } : body;
   }
+  if (path === "/api/v1/scheduler/what-if") return whatIf(data, asked(body));
+  if (path === "/api/v1/scheduler/fairshare") return fairshare(data, query.get("nodePool"));
+  if (path === "/api/v1/scheduler/queue") return queueOrder(data, query.get("nodePool"), Number(query.get("offset") ?? 0), Number(query.get("limit") ?? 50));
+  if (path === "/api/v1/scheduler/receipts") return receipts(data, query);
   if (path === "/api/v1/clusters") return [{ uuid: CLUSTER, name: "lab", tenantId: 1, createdAt: new Date(data.at).toISOString() }];
   if (path.endsWith("/metrics")) return metrics(data.at, query.get("metricType").split(","), query.get("start"), query.get("end"), query.get("numberOfSamples"));
   if (path === "/api/v1/workloads/telemetry") {
@@ -43,12 +55,13 @@ function answer(data, path, query) {
   if (path.startsWith("/api/v1/asset/")) return { entries: path.endsWith("compute") ? data.computes : data.environments };
   if (path === "/api/v1/org-unit/priorities") return { priorities: ["VeryLow", "Low", "MediumLow", "Medium", "MediumHigh", "High", "VeryHigh"].map((name, i) => ({ name, value: i, isDefault: name === "MediumLow" })) };
   if (path === "/api/v1/nodes/telemetry") return { type: query.get("telemetryType"), timestamp: new Date().toISOString(), values: [{ value: "6" }] };
-  const one = /^\/api\/v1\/(workloads|nodes|node-pools|org-unit\/projects|org-unit\/departments)\/(?:(?:trainings|workspaces|distributed|inferences)\/)?([^/]+)(\/(\w+))?$/.exec(path);
+  const one = /^\/api\/v1\/(workloads|nodes|node-pools|org-unit\/projects|org-unit\/departments)\/(?:(?:trainings|workspaces|distributed|inferences)\/)?([^/]+)(\/([\w-]+))?$/.exec(path);
   if (!one) return null;
   const rows = { workloads: data.workloads, nodes: data.nodes, "node-pools": data.pools, "org-unit/projects": data.projects, "org-unit/departments": data.departments }[one[1]];
   const row = rows.find(r => r.id === one[2] || r.name === one[2]);
   if (!row) return null;
   if (one[4] === "explanation") return explanation(data, row);
+  if (one[4] === "what-if") return whatIf(data, { ...row, gpus: row.workloadRequestedResources.gpu.request });
   if (one[4] === "events") return { events: data.events.filter(e => e.workloadId === row.id) };
   if (one[4] === "history") return { records: data.events.filter(e => e.workloadId === row.id).map(event => ({ meta: { creationTimestamp: event.createdAt, type: "Event" }, spec: { event } })) };
   if (one[4] === "pods") return { pods: row.places.map(([n], i) => ({ id: `${row.id}-${i}`, name: `${row.name}-${i}-0`, workloadId: row.id, nodeName: `node-${n}`, k8sPhase: "Running", containers: [{ name: "main", image: row.images[0] }], createdAt: row.createdAt, allocatedResources: { gpu: 8 } })) };
@@ -75,7 +88,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       return undefined;
     }
     if (url.pathname.startsWith("/api/v1/")) {
-      const body = answer(data, url.pathname, url.searchParams);
+      const body = answer(data, url.pathname, url.searchParams, request.method === "POST" ? JSON.parse(Buffer.concat(await request.toArray()).toString()) : null);
       return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });
     }
     const path = PAGE.test(url.pathname) ? "/index.html" : url.pathname;

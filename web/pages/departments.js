@@ -5,6 +5,7 @@ import { NONE, gpus } from "../format.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { refreshAll } from "../live.js";
+import { Because } from "../parts/because.js";
 import { Button, LinkButton } from "../parts/button.js";
 import { confirm } from "../parts/dialog.js";
 import { Page, Primary } from "../parts/page.js";
@@ -18,7 +19,7 @@ import { route } from "../router.js";
 import { may } from "../session.js";
 import { WORDS } from "../words.js";
 import { PoolTable, Rules, WorkloadsOf, quotaColumns, sentences } from "./projects.js";
-import { OverTime, PoolBars } from "./unit_parts.js";
+import { OverTime, PoolBars, WhyShare } from "./unit_parts.js";
 
 const KINDS = ["department", "project", "nodepool", "queue", "workload"];
 
@@ -84,9 +85,10 @@ function Share({ department: d, projects }) {
   const shares = sharesByPool(d);
   const [one, two] = sentences(d.name, shares);
   const rows = projects.map(p => ({ p, t: sumParts(Object.values(sharesByPool(p))) }));
-  return html`<section aria-label="In words"><div class="because ok"><${Icon} name="check" tone="ok" /><p class="one">${one}</p>${two && html`<p class="two">${two}</p>`}</div></section>
+  return html`<section aria-label="In words"><${Because} icon="check" tone="ok" one=${one} two=${two} /></section>
     <section><h3>By node pool</h3><${PoolBars} shares=${shares} project=${null} /></section>
     <section><h3>Quota</h3><${PoolTable} unit=${d} shares=${shares} /></section>
     <section><h3>Projects</h3><${Loaded} of=${{ data: rows, loading: false, error: null }} what="Projects">${list => list.length ? html`<table class="share"><thead><tr><th scope="col">Project</th><th scope="col" class="num">Quota</th><th scope="col" class="num">Holds</th><th scope="col" class="num">Borrowed</th></tr></thead>
-      <tbody>${list.map(({ p, t }) => html`<tr key=${p.id}><td><a class="plain p" href=${`/projects?open=${p.id}`}><${Swatch} project=${p.id} />${p.name}</a></td><td class="num">${Number.isFinite(t.quota) ? gpus(t.quota) : "unlimited"}</td><td class="num">${gpus(t.held)}</td><td class="num">${t.over > 0 ? gpus(t.over) : NONE}</td></tr>`)}</tbody></table>` : html`<${Empty}>No projects yet.<//>`}<//></section>`;
+      <tbody>${list.map(({ p, t }) => html`<tr key=${p.id}><td><a class="plain p" href=${`/projects?open=${p.id}`}><${Swatch} project=${p.id} />${p.name}</a></td><td class="num">${Number.isFinite(t.quota) ? gpus(t.quota) : "unlimited"}</td><td class="num">${gpus(t.held)}</td><td class="num">${t.over > 0 ? gpus(t.over) : NONE}</td></tr>`)}</tbody></table>` : html`<${Empty}>No projects yet.<//>`}<//></section>
+    <${WhyShare} shares=${shares} kind="department" name=${d.name} />`;
 }

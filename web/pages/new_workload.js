@@ -1,7 +1,7 @@
 // Would it start now, where, and who could take it back? The form, and beside it the project's quota with this request and
 // the same call for the command line.
 import { useEffect, useMemo } from "preact/hooks";
-import { get, getAll, post } from "../api.js";
+import { del, get, getAll, post } from "../api.js";
 import { useData } from "../data.js";
 import { gpuCount, gpus, plural } from "../format.js";
 import { html } from "../html.js";
@@ -11,13 +11,15 @@ import { CheckField, NumberField, OrderField, Presets, Problem, Section, SelectF
 import { Page } from "../parts/page.js";
 import { Empty, Fault, Loading } from "../parts/states.js";
 import { renewTables } from "../parts/table.js";
-import { toast } from "../parts/toast.js";
+import { toast, toastError } from "../parts/toast.js";
 import { EMPTY, FRAMEWORKS, KINDS, PRIORITIES, bodyOf, check, copyName, fromCompute, fromEnvironment, valuesOf } from "../pictures/submission.js";
 import { sharesByPool, sumParts } from "../pictures/shares.js";
+import { valuesOfQuery } from "../pictures/what_if.js";
 import { go, route } from "../router.js";
-import { scope } from "../session.js";
+import { may, scope } from "../session.js";
 import { SaveAsset } from "./save_asset.js";
 import { SubmissionPanel, Verdict } from "./submission_panel.js";
+import { useWhatIf } from "./what_if.js";
 
 // Names of the API's fields -> ours.
 const PATHS = {
@@ -49,10 +51,10 @@ export default function NewWorkload({ kind }) {
 }
 
 function startValues(kind, facts, query) {
-  if (facts.copied) return valuesOf(facts.copied, copyName(facts.copied.name));
+  if (facts.copied) return { ...valuesOf(facts.copied, copyName(facts.copied.name)), ...valuesOfQuery(query), replace: query.replace === "1" && may("delete", "workloads") };
   const wanted = facts.projects.find(p => p.id === query.project || p.id === scope.peek()?.projectId) ?? facts.projects[0];
   const one = facts.computes.find(c => c.meta.name === "one-gpu");
-  return { ...EMPTY, project: wanted.id, ...(one ? fromCompute(one.spec) : {}) };
+  return { ...EMPTY, project: wanted.id, ...(one ? fromCompute(one.spec) : {}), ...valuesOfQuery(query) };
 }
 
 function heldLine(project) {
@@ -67,6 +69,7 @@ function Form({ kind, facts, query }) {
   const initial = useMemo(() => startValues(kind, facts, query), []);
   const send = async values => {
     const made = await post(path, bodyOf(values, kind, clusterOf(values)));
+    if (values.replace) await del(`${path}/${query.copy}`).catch(toastError);
     refreshAll();
     renewTables();
     await go(`/workloads?open=${made.workloadId ?? made.id}`);
@@ -82,13 +85,15 @@ function Form({ kind, facts, query }) {
   const fill = values => {
     for (const [key, value] of Object.entries(values)) set(key, value);
   };
+  const whatIf = useWhatIf(v, kind, clusterOf(v));
   const preset = facts.computes.find(c => Object.entries(fromCompute(c.spec)).every(([key, value]) => String(v[key]) === String(value)));
   const wrong = Object.values(check(v, kind)).filter(Boolean).length;
   const unused = facts.pools.filter(p => !v.pools.includes(p.name));
   return html`<div class="form-page"><form class="sheet" aria-label=${verb} onSubmit=${form.submit} ref=${form.form} novalidate>
     <${Section} title="Where" help="The project pays with its quota.">
       <${SelectField} label="Project" size="half" ...${field("project")} hint=${heldLine(project)} options=${facts.projects.map(p => ({ value: p.id, label: p.name }))} />
-      <${TextField} label="Name" size="half" ...${field("name")} hint="Small letters, digits, dashes" maxlength="63" /><//>
+      <${TextField} label="Name" size="half" ...${field("name")} hint="Small letters, digits, dashes" maxlength="63" />
+      ${facts.copied && query.replace === "1" && may("delete", "workloads") && html`<${CheckField} label=${`Delete ${facts.copied.name} then`} hint="This one takes its place in the queue." ...${field("replace")} />`}<//>
     <${Section} title="What to run" help="An environment fills these fields.">
       <${SelectField} label="Environment" size="half" path="environmentAsset" value="" hint="Loads an asset into the fields below" onValue=${id => fill(fromEnvironment(facts.environments.find(e => e.meta.id === id)?.spec ?? {}))} options=${[{ value: "", label: facts.environments.length ? "From scratch" : "None saved yet" }, ...facts.environments.map(e => ({ value: e.meta.id, label: e.meta.name }))]} />
       <div class="f half end"><${SaveAsset} kind="environment" project=${project} spec=${() => ({ image: v.image, ...(v.command ? { command: v.command } : {}), ...(v.args ? { args: v.args } : {}), ...(v.workingDir ? { workingDir: v.workingDir } : {}) })} why=${v.image ? "" : "An image is needed first."} /></div>
@@ -110,8 +115,8 @@ function Form({ kind, facts, query }) {
       <${SelectField} label="Preemptible" size="third" ...${field("preemptibility")} options=${[{ value: "", label: firm ? "No (default)" : "Yes (default)" }, { value: "preemptible", label: "Yes" }, { value: "non-preemptible", label: "No" }]} />
       <${NumberField} label="Retries" size="third" ...${field("backoff")} placeholder="6" /><//>
     <${Problem} error=${form.problem} />
-    <div class="submit-bar"><${Verdict} ...${{ v, kind, project, facts }} /><span class="muted small hide-s">${wrong > 0 && `${plural(wrong, "field is", "fields are")} missing or wrong`}</span><span class="grow"></span><${LinkButton} href="/workloads">Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy}>${verb}<//></div></form>
-    <${SubmissionPanel} ...${{ v, kind, project, facts, clusterId: clusterOf(v) }} /></div>`;
+    <div class="submit-bar"><${Verdict} ...${{ v, kind, project, facts, whatIf }} /><span class="muted small hide-s">${wrong > 0 && `${plural(wrong, "field is", "fields are")} missing or wrong`}</span><span class="grow"></span><${LinkButton} href="/workloads">Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy}>${verb}<//></div></form>
+    <${SubmissionPanel} ...${{ v, kind, project, facts, clusterId: clusterOf(v), whatIf, fill }} /></div>`;
 }
 
 function poolNote(project, pool) {

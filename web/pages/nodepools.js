@@ -11,6 +11,8 @@ import { ClusterMap } from "../parts/cluster_map.js";
 import { confirm } from "../parts/dialog.js";
 import { Page, Primary } from "../parts/page.js";
 import { Facts, Pane, Split, closePane } from "../parts/pane.js";
+import { QueueList } from "../parts/queue_list.js";
+import { ShareTree } from "../parts/share_tree.js";
 import { Empty, Fault, Loading } from "../parts/states.js";
 import { State } from "../parts/status.js";
 import { Table, openHref, renewTables } from "../parts/table.js";
@@ -62,6 +64,8 @@ function Details({ id, nodes }) {
   const tabs = [
     { id: "nodes", label: "Nodes", view: () => html`<${PoolMap} nodes=${mine} />` },
     { id: "workloads", label: "Workloads", view: () => html`<${WorkloadsOf} filter=${`nodepool==${p.name}`} list=${`nodepool==${p.name}`} />` },
+    { id: "queue", label: "Queue", view: () => html`<${QueueList} pool=${p.name} />` },
+    { id: "share", label: "Shares", view: () => html`<${ShareTree} pool=${p.name} kind="pool" />` },
     { id: "rules", label: "Rules", view: () => html`<${Rules} pool=${p} />` },
   ];
   return html`<${Pane} id=${id} title=${p.name} status=${html`<${State} phase=${p.phase ?? "Unknown"} pill />`} line=${`${plural(mine.length, "node")}, ${p.isDefault || !p.labelKey ? "all that belong to no other pool" : `those with ${p.labelKey}=${p.labelValue}`}`} tabs=${tabs} actions=${html`<${Actions} pool=${p} />`} />`;

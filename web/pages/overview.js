@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, getAll } from "../api.js";
 import { minute, now, second } from "../clock.js";
 import { useData } from "../data.js";
-import { duration, gpus, since } from "../format.js";
+import { duration, forecast, gpus, since } from "../format.js";
 import { html } from "../html.js";
 import { LinkButton, Seg } from "../parts/button.js";
 import { ClusterMap, MapKey, VIEWS } from "../parts/cluster_map.js";
@@ -14,6 +14,7 @@ import { PoolChoice, QuotaPicture } from "../parts/quota_picture.js";
 import { Empty, Loaded, Loading } from "../parts/states.js";
 import { Swatch } from "../parts/status.js";
 import { poolsOf } from "../pictures/cluster_map.js";
+import { closed, isExpected } from "../pictures/what_if.js";
 import { refusedByProject, sharesByPool } from "../pictures/shares.js";
 import { coloured } from "../pictures/slots.js";
 import { route, setQuery } from "../router.js";
@@ -27,15 +28,17 @@ export default function Overview() {
   const projects = useData("projects" + at, abort => getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name", filterBy: scopeFilter("projects") }, { signal: abort }), PICTURE);
   const nodes = useData("nodes", abort => getAll("/api/v1/nodes", "nodes", { sortBy: "name" }, { signal: abort, most: 4000 }), PICTURE);
   const waiting = useData("waiting" + at, abort => get("/api/v1/workloads", { filterBy: ["phase==Pending", ...scopeFilter("workloads")], sortBy: "phaseUpdatedAt", limit: 200 }, { signal: abort }).then(a => a.workloads), PICTURE);
+  const cluster = projects.data?.[0]?.clusterId ?? nodes.data?.[0]?.clusterUuid;
+  const lately = useHistory(cluster, "1");
   const refused = useMemo(() => refusedByProject(waiting.data ?? []), [waiting.data]);
   const pools = useMemo(() => poolsOf(nodes.data ?? [], poolNames(projects.data)), [nodes.data, projects.data]);
   return html`<${Page} title="Overview" scoped>
-    <${OverviewStats} ...${{ projects, nodes, pools, refused }} />
+    <${OverviewStats} ...${{ projects, nodes, pools, refused, used: usedNow(lately.data) }} />
     ${projects.loading || nodes.loading || waiting.loading ? html`<section class="sheet first-load"><${Loading} rows=${12} height=${38} /></section>` : html`<div class="grid">
       <${WhoUsesWhat} projects=${projects} refused=${refused} />
       <${Waiting} waiting=${waiting} projects=${projects} refused=${refused} />
       <${Cluster} nodes=${nodes} pools=${pools} />
-      <${OverTime} cluster=${projects.data?.[0]?.clusterId ?? nodes.data?.[0]?.clusterUuid} />
+      <${OverTime} cluster=${cluster} lately=${lately} />
       <${Happened} />
     </div>`}<//>`;
 }
@@ -81,20 +84,17 @@ function Waiting({ waiting, projects, refused }) {
       : html`<${Empty}>Nothing waits: whatever was asked for is running.<//>`}<//></div></div></section>`;
 }
 
+// Expected, where that can be said; else how long it has waited, in grey.
 function Waiter({ workload: w }) {
-  const why = useWhy(w);
-  const never = w.phaseReason === "NonPreemptibleOverQuota" || w.phaseReason === "OverLimit";
-  const when = never ? "not as asked" : duration(since(w.phaseUpdatedAt, second.value));
+  const { sentence, forecast: expected } = w.explanation ?? {};
+  const why = sentence ?? w.phaseMessage ?? "";
+  const never = expected?.kind === "never" || w.phaseReason === "NonPreemptibleOverQuota" || w.phaseReason === "OverLimit";
+  const known = !never && isExpected(expected);
+  const when = never ? "not as asked" : known ? forecast(expected, second.value || now()) : duration(since(w.phaseUpdatedAt, second.value));
   const asked = askedGpus(w);
   return html`<li><a href=${`/workloads?open=${w.id}&tab=why`}><span class="w"><${Swatch} project=${w.projectId} /><span>${w.name}</span><span class="muted nowrap">${gpus(asked)} × ${poolOf(w) || (asked === 1 ? "GPU" : "GPUs")}</span></span>
-    <span key=${when.length} class=${"eta " + (never ? "bad" : w.owed ? "warn" : "")}>${when}</span>
+    <span key=${when.length} class=${"eta " + (never ? "bad" : known ? "ok" : w.owed ? "warn" : "")} data-tip=${known ? closed(expected.sentence) : never ? null : "How long it has waited."}>${when}</span>
     <span key=${`why${w.owed}`} class="why">${w.owed && !/^owed/i.test(why) ? "Owed by quota. " : ""}${why}</span></a></li>`;
-}
-
-// The scheduler's sentence; until it is there, the word that comes with the list.
-function useWhy(w) {
-  const asked = useData(`why/${w.id}`, abort => get(`/api/v1/workloads/${w.id}/explanation`, {}, { signal: abort }), ["queue"]);
-  return asked.data?.sentence ?? w.phaseMessage ?? "";
 }
 
 function Cluster({ nodes, pools }) {
@@ -123,14 +123,27 @@ const LINES = {
   TOTAL_GPU: { name: "ready", tone: "ink-3", dash: [1, 3] },
 };
 
-function OverTime({ cluster }) {
-  const [hours, setHours] = useState("1");
-  const metrics = useData(cluster ? `metrics/${cluster}/${hours}` : null, async abort => {
+// Of the last hours; the last one serves the figures above as well.
+function useHistory(cluster, hours) {
+  const history = useData(cluster && hours ? `metrics/${cluster}/${hours}` : null, async abort => {
     const end = now(), start = end - Number(hours) * 3600000;
-    const answer = await get(`/api/v1/clusters/${cluster}/metrics`, { start: new Date(start).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 120, metricType: ["ALLOCATED_GPU", "TOTAL_GPU"] }, { signal: abort });
-    return { start, end, series: seriesOf(answer.measurements ?? [], LINES) };
+    const { measurements = [] } = await get(`/api/v1/clusters/${cluster}/metrics`, { start: new Date(start).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 120, metricType: [...Object.keys(LINES), "GPU_UTILIZATION"] }, { signal: abort });
+    return { start, end, series: seriesOf(measurements.filter(m => m.type in LINES), LINES), used: measurements.find(m => m.type === "GPU_UTILIZATION")?.values ?? [] };
   });
-  useEffect(() => metrics.reload(), [minute.value]);
+  useEffect(() => history.reload(), [minute.value]);
+  return history;
+}
+
+// The utilization of the last ten minutes; undefined: not asked yet, null: nothing was measured.
+function usedNow(history) {
+  const last = history?.used.findLast(v => v.value !== "" && Number.isFinite(Number(v.value)));
+  return history && (last && Date.parse(last.timestamp) >= history.end - 600000 ? Number(last.value) : null);
+}
+
+function OverTime({ cluster, lately }) {
+  const [hours, setHours] = useState("1");
+  const longer = useHistory(cluster, hours !== "1" && hours);
+  const metrics = hours === "1" ? lately : longer;
   return html`<section class="sheet" aria-labelledby="h-time"><header><h2 id="h-time">GPUs over time</h2><p>What was allocated of what was ready</p><span class="grow"></span><${Seg} label="Time" options=${RANGES} value=${hours} onChange=${setHours} /></header>
     <div class="body time-body"><${Loaded} of=${metrics} what="The history" rows=${5}>${m => m.series.some(s => s.points.length)
       ? html`<${LineChart} bare title="GPUs over time" series=${m.series} format=${gpus} from=${m.start} to=${m.end} height=${280} />`

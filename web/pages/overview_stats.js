@@ -3,7 +3,6 @@ import { get } from "../api.js";
 import { useData } from "../data.js";
 import { NONE, count, gpus, percent, ratio } from "../format.js";
 import { html } from "../html.js";
-import { now } from "../clock.js";
 import { Meters, Stat, Stats } from "../parts/stats.js";
 import { sharesByPool, sumParts } from "../pictures/shares.js";
 import { scopeFilter, scope } from "../session.js";
@@ -11,29 +10,26 @@ import { scopeFilter, scope } from "../session.js";
 const STARTING = ["Creating", "Initializing", "Resuming"];
 const ENDING = ["Stopping", "Terminating", "Deleting"];
 
-async function figures(cluster, abort) {
+async function figures(abort) {
   const at = scope.peek();
   const filter = at?.departmentId && !at.projectId ? { departmentId: at.departmentId } : {};
-  const end = now();
-  const [phases, idle, metrics] = await Promise.all([
+  const [phases, idle] = await Promise.all([
     get("/api/v1/workloads/telemetry", { telemetryType: "WORKLOADS_COUNT", groupBy: "Phase", ...filter }, { signal: abort }).catch(() => null),
     get("/api/v1/nodes/telemetry", { telemetryType: "IDLE_ALLOCATED_GPUS" }, { signal: abort }).catch(() => null),
-    cluster ? get(`/api/v1/clusters/${cluster}/metrics`, { start: new Date(end - 600000).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 2, metricType: "GPU_UTILIZATION" }, { signal: abort }).catch(() => null) : null,
   ]);
   const byPhase = {};
   for (const v of phases?.values ?? []) {
     const phase = v.groups?.find(g => g.key === "Phase")?.value;
     byPhase[phase] = (byPhase[phase] ?? 0) + Number(v.value);
   }
-  const samples = metrics?.measurements?.[0]?.values ?? [];
-  return { byPhase: phases && byPhase, idle: idle ? Number(idle.values?.[0]?.value ?? 0) : null, used: samples.length ? Number(samples.at(-1).value) : null };
+  return { byPhase: phases && byPhase, idle: idle ? Number(idle.values?.[0]?.value ?? 0) : null };
 }
 
 const sumOf = (byPhase, phases) => phases.reduce((sum, p) => sum + (byPhase?.[p] ?? 0), 0);
 
-export function OverviewStats({ projects, nodes, pools, refused }) {
-  const cluster = projects.data?.[0]?.clusterId ?? nodes.data?.[0]?.clusterUuid;
-  const known = useData(projects.data || nodes.data ? `figures/${cluster}/${scopeFilter("workloads")}` : null, abort => figures(cluster, abort), ["workload", "pod", "node"]).data;
+// used: percent of what is allocated; null: not measured lately, undefined: not known yet.
+export function OverviewStats({ projects, nodes, pools, refused, used }) {
+  const known = useData(`figures/${scopeFilter("workloads")}`, figures, ["workload", "pod", "node"]).data;
   const total = pools.reduce((sum, p) => sum + p.total, 0), held = pools.reduce((sum, p) => sum + p.held, 0), down = pools.reduce((sum, p) => sum + p.down, 0);
   const shares = sumParts((projects.data ?? []).flatMap(p => Object.values(sharesByPool(p, refused[p.id]))));
   const wanted = shares.owed + shares.more;
@@ -46,7 +42,7 @@ export function OverviewStats({ projects, nodes, pools, refused }) {
       <${Meters} rows=${pools.slice(0, 4).map(p => ({ name: p.name, part: p.held, whole: p.total, text: `${gpus(p.held)} / ${gpus(p.total)}` }))} /><//>
     <${Stat} label="Waiting" value=${projects.data ? gpus(wanted) : NONE} unit=${wanted === 1 ? "GPU" : "GPUs"} line=${shares.owed > 0 ? `${gpus(shares.owed)} owed by quota` : "none of it owed"} href="/workloads?f=phase==Pending" />
     <${Stat} label="Running" value=${known?.byPhase ? count(known.byPhase.Running ?? 0) : NONE} unit=${known?.byPhase?.Running === 1 ? "workload" : "workloads"} line=${turning || "none starting"} href="/workloads?f=phase==Running" />
-    <${Stat} label="GPU utilization" value=${known?.used === null || known?.used === undefined ? NONE : percent(known.used).slice(0, -2)} unit=${known?.used === null || known?.used === undefined ? "" : "%"} line="of what is allocated" tip=${known && known.used === null ? "No sample in the last 10 minutes." : null} href="/nodes" />
+    <${Stat} label="GPU utilization" value=${Number.isFinite(used) ? percent(used).slice(0, -2) : NONE} unit=${Number.isFinite(used) ? "%" : ""} line="of what is allocated" tip=${used === null ? "No sample in the last 10 minutes." : null} href="/nodes" />
     <${Stat} label="Allocated, idle" value=${known ? gpus(known.idle) : NONE} unit=${known?.idle === 1 ? "GPU" : "GPUs"} line="held, but 0 % used now" href="/nodes" />
     <${Stat} label="Nodes ready" value=${ready ? count(gpuNodes.length - broken.length) : NONE} unit=${ready && `of ${count(gpuNodes.length)}`} tone=${broken.length ? "bad" : ""} line=${broken.length ? broken.slice(0, 2).map(n => n.name).join(", ") + (broken.length > 2 ? ` and ${broken.length - 2} more` : "") : "all of them"} href=${broken.length ? "/nodes?f=status==NotReady" : "/nodes"} /><//>`;
 }

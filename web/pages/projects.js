@@ -4,13 +4,14 @@ import { del, get, getAll } from "../api.js";
 import { useData } from "../data.js";
 import { NONE, duration, gpus, ratio } from "../format.js";
 import { html } from "../html.js";
-import { Icon } from "../icons.js";
 import { refreshAll } from "../live.js";
+import { Because } from "../parts/because.js";
 import { Button, LinkButton } from "../parts/button.js";
 import { confirm } from "../parts/dialog.js";
 import { Page, Primary } from "../parts/page.js";
 import { Facts, Pane, Split, closePane } from "../parts/pane.js";
 import { QuotaBar, QuotaLegend } from "../parts/quota_bar.js";
+import { ReceiptsOf } from "../parts/receipts.js";
 import { Empty, Fault, Loading, Loaded } from "../parts/states.js";
 import { State, Status, Swatch } from "../parts/status.js";
 import { Table, openHref, renewTables } from "../parts/table.js";
@@ -21,7 +22,7 @@ import { refusedByProject, sharesByPool, sumParts } from "../pictures/shares.js"
 import { route } from "../router.js";
 import { may, scope, scopeFilter } from "../session.js";
 import { WORDS, shareWords } from "../words.js";
-import { OverTime, PoolBars } from "./unit_parts.js";
+import { OverTime, PoolBars, WhyShare } from "./unit_parts.js";
 
 const KINDS = ["project", "department", "nodepool", "queue", "workload"];
 const BAR = 240;
@@ -75,6 +76,7 @@ function Details({ id, refused }) {
   const tabs = [
     { id: "share", label: "Share", view: () => html`<${Share} project=${p} refused=${refused[p.id]} />` },
     { id: "workloads", label: "Workloads", view: () => html`<${WorkloadsOf} filter=${`projectId==${p.id}`} list=${`projectName==${p.name}`} />` },
+    { id: "receipts", label: "Gave way", view: () => html`<${ReceiptsOf} query=${{ projectId: p.id }} none=${`Nothing was taken from ${p.name}.`} />` },
     { id: "time", label: "Over time", view: () => html`<${OverTime} path=${`/api/v1/org-unit/projects/${p.id}/metrics`} id=${p.id} />` },
     { id: "rules", label: "Rules", view: () => html`<${Rules} unit=${p} />` },
   ];
@@ -115,9 +117,10 @@ function Share({ project, refused }) {
   const shares = sharesByPool(project, refused);
   const [one, two] = sentences(project.name, shares);
   const owed = sumParts(Object.values(shares)).owed > 0;
-  return html`<section aria-label="In words"><div class=${`because ${owed ? "" : "ok"}`}><${Icon} name=${owed ? "wait" : "check"} tone=${owed ? "warn" : "ok"} /><p class="one">${one}</p>${two && html`<p class="two">${two}</p>`}</div></section>
+  return html`<section aria-label="In words"><${Because} icon=${owed ? "wait" : "check"} tone=${owed ? "warn" : "ok"} one=${one} two=${two} /></section>
     <section><h3>By node pool</h3><${PoolBars} shares=${shares} project=${project.id} /></section>
-    <section><h3>Quota</h3><${PoolTable} unit=${project} shares=${shares} /></section>`;
+    <section><h3>Quota</h3><${PoolTable} unit=${project} shares=${shares} /></section>
+    <${WhyShare} shares=${shares} kind="project" name=${project.name} />`;
 }
 
 export function PoolTable({ unit, shares }) {

@@ -11,7 +11,8 @@ import { Code, curl } from "../parts/code.js";
 import { Problem, Section, SelectField, TextField, useForm } from "../parts/form.js";
 import { Page } from "../parts/page.js";
 import { Fault, Loading } from "../parts/states.js";
-import { changes, checkRows, division, resourcesOf, rowsOf } from "../pictures/quota_form.js";
+import { changes, checkRows, division, resourcesOf, rowsOf, withAddress } from "../pictures/quota_form.js";
+import { route } from "../router.js";
 
 const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -39,7 +40,7 @@ export function QuotaForm({ word, facts, parents, totalOf, othersOf, totalWord, 
   const { unit, pools } = facts;
   const standard = facts.ranks.find(r => r.isDefault)?.name ?? "MediumLow";
   const before = useMemo(() => rowsOf(pools, unit?.resources, standard), []);
-  const [rows, setRows] = useState(before);
+  const [rows, setRows] = useState(() => withAddress(before, route.peek().query));
   const check = v => ({ ...(unit ? {} : { name: NAME.test(v.name) ? "" : "Small letters, digits and dashes; a letter first, no dash last." }), ...checkRows(rows) });
   const initial = { name: unit?.name ?? "", parent: unit?.parentId ?? parents?.[0]?.id ?? "", ...Object.fromEntries(before.flatMap(r => ["quota", "weight", "limit", "rank"].map(k => [`${k}-${r.id}`, true]))) };
   const send = values => save(call(values, resourcesOf(rows, unit?.resources)), values);

@@ -1,13 +1,20 @@
-// Beside the form: what the request takes of the quota, in each pool's own sum, and the same without the mouse. What would
-// happen next is for the scheduler to say; here stand the sums it starts from.
+// Beside the form: would it start now, where, and who could take it back, by the scheduler's own word; what it takes of the
+// quota; what would start it instead; and the same without the mouse. Until the scheduler has answered, and where it can't,
+// stand the sums it starts from.
 import { gpuCount, gpus } from "../format.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
+import { Because, Expected } from "../parts/because.js";
+import { Button } from "../parts/button.js";
 import { Code, curl } from "../parts/code.js";
+import { Fixes } from "../parts/fixes.js";
 import { Facts } from "../parts/pane.js";
+import { Places } from "../parts/places.js";
 import { SoloBar } from "../parts/quota_bar.js";
 import { poolParts, sharesByPool } from "../pictures/shares.js";
+import { Loading } from "../parts/states.js";
 import { KINDS, bodyOf, commandOf, totalGpus } from "../pictures/submission.js";
+import { closed, isExpected, valuesOfFix, verdictOf } from "../pictures/what_if.js";
 
 // What the form asks for, held against what stands: {pool, before, pods, each, all, firm}.
 export function requestOf(v, kind, project, facts) {
@@ -19,25 +26,55 @@ export function requestOf(v, kind, project, facts) {
   return { pool, before, firm, ...totalGpus(v, kind) };
 }
 
-export function SubmissionPanel({ v, kind, project, facts, clusterId }) {
+// A queue's numbers of an answer -> the parts of its bar.
+const partsOf = n => poolParts({ quota: n.quota === null ? Infinity : n.quota, held: n.allocated, firm: n.allocatedNonPreemptible, limit: n.limit });
+
+export function SubmissionPanel({ v, kind, project, facts, clusterId, whatIf: { answer, asking }, fill }) {
   const body = bodyOf(v, kind, clusterId);
-  const { pool, before, pods, each, all, firm } = requestOf(v, kind, project, facts);
-  return html`<aside class="sheet pane" aria-labelledby="h-if"><header><h2 id="h-if">If you submit now</h2></header><div class="body">
-    ${before && html`<section aria-live="polite"><${Sentence} ...${{ before, all, firm, project, pool }} /></section>
+  const { pool: guess, before: sums, pods, each, all, firm } = requestOf(v, kind, project, facts);
+  const numbers = answer?.queue?.project?.before;
+  const pool = numbers ? answer.queue.nodePool : guess, before = numbers ? partsOf(numbers) : sums;
+  const header = html`<header><h2 id="h-if" tabindex="-1">If you submit now</h2></header>`;
+  if (asking && !answer) return html`<aside class="sheet pane" aria-labelledby="h-if" aria-busy="true">${header}<${Loading} rows=${4} height=${32} /></aside>`;
+  return html`<aside class="sheet pane" aria-labelledby="h-if">${header}<div class="body">
+    ${before && html`<section class="verdict-box" aria-live="polite" aria-busy=${asking ? "true" : null}>${answer ? html`<${Verdicts} answer=${answer} />` : html`<${Sentence} ...${{ before, all, firm, project, pool }} />`}</section>
     <section><h3>${project.name} in ${pool}</h3><${RequestBar} ...${{ before, all, firm, project }} /></section>
-    <section><h3>The numbers</h3><${Facts} rows=${[["Asked for", pods > 1 ? `${gpus(all)} = ${pods} pods × ${gpus(each)}${kind === "distributed" ? ", all or nothing" : ""}` : gpuCount(all)], ["Held / quota", `${gpus(before.held)} / ${Number.isFinite(before.quota) ? gpus(before.quota) : "unlimited"}`], ["Limit", before.limit === null ? "none" : gpus(before.limit)], ["Preemptible", firm ? "No: only within the quota, never interrupted" : "Yes: what is borrowed may be asked back"]]} /></section>`}
+    ${answer?.nodes?.length > 0 && html`<${Places} nodes=${answer.nodes} displaced=${answer.displaced} project=${project.id} />`}
+    ${answer && (answer.verdict === "Waits" || answer.fixes?.length > 0) && html`<${Fixes} title="Instead" fixes=${answer.fixes?.slice(0, 3) ?? []} at=${answer.verifiedAt} ids=${{ projectId: project.id, departmentId: project.parentId }} leftOut=${answer.fixesLeftOut}
+      act=${fix => html`<${Apply} fix=${fix} values=${valuesOfFix(fix, kind)} fill=${fill} />`} />`}
+    <section><h3>The numbers</h3><${Facts} rows=${[["Asked for", pods > 1 ? `${gpus(all)} = ${pods} pods × ${gpus(each)}${kind === "distributed" ? ", all or nothing" : ""}` : gpuCount(all)], ["Held / quota", `${gpus(before.held)} / ${Number.isFinite(before.quota) ? gpus(before.quota) : "unlimited"}${numbers ? `, fair share ${gpus(numbers.fairShare)}` : ""}`], ["Limit", before.limit === null ? "none" : gpus(before.limit)], ["Preemptible", firm ? "No: only within the quota, never interrupted" : "Yes: what is borrowed may be asked back"]]} /></section>`}
     <${Code} forms=${{ cli: commandOf(v, kind, project?.name), curl: curl("POST", KINDS[kind].path, body), json: JSON.stringify(body, null, 2) }} /></div></aside>`;
 }
 
+// The verdict in one sentence; why nobody gives it, or who could take it back.
+function Verdicts({ answer }) {
+  const { icon, tone } = verdictOf(answer);
+  const two = answer.verdict === "Waits" ? answer.reason : answer.couldLoseTo && `Who could take it back: ${lower(answer.couldLoseTo)}`;
+  return html`<${Because} icon=${icon} tone=${tone} one=${closed(answer.sentence)} two=${closed(two)} />${answer.verdict === "Waits" && isExpected(answer.forecast) && html`<${Expected} forecast=${answer.forecast} />`}`;
+}
+
+const lower = text => /^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
+
+function Apply({ fix, values, fill }) {
+  const apply = () => {
+    fill(values);
+    document.getElementById("h-if")?.focus({ preventScroll: true });
+  };
+  return values && html`<${Button} small onClick=${apply} label=${`Apply: ${fix.sentence}`}>Apply<//>`;
+}
+
 // The verdict in the fewest words, where the panel is below: on a phone.
-export function Verdict({ v, kind, project, facts }) {
+export function Verdict({ v, kind, project, facts, whatIf: { answer, asking } }) {
+  if (answer || asking) return html`<${Short} ...${answer ? verdictOf(answer) : { icon: "half", tone: "off", short: "Asking…" }} />`;
   const { before, all, firm } = requestOf(v, kind, project, facts);
   if (!before) return null;
   const { over } = divide(before, all, firm);
   const [tone, icon, text] = firm && over > 0 ? ["bad", "no", `Not as asked: over the quota`] : before.limit !== null && before.held + all > before.limit ? ["bad", "no", "Not as asked: over the limit"]
     : over > 0 ? ["info", "info", `${gpus(over)} of ${gpus(all)} borrowed`] : ["ok", "check", "Within quota"];
-  return html`<span class=${`st verdict small ${tone}`}><${Icon} name=${icon} />${text}</span>`;
+  return html`<${Short} icon=${icon} tone=${tone} short=${text} />`;
 }
+
+const Short = ({ icon, tone, short }) => html`<span class=${`st verdict small ${tone}`}><${Icon} name=${icon} />${short}</span>`;
 
 // How a request divides over what is left of the quota: {inside, over}.
 export function divide(before, all, firm) {
@@ -54,7 +91,7 @@ function Sentence({ before, all, firm, project, pool }) {
     : limited ? ["bad", "no", `${gpus(before.held)} + ${gpus(all)} is more than the limit of ${gpus(before.limit)} in ${pool}.`, `${project.name} would have to hold less first.`]
     : over > 0 ? ["", "info", inside > 0 ? `${gpus(inside)} of ${gpuCount(all)} are within ${project.name}'s quota in ${pool}, ${gpus(over)} would be borrowed.` : `${all === 1 ? "The GPU" : `All ${gpuCount(all)}`} would be borrowed: ${project.name} holds ${gpus(before.held)} of ${gpus(before.quota)} in ${pool}.`, "Borrowed GPUs go back when their owner asks for them; a gang then gives way as a whole."]
     : ["ok", "check", `${gpuCount(all)} ${all === 1 ? "is" : "are"} within ${project.name}'s quota in ${pool}.`, "Others who borrow there give way where none is free."];
-  return html`<div class=${`because ${tone}`}><${Icon} name=${icon} tone=${tone || "info"} /><p class="one">${one}</p><p class="two">${two}</p></div>`;
+  return html`<${Because} icon=${icon} tone=${tone || "info"} one=${one} two=${two} />`;
 }
 
 function RequestBar({ before, all, firm, project }) {

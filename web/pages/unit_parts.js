@@ -8,6 +8,8 @@ import { html } from "../html.js";
 import { Seg } from "../parts/button.js";
 import { LineChart, seriesOf } from "../parts/line_chart.js";
 import { QuotaBar } from "../parts/quota_bar.js";
+import { PoolChoice } from "../parts/quota_picture.js";
+import { ShareTree } from "../parts/share_tree.js";
 import { Empty, Loaded } from "../parts/states.js";
 import { axis } from "../pictures/axis.js";
 import { reach } from "../pictures/quota_bar.js";
@@ -17,6 +19,14 @@ export function PoolBars({ shares, project }) {
   const rows = Object.entries(shares);
   const top = axis(Math.max(1, ...rows.map(([, s]) => reach(s)))).top;
   return html`<div>${rows.map(([pool, s], i) => html`<div class="minibar" key=${pool}><span class="strong cut">${pool}</span><div ref=${i === 0 ? ref : null}><${QuotaBar} parts=${s} width=${width} scale=${Math.max(0, width - 8) / top} project=${project} name=${pool} /></div><span class="num">${gpus(s.held)} / ${Number.isFinite(s.quota) ? gpus(s.quota) : "∞"}${s.over > 0 ? ` · ${gpus(s.over)} over` : ""}</span></div>`)}</div>`;
+}
+
+// Why the share is what it is, in the pool of one's choice; at first where there is a quota, or something held.
+export function WhyShare({ shares, kind, name }) {
+  const pools = Object.keys(shares);
+  const [chosen, setChosen] = useState(null);
+  const pool = chosen ?? pools.find(p => shares[p].held > 0) ?? pools.find(p => shares[p].quota > 0) ?? pools[0];
+  return pool && html`<section><div class="bar"><h3>Why this share</h3><span class="grow"></span><${PoolChoice} pools=${pools} pool=${pool} setPool=${setChosen} all=${false} /></div><${ShareTree} pool=${pool} kind=${kind} name=${name} /></section>`;
 }
 
 const RANGES = [{ value: "1", label: "1 h" }, { value: "24", label: "1 d" }, { value: "168", label: "1 w" }];

@@ -1,38 +1,81 @@
-// Why a workload is where it is: what is lacking and where, why nobody gives it, the project's bar with this request, the
-// numbers. The sentences are the scheduler's own.
+// Why a workload is where it is: what is lacking and where, why nobody gives it, when it is expected, the project's bar with
+// this request, what would start it, the numbers. The sentences are the scheduler's own.
+import { useEffect, useRef } from "preact/hooks";
 import { get } from "../api.js";
 import { minute, now } from "../clock.js";
 import { useData } from "../data.js";
-import { NONE, duration, gpus, iso, since, time } from "../format.js";
+import { NONE, clock, duration, gpus, iso, plural, since, time } from "../format.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
+import { Because, Expected } from "../parts/because.js";
+import { Button, LinkButton } from "../parts/button.js";
 import { EventList } from "../parts/event_list.js";
+import { Fixes } from "../parts/fixes.js";
 import { Facts } from "../parts/pane.js";
 import { SoloBar } from "../parts/quota_bar.js";
-import { Loaded } from "../parts/states.js";
+import { Loaded, Loading } from "../parts/states.js";
 import { poolParts } from "../pictures/shares.js";
+import { closed, hrefOfFix, isExpected } from "../pictures/what_if.js";
+import { may } from "../session.js";
 import { PHASES, WORDS } from "../words.js";
+import { formOf } from "../workload_actions.js";
+
+const WAITING = ["Pending", "Creating", "Resuming"];
+const TRY_GAP_MS = 5000; // a trial plans many cycles
 
 export function WorkloadWhy({ workload: w }) {
   const why = useData(`why/${w.id}`, abort => get(`/api/v1/workloads/${w.id}/explanation`, {}, { signal: abort }), ["workload", "queue", "event"]);
-  return html`<${Loaded} of=${why} what="The explanation">${e => html`<${Card} workload=${w} explanation=${e} />`}<//>`;
+  const waits = WAITING.includes(w.phase);
+  const trial = useData(waits ? `what-if/${w.id}` : null, abort => get(`/api/v1/workloads/${w.id}/what-if`, {}, { signal: abort }));
+  useTriedAgain(trial, why.data?.updatedAt);
+  return html`<${Loaded} of=${why} what="The explanation">${e => html`<${Card} workload=${w} explanation=${e} trial=${waits ? trial : null} />`}<//>`;
 }
 
-function Card({ workload: w, explanation: e }) {
+// Another explanation means another trial, in a storm of changes every few seconds.
+function useTriedAgain(trial, version) {
+  const last = useRef({ version, at: Date.now() });
+  useEffect(() => {
+    if (version === undefined || version === last.current.version) return undefined;
+    const first = last.current.version === undefined;
+    const timer = setTimeout(() => {
+      last.current = { version, at: Date.now() };
+      if (!first) trial.reload();
+    }, first ? 0 : Math.max(0, last.current.at + TRY_GAP_MS - Date.now()));
+    return () => clearTimeout(timer);
+  }, [version]);
+}
+
+function Card({ workload: w, explanation: e, trial }) {
   const { icon, tone } = PHASES[w.phase] ?? { icon: "info", tone: "off" };
   const { project, department, requestedGpus = w.workloadRequestedResources?.gpu?.request ?? 0 } = e.numbers ?? {};
   const waits = w.phase === "Pending";
-  return html`<section aria-label="Explanation"><div class=${`because ${tone === "ok" ? "ok" : ""}`}><${Icon} name=${icon} tone=${tone} /><p class="one">${e.sentence}</p>${e.why && html`<p class="two">${e.why}</p>`}</div></section>
+  const findings = e.findings ?? e.nodePools ?? [];
+  const givers = waits ? findings.flatMap(f => (f.reclaim ?? []).map(r => ({ ...r, nodePool: f.nodePool }))) : [];
+  return html`<section aria-label="Explanation"><${Because} icon=${icon} tone=${tone} one=${e.sentence} two=${e.why} />
+      ${waits && isExpected(e.forecast) && html`<${Expected} forecast=${e.forecast} />`}</section>
     ${project && html`<section><h3>${project.name} in ${e.pool}</h3><${Bar} ...${{ w, project, requested: requestedGpus, waits }} /></section>`}
+    ${trial && html`<${Trial} workload=${w} trial=${trial} />`}
+    ${givers.length > 0 && html`<${Givers} givers=${givers} pool=${e.pool} />`}
     <section><h3>The numbers</h3><${Facts} rows=${[
       project && ["Held / quota", `${gpus(project.allocated)} / ${project.quota === null ? "unlimited" : gpus(project.quota)}${project.fairShare !== undefined ? `, fair share ${gpus(project.fairShare)}` : ""}`],
       project && ["Non-preemptible", `${gpus(project.allocatedNonPreemptible)} of the quota`],
       project && ["Limit", project.limit === null ? "none" : gpus(project.limit)],
       department && [`Department ${department.name}`, `${gpus(department.allocated)} / ${department.quota === null ? "unlimited" : gpus(department.quota)}, fair share ${gpus(department.fairShare)}`],
       ["Asked for", askedFor(w, requestedGpus)],
+      ...(waits ? findings.flatMap(f => foundIn(f, e.pool, findings)) : []),
       [waits ? "Waiting since" : "Since", w.phaseUpdatedAt ? html`<span data-tip=${iso(w.phaseUpdatedAt)}>${time(w.phaseUpdatedAt, now())}, ${duration(since(w.phaseUpdatedAt, minute.value || now()))}</span>` : NONE],
     ]} /></section>
     ${e.evidence?.length > 0 && html`<section><h3>So far</h3><${EventList} events=${e.evidence} /></section>`}`;
+}
+
+// What was found in a pool: pods that have a place, why nodes don't take it; of another pool also the sentence.
+function foundIn(f, pool, all) {
+  const where = all.some(o => o.nodePool !== f.nodePool) ? ` in ${f.nodePool}` : "";
+  const rows = [];
+  if (f.nodePool && f.nodePool !== pool && f.message) rows.push([`In ${f.nodePool}`, closed(f.message)]);
+  if (f.progress?.needed > 1) rows.push([`Placed${where}`, `${f.progress.placed} of ${plural(f.progress.needed, "pod")}${f.progress.subGroup ? ` of ${f.progress.subGroup}` : ""}`]);
+  if (f.nodeReasons?.length) rows.push([`Nodes${where}`, f.nodeReasons.map(r => `${r.nodes}: ${r.reason}`).join("; ")]);
+  return rows;
 }
 
 function askedFor(w, requested) {
@@ -53,4 +96,29 @@ function Bar({ w, project, requested, waits }) {
     names.push({ from, to: from + requested, text: `${gpus(requested)} asked by this one` });
   }
   return html`<${SoloBar} parts=${parts} project=${w.projectId} name=${project.name} names=${names} />${never && html`<p class="hint bad"><${Icon} name="no" />${WORDS.never[w.phaseReason] ?? "It can't start as asked."}</p>`}`;
+}
+
+function Trial({ workload: w, trial }) {
+  if (trial.loading) return html`<section><h3>What would start it</h3><${Loading} rows=${2} height=${44} /></section>`;
+  if (!trial.data) return trial.error?.status >= 500 || trial.error?.status === 0 ? html`<section><h3>What would start it</h3><p class="soft none">${trial.error.message} <${Button} small icon="refresh" onClick=${trial.reload}>Try again<//></p></section>` : null;
+  const { verdict, sentence, fixes = [], fixesLeftOut, verifiedAt } = trial.data;
+  if (verdict !== "Waits" && !fixes.length) return html`<section><h3>Tried again <span class="muted">(by the scheduler at ${clock(verifiedAt, true)})</span></h3><p class="soft none">${closed(sentence)}</p></section>`;
+  return html`<${Fixes} title="What would start it" fixes=${fixes.slice(0, 4)} at=${verifiedAt} act=${fix => html`<${CopyWith} workload=${w} fix=${fix} />`} ids=${w} leftOut=${fixesLeftOut} />`;
+}
+
+// The filled form of a copy with the change in it; the copy takes the place of the one that waits.
+function CopyWith({ workload: w, fix }) {
+  const href = hrefOfFix(fix, formOf(w), w.id);
+  const why = !href ? WORDS.noForm : !may("create", "workloads") ? WORDS.noRight("create workloads") : "";
+  const label = `Copy… with: ${fix.sentence}`;
+  return why ? html`<${Button} small why=${why} label=${label}>Copy…<//>` : html`<${LinkButton} small href=${href} label=${label}>Copy…<//>`;
+}
+
+const SHOWN = 4;
+
+// Whose GPUs could be asked for, and why they are not given.
+function Givers({ givers, pool }) {
+  const row = g => html`<li key=${g.nodePool + g.project}><b class="strong">${g.project}</b> <span class="muted">${g.nodePool && g.nodePool !== pool ? `in ${g.nodePool}, ` : ""}holds ${gpus(g.gpusHeld ?? g.held)}${(g.gpusReclaimable ?? g.reclaimable) > 0 ? `, ${gpus(g.gpusReclaimable ?? g.reclaimable)} to take` : ""}</span><p>${closed(g.sentence)}${g.protectedUntil && html` <span data-tip=${iso(g.protectedUntil)}>Protected until ${time(g.protectedUntil, now())}.</span>`}</p></li>`;
+  const rest = givers.slice(SHOWN);
+  return html`<section><h3>Who could give, and why not</h3><ul class="givers">${givers.slice(0, SHOWN).map(row)}</ul>${rest.length > 0 && html`<details><summary>${plural(rest.length, "more project")}</summary><ul class="givers">${rest.map(row)}</ul></details>`}</section>`;
 }

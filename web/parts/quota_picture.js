@@ -25,8 +25,8 @@ export function useShares(projects, { pool, order, refused }) {
   return rows.sort((a, b) => (rank.get(a.id) ?? 1e9) - (rank.get(b.id) ?? 1e9) || a.name.localeCompare(b.name));
 }
 
-export function PoolChoice({ pools, pool, setPool }) {
-  const options = [{ value: "all", label: "All pools" }, ...pools.map(p => ({ value: p, label: p }))];
+export function PoolChoice({ pools, pool, setPool, all = true }) {
+  const options = [...(all ? [{ value: "all", label: "All pools" }] : []), ...pools.map(p => ({ value: p, label: p }))];
   if (pools.length < 2) return null;
   return pools.length > 4 ? html`<${Choice} label="Node pool" options=${options} value=${pool} onChange=${setPool} />` : html`<${Seg} label="Node pool" options=${options} value=${pool} onChange=${setPool} />`;
 }

@@ -9,6 +9,12 @@ export function rowsOf(pools, resources, defaultRank) {
   });
 }
 
+// The rows as an address fills them: ?pool=h100&quota=12&limit=16, the way out of an explanation.
+export function withAddress(rows, { pool, quota, limit }) {
+  const fill = value => value === "null" ? "" : value;
+  return rows.map(r => r.name !== pool ? r : { ...r, ...(quota === undefined ? {} : { quota: fill(quota) }), ...(limit === undefined ? {} : { limit: fill(limit) }) });
+}
+
 const isAmount = value => value !== "" && Number.isFinite(Number(value)) && Number(value) >= 0;
 
 export function checkRows(rows) {

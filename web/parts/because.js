@@ -1,0 +1,17 @@
+// One sentence that says what is the case, and under it one that says why; and when something is expected.
+import { now, second } from "../clock.js";
+import { forecast, iso } from "../format.js";
+import { html } from "../html.js";
+import { Icon } from "../icons.js";
+import { closed } from "../pictures/what_if.js";
+
+export function Because({ icon, tone = "", one, two, children }) {
+  return html`<div class=${`because ${tone}`}><${Icon} name=${icon} tone=${tone || "warn"} /><p class="one">${one}</p>${two && html`<p class="two">${two}</p>`}${children}</div>`;
+}
+
+// When it is expected, on what that hangs, and what could undo it.
+export function Expected({ forecast: f }) {
+  const ticking = f.kind === "decided" && f.at ? second.value : 0;
+  const when = { now: "Starts in the next cycle", never: "Not as asked" }[f.kind] ?? (f.at ? `Expected ${forecast(f, ticking || now())}` : "Decided");
+  return html`<div class="when"><${Icon} name="clock" /><p><b class="strong" data-tip=${iso(f.at)}>${when}</b>${f.sentence ? `. ${closed(f.sentence)}` : "."}</p></div>`;
+}

@@ -1,0 +1,26 @@
+// What would start it: changes that the scheduler has run, least loss first, each with what it does, what it costs and a
+// button that does it.
+import { clock, iso } from "../format.js";
+import { html } from "../html.js";
+import { closed, quotaForms, verdictOf } from "../pictures/what_if.js";
+import { may } from "../session.js";
+import { WORDS } from "../words.js";
+import { Button, LinkButton } from "./button.js";
+import { Status } from "./status.js";
+
+// act(fix) -> the button of a change to the workload; ids: {projectId, departmentId} for the quota's forms.
+export function Fixes({ title, fixes, at, act, ids, leftOut }) {
+  return html`<section><h3>${title}${at && html` <span class="muted">(tried by the scheduler at <time datetime=${at} data-tip=${iso(at)}>${clock(at, true)}</time>)</span>`}</h3>
+    ${fixes.length ? html`<ol class="fixes">${fixes.map((f, i) => html`<li key=${f.kind + i}><div><b class="strong">${f.sentence}</b><p><${Effect} fix=${f} /></p>${f.price && html`<p class="price">${closed(f.price)}</p>`}</div>
+      <div class="acts">${f.kind === "MoreQuota" ? quotaForms(f, ids).map(form => html`<${QuotaButton} key=${form.word} form=${form} />`) : act(f)}</div></li>`)}</ol>` : html`<p class="soft none">${leftOut ? WORDS.notTried : WORDS.noFix}</p>`}</section>`;
+}
+
+function Effect({ fix }) {
+  const { icon, tone, short } = verdictOf(fix);
+  return fix.effect ? closed(fix.effect) : html`<${Status} phase="v" states=${{ v: { icon, tone, word: short } }} />`;
+}
+
+function QuotaButton({ form: { word, name, href } }) {
+  const label = `Quota… of ${word} ${name}`;
+  return may("update", word) ? html`<${LinkButton} small href=${href} label=${label}>Quota…<//>` : html`<${Button} small label=${label} why=${WORDS.noRight(`update ${word}`)}>Quota…<//>`;
+}
