@@ -14,7 +14,7 @@ import { LogView } from "../parts/log_view.js";
 import { Menu } from "../parts/menu.js";
 import { Facts, Pane, closePane } from "../parts/pane.js";
 import { Receipts, useReceipts } from "../parts/receipts.js";
-import { Empty, Loaded } from "../parts/states.js";
+import { Empty, Loaded, Loading } from "../parts/states.js";
 import { Status } from "../parts/status.js";
 import { KINDS, commandOf, valuesOf } from "../pictures/submission.js";
 import { may } from "../session.js";
@@ -56,7 +56,8 @@ function Actions({ workload: w }) {
 
 function Events({ workload: w }) {
   const events = useData(`events/${w.id}`, abort => getAll(`/api/v1/workloads/${w.id}/history`, "records", {}, { signal: abort, most: 200 }).then(records => records.map(asEvent)), ["workload", "event", "pod"]);
-  const receipts = useReceipts({ workloadId: w.id }).data ?? [];
+  const asked = useReceipts({ workloadId: w.id }), receipts = asked.data ?? [];
+  if (asked.loading) return html`<${Loading} />`; // so that nothing moves down
   return html`${receipts.length > 0 && html`<section><h3>Gave way</h3><${Receipts} receipts=${receipts} /></section>`}
     <section>${receipts.length > 0 && html`<h3>All events</h3>`}<${Loaded} of=${events} what="Events">${list => list.length ? html`<${EventList} events=${list} />` : html`<${Empty}>Nothing has happened yet.<//>`}<//></section>`;
 }
