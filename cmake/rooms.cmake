@@ -19,7 +19,7 @@ room(simulation LINK prorata_scheduler)
 room(db SOURCES ${GENERATED_DB_SOURCES} LINK prorata_model PkgConfig::SQLITE)
 room(backends LINK prorata_model)
 room(journal LINK prorata_simulation PkgConfig::ZLIB)
-room(reconciler LINK prorata_journal prorata_scheduler prorata_backends prorata_db)
+room(reconciler LINK prorata_journal prorata_simulation prorata_scheduler prorata_backends prorata_db)
 room(api SOURCES ${GENERATED_API_SOURCES}
      LINK prorata_db prorata_reconciler prorata_simulation ${CIVETWEB} PkgConfig::JWT PkgConfig::ZLIB)
 room(cli LINK prorata_base PkgConfig::CURL)

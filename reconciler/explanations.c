@@ -3,6 +3,7 @@
 #include "base/timestamp.h"
 #include "db/events.h"
 #include "reconciler/carry_out.h"
+#include "simulation/why_writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +12,6 @@ enum {
     EXPLAIN_AGAIN_MS = 2000,  // where only numbers have changed ...
     EXPLAIN_AGAIN_EACH_MS = 2 // ... and so much more for each workload of the snapshot
 };
-
-// Whether an explanation says why nobody gives what another says is lacking.
-static bool is_cause(enum explanation_code code)
-{
-    return code == EXPLANATION_OVER_FAIR_SHARE || code == EXPLANATION_NOTHING_TO_RECLAIM ||
-           code == EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED || code == EXPLANATION_LOST_A_POD ||
-           code == EXPLANATION_WAITING_FOR_RELEASE || code == EXPLANATION_SEARCH_CUT;
-}
 
 static const char *phase_reason_of(enum explanation_code code)
 {
@@ -32,74 +25,16 @@ static const char *pool_name(const struct snapshot *snapshot, uint32_t pool)
     return pool == SNAPSHOT_NONE ? NULL : snapshot->node_pools[pool].name;
 }
 
-static void write_amount(struct json_writer *json, const char *key, enum resource resource, int64_t amount)
-{
-    if (amount == QUANTITY_UNLIMITED)
-        json_null_at(json, key);
-    else if (resource == RESOURCE_GPU)
-        json_milli(json, key, amount);
-    else
-        json_int(json, key, amount);
-}
-
-static void write_queue(struct json_writer *json, const struct snapshot *snapshot,
-                        const struct plan_explanation *explanation)
-{
-    static const char *const RESOURCES[RESOURCE_COUNT] = {"gpu", "cpu", "memory"};
-    bool is_project = explanation->queue_kind == QUEUE_KIND_PROJECT;
-    json_key(json, "queue");
-    json_begin_object(json);
-    json_text(json, "kind", queue_kind_name(explanation->queue_kind));
-    json_text(json, "name",
-              is_project ? snapshot->projects[explanation->queue].name
-                         : snapshot->departments[explanation->queue].name);
-    json_text(json, "resource", RESOURCES[explanation->resource]);
-    write_amount(json, "requested", explanation->resource, explanation->requested);
-    write_amount(json, "deserved", explanation->resource, explanation->deserved);
-    write_amount(json, "limit", explanation->resource, explanation->limit);
-    write_amount(json, "fairShare", explanation->resource, explanation->fair_share);
-    write_amount(json, "allocated", explanation->resource, explanation->allocated);
-    write_amount(json, "allocatedNonPreemptible", explanation->resource, explanation->allocated_non_preemptible);
-    json_end_object(json);
-}
-
-static void write_explanation(struct json_writer *json, const struct snapshot *snapshot,
-                              const struct plan_explanation *explanation)
-{
-    json_begin_object(json);
-    json_text(json, "nodePool", pool_name(snapshot, explanation->node_pool));
-    json_text(json, "code", explanation_code_name(explanation->code));
-    json_text(json, "message", explanation->message);
-    if (explanation->queue != SNAPSHOT_NONE)
-        write_queue(json, snapshot, explanation);
-    if (explanation->pods_needed > 0) {
-        json_int(json, "podsPlaced", explanation->pods_placed);
-        json_int(json, "podsNeeded", explanation->pods_needed);
-    }
-    if (explanation->until_ms != SNAPSHOT_TIME_NONE)
-        json_time(json, "until", explanation->until_ms);
-    if (explanation->node_reason_count > 0) {
-        json_key(json, "nodes");
-        json_begin_array(json);
-        for (size_t i = 0; i < explanation->node_reason_count; i++) {
-            json_begin_object(json);
-            json_text(json, "reason", explanation->node_reasons[i].reason);
-            json_int(json, "count", explanation->node_reasons[i].node_count);
-            json_end_object(json);
-        }
-        json_end_array(json);
-    }
-    json_end_object(json);
-}
-
 // The text without its end, so that equal explanations are equal texts whatever the time.
 static void write_body(struct buffer *out, const struct snapshot *snapshot, const struct plan_workload *planned,
-                       struct arena *arena)
+                       const struct snapshot_workload *workload, struct arena *arena)
 {
     struct json_writer json;
+    const struct why_names names = {.snapshot = snapshot};
+    const struct plan_forecast forecast = plan_forecast_of(planned, arena);
     const struct plan_explanation *first = &planned->explanations[0], *cause = NULL;
     for (size_t i = 1; i < planned->explanation_count && !cause; i++)
-        if (is_cause(planned->explanations[i].code))
+        if (explanation_is_cause(planned->explanations[i].code))
             cause = &planned->explanations[i];
     json_writer_init(&json, out, false);
     json_begin_object(&json);
@@ -107,10 +42,12 @@ static void write_body(struct buffer *out, const struct snapshot *snapshot, cons
     json_text(&json, "why", cause ? arena_printf(arena, "%s.", cause->message) : NULL);
     json_text(&json, "code", explanation_code_name(first->code));
     json_text(&json, "pool", pool_name(snapshot, first->node_pool));
+    json_key(&json, "forecast");
+    why_write_forecast(&json, &forecast);
     json_key(&json, "nodePools");
     json_begin_array(&json);
     for (size_t i = 0; i < planned->explanation_count; i++)
-        write_explanation(&json, snapshot, &planned->explanations[i]);
+        why_write_explanation(&json, &names, &planned->explanations[i], workload);
     json_end_array(&json);
 }
 
@@ -189,7 +126,7 @@ static void explain(struct turn *turn, struct cache_workload *workload, const st
     }
     struct buffer body;
     buffer_init(&body, 0);
-    write_body(&body, snapshot, planned, turn->arena);
+    write_body(&body, snapshot, planned, &snapshot->workloads[workload->position], turn->arena);
     uint64_t hash = hash_bytes(14695981039346656037ULL, body.data, body.length);
     if (hash == workload->explanation_hash) {
         buffer_done(&body);

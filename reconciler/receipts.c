@@ -1,14 +1,7 @@
 #include "base/buffer.h"
+#include "base/json_writer.h"
 #include "reconciler/carry_out.h"
-
-// What allows an action to stop a pod; docs/scheduler.md, 6 to 9.
-static const char *const RULES[ACTION_COUNT] = {
-    [ACTION_ALLOCATE] = "",
-    [ACTION_CONSOLIDATION] = "pods that can be placed elsewhere make room for a workload that fits nowhere else",
-    [ACTION_RECLAIM] = "a project within its fair share takes back what another holds above its own",
-    [ACTION_PREEMPT] = "a workload of higher priority goes before others of its project",
-    [ACTION_STALE_GANG_EVICTION] = "a gang below its minimum gives back what it holds",
-};
+#include "simulation/why_writer.h"
 
 static const char *indices_json(const struct cache_pod *pod, struct arena *arena)
 {
@@ -23,6 +16,21 @@ static const char *indices_json(const struct cache_pod *pod, struct arena *arena
     return copy;
 }
 
+static const char *side_json(const struct snapshot *snapshot, const struct plan_receipt_side *side, struct arena *arena)
+{
+    if (side->project == SNAPSHOT_NONE)
+        return NULL;
+    struct buffer text;
+    struct json_writer json;
+    const struct why_names names = {.snapshot = snapshot};
+    buffer_init(&text, 0);
+    json_writer_init(&json, &text, false);
+    why_write_receipt_side(&json, &names, side);
+    const char *copy = arena_strdup(arena, text.data);
+    buffer_done(&text);
+    return copy;
+}
+
 void receipt_add(struct turn *turn, const struct live_snapshot *live, const struct plan_decision *decision)
 {
     const struct cache_pod *pod = live->pods[decision->pod];
@@ -32,7 +40,7 @@ void receipt_add(struct turn *turn, const struct live_snapshot *live, const stru
         .pod_name = arena_strdup(turn->arena, pod->name),
         .time_ms = turn->now_ms,
         .action = scheduler_action_name(decision->action),
-        .rule = RULES[decision->action],
+        .rule = eviction_rule_name(decision->receipt->rule),
         .node_pool_name = live->snapshot.node_pools[decision->node_pool].name,
         .node_name = live->snapshot.nodes[decision->node].name,
         .gpu_milli = pod->gpu_allocated_milli,
@@ -41,6 +49,8 @@ void receipt_add(struct turn *turn, const struct live_snapshot *live, const stru
         .is_moved = decision->moved,
         .lost_ms = decision->lost_ms,
         .sentence = decision->why,
+        .victim_queue_json = side_json(&live->snapshot, &decision->receipt->victim, turn->arena),
+        .beneficiary_queue_json = side_json(&live->snapshot, &decision->receipt->beneficiary, turn->arena),
     };
     turn_add_receipt(turn, &receipt);
 }

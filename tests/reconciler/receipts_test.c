@@ -7,12 +7,15 @@ struct receipt_case {
     int64_t quota_a, quota_b;
     const char *winner_project;
     int winner_priority;
-    const char *want; // action, gives, pod, gets, project, GPUs, devices, lost seconds
+    const char *want;         // action, gives, pod, gets, project, GPUs, devices, lost seconds
+    const char *want_numbers; // rule, what the giver held before and after, what the getter deserves and held
 };
 
 static const struct receipt_case CASES[] = {
-    {"an owner takes back what was lent", 0, 2, "team-b", 50, "reclaim loser loser-0-0 winner team-b 2000 [0,1] 60"},
-    {"priority inside a project", 2, 2, "team-a", 75, "preempt loser loser-0-0 winner team-a 2000 [0,1] 60"},
+    {"an owner takes back what was lent", 0, 2, "team-b", 50, "reclaim loser loser-0-0 winner team-b 2000 [0,1] 60",
+     "AboveShare [\"team-a\",2,0] [\"team-b\",2,0,2]"},
+    {"priority inside a project", 2, 2, "team-a", 75, "preempt loser loser-0-0 winner team-a 2000 [0,1] 60",
+     "HigherPriority [\"team-a\",2,2] [\"team-a\",2,2,2]"},
 };
 
 static void test_eviction(const struct receipt_case *c)
@@ -25,10 +28,8 @@ static void test_eviction(const struct receipt_case *c)
     live_run(&live);
     check_int(live_number(&live, "SELECT count(*) FROM receipts"), 0, "%s: nobody has lost anything", c->name);
     live_advance(&live, 60000);
-    live_submit(&live, &(struct live_spec){.name = "winner",
-                                           .project = c->winner_project,
-                                           .gpus = 2,
-                                           .priority = c->winner_priority});
+    live_submit(&live, &(struct live_spec){
+                           .name = "winner", .project = c->winner_project, .gpus = 2, .priority = c->winner_priority});
     live_run(&live);
     check_int(live_number(&live, "SELECT count(*) FROM receipts"), 1, "%s: one receipt", c->name);
     check_text(live_text(&live, "SELECT r.action || ' ' || w.name || ' ' || r.pod_name || ' ' || r.beneficiary_name ||"
@@ -40,6 +41,11 @@ static void test_eviction(const struct receipt_case *c)
                                  " b.uuid = r.beneficiary_uuid AND r.sentence <> '' AND r.rule <> '' AND"
                                  " r.node_name = 'node0' AND r.node_pool_name = 'default'"),
               1, "%s: the rest of it", c->name);
+    check_text(live_text(&live,
+                         "SELECT rule || ' ' || json_extract(victim_queue_json, '$.project', '$.allocatedBefore',"
+                         " '$.allocatedAfter') || ' ' || json_extract(beneficiary_queue_json, '$.project',"
+                         " '$.deserved', '$.allocatedBefore', '$.allocatedAfter') FROM receipts"),
+               c->want_numbers, "%s: both sides' numbers", c->name);
     live_close(&live);
 }
 
