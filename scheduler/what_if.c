@@ -1,10 +1,9 @@
 #include "scheduler/what_if.h"
 
 #include "base/arena.h"
+#include "base/timestamp.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/what_if_answer.h"
-
-#include <string.h>
+#include "scheduler/what_if_inquiry.h"
 
 const char *what_if_verdict_name(enum what_if_verdict verdict)
 {
@@ -19,6 +18,28 @@ const char *what_if_fix_kind_name(enum what_if_fix_kind kind)
     return NAMES[kind];
 }
 
+static int plan(struct what_if_inquiry *inquiry, const struct snapshot *snapshot, struct arena *arena,
+                const struct plan **out_plan, struct error *err)
+{
+    struct plan *planned;
+    inquiry->plan_count++;
+    if (scheduler_plan(snapshot, arena, &planned, err) < 0)
+        return -1;
+    *out_plan = planned;
+    return 0;
+}
+
+int what_if_try(struct what_if_inquiry *inquiry, const struct what_if_change *change, struct arena *arena,
+                struct what_if_trial *out_trial, struct error *err)
+{
+    struct snapshot *copy;
+    *out_trial = (struct what_if_trial){.is_new = inquiry->question->workload != NULL};
+    if (what_if_apply(inquiry->snapshot, inquiry->question, change, arena, &copy, &out_trial->workload, err) < 0)
+        return -1;
+    out_trial->snapshot = copy;
+    return plan(inquiry, copy, arena, &out_trial->plan, err);
+}
+
 static const char *find_reason(const struct plan_workload *planned)
 {
     for (size_t i = 1; i < planned->explanation_count; i++) {
@@ -29,47 +50,105 @@ static const char *find_reason(const struct plan_workload *planned)
 }
 
 // Numbers of the workload's project and department before and with it.
-static void compare_queues(const struct snapshot *snapshot, const struct plan *before,
-                           const struct what_if_trial *trial, struct what_if_answer *answer)
+static int compare_queues(struct what_if_inquiry *inquiry, const struct what_if_trial *trial,
+                          struct what_if_answer *answer, struct error *err)
 {
     const struct snapshot_workload *workload = &trial->snapshot->workloads[trial->workload];
-    const size_t pools = snapshot->node_pool_count;
+    const size_t pools = inquiry->snapshot->node_pool_count;
+    const struct snapshot *without = inquiry->snapshot;
+    const struct plan *before;
+    if (!trial->is_new)
+        without = what_if_without(inquiry->snapshot, trial->workload, &inquiry->scratch);
+    if (plan(inquiry, without, &inquiry->scratch, &before, err) < 0)
+        return -1;
     answer->queue_node_pool = answer->node_pool != SNAPSHOT_NONE ? answer->node_pool : workload->node_pools[0];
     answer->project = workload->project;
-    answer->department = snapshot->projects[workload->project].department;
+    answer->department = inquiry->snapshot->projects[workload->project].department;
     const size_t project = answer->project * pools + answer->queue_node_pool;
     const size_t department = answer->department * pools + answer->queue_node_pool;
     answer->project_before = before->projects[project];
     answer->project_with = trial->plan->projects[project];
     answer->department_before = before->departments[department];
     answer->department_with = trial->plan->departments[department];
-}
-
-static int plan_trial(struct what_if_trial *trial, struct arena *arena, struct error *err)
-{
-    struct plan *plan;
-    if (scheduler_plan(trial->snapshot, arena, &plan, err) < 0)
-        return -1;
-    trial->plan = plan;
+    arena_clear(&inquiry->scratch);
     return 0;
 }
 
-int scheduler_what_if(const struct snapshot *snapshot, const struct what_if_question *question, struct arena *arena,
-                      struct what_if_answer **out_answer, struct error *err)
+// Whether it waits even with the cluster to itself: then out_why says what is lacking.
+static int find_never(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, bool *out_never,
+                      const char **out_why, struct error *err)
 {
-    struct what_if_trial trial = {.is_new = question->workload != NULL};
-    struct what_if_answer *answer = arena_alloc(arena, sizeof *answer);
-    struct snapshot *copy;
-    struct plan *before;
-    if (what_if_apply(snapshot, question, NULL, arena, &copy, &trial.workload, err) < 0 ||
-        scheduler_plan(snapshot, arena, &before, err) < 0)
+    struct what_if_trial alone = {.snapshot = what_if_alone(asked->snapshot, asked->workload, &inquiry->scratch)};
+    if (plan(inquiry, alone.snapshot, &inquiry->scratch, &alone.plan, err) < 0)
         return -1;
-    trial.snapshot = copy;
-    if (plan_trial(&trial, arena, err) < 0)
+    const struct what_if_outcome outcome = what_if_read(&alone, &inquiry->scratch);
+    *out_never = outcome.verdict == WHAT_IF_WAITS;
+    *out_why = arena_strdup(inquiry->arena, outcome.sentence);
+    arena_clear(&inquiry->scratch);
+    return 0;
+}
+
+// Whether it starts at that time if nothing else changes.
+static int starts_at(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, int64_t time_ms,
+                     bool *out_starts, struct error *err)
+{
+    struct snapshot *later = arena_alloc(&inquiry->scratch, sizeof *later);
+    struct what_if_trial trial = *asked;
+    *later = *asked->snapshot;
+    later->now_ms = time_ms;
+    trial.snapshot = later;
+    if (plan(inquiry, later, &inquiry->scratch, &trial.plan, err) < 0)
         return -1;
-    const struct plan_workload *planned = &trial.plan->workloads[trial.workload];
-    const struct what_if_outcome outcome = what_if_read(&trial, arena);
-    answer->plan_count = 2;
+    *out_starts = what_if_read(&trial, &inquiry->scratch).verdict != WHAT_IF_WAITS;
+    arena_clear(&inquiry->scratch);
+    return 0;
+}
+
+static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, struct what_if_answer *answer,
+                    struct error *err)
+{
+    struct arena *arena = inquiry->arena;
+    answer->forecast = plan_forecast_of(&asked->plan->workloads[asked->workload], arena);
+    if (answer->verdict == WHAT_IF_STARTS) {
+        answer->forecast = (struct plan_forecast){
+            FORECAST_NOW, SNAPSHOT_TIME_NONE, "Starts in the next cycle; what others submit before may change that"};
+    }
+    if (answer->verdict != WHAT_IF_WAITS || asked->plan->workloads[asked->workload].explanation_count == 0)
+        return 0;
+    bool is_never;
+    const char *why;
+    if (find_never(inquiry, asked, &is_never, &why, err) < 0)
+        return -1;
+    if (is_never) {
+        answer->forecast =
+            (struct plan_forecast){FORECAST_NEVER, SNAPSHOT_TIME_NONE,
+                                   arena_printf(arena, "Not as asked, not even with all others gone: %s", why)};
+        return 0;
+    }
+    if (answer->forecast.kind != FORECAST_RULE)
+        return 0;
+    bool starts;
+    char text[TIMESTAMP_SIZE];
+    if (starts_at(inquiry, asked, answer->forecast.at_ms, &starts, err) < 0)
+        return -1;
+    timestamp_format(answer->forecast.at_ms, text);
+    if (starts)
+        answer->forecast.sentence = arena_printf(
+            arena, "Gets its place at %s if nothing else changes: the rule that stands in the way ends then", text);
+    else
+        answer->forecast = (struct plan_forecast){
+            FORECAST_UNKNOWN, SNAPSHOT_TIME_NONE,
+            arena_printf(arena, "Hangs on what others free or give up; what ends at %s alone does not start it", text)};
+    return 0;
+}
+
+static int answer_question(struct what_if_inquiry *inquiry, struct what_if_answer *answer, struct error *err)
+{
+    struct what_if_trial asked;
+    if (what_if_try(inquiry, NULL, inquiry->arena, &asked, err) < 0)
+        return -1;
+    const struct plan_workload *planned = &asked.plan->workloads[asked.workload];
+    const struct what_if_outcome outcome = what_if_read(&asked, inquiry->arena);
     answer->verdict = outcome.verdict;
     answer->sentence = outcome.sentence;
     answer->node_pool = outcome.node_pool;
@@ -77,15 +156,31 @@ int scheduler_what_if(const struct snapshot *snapshot, const struct what_if_ques
     answer->node_count = outcome.node_count;
     answer->displaced = outcome.displaced;
     answer->displaced_count = outcome.displaced_count;
-    answer->forecast = plan_forecast_of(planned, arena);
+    inquiry->asked = &asked;
     if (outcome.verdict == WHAT_IF_WAITS) {
         answer->reason = find_reason(planned);
         answer->explanations = planned->explanations;
         answer->explanation_count = planned->explanation_count;
     } else {
-        answer->could_lose_to = what_if_could_lose_to(&trial, outcome.node_pool, arena);
+        answer->could_lose_to = what_if_could_lose_to(&asked, outcome.node_pool, inquiry->arena);
     }
-    compare_queues(snapshot, before, &trial, answer);
-    *out_answer = answer;
-    return 0;
+    if (compare_queues(inquiry, &asked, answer, err) < 0 || forecast(inquiry, &asked, answer, err) < 0)
+        return -1;
+    if (outcome.verdict != WHAT_IF_WAITS || !inquiry->question->wants_fixes || planned->node_pool != SNAPSHOT_NONE)
+        return 0;
+    return what_if_find_fixes(inquiry, answer, err);
+}
+
+int scheduler_what_if(const struct snapshot *snapshot, const struct what_if_question *question, struct arena *arena,
+                      struct what_if_answer **out_answer, struct error *err)
+{
+    struct what_if_answer *answer = arena_alloc(arena, sizeof *answer);
+    struct what_if_inquiry inquiry = {.snapshot = snapshot, .question = question, .arena = arena, .answer = answer};
+    arena_init(&inquiry.scratch);
+    const int rc = answer_question(&inquiry, answer, err);
+    arena_done(&inquiry.scratch);
+    answer->plan_count = inquiry.plan_count;
+    if (rc == 0)
+        *out_answer = answer;
+    return rc;
 }

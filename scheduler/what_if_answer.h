@@ -21,6 +21,10 @@ struct what_if_outcome {
     int64_t displaced_milli; // without those that are moved only
 };
 
+// The snapshot without the workload, and with no other; copies share everything else.
+const struct snapshot *what_if_without(const struct snapshot *snapshot, uint32_t workload, struct arena *arena);
+const struct snapshot *what_if_alone(const struct snapshot *snapshot, uint32_t workload, struct arena *arena);
+
 // What the plan does for the workload; texts and lists are the arena's.
 struct what_if_outcome what_if_read(const struct what_if_trial *trial, struct arena *arena);
 // Who could take it back, once it runs. queue numbers are those with it.

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/error.h"
-#include "scheduler/what_if.h"
+#include "scheduler/what_if_answer.h"
 
 #include <string.h>
 
@@ -195,4 +195,47 @@ int what_if_apply(const struct snapshot *snapshot, const struct what_if_question
     *out_snapshot = copy;
     *out_workload = workload;
     return 0;
+}
+
+const struct snapshot *what_if_without(const struct snapshot *snapshot, uint32_t workload, struct arena *arena)
+{
+    struct snapshot *copy = arena_alloc(arena, sizeof *copy);
+    struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count, sizeof *workloads);
+    struct snapshot_pod *pods = arena_array(arena, snapshot->pod_count, sizeof *pods);
+    *copy = *snapshot;
+    copy->workload_count = copy->pod_count = 0;
+    for (uint32_t i = 0; i < snapshot->workload_count; i++) {
+        const struct snapshot_workload *kept = &snapshot->workloads[i];
+        if (i == workload)
+            continue;
+        workloads[copy->workload_count] = *kept;
+        workloads[copy->workload_count].first_pod = (uint32_t)copy->pod_count;
+        for (uint32_t p = 0; p < kept->pod_count; p++) {
+            pods[copy->pod_count] = snapshot->pods[kept->first_pod + p];
+            pods[copy->pod_count++].workload = (uint32_t)copy->workload_count;
+        }
+        copy->workload_count++;
+    }
+    copy->workloads = workloads;
+    copy->pods = pods;
+    return copy;
+}
+
+const struct snapshot *what_if_alone(const struct snapshot *snapshot, uint32_t workload, struct arena *arena)
+{
+    struct snapshot *copy = arena_alloc(arena, sizeof *copy);
+    struct snapshot_workload *own = arena_alloc(arena, sizeof *own);
+    *copy = *snapshot;
+    *own = snapshot->workloads[workload];
+    struct snapshot_pod *pods = arena_array(arena, own->pod_count, sizeof *pods);
+    for (uint32_t p = 0; p < own->pod_count; p++) {
+        pods[p] = snapshot->pods[own->first_pod + p];
+        pods[p].workload = 0;
+    }
+    own->first_pod = 0;
+    copy->workloads = own;
+    copy->workload_count = 1;
+    copy->pods = pods;
+    copy->pod_count = own->pod_count;
+    return copy;
 }
