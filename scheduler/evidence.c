@@ -162,6 +162,11 @@ static const char *word_share(struct arena *arena, const struct search *search, 
                         cycle_queue(search->pool, search->workload)->name);
 }
 
+static const char *is_or_are(enum resource r, int64_t amount)
+{
+    return r == RESOURCE_MEMORY || amount == 1000 ? "is" : "are";
+}
+
 static const char *word_holding(struct arena *arena, const struct queue *queue, enum resource r,
                                 const struct plan_evidence *evidence, const struct holding *holding)
 {
@@ -174,14 +179,17 @@ static const char *word_holding(struct arena *arena, const struct queue *queue, 
                             explain_number(arena, r, holding->reclaimable), explain_amount(arena, r, holding->held),
                             queue->name);
     case EVIDENCE_PROTECTED:
-        return arena_printf(arena, "%s of %s are protected by their minimum run time, the first until %s",
-                            explain_amount(arena, r, holding->protected), queue->name, text);
+        return arena_printf(arena, "%s of %s %s protected by minimum run times, the first until %s",
+                            explain_amount(arena, r, holding->protected), queue->name, is_or_are(r, holding->protected),
+                            text);
     case EVIDENCE_HIGHER_PRIORITY:
-        return arena_printf(arena, "%s of %s are held by work of at least the same priority",
-                            explain_amount(arena, r, holding->higher_priority), queue->name);
+        return arena_printf(arena, "%s of %s %s held by work of at least the same priority",
+                            explain_amount(arena, r, holding->higher_priority), queue->name,
+                            is_or_are(r, holding->higher_priority));
     default:
-        return arena_printf(arena, "%s of %s are held by non-preemptible work",
-                            explain_amount(arena, r, holding->non_preemptible), queue->name);
+        return arena_printf(arena, "%s of %s %s held by non-preemptible work",
+                            explain_amount(arena, r, holding->non_preemptible), queue->name,
+                            is_or_are(r, holding->non_preemptible));
     }
 }
 

@@ -24,7 +24,7 @@ struct division {
     int64_t *shares;   // of the round
     wide *wide_shares; // before scaling
     int64_t left;
-    uint32_t round;      // of the rank
+    uint32_t round;     // of the rank
     int64_t weight_sum; // of those that take part in it
 };
 

@@ -24,20 +24,15 @@ static const char *const EXPLANATION_NAMES[EXPLANATION_CODE_COUNT] = {
 };
 
 static const char *const EVICTION_RULE_NAMES[EVICTION_RULE_COUNT] = {
-    [EVICTION_ABOVE_SHARE] = "AboveShare",
-    [EVICTION_OWED_QUOTA] = "OwedQuota",
-    [EVICTION_HIGHER_PRIORITY] = "HigherPriority",
-    [EVICTION_MOVED] = "Moved",
+    [EVICTION_ABOVE_SHARE] = "AboveShare",         [EVICTION_OWED_QUOTA] = "OwedQuota",
+    [EVICTION_HIGHER_PRIORITY] = "HigherPriority", [EVICTION_MOVED] = "Moved",
     [EVICTION_STALE_GANG] = "StaleGang",
 };
 
 static const char *const EVIDENCE_NAMES[EVIDENCE_CODE_COUNT] = {
-    [EVIDENCE_WITHIN_QUOTA] = "WithinQuota",
-    [EVIDENCE_WITHIN_FAIR_SHARE] = "WithinFairShare",
-    [EVIDENCE_NON_PREEMPTIBLE] = "NonPreemptible",
-    [EVIDENCE_PROTECTED] = "ProtectedByMinRunTime",
-    [EVIDENCE_HIGHER_PRIORITY] = "HigherPriority",
-    [EVIDENCE_TOPOLOGY_OR_NODE] = "TopologyOrNode",
+    [EVIDENCE_WITHIN_QUOTA] = "WithinQuota",       [EVIDENCE_WITHIN_FAIR_SHARE] = "WithinFairShare",
+    [EVIDENCE_NON_PREEMPTIBLE] = "NonPreemptible", [EVIDENCE_PROTECTED] = "ProtectedByMinRunTime",
+    [EVIDENCE_HIGHER_PRIORITY] = "HigherPriority", [EVIDENCE_TOPOLOGY_OR_NODE] = "TopologyOrNode",
 };
 
 const char *plan_verb_name(enum plan_verb verb)

@@ -39,15 +39,22 @@ struct share_recorder *share_log_level(struct share_log *log, const struct pool 
     return &log->recorder;
 }
 
-static const char *word_deserved(const struct share_log *log, const struct share_node *node)
+static const char *word_deserved(const struct share_log *log, const struct share_node *node,
+                                 const struct share_term *term)
 {
     const enum resource r = log->resource;
     const char *asks = explain_number(log->arena, r, node->requested);
     const char *cap = node->limit < node->requested
                           ? arena_printf(log->arena, ", limit %s", explain_number(log->arena, r, node->limit))
                           : "";
+    if (node->deserved == QUANTITY_UNLIMITED && term->given < term->want)
+        return arena_printf(log->arena, "Deserves what it asks for, %s%s, and there %s %s", asks, cap,
+                            term->of == 1000 ? "is" : "are", explain_number(log->arena, r, term->of));
     if (node->deserved == QUANTITY_UNLIMITED)
         return arena_printf(log->arena, "Deserves what it asks for, %s%s",
+                            explain_amount(log->arena, r, node->requested), cap);
+    if (node->deserved == 0)
+        return arena_printf(log->arena, "Deserves none and asks for %s%s",
                             explain_amount(log->arena, r, node->requested), cap);
     return arena_printf(log->arena, "Deserves %s and asks for %s%s", explain_amount(log->arena, r, node->deserved),
                         asks, cap);
@@ -74,7 +81,7 @@ static const char *word_over_quota(const struct share_log *log, const struct sha
 static const char *word_term(const struct share_log *log, const struct share_node *node, const struct share_term *term)
 {
     if (term->rule == SHARE_RULE_DESERVED)
-        return word_deserved(log, node);
+        return word_deserved(log, node, term);
     if (term->rule == SHARE_RULE_OVER_QUOTA)
         return word_over_quota(log, term);
     return arena_printf(log->arena, "Number %u in the order of what rounding cut off, with %s left", term->round,

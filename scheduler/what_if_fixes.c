@@ -274,11 +274,10 @@ static int64_t at_least(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-// The largest quota that is tried: what is held, and all that is asked for.
+// What is held, and all that is asked for: no more can be needed.
 static int64_t enough(const struct plan_queue *queue, int64_t asked)
 {
-    const int64_t held = at_least(queue->allocated.of[RESOURCE_GPU], queue->allocated_non_preemptible.of[RESOURCE_GPU]);
-    return at_least(queue->deserved.of[RESOURCE_GPU], whole_gpus(held + asked));
+    return whole_gpus(queue->allocated.of[RESOURCE_GPU] + asked);
 }
 
 static bool is_over_limit(const struct what_if_inquiry *inquiry, enum queue_kind kind, uint32_t node_pool)
@@ -302,8 +301,10 @@ static void set_quota(struct what_if_inquiry *inquiry, struct what_if_change *ch
     const bool is_project = kind == QUEUE_KIND_PROJECT;
     const struct plan_queue *queue = is_project ? &answer->project_with : &answer->department_with;
     int64_t limit = queue->limit.of[RESOURCE_GPU];
-    if (limit < (is_over_limit(inquiry, kind, change->node_pool) ? most : deserved))
-        limit = is_over_limit(inquiry, kind, change->node_pool) ? most : deserved;
+    if (is_over_limit(inquiry, kind, change->node_pool))
+        limit = at_least(limit, most);
+    if (deserved != QUANTITY_UNLIMITED && deserved > queue->deserved.of[RESOURCE_GPU])
+        limit = at_least(limit, deserved);
     *(is_project ? &change->project_deserved : &change->department_deserved) = deserved;
     *(is_project ? &change->project_limit : &change->department_limit) = limit;
     *(is_project ? &change->changes_project : &change->changes_department) = true;
@@ -315,14 +316,18 @@ static int shrink_quota(struct what_if_inquiry *inquiry, enum queue_kind kind, i
 {
     const struct what_if_answer *answer = inquiry->answer;
     const struct plan_queue *queue = kind == QUEUE_KIND_PROJECT ? &answer->project_with : &answer->department_with;
-    int64_t works = most / GPU_MILLI_PER_DEVICE, fails = queue->deserved.of[RESOURCE_GPU] / GPU_MILLI_PER_DEVICE -
-                                                         is_over_limit(inquiry, kind, best->fix.change.node_pool);
+    const int64_t deserved = queue->deserved.of[RESOURCE_GPU];
+    if (deserved == QUANTITY_UNLIMITED || deserved >= most)
+        return 0;
+    // With a limit or the department out of the way the quota it has may do.
+    const bool may_stay = is_over_limit(inquiry, kind, best->fix.change.node_pool) ||
+                          (kind == QUEUE_KIND_PROJECT && best->fix.change.changes_department);
+    int64_t works = most / GPU_MILLI_PER_DEVICE, fails = deserved / GPU_MILLI_PER_DEVICE - may_stay;
     for (unsigned tries = 0; tries < MOST_QUOTAS - 2 && works - fails > 1; tries++) {
         const int64_t middle = fails + (works - fails) / 2;
         struct what_if_change change = best->fix.change;
         struct tried tried;
-        set_quota(inquiry, &change, kind, at_least(middle * GPU_MILLI_PER_DEVICE, queue->deserved.of[RESOURCE_GPU]),
-                  most);
+        set_quota(inquiry, &change, kind, at_least(middle * GPU_MILLI_PER_DEVICE, deserved), most);
         if (try_change(inquiry, change, &tried, err) < 0)
             return -1;
         if (tried.starts) {
@@ -371,33 +376,47 @@ static void word_quotas(struct what_if_inquiry *inquiry, struct what_if_fix *fix
         arena_printf(arena, "What %s is owed, others can only borrow", snapshot->projects[change->project].name);
 }
 
+static void drop_what_stays(const struct what_if_answer *answer, struct what_if_change *change)
+{
+    const struct plan_queue *project = &answer->project_with, *department = &answer->department_with;
+    if (change->project_deserved == project->deserved.of[RESOURCE_GPU] &&
+        change->project_limit == project->limit.of[RESOURCE_GPU])
+        change->changes_project = false;
+    if (change->department_deserved == department->deserved.of[RESOURCE_GPU] &&
+        change->department_limit == department->limit.of[RESOURCE_GPU])
+        change->changes_department = false;
+}
+
 static int try_quota(struct what_if_inquiry *inquiry, struct tried *out_best, struct error *err)
 {
     const struct what_if_answer *answer = inquiry->answer;
     const int64_t asked = asked_milli(inquiry);
-    if (asked == 0 || answer->project_with.deserved.of[RESOURCE_GPU] == QUANTITY_UNLIMITED)
-        return 0;
     const int64_t project_most = enough(&answer->project_with, asked);
-    const int64_t department_most = answer->department_with.deserved.of[RESOURCE_GPU] == QUANTITY_UNLIMITED
-                                        ? QUANTITY_UNLIMITED
-                                        : enough(&answer->department_with, asked);
+    const int64_t department_most = enough(&answer->department_with, asked);
     struct what_if_change change = {.kind = FIX_MORE_QUOTA,
                                     .node_pool = answer->queue_node_pool,
                                     .project = answer->project,
                                     .department = answer->department};
-    set_quota(inquiry, &change, QUEUE_KIND_PROJECT, project_most, project_most);
+    if (asked == 0)
+        return 0;
+    set_quota(inquiry, &change, QUEUE_KIND_PROJECT,
+              at_least(project_most, answer->project_with.deserved.of[RESOURCE_GPU]), project_most);
     if (try_change(inquiry, change, out_best, err) < 0)
         return -1;
     if (!out_best->starts && inquiry->snapshot->settings.full_hierarchy_fairness) {
-        set_quota(inquiry, &change, QUEUE_KIND_DEPARTMENT, department_most, enough(&answer->department_with, asked));
+        set_quota(inquiry, &change, QUEUE_KIND_DEPARTMENT,
+                  at_least(department_most, answer->department_with.deserved.of[RESOURCE_GPU]), department_most);
         if (try_change(inquiry, change, out_best, err) < 0)
             return -1;
     }
-    if (!out_best->starts || shrink_quota(inquiry, QUEUE_KIND_PROJECT, project_most, out_best, err) < 0)
-        return out_best->starts ? -1 : 0;
-    if (out_best->fix.change.changes_department && department_most != QUANTITY_UNLIMITED &&
+    if (!out_best->starts)
+        return 0;
+    if (shrink_quota(inquiry, QUEUE_KIND_PROJECT, project_most, out_best, err) < 0)
+        return -1;
+    if (out_best->fix.change.changes_department &&
         shrink_quota(inquiry, QUEUE_KIND_DEPARTMENT, department_most, out_best, err) < 0)
         return -1;
+    drop_what_stays(answer, &out_best->fix.change);
     word_quotas(inquiry, &out_best->fix);
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "simulation/simulate.h"
 
 #include "base/error.h"
+#include "simulation/questions.h"
 #include "simulation/simulate_output.h"
 #include "simulation/simulation.h"
 #include "simulation/snapshot_reader.h"
@@ -18,13 +19,22 @@ enum {
 };
 
 static const char HELP[] =
-    "Usage: prorata simulate FILE|- [--cycles N] [--pretty]\n"
+    "Usage: prorata simulate FILE|- [--cycles N] [--explain] [--pretty]\n"
+    "       prorata simulate FILE|- [--what-if WORKLOAD] [--fairshare POOL [--resource R]] [--queue POOL] [--pretty]\n"
     "\n"
     "Reads a snapshot of a cluster (JSON, see docs/snapshot.md; - is standard input), runs scheduling\n"
     "cycles over it, and prints what was decided and why, as JSON.\n"
     "\n"
     "  -n, --cycles N   how many cycles, 1 to 1000000 (default 1). Between cycles time stands still and the\n"
     "                   cluster obeys at once: what was bound runs, what was evicted is pending again\n"
+    "      --explain    with the evidence behind each explanation and a receipt for each eviction\n"
+    "      --what-if WORKLOAD\n"
+    "                   no cycles: what would happen if the workload in this file (JSON, an entry of a snapshot's\n"
+    "                   workloads) were submitted now; or the name of one that waits in the snapshot\n"
+    "      --fairshare POOL\n"
+    "                   no cycles: how the fair shares of the node pool come about\n"
+    "      --resource R of which resource: gpu (default), cpu, memory\n"
+    "      --queue POOL no cycles: in which order the workloads that wait for the node pool are tried, and why\n"
     "      --pretty     indent the output\n"
     "  -h, --help       this text\n"
     "\n"
@@ -35,6 +45,8 @@ static const char HELP[] =
 struct simulate_options {
     const char *path;
     int64_t cycles;
+    struct question_options questions;
+    bool explain;
     bool pretty;
     bool help;
 };
@@ -51,9 +63,29 @@ static int parse_cycles(const char *text, int64_t *out_cycles, struct error *err
     return 0;
 }
 
+static void note_option(struct simulate_options *options, int option)
+{
+    options->explain |= option == 'e';
+    options->pretty |= option == 'p';
+    options->help |= option == 'h';
+    if (option == 'w')
+        options->questions.what_if = optarg;
+    if (option == 'f')
+        options->questions.fair_share = optarg;
+    if (option == 'r')
+        options->questions.resource = optarg;
+    if (option == 'q')
+        options->questions.queue = optarg;
+}
+
 static int parse_options(int argc, char **argv, struct simulate_options *out_options, struct error *err)
 {
     static const struct option OPTIONS[] = {{"cycles", required_argument, NULL, 'n'},
+                                            {"explain", no_argument, NULL, 'e'},
+                                            {"what-if", required_argument, NULL, 'w'},
+                                            {"fairshare", required_argument, NULL, 'f'},
+                                            {"resource", required_argument, NULL, 'r'},
+                                            {"queue", required_argument, NULL, 'q'},
                                             {"pretty", no_argument, NULL, 'p'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
@@ -68,8 +100,7 @@ static int parse_options(int argc, char **argv, struct simulate_options *out_opt
         if (option == '?')
             return error_set(err, ERROR_INVALID, "%.100s: unknown option; try prorata simulate --help",
                              argv[optind - 1]);
-        options.pretty |= option == 'p';
-        options.help |= option == 'h';
+        note_option(&options, option);
     }
     if (!options.help && optind + 1 != argc)
         return error_set(err, ERROR_INVALID, "one FILE or - is needed; try prorata simulate --help");
@@ -99,7 +130,7 @@ static int run_cycles(struct simulation *simulation, const struct simulate_optio
     for (int64_t cycle = 1; cycle <= options->cycles; cycle++) {
         if (simulation_plan(simulation, &plan, err) < 0)
             return -1;
-        simulate_write_cycle(&json, &simulation->snapshot, plan, cycle);
+        (options->explain ? simulate_explain_cycle : simulate_write_cycle)(&json, &simulation->snapshot, plan, cycle);
         simulation_advance(simulation, plan);
         if (flush_output(out, err) < 0)
             return -1;
@@ -114,6 +145,19 @@ static int run_cycles(struct simulation *simulation, const struct simulate_optio
     if (flush_output(out, err) < 0)
         return -1;
     return fflush(stdout) == 0 ? 0 : error_set(err, ERROR_INTERNAL, "standard output: %s", strerror(errno));
+}
+
+static int answer_questions(const struct simulate_options *options, struct error *err)
+{
+    struct buffer out;
+    buffer_init(&out, 0);
+    int rc = questions_answer(options->path, &options->questions, options->pretty, &out, err);
+    if (rc == 0)
+        rc = flush_output(&out, err);
+    if (rc == 0 && fflush(stdout) != 0)
+        rc = error_set(err, ERROR_INTERNAL, "standard output: %s", strerror(errno));
+    buffer_done(&out);
+    return rc;
 }
 
 static int simulate_file(const struct simulate_options *options, struct error *err)
@@ -142,7 +186,7 @@ int simulate_main(int argc, char **argv)
     if (parse_options(argc, argv, &options, &err) == 0) {
         if (options.help)
             return fputs(HELP, stdout) < 0 ? EXIT_WRITE : 0;
-        if (simulate_file(&options, &err) == 0)
+        if ((questions_are_asked(&options.questions) ? answer_questions : simulate_file)(&options, &err) == 0)
             return 0;
     }
     fprintf(stderr, "prorata simulate: %s\n", err.message);

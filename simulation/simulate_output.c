@@ -1,6 +1,7 @@
 #include "simulation/simulate_output.h"
 
 #include "base/arena.h"
+#include "simulation/why_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static const char *node_name(const struct snapshot *snapshot, uint32_t node)
 }
 
 static void write_decision(struct json_writer *json, const struct snapshot *snapshot,
-                           const struct plan_decision *decision)
+                           const struct plan_decision *decision, bool explains)
 {
     json_begin_object(json);
     json_text(json, "action", scheduler_action_name(decision->action));
@@ -38,6 +39,13 @@ static void write_decision(struct json_writer *json, const struct snapshot *snap
     if (decision->beneficiary != SNAPSHOT_NONE)
         json_text(json, "for", snapshot->workloads[decision->beneficiary].name);
     json_text(json, "why", decision->why);
+    if (explains && decision->receipt) {
+        const struct why_names names = {.snapshot = snapshot};
+        json_key(json, "receipt");
+        json_begin_object(json);
+        why_write_receipt(json, &names, decision);
+        json_end_object(json);
+    }
     json_end_object(json);
 }
 
@@ -71,20 +79,38 @@ static void write_nodes(struct json_writer *json, const struct snapshot *snapsho
     json_end_array(json);
 }
 
-static void write_workload(struct json_writer *json, const char *name, const struct plan_workload *workload)
+static void write_forecast(struct json_writer *json, const struct plan_workload *workload)
 {
+    struct arena arena;
+    arena_init(&arena);
+    const struct plan_forecast forecast = plan_forecast_of(workload, &arena);
+    json_key(json, "forecast");
+    why_write_forecast(json, &forecast);
+    arena_done(&arena);
+}
+
+static void write_workload(struct json_writer *json, const struct snapshot *snapshot, size_t index,
+                           const struct plan_workload *workload, bool explains)
+{
+    const struct why_names names = {.snapshot = snapshot};
     json_begin_object(json);
-    json_text(json, "name", name);
+    json_text(json, "name", snapshot->workloads[index].name);
     json_text(json, "status", snapshot_pod_status_name(workload->status));
     json_key(json, "explanation");
     json_begin_array(json);
     for (size_t i = 0; i < workload->explanation_count; i++) {
+        if (explains) {
+            why_write_explanation(json, &names, &workload->explanations[i], &snapshot->workloads[index]);
+            continue;
+        }
         json_begin_object(json);
         json_text(json, "code", explanation_code_name(workload->explanations[i].code));
         json_text(json, "message", workload->explanations[i].message);
         json_end_object(json);
     }
     json_end_array(json);
+    if (explains && workload->explanation_count > 0)
+        write_forecast(json, workload);
     json_end_object(json);
 }
 
@@ -159,30 +185,48 @@ static void write_queues(struct json_writer *json, const struct snapshot *snapsh
     free(lines);
 }
 
-void simulate_write_decisions(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan)
+static void write_decisions(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
+                            bool explains)
 {
     json_begin_array(json);
     for (size_t i = 0; i < plan->decision_count; i++)
-        write_decision(json, snapshot, &plan->decisions[i]);
+        write_decision(json, snapshot, &plan->decisions[i], explains);
     json_end_array(json);
+}
+
+void simulate_write_decisions(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan)
+{
+    write_decisions(json, snapshot, plan, false);
+}
+
+static void write_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
+                        int64_t cycle, bool explains)
+{
+    json_begin_object(json);
+    json_int(json, "cycle", cycle);
+    json_key(json, "decisions");
+    write_decisions(json, snapshot, plan, explains);
+    write_pods(json, snapshot, plan);
+    json_key(json, "workloads");
+    json_begin_array(json);
+    for (size_t i = 0; i < snapshot->workload_count; i++)
+        write_workload(json, snapshot, i, &plan->workloads[i], explains);
+    json_end_array(json);
+    write_queues(json, snapshot, plan);
+    write_nodes(json, snapshot, plan);
+    json_end_object(json);
 }
 
 void simulate_write_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
                           int64_t cycle)
 {
-    json_begin_object(json);
-    json_int(json, "cycle", cycle);
-    json_key(json, "decisions");
-    simulate_write_decisions(json, snapshot, plan);
-    write_pods(json, snapshot, plan);
-    json_key(json, "workloads");
-    json_begin_array(json);
-    for (size_t i = 0; i < snapshot->workload_count; i++)
-        write_workload(json, snapshot->workloads[i].name, &plan->workloads[i]);
-    json_end_array(json);
-    write_queues(json, snapshot, plan);
-    write_nodes(json, snapshot, plan);
-    json_end_object(json);
+    write_cycle(json, snapshot, plan, cycle, false);
+}
+
+void simulate_explain_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
+                            int64_t cycle)
+{
+    write_cycle(json, snapshot, plan, cycle, true);
 }
 
 void simulate_write_final(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan)

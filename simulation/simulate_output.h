@@ -6,6 +6,9 @@
 // One entry of `cycles`; cycle counts from 1.
 void simulate_write_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
                           int64_t cycle);
+// The same with the evidence behind explanations, forecasts, and receipts of evictions.
+void simulate_explain_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
+                            int64_t cycle);
 // The value of `decisions`, in the order they were taken.
 void simulate_write_decisions(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan);
 // The value of `final`: where pods and nodes stand.

@@ -71,7 +71,7 @@ static int read_all(FILE *file, struct buffer *text, struct error *err)
     return ferror(file) ? error_set(err, ERROR_INVALID, "%s", strerror(errno)) : 0;
 }
 
-int snapshot_read_file(const char *path, struct arena *arena, struct snapshot **out_snapshot, struct error *err)
+int snapshot_load_json(const char *path, struct json_t **out_value, struct error *err)
 {
     int rc = -1;
     bool is_stdin = strcmp(path, "-") == 0;
@@ -81,11 +81,23 @@ int snapshot_read_file(const char *path, struct arena *arena, struct snapshot **
     if (!file)
         error_set(err, ERROR_INVALID, "%s", strerror(errno));
     else if (read_all(file, &text, err) == 0)
-        rc = snapshot_read(text.data ? text.data : "", text.length, arena, out_snapshot, err);
+        rc = json_reader_parse(text.data ? text.data : "", text.length, out_value, err);
     if (rc < 0)
         error_prefix(err, "%.100s: ", is_stdin ? "standard input" : path);
     if (file && !is_stdin)
         fclose(file);
     buffer_done(&text);
+    return rc;
+}
+
+int snapshot_read_file(const char *path, struct arena *arena, struct snapshot **out_snapshot, struct error *err)
+{
+    json_t *value = NULL;
+    if (snapshot_load_json(path, &value, err) < 0)
+        return -1;
+    int rc = snapshot_read_json(value, arena, out_snapshot, err);
+    if (rc < 0)
+        error_prefix(err, "%.100s: ", strcmp(path, "-") == 0 ? "standard input" : path);
+    json_decref(value);
     return rc;
 }

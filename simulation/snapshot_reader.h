@@ -14,7 +14,9 @@ int snapshot_read(const char *text, size_t length, struct arena *arena, struct s
 // The same from a file, "-" being standard input. A file that can't be read is ERROR_INVALID too; every message starts
 // with the file's name.
 int snapshot_read_file(const char *path, struct arena *arena, struct snapshot **out_snapshot, struct error *err);
-// The same from a value that is parsed already: the `snapshot` of a conformance case.
 struct json_t;
+// A file's JSON value, not read any further; the caller owns it.
+int snapshot_load_json(const char *path, struct json_t **out_value, struct error *err);
+// The same from a value that is parsed already: the `snapshot` of a conformance case.
 int snapshot_read_json(const struct json_t *value, struct arena *arena, struct snapshot **out_snapshot,
                        struct error *err);

@@ -16,11 +16,14 @@ static void write_term(struct json_writer *json, const struct why_names *names, 
     json_begin_object(json);
     json_text(json, "rule", share_rule_name(term->rule));
     json_int(json, "rank", term->rank);
-    json_int(json, "round", term->round);
-    json_milli(json, "weight", term->weight_milli);
-    json_milli(json, "weightSum", term->weight_sum_milli);
-    json_int(json, "part", term->part);
-    json_int(json, "partSum", term->part_sum);
+    if (term->rule != SHARE_RULE_DESERVED)
+        json_int(json, "round", term->round);
+    if (term->rule == SHARE_RULE_OVER_QUOTA) {
+        json_milli(json, "weight", term->weight_milli);
+        json_milli(json, "weightSum", term->weight_sum_milli);
+        json_int(json, "part", term->part);
+        json_int(json, "partSum", term->part_sum);
+    }
     why_write_amount(json, "want", tree->resource, term->want);
     why_write_amount(json, "of", tree->resource, term->of);
     why_write_amount(json, "given", tree->resource, term->given);
