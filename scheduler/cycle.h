@@ -60,6 +60,7 @@ struct node {
     struct shared_device *shared;
     size_t shared_count;
     size_t shared_capacity;
+    uint64_t version; // grows with each change of what is free
 };
 
 // Where a pod stands or is promised: its shared devices are indices into the node's.
@@ -194,6 +195,7 @@ struct cycle {
     struct device_table *devices;
     const struct place *start_places; // by pod
     struct topology_cache *topologies;
+    struct fragmentation **fragmentation; // by pool; NULL until it is asked for
     struct nodes_memo nodes_memo;
     enum scheduler_action action; // that is being run
     struct plan_action_counts counts[ACTION_COUNT];

@@ -94,6 +94,7 @@ static void change_shared(struct node *node, const struct pod *pod, const struct
 static void change(struct node *node, const struct pod *pod, const struct place *place, enum standing standing,
                    int sign)
 {
+    node->version++;
     for (enum dimension d = 0; d < DIMENSION_COUNT; d++)
         change_amounts(node, d, pod->request.of[d] * sign, standing);
     if (pod->spec->extended_count > 0)

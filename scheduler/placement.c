@@ -1,5 +1,7 @@
 #include "scheduler/placement.h"
 
+#include "base/arena.h"
+#include "scheduler/fragmentation.h"
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/queue.h"
@@ -20,6 +22,7 @@ struct candidate {
     struct node *node;
     struct node_fit fit;
     int64_t score;
+    int64_t tie; // decides between equal scores
 };
 
 static const char *label_value(const struct snapshot_node *node, const char *key)
@@ -94,19 +97,43 @@ static int64_t spread_score(const struct node *node, enum dimension dimension)
     return (int64_t)((__int128)free * PACK_LIMIT / node->capacity[dimension]);
 }
 
-static int64_t score(const struct pool *pool, const struct request *request, const struct candidate *candidate)
+static int64_t fragmentation_score(struct cycle *cycle, const struct pool *pool, const struct node *node,
+                                   const struct pod *pod)
+{
+    static const int64_t MOST = INT64_C(1) << 39;
+    const int64_t growth = fragmentation_growth(cycle, pool, node, pod);
+    return MOST - (growth < -MOST ? -MOST : growth > MOST ? MOST : growth);
+}
+
+static void score(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct candidate *candidate)
 {
     const struct node *node = candidate->node;
+    const struct request *request = &pod->request;
     int64_t units = candidate->fit.fits_now ? SCORE_AVAILABILITY : 0;
-    if (candidate->fit.joins)
+    if (candidate->fit.joins && pool->spec->gpu_placement != PLACEMENT_FRAGMENTATION)
         units += SCORE_GPU_SHARING;
     if (!request->needs_gpu && node->capacity[DIMENSION_GPU] == 0 && node->mig_gpu_milli == 0)
         units += SCORE_RESOURCE_TYPE;
     const enum dimension dimension = request->needs_gpu ? DIMENSION_GPU : DIMENSION_CPU;
     const enum placement_strategy strategy = request->needs_gpu ? pool->spec->gpu_placement : pool->spec->cpu_placement;
-    const int64_t fine =
-        strategy == PLACEMENT_BINPACK ? pack_score(pool, node, dimension) : spread_score(node, dimension);
-    return units * SCORE_UNIT + fine;
+    int64_t fine = strategy == PLACEMENT_SPREAD ? spread_score(node, dimension) : pack_score(pool, node, dimension);
+    candidate->tie = 0;
+    if (strategy == PLACEMENT_FRAGMENTATION) {
+        candidate->tie = fine;
+        fine = fragmentation_score(cycle, pool, node, pod);
+    }
+    candidate->score = units * SCORE_UNIT + fine;
+}
+
+static struct device_choice choose_devices(struct cycle *cycle, const struct pool *pool, struct node *node,
+                                           const struct pod *pod)
+{
+    const enum placement_strategy strategy = pool->spec->gpu_placement;
+    if (strategy != PLACEMENT_FRAGMENTATION)
+        return shared_device_choose(node, &pod->request, strategy, cycle->arena);
+    uint32_t *devices = arena_array(cycle->arena, pod->request.shared_devices, sizeof *devices);
+    const uint32_t joined = fragmentation_choose(cycle, pool, node, pod, devices);
+    return shared_device_join(node, &pod->request, devices, joined, cycle->arena);
 }
 
 static void place_on(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct candidate *best,
@@ -115,8 +142,7 @@ static void place_on(struct cycle *cycle, const struct pool *pool, struct pod *p
     bool waits = promise_only || !best->fit.fits_now;
     struct place place = {.node = best->node->index};
     if (pod->request.shared_devices > 0) {
-        struct device_choice choice =
-            shared_device_choose(best->node, &pod->request, pool->spec->gpu_placement, cycle->arena);
+        struct device_choice choice = choose_devices(cycle, pool, best->node, pod);
         place = choice.place;
         waits = waits || choice.waits;
     }
@@ -138,7 +164,7 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
         next.fit = node_fit_pod(next.node, pod);
         if (!next.fit.fits || !is_lawful_on(pool, workload, pod, next.node))
             continue;
-        next.score = score(pool, &pod->request, &next);
+        score(cycle, pool, pod, &next);
         if (set->scores)
             next.score += set->scores[next.node->index] * SCORE_UNIT;
         if (affinity != POD_AFFINITY_NONE) {
@@ -147,7 +173,7 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
                 continue;
             next.score += together && domain ? SCORE_POD_AFFINITY * SCORE_UNIT : 0;
         }
-        if (!best.node || next.score > best.score)
+        if (!best.node || next.score > best.score || (next.score == best.score && next.tie > best.tie))
             best = next;
     }
     if (!best.node)

@@ -132,32 +132,41 @@ uint32_t shared_device_count_new(const struct node *node, const struct request *
     return opened > needed ? (uint32_t)opened : needed;
 }
 
+struct device_choice shared_device_join(struct node *node, const struct request *request, uint32_t *devices,
+                                        uint32_t joined, struct arena *arena)
+{
+    const int64_t memory = request_memory_mib(request, node);
+    const uint32_t opened = request->shared_devices - joined;
+    struct device_choice choice = {.waits = opened > node->idle[DIMENSION_GPU]};
+    choice.waits = choice.waits || opened + 1 > node->idle[DIMENSION_PODS];
+    for (uint32_t i = 0; i < joined; i++) {
+        const struct shared_device *device = &node->shared[devices[i]];
+        if (node->gpu_memory_mib - device->allocated_mib < memory || device->allocated_mib == 0)
+            choice.waits = true;
+    }
+    for (uint32_t i = joined; i < request->shared_devices; i++) {
+        devices[i] = shared_device_open(node, arena);
+        // Hold the number while the others are chosen.
+        node->shared[devices[i]].promised++;
+    }
+    for (uint32_t i = joined; i < request->shared_devices; i++)
+        node->shared[devices[i]].promised--;
+    choice.place = (struct place){.node = node->index, .shared_count = request->shared_devices, .shared = devices};
+    return choice;
+}
+
 struct device_choice shared_device_choose(struct node *node, const struct request *request,
                                           enum placement_strategy strategy, struct arena *arena)
 {
     const int64_t memory = request_memory_mib(request, node);
-    const uint32_t opened = shared_device_count_new(node, request, strategy);
+    const uint32_t joined = request->shared_devices - shared_device_count_new(node, request, strategy);
     uint32_t *devices = arena_array(arena, request->shared_devices, sizeof *devices);
-    uint32_t count = 0;
-    struct device_choice choice = {.waits =
-                                       opened > node->idle[DIMENSION_GPU] || opened + 1 > node->idle[DIMENSION_PODS]};
-    const uint32_t joined = request->shared_devices - opened;
-    for (int64_t last = -1; count < joined; count++) {
+    int64_t last = -1;
+    for (uint32_t i = 0; i < joined; i++) {
         last = next_device(node, memory, strategy == PLACEMENT_BINPACK, last);
-        const struct shared_device *device = &node->shared[last];
-        devices[count] = (uint32_t)last;
-        if (node->gpu_memory_mib - device->allocated_mib < memory || device->allocated_mib == 0)
-            choice.waits = true;
+        devices[i] = (uint32_t)last;
     }
-    for (; count < request->shared_devices; count++) {
-        devices[count] = shared_device_open(node, arena);
-        // Hold the number while the others are chosen.
-        node->shared[devices[count]].promised++;
-    }
-    for (uint32_t i = joined; i < count; i++)
-        node->shared[devices[i]].promised--;
-    choice.place = (struct place){.node = node->index, .shared_count = count, .shared = devices};
-    return choice;
+    return shared_device_join(node, request, devices, joined, arena);
 }
 
 bool shared_device_choose_named(struct node *node, const struct pod *pod, struct arena *arena,

@@ -16,6 +16,10 @@ struct device_choice {
     bool waits; // some device has no idle memory, stands only as a promise, or is still to be released
 };
 
+// Joins the devices in the list, which has room for all of the request's, and opens new ones for the rest, under the
+// smallest numbers that name none on the node. The list belongs to the place afterwards.
+struct device_choice shared_device_join(struct node *node, const struct request *request, uint32_t *devices,
+                                        uint32_t joined, struct arena *arena);
 // Chooses the request's devices on a node where node_fit_pod says that it fits, fullest first with bin-pack, whole ones
 // first with spread; new ones are added to the node under the smallest number that names none there.
 struct device_choice shared_device_choose(struct node *node, const struct request *request,

@@ -51,7 +51,8 @@ struct snapshot_settings {
 
 enum placement_strategy {
     PLACEMENT_BINPACK,
-    PLACEMENT_SPREAD
+    PLACEMENT_SPREAD,
+    PLACEMENT_FRAGMENTATION // where free GPUs become useless for the least of the typical workload
 };
 
 struct snapshot_node_pool {

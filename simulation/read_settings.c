@@ -106,9 +106,9 @@ static int read_strategy(struct reader *reader, const struct place *place, void 
 {
     (void)reader;
     size_t word;
-    if (read_word(place, (const char *const[]){"binpack", "spread"}, 2, &word, err) < 0)
+    if (read_word(place, (const char *const[]){"binpack", "spread", "fragmentation"}, 3, &word, err) < 0)
         return -1;
-    *(enum placement_strategy *)target = word == 0 ? PLACEMENT_BINPACK : PLACEMENT_SPREAD;
+    *(enum placement_strategy *)target = (enum placement_strategy)word;
     return 0;
 }
 

@@ -53,7 +53,8 @@ static void write_settings(struct json_writer *json, const struct snapshot *snap
 
 static const char *strategy_word(enum placement_strategy strategy)
 {
-    return strategy == PLACEMENT_BINPACK ? "binpack" : "spread";
+    static const char *const WORDS[] = {"binpack", "spread", "fragmentation"};
+    return WORDS[strategy];
 }
 
 static void write_node_pools(struct json_writer *json, const struct snapshot *snapshot)

@@ -61,6 +61,9 @@ def rack(name, gpus, rack_name, **more):
     return node(name, gpus, labels={"host": name, "rack": rack_name}, **more)
 
 
+FRAGMENTATION = [{"name": "default", "placementStrategy": {"gpu": "fragmentation", "cpu": "fragmentation"}}]
+
+
 # sentence, cluster, pods that are looked at after the first cycle
 FIRST_CYCLE = [
     # 5.3, 5.4: where a pod goes
@@ -73,6 +76,24 @@ FIRST_CYCLE = [
         [node("n0", 4), node("n1", 4)], [project("a", 8)], [work("r", "a", on="n0"), work("w", "a")],
         nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "spread"}}]),
      {"w-0": ("Binding", "n1")}),
+    ("fragmentation: a part goes where it leaves room for the part that is typical", cluster(
+        [node("n0", 1), node("n1", 1)], [project("a", 8)],
+        [work("q", "a", on="n0", pod={"gpuPortion": 0.3}), work("r", "a", on="n1", pod={"gpuPortion": 0.5}),
+         work("w", "a", pod={"gpuPortion": 0.5})], nodePools=FRAGMENTATION), {"w-0": ("Binding", "n1")}),
+    ("fragmentation: a part opens a device where sharing one would spoil it for the others", cluster(
+        [node("n0", 2)], [project("a", 8)],
+        [work("q", "a", on="n0", pod={"gpuPortion": 0.2}), work("w", "a", pod={"gpuPortion": 0.1}),
+         *(work(f"x{i}", "a", age=9, pod={"gpuPortion": 0.8}) for i in range(3))], nodePools=FRAGMENTATION),
+     {"w-0": ("Binding", "n0"), "x0-0": ("Binding", "n0"), "x1-0": ("Binding", "n0"), "x2-0": ("Pending", None)}),
+    ("fragmentation: a pod that needs much CPU goes where GPUs are taken already", cluster(
+        [node("n0", 2, cpuCores=8), node("n1", 2, cpuCores=8)], [project("a", 8)],
+        [work("q", "a", on="n1", pod={"gpuDevices": 2, "cpuCores": 1}), work("w", "a", pod={"gpuDevices": 0, "cpuCores": 7}),
+         work("x", "a", age=9, pod={"gpuDevices": 2, "cpuCores": 4})], nodePools=FRAGMENTATION),
+     {"w-0": ("Binding", "n1"), "x-0": ("Binding", "n0")}),
+    ("fragmentation: room now beats less waste", cluster(
+        [node("n0", 1), node("n1", 2)], [project("a", 8)],
+        [work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True), work("w", "a"),
+         work("x", "a", age=9, pod={"gpuDevices": 2})], nodePools=FRAGMENTATION), {"w-0": ("Binding", "n1")}),
     ("a pod without GPUs prefers a node without", cluster(
         [node("n0", 4), node("n1", 0)], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})]),
      {"w-0": ("Binding", "n1")}),

@@ -18,6 +18,7 @@ struct maker {
     uint64_t random;
     struct arena *arena;
     struct snapshot *snapshot;
+    struct snapshot_node_pool *node_pools;
     struct snapshot_node *nodes;
     struct snapshot_workload *workloads;
     struct snapshot_pod *pods;
@@ -62,7 +63,7 @@ static void make_nodes(struct maker *maker)
         pools[p].gpu_placement = one_in(maker, 4) ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
         pools[p].cpu_placement = pools[p].gpu_placement;
     }
-    snapshot->node_pools = pools;
+    snapshot->node_pools = maker->node_pools = pools;
     snapshot->node_count = 1 + below(maker, MOST_NODES);
     maker->nodes = arena_array(maker->arena, snapshot->node_count, sizeof *maker->nodes);
     for (size_t n = 0; n < snapshot->node_count; n++) {
@@ -270,6 +271,13 @@ struct snapshot *random_cluster(uint64_t seed, struct arena *arena)
     if (one_in(&maker, 10))
         maker.snapshot->settings.full_hierarchy_fairness = false;
     make_nodes(&maker);
+    // From the seed, not from the dice: strategies that came later leave the clusters as they were.
+    for (size_t p = 0; p < maker.snapshot->node_pool_count; p++) {
+        if ((seed + p) % 5 == 0)
+            maker.node_pools[p].gpu_placement = PLACEMENT_FRAGMENTATION;
+        if ((seed + p) % 10 == 0)
+            maker.node_pools[p].cpu_placement = PLACEMENT_FRAGMENTATION;
+    }
     make_projects(&maker);
     const size_t count = 1 + below(&maker, MOST_WORKLOADS);
     maker.workloads = arena_array(arena, count, sizeof *maker.workloads);
