@@ -141,9 +141,10 @@ int cli_main(int argc, char **argv)
     }
     if (fflush(stdout) != 0)
         rc = -1;
+    int status = rc < 0 ? 1 : cli->exit_status;
     client_close(&cli->client);
     profile_close(&cli->profile);
     arena_done(&cli->arena);
     free(cli);
-    return rc < 0;
+    return status;
 }

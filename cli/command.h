@@ -34,6 +34,7 @@ struct cli {
     struct arguments arguments;
     struct profile profile;
     struct client client;
+    int exit_status; // of a command that did what it was asked; 0 unless it says otherwise
 };
 
 typedef int (*command_fn)(struct cli *cli, struct error *err);
@@ -108,4 +109,8 @@ int run_workload_delete(struct cli *cli, struct error *err);
 int run_workload_suspend(struct cli *cli, struct error *err);
 int run_workload_resume(struct cli *cli, struct error *err);
 int run_workload_logs(struct cli *cli, struct error *err);
+int run_explain(struct cli *cli, struct error *err);
+int run_fairshare(struct cli *cli, struct error *err);
+int run_queue(struct cli *cli, struct error *err);
+int run_receipts(struct cli *cli, struct error *err);
 int run_submit(struct cli *cli, struct error *err);

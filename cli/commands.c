@@ -77,6 +77,29 @@ static const struct flag DELETE_FLAGS[] = {
     {0},
 };
 
+static const struct flag FORM_FLAGS[] = {
+    {"pool", "nodepool", 0, FLAG_TEXT, "NAME", "the node pool"},
+    {"json", NULL, 0, FLAG_SWITCH, "", "as JSON"},
+    {"yaml", NULL, 0, FLAG_SWITCH, "", "as YAML"},
+    {"no-headers", NULL, 0, FLAG_SWITCH, "", "without the titles"},
+    {"columns", NULL, 0, FLAG_TEXT, "A,B", "only these columns, in this order"},
+    {"max-items", NULL, 0, FLAG_TEXT, "N", "at most so many"},
+    {"page-size", "limit", 0, FLAG_TEXT, "N", "entries a request (the server's answer is put together)"},
+    {0},
+};
+
+static const struct flag SHARE_FLAGS[] = {
+    {"resource", NULL, 0, FLAG_TEXT, "NAME", "gpu (the default), cpu or memory"},
+    {"terms", NULL, 0, FLAG_SWITCH, "", "with the terms that each share is the sum of"},
+    {0},
+};
+
+static const struct flag RECEIPT_FLAGS[] = {
+    {"workload", NULL, 0, FLAG_TEXT, "NAME", "only of this workload"},
+    {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than this: 2026-01-01T00:00:00Z"},
+    {0},
+};
+
 static const struct flag USER_FLAGS[] = {
     {"user", "username", 'u', FLAG_TEXT, "MAIL", "the user"},
     {"password", NULL, 'p', FLAG_TEXT, "PW", "the password; else it is asked for"},
@@ -105,6 +128,9 @@ TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
 TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
 TABLES(WITH_SUBMIT, PROJECT_FLAGS, SUBMIT_FLAGS);
 TABLES(WITH_OLD_SUBMIT, PROJECT_FLAGS, OLD_SUBMIT_FLAGS);
+TABLES(WITH_SHARES, FORM_FLAGS, SHARE_FLAGS);
+TABLES(WITH_QUEUE, FORM_FLAGS);
+TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
 TABLES(WITH_USER, USER_FLAGS);
 TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
 TABLES(WITH_CONFIG, CONFIG_FLAGS);
@@ -114,6 +140,7 @@ TABLES(WITH_CONFIG, CONFIG_FLAGS);
      "submit one"},                                                                                                  \
         {words_ " list", run_workload_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "", "list them"},                \
         {words_ " describe", run_workload_describe, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "show one"}, \
+        {words_ " explain", run_explain, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "why it waits"},        \
         {words_ " logs", run_workload_logs, NEEDS_SERVER, &kind_, WITH_LOGS, false, "NAME", "what it printed"},      \
         {words_ " suspend", run_workload_suspend, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "stop one"},     \
         {words_ " resume", run_workload_resume, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "run it again"},   \
@@ -142,10 +169,20 @@ const struct command COMMANDS[] = {
     {"nodepool list", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "node pools"},
     {"workload list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "", "workloads of every kind"},
     {"workload describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME", "show one"},
+    {"workload explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
+     "why it waits, and what would start it"},
     {"workload logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, false, "NAME", "what it printed"},
     {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "delete one"},
     {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "stop one"},
     {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "run it again"},
+    {"explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
+     "why a workload waits, and what would start it"},
+    {"fairshare", run_fairshare, NEEDS_SERVER, NULL, WITH_SHARES, false, "[--pool NAME] [--terms]",
+     "how a node pool is divided between departments and projects"},
+    {"queue", run_queue, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[--pool NAME]",
+     "who waits for a node pool, in the order in which the scheduler tries them"},
+    {"receipts", run_receipts, NEEDS_SERVER, &ANY, WITH_RECEIPTS, false, "[-p PROJECT] [--workload NAME] [--pool NAME]",
+     "what gave way, for whom, and what it cost"},
     LIFE("training pytorch", PYTORCH),
     LIFE("training mpi", MPI),
     LIFE("training tensorflow", TENSORFLOW),

@@ -3,6 +3,7 @@
 #include "base/duration.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/what_if.h"
 
 #include <errno.h>
 #include <math.h>
@@ -387,6 +388,26 @@ static void report(const struct cli *cli, const struct kind *kind, const json_t 
                kind->word, name, project, cli->program, kind->word, name, project);
 }
 
+// Nothing is submitted: the server says what would happen.
+static int ask_what_if(struct cli *cli, const struct kind *kind, json_t *body, struct error *err)
+{
+    json_t *answer, *question = json_pack("{s:s, s:O}", "type", kind->type, "workload", body);
+    int rc = client_call(&cli->client, "POST", "/api/v1/scheduler/what-if", question, &answer, err);
+    json_decref(question);
+    if (rc < 0)
+        return -1;
+    if (cli_output(cli) == OUTPUT_TABLE) {
+        what_if_print(cli, answer);
+        puts("\nNothing was submitted.");
+    } else {
+        cli_print(cli, answer);
+    }
+    if (strcmp(cli_text(answer, "verdict"), "Waits") == 0)
+        cli->exit_status = EXIT_WAITS;
+    json_decref(answer);
+    return 0;
+}
+
 int run_submit(struct cli *cli, struct error *err)
 {
     static const struct kind OLD_WORKSPACE = {"workspace", "Workspace", "workspaces", NULL};
@@ -402,6 +423,8 @@ int run_submit(struct cli *cli, struct error *err)
     int rc = make_body(cli, kind, project, body, err);
     if (rc == 0 && flag_is_set(&cli->arguments, "dry-run")) {
         cli_print(cli, body);
+    } else if (rc == 0 && flag_is_set(&cli->arguments, "what-if")) {
+        rc = ask_what_if(cli, kind, body, err);
     } else if (rc == 0) {
         rc = client_call(&cli->client, "POST", arena_printf(&cli->arena, "/api/v1/workloads/%s", kind->path), body,
                          &answer, err);

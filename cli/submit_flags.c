@@ -22,6 +22,11 @@
         {"label", NULL, 0, FLAG_LIST, "K=V", "a label"}, {"annotation", NULL, 0, FLAG_LIST, "K=V", "an annotation"}, \
     {                                                                                                                \
         "dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"                            \
+    },                                                                                                               \
+        {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing; exit status 3: it waits"}, \
+        {"json", NULL, 0, FLAG_SWITCH, "", "with --what-if: as JSON"},                                               \
+    {                                                                                                                \
+        "yaml", NULL, 0, FLAG_SWITCH, "", "with --what-if: as YAML"                                                  \
     }
 
 const struct flag SUBMIT_FLAGS[] = {

@@ -1,0 +1,15 @@
+// Printing what the scheduler would do, and why something waits.
+#pragma once
+#include <jansson.h>
+
+struct cli;
+
+enum {
+    EXIT_WAITS = 3 // of --what-if, where the workload would wait
+};
+
+// The server's answer to a what-if question, for a person.
+void what_if_print(struct cli *cli, const json_t *answer);
+// What would start it, and who holds what; nothing where the answer has none.
+void what_if_print_fixes(const json_t *answer);
+void what_if_print_holders(struct cli *cli, const json_t *findings);

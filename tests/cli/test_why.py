@@ -1,0 +1,96 @@
+"""--what-if, explain, fairshare, queue, receipts: what the scheduler would do, and why."""
+import json
+import re
+
+SUBMIT = ("-i", "runai.jfrog.io/demo/quickstart", "-p")
+
+
+def submit(client, name, project, gpus):
+    client.run("training", "submit", name, *SUBMIT, project, "-g", str(gpus))
+
+
+def wait_phase(client, phase, *names):
+    def phases():
+        return {w["name"]: w["phase"] for w in client.server.get("/api/v1/workloads").json["workloads"]}
+    client.server.wait_for(phase, lambda: all(phases().get(n) == phase for n in names))
+
+
+def test_what_if_says_who_gives_way_and_submits_nothing(client):
+    submit(client, "b1", "team-b", 2)
+    submit(client, "b2", "team-b", 2)
+    wait_phase(client, "Running", "b1", "b2")
+    shown = client.run("training", "submit", "a1", *SUBMIT, "team-a", "-g", "2", "--what-if")
+    assert "Starts, and others give way" in shown and "Who gives way" in shown and "Nothing was submitted." in shown
+    assert re.search(r"b2 +team-b +2\.00 +1 +stops, and waits again", shown), shown
+    assert "a1" not in client.run("workload", "list", "-A")
+    submit(client, "a1", "team-a", 2)
+    wait_phase(client, "Running", "a1", "b1")
+    wait_phase(client, "Pending", "b2")
+    shown = client.run("receipts", "-p", "team-b")
+    assert re.search(r"reclaim +b2 +team-b +2\.00 +node-\d +a1 ", shown), shown
+    (receipt,) = json.loads(client.run("receipts", "--workload", "b2", "-p", "team-b", "--json"))
+    assert receipt["beneficiary"] == "a1" and receipt["gpus"] == 2 and not receipt["moved"]
+    assert client.run("receipts", "-p", "team-a") == "Nothing gave way.\n"
+
+
+def test_what_if_that_waits_ends_with_status_3(client):
+    shown = client.run("training", "submit", "big", *SUBMIT, "team-a", "-g", "9", "--what-if", status=3)
+    assert re.search(r"Verdict: +Waits\n", shown) and "Needs 9 GPUs" in shown
+    answer = json.loads(client.run("training", "submit", "big", *SUBMIT, "team-a", "-g", "9", "--what-if", "--json", status=3))
+    assert answer["verdict"] == "Waits" and answer["explanation"]
+
+
+def test_every_way_of_submitting_can_ask(client):
+    for words in (("workspace", "submit"), ("training", "pytorch", "submit"), ("distributed", "submit"), ("mpi", "submit"), ("submit",), ("submit-mpi",)):
+        gpus = "-g"
+        shown = client.run(*words, "w1", *SUBMIT, "team-a", gpus, "1", "--what-if")
+        assert "Starts at once" in shown, (words, shown)
+    assert client.server.get("/api/v1/workloads").json["workloads"] == []
+
+
+def test_what_if_refuses_what_submitting_refuses(client):
+    shown = client.run("training", "submit", "Bad_Name", *SUBMIT, "team-a", "-g", "1", "--what-if", status=1)
+    assert "workload.name" in shown
+    shown = client.run("training", "submit", "x", *SUBMIT, "team-a", "-g", "1", "--node-pools", "nowhere", "--what-if", status=1)
+    assert "workload.spec.nodePools[0]" in shown
+
+
+def test_explain_says_why_and_who_holds_what(client):
+    for name in ("b1", "b2", "b3"):
+        submit(client, name, "team-b", 2)
+    wait_phase(client, "Running", "b1", "b2")
+    client.server.wait_for("an explanation", lambda: "Needs 2 GPUs" in client.run("explain", "b3", "-p", "team-b"))
+    shown = client.run("workload", "explain", "b3", "-p", "team-b")
+    assert shown.startswith("b3 (Pending): Needs 2 GPUs in default; 0 of its 4 GPUs are free.")
+    assert "What the scheduler found" in shown and "Numbers in node pool default (it asks for 2.00 GPUs)" in shown
+    assert re.search(r"Project +team-b +2\.00 +unlimited +4\.00 +4\.00", shown), shown
+    both = json.loads(client.run("training", "explain", "b3", "-p", "team-b", "--json"))
+    assert both["explanation"]["code"] == "NotEnoughGpus" and both["whatIf"]["verdict"] == "Waits"
+    both = json.loads(client.run("explain", "b1", "-p", "team-b", "--json"))
+    assert both["whatIf"] is None and both["explanation"]["phase"] == "Running"
+    assert "no workload was found" in client.run("explain", "nobody", "-p", "team-b", status=1)
+
+
+def test_fairshare_is_a_tree(client):
+    submit(client, "b1", "team-b", 3)
+    client.server.wait_for("the share of team-b", lambda: re.search(r"└─ team-b +3\.00 +2\.00 +unlimited +3\.00", client.run("fairshare")))
+    lines = client.run("fairshare").splitlines()
+    assert lines[0].split() == ["Name", "Fair", "Share", "Deserved", "Limit", "Requested", "Allocated", "Rank", "Weight"]
+    assert lines[2].startswith(" default") and any(line.startswith(" └─ research") or line.startswith(" ├─ research") for line in lines)
+    assert "Deserves 2 GPUs and asks for 3" in client.run("fairshare", "--terms", "--pool", "default")
+    tree = json.loads(client.run("fairshare", "--resource", "memory", "--json"))
+    assert tree["resource"] == "memory" and tree["root"]["kind"] == "pool"
+    assert "GiB" in client.run("fairshare", "--resource", "memory")
+    assert "not found" in client.run("fairshare", "--pool", "nowhere", status=1)
+
+
+def test_queue_is_in_the_order_of_the_scheduler(client):
+    assert client.run("queue") == "Nothing waits.\n"
+    for name, project in (("b1", "team-b"), ("b2", "team-b"), ("b3", "team-b"), ("a9", "team-a")):
+        submit(client, name, project, 9 if name == "a9" else 2)
+    wait_phase(client, "Running", "b1", "b2")
+    client.server.wait_for("both wait", lambda: len(json.loads(client.run("queue", "--json"))) == 2)
+    rows = client.run("queue", "--pool", "default", "--no-headers").splitlines()
+    assert [row.split()[:3] for row in rows] == [["1", "b3", "team-b"], ["2", "a9", "team-a"]]
+    entries = json.loads(client.run("queue", "--json", "--max-items", "1"))
+    assert [e["workload"] for e in entries] == ["b3"] and entries[0]["rule"] and entries[0]["sentence"]
