@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "daemon/daemon.h"
 #include "journal/replay_command.h"
+#include "replay/replay.h"
 #include "simulation/simulate.h"
 
 #include <jansson.h>
@@ -17,6 +18,15 @@ static int version_main(int argc, char **argv)
     return printf("prorata %s\n", PRORATA_VERSION) < 0;
 }
 
+// A recorded cycle is named by the server's data folder; everything else is a trace.
+static int replay_or_journal_main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "--data", strlen("--data")) == 0 || strncmp(argv[i], "--at", strlen("--at")) == 0)
+            return journal_replay_main(argc, argv);
+    return replay_main(argc, argv);
+}
+
 struct command {
     const char *name;
     int (*main)(int argc, char **argv); // argv[0] is the command's name
@@ -27,7 +37,7 @@ static const struct command COMMANDS[] = {
     {"serve", daemon_main_serve, "serve the API and the dashboard"},
     {"demo", daemon_main_demo, "the same with a ready-made cluster in a temporary folder"},
     {"simulate", simulate_main, "run scheduling cycles over a snapshot in a file"},
-    {"replay", journal_replay_main, "plan a cycle of a server's journal again"},
+    {"replay", replay_or_journal_main, "run a trace of jobs through the scheduler, or a server's recorded cycle again"},
     {"version", version_main, "print the version"},
 };
 

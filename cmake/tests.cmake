@@ -1,8 +1,8 @@
 # tests/<room>/*_test.c: one executable and one ctest entry each. tests/fuzz/fuzz_*.c: libFuzzer targets, replayed over
 # their corpus in ordinary builds. bench/**/*.c: benchmark programs.
 enable_testing()
-set(ALL_ROOMS prorata_daemon prorata_cli prorata_api prorata_reconciler prorata_journal prorata_backends prorata_simulation
-              prorata_scheduler prorata_db prorata_model prorata_base)
+set(ALL_ROOMS prorata_daemon prorata_cli prorata_api prorata_reconciler prorata_journal prorata_backends prorata_replay
+              prorata_simulation prorata_scheduler prorata_db prorata_model prorata_base)
 
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.c)
 add_library(test_support STATIC ${support})

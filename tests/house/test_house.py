@@ -15,6 +15,7 @@ MAY_INCLUDE = {
     "db": {"model", "base"},
     "scheduler": {"model", "base"},
     "simulation": {"scheduler", "model", "base"},
+    "replay": {"simulation", "scheduler", "model", "base"},
     "supervisor": set(),
     "backends": {"supervisor", "model", "base"},
     "journal": {"simulation", "scheduler", "model", "base"},
@@ -25,7 +26,7 @@ MAY_INCLUDE = {
 }
 # Libraries that only some rooms may know.
 ONLY_IN = {
-    "jansson.h": {"base", "model", "db", "simulation", "api", "cli", "daemon", "backends", "reconciler", "journal"},
+    "jansson.h": {"base", "model", "db", "simulation", "replay", "api", "cli", "daemon", "backends", "reconciler", "journal"},
     "sqlite3.h": {"db", "api"},
     "civetweb.h": {"api"},
     "jwt.h": {"api"},
