@@ -69,8 +69,10 @@ enum backend_fact_kind {
     BACKEND_POD_REFUSED,  // could not be started there: never held anything
     BACKEND_POD_LOST,     // its node is lost, and it with it
     BACKEND_POD_UNKNOWN,  // (after adopt) rows say it should be there, and it is not: the order must be given again
+    BACKEND_POD_WARNING,  // something about it that people should know: reason and message
     BACKEND_POD_USAGE,    // gpu_utilization from time_ms on
-    BACKEND_NODE_STATE    // node_name is ready, or not, with reason
+    BACKEND_NODE_STATE,   // node_name is ready, or not, with reason
+    BACKEND_NODE_DEVICES  // of node_name's devices those of unusable_gpus must take nothing new
 };
 
 struct backend_fact {
@@ -81,6 +83,7 @@ struct backend_fact {
     int64_t exit_code;
     double gpu_utilization; // percent of the devices it holds
     bool ready;
+    uint64_t unusable_gpus; // by index
     char node_name[256];
     char reason[64];   // Completed, Error, NodeLost, OOMKilled, ...: one word
     char message[160]; // for people; may be empty

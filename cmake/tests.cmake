@@ -51,3 +51,8 @@ foreach(source ${benches})
   add_executable(bench_${name} ${source})
   target_link_libraries(bench_${name} PRIVATE ${ALL_ROOMS})
 endforeach()
+
+# Stands in for NVIDIA's management library (--local-nvml).
+add_library(fake_nvml MODULE ${CMAKE_SOURCE_DIR}/tests/support/fake_nvml/fake_nvml.c)
+set_target_properties(fake_nvml PROPERTIES PREFIX "" OUTPUT_NAME fake_nvml)
+target_compile_options(fake_nvml PRIVATE -Wframe-larger-than=131072)

@@ -2,6 +2,7 @@
 
 #include "backends/local/local.h"
 #include "backends/local/machine.h"
+#include "backends/local/nvml.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -127,16 +128,22 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     options.home = arena_printf(arena, "%s/pods", path);
     free(path);
     options.supervisor = find_supervisor(arena, err);
+    if (machine_find_user(settings->local_user, arena, &options, err) < 0)
+        return error_prefix(err, "local-user: ");
     if (!options.supervisor || read_wishes(settings, &wishes, err) < 0 ||
         machine_look(&wishes, arena, &machine, err) < 0)
         return -1;
-    if (machine_find_user(settings->local_user, arena, &options, err) < 0)
-        return error_prefix(err, "local-user: ");
     options.node_name = machine.name;
     options.gpus = machine.gpus;
     options.gpu_count = machine.gpu_count;
-    if (db_write(db, register_node, &machine, err) < 0)
+    options.gpu_memory_mib = machine.gpu_memory_mib;
+    options.nvml = machine.nvml;
+    options.avoids_foreign = settings->local_avoids_foreign;
+    options.kills_over_memory = settings->local_kills_over_memory;
+    if (db_write(db, register_node, &machine, err) < 0) {
+        nvml_close(machine.nvml);
         return -1;
+    }
     tell(&machine, &options);
     return local_create(&options, out_backend, err);
 }

@@ -260,7 +260,13 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
     int json = one_of(reading, "log-format", "text", "json", err);
     if (json < 0 || check_backend(reading, err) < 0)
         return -1;
+    int ignores = one_of(reading, "local-foreign", "avoid", "ignore", err);
+    int kills = ignores < 0 ? -1 : one_of(reading, "local-gpu-memory", "warn", "kill", err);
+    if (kills < 0)
+        return -1;
     out->log_json = json;
+    out->local_avoids_foreign = !ignores;
+    out->local_kills_over_memory = kills;
     if (log_level_parse(text_of(reading, "log-level") ? text_of(reading, "log-level") : "", &out->log_level, err) < 0)
         return error_prefix(err, "%s: ", given_of(reading, "log-level")->where);
     return 0;

@@ -36,6 +36,8 @@ struct settings {
     const char *local_user;
     const char *local_reserved_cpu;
     const char *local_reserved_memory;
+    bool local_avoids_foreign;
+    bool local_kills_over_memory;
     const char *local_nvml; // NULL: the usual one
     const char *scenario; // of `prorata demo`; NULL: the first
 };

@@ -30,6 +30,10 @@ static const char SQL_IDENTITY[] =
 static const char SQL_SET_STATUS[] =
     "UPDATE nodes SET status = ?3, status_reason = ?4, updated_ms = ?5, revision = ?6 "
     "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND (status IS NOT ?3 OR status_reason IS NOT ?4)";
+static const char SQL_SET_DEVICES[] =
+    "UPDATE nodes SET unhealthy_gpus_json = ?3, status_reason = ?4, updated_ms = ?5, revision = ?6 "
+    "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND (unhealthy_gpus_json IS NOT ?3 OR status_reason IS NOT "
+    "?4)";
 static const char SQL_REMOVE[] = "UPDATE nodes SET deleted_ms = ?5, updated_ms = ?5, revision = ?6 "
                                  "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0";
 // Where the labels of several pools match, the oldest pool has the node.
@@ -192,7 +196,7 @@ int db_upsert_node(struct db_conn *conn, struct node *node, struct error *err)
 struct node_change {
     int64_t cluster_id;
     const char *name;
-    const char *status; // ?3
+    const char *status; // ?3: or the devices
     const char *reason; // ?4
     int64_t now_ms;
 };
@@ -235,6 +239,17 @@ int db_set_node_status(struct db_conn *conn, int64_t cluster_id, const char *nam
                                  .reason = text_or(reason, ""),
                                  .now_ms = now_ms};
     return change_node(conn, SQL_SET_STATUS, &change, err);
+}
+
+int db_set_node_devices(struct db_conn *conn, int64_t cluster_id, const char *name, const char *unhealthy_gpus_json,
+                        const char *reason, int64_t now_ms, struct error *err)
+{
+    struct node_change change = {.cluster_id = cluster_id,
+                                 .name = name,
+                                 .status = unhealthy_gpus_json,
+                                 .reason = text_or(reason, ""),
+                                 .now_ms = now_ms};
+    return change_node(conn, SQL_SET_DEVICES, &change, err);
 }
 
 int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err)

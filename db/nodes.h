@@ -17,6 +17,9 @@ int db_upsert_node(struct db_conn *conn, struct node *node, struct error *err);
 // ERROR_NOT_FOUND where the cluster has no such node.
 int db_set_node_status(struct db_conn *conn, int64_t cluster_id, const char *name, enum node_status status,
                        const char *reason, int64_t now_ms, struct error *err);
+// Which of its devices must not be used ([index, ...]), and why. ERROR_NOT_FOUND where the cluster has no such node.
+int db_set_node_devices(struct db_conn *conn, int64_t cluster_id, const char *name, const char *unhealthy_gpus_json,
+                        const char *reason, int64_t now_ms, struct error *err);
 // Its pods are the reconciler's to end: their node has deleted_ms set from now on.
 int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err);
 // Puts every node of the cluster into the pool that its labels say, and renews the phases of its pools.

@@ -254,9 +254,13 @@ static int write_nodes(struct db_conn *conn, const struct turn *turn, struct err
 {
     for (size_t i = 0; i < turn->node_state_count; i++) {
         const struct turn_node_state *state = &turn->node_states[i];
-        if (db_set_node_status(conn, turn->cache->world->rows.cluster_id, state->name,
-                               state->ready ? NODE_STATUS_READY : NODE_STATUS_NOT_READY, state->reason, turn->now_ms,
-                               err) < 0)
+        int64_t cluster_id = turn->cache->world->rows.cluster_id;
+        enum node_status status = state->ready ? NODE_STATUS_READY : NODE_STATUS_NOT_READY;
+        int rc = state->unusable_gpus_json
+                     ? db_set_node_devices(conn, cluster_id, state->name, state->unusable_gpus_json, state->reason,
+                                           turn->now_ms, err)
+                     : db_set_node_status(conn, cluster_id, state->name, status, state->reason, turn->now_ms, err);
+        if (rc < 0)
             return -1;
     }
     return 0;

@@ -146,18 +146,53 @@ static void take_usage(struct cache_pod *pod, const struct backend_fact *fact)
         pod->idle_since_ms = 0;
 }
 
-static void take_node_state(struct turn *turn, const struct backend_fact *fact)
+static const char *find_node_name(const struct turn *turn, const char *name, bool *out_ready)
 {
     const struct world *world = turn->cache->world;
-    for (size_t i = 0; i < world->rows.node_count; i++)
-        if (strcmp(world->nodes[i].name, fact->node_name) == 0 && world->nodes[i].ready != fact->ready)
-            turn_add_node_state(turn, world->nodes[i].name, fact->ready, arena_strdup(turn->arena, fact->reason));
+    for (size_t i = 0; i < world->rows.node_count; i++) {
+        *out_ready = world->nodes[i].ready;
+        if (strcmp(world->nodes[i].name, name) == 0)
+            return world->nodes[i].name;
+    }
+    return NULL;
+}
+
+static void take_node_state(struct turn *turn, const struct backend_fact *fact)
+{
+    bool was_ready = false;
+    const char *name = find_node_name(turn, fact->node_name, &was_ready);
+    if (name && was_ready != fact->ready)
+        turn_add_node_state(turn, &(struct turn_node_state){.name = name,
+                                                            .ready = fact->ready,
+                                                            .reason = arena_strdup(turn->arena, fact->reason)});
+}
+
+static void take_node_devices(struct turn *turn, const struct backend_fact *fact)
+{
+    bool is_ready;
+    const char *name = find_node_name(turn, fact->node_name, &is_ready), *list = "";
+    if (!name)
+        return;
+    for (unsigned i = 0; i < 64; i++)
+        if (fact->unusable_gpus >> i & 1)
+            list = arena_printf(turn->arena, "%s%s%u", list, list[0] ? "," : "", i);
+    const char *message = arena_strdup(turn->arena, fact->message);
+    turn_add_node_state(turn, &(struct turn_node_state){.name = name,
+                                                        .reason = fact->unusable_gpus ? message : "",
+                                                        .unusable_gpus_json = arena_printf(turn->arena, "[%s]", list)});
+    turn_add_event(turn, &(struct turn_event){.type = fact->unusable_gpus ? EVENT_WARNING : EVENT_NORMAL,
+                                              .reason = arena_strdup(turn->arena, fact->reason),
+                                              .message = message,
+                                              .source = "backend",
+                                              .object_kind = "Node",
+                                              .object_name = name,
+                                              .object_uuid = ""});
 }
 
 static void take_fact(struct turn *turn, const struct backend_fact *fact)
 {
-    if (fact->kind == BACKEND_NODE_STATE) {
-        take_node_state(turn, fact);
+    if (fact->kind == BACKEND_NODE_STATE || fact->kind == BACKEND_NODE_DEVICES) {
+        (fact->kind == BACKEND_NODE_STATE ? take_node_state : take_node_devices)(turn, fact);
         return;
     }
     struct cache_pod *pod = cache_find_pod(turn->cache, fact->pod_uuid);
@@ -193,7 +228,12 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
     case BACKEND_POD_USAGE:
         take_usage(pod, fact);
         break;
+    case BACKEND_POD_WARNING:
+        turn_add_pod_event(turn, pod, EVENT_WARNING, arena_strdup(turn->arena, fact->reason), "backend",
+                           arena_printf(turn->arena, "%s %s", pod->name, fact->message));
+        break;
     case BACKEND_NODE_STATE:
+    case BACKEND_NODE_DEVICES:
         break;
     }
 }

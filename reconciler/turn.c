@@ -74,11 +74,11 @@ void turn_add_receipt(struct turn *turn, const struct receipt_row *receipt)
     turn->receipts[turn->receipt_count++] = *receipt;
 }
 
-void turn_add_node_state(struct turn *turn, const char *name, bool ready, const char *reason)
+void turn_add_node_state(struct turn *turn, const struct turn_node_state *state)
 {
     turn->node_states = arena_grow(turn->arena, turn->node_states, &turn->node_state_capacity,
                                    turn->node_state_count + 1, sizeof(*turn->node_states));
-    turn->node_states[turn->node_state_count++] = (struct turn_node_state){name, ready, reason};
+    turn->node_states[turn->node_state_count++] = *state;
 }
 
 void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum workload_phase phase, const char *message)

@@ -39,6 +39,7 @@ struct turn_node_state {
     const char *name;
     bool ready;
     const char *reason;
+    const char *unusable_gpus_json; // NULL: it is about the node, not its devices
 };
 
 struct turn {
@@ -77,7 +78,7 @@ void turn_create_pod(struct turn *turn, const struct cache_workload *workload, b
                      int64_t attempt);
 void turn_order(struct turn *turn, struct cache_pod *pod, enum backend_verb verb);
 void turn_add_receipt(struct turn *turn, const struct receipt_row *receipt);
-void turn_add_node_state(struct turn *turn, const char *name, bool ready, const char *reason);
+void turn_add_node_state(struct turn *turn, const struct turn_node_state *state);
 // Changes the phase in memory and notes the record; nothing where it is the same.
 void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum workload_phase phase, const char *message);
 // Something is to be looked at again then; what is due already, in a second.

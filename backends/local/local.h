@@ -4,6 +4,8 @@
 #include "backends/backend.h"
 #include <sys/types.h>
 
+struct nvml;
+
 enum {
     LOCAL_GROUPS_MAX = 64
 };
@@ -12,6 +14,10 @@ struct local_options {
     const char *home;        // the folder of the pods' folders; absolute; created where it is missing
     const char *supervisor;  // the supervisor's path
     const char *node_name;   // of this machine
+    struct nvml *nvml;       // watches the devices; NULL: there is nothing to watch. The backend closes it
+    bool avoids_foreign;     // nothing is placed on a device with processes that nobody submitted
+    bool kills_over_memory;  // a pod that uses more of a shared device than its part is ended, not only warned of
+    int64_t gpu_memory_mib;  // of one device
     const char *const *gpus; // CUDA's names of the devices, by index
     size_t gpu_count;
     // Whom commands run as; the server's own user where it is not root.

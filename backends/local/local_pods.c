@@ -55,6 +55,7 @@ struct local_pod *local_pods_add(struct local_pods *pods, const char *uuid)
     struct local_pod *pod = memory_array(1, sizeof(*pod));
     snprintf(pod->uuid, sizeof(pod->uuid), "%s", uuid);
     pod->pidfd = -1;
+    pod->utilization = -1;
     arena_init(&pod->arena);
     size_t slot = slot_of(pods, pod->uuid);
     pod->next_in_slot = pods->slots[slot];

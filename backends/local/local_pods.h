@@ -7,7 +7,8 @@ enum local_phase {
     LOCAL_QUEUED,   // to be started by the thread
     LOCAL_STARTING, // its supervisor was started
     LOCAL_RUNNING,
-    LOCAL_OVER // reported; kept until it is forgotten
+    LOCAL_LEAVING, // its processes are over; the driver has not let go of its devices
+    LOCAL_OVER     // reported; kept until it is forgotten
 };
 
 struct local_pod {
@@ -18,8 +19,15 @@ struct local_pod {
     bool is_forgotten; // nobody waits for its end
     int64_t grace_ms;
     pid_t supervisor;
-    int pidfd;          // of the supervisor; -1: none
-    struct arena arena; // of launch; empty once it was started
+    int pidfd;                    // of the supervisor; -1: none
+    uint64_t gpus;                // it holds, by index
+    int64_t gpu_memory_limit_mib; // of each of them; 0: none
+    int utilization;
+    bool is_warned;
+    const char *failure_reason; // why it is being ended by this backend; NULL: it is not
+    char failure_message[128];
+    struct backend_fact end; // held back while it is leaving
+    struct arena arena;      // of launch; empty once it was started
     struct launch launch;
     struct local_pod *next_in_slot;
     struct local_pod *next_queued;

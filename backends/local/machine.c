@@ -41,23 +41,23 @@ static const char *type_of(const char *name, struct arena *arena)
     return type;
 }
 
-static int look_at_gpus(const struct machine_wishes *wishes, struct arena *arena, struct machine *machine,
-                        struct error *err)
+static int look_at_gpus(struct arena *arena, struct machine *machine, struct error *err)
 {
-    struct nvml_gpu *gpus;
-    size_t count;
-    if (nvml_list(wishes->nvml, arena, &gpus, &count, err) < 0)
-        return -1;
+    size_t count = nvml_count(machine->nvml);
     const char **names = arena_array(arena, count, sizeof(*names));
-    machine->gpu_memory_mib = count ? gpus[0].memory_mib : 0;
+    machine->gpu_type = "";
     for (size_t i = 0; i < count; i++) {
-        names[i] = gpus[i].uuid;
-        if (gpus[i].memory_mib < machine->gpu_memory_mib) // a node states one amount: what every device has
-            machine->gpu_memory_mib = gpus[i].memory_mib;
+        struct nvml_gpu gpu;
+        if (nvml_describe(machine->nvml, i, arena, &gpu, err) < 0)
+            return -1;
+        names[i] = gpu.uuid;
+        if (i == 0)
+            machine->gpu_type = type_of(gpu.name, arena);
+        if (i == 0 || gpu.memory_mib < machine->gpu_memory_mib) // a node states one amount: what every device has
+            machine->gpu_memory_mib = gpu.memory_mib;
     }
     machine->gpus = names;
     machine->gpu_count = count;
-    machine->gpu_type = count ? type_of(gpus[0].name, arena) : "";
     return 0;
 }
 
@@ -81,7 +81,13 @@ int machine_look(const struct machine_wishes *wishes, struct arena *arena, struc
         pretend_gpus(wishes->pretended_gpus, arena, out_machine);
         return 0;
     }
-    return look_at_gpus(wishes, arena, out_machine, err);
+    if (nvml_open(wishes->nvml, &out_machine->nvml, err) < 0)
+        return -1;
+    if (look_at_gpus(arena, out_machine, err) == 0)
+        return 0;
+    nvml_close(out_machine->nvml);
+    out_machine->nvml = NULL;
+    return -1;
 }
 
 int machine_find_user(const char *user_name, struct arena *arena, struct local_options *options, struct error *err)

@@ -3,6 +3,7 @@
 #include "backends/local/local.h"
 
 struct arena;
+struct nvml;
 
 struct machine {
     const char *name;        // the host's
@@ -13,6 +14,7 @@ struct machine {
     const char *gpu_type; // "" where there is none
     int64_t gpu_memory_mib;
     bool has_pretended_gpus;
+    struct nvml *nvml; // NULL: no driver, or pretended GPUs; the caller's to close
 };
 
 struct machine_wishes {

@@ -4,50 +4,73 @@
 #include "base/error.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+// What NVML's header (nvml.h of CUDA 12) says; only what is used here.
 enum {
     NVML_SUCCESS = 0,
-    NVML_NO_DRIVER = 9, // NVML_ERROR_DRIVER_NOT_LOADED
-    NVML_TEXT_SIZE = 96,
-    NVML_DEVICES_MAX = 64
+    NVML_NOT_SUPPORTED = 3,
+    NVML_NO_DRIVER = 9,
+    NVML_UNCORRECTED = 1, // nvmlMemoryErrorType_t
+    NVML_VOLATILE = 0     // nvmlEccCounterType_t: since the driver was loaded
 };
 
 typedef struct nvmlDevice *device_handle;
 
-// nvmlMemory_t.
 struct nvml_memory {
     unsigned long long total, free, used;
 };
 
-struct nvml {
-    int (*init)(void);
-    int (*shutdown)(void);
-    int (*count)(unsigned *count);
-    int (*handle)(unsigned index, device_handle *device);
-    int (*name)(device_handle device, char *name, unsigned length);
-    int (*uuid)(device_handle device, char *uuid, unsigned length);
-    int (*memory)(device_handle device, struct nvml_memory *memory);
-    const char *(*error_text)(int code);
+struct nvml_utilization {
+    unsigned gpu, memory;
 };
 
-static int load(void *library, struct nvml *nvml, struct error *err)
+// nvmlProcessInfo_t of the functions that end in _v3.
+struct nvml_process_info {
+    unsigned pid;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+};
+
+struct nvml {
+    void *library;
+    unsigned count;
+    device_handle devices[NVML_DEVICES_MAX];
+    int (*init)(void);
+    int (*shutdown)(void);
+    int (*get_count)(unsigned *count);
+    int (*get_handle)(unsigned index, device_handle *device);
+    int (*get_name)(device_handle device, char *name, unsigned length);
+    int (*get_uuid)(device_handle device, char *uuid, unsigned length);
+    int (*get_memory)(device_handle device, struct nvml_memory *memory);
+    int (*get_utilization)(device_handle device, struct nvml_utilization *utilization);
+    int (*get_processes)(device_handle device, unsigned *count, struct nvml_process_info *infos);
+    int (*get_ecc_errors)(device_handle device, int type, int counter, unsigned long long *count);
+    const char *(*get_error_text)(int code);
+};
+
+static int load(struct nvml *nvml, struct error *err)
 {
-    // The functions are stored by way of their address: ISO C has no cast from an object's pointer to a function's.
+    // Stored by way of their address: ISO C has no cast from an object's pointer to a function's.
     const struct {
         const char *name;
         void *slot;
     } symbols[] = {
         {"nvmlInit_v2", &nvml->init},
         {"nvmlShutdown", &nvml->shutdown},
-        {"nvmlDeviceGetCount_v2", &nvml->count},
-        {"nvmlDeviceGetHandleByIndex_v2", &nvml->handle},
-        {"nvmlDeviceGetName", &nvml->name},
-        {"nvmlDeviceGetUUID", &nvml->uuid},
-        {"nvmlDeviceGetMemoryInfo", &nvml->memory},
-        {"nvmlErrorString", &nvml->error_text},
+        {"nvmlDeviceGetCount_v2", &nvml->get_count},
+        {"nvmlDeviceGetHandleByIndex_v2", &nvml->get_handle},
+        {"nvmlDeviceGetName", &nvml->get_name},
+        {"nvmlDeviceGetUUID", &nvml->get_uuid},
+        {"nvmlDeviceGetMemoryInfo", &nvml->get_memory},
+        {"nvmlDeviceGetUtilizationRates", &nvml->get_utilization},
+        {"nvmlDeviceGetComputeRunningProcesses_v3", &nvml->get_processes},
+        {"nvmlDeviceGetTotalEccErrors", &nvml->get_ecc_errors},
+        {"nvmlErrorString", &nvml->get_error_text},
     };
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-        void *function = dlsym(library, symbols[i].name);
+        void *function = dlsym(nvml->library, symbols[i].name);
         if (!function)
             return error_set(err, ERROR_UNAVAILABLE, "NVML has no %s", symbols[i].name);
         *(void **)symbols[i].slot = function;
@@ -57,69 +80,127 @@ static int load(void *library, struct nvml *nvml, struct error *err)
 
 static int fail(const struct nvml *nvml, const char *what, int code, struct error *err)
 {
-    return error_set(err, ERROR_UNAVAILABLE, "NVML: %s: %s", what, nvml->error_text(code));
+    return error_set(err, ERROR_UNAVAILABLE, "NVML: %s: %s", what, nvml->get_error_text(code));
 }
 
-static int read_gpu(const struct nvml *nvml, unsigned index, struct arena *arena, struct nvml_gpu *out,
-                    struct error *err)
+static int find_devices(struct nvml *nvml, struct error *err)
 {
-    device_handle device;
-    char name[NVML_TEXT_SIZE] = "", uuid[NVML_TEXT_SIZE] = "";
-    struct nvml_memory memory = {0};
-    int code = nvml->handle(index, &device);
-    if (code == NVML_SUCCESS)
-        code = nvml->name(device, name, sizeof(name));
-    if (code == NVML_SUCCESS)
-        code = nvml->uuid(device, uuid, sizeof(uuid));
-    if (code == NVML_SUCCESS)
-        code = nvml->memory(device, &memory);
-    if (code != NVML_SUCCESS)
-        return fail(nvml, arena_printf(arena, "device %u", index), code, err);
-    *out = (struct nvml_gpu){.uuid = arena_strdup(arena, uuid),
-                             .name = arena_strdup(arena, name),
-                             .memory_mib = (int64_t)(memory.total >> 20)};
-    return 0;
-}
-
-static int list(const struct nvml *nvml, struct arena *arena, struct nvml_gpu **out_gpus, size_t *out_count,
-                struct error *err)
-{
-    unsigned count = 0;
-    int code = nvml->count(&count);
+    int code = nvml->get_count(&nvml->count);
     if (code != NVML_SUCCESS)
         return fail(nvml, "devices", code, err);
-    if (count > NVML_DEVICES_MAX)
-        return error_set(err, ERROR_UNAVAILABLE, "NVML: %u devices, at most %d are taken", count, NVML_DEVICES_MAX);
-    *out_gpus = arena_array(arena, count, sizeof(**out_gpus));
-    for (unsigned i = 0; i < count; i++)
-        if (read_gpu(nvml, i, arena, &(*out_gpus)[i], err) < 0)
-            return -1;
-    *out_count = count;
+    if (nvml->count > NVML_DEVICES_MAX)
+        return error_set(err, ERROR_UNAVAILABLE, "NVML: %u devices, at most %d are taken", nvml->count,
+                         NVML_DEVICES_MAX);
+    for (unsigned i = 0; i < nvml->count; i++) {
+        code = nvml->get_handle(i, &nvml->devices[i]);
+        if (code != NVML_SUCCESS)
+            return fail(nvml, "a device", code, err);
+    }
     return 0;
 }
 
-int nvml_list(const char *name, struct arena *arena, struct nvml_gpu **out_gpus, size_t *out_count, struct error *err)
+int nvml_open(const char *name, struct nvml **out_nvml, struct error *err)
 {
-    struct nvml nvml;
-    *out_gpus = NULL;
-    *out_count = 0;
+    *out_nvml = NULL;
     void *library = dlopen(name ? name : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library && !name)
-        return 0;
     if (!library)
-        return error_set(err, ERROR_UNAVAILABLE, "%s", dlerror());
-    int rc = load(library, &nvml, err);
-    int code = rc < 0 ? NVML_SUCCESS : nvml.init();
-    if (code == NVML_NO_DRIVER) {
-        dlclose(library);
-        return 0;
+        return name ? error_set(err, ERROR_UNAVAILABLE, "%s", dlerror()) : 0;
+    struct nvml *nvml = memory_array(1, sizeof(*nvml));
+    nvml->library = library;
+    int rc = load(nvml, err);
+    int code = rc < 0 ? NVML_SUCCESS : nvml->init();
+    if (rc == 0 && code == NVML_SUCCESS) {
+        *out_nvml = nvml;
+        if (find_devices(nvml, err) == 0)
+            return 0;
+        nvml_close(nvml);
+        *out_nvml = NULL;
+        return -1;
     }
-    if (code != NVML_SUCCESS)
-        rc = fail(&nvml, "start", code, err);
-    if (rc == 0) {
-        rc = list(&nvml, arena, out_gpus, out_count, err);
-        (void)nvml.shutdown();
-    }
+    if (code != NVML_SUCCESS && code != NVML_NO_DRIVER)
+        rc = fail(nvml, "start", code, err);
     dlclose(library);
+    free(nvml);
     return rc;
+}
+
+void nvml_close(struct nvml *nvml)
+{
+    if (!nvml)
+        return;
+    (void)nvml->shutdown();
+    dlclose(nvml->library);
+    free(nvml);
+}
+
+size_t nvml_count(const struct nvml *nvml)
+{
+    return nvml ? nvml->count : 0;
+}
+
+int nvml_describe(const struct nvml *nvml, size_t index, struct arena *arena, struct nvml_gpu *out_gpu,
+                  struct error *err)
+{
+    char name[NVML_TEXT_SIZE] = "", uuid[NVML_TEXT_SIZE] = "";
+    struct nvml_memory memory = {0};
+    device_handle device = nvml->devices[index];
+    int code = nvml->get_name(device, name, sizeof(name));
+    if (code == NVML_SUCCESS)
+        code = nvml->get_uuid(device, uuid, sizeof(uuid));
+    if (code == NVML_SUCCESS)
+        code = nvml->get_memory(device, &memory);
+    if (code != NVML_SUCCESS)
+        return fail(nvml, arena_printf(arena, "device %zu", index), code, err);
+    *out_gpu = (struct nvml_gpu){.uuid = arena_strdup(arena, uuid),
+                                 .name = arena_strdup(arena, name),
+                                 .memory_mib = (int64_t)(memory.total >> 20)};
+    return 0;
+}
+
+// True where the code says that the device is well, or cannot tell.
+static bool note_code(const struct nvml *nvml, int code, struct nvml_sample *sample)
+{
+    if (code == NVML_SUCCESS || code == NVML_NOT_SUPPORTED)
+        return true;
+    sample->is_healthy = false;
+    snprintf(sample->reason, sizeof(sample->reason), "%s", nvml->get_error_text(code));
+    return false;
+}
+
+static void look_at_processes(const struct nvml *nvml, device_handle device, struct nvml_sample *sample)
+{
+    struct nvml_process_info infos[NVML_PROCESSES_MAX];
+    unsigned count = NVML_PROCESSES_MAX;
+    if (nvml->get_processes(device, &count, infos) != NVML_SUCCESS)
+        return;
+    for (unsigned i = 0; i < count && i < NVML_PROCESSES_MAX; i++) {
+        int64_t memory_mib = infos[i].memory == ~0ULL ? 0 : (int64_t)(infos[i].memory >> 20); // all ones: not told
+        sample->processes[sample->process_count++] =
+            (struct nvml_process){.pid = (pid_t)infos[i].pid, .memory_mib = memory_mib};
+    }
+}
+
+void nvml_look(const struct nvml *nvml, size_t index, struct nvml_sample *out_sample)
+{
+    device_handle device = nvml->devices[index];
+    struct nvml_memory memory = {0};
+    struct nvml_utilization utilization = {0};
+    unsigned long long errors = 0;
+    *out_sample = (struct nvml_sample){.is_healthy = true, .utilization = -1, .memory_used_mib = -1};
+    if (!note_code(nvml, nvml->get_memory(device, &memory), out_sample))
+        return;
+    out_sample->memory_used_mib = (int64_t)(memory.used >> 20);
+    int code = nvml->get_utilization(device, &utilization);
+    if (!note_code(nvml, code, out_sample))
+        return;
+    if (code == NVML_SUCCESS)
+        out_sample->utilization = (int)utilization.gpu;
+    if (!note_code(nvml, nvml->get_ecc_errors(device, NVML_UNCORRECTED, NVML_VOLATILE, &errors), out_sample))
+        return;
+    if (errors > 0) {
+        out_sample->is_healthy = false;
+        snprintf(out_sample->reason, sizeof(out_sample->reason), "%llu memory errors that could not be corrected",
+                 errors);
+    }
+    look_at_processes(nvml, device, out_sample);
 }

@@ -1,11 +1,20 @@
 // The GPUs of this machine through NVIDIA's management library (libnvidia-ml.so.1), which is loaded at run time: a
 // machine without a driver is a machine without GPUs.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct arena;
 struct error;
+struct nvml;
+
+enum {
+    NVML_DEVICES_MAX = 64,
+    NVML_PROCESSES_MAX = 128, // of one device that are looked at
+    NVML_TEXT_SIZE = 96
+};
 
 struct nvml_gpu {
     const char *uuid; // what CUDA_VISIBLE_DEVICES takes
@@ -13,7 +22,29 @@ struct nvml_gpu {
     int64_t memory_mib;
 };
 
-// Lists the devices by index. 0 and no device where there is no library or no driver; -1: there is one, and it fails.
-// `library` is its file name; NULL: the usual one.
-int nvml_list(const char *library, struct arena *arena, struct nvml_gpu **out_gpus, size_t *out_count,
-              struct error *err);
+struct nvml_process {
+    pid_t pid;
+    int64_t memory_mib; // 0 where the driver does not tell
+};
+
+// A device at one moment.
+struct nvml_sample {
+    bool is_healthy;
+    char reason[NVML_TEXT_SIZE]; // of not being healthy
+    int utilization;             // percent; -1: not known
+    int64_t memory_used_mib;     // -1: not known
+    struct nvml_process processes[NVML_PROCESSES_MAX];
+    size_t process_count;
+};
+
+// `name` is the library's file name; NULL: the usual one. 0 and NULL where there is no library or no driver; -1: there
+// is one, and it fails.
+int nvml_open(const char *name, struct nvml **out_nvml, struct error *err);
+void nvml_close(struct nvml *nvml); // NULL is fine
+size_t nvml_count(const struct nvml *nvml);
+// Texts are the arena's.
+int nvml_describe(const struct nvml *nvml, size_t index, struct arena *arena, struct nvml_gpu *out_gpu,
+                  struct error *err);
+// A device that does not answer, has fallen off the bus or counts memory errors that could not be corrected is not
+// healthy. One thread at a time.
+void nvml_look(const struct nvml *nvml, size_t index, struct nvml_sample *out_sample);

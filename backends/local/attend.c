@@ -1,0 +1,163 @@
+#include "backends/local/local_state.h"
+#include "backends/local/pod_folder.h"
+#include "backends/local/pod_state.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/timestamp.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    EVENTS_AT_ONCE = 64,
+    SWEEP_MS = 1000,
+    TIDY_INTERVAL_MS = 60 * 60 * 1000
+};
+
+static void watch(struct local *local, struct local_pod *pod)
+{
+    pod->pidfd = pidfd_open(pod->supervisor, 0);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = pod};
+    if (pod->pidfd >= 0 && epoll_ctl(local->epoll_fd, EPOLL_CTL_ADD, pod->pidfd, &event) == 0)
+        return;
+    log_write(LOG_ERROR, "backends", "cannot watch a supervisor pod=%s: %s", pod->uuid, strerror(errno));
+}
+
+// Takes up the pod whose folder is there already: after a restart of the server, or an order given twice.
+void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
+{
+    struct pod_state state;
+    bool lives = pod_folder_wait(folder_fd, &state);
+    pod->phase = LOCAL_STARTING;
+    if (lives) {
+        pod->supervisor = state.supervisor;
+        watch(local, pod);
+        // The pid may have been another's before the descriptor was there.
+        lives = pod->pidfd >= 0 && pod_state_start_time(state.supervisor) == state.supervisor_start;
+    }
+    report_running(local, pod, &state);
+    if (!lives)
+        report_end(local, pod, &state);
+}
+
+void attend_stop(struct local *local, struct local_pod *pod)
+{
+    struct error err = {0};
+    if (pod_folder_write_grace(local->home_fd, pod->uuid, pod->grace_ms, &err) < 0)
+        log_write(LOG_WARN, "backends", "pod=%s is stopped with the default grace: %s", pod->uuid, err.message);
+    if (pod->pidfd >= 0)
+        (void)pidfd_send_signal(pod->pidfd, SIGTERM, NULL, 0);
+}
+
+void attend_start(struct local *local, struct local_pod *pod)
+{
+    struct error err = {0};
+    bool is_new;
+    int folder_fd = pod_folder_open(local->home_fd, pod->uuid, &is_new, &err);
+    if (folder_fd < 0) {
+        report_not_started(local, pod, err.message);
+        return;
+    }
+    if (is_new) {
+        pod->supervisor = launch_start(&local->options, pod->uuid, local->home_fd, folder_fd, &pod->launch, &err);
+        if (pod->supervisor > 0)
+            watch(local, pod);
+        else
+            report_not_started(local, pod, err.message);
+    } else {
+        attend_take_up(local, pod, folder_fd);
+    }
+    close(folder_fd);
+    arena_clear(&pod->arena);
+    if (pod->is_stopping && pod->phase != LOCAL_OVER)
+        attend_stop(local, pod);
+}
+
+static void look_at(struct local *local, struct local_pod *pod, bool is_over)
+{
+    struct pod_state state = {0};
+    int folder_fd = pod_folder_find(local->home_fd, pod->uuid);
+    if (folder_fd >= 0) {
+        (void)pod_state_read(folder_fd, &state);
+        close(folder_fd);
+    }
+    report_running(local, pod, &state);
+    if (!is_over)
+        return;
+    (void)waitid(P_PIDFD, (id_t)pod->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG); // no child of ours after a restart
+    report_end(local, pod, &state);
+    if (pod->is_forgotten) {
+        pod_folder_forget(local->home_fd, pod->uuid);
+        local_pods_remove(&local->pods, pod); // nobody waits for its end: the fact is passed over
+    }
+}
+
+static void take_wakes(struct local *local)
+{
+    char uuid[UUID_SIZE];
+    for (ssize_t length; (length = recv(local->socket_fd, uuid, sizeof(uuid) - 1, 0)) > 0;) {
+        uuid[length] = '\0';
+        struct local_pod *pod = local_pods_find(&local->pods, uuid);
+        if (pod && pod->phase == LOCAL_STARTING)
+            look_at(local, pod, false);
+    }
+}
+
+// Words from supervisors may be lost where very many come at once.
+static void sweep(struct local *local)
+{
+    for (struct local_pod *pod = NULL; (pod = local_pods_next(&local->pods, pod));)
+        if (pod->phase == LOCAL_STARTING && pod->pidfd >= 0)
+            look_at(local, pod, false);
+    int64_t now_ms = timestamp_now_ms();
+    if (now_ms - local->tidied_ms >= TIDY_INTERVAL_MS || now_ms < local->tidied_ms) {
+        local->tidied_ms = now_ms;
+        pod_folder_tidy(local->home_fd, now_ms - local->options.log_kept_ms);
+    }
+}
+
+static void take_events(struct local *local, const struct epoll_event *events, int count)
+{
+    uint64_t number;
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.ptr == &local->wake_fd)
+            (void)!read(local->wake_fd, &number, sizeof(number));
+        else if (events[i].data.ptr == &local->socket_fd)
+            take_wakes(local);
+        else
+            look_at(local, events[i].data.ptr, true);
+    }
+}
+
+void *attend_main(void *context)
+{
+    struct local *local = context;
+    struct epoll_event events[EVENTS_AT_ONCE];
+    pthread_mutex_lock(&local->lock);
+    while (!local->stopping) {
+        bool is_idle = !local->pods.first_queued;
+        pthread_mutex_unlock(&local->lock);
+        int count = epoll_wait(local->epoll_fd, events, EVENTS_AT_ONCE, is_idle ? SWEEP_MS : 0);
+        pthread_mutex_lock(&local->lock);
+        if (count > 0)
+            take_events(local, events, count);
+        else if (is_idle)
+            sweep(local);
+        struct local_pod *pod = local->stopping ? NULL : local_pods_take_queued(&local->pods);
+        if (pod)
+            attend_start(local, pod);
+        if (local->fact_count > 0) {
+            pthread_mutex_unlock(&local->lock);
+            local->wake(local->wake_context);
+            pthread_mutex_lock(&local->lock);
+        }
+    }
+    pthread_mutex_unlock(&local->lock);
+    return NULL;
+}

@@ -1,0 +1,149 @@
+// What the watch has seen of the GPUs: devices that must take nothing new, pods on a device that failed, pods that use
+// more of a shared device than is theirs, utilization, and devices that are free at last.
+#include "backends/local/local_state.h"
+#include "base/log.h"
+#include "base/timestamp.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool holds(const struct local_pod *pod, size_t gpu)
+{
+    return gpu < NVML_DEVICES_MAX && (pod->gpus >> gpu & 1) != 0;
+}
+
+static const struct gpu_process *find_stranger(const struct gpu_state *state)
+{
+    for (size_t i = 0; i < state->process_count; i++)
+        if (!state->processes[i].pod_uuid[0])
+            return &state->processes[i];
+    return NULL;
+}
+
+// A text for people, of the first device that must take nothing new.
+static uint64_t find_unusable(const struct local *local, const struct gpu_state *states, size_t count,
+                              char message[128])
+{
+    uint64_t unusable = 0;
+    message[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        const struct gpu_process *stranger = local->options.avoids_foreign ? find_stranger(&states[i]) : NULL;
+        if (states[i].is_healthy && !stranger)
+            continue;
+        unusable |= UINT64_C(1) << i;
+        if (message[0])
+            continue;
+        if (!states[i].is_healthy)
+            snprintf(message, 128, "GPU %zu: %.90s", i, states[i].reason);
+        else
+            snprintf(message, 128, "GPU %zu is used by %s (process %d of %s, %" PRId64 " MiB), which nobody submitted",
+                     i, stranger->command, (int)stranger->pid, stranger->user, stranger->memory_mib);
+    }
+    return unusable;
+}
+
+static void report_devices(struct local *local, const struct gpu_state *states, size_t count)
+{
+    char message[128];
+    uint64_t unusable = find_unusable(local, states, count, message);
+    if (unusable == local->unusable && local->has_reported_devices)
+        return;
+    local->unusable = unusable;
+    local->has_reported_devices = true;
+    struct backend_fact *fact = report_fact(local, BACKEND_NODE_DEVICES, "", 0, timestamp_now_ms());
+    snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
+    fact->unusable_gpus = unusable;
+    report_words(fact, unusable ? "GPUsUnusable" : "GPUsUsable", unusable ? message : "all GPUs may be used");
+    log_write(unusable ? LOG_WARN : LOG_INFO, "backends", "unusable GPUs mask=%" PRIx64 " %s", unusable, message);
+}
+
+static void fail_pod(struct local *local, struct local_pod *pod, const char *reason, const char *message)
+{
+    if (pod->failure_reason)
+        return;
+    pod->failure_reason = reason;
+    snprintf(pod->failure_message, sizeof(pod->failure_message), "%s", message);
+    pod->grace_ms = 0;
+    attend_stop(local, pod);
+}
+
+// Of the pod's processes on the device.
+static int64_t memory_of(const struct gpu_state *state, const char *uuid)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < state->process_count; i++)
+        if (strcmp(state->processes[i].pod_uuid, uuid) == 0)
+            sum += state->processes[i].memory_mib;
+    return sum;
+}
+
+static void check_memory(struct local *local, struct local_pod *pod, const struct gpu_state *state, size_t gpu)
+{
+    int64_t used = memory_of(state, pod->uuid);
+    char message[sizeof(pod->failure_message)];
+    if (pod->gpu_memory_limit_mib <= 0 || used <= pod->gpu_memory_limit_mib)
+        return;
+    snprintf(message, sizeof(message), "used %" PRId64 " MiB of GPU %zu, and %" PRId64 " MiB are its part", used, gpu,
+             pod->gpu_memory_limit_mib);
+    if (local->options.kills_over_memory) {
+        fail_pod(local, pod, "GPUMemoryExceeded", message);
+    } else if (!pod->is_warned) {
+        pod->is_warned = true;
+        struct backend_fact *fact =
+            report_fact(local, BACKEND_POD_WARNING, pod->uuid, pod->decision, timestamp_now_ms());
+        report_words(fact, "GPUMemoryExceeded", message);
+    }
+}
+
+static void look_at_pod(struct local *local, struct local_pod *pod, const struct gpu_state *states, size_t count)
+{
+    int sum = 0, known = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!holds(pod, i))
+            continue;
+        if (!states[i].is_healthy) {
+            char message[sizeof(pod->failure_message)];
+            snprintf(message, sizeof(message), "GPU %zu failed: %.90s", i, states[i].reason);
+            fail_pod(local, pod, "GPUFailed", message);
+            return;
+        }
+        check_memory(local, pod, &states[i], i);
+        sum += states[i].utilization >= 0 ? states[i].utilization : 0;
+        known += states[i].utilization >= 0;
+    }
+    if (known == 0 || sum / known == pod->utilization)
+        return;
+    pod->utilization = sum / known;
+    report_fact(local, BACKEND_POD_USAGE, pod->uuid, pod->decision, timestamp_now_ms())->gpu_utilization =
+        pod->utilization;
+}
+
+// Whether a process of the pod, which is over, is still on a device of it.
+static bool is_on_device(const struct local_pod *pod, const struct gpu_state *states, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (holds(pod, i) && memory_of(&states[i], pod->uuid) > 0)
+            return true;
+    return false;
+}
+
+void gpus_take(void *context, const struct gpu_state *states, size_t count)
+{
+    struct local *local = context;
+    pthread_mutex_lock(&local->lock);
+    report_devices(local, states, count);
+    for (struct local_pod *pod = local_pods_next(&local->pods, NULL), *next; pod; pod = next) {
+        next = local_pods_next(&local->pods, pod);
+        if (pod->phase == LOCAL_RUNNING && pod->gpus && !pod->is_stopping)
+            look_at_pod(local, pod, states, count);
+        else if (pod->phase == LOCAL_LEAVING && !is_on_device(pod, states, count))
+            report_left(local, pod);
+        else if (pod->phase == LOCAL_LEAVING)
+            gpu_watch_hurry(local->gpus);
+    }
+    bool any = local->fact_count > 0;
+    pthread_mutex_unlock(&local->lock);
+    if (any)
+        local->wake(local->wake_context);
+}

@@ -1,0 +1,49 @@
+// The local backend's inside, for its own files: local.c (orders), report.c (facts), attend.c (the thread), gpus.c.
+#pragma once
+#include "backends/local/gpu_watch.h"
+#include "backends/local/local_pods.h"
+
+#include <pthread.h>
+
+struct pod_state;
+
+struct local {
+    struct local_options options;
+    int home_fd;
+    pthread_mutex_t lock; // of all below
+    pthread_t thread;
+    bool has_thread, stopping;
+    int epoll_fd, wake_fd, socket_fd;
+    backend_wake_fn wake;
+    void *wake_context;
+    struct local_pods pods;
+    struct backend_fact *facts; // not taken yet
+    size_t fact_count, fact_capacity;
+    int64_t tidied_ms;
+    struct gpu_watch *gpus; // NULL: none to watch
+    bool has_reported_devices;
+    uint64_t unusable; // devices that must take nothing new, as last reported
+};
+
+// report.c: what has come up, as facts. All under the lock.
+struct backend_fact *report_fact(struct local *local, enum backend_fact_kind kind, const char *pod_uuid,
+                                 int64_t decision, int64_t time_ms);
+void report_words(struct backend_fact *fact, const char *reason, const char *message);
+void report_running(struct local *local, struct local_pod *pod, const struct pod_state *state);
+// The pod could not be started.
+void report_not_started(struct local *local, struct local_pod *pod, const char *message);
+// The pod's supervisor is gone.
+void report_end(struct local *local, struct local_pod *pod, const struct pod_state *state);
+
+// The driver has let go of its devices.
+void report_left(struct local *local, struct local_pod *pod);
+
+// attend.c. All under the lock.
+void attend_start(struct local *local, struct local_pod *pod);
+// Takes up the pod whose folder is there already: after a restart of the server, or an order given twice.
+void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd);
+void attend_stop(struct local *local, struct local_pod *pod);
+void *attend_main(void *local); // the thread
+
+// gpus.c: what the watch has seen. Any thread.
+void gpus_take(void *local, const struct gpu_state *states, size_t count);

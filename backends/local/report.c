@@ -1,0 +1,105 @@
+#include "backends/local/leftovers.h"
+#include "backends/local/local_state.h"
+#include "backends/local/pod_state.h"
+#include "base/timestamp.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    EXIT_NOT_STARTED = 128, // as containers' runtimes say it
+    EXIT_BY_SIGNAL = 128    // and the signal's number
+};
+
+struct backend_fact *report_fact(struct local *local, enum backend_fact_kind kind, const char *pod_uuid,
+                                 int64_t decision, int64_t time_ms)
+{
+    if (local->fact_count == local->fact_capacity) {
+        local->fact_capacity = local->fact_capacity ? local->fact_capacity * 2 : 64;
+        local->facts = memory_realloc(local->facts, local->fact_capacity * sizeof(*local->facts));
+    }
+    struct backend_fact *fact = &local->facts[local->fact_count++];
+    *fact = (struct backend_fact){.kind = kind, .decision = decision, .time_ms = time_ms};
+    snprintf(fact->pod_uuid, sizeof(fact->pod_uuid), "%s", pod_uuid);
+    return fact;
+}
+
+void report_words(struct backend_fact *fact, const char *reason, const char *message)
+{
+    snprintf(fact->reason, sizeof(fact->reason), "%s", reason);
+    snprintf(fact->message, sizeof(fact->message), "%s", message);
+}
+
+// The pod's processes are over. Where a driver knows its devices, the end is told when it has let go of them.
+static void end_pod(struct local *local, struct local_pod *pod, int64_t time_ms, int64_t exit_code, const char *reason,
+                    const char *message)
+{
+    enum backend_fact_kind kind = pod->is_stopping ? BACKEND_POD_GONE : BACKEND_POD_ENDED;
+    struct backend_fact *fact = report_fact(local, kind, pod->uuid, pod->decision, time_ms);
+    fact->exit_code = exit_code;
+    if (pod->failure_reason)
+        report_words(fact, pod->failure_reason, pod->failure_message);
+    else
+        report_words(fact, reason, message);
+    if (pod->pidfd >= 0)
+        close(pod->pidfd);
+    pod->pidfd = -1;
+    pod->phase = LOCAL_OVER;
+    if (!local->gpus || !pod->gpus)
+        return;
+    pod->phase = LOCAL_LEAVING;
+    pod->end = *fact;
+    local->fact_count--;
+    gpu_watch_hurry(local->gpus);
+}
+
+void report_left(struct local *local, struct local_pod *pod)
+{
+    *report_fact(local, pod->end.kind, pod->uuid, pod->decision, pod->end.time_ms) = pod->end;
+    pod->phase = LOCAL_OVER;
+}
+
+void report_not_started(struct local *local, struct local_pod *pod, const char *message)
+{
+    end_pod(local, pod, timestamp_now_ms(), EXIT_NOT_STARTED, "StartError", message);
+}
+
+void report_running(struct local *local, struct local_pod *pod, const struct pod_state *state)
+{
+    if (pod->phase != LOCAL_STARTING || !state->pid)
+        return;
+    pod->phase = LOCAL_RUNNING;
+    struct backend_fact *fact = report_fact(local, BACKEND_POD_RUNNING, pod->uuid, pod->decision, state->running_ms);
+    snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
+    snprintf(fact->message, sizeof(fact->message),
+             "runs as process %d of this machine, as user %.40s; no image is used", (int)state->pid,
+             local->options.user_name);
+}
+
+void report_end(struct local *local, struct local_pod *pod, const struct pod_state *state)
+{
+    char message[128], boot[64];
+    if (state->is_refused) {
+        snprintf(message, sizeof(message), "%s: %s", state->refused_what, strerror(state->refused_errno));
+        report_not_started(local, pod, message);
+    } else if (state->is_ended && state->exit_code >= 0) {
+        end_pod(local, pod, state->over_ms, state->exit_code, state->exit_code == 0 ? "Completed" : "Error", "");
+    } else if (state->is_ended) {
+        const char *name = sigabbrev_np(state->signal);
+        snprintf(message, sizeof(message), "ended by SIG%s", name ? name : "?");
+        end_pod(local, pod, state->over_ms, EXIT_BY_SIGNAL + state->signal,
+                state->was_out_of_memory ? "OOMKilled" : "Error",
+                state->was_out_of_memory ? "used more memory than its limit" : message);
+    } else {
+        // The supervisor is gone without a word.
+        bool leads = state->pid && pod_state_start_time(state->pid) == state->start;
+        size_t left = leftovers_kill(pod->uuid, leads ? state->pid : 0);
+        pod_state_boot(boot);
+        bool is_old = state->boot[0] && strcmp(state->boot, boot) != 0;
+        snprintf(message, sizeof(message), "its supervisor was killed; %zu processes that it left were ended", left);
+        end_pod(local, pod, timestamp_now_ms(), EXIT_BY_SIGNAL + SIGKILL, is_old ? "Rebooted" : "SupervisorLost",
+                is_old ? "the machine was started anew" : message);
+    }
+}
