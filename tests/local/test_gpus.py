@@ -1,0 +1,176 @@
+"""The local backend with GPUs, as NVIDIA's management library tells of them: here a library of ours whose devices are a
+text file (tests/support/fake_nvml)."""
+import datetime
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from conftest import PRORATA
+from test_local import kind_of, submit, supervisors_of, wait_log
+
+LIBRARY = pathlib.Path(PRORATA).with_name("fake_nvml.so")
+RUNS = "echo $CUDA_VISIBLE_DEVICES; echo up; while true; do sleep 0.05; done"
+
+
+class Gpus:
+    """The file that the library reads."""
+
+    def __init__(self, path, count):
+        self.path = path
+        self.lines = [f"gpu GPU-{i} 81920" for i in range(count)]
+        self.write()
+
+    def write(self):
+        part = self.path.with_suffix(".part")
+        part.write_text("".join(line + "\n" for line in self.lines))
+        part.replace(self.path)
+
+    def set(self, index, words=""):
+        self.lines[index] = f"gpu GPU-{index} 81920 {words}"
+        self.write()
+
+
+@pytest.fixture
+def gpus(folder):
+    return Gpus(folder / "gpus", 4)
+
+
+@pytest.fixture
+def machine(make_server, gpus):
+    make = lambda *more: make_server("--backend", "local", "--local-nvml", str(LIBRARY), "--quick-start", *more,
+                                     environment={"PRORATA_FAKE_NVML": str(gpus.path)})
+    made = []
+
+    def start(*more):
+        made.append(make(*more))
+        return made[-1]
+
+    yield start
+    for server in made:
+        for workload in server.get("/api/v1/workloads").json["workloads"]:
+            server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
+        server.wait_for("all pods gone", lambda: not supervisors_of(server))
+
+
+def node_of(server):
+    return server.get("/api/v1/nodes").json["nodes"][0]
+
+
+def events_of(server, workload):
+    return [event["message"] for event in server.get(f"/api/v1/workloads/{workload}/events").json["events"]]
+
+
+def test_the_driver_names_the_devices(machine):
+    server = machine()
+    info = node_of(server)["gpuInfo"]
+    assert info["gpuCount"] == 4 and info["gpuType"] == "Fake-GPU-80-GB"
+    workload = submit(server, "two", RUNS, gpus=2)
+    assert wait_log(server, workload, "up").startswith("GPU-0,GPU-1\n")
+
+
+def test_without_a_driver_it_is_a_cpu_machine(machine, gpus):
+    gpus.lines = ["nodriver"]
+    gpus.write()
+    server = machine()
+    assert not node_of(server).get("gpuInfo")
+    workload = submit(server, "cpu", "echo ok", gpus=0)
+    server.wait_phase(workload, "Completed")
+
+
+def test_a_library_that_cannot_be_used_is_said_at_once(folder):
+    text = folder / "no-library.so"
+    text.write_text("this is no library")
+    ended = subprocess.run([PRORATA, "serve", "--data", folder / "data", "--listen", "127.0.0.1:0", "--backend", "local",
+                            "--local-nvml", text], capture_output=True, text=True, timeout=60,
+                           env=dict(os.environ, PRORATA_ADMIN_PASSWORD="a password here"))
+    assert ended.returncode != 0 and "no-library.so" in ended.stderr
+
+
+def test_a_failed_gpu_ends_its_pods_and_takes_no_more(machine, gpus):
+    server = machine()
+    first = submit(server, "first", RUNS, spec={"backoffLimit": 0})
+    other = submit(server, "other", RUNS)
+    wait_log(server, first, "up")
+    wait_log(server, other, "up")
+    gpus.set(0, "lost")
+    server.wait_phase(first, "Failed")
+    assert any("GPU 0 failed: GPU is lost" in message for message in events_of(server, first))
+    assert server.workload(other)["phase"] == "Running"
+    # Three are left; one is in use.
+    fits = submit(server, "fits", RUNS, gpus=2)
+    assert wait_log(server, fits, "up").startswith("GPU-2,GPU-3\n")
+    waits = submit(server, "waits", RUNS, project="team-b")
+    gpus.set(0)
+    assert wait_log(server, waits, "up").startswith("GPU-0\n")
+
+
+def test_memory_errors_count_as_a_failure(machine, gpus):
+    server = machine()
+    workload = submit(server, "errors", RUNS, spec={"backoffLimit": 0})
+    wait_log(server, workload, "up")
+    gpus.set(0, "ecc=3")
+    server.wait_phase(workload, "Failed")
+    assert any("3 memory errors" in message for message in events_of(server, workload))
+
+
+def test_what_nobody_submitted_is_avoided(machine, gpus):
+    stranger = subprocess.Popen(["sleep", "1000"])
+    try:
+        gpus.set(0, f"proc={stranger.pid}:1000")
+        server = machine()
+        server.wait_for("the stranger seen", lambda: node_of(server)["prorata"].get("unhealthyGpus") or
+                        "nobody submitted" in server.get("/api/v1/events").body.decode())
+        workload = submit(server, "around", RUNS)
+        assert wait_log(server, workload, "up").startswith("GPU-1\n")
+        waits = submit(server, "all", RUNS, gpus=3, project="team-b")
+        server.wait_phase(waits, "Pending")
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_what_nobody_submitted_can_be_ignored(machine, gpus):
+    gpus.set(0, f"proc={os.getpid()}:1000")
+    server = machine("--local-foreign", "ignore")
+    workload = submit(server, "same", RUNS)
+    assert wait_log(server, workload, "up").startswith("GPU-0\n")
+
+
+@pytest.mark.parametrize("policy, phase", [("warn", "Running"), ("kill", "Failed")])
+def test_a_part_of_a_gpu_is_watched(machine, gpus, policy, phase):
+    server = machine("--local-gpu-memory", policy)
+    workload = server.submit("half", "team-a", 0, spec={
+        "command": "/bin/sh -c", "args": f"'{RUNS}'", "backoffLimit": 0,
+        "compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}})
+    wait_log(server, workload, "up")
+    gpus.set(0, "proc=pod:50000")  # of the shell and of its sleep: 100,000 MiB together
+    server.wait_for("the warning", lambda: any("MiB are its part" in message for message in events_of(server, workload)))
+    server.wait_phase(workload, phase)
+
+
+def test_utilization_is_measured(machine, gpus):
+    server = machine()
+    workload = submit(server, "busy", RUNS)
+    wait_log(server, workload, "up")
+    gpus.set(0, "util=73")
+    node = node_of(server)["id"]
+
+    def busiest():
+        now = datetime.datetime.now(datetime.timezone.utc)
+        start, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%SZ") for s in (-60, 1))
+        answer = server.get(f"/api/v1/nodes/{node}/metrics", metricType="GPU_UTILIZATION_PER_GPU", start=start, end=end, numberOfSamples=5)
+        return max(float(m["values"][-1]["value"]) for m in answer.json["measurements"] if m["values"])
+
+    server.wait_for("the utilization", lambda: busiest() == 73)
+
+
+def test_devices_are_free_when_the_driver_lets_go(machine, gpus):
+    server = machine()
+    workload = submit(server, "leaves", RUNS, gpus=4)
+    wait_log(server, workload, "up")
+    server.post(f"/api/v1/workloads/trainings/{workload}/suspend")
+    server.wait_phase(workload, "Stopped")
+    again = submit(server, "again", RUNS, gpus=4, project="team-b")
+    wait_log(server, again, "up")
