@@ -161,7 +161,7 @@ def test_utilization_is_measured(machine, gpus):
         now = datetime.datetime.now(datetime.timezone.utc)
         start, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%SZ") for s in (-60, 1))
         answer = server.get(f"/api/v1/nodes/{node}/metrics", metricType="GPU_UTILIZATION_PER_GPU", start=start, end=end, numberOfSamples=5)
-        return max(float(m["values"][-1]["value"]) for m in answer.json["measurements"] if m["values"])
+        return max((float(m["values"][-1]["value"]) for m in answer.json["measurements"] if m["values"]), default=0)
 
     server.wait_for("the utilization", lambda: busiest() == 73)
 
