@@ -39,6 +39,10 @@ fuzz: ## Fuzz every parser of outside bytes for FUZZ_SECONDS each
 	@tools/deps.sh build test
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
+coverage: ## How much of the scheduler its tests reach; fails below 95 % of the lines
+	@tools/deps.sh build test
+	@tools/coverage.sh
+
 lint: ## clang-format, clang-tidy, OpenAPI linter, eslint
 	@tools/deps.sh build test
 	@tools/lint.sh
@@ -50,6 +54,6 @@ install: build ## Install under PREFIX (default /usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
 clean: ## Remove what was built (not ./data)
-	@rm -rf build build-asan build-tsan build-fuzz artifacts
+	@rm -rf build build-asan build-tsan build-fuzz build-coverage artifacts
 
-.PHONY: help deps build run test check test-long bench fuzz lint format install clean
+.PHONY: help deps build run test check test-long bench fuzz coverage lint format install clean

@@ -139,9 +139,7 @@ static bool run_round(struct division *division, int64_t rank)
         struct share_claim *claim = &division->claims[i];
         if (claim->rank != rank || is_satisfied(claim) || claim->weight_milli == 0)
             continue;
-        int64_t want = requestable(claim) - claim->fair_share;
-        if (want < 0)
-            want = 0;
+        const int64_t want = requestable(claim) - claim->fair_share;
         const wide part = (wide)amount * division->shares[i]; // of sum
         int64_t give = want;
         if ((wide)want * sum <= part) {
@@ -160,7 +158,7 @@ static bool run_round(struct division *division, int64_t rank)
         division->left -= give;
         again = again || (wide)want * sum < part;
     }
-    return again && division->left > 0;
+    return again; // then somebody left a part of the amount
 }
 
 // <0 where a's remainder is served before b's.
@@ -175,7 +173,7 @@ static int compare_remainders(const struct division *division, size_t a, size_t 
         return left > right ? -1 : 1;
     if (one->created_ms != other->created_ms)
         return one->created_ms < other->created_ms ? -1 : 1;
-    return a < b ? -1 : 1;
+    return (a > b) - (a < b);
 }
 
 static int compare_for_sort(const void *a, const void *b, void *division)

@@ -7,13 +7,13 @@
 #include "scheduler/preemption_delay.h"
 #include "scheduler/unit.h"
 
-static const char *describe_share(struct arena *arena, const struct workload *workload, const struct queue *queue,
+static const char *describe_share(struct arena *arena, const struct queue *queue,
                                   const struct plan_explanation *numbers)
 {
     const enum resource r = numbers->resource;
     const char *share = explain_number(arena, r, numbers->fair_share);
     const char *held = explain_amount(arena, r, numbers->allocated);
-    if (numbers->allocated + numbers->requested <= numbers->fair_share && !workload->spec->preemptible)
+    if (numbers->allocated + numbers->requested <= numbers->fair_share) // so it is not preemptible
         return explain_quota(arena, queue, r, numbers->requested);
     if (numbers->fair_share == 0 && numbers->allocated == 0)
         return arena_printf(arena, "%s has no fair share of what is asked for, so it may not take any back",
@@ -38,7 +38,7 @@ static void explain_share(struct cycle *cycle, struct pool *pool, struct workloa
     const struct queue *queue = cycle_queue(pool, workload);
     struct plan_explanation explanation = explain_blank(pool, EXPLANATION_OVER_FAIR_SHARE, queue, resource);
     explanation.requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib).of[resource];
-    explanation.message = describe_share(cycle->arena, workload, queue, &explanation);
+    explanation.message = describe_share(cycle->arena, queue, &explanation);
     explain_add(cycle, pool, workload, explanation);
 }
 

@@ -6,6 +6,7 @@
 #include "scheduler/topology.h"
 #include "scheduler/unit.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,7 @@ bool victims_take(struct victims *victims)
     for (struct workload *workload = walk_next(&victims->walk); workload; workload = walk_next(&victims->walk)) {
         uint32_t *pods = victims->pods + victims->pod_count;
         const uint32_t count = unit_take_victims(cycle, workload, pods);
+        assert(count > 0); // the walk has only who still holds something
         struct amounts popped = {0};
         bool is_recorded = false;
         uint32_t left = workload->counts.held;
@@ -141,7 +143,7 @@ bool victims_take(struct victims *victims)
         walk_count_popped(&victims->walk, workload, popped);
         if (left > 0)
             walk_push_back(&victims->walk, workload);
-        if (is_recorded || count == 0)
+        if (is_recorded)
             continue;
         for (uint32_t i = 0; i < count; i++)
             free_pod(victims, &cycle->pods[pods[i]]);

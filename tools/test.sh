@@ -60,6 +60,7 @@ all | long)
 long)
     stage "long unit tests" unit build-asan -L long
     stage "long walk-throughs" env PRORATA_LONG=1 PRORATA="$PWD/build-asan/prorata" /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/e2e
+    stage "coverage of the scheduler" tools/coverage.sh
     stage "fuzzing" tools/fuzz.sh 600
     ;;
 esac

@@ -244,11 +244,35 @@ static void check_random(uint64_t seed)
         check_int(claims[i].fair_share, plain[i].fair_share, "seed %llu: queue %zu", (unsigned long long)seed, i);
 }
 
+// Weights, usage and k whose exact shares would not fit: they are scaled down, and nothing is lost by that.
+static void check_large(void)
+{
+    struct share_claim claims[3] = {0};
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t q = 0; q < 3; q++) {
+        claims[q].limit = NO_LIMIT;
+        claims[q].requested = INT64_C(1) << 60;
+        claims[q].weight_milli = 1000000000000 - (int64_t)q;
+        claims[q].usage_micro = 1000000 + 7 * (int64_t)q;
+    }
+    claims[2].weight_milli = 999;
+    const struct share_terms terms = {.total = INT64_C(1) << 50, .unit = 1, .k_micro = 1000};
+    const int64_t left = fair_share_divide(claims, 3, terms, &arena);
+    check_int(left, 0, "large: everything is handed out");
+    check_int(claims[0].fair_share + claims[1].fair_share + claims[2].fair_share, terms.total, "large: and no more");
+    check_true(claims[0].fair_share > claims[1].fair_share, "large: more weight, less usage");
+    check_true(claims[0].fair_share - claims[1].fair_share < terms.total / 1000, "large: by a little");
+    check_int(fair_share_divide(NULL, 0, terms, &arena), terms.total, "nobody is there: all of it is left");
+    arena_done(&arena);
+}
+
 int main(int argc, char **argv)
 {
     check_cases();
     check_surplus();
     check_usage();
+    check_large();
     const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : RANDOM_INPUTS;
     for (uint64_t seed = 1; seed <= count; seed++)
         check_random(seed);

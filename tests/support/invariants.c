@@ -290,7 +290,8 @@ static bool may_take(const struct snapshot_node *node, const struct snapshot_pla
         return true;
     bool any = rules->affinity_term_count == 0;
     for (size_t i = 0; i < rules->affinity_term_count && !any; i++)
-        any = match_all(rules->affinity_terms[i].requirements, rules->affinity_terms[i].requirement_count, node);
+        any = rules->affinity_terms[i].requirement_count > 0 && // a term that says nothing matches nothing
+              match_all(rules->affinity_terms[i].requirements, rules->affinity_terms[i].requirement_count, node);
     return any && match_all(rules->selector, rules->selector_count, node);
 }
 
