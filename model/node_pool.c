@@ -72,6 +72,55 @@ static int take_labels(struct node_pool *pool, const json_t *body, struct arena 
     return 0;
 }
 
+static int take_duration(json_t *fairshare, const char *key, const char *fallback, int64_t least_ms, struct error *err)
+{
+    const char *text = json_string_value(json_object_get(fairshare, key));
+    int64_t ms;
+    if (!text)
+        json_object_set_new(fairshare, key, json_string(fallback));
+    else if (duration_parse(text, &ms, err) < 0)
+        return error_prefix(err, "schedulingConfiguration.timeBasedFairShare.%s: ", key);
+    else if (ms < least_ms)
+        return error_set(err, ERROR_INVALID, "schedulingConfiguration.timeBasedFairShare.%s: more than 0, got %.40s",
+                         key, text);
+    return 0;
+}
+
+static void default_to(json_t *object, const char *key, json_t *value)
+{
+    const json_t *old = json_object_get(object, key);
+    if (old && !json_is_null(old))
+        json_decref(value);
+    else
+        json_object_set_new(object, key, value);
+}
+
+// Stored with its defaults filled in.
+static int take_fairshare(struct node_pool *pool, const json_t *given, struct arena *arena, struct error *err)
+{
+    if (!given)
+        return 0;
+    pool->time_based_fairshare_json = NULL;
+    if (!json_is_object(given))
+        return 0;
+    json_t *fairshare = json_copy((json_t *)given);
+    default_to(fairshare, "enabled", json_false());
+    default_to(fairshare, "historicalUsageWeight", json_real(1));
+    default_to(fairshare, "windowType", json_string("sliding"));
+    int rc = take_duration(fairshare, "decayHalfLife", "0h", 0, err);
+    if (rc == 0)
+        rc = take_duration(fairshare, "windowDuration", "7d", 1, err);
+    const char *type = json_string_value(json_object_get(fairshare, "windowType"));
+    if (rc == 0 && strcmp(type, "tumbling") == 0 &&
+        !json_is_string(json_object_get(fairshare, "tumblingWindowStartTime")))
+        rc = error_set(err, ERROR_INVALID,
+                       "schedulingConfiguration.timeBasedFairShare.tumblingWindowStartTime: required with tumbling");
+    if (rc == 0)
+        pool->time_based_fairshare_json = dump(fairshare, arena);
+    json_decref(fairshare);
+    return rc;
+}
+
 static int take_scheduling(struct node_pool *pool, json_t *settings, const json_t *configuration, struct arena *arena,
                            struct error *err)
 {
@@ -85,10 +134,12 @@ static int take_scheduling(struct node_pool *pool, json_t *settings, const json_
         pool->min_guaranteed_runtime_ms = 0;
         json_object_del(settings, "minGuaranteedRuntime");
     }
-    const json_t *fairshare = json_object_get(configuration, "timeBasedFairShare");
-    if (fairshare)
-        pool->time_based_fairshare_json = json_is_object(fairshare) ? dump(fairshare, arena) : NULL;
-    return 0;
+    json_t *reservation = json_object_get(configuration, "reservation");
+    if (json_is_boolean(reservation))
+        json_object_set(settings, "reservation", reservation);
+    else if (reservation)
+        json_object_del(settings, "reservation");
+    return take_fairshare(pool, json_object_get(configuration, "timeBasedFairShare"), arena, err);
 }
 
 int node_pool_from_json(struct node_pool *pool, const json_t *body, struct arena *arena, struct error *err)
@@ -152,6 +203,7 @@ static void write_settings(const struct node_pool *pool, struct json_writer *jso
     json_begin_object(json);
     write_placements(pool, json);
     write_kept(settings, "minGuaranteedRuntime", "0", json);
+    json_bool(json, "reservation", json_is_true(json_object_get(settings, "reservation")));
     if (pool->time_based_fairshare_json)
         json_raw(json, "timeBasedFairShare", pool->time_based_fairshare_json);
     json_end_object(json);

@@ -20,7 +20,7 @@ struct node_pool {
     const char *label_value;
     const char *phase; // only read: Empty, Ready, or Unschedulable (nodes, but none is ready); kept by db/nodes.c
     const char *phase_message;
-    const char *gpu_placement; // "binpack", "spread"
+    const char *gpu_placement; // "binpack", "spread", "fragmentation"
     const char *cpu_placement;
     int64_t min_guaranteed_runtime_ms;
     const char *time_based_fairshare_json; // NULL: off

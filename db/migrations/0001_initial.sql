@@ -29,7 +29,7 @@ CREATE TABLE node_pools (
     label_value TEXT,
     phase TEXT NOT NULL DEFAULT 'Empty', -- Creating, Updating, Deleting, Empty, Ready, Unschedulable
     phase_message TEXT NOT NULL DEFAULT '',
-    gpu_placement TEXT NOT NULL DEFAULT 'binpack', -- binpack, spread
+    gpu_placement TEXT NOT NULL DEFAULT 'binpack', -- binpack, spread, fragmentation
     cpu_placement TEXT NOT NULL DEFAULT 'binpack',
     min_guaranteed_runtime_ms INTEGER NOT NULL DEFAULT 0, -- preempt and reclaim
     time_based_fairshare_json TEXT, -- NULL: off

@@ -174,3 +174,38 @@ def test_list_nodepools_refuses(module_server, query):
 def test_no_such_nodepool(module_server, name):
     for method, body in (("GET", None), ("DELETE", None), ("PUT", {}), ("PATCH", {})):
         assert module_server.request(method, f"{POOLS}/{name}", body).status == 404
+
+
+def test_scheduling_settings_are_kept_with_their_defaults(cluster):
+    made = create(cluster, schedulingConfiguration={"placementStrategy": {"gpu": "fragmentation"}, "reservation": True,
+                                                    "timeBasedFairShare": {"enabled": True, "decayHalfLife": "12h"}})
+    assert made.status == 201, made
+    settings = made.json["schedulingConfiguration"]
+    assert settings["placementStrategy"] == {"cpu": "binpack", "gpu": "fragmentation"} and settings["reservation"] is True
+    assert settings["timeBasedFairShare"] == {"enabled": True, "historicalUsageWeight": 1, "decayHalfLife": "12h", "windowType": "sliding", "windowDuration": "7d"}
+    path = f"{POOLS}/{made.json['id']}"
+    changed = cluster.request("PATCH", path, {"schedulingConfiguration": {"reservation": False}}).json["schedulingConfiguration"]
+    assert changed["reservation"] is False and changed["timeBasedFairShare"] == settings["timeBasedFairShare"]
+    changed = cluster.request("PATCH", path, {"schedulingConfiguration": {"timeBasedFairShare": None}}).json["schedulingConfiguration"]
+    assert "timeBasedFairShare" not in changed and changed["placementStrategy"]["gpu"] == "fragmentation"
+
+
+BAD_SETTINGS = [
+    ("a strategy that does not exist", {"placementStrategy": {"gpu": "best"}}, "schedulingConfiguration.placementStrategy.gpu"),
+    ("fragmentation is of GPUs alone", {"placementStrategy": {"cpu": "fragmentation"}}, "schedulingConfiguration.placementStrategy.cpu"),
+    ("a reservation is on or off", {"reservation": "yes"}, "schedulingConfiguration.reservation"),
+    ("fair share is an object", {"timeBasedFairShare": True}, "schedulingConfiguration.timeBasedFairShare"),
+    ("a weight below 0", {"timeBasedFairShare": {"historicalUsageWeight": -1}}, "timeBasedFairShare.historicalUsageWeight"),
+    ("a half life without a unit", {"timeBasedFairShare": {"decayHalfLife": "12"}}, "timeBasedFairShare.decayHalfLife"),
+    ("an empty window", {"timeBasedFairShare": {"windowDuration": "0"}}, "timeBasedFairShare.windowDuration"),
+    ("a window of another kind", {"timeBasedFairShare": {"windowType": "hopping"}}, "timeBasedFairShare.windowType"),
+    ("a tumbling window that never began", {"timeBasedFairShare": {"windowType": "tumbling"}}, "timeBasedFairShare.tumblingWindowStartTime"),
+    ("a beginning that is no time", {"timeBasedFairShare": {"windowType": "tumbling", "tumblingWindowStartTime": "monday"}}, "timeBasedFairShare.tumblingWindowStartTime"),
+]
+
+
+def test_bad_scheduling_settings_name_their_field(cluster):
+    for name, settings, field in BAD_SETTINGS:
+        answer = create(cluster, schedulingConfiguration=settings)
+        assert answer.status == 400 and field in answer.json["message"], (name, answer)
+    assert pool(cluster, "big") is None
