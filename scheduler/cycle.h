@@ -161,6 +161,7 @@ struct workload {
     struct pod_counts counts;
     uint32_t home;         // the pool its pods stand in; SNAPSHOT_NONE
     bool lost_pod;         // by a decision of this cycle
+    bool lost_promise;     // the same
     int64_t last_start_ms; // SNAPSHOT_TIME_NONE: holds nothing that has started
     uint32_t unit_cap;     // of the open search: only so many pods of the unit; SNAPSHOT_COUNT_UNLIMITED
     struct explanation_list *explanations;

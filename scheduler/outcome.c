@@ -91,6 +91,7 @@ static struct plan_workload make_workload(struct cycle *cycle, struct workload *
     struct plan_workload plan = {.status = status_of(cycle, workload),
                                  .node_pool = workload->home,
                                  .promise = SNAPSHOT_PROMISE_NONE,
+                                 .was_displaced = workload->lost_pod || workload->lost_promise,
                                  .is_stale = stale_is(workload)};
     plan.bound_first = workload->counts.allocated > 0 && !was_allocated(cycle, workload);
     if (workload->counts.held > workload->counts.allocated)

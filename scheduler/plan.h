@@ -202,6 +202,7 @@ struct plan_workload {
     uint32_t node_pool;              // where it holds or was promised a place; SNAPSHOT_NONE
     uint32_t promise;                // its place among the promises for the next cycle, from 0; SNAPSHOT_PROMISE_NONE
     bool bound_first;                // its first pods were bound in this cycle: its last start time is now
+    bool was_displaced;              // lost a place or a promise: the caller counts it (displaced_count, displaced_ms)
     bool is_stale;                   // some gang minimum is lost: the caller keeps the time since (stale_ms)
     const struct plan_explanation *explanations; // of the pods that stay pending; pool by pool in the order tried
     size_t explanation_count;

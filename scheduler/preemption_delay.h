@@ -1,6 +1,7 @@
-// A workload may be told to wait before it causes evictions. docs/scheduler.md, 9.2.
+// A workload may have to wait before it causes evictions: the delay that it asks for itself (docs/scheduler.md, 9.2), and
+// patience after it was displaced again and again (ours, docs/scheduler.md, 5).
 #pragma once
 #include "scheduler/cycle.h"
 
-// False, with an explanation, while the delay since its creation or last eviction runs.
+// False, with an explanation, while a delay since its creation, last eviction or last displacement runs.
 bool preemption_delay_allows(struct cycle *cycle, const struct pool *pool, struct workload *workload);

@@ -55,3 +55,12 @@ struct snapshot_queue snapshot_queue_default(void)
         .over_quota_weight_milli = {{1000, 1000, 1000}},
     };
 }
+
+uint32_t snapshot_displaced_again(const struct snapshot_workload *workload, int64_t now_ms)
+{
+    static const int64_t HOUR_MS = INT64_C(3600) * 1000;
+    if (workload->displaced_count == 0 ||
+        now_ms - workload->displaced_ms > HOUR_MS)
+        return 1;
+    return workload->displaced_count < UINT32_MAX ? workload->displaced_count + 1 : UINT32_MAX;
+}

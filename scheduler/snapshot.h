@@ -210,6 +210,8 @@ struct snapshot_workload {
     int64_t stale_ms;               // how long it has been stale already; SNAPSHOT_TIME_NONE: it was not
     int64_t preemption_delay_ms;    // 0: none
     int64_t last_eviction_ms;       // SNAPSHOT_TIME_NONE: never
+    uint32_t displaced_count; // how often in a row it lost a place or a promise by a decision, and was not left alone for
+    int64_t displaced_ms;     // an hour in between; and when last, where the count is not 0
     uint32_t promise;               // its place among the promises of the cycle before, from 0; SNAPSHOT_PROMISE_NONE
     uint32_t first_pod;             // snapshot.pods[first_pod .. first_pod + pod_count - 1]
     uint32_t pod_count;
@@ -330,6 +332,8 @@ struct snapshot {
 
 // Actions in their usual order, and the settings a snapshot has where it says nothing.
 void snapshot_defaults(struct snapshot *out_snapshot);
+// The count after one more loss now: begins anew once an hour has passed since the last.
+uint32_t snapshot_displaced_again(const struct snapshot_workload *workload, int64_t now_ms);
 // A queue as it is in a node pool that its resources don't name: nothing deserved of GPU, CPU and memory unlimited, no
 // limit, weight 1, rank 100.
 struct snapshot_queue snapshot_queue_default(void);

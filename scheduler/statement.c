@@ -225,6 +225,8 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
             if (!was_promise) {
                 cycle->workloads[pod->workload].lost_pod = true;
                 cycle->counts[cycle->action].pods_evicted++;
+            } else {
+                cycle->workloads[pod->workload].lost_promise = true;
             }
         } else {
             const bool promised = pod->state.status == SNAPSHOT_POD_PIPELINED;

@@ -203,6 +203,8 @@ static const struct field WORKLOAD_FIELDS[] = {
     WORKLOAD("stalenessGraceSeconds", staleness_grace_ms, read_grace, FIELD_NULL),
     WORKLOAD("preemptionDelaySeconds", preemption_delay_ms, read_seconds, FIELD_NULL),
     WORKLOAD("lastEvictionAt", last_eviction_ms, read_time, FIELD_NULL),
+    WORKLOAD("displacedTimes", displaced_count, read_count, FIELD_NULL),
+    WORKLOAD("lastDisplacedAt", displaced_ms, read_time, FIELD_NULL),
     {"subGroups", NULL, 0, 0},
     {"topology", NULL, 0, 0},
     {"podAffinity", read_pod_affinity, 0, FIELD_NULL},
@@ -235,6 +237,7 @@ static int read_workload(struct reader *reader, const struct place *place, void 
     struct workload_draft *draft = target;
     struct snapshot_workload *workload = &draft->workload;
     *workload = (struct snapshot_workload){.created_ms = reader->snapshot->now_ms,
+                                           .displaced_ms = reader->snapshot->now_ms,
                                            .priority = 50,
                                            .min_pods = SNAPSHOT_NONE,
                                            .min_sub_groups = SNAPSHOT_MIN_ALL,

@@ -72,8 +72,12 @@ static void advance_pod(struct snapshot_pod *pod, const struct plan_pod *planned
         pod->gpu_index_count = 0; // which of them it will be is found when it starts
 }
 
-static void advance_workload(struct snapshot_workload *workload, const struct plan_workload *planned)
+static void advance_workload(struct snapshot_workload *workload, const struct plan_workload *planned, int64_t now_ms)
 {
+    if (planned->was_displaced) {
+        workload->displaced_count = snapshot_displaced_again(workload, now_ms);
+        workload->displaced_ms = now_ms;
+    }
     workload->promise = planned->promise;
     if (!planned->is_stale)
         workload->stale_ms = SNAPSHOT_TIME_NONE;
@@ -90,7 +94,7 @@ void simulation_advance(struct simulation *simulation, const struct plan *plan)
     struct snapshot_workload *workloads = arena_array(arena, old->workload_count, sizeof *workloads);
     for (size_t i = 0; i < old->workload_count; i++) {
         workloads[i] = old->workloads[i];
-        advance_workload(&workloads[i], &plan->workloads[i]);
+        advance_workload(&workloads[i], &plan->workloads[i], old->now_ms);
     }
     for (size_t i = 0; i < old->pod_count; i++) {
         pods[i] = old->pods[i];

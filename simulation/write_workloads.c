@@ -219,6 +219,10 @@ static void write_past(struct json_writer *json, const struct snapshot_workload 
         json_milli(json, "preemptionDelaySeconds", workload->preemption_delay_ms);
     if (workload->last_eviction_ms != SNAPSHOT_TIME_NONE)
         write_time(json, "lastEvictionAt", workload->last_eviction_ms);
+    if (workload->displaced_count > 0) {
+        json_int(json, "displacedTimes", workload->displaced_count);
+        write_time(json, "lastDisplacedAt", workload->displaced_ms);
+    }
     if (workload->deleting)
         json_bool(json, "deleting", true);
     if (workload->promise != SNAPSHOT_PROMISE_NONE)

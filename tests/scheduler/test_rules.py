@@ -292,6 +292,21 @@ FIRST_CYCLE = [
     ("who waits for its delay causes no eviction", cluster(
         [node("n0", 1)], [project("a", 1), project("b", 0)],
         [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("who was displaced three times in a row may displace others", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)],
+        [work("r", "b", on="n0"), work("w", "a", displacedTimes=3, lastDisplacedAt=NOW)]), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("the fourth time it has to be patient for a minute", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)],
+        [work("r", "b", on="n0"), work("w", "a", displacedTimes=4, lastDisplacedAt="2026-01-01T11:59:01Z")]),
+     {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("and then may again", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)],
+        [work("r", "b", on="n0"), work("w", "a", displacedTimes=4, lastDisplacedAt=EARLIER)]), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("half an hour at most", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)],
+        [work("r", "b", on="n0"), work("w", "a", displacedTimes=99, lastDisplacedAt="2026-01-01T11:28:00Z")]), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("patience keeps nobody from free room", cluster(
+        [node("n0", 1)], [project("a", 1)], [work("w", "a", displacedTimes=99, lastDisplacedAt=NOW)]), {"w-0": ("Binding", "n0")}),
     ("a minimum run time protects from reclaim", cluster(
         [node("n0", 1)], [project("a", 1), project("b", 0, reclaimMinRuntimeSeconds=120)],
         [work("r", "b", on="n0", started=EARLIER), work("w", "a")]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
@@ -416,6 +431,9 @@ EXPLANATIONS = [
     ("preemption delay", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
                                  [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]),
      "PreemptionDelayNotElapsed", "86400 seconds"),
+    ("patience", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
+                         [work("r", "b", on="n0"), work("w", "a", displacedTimes=5, lastDisplacedAt=NOW)]),
+     "PreemptionDelayNotElapsed", "May displace nobody before 2026-01-01T12:02:00"),
 ]
 
 

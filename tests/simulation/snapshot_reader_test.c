@@ -74,7 +74,7 @@ static const struct bad_case CASES[] = {
     {"nodePools/0/name", "''", "nodePools[0].name: may not be empty"},
     {"nodePools/0/name", "null", "nodePools[0].name: may not be null"},
     {"nodePools/1/name", "'default'", "nodePools[1].name: duplicate name \"default\""},
-    {"nodePools/1/placementStrategy/gpu", "'pack'", "nodePools[1].placementStrategy.gpu: binpack or spread, got \"pack\""},
+    {"nodePools/1/placementStrategy/gpu", "'pack'", "nodePools[1].placementStrategy.gpu: binpack, spread or fragmentation, got \"pack\""},
     {"nodePools/1/placementStrategy/disk", "'pack'", "nodePools[1].placementStrategy.disk: unknown key"},
     {"nodePools/0/preemptMinRuntimeSeconds", "-1", "nodePools[0].preemptMinRuntimeSeconds: at least 0, got -1"},
     {"nodePools/0/timeBasedFairshare", "1", "nodePools[0].timeBasedFairshare: an object, got 1"},
