@@ -28,6 +28,8 @@ function(long_test name target)
 endfunction()
 long_test(scheduler/invariants_50000 scheduler_invariants_test 1 50000)
 long_test(scheduler/fair_share_1000000 scheduler_fair_share_test 1000000)
+long_test(scheduler/share_tree_20000 scheduler_share_tree_test 1 20000)
+long_test(scheduler/what_if_10000 scheduler_what_if_test 1 5000)
 long_test(scheduler/more_nodes_2000 scheduler_more_nodes_test 1 2000)
 long_test(simulation/random_documents_5000 simulation_random_documents_test 5000)
 

@@ -17,8 +17,8 @@ void journal_add_eviction(struct cycle *cycle, struct plan_decision *decision, c
 {
     const struct pod *pod = &cycle->pods[decision->pod];
     decision->devices = devices_give_up(cycle, pod, before);
-    if (pod_status_is_allocated(before->status) && pod->spec->started_ms != SNAPSHOT_TIME_NONE &&
-        pod->spec->started_ms < cycle->snapshot->now_ms)
+    if (pod_status_is_allocated(before->status) && pod_status_is_allocated(pod->spec->status) &&
+        pod->spec->started_ms != SNAPSHOT_TIME_NONE && pod->spec->started_ms < cycle->snapshot->now_ms)
         decision->lost_ms = cycle->snapshot->now_ms - pod->spec->started_ms;
     add(cycle, decision);
 }

@@ -103,6 +103,7 @@ static struct share_node make_node(const struct share_log *log, const struct que
                               .rank = queue->spec->rank,
                               .weight_milli = queue->spec->over_quota_weight_milli.of[r],
                               .usage_micro = queue->spec->usage_micro.of[r],
+                              .created_ms = queue->created_ms,
                               .terms = list->items,
                               .term_count = list->count};
     for (size_t i = 0; i < list->count; i++)

@@ -53,26 +53,47 @@ static void find_displaced(const struct what_if_trial *trial, struct what_if_out
     outcome->displaced_count = count;
 }
 
+// Whether the cycle gave the pod a place and left it that: what was placed first may give way later in the same cycle.
+static bool has_new_place(const struct what_if_trial *trial, uint32_t pod)
+{
+    const enum snapshot_pod_status now = trial->plan->pods[pod].status, before = trial->snapshot->pods[pod].status;
+    return now == SNAPSHOT_POD_PIPELINED || (now == SNAPSHOT_POD_BINDING && before != SNAPSHOT_POD_BINDING);
+}
+
+// What each pod of the workload was charged with when it was placed last.
+static const int64_t *placed_milli(const struct what_if_trial *trial, struct arena *arena)
+{
+    const struct snapshot_workload *workload = &trial->snapshot->workloads[trial->workload];
+    int64_t *milli = arena_array(arena, workload->pod_count, sizeof *milli);
+    for (size_t i = 0; i < trial->plan->decision_count; i++) {
+        const struct plan_decision *decision = &trial->plan->decisions[i];
+        if (decision->workload == trial->workload && (decision->verb == PLAN_BIND || decision->verb == PLAN_PIPELINE))
+            milli[decision->pod - workload->first_pod] = decision->gpu_milli;
+    }
+    return milli;
+}
+
 static void find_nodes(const struct what_if_trial *trial, struct what_if_outcome *outcome, struct arena *arena)
 {
-    const struct plan *plan = trial->plan;
-    struct what_if_node *list = arena_array(arena, trial->snapshot->workloads[trial->workload].pod_count, sizeof *list);
+    const struct snapshot_workload *workload = &trial->snapshot->workloads[trial->workload];
+    struct what_if_node *list = arena_array(arena, workload->pod_count, sizeof *list);
+    const int64_t *milli = placed_milli(trial, arena);
     size_t count = 0;
-    for (size_t i = 0; i < plan->decision_count; i++) {
-        const struct plan_decision *decision = &plan->decisions[i];
-        if (decision->workload != trial->workload || (decision->verb != PLAN_BIND && decision->verb != PLAN_PIPELINE))
-            continue;
+    for (uint32_t pod = workload->first_pod; pod < workload->first_pod + workload->pod_count; pod++) {
+        const uint32_t node = trial->plan->pods[pod].node;
         size_t at = 0;
-        while (at < count && list[at].node < decision->node)
+        if (!has_new_place(trial, pod))
+            continue;
+        while (at < count && list[at].node < node)
             at++;
-        if (at == count || list[at].node != decision->node) {
+        if (at == count || list[at].node != node) {
             memmove(&list[at + 1], &list[at], (count - at) * sizeof *list);
             count++;
-            list[at] = (struct what_if_node){.node = decision->node};
+            list[at] = (struct what_if_node){.node = node};
         }
-        list[at].gpu_milli += decision->gpu_milli;
+        list[at].gpu_milli += milli[pod - workload->first_pod];
         list[at].pods++;
-        outcome->node_pool = decision->node_pool;
+        outcome->node_pool = trial->snapshot->nodes[node].node_pool;
     }
     outcome->nodes = list;
     outcome->node_count = count;
@@ -80,12 +101,11 @@ static void find_nodes(const struct what_if_trial *trial, struct what_if_outcome
 
 static enum what_if_verdict judge(const struct what_if_trial *trial, const struct what_if_outcome *outcome)
 {
-    const struct plan *plan = trial->plan;
-    bool is_bound = false;
-    for (size_t i = 0; i < plan->decision_count; i++)
-        is_bound = is_bound || (plan->decisions[i].workload == trial->workload && plan->decisions[i].verb == PLAN_BIND);
-    if (is_bound)
-        return WHAT_IF_STARTS;
+    const struct snapshot_workload *workload = &trial->snapshot->workloads[trial->workload];
+    for (uint32_t pod = workload->first_pod; pod < workload->first_pod + workload->pod_count; pod++) {
+        if (has_new_place(trial, pod) && trial->plan->pods[pod].status == SNAPSHOT_POD_BINDING)
+            return WHAT_IF_STARTS;
+    }
     if (outcome->node_count == 0)
         return WHAT_IF_WAITS;
     return outcome->displaced_count > 0 ? WHAT_IF_STARTS_BY_EVICTION : WHAT_IF_STARTS_AFTER_RELEASE;
