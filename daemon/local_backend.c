@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -126,6 +127,10 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     if (!path)
         return error_set(err, ERROR_INVALID, "%s: %s", folder->path, strerror(errno));
     options.home = arena_printf(arena, "%s/pods", path);
+    // Two servers on a machine have pods of their own.
+    struct stat about;
+    unsigned long long number = stat(path, &about) == 0 ? (unsigned long long)about.st_ino : 0;
+    options.cgroup_name = arena_printf(arena, "prorata-%llx", number);
     free(path);
     options.supervisor = find_supervisor(arena, err);
     if (machine_find_user(settings->local_user, arena, &options, err) < 0)

@@ -41,7 +41,7 @@ static void set_limits(const struct command_options *options, int failure_fd)
     if (setrlimit(RLIMIT_CORE, &no_core) < 0)
         fail(failure_fd, "limit of core files");
     const struct rlimit data = {(rlim_t)options->memory_bytes, (rlim_t)options->memory_bytes};
-    if (!options->cgroup && options->memory_bytes > 0 && setrlimit(RLIMIT_DATA, &data) < 0)
+    if (options->memory_bytes > 0 && setrlimit(RLIMIT_DATA, &data) < 0)
         fail(failure_fd, "limit of memory");
 }
 

@@ -18,7 +18,7 @@ struct command_options {
     gid_t groups[COMMAND_GROUPS_MAX];
     int group_count;
     const char *cgroup;   // a folder of cgroup v2 to enter; NULL: none
-    int64_t memory_bytes; // bound of its data where there is no cgroup; 0: none
+    int64_t memory_bytes; // bound of each process's data; 0: none
     const char *pre_stop; // a shell command run before it is told to stop; NULL: none
 };
 

@@ -65,7 +65,8 @@ void attend_start(struct local *local, struct local_pod *pod)
         return;
     }
     if (is_new) {
-        pod->supervisor = launch_start(&local->options, pod->uuid, local->home_fd, folder_fd, &pod->launch, &err);
+        pod->supervisor =
+            launch_start(&local->options, &local->cgroups, pod->uuid, local->home_fd, folder_fd, &pod->launch, &err);
         if (pod->supervisor > 0)
             watch(local, pod);
         else

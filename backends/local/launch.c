@@ -174,6 +174,19 @@ static const char *annotation_of(const json_t *spec, const char *wanted)
     return NULL;
 }
 
+// What the pod asks for weighs when cores are short: a core is 100, the usual weight.
+static int read_bounds(const json_t *compute, struct cgroup_bounds *out, struct error *err)
+{
+    const char *memory = text_of(compute, "cpuMemoryLimit");
+    double cores = json_number_value(json_object_get(compute, "cpuCoreRequest"));
+    double most = json_number_value(json_object_get(compute, "cpuCoreLimit"));
+    out->cpu_weight = cores * 100 < 1 ? 1 : cores * 100 > 10000 ? 10000 : (int64_t)(cores * 100);
+    out->cpu_milli = (int64_t)(most * 1000);
+    if (memory[0] && quantity_parse_memory(memory, &out->memory_bytes, err) < 0)
+        return error_prefix(err, "compute: cpuMemoryLimit: ");
+    return 0;
+}
+
 static int read_spec(const struct local_options *options, const struct backend_pod *pod, const json_t *spec,
                      struct arena *arena, struct launch *out, struct error *err)
 {
@@ -188,10 +201,7 @@ static int read_spec(const struct local_options *options, const struct backend_p
     const char *folder = text_of(spec, "workingDir");
     out->folder = arena_strdup(arena, folder[0] ? folder : options->user_home);
     out->pre_stop = arena_strdup(arena, annotation_of(spec, "prorata.io/pre-stop"));
-    const char *limit = text_of(json_object_get(spec, "compute"), "cpuMemoryLimit");
-    if (limit[0] && quantity_parse_memory(limit, &out->memory_bytes, err) < 0)
-        return error_prefix(err, "compute: cpuMemoryLimit: ");
-    return 0;
+    return read_bounds(json_object_get(spec, "compute"), &out->bounds, err);
 }
 
 int launch_read(const struct local_options *options, const struct backend_pod *pod, struct arena *arena,
@@ -216,8 +226,8 @@ static void add_option(struct words *words, const char *name, char *value)
     words->items[words->count++] = value;
 }
 
-static char **make_arguments(const struct local_options *options, const char *uuid, const struct launch *launch,
-                             struct arena *arena)
+static char **make_arguments(const struct local_options *options, const struct cgroups *cgroups, const char *uuid,
+                             const struct launch *launch, struct arena *arena)
 {
     struct words words = {.count = 0};
     size_t count = 0;
@@ -228,8 +238,11 @@ static char **make_arguments(const struct local_options *options, const char *uu
     add_option(&words, "--folder", arena_strdup(arena, launch->folder));
     add_option(&words, "--log-file-max", arena_printf(arena, "%" PRId64, options->log_file_max));
     add_option(&words, "--log-total-max", arena_printf(arena, "%" PRId64, options->log_total_max));
-    if (launch->memory_bytes > 0)
-        add_option(&words, "--memory", arena_printf(arena, "%" PRId64, launch->memory_bytes));
+    char cgroup[CGROUP_PATH_SIZE];
+    if (cgroups_create(cgroups, uuid, &launch->bounds, cgroup))
+        add_option(&words, "--cgroup", arena_strdup(arena, cgroup));
+    if (!cgroups->has_memory && launch->bounds.memory_bytes > 0)
+        add_option(&words, "--memory", arena_printf(arena, "%" PRId64, launch->bounds.memory_bytes));
     if (launch->pre_stop)
         add_option(&words, "--pre-stop", arena_strdup(arena, launch->pre_stop));
     if (options->changes_user) {
@@ -262,8 +275,8 @@ static void pass_descriptors(posix_spawn_file_actions_t *actions, const int fds[
     posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, STDERR_FILENO);
 }
 
-pid_t launch_start(const struct local_options *options, const char *uuid, int home_fd, int folder_fd,
-                   const struct launch *launch, struct error *err)
+pid_t launch_start(const struct local_options *options, const struct cgroups *cgroups, const char *uuid, int home_fd,
+                   int folder_fd, const struct launch *launch, struct error *err)
 {
     struct arena arena;
     pid_t pid = -1;
@@ -278,8 +291,8 @@ pid_t launch_start(const struct local_options *options, const char *uuid, int ho
     posix_spawn_file_actions_init(&actions);
     pass_descriptors(&actions, (const int[]){state_fd, folder_fd, home_fd});
     arena_init(&arena);
-    int rc = posix_spawn(&pid, options->supervisor, &actions, NULL, make_arguments(options, uuid, launch, &arena),
-                         launch->environment);
+    int rc = posix_spawn(&pid, options->supervisor, &actions, NULL,
+                         make_arguments(options, cgroups, uuid, launch, &arena), launch->environment);
     arena_done(&arena);
     posix_spawn_file_actions_destroy(&actions);
     close(state_fd); // the lock stays with the supervisor's copy

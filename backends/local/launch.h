@@ -1,5 +1,6 @@
 // A pod's specification as a command to start: words, environment, folder.
 #pragma once
+#include "backends/local/cgroups.h"
 #include "backends/local/local.h"
 
 struct arena;
@@ -9,7 +10,7 @@ struct launch {
     char **environment;
     const char *folder;   // working folder
     const char *pre_stop; // NULL: none
-    int64_t memory_bytes; // bound of its memory; 0: none
+    struct cgroup_bounds bounds;
 };
 
 // Everything in *out lives in the arena. ERROR_INVALID: cannot be started on a machine without containers; the message
@@ -17,5 +18,5 @@ struct launch {
 int launch_read(const struct local_options *options, const struct backend_pod *pod, struct arena *arena,
                 struct launch *out_launch, struct error *err);
 // Starts the supervisor in the pod's folder, which must be open and hold nothing yet. Returns its process; -1: err.
-pid_t launch_start(const struct local_options *options, const char *uuid, int home_fd, int folder_fd,
-                   const struct launch *launch, struct error *err);
+pid_t launch_start(const struct local_options *options, const struct cgroups *cgroups, const char *uuid, int home_fd,
+                   int folder_fd, const struct launch *launch, struct error *err);

@@ -230,6 +230,7 @@ static void destroy(void *backend)
     const int fds[] = {local->home_fd, local->epoll_fd, local->wake_fd, local->socket_fd};
     local_pods_done(&local->pods);
     nvml_close(local->options.nvml);
+    cgroups_close(&local->cgroups);
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
             close(fds[i]);
@@ -262,6 +263,10 @@ int local_create(const struct local_options *options, struct backend *out_backen
                          strerror(errno));
     struct local *local = memory_array(1, sizeof(*local));
     local->options = *options;
+    cgroups_open(options->cgroup_name, &local->cgroups);
+    log_write(local->cgroups.reason[0] ? LOG_WARN : LOG_INFO, "backends", "pods are bounded by %s%s%s",
+              local->cgroups.has_memory || local->cgroups.has_cpu ? "cgroup v2" : "limits of single processes",
+              local->cgroups.reason[0] ? ": " : "", local->cgroups.reason);
     pthread_mutex_init(&local->lock, NULL);
     local_pods_init(&local->pods);
     local->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -12,6 +12,7 @@ enum {
 
 struct local_options {
     const char *home;        // the folder of the pods' folders; absolute; created where it is missing
+    const char *cgroup_name; // of the folder of the pods' cgroups; one server's own
     const char *supervisor;  // the supervisor's path
     const char *node_name;   // of this machine
     struct nvml *nvml;       // watches the devices; NULL: there is nothing to watch. The backend closes it

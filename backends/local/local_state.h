@@ -9,6 +9,7 @@ struct pod_state;
 
 struct local {
     struct local_options options;
+    struct cgroups cgroups;
     int home_fd;
     pthread_mutex_t lock; // of all below
     pthread_t thread;

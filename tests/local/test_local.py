@@ -192,6 +192,27 @@ def test_a_killed_supervisor_leaves_no_orphans_and_is_told(local):
     assert any("its supervisor was killed" in event["message"] for event in events), events
 
 
+def has_cgroups():
+    return os.geteuid() == 0 and any(line.split()[2] == "cgroup2" for line in open("/proc/self/mounts"))
+
+
+@pytest.mark.skipif(not has_cgroups(), reason="needs root and cgroup v2")
+def test_a_process_that_hides_its_environment_is_found_too(local):
+    workload = submit(local, "hides", "(env -i setsid sleep 98765 &); echo up; sleep 1000", spec={"backoffLimit": 0})
+    wait_log(local, workload, "up")
+    os.kill(next(iter(supervisors_of(local).values())), signal.SIGKILL)
+    local.wait_phase(workload, "Failed")
+    left = [entry for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline") if b"98765" in read_quietly(entry)]
+    assert left == []
+
+
+def read_quietly(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
 def test_a_supervisor_killed_while_the_server_is_down(local):
     workload = submit(local, "lost", "(setsid sleep 1000 &); echo up; sleep 1000", spec={"backoffLimit": 0})
     wait_log(local, workload, "up")

@@ -1,0 +1,32 @@
+// Bounds of pods by cgroup v2, where the server may have some: root, or a systemd unit with Delegate=yes. A pod's
+// cgroup also names all its processes, whatever became of their parents. (Kernel documentation: admin-guide/cgroup-v2.)
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    CGROUP_PATH_SIZE = 512
+};
+
+struct cgroups {
+    char path[CGROUP_PATH_SIZE]; // the folder of the pods' cgroups; "": there is none
+    bool has_memory, has_cpu;    // controllers that bound them
+    char reason[128];            // for people: what is not possible, and why; "": all is
+};
+
+struct cgroup_bounds {
+    int64_t memory_bytes; // 0: none
+    int64_t cpu_milli;    // at most; 0: none
+    int64_t cpu_weight;   // share when cores are short: 1 to 10000
+};
+
+// Makes the folder, named after `name`, with the controllers that are to be had. Never fails: reason says what is
+// missing.
+void cgroups_open(const char *name, struct cgroups *out_cgroups);
+// Removes the folder where no pod is left.
+void cgroups_close(const struct cgroups *cgroups);
+// Makes the pod's cgroup and writes its path; false: without.
+bool cgroups_create(const struct cgroups *cgroups, const char *uuid, const struct cgroup_bounds *bounds,
+                    char out_path[CGROUP_PATH_SIZE]);
+// Kills every process of the pod's cgroup and removes it. Where there is none, nothing happens.
+void cgroups_remove(const struct cgroups *cgroups, const char *uuid);
