@@ -238,6 +238,11 @@ void journal_close(struct journal *journal)
     free(journal);
 }
 
+const char *journal_folder(const struct journal *journal)
+{
+    return journal->folder;
+}
+
 int64_t journal_last_cycle(const struct journal *journal)
 {
     return journal->last_cycle_before;

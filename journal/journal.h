@@ -31,6 +31,8 @@ void journal_close(struct journal *journal);
 // The number of the last cycle in the folder when it was opened; 0: none. Numbers go on from there.
 int64_t journal_last_cycle(const struct journal *journal);
 
+const char *journal_folder(const struct journal *journal);
+
 struct journal_cycle {
     int64_t cycle;
     int64_t plan_us;

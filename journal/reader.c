@@ -33,6 +33,18 @@ static struct journal_row row_of(const struct record *record)
     return (struct journal_row){record->cycle, record->time_ms, record->plan_us, record->decision_count};
 }
 
+// Whether cycles of that time may stand in the segments before this one.
+static bool begins_after(const char *folder, int64_t first_cycle, int64_t time_ms)
+{
+    struct segment_reader segment;
+    struct record record;
+    if (!open_segment(folder, first_cycle, &segment))
+        return true;
+    bool is_after = !segment_next(&segment, &record) || record.time_ms >= time_ms;
+    segment_done(&segment);
+    return is_after;
+}
+
 int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct arena *arena, struct journal_row **out_rows,
                  size_t *out_count, struct error *err)
 {
@@ -41,7 +53,10 @@ int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct aren
     size_t count = 0, capacity = 0, segments = folder_list(folder, arena, &first_cycles);
     if (check_folder(segments, folder, err) < 0)
         return -1;
-    for (size_t i = 0; i < segments; i++) {
+    size_t first = segments - 1;
+    while (first > 0 && begins_after(folder, first_cycles[first], from_ms))
+        first--;
+    for (size_t i = first; i < segments; i++) {
         struct segment_reader segment;
         struct record record;
         if (!open_segment(folder, first_cycles[i], &segment))

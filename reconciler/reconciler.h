@@ -70,6 +70,18 @@ int64_t reconciler_view_cluster_id(const struct reconciler_view *view);
 const struct reconciler_view *reconciler_acquire_view(struct reconciler *reconciler);
 void reconciler_release_view(struct reconciler *reconciler, const struct reconciler_view *view);
 
+// A cycle in the journal.
+struct reconciler_cycle {
+    int64_t cycle;
+    int64_t time_ms;
+    int64_t plan_us;
+    int64_t decision_count;
+};
+// Cycles of these times, both included, oldest first; the arena's. ERROR_NOT_FOUND where no journal is kept. Reads
+// files; any thread.
+int reconciler_list_cycles(const struct reconciler *reconciler, int64_t from_ms, int64_t to_ms, struct arena *arena,
+                           struct reconciler_cycle **out_cycles, size_t *out_count, struct error *err);
+
 struct reconciler_stats {
     int64_t cycles; // that planned
     int64_t turns;  // that had anything to do
