@@ -55,7 +55,12 @@ function Card({ workload: w, explanation: e, trial }) {
       ${waits && isExpected(e.forecast) && html`<${Expected} forecast=${e.forecast} />`}</section>
     ${project && html`<section><h3>${project.name} in ${e.pool}</h3><${Bar} ...${{ w, project, requested: requestedGpus, waits }} /></section>`}
     ${trial && html`<${Trial} workload=${w} trial=${trial} />`}
-    ${givers.length > 0 && html`<${Givers} givers=${givers} pool=${e.pool} />`}
+    ${!trial?.loading && html`<${Rest} ...${{ w, e, project, department, requestedGpus, waits, findings, givers }} />`}`;
+}
+
+// What stands below the trial waits for it, so that nothing moves down.
+function Rest({ w, e, project, department, requestedGpus, waits, findings, givers }) {
+  return html`${givers.length > 0 && html`<${Givers} givers=${givers} pool=${e.pool} />`}
     <section><h3>The numbers</h3><${Facts} rows=${[
       project && ["Held / quota", `${gpus(project.allocated)} / ${project.quota === null ? "unlimited" : gpus(project.quota)}${project.fairShare !== undefined ? `, fair share ${gpus(project.fairShare)}` : ""}`],
       project && ["Non-preemptible", `${gpus(project.allocatedNonPreemptible)} of the quota`],
