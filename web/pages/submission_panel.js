@@ -38,7 +38,7 @@ export function SubmissionPanel({ v, kind, project, facts, clusterId, whatIf: { 
   if (asking && !answer) return html`<aside class="sheet pane" aria-labelledby="h-if" aria-busy="true">${header}<${Loading} rows=${4} height=${32} /></aside>`;
   return html`<aside class="sheet pane" aria-labelledby="h-if">${header}<div class="body">
     ${before && html`<section class="verdict-box" aria-live="polite" aria-busy=${asking ? "true" : null}>${answer ? html`<${Verdicts} answer=${answer} />` : html`<${Sentence} ...${{ before, all, firm, project, pool }} />`}</section>
-    <section><h3>${project.name} in ${pool}</h3><${RequestBar} ...${{ before, all, firm, project }} /></section>
+    <section><h3>${project.name} in ${pool}</h3><${RequestBar} ...${{ before, all, firm, project }} waits=${answer?.verdict === "Waits"} /></section>
     ${answer?.nodes?.length > 0 && html`<${Places} nodes=${answer.nodes} displaced=${answer.displaced} project=${project.id} />`}
     ${answer && (answer.verdict === "Waits" || answer.fixes?.length > 0) && html`<${Fixes} title="Instead" fixes=${answer.fixes?.slice(0, 3) ?? []} at=${answer.verifiedAt} ids=${{ projectId: project.id, departmentId: project.parentId }} leftOut=${answer.fixesLeftOut}
       act=${fix => html`<${Apply} fix=${fix} values=${valuesOfFix(fix, kind)} fill=${fill} />`} />`}
@@ -94,7 +94,7 @@ function Sentence({ before, all, firm, project, pool }) {
   return html`<${Because} icon=${icon} tone=${tone || "info"} one=${one} two=${two} />`;
 }
 
-function RequestBar({ before, all, firm, project }) {
+function RequestBar({ before, all, firm, project, waits }) {
   const { inside, over } = divide(before, all, firm);
   const parts = poolParts({ ...before, waiting: 0 });
   const shown = { ...parts, owed: Math.min(inside, Math.max(0, parts.quota - parts.held)), more: all - Math.min(inside, Math.max(0, parts.quota - parts.held)) };
@@ -102,6 +102,6 @@ function RequestBar({ before, all, firm, project }) {
   if (parts.inQuota > 0) names.push({ from: 0, to: parts.inQuota, text: `${gpus(parts.held)} held` });
   if (shown.owed > 0) names.push({ from: parts.inQuota, to: parts.inQuota + shown.owed, text: `${gpus(shown.owed)} in quota` });
   const from = (Number.isFinite(parts.quota) ? parts.quota : parts.inQuota) + parts.over;
-  if (shown.more > 0) names.push({ from, to: from + shown.more, text: `${gpus(shown.more)} ${(firm && over > 0) || (before.limit !== null && before.held + all > before.limit) ? "too many" : "borrowed"}` });
+  if (shown.more > 0) names.push({ from, to: from + shown.more, text: `${gpus(shown.more)} ${(firm && over > 0) || (before.limit !== null && before.held + all > before.limit) ? "too many" : waits ? "over quota" : "borrowed"}` });
   return html`<${SoloBar} parts=${shown} project=${project.id} name=${project.name} names=${names} />`;
 }

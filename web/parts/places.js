@@ -26,7 +26,7 @@ function NodeCells({ node, devices, y, width, givesWay, project }) {
   const step = Math.min(44, (width - LEFT - RIGHT) / cells.length);
   const { colour } = slotOf(project);
   const name = node.name.length > 9 ? node.name.slice(0, 8) + "…" : node.name;
-  return html`<g><text x="0" y=${y + 14} class="node">${name}</text><text x=${width} y=${y + 14} text-anchor="end" class="free">${gpuCount(node.gpus)}</text>
+  return html`<g><text x="0" y=${y + 14} class="node">${name}</text><text x=${LEFT + cells.length * step + 8} y=${y + 14} class="free">${gpuCount(node.gpus)}</text>
     ${cells.map((c, i) => {
       const box = { x: LEFT + i * step + 1, y, width: Math.max(2, step - 2), height: CELL, rx: 3 };
       if (c.state === "held") return html`<rect key=${i} ...${box} class=${`run over f${slotOf(c.projectId).colour}`} />`;

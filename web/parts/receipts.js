@@ -27,7 +27,7 @@ function Numbers({ receipt: r }) {
   const link = (name, id) => id && name ? html`<a class="plain" href=${`/workloads?open=${id}`}>${name}</a>` : name ?? NONE;
   const sides = [["Gave", r.victim, r.project], ["Got", r.beneficiaryQueue, r.beneficiaryProject]].filter(([, side]) => side);
   return html`<div class="sums"><p>${closed(r.sentence)}</p>
-    <p class="muted small">${gpuCount(r.gpus)} of ${plural(r.pods, "pod")} of ${link(r.workload, r.workloadId)} on ${r.nodes.join(", ")}${r.beneficiary ? html`, for ${link(r.beneficiary, r.beneficiaryId)}` : ""}. Rule: ${r.rule ?? r.action}.</p>
+    <p class="muted small">${gpuCount(r.gpus)} of ${plural(r.pods, "pod")} of ${link(r.workload, r.workloadId)} on ${r.nodes.join(", ")}${r.beneficiary ? html`, for ${link(r.beneficiary, r.beneficiaryId)}` : ""}. Rule: ${(r.rule ?? r.action).replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()}.</p>
     ${sides.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Both sides' numbers"><table class="share"><thead><tr><th scope="col">Side</th><th scope="col" class="num">Quota</th><th scope="col" class="num">Fair share</th><th scope="col" class="num">Held before</th><th scope="col" class="num">after</th></tr></thead><tbody>${sides.flatMap(([what, side, project]) => [
       html`<${Side} key=${what} name=${`${what}: ${side.project ?? project}`} side=${side} />`, side.department?.name && html`<${Side} key=${what + "d"} name=${`in ${side.department.name}`} side=${side.department} />`])}</tbody></table></div>`}</div>`;
 }
