@@ -31,7 +31,7 @@ export async function signIn(page, url) {
   await page.fill("#username", ADMIN);
   await page.fill("#password", PASSWORD);
   await page.keyboard.press("Enter");
-  await page.waitForSelector("nav.side, nav.tabbar");
+  await page.waitForSelector("nav.side:visible, nav.tabbar:visible");
 }
 
 // The server's own word, with the page's session.

@@ -1,0 +1,270 @@
+// What the scheduler says, on a real server, by mouse and by keyboard: the explanation card with fixes that are applied, the
+// panel beside the form, receipts, the division, the queue.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ROOT, axe, launch, open } from "./browser.mjs";
+import { ask, signIn, startServer } from "./real_server.mjs";
+import { IMAGE, rowOf, status, submitByMouse } from "./walk.mjs";
+
+const SHOTS = join(ROOT, "artifacts/screenshots");
+
+let browser;
+before(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  browser = await launch();
+});
+after(() => browser?.close());
+
+// A server and a signed-in page of the test's own, gone with it.
+async function begin(t, options = [], look = {}) {
+  const server = await startServer(...options);
+  const { page, troubles, context } = await open(browser, server.url, look);
+  t.after(async () => {
+    await context.close();
+    await server.stop();
+    assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+  });
+  await signIn(page, server.url);
+  return { page, url: server.url };
+}
+
+const shoot = (page, name) => page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+const tab = (page, name) => page.getByRole("tab", { name, exact: true }).click();
+const idOf = async (page, name) => (await ask(page, `/api/v1/workloads?filterBy=name==${name}`)).workloads[0].id;
+const verdict = (page, text) => page.locator(".verdict-box .one", { hasText: text }).waitFor();
+const form = async (page, url, path) => {
+  await page.evaluate(() => window.addEventListener("beforeunload", event => event.stopImmediatePropagation(), true));
+  await page.goto(url + path);
+  await page.waitForSelector("#f-name");
+};
+
+// team-a holds its 2 GPUs and 1 of team-b's, which b2 takes back: a1 waits.
+async function reclaimed(page) {
+  for (const [name, project, size] of [["a2", "team-a", "two-gpus"], ["a1", "team-a", "one-gpu"], ["b1", "team-b", "one-gpu"]]) {
+    await submitByMouse(page, { name, project, size });
+    await status(page, name, "Running");
+  }
+  await submitByMouse(page, { name: "b2", project: "team-b", size: "one-gpu" });
+  await status(page, "b2", "Running");
+  await status(page, "a1", "Pending");
+}
+
+test("the panel says where it would start, who gives way, why it would wait, and applies what would start it", async t => {
+  const { page, url } = await begin(t);
+  await form(page, url, "/workloads/new/training");
+  await page.selectOption("#f-project", { label: "team-a" });
+  await verdict(page, /^Starts at once on node-\d with 1 GPU\.$/);
+  await page.fill("#f-gpus", "2");
+  await verdict(page, /^Starts at once on node-\d with 2 GPUs\.$/);
+  assert.equal(await page.locator(".place svg").getAttribute("aria-label").then(label => /^It would get node-\d, 2 GPUs\.$/.test(label)), true);
+  assert.equal(await page.locator(".place rect.ghost").count(), 2);
+  assert.match(await page.locator(".verdict-box .two").innerText(), /^Who could take it back: /);
+  assert.deepEqual(await axe(page), []);
+  await shoot(page, "panel-starts");
+
+  await page.goto(url + "/workloads");
+  await submitByMouse(page, { name: "a2", project: "team-a", size: "two-gpus" });
+  await status(page, "a2", "Running");
+  await submitByMouse(page, { name: "a1", project: "team-a", size: "two-gpus" });
+  await status(page, "a1", "Running");
+  await form(page, url, "/workloads/new/training");
+  await page.selectOption("#f-project", { label: "team-b" });
+  await verdict(page, /^Starts on node-\d with 1 GPU, once 1 workload of team-a yields 2 GPUs\.$/);
+  await shoot(page, "panel-eviction");
+
+  await page.fill("#f-gpus", "3");
+  await verdict(page, /^Needs 3 GPUs/);
+  const fix = page.locator(".fixes li").first();
+  await fix.waitFor();
+  assert.match(await fix.innerText(), /Ask for \d GPUs? instead of 3/);
+  assert.match(await page.locator("section:has(.fixes) h3").innerText(), /tried by the scheduler at \d\d:\d\d:\d\d/);
+  assert.deepEqual(await axe(page), []);
+  await shoot(page, "panel-waits");
+  await fix.getByRole("button", { name: /^Apply/ }).click();
+  await page.waitForFunction(() => Number(document.querySelector("#f-gpus").value) < 3);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "h-if");
+  await verdict(page, /^Starts on node-\d with \d GPUs?/);
+  assert.equal(await page.locator("aside section[aria-live=polite] .one").count(), 1, "the verdict is live");
+});
+
+test("the panel asks 250 ms after the last key, drops late answers, is quiet about errors and never holds up submitting", async t => {
+  const { page, url } = await begin(t);
+  const asked = [];
+  let slow = 0, broken = false;
+  await page.route("**/api/v1/scheduler/what-if", async route => {
+    const { workload } = route.request().postDataJSON();
+    asked.push(workload.spec.compute.gpuDevicesRequest);
+    if (broken) return route.fulfill({ status: 500, contentType: "application/json", body: '{"code": 500, "message": "broken"}' });
+    const answer = await route.fetch();
+    if (slow) await new Promise(done => setTimeout(done, slow));
+    return route.fulfill({ response: answer }).catch(() => {}); // given up by the page
+  });
+  await form(page, url, "/workloads/new/training");
+  await page.selectOption("#f-project", { label: "team-a" });
+  await verdict(page, /with 1 GPU\.$/);
+  asked.length = 0;
+  for (const gpus of ["4", "3", "2"]) await page.fill("#f-gpus", gpus);
+  await verdict(page, /with 2 GPUs\.$/);
+  assert.deepEqual(asked, [2], "once for three keys");
+
+  await page.fill("#f-name", "typed");
+  await page.fill("#f-image", IMAGE);
+  slow = 1200;
+  await page.fill("#f-gpus", "1");
+  await page.waitForRequest("**/what-if");
+  slow = 0;
+  await page.fill("#f-gpus", "2");
+  await page.waitForResponse(r => r.url().endsWith("/what-if"));
+  await verdict(page, /with 2 GPUs\.$/);
+  await page.waitForTimeout(1400);
+  assert.match(await page.locator(".verdict-box .one").innerText(), /with 2 GPUs\.$/, "the answer for 1 GPU came late and is dropped");
+
+  broken = true;
+  await page.fill("#f-gpus", "1");
+  await verdict(page, /^1 GPU is within team-a's quota in default\.$/);
+  assert.equal(await page.locator(".fault, .toast").count(), 0);
+  await page.getByRole("button", { name: "Create training" }).click();
+  await page.waitForSelector("#pane-title:has-text('typed')");
+});
+
+test("the card says all six parts, and a fix is applied by mouse: the copy runs and the one that waited is gone", async t => {
+  const { page } = await begin(t);
+  await reclaimed(page);
+  await rowOf(page, "a1").locator("td.first a").click();
+  const pane = page.locator("#details");
+  await pane.locator(".fixes li").first().waitFor();
+  assert.match(await pane.locator(".because .one").innerText(), /^Needs 1 GPU in default; 0 of its 4 GPUs are free/);
+  assert.match(await pane.locator(".because .two").innerText(), /team-a holds 2 GPUs, all of its fair share of 2/);
+  assert.equal(await pane.locator(".when").count(), 0, "what nobody knows is not guessed");
+  assert.match(await pane.locator(".solo svg").getAttribute("aria-label"), /1 more wanted/);
+  assert.match(await pane.locator("section:has(.fixes) h3").innerText(), /^What would start it \(tried by the scheduler at \d\d:\d\d:\d\d\)$/);
+  assert.ok(await pane.locator(".fixes li").count() <= 4);
+  assert.match(await pane.locator(".givers").innerText(), /team-\w holds 2/);
+  assert.match(await pane.locator(".facts").innerText(), /Held \/ quota\s+2 \/ 2, fair share 2/);
+  assert.deepEqual(await axe(page), []);
+  await shoot(page, "card-fixes");
+
+  await pane.getByRole("link", { name: /Copy… with: Raise its priority/ }).click();
+  await page.waitForSelector("#f-name");
+  assert.deepEqual([await page.inputValue("#f-name"), await page.inputValue("#f-priority"), await page.isChecked("#f-replace")], ["a1-copy", "medium-low", true]);
+  await verdict(page, /^Starts on node-\d with 1 GPU, once 1 workload of team-a yields 2 GPUs\.$/);
+  await page.getByRole("button", { name: "Create training" }).click();
+  await page.waitForSelector("#pane-title:has-text('a1-copy')");
+  await status(page, "a1-copy", "Running");
+  await rowOf(page, "a1").waitFor({ state: "detached" });
+  await status(page, "a2", "Pending");
+});
+
+test("by keyboard alone: from what waits to its fix, and more quota for what must fit it", async t => {
+  const { page, url } = await begin(t);
+  await form(page, url, "/workloads/new/workspace");
+  await page.selectOption("#f-project", { label: "team-a" });
+  await page.fill("#f-name", "notebook");
+  await page.fill("#f-image", IMAGE);
+  await page.fill("#f-gpus", "2");
+  await page.fill("#f-gpus", "3");
+  await verdict(page, /./);
+  await page.fill("#f-gpus", "2");
+  await page.press("#f-gpus", "Enter");
+  await page.waitForSelector("#pane-title:has-text('notebook')");
+  await status(page, "notebook", "Running");
+  await submitByMouse(page, { name: "second", project: "team-a", kind: "workspace", size: "one-gpu" });
+  await status(page, "second", "Pending");
+  const link = page.locator("#details").getByRole("link", { name: /Quota… of project team-a/ });
+  await link.waitFor();
+  assert.match(await page.locator("#details").innerText(), /Non-preemptible work must fit|quota/);
+  await shoot(page, "card-quota");
+  await page.locator("#tab-why").focus();
+  for (let i = 0; i < 30 && !(await link.evaluate(el => el === document.activeElement)); i++) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/projects\/\d+\/edit/);
+  await page.waitForSelector("form .submit-bar");
+  assert.match(await page.textContent(".submit-bar .muted"), /default: 2 → 3/);
+  await page.getByRole("button", { name: "Save" }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#pane-title:has-text('team-a')");
+  await page.goto(url + "/workloads");
+  await status(page, "second", "Running");
+});
+
+test("receipts: what was lost, for whom, and both sides' numbers, by keyboard; the project tells the same", async t => {
+  const { page, url } = await begin(t);
+  await reclaimed(page);
+  await page.goto(`${url}/workloads?open=${await idOf(page, "a1")}&tab=events`);
+  const receipt = page.locator(".receipts li");
+  await receipt.waitFor();
+  assert.match(await receipt.locator("summary").innerText(), /Stopped after \d+ s and yielded 1 GPU to team-b\/b2\./);
+  await receipt.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  const rows = await receipt.locator("tbody tr").allInnerTexts();
+  assert.deepEqual(rows.filter(r => /^(Gave|Got)/.test(r)).map(r => r.split(/\t/).map(c => c.trim())), [["Gave: team-a", "2", "2", "3", "2"], ["Got: team-b", "2", "2", "1", "2"]]);
+  assert.deepEqual(await axe(page), []);
+  await shoot(page, "receipt");
+  const { projects } = await ask(page, "/api/v1/org-unit/projects?filterBy=name==team-a");
+  await page.goto(`${url}/projects?open=${projects[0].id}`);
+  await tab(page, "Gave way");
+  assert.match(await page.locator(".receipts summary").innerText(), /team-a\/a1 stopped after \d+ s and yielded 1 GPU to team-b\/b2\./);
+});
+
+test("why a share is what it is: the terms sum up, at a project, a department and a pool; and who is next", async t => {
+  const { page, url } = await begin(t);
+  await reclaimed(page);
+  const { projects } = await ask(page, "/api/v1/org-unit/projects?filterBy=name==team-a");
+  const bills = async () => {
+    await page.waitForSelector(".bill", { state: "attached" });
+    return page.locator(".bill").evaluateAll(tables => tables.map(table => {
+      const numbers = [...table.querySelectorAll("td.num")].map(cell => Number(cell.textContent));
+      return { name: table.caption.textContent.trim(), share: numbers.pop(), terms: numbers.reduce((sum, n) => sum + n, 0) };
+    }));
+  };
+  const holds = list => list.forEach(b => assert.ok(Math.abs(b.share - b.terms) < 0.01, JSON.stringify(b)));
+  await page.goto(`${url}/projects?open=${projects[0].id}`);
+  const ofProject = await bills();
+  assert.deepEqual(ofProject.map(b => [b.name, b.share]), [["Department research", 4], ["Project team-a", 2]]);
+  holds(ofProject);
+  assert.deepEqual(await axe(page), []);
+  await shoot(page, "why-this-share");
+
+  await page.goto(`${url}/departments?open=${projects[0].parentId}`);
+  await page.locator(".tree summary", { hasText: "team-b" }).click();
+  const ofDepartment = await bills();
+  assert.deepEqual(ofDepartment.filter(b => !/team-a/.test(b.name)).map(b => [b.name, b.share]), [["Department research", 4], ["Project team-b", 2]]);
+  holds(ofDepartment);
+
+  const { nodepools } = await ask(page, "/api/v1/node-pools");
+  await page.goto(`${url}/nodepools?open=${nodepools[0].id}`);
+  await tab(page, "Shares");
+  holds(await bills());
+  assert.match(await page.locator(".tree > li", { hasText: "research" }).locator("summary").first().innerText(), /holds 4, asks for 5\s+4/);
+  await tab(page, "Queue");
+  await page.waitForSelector(".queue li");
+  assert.match(await page.locator(".queue li").innerText(), /1\s+team-a\/a1\s+1 GPU/);
+  assert.deepEqual(await axe(page), []);
+  await page.locator(".queue a").click();
+  await page.waitForSelector("#pane-title:has-text('a1')");
+});
+
+test("on a phone the verdict stands in the submit bar", async t => {
+  const { page, url } = await begin(t, [], { width: 390, height: 844 });
+  await form(page, url, "/workloads/new/training");
+  await page.locator(".submit-bar .verdict", { hasText: "Starts at once" }).waitFor();
+  assert.equal(await page.locator(".submit-bar .verdict").isVisible(), true);
+  assert.deepEqual(await axe(page), []);
+  await page.screenshot({ path: join(SHOTS, "panel-phone.png") });
+});
+
+test("the overview asks for no explanation a row", async t => {
+  const { page, url } = await begin(t);
+  await reclaimed(page);
+  const asked = [];
+  page.on("request", r => {
+    const { pathname } = new URL(r.url());
+    if (pathname.startsWith("/api/v1/") && !/\/(count|session|stream)$/.test(pathname)) asked.push(pathname);
+  });
+  await page.goto(url + "/");
+  await page.waitForSelector(".wait li:has-text('a1'):has-text('Needs 1 GPU in default')");
+  await page.waitForSelector(".ev li");
+  assert.ok(asked.length <= 7, asked.join("\n"));
+});
