@@ -43,6 +43,12 @@ static int check_nodes(const struct snapshot *snapshot, struct error *err)
             return error_set(err, ERROR_INVALID, "node %s: no such node pool", node->name);
         if (node->memory_bytes < 0 || node->cpu_milli < 0 || node->gpu_memory_mib < 0 || node->gpu_count > UINT16_MAX)
             return error_set(err, ERROR_INVALID, "node %s: an amount is out of range", node->name);
+        for (size_t g = 0; g < node->unhealthy_gpu_count; g++) {
+            if (node->unhealthy_gpus[g] >= node->gpu_count ||
+                (g > 0 && node->unhealthy_gpus[g] <= node->unhealthy_gpus[g - 1]))
+                return error_set(err, ERROR_INVALID, "node %s: unhealthy_gpus[%zu] is out of range or out of order",
+                                 node->name, g);
+        }
         if (check_extended(snapshot, node->extended, node->extended_count, "node", node->name, err) < 0)
             return -1;
     }

@@ -37,7 +37,7 @@ static void build_node(struct cycle *cycle, uint32_t index)
     *node = (struct node){.spec = spec, .index = index, .is_open = spec->ready && !spec->cordoned};
     node->capacity[DIMENSION_CPU] = at_most(spec->cpu_milli, LARGEST_CPU_MILLI);
     node->capacity[DIMENSION_MEMORY] = at_most(spec->memory_bytes, LARGEST_MEMORY_BYTES);
-    node->capacity[DIMENSION_GPU] = spec->gpu_count;
+    node->capacity[DIMENSION_GPU] = spec->gpu_count - (int64_t)spec->unhealthy_gpu_count;
     node->capacity[DIMENSION_PODS] = spec->max_pods;
     for (size_t d = 0; d < DIMENSION_COUNT; d++)
         node->idle[d] = node->capacity[d];
@@ -156,9 +156,12 @@ static struct place find_place(struct cycle *cycle, const struct pod *pod)
     const struct snapshot_pod *spec = pod->spec;
     struct place place = {.node = spec->node};
     const uint32_t count = pod->request.shared_devices;
-    if (count == 0)
-        return place;
     struct node *node = &cycle->nodes[spec->node];
+    if (count == 0) {
+        for (size_t i = 0; i < spec->gpu_index_count && node->spec->unhealthy_gpu_count > 0; i++)
+            place.unhealthy += snapshot_gpu_is_unhealthy(node->spec, spec->gpu_indices[i]);
+        return place;
+    }
     uint32_t *shared = arena_array(cycle->arena, count, sizeof *shared);
     for (; place.shared_count < count && place.shared_count < spec->gpu_group_count; place.shared_count++)
         shared[place.shared_count] = shared_device_find(node, spec->gpu_groups[place.shared_count], cycle->arena);
@@ -168,6 +171,8 @@ static struct place find_place(struct cycle *cycle, const struct pod *pod)
     }
     for (uint32_t i = (uint32_t)spec->gpu_group_count; i < count; i++)
         node->shared[shared[i]].promised--;
+    for (uint32_t i = 0; i < place.shared_count && i < spec->gpu_index_count; i++)
+        node->shared[shared[i]].is_unhealthy = snapshot_gpu_is_unhealthy(node->spec, spec->gpu_indices[i]);
     place.shared = shared;
     return place;
 }

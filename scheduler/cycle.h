@@ -42,6 +42,7 @@ struct shared_device {
     uint32_t standing;     // pods that stand there and stay
     uint32_t releasing;
     uint32_t promised;
+    bool is_unhealthy;  // stands on an unhealthy device: none of the node's, and takes nothing new
     uint32_t gpu_index; // the physical device; SNAPSHOT_NONE until it is opened by a bound pod
 };
 
@@ -68,6 +69,7 @@ struct place {
     uint32_t node; // SNAPSHOT_NONE: nowhere
     uint32_t shared_count;
     const uint32_t *shared;
+    uint32_t unhealthy; // of its whole devices, so many are unhealthy, and none of those the node offers
 };
 
 struct pod_state {

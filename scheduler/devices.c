@@ -15,6 +15,7 @@ enum slot_state {
 struct slot {
     enum slot_state state;
     bool promised;
+    bool is_unhealthy; // never chosen
 };
 
 struct assigned {
@@ -45,12 +46,12 @@ static uint32_t pick(struct device_table *table, uint32_t node, bool promise)
 {
     for (uint32_t i = 0; i < slot_count(table, node); i++) {
         const struct slot *slot = slot_of(table, node, i);
-        if (!slot->promised && (slot->state == SLOT_FREE || (promise && slot->state == SLOT_RELEASING)))
+        if (!slot->promised && !slot->is_unhealthy && (slot->state == SLOT_FREE || (promise && slot->state == SLOT_RELEASING)))
             return i;
     }
     for (uint32_t i = 0; i < slot_count(table, node); i++) {
         const struct slot *slot = slot_of(table, node, i);
-        if (promise ? !slot->promised : slot->state == SLOT_FREE)
+        if (!slot->is_unhealthy && (promise ? !slot->promised : slot->state == SLOT_FREE))
             return i;
     }
     return SNAPSHOT_NONE;
@@ -142,6 +143,10 @@ static struct device_table *table_of(struct cycle *cycle)
     table->slots = arena_array(cycle->arena, table->first_slot[snapshot->node_count], sizeof *table->slots);
     table->assigned = arena_array(cycle->arena, snapshot->pod_count, sizeof *table->assigned);
     table->evicted = arena_array(cycle->arena, snapshot->pod_count, sizeof *table->evicted);
+    for (uint32_t n = 0; n < snapshot->node_count; n++) {
+        for (size_t i = 0; i < snapshot->nodes[n].unhealthy_gpu_count; i++)
+            slot_of(table, n, snapshot->nodes[n].unhealthy_gpus[i])->is_unhealthy = true;
+    }
     cycle->devices = table;
     set_up(cycle, table, true);
     set_up(cycle, table, false);

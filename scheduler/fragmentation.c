@@ -218,7 +218,7 @@ static void find_rooms(struct cycle *cycle, struct fragmentation *fragmentation,
     for (uint32_t i = 0; i < node->shared_count; i++) {
         const struct shared_device *device = &node->shared[i];
         // One whose pods are all being released counts as a whole device already.
-        if (device->standing == 0 && device->promised == 0)
+        if ((device->standing == 0 && device->promised == 0) || device->is_unhealthy)
             continue;
         const int64_t room = node->gpu_memory_mib - device->allocated_mib + device->releasing_mib;
         if (room > 0)

@@ -83,7 +83,7 @@ static void change_shared(struct node *node, const struct pod *pod, const struct
         *count = (uint32_t)((int64_t)*count + sign);
         const enum dimension dimensions[] = {DIMENSION_GPU, DIMENSION_PODS};
         for (size_t d = 0; d < 2; d++) {
-            if (node->capacity[dimensions[d]] == 0)
+            if (node->capacity[dimensions[d]] == 0 || (dimensions[d] == DIMENSION_GPU && device->is_unhealthy))
                 continue;
             node->idle[dimensions[d]] += idle_devices(device) - idle;
             node->releasing[dimensions[d]] += releasing_devices(device) - releasing;
@@ -96,7 +96,7 @@ static void change(struct node *node, const struct pod *pod, const struct place 
 {
     node->version++;
     for (enum dimension d = 0; d < DIMENSION_COUNT; d++)
-        change_amounts(node, d, pod->request.of[d] * sign, standing);
+        change_amounts(node, d, (pod->request.of[d] - (d == DIMENSION_GPU ? place->unhealthy : 0)) * sign, standing);
     if (pod->spec->extended_count > 0)
         change_extended(node, pod->spec, standing, sign);
     if (place->shared_count > 0)
@@ -169,7 +169,7 @@ int64_t node_free_gpu_milli(const struct snapshot *snapshot, const struct node *
     for (size_t i = 0; i < node->shared_count; i++) {
         const struct shared_device *device = &node->shared[i];
         // One whose pods are all being released counts as a whole device already.
-        if (device->standing == 0 && device->promised == 0)
+        if ((device->standing == 0 && device->promised == 0) || device->is_unhealthy)
             continue;
         int64_t room = node->gpu_memory_mib - device->allocated_mib + device->releasing_mib;
         if (room > 0 && node->gpu_memory_mib > 0)

@@ -12,7 +12,7 @@ int64_t request_memory_mib(const struct request *request, const struct node *nod
 
 bool shared_device_fits(const struct node *node, const struct shared_device *device, int64_t memory_mib)
 {
-    return device->used_mib != 0 && device->allocated_mib != device->releasing_mib &&
+    return !device->is_unhealthy && device->used_mib != 0 && device->allocated_mib != device->releasing_mib &&
            node->gpu_memory_mib - device->allocated_mib + device->releasing_mib >= memory_mib;
 }
 
@@ -77,7 +77,7 @@ uint32_t shared_device_open(struct node *node, struct arena *arena)
             struct shared_device *device = &node->shared[i];
             if (!device->is_number || device->number != number)
                 continue;
-            if (!shared_device_is_used(device))
+            if (!shared_device_is_used(device) && !device->is_unhealthy)
                 return (uint32_t)i;
             is_taken = true;
         }
@@ -180,6 +180,8 @@ bool shared_device_choose_named(struct node *node, const struct pod *pod, struct
     for (uint32_t i = 0; i < request->shared_devices; i++) {
         devices[i] = shared_device_find(node, pod->spec->gpu_groups[i], arena);
         const struct shared_device *device = &node->shared[devices[i]];
+        if (device->is_unhealthy)
+            return false;
         if (!shared_device_is_used(device))
             opened++;
         else if (!shared_device_fits(node, device, memory))

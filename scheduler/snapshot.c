@@ -64,3 +64,12 @@ uint32_t snapshot_displaced_again(const struct snapshot_workload *workload, int6
         return 1;
     return workload->displaced_count < UINT32_MAX ? workload->displaced_count + 1 : UINT32_MAX;
 }
+
+bool snapshot_gpu_is_unhealthy(const struct snapshot_node *node, uint32_t gpu)
+{
+    for (size_t i = 0; i < node->unhealthy_gpu_count; i++) {
+        if (node->unhealthy_gpus[i] == gpu)
+            return true;
+    }
+    return false;
+}

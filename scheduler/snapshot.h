@@ -117,6 +117,8 @@ struct snapshot_node {
     const char *name;
     uint32_t node_pool;
     uint32_t gpu_count;     // whole devices, indices 0 to gpu_count - 1
+    const uint32_t *unhealthy_gpus; // indices of devices that take nothing new and are in no total, ascending
+    size_t unhealthy_gpu_count;
     int64_t gpu_memory_mib; // of one device; 0: unknown, then the node takes no shared requests
     const char *gpu_type;   // may be NULL
     int64_t cpu_milli;
@@ -330,6 +332,8 @@ struct snapshot {
     size_t pod_count;
 };
 
+// Whether the device is one of the node's unhealthy ones.
+bool snapshot_gpu_is_unhealthy(const struct snapshot_node *node, uint32_t gpu);
 // Actions in their usual order, and the settings a snapshot has where it says nothing.
 void snapshot_defaults(struct snapshot *out_snapshot);
 // The count after one more loss now: begins anew once an hour has passed since the last.

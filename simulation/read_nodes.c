@@ -217,6 +217,7 @@ static const struct field NODE_FIELDS[] = {
     NODE("name", name, read_name, FIELD_REQUIRED),
     {"nodePool", NULL, 0, FIELD_REQUIRED},
     NODE("gpus", gpu_count, read_gpu_count, 0),
+    {"unhealthyGpus", NULL, 0, 0},
     NODE("gpuMemoryMib", gpu_memory_mib, read_mib, FIELD_NULL),
     NODE("gpuType", gpu_type, read_text, FIELD_NULL),
     NODE("cpuCores", cpu_milli, read_cores, 0),
@@ -231,6 +232,41 @@ static const struct field NODE_FIELDS[] = {
     NODE("cordoned", cordoned, read_bool, 0),
 };
 
+static int read_index(struct reader *reader, const struct place *place, void *target, struct error *err)
+{
+    return read_count(reader, place, target, err);
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+static int read_unhealthy(struct reader *reader, const struct place *object, struct snapshot_node *node,
+                          struct error *err)
+{
+    struct place list = place_member(object, "unhealthyGpus");
+    void *items;
+    size_t count;
+    if (json_is_null(list.value))
+        list.value = NULL;
+    if (fields_read_list(reader, &list, sizeof(uint32_t), read_index, &items, &count, err) < 0)
+        return -1;
+    uint32_t *indices = items;
+    qsort(indices, count, sizeof *indices, compare_indices);
+    for (size_t i = 0; i < count; i++) {
+        if (indices[i] >= node->gpu_count)
+            return place_error(&list, err, "device %" PRIu32 " of a node with %" PRIu32 " devices", indices[i],
+                               node->gpu_count);
+        if (i > 0 && indices[i] == indices[i - 1])
+            return place_error(&list, err, "device %" PRIu32 " stands here twice", indices[i]);
+    }
+    node->unhealthy_gpus = indices;
+    node->unhealthy_gpu_count = count;
+    return 0;
+}
+
 static int read_node(struct reader *reader, const struct place *place, void *target, struct error *err)
 {
     struct snapshot_node *node = target;
@@ -238,6 +274,8 @@ static int read_node(struct reader *reader, const struct place *place, void *tar
     if (fields_read(reader, place, NODE_FIELDS, READER_COUNT_OF(NODE_FIELDS), node, err) < 0)
         return -1;
     if (read_node_pool_reference(reader, place, &node->node_pool, err) < 0)
+        return -1;
+    if (read_unhealthy(reader, place, node, err) < 0)
         return -1;
     return read_extended(reader, place, &node->extended, &node->extended_count, err);
 }

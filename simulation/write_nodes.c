@@ -45,6 +45,13 @@ void write_node(struct json_writer *json, const struct snapshot *snapshot, size_
     json_text(json, "name", node->name);
     json_text(json, "nodePool", snapshot->node_pools[node->node_pool].name);
     json_int(json, "gpus", node->gpu_count);
+    if (node->unhealthy_gpu_count > 0) {
+        json_key(json, "unhealthyGpus");
+        json_begin_array(json);
+        for (size_t i = 0; i < node->unhealthy_gpu_count; i++)
+            json_value_int(json, node->unhealthy_gpus[i]);
+        json_end_array(json);
+    }
     json_int(json, "gpuMemoryMib", node->gpu_memory_mib);
     if (node->gpu_type)
         json_text(json, "gpuType", node->gpu_type);

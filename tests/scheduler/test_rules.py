@@ -135,6 +135,20 @@ FIRST_CYCLE = [
         [node("n0", 1), node("n1", 1)], [project("a", 1), project("b", 1)],
         [work("r", "b", on="n1"), work("s", "b", on="n0"), work("w", "a", pod={"nodeSelector": {"host": ["n1"]}})]),
      {"r-0": ("Releasing", "n1"), "s-0": ("Running", "n0"), "w-0": ("Pipelined", "n1")}),
+    ("an unhealthy device is not free", cluster(
+        [node("n0", 2, unhealthyGpus=[0])], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 2}), work("x", "a", age=1)]),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("a pod on an unhealthy device goes on", cluster(
+        [node("n0", 2, unhealthyGpus=[0])], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuIndices": [0]}), work("w", "a")]), {"r-0": ("Running", "n0"), "w-0": ("Binding", "n0")}),
+    ("nobody is evicted for a device that is unhealthy", cluster(
+        [node("n0", 1, unhealthyGpus=[0])], [project("a", 1), project("b", 0)],
+        [work("r", "b", on="n0", pod={"gpuIndices": [0]}), work("w", "a")]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("a part joins no unhealthy device", cluster(
+        [node("n0", 2, unhealthyGpus=[0])], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuPortion": 0.2, "gpuGroups": ["0"], "gpuIndices": [0]}),
+         work("w", "a", pod={"gpuPortion": 0.6}), work("x", "a", age=1, pod={"gpuPortion": 0.6})]),
+     {"w-0": ("Binding", "n0"), "x-0": ("Pending", None)}),
     # 5.6: shared devices
     ("a part joins a device that is shared already", cluster(
         [node("n0", 2), node("n1", 1)], [project("a", 8)],
@@ -451,6 +465,13 @@ def test_a_receipt_names_both_sides():
     assert [(d["pod"], d["for"], d["action"]) for d in evictions] == [("s-0", "w", "reclaim")]
     assert "Yields to w of project a, which held 0 of its fair share of 1 GPU" in evictions[0]["why"]
     assert "project b held 2 GPUs and deserves 1" in evictions[0]["why"]
+
+
+def test_the_lowest_healthy_devices_are_chosen():
+    document = cluster([node("n0", 4, unhealthyGpus=[0, 2])], [project("a", 4)], [work("w", "a", pod={"gpuDevices": 2})])
+    (decision,) = simulate(document)["cycles"][0]["decisions"]
+    assert decision["gpuIndices"] == [1, 3]
+    assert {q["name"]: q["gpu"]["fairShare"] for q in simulate(document)["cycles"][0]["queues"]}["a"] == 2
 
 
 def test_pools_are_tried_in_order_of_preference():
