@@ -282,8 +282,6 @@ static int run(struct supervisor *supervisor)
     bool exited = WIFEXITED(supervisor->status);
     state_write("ended %" PRId64 " %d %d %d", state_now_ms(), exited ? WEXITSTATUS(supervisor->status) : -1,
                 exited ? 0 : WTERMSIG(supervisor->status), was_out_of_memory(supervisor));
-    if (supervisor->command.cgroup)
-        (void)rmdir(supervisor->command.cgroup);
     return 0; // the server sees the end of this process
 }
 

@@ -81,6 +81,7 @@ void report_running(struct local *local, struct local_pod *pod, const struct pod
 void report_end(struct local *local, struct local_pod *pod, const struct pod_state *state)
 {
     char message[128], boot[64];
+    cgroups_remove(&local->cgroups, pod->uuid);
     if (state->is_refused) {
         snprintf(message, sizeof(message), "%s: %s", state->refused_what, strerror(state->refused_errno));
         report_not_started(local, pod, message);
@@ -95,7 +96,6 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
     } else {
         // The supervisor is gone without a word.
         bool leads = state->pid && pod_state_start_time(state->pid) == state->start;
-        cgroups_remove(&local->cgroups, pod->uuid);
         size_t left = leftovers_kill(pod->uuid, leads ? state->pid : 0);
         pod_state_boot(boot);
         bool is_old = state->boot[0] && strcmp(state->boot, boot) != 0;
