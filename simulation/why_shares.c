@@ -1,5 +1,6 @@
 #include "base/json_writer.h"
 #include "simulation/why_writer.h"
+#include "simulation/writer.h"
 
 static const char *name_of(const struct why_names *names, const struct share_node *node)
 {
@@ -11,7 +12,8 @@ static const char *name_of(const struct why_names *names, const struct share_nod
                                                : snapshot->node_pools[node->index].name;
 }
 
-static void write_term(struct json_writer *json, const struct why_names *names, const struct share_tree *tree, const struct share_term *term)
+static void write_term(struct json_writer *json, const struct why_names *names, const struct share_tree *tree,
+                       const struct share_term *term)
 {
     json_begin_object(json);
     json_text(json, "rule", share_rule_name(term->rule));
@@ -31,8 +33,8 @@ static void write_term(struct json_writer *json, const struct why_names *names, 
     json_end_object(json);
 }
 
-static void write_node(struct json_writer *json, const struct why_names *names, const struct share_tree *tree,
-                       const struct share_node *node)
+static void write_share_node(struct json_writer *json, const struct why_names *names, const struct share_tree *tree,
+                             const struct share_node *node)
 {
     const enum resource r = tree->resource;
     json_begin_object(json);
@@ -49,6 +51,7 @@ static void write_node(struct json_writer *json, const struct why_names *names, 
     json_int(json, "rank", node->rank);
     json_milli(json, "weight", node->weight_milli);
     json_number(json, "usage", (double)node->usage_micro / 1e6);
+    write_time(json, "createdAt", node->kind == SHARE_NODE_POOL ? SNAPSHOT_TIME_NONE : node->created_ms);
     json_key(json, "terms");
     json_begin_array(json);
     for (size_t i = 0; i < node->term_count; i++)
@@ -58,7 +61,7 @@ static void write_node(struct json_writer *json, const struct why_names *names, 
     json_begin_array(json);
     // Three levels: a pool, departments, projects.
     for (size_t i = 0; i < node->child_count; i++)
-        write_node(json, names, tree, &node->children[i]);
+        write_share_node(json, names, tree, &node->children[i]);
     json_end_array(json);
     json_end_object(json);
 }
@@ -72,6 +75,6 @@ void why_write_share_tree(struct json_writer *json, const struct why_names *name
     why_write_amount(json, "total", tree->resource, tree->total);
     json_number(json, "kValue", (double)tree->k_micro / 1e6);
     json_key(json, "root");
-    write_node(json, names, tree, &tree->root);
+    write_share_node(json, names, tree, &tree->root);
     json_end_object(json);
 }
