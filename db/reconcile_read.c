@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char SQL_CLUSTER[] = "SELECT id, uuid FROM clusters ORDER BY id LIMIT 1";
-static const char SQL_POOLS[] = "SELECT id, name, is_default, gpu_placement, cpu_placement, min_guaranteed_runtime_ms"
-                                " FROM node_pools WHERE cluster_id = ?1 AND deleted_ms = 0 ORDER BY name";
+static const char SQL_POOLS[] = "SELECT id, name, is_default, gpu_placement, cpu_placement, min_guaranteed_runtime_ms,"
+                                " time_based_fairshare_json FROM node_pools WHERE cluster_id = ?1 AND deleted_ms = 0 ORDER BY name";
 static const char SQL_NODES[] =
     "SELECT n.id, n.name, n.node_pool_id, n.status, n.cordoned, n.status_reason, n.labels_json, n.taints_json,"
     " n.gpu_count, n.gpu_memory_mib, n.gpu_type, n.mig_strategy, n.mig_instances_json, n.cpu_milli, n.memory_bytes,"
@@ -92,6 +92,7 @@ static void read_pool(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .gpu_spread = strcmp(db_column_text(stmt, 3, arena), "spread") == 0,
         .cpu_spread = strcmp(db_column_text(stmt, 4, arena), "spread") == 0,
         .min_guaranteed_runtime_ms = db_column_int(stmt, 5),
+        .time_based_fairshare_json = db_column_text(stmt, 6, arena),
     };
 }
 

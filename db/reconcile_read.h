@@ -18,6 +18,7 @@ struct pool_row {
     bool gpu_spread;
     bool cpu_spread;
     int64_t min_guaranteed_runtime_ms;
+    const char *time_based_fairshare_json; // NULL: off
 };
 
 struct node_row {

@@ -87,6 +87,21 @@ int db_list_series(struct db_conn *conn, const char *scope, int64_t scope_id, co
     return rc;
 }
 
+int db_read_steps(struct db_conn *conn, const struct series *series, int64_t from_ms, int64_t to_ms, db_step_fn step,
+                  void *context, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (open_range(conn, series, from_ms, to_ms, &stmt, err) < 0)
+        return -1;
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        int64_t time_ms = db_column_int(stmt, 0);
+        step(context, time_ms > from_ms ? time_ms : from_ms, db_column_real(stmt, 1));
+    }
+    db_release(conn, stmt);
+    return rc;
+}
+
 // Adds to each average the area of a value that was in force from one time to another, as far as it lies in its range.
 static void add_area(double *averages, const int64_t *starts_ms, size_t count, double value, int64_t from_ms,
                      int64_t to_ms)

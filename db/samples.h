@@ -27,6 +27,10 @@ int db_read_series(struct db_conn *conn, const struct series *series, const int6
 // The metrics of this scope that begin with the text: those of the single devices of a node. Static order by index.
 int db_list_series(struct db_conn *conn, const char *scope, int64_t scope_id, const char *metric_prefix,
                    struct arena *arena, const char ***out_metrics, size_t *out_count, struct error *err);
+// Calls step for each row of a series, from the one in force at from_ms (with from_ms as its time) to to_ms.
+typedef void (*db_step_fn)(void *context, int64_t time_ms, double value);
+int db_read_steps(struct db_conn *conn, const struct series *series, int64_t from_ms, int64_t to_ms, db_step_fn step,
+                  void *context, struct error *err);
 // Averages of a series from each start (the last one is the earliest) to the end. Time before the first row counts as
 // 0.
 int db_average_series(struct db_conn *conn, const struct series *series, const int64_t *starts_ms, size_t count,

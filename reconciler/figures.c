@@ -10,6 +10,7 @@ enum {
     OVERTIME_INTERVAL_MS = 60 * 1000,
     GAUGE_SLOTS_MINIMUM = 256
 };
+#define MB 1e6
 #define RETENTION_MS (INT64_C(30) * 24 * 60 * 60 * 1000)
 
 struct gauge {
@@ -134,6 +135,8 @@ void figures_of_queues(struct figures *figures, const struct turn *turn, const s
 
 struct sampler {
     struct figures *figures;
+    struct past_usage *usage;
+    int64_t now_ms;
     struct arena *arena;
     struct figure_changes *changes;
 };
@@ -237,6 +240,7 @@ static void sample_gone(struct sampler *sampler)
 // Sums over the nodes of a pool, or of all.
 struct totals {
     int64_t gpus, gpu_nodes;
+    int64_t cpu_milli, memory_bytes;
     int64_t allocated_milli;
     double busy_milli; // allocated, times how busy
     int64_t quota_milli;
@@ -248,6 +252,8 @@ static void sample_totals(struct sampler *sampler, const char *scope, int64_t id
     double allocated = (double)totals->allocated_milli / 1000;
     sample(sampler, scope, id, 0, "TOTAL_GPU", (double)totals->gpus);
     sample(sampler, scope, id, 0, "TOTAL_GPU_NODES", (double)totals->gpu_nodes);
+    sample(sampler, scope, id, 0, "CPU_CAPACITY_MILLICORES", (double)totals->cpu_milli);
+    sample(sampler, scope, id, 0, "CPU_MEMORY_CAPACITY_MB", (double)totals->memory_bytes / MB);
     sample(sampler, scope, id, 0, "ALLOCATED_GPU", allocated);
     sample(sampler, scope, id, 0, "UNALLOCATED_GPU", fmax(0, (double)totals->gpus - allocated));
     sample(sampler, scope, id, 0, "GPU_QUOTA", (double)totals->quota_milli / 1000);
@@ -319,15 +325,14 @@ static void add_amounts(struct amounts *sum, const struct amounts *amounts)
 static void sample_queue(struct sampler *sampler, const char *scope, int64_t id, int64_t pool_id,
                          const struct queue_sums *sums)
 {
-    const double mb = 1000000;
     sample(sampler, scope, id, pool_id, "GPU_QUOTA", (double)sums->quota.of[RESOURCE_GPU] / 1000);
     sample(sampler, scope, id, pool_id, "CPU_QUOTA_MILLICORES", (double)sums->quota.of[RESOURCE_CPU]);
-    sample(sampler, scope, id, pool_id, "CPU_MEMORY_QUOTA_MB", (double)sums->quota.of[RESOURCE_MEMORY] / mb);
+    sample(sampler, scope, id, pool_id, "CPU_MEMORY_QUOTA_MB", (double)sums->quota.of[RESOURCE_MEMORY] / MB);
     sample(sampler, scope, id, pool_id, "GPU_ALLOCATION", (double)sums->held.of[RESOURCE_GPU] / 1000);
     sample(sampler, scope, id, pool_id, "GPU_UTILIZATION",
            sums->held.of[RESOURCE_GPU] ? sums->busy_milli / (double)sums->held.of[RESOURCE_GPU] * 100 : 0);
     sample(sampler, scope, id, pool_id, "CPU_ALLOCATION_MILLICORES", (double)sums->held.of[RESOURCE_CPU]);
-    sample(sampler, scope, id, pool_id, "CPU_MEMORY_ALLOCATION_MB", (double)sums->held.of[RESOURCE_MEMORY] / mb);
+    sample(sampler, scope, id, pool_id, "CPU_MEMORY_ALLOCATION_MB", (double)sums->held.of[RESOURCE_MEMORY] / MB);
 }
 
 static void sample_owner(struct sampler *sampler, const char *scope, int64_t id, const struct world *world,
@@ -345,11 +350,23 @@ static void sample_owner(struct sampler *sampler, const char *scope, int64_t id,
     sample_queue(sampler, scope, id, 0, &all);
 }
 
+// What is held, for time-based fair share: the amounts alone.
+static struct amounts *amounts_of(const struct held *held, size_t count, struct arena *arena)
+{
+    struct amounts *amounts = arena_array(arena, count, sizeof(*amounts));
+    for (size_t i = 0; i < count; i++)
+        amounts[i] = held[i].of[0];
+    return amounts;
+}
+
 static void sample_org(struct sampler *sampler, const struct cache *cache, struct totals *totals)
 {
     const struct world *world = cache->world;
     size_t pools = world->rows.pool_count;
     struct held *departments, *projects = count_held(cache, sampler->arena, &departments);
+    if (sampler->usage->pool_count > 0)
+        past_usage_hold(sampler->usage, world, amounts_of(projects, world->rows.project_count * pools, sampler->arena),
+                        amounts_of(departments, world->rows.department_count * pools, sampler->arena), sampler->now_ms);
     for (size_t i = 0; i < world->rows.project_count; i++) {
         sample_owner(sampler, "project", world->rows.projects[i].id, world, world->projects[i].queues,
                      projects + i * pools);
@@ -393,7 +410,8 @@ static void sample_workload(struct sampler *sampler, const struct cache_workload
     sample(sampler, "workload", workload->id, 0, "RUNNING_POD_COUNT", (double)running);
 }
 
-void figures_of_samples(struct figures *figures, struct turn *turn, struct figure_changes *changes)
+void figures_of_samples(struct figures *figures, struct past_usage *usage, struct turn *turn,
+                        struct figure_changes *changes)
 {
     int64_t interval = turn->options->sample_interval_ms ? turn->options->sample_interval_ms : SAMPLE_INTERVAL_MS;
     int64_t retention = turn->options->sample_retention_ms ? turn->options->sample_retention_ms : RETENTION_MS;
@@ -403,7 +421,7 @@ void figures_of_samples(struct figures *figures, struct turn *turn, struct figur
     }
     const struct cache *cache = turn->cache;
     const struct world *world = cache->world;
-    struct sampler sampler = {figures, turn->arena, changes};
+    struct sampler sampler = {figures, usage, turn->now_ms, turn->arena, changes};
     figures->sampled_ms = turn->now_ms;
     figures->generation++;
     struct totals *totals = arena_array(turn->arena, world->rows.pool_count + 1, sizeof(*totals));
@@ -411,11 +429,16 @@ void figures_of_samples(struct figures *figures, struct turn *turn, struct figur
     for (size_t i = 0; i < world->rows.node_count; i++) {
         uint32_t pool = world->nodes[i].node_pool;
         struct totals *sums[] = {pool == SNAPSHOT_NONE ? NULL : &totals[pool], all};
-        for (int k = 0; k < 2; k++)
-            if (sums[k] && world->nodes[i].gpu_count > 0) {
+        for (int k = 0; k < 2; k++) {
+            if (!sums[k])
+                continue;
+            sums[k]->cpu_milli += world->nodes[i].cpu_milli;
+            sums[k]->memory_bytes += world->nodes[i].memory_bytes;
+            if (world->nodes[i].gpu_count > 0) {
                 sums[k]->gpus += world->nodes[i].gpu_count;
                 sums[k]->gpu_nodes++;
             }
+        }
     }
     sample_nodes(&sampler, cache, totals);
     sample_org(&sampler, cache, totals);

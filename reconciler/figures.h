@@ -1,6 +1,7 @@
 // The numbers of a cycle: what each queue has, wants and deserves (in its row), and the time series behind the charts.
 // Both are written only where they changed; what was written last is kept here.
 #pragma once
+#include "reconciler/past_usage.h"
 #include "reconciler/turn.h"
 
 #include "db/reconcile_write.h"
@@ -39,5 +40,7 @@ void figures_done(struct figures *figures);
 
 void figures_of_queues(struct figures *figures, const struct turn *turn, const struct plan *plan,
                        struct figure_changes *changes);
-// Time series as the cache stands, if the interval since the last time is over; else notes when it will be.
-void figures_of_samples(struct figures *figures, struct turn *turn, struct figure_changes *changes);
+// Time series as the cache stands, if the interval since the last time is over; else notes when it will be. What is
+// held then is what usage counts from then on.
+void figures_of_samples(struct figures *figures, struct past_usage *usage, struct turn *turn,
+                        struct figure_changes *changes);

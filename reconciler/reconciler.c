@@ -194,6 +194,7 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     int64_t started_us = timestamp_monotonic_us();
     cache->needs_plan = false;
     snapshot_build(cache, turn->now_ms, &view->arena, live);
+    past_usage_apply(&reconciler->usage, cache->world, &live->snapshot, &view->arena);
     turn_note_due(turn, live->next_due_ms);
     int rc = make_plan(reconciler, &live->snapshot, &view->arena, &plan, &cause);
     int64_t plan_us = timestamp_monotonic_us() - started_us;
@@ -272,10 +273,16 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     if (world_changed)
         facts_lose_pods_without_node(&turn);
     lifecycle_attend_all(&turn);
-    if (reconciler->cache.needs_plan || is_due)
+    bool uses_changed;
+    if (past_usage_refresh(&reconciler->usage, reconciler->cache.world, reconciler->db, turn.now_ms, &uses_changed,
+                           err) < 0)
+        return -1;
+    if (past_usage_due_ms(&reconciler->usage) != INT64_MAX)
+        turn_note_due(&turn, past_usage_due_ms(&reconciler->usage));
+    if (reconciler->cache.needs_plan || is_due || uses_changed)
         plan_cycle(reconciler, &turn, &changes);
     lifecycle_set_phases(&turn);
-    figures_of_samples(&reconciler->figures, &turn, &changes);
+    figures_of_samples(&reconciler->figures, &reconciler->usage, &turn, &changes);
     bool writes = turn_has_changes(&turn) || changes.queue_count || changes.sample_count || changes.trim_before_ms ||
                   changes.is_overtime_due || has_expired;
     if (writes && write_turn(reconciler, &turn, &changes, has_expired, err) < 0)
@@ -343,6 +350,7 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
     view_slot_init(&reconciler->views);
     cache_init(&reconciler->cache);
     figures_init(&reconciler->figures);
+    past_usage_init(&reconciler->usage);
     arena_init(&reconciler->turn_arena);
     pthread_mutex_init(&reconciler->lock, NULL);
     pthread_condattr_t attributes;
@@ -362,6 +370,7 @@ void reconciler_destroy(struct reconciler *reconciler)
     reconciler_stop(reconciler);
     cache_done(&reconciler->cache);
     figures_done(&reconciler->figures);
+    past_usage_done(&reconciler->usage);
     arena_done(&reconciler->turn_arena);
     view_slot_done(&reconciler->views);
     free(reconciler->facts);

@@ -36,6 +36,7 @@ struct reconciler {
     // The thread's, or the caller's of reconciler_turn.
     struct cache cache;
     struct figures figures;
+    struct past_usage usage;
     struct arena turn_arena;
     struct backend_fact *facts; // taken from the backend and not yet written
     size_t fact_count, fact_capacity;

@@ -108,14 +108,17 @@ void world_add_extended(struct world *world, const struct extended_names *names)
 static void build_pools(struct world *world)
 {
     world->pools = arena_array(&world->arena, world->rows.pool_count, sizeof(*world->pools));
+    world->windows = arena_array(&world->arena, world->rows.pool_count, sizeof(*world->windows));
     for (size_t i = 0; i < world->rows.pool_count; i++) {
         const struct pool_row *row = &world->rows.pools[i];
+        world_json_window(row->time_based_fairshare_json, &world->windows[i]);
         world->pools[i] = (struct snapshot_node_pool){
             .name = row->name,
             .gpu_placement = row->gpu_spread ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
             .cpu_placement = row->cpu_spread ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
             .preempt_min_run_time_ms = row->min_guaranteed_runtime_ms,
             .reclaim_min_run_time_ms = row->min_guaranteed_runtime_ms,
+            .fair_share_k_micro = world->windows[i].is_enabled ? world->windows[i].k_micro : 0,
         };
     }
 }

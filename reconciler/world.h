@@ -18,6 +18,16 @@ struct placement {
     struct placement *next; // in its slot
 };
 
+// A node pool's setting of time-based fair share: over which past usage counts.
+struct usage_window {
+    bool is_enabled;
+    int64_t k_micro;      // how much it counts
+    int64_t half_life_ms; // 0: what is old counts as much as what is new
+    int64_t duration_ms;
+    bool is_tumbling; // begins anew at start_ms and each duration_ms after it; else it slides along
+    int64_t start_ms;
+};
+
 // From a row's id (not 0) to its place in an array.
 struct id_slot {
     int64_t id;
@@ -36,6 +46,7 @@ struct world {
     struct id_index node_index;
     struct id_index project_index;
     struct snapshot_node_pool *pools;
+    struct usage_window *windows; // by pool
     struct snapshot_node *nodes;
     struct snapshot_topology *topologies;
     struct snapshot_department *departments;

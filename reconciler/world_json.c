@@ -1,10 +1,20 @@
 #include "reconciler/world_json.h"
 
 #include "base/arena.h"
+#include "base/duration.h"
+#include "base/timestamp.h"
 #include "reconciler/world.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
+
+#define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
+enum {
+    WINDOW_DAYS = 7,
+    WINDOW_DAYS_MAXIMUM = 30, // as long as time series are kept
+    K_MAXIMUM = 1000000
+};
 
 static json_t *load(const char *json)
 {
@@ -227,5 +237,33 @@ void world_json_placement(const char *json, struct world *world, struct extended
     out_placement->extended_count = count_amounts(mig, world, asked, amounts, count);
     out_placement->extended = amounts;
     read_pod_affinity(json_object_get(object, "podAffinity"), &world->arena, out_placement);
+    json_decref(object);
+}
+
+static int64_t duration_of(const json_t *value, int64_t absent_ms)
+{
+    int64_t duration_ms;
+    if (!json_is_string(value) || duration_parse(json_string_value(value), &duration_ms, NULL) < 0)
+        return absent_ms;
+    return duration_ms;
+}
+
+void world_json_window(const char *json, struct usage_window *out_window)
+{
+    json_t *object = load(json);
+    const json_t *weight = json_object_get(object, "historicalUsageWeight");
+    const json_t *type = json_object_get(object, "windowType"),
+                 *start = json_object_get(object, "tumblingWindowStartTime");
+    double k = json_is_number(weight) ? json_number_value(weight) : 1;
+    int64_t duration_ms = duration_of(json_object_get(object, "windowDuration"), WINDOW_DAYS * DAY_MS);
+    *out_window = (struct usage_window){
+        .is_enabled = json_is_true(json_object_get(object, "enabled")) && duration_ms > 0 && k > 0,
+        .k_micro = llround(fmin(fmax(k, 0), K_MAXIMUM) * 1e6),
+        .half_life_ms = duration_of(json_object_get(object, "decayHalfLife"), 0),
+        .duration_ms = duration_ms < WINDOW_DAYS_MAXIMUM * DAY_MS ? duration_ms : WINDOW_DAYS_MAXIMUM * DAY_MS,
+        .is_tumbling = json_is_string(type) && strcasecmp(json_string_value(type), "tumbling") == 0,
+    };
+    if (out_window->is_tumbling && json_is_string(start))
+        (void)timestamp_parse(json_string_value(start), &out_window->start_ms, NULL);
     json_decref(object);
 }

@@ -8,6 +8,7 @@
 struct arena;
 struct extended_names;
 struct placement;
+struct usage_window;
 struct world;
 
 size_t world_json_texts(const char *json, struct arena *arena, const char ***out_texts);  // ["a", "b"]; NULL: none
@@ -18,6 +19,8 @@ void world_json_taints(const char *json, struct arena *arena, const struct snaps
 // {"nvidia.com/mig-1g.10gb": 2} by the world's indices.
 void world_json_amounts(const char *json, struct world *world, const struct snapshot_extended_amount **out,
                         size_t *out_count);
+// A node pool's time_based_fairshare_json (NULL: off), in the API's form.
+void world_json_window(const char *json, struct usage_window *out_window);
 // constraints_json of a pod.
 void world_json_placement(const char *json, struct world *world, struct extended_names *asked,
                           struct placement *out_placement);
