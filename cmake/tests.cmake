@@ -1,5 +1,5 @@
 # tests/<room>/*_test.c: one executable and one ctest entry each. tests/fuzz/fuzz_*.c: libFuzzer targets, replayed over
-# their corpus in ordinary builds. bench/**/*.c: benchmark programs.
+# their corpus in ordinary builds. bench/scheduler/*.c: one benchmark program; each other bench/**/*.c: one.
 enable_testing()
 set(ALL_ROOMS prorata_daemon prorata_cli prorata_api prorata_reconciler prorata_journal prorata_backends prorata_replay
               prorata_simulation prorata_scheduler prorata_db prorata_model prorata_base)
@@ -47,7 +47,12 @@ foreach(source ${fuzz_targets})
   target_link_libraries(${name} PRIVATE test_support ${ALL_ROOMS})
 endforeach()
 
+file(GLOB scheduler_bench CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/scheduler/*.c)
+add_executable(bench_scheduler ${scheduler_bench})
+target_link_libraries(bench_scheduler PRIVATE ${ALL_ROOMS} m)
+
 file(GLOB_RECURSE benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.c)
+list(FILTER benches EXCLUDE REGEX "/bench/scheduler/")
 foreach(source ${benches})
   get_filename_component(name ${source} NAME_WE)
   add_executable(bench_${name} ${source})
