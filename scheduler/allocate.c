@@ -45,7 +45,7 @@ static bool place_members(struct placing *placing, uint32_t index, const struct 
         return place_pods(placing, index, set);
     if (group->child_count == 1)
         return place_group(placing, workload->children[group->first_child], set);
-    uint32_t *order = arena_array(placing->cycle->arena, group->child_count, sizeof *order);
+    uint32_t *order = arena_array(placing->cycle->scratch, group->child_count, sizeof *order);
     unit_order_children(workload, group, order);
     for (uint32_t i = 0; i < group->child_count; i++) {
         if (!place_group(placing, order[i], set))
@@ -154,7 +154,7 @@ void allocate_commit(struct cycle *cycle, struct pool *pool, struct workload *wo
 static bool try_workload(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
     const struct node_set set = pool_nodes(pool);
-    struct attempt attempt = {.wants_nodes = true};
+    struct attempt attempt = {.wants_nodes = !cycle->is_silent};
     cycle->counts[ACTION_ALLOCATE].workloads_tried++;
     if (!allocate_workload(cycle, pool, workload, &set, false, &attempt)) {
         explain_refused(cycle, pool, workload, &attempt);
@@ -166,13 +166,13 @@ static bool try_workload(struct cycle *cycle, struct pool *pool, struct workload
 
 void allocate_run(struct cycle *cycle, struct pool *pool)
 {
-    struct workload **candidates = arena_array(cycle->arena, pool->waiting_count, sizeof *candidates);
+    struct workload **candidates = arena_array(cycle->scratch, pool->waiting_count, sizeof *candidates);
     const size_t count = allocate_candidates(pool, candidates);
     if (count == 0)
         return;
     struct walk walk;
     walk_open(&walk, cycle, pool, WALK_SERVE, candidates, count, cycle->snapshot->settings.depth[ACTION_ALLOCATE],
-              cycle->arena);
+              cycle->scratch);
     for (struct workload *workload = walk_next(&walk); workload; workload = walk_next(&walk)) {
         if (cycle->queue_log)
             queue_log_note(cycle->queue_log, cycle, pool, &walk, workload);

@@ -3,6 +3,7 @@
 #include "scheduler/explain.h"
 #include "scheduler/node.h"
 #include "scheduler/preemption_delay.h"
+#include "scheduler/prospects.h"
 #include "scheduler/queue.h"
 #include "scheduler/unit.h"
 
@@ -10,23 +11,16 @@
 static bool free_gpus_suffice(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     const struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
-    int64_t free_milli = 0;
-    __int128 free_mib = 0, requested_mib = 0;
-    for (size_t i = 0; i < pool->node_count; i++) {
-        const struct node *node = pool->nodes[i];
-        if (!node->is_open)
-            continue;
-        const int64_t free = node_free_gpu_milli(cycle->snapshot, node);
-        free_milli += free;
-        free_mib += (__int128)free * node->gpu_memory_mib;
-    }
+    const struct prospects *prospects = prospects_of(cycle, pool);
+    __int128 requested_mib = 0;
     bool asks_memory = false;
     for (uint32_t i = 0; i < workload->unit_count; i++) {
         const struct request *request = &cycle->pods[workload->unit[i]].request;
         asks_memory = asks_memory || request->memory_mib > 0;
         requested_mib += (__int128)request->memory_mib * request->shared_devices * GPU_MILLI_PER_DEVICE;
     }
-    return free_milli >= requested.of[RESOURCE_GPU] && (!asks_memory || free_mib >= requested_mib);
+    return prospects->free_gpu_milli >= requested.of[RESOURCE_GPU] &&
+           (!asks_memory || prospects->free_gpu_mib >= requested_mib);
 }
 
 static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *workload)
@@ -52,6 +46,12 @@ static bool is_lawful(struct search *search, const struct scenario *scenario)
     return true;
 }
 
+static bool may_lose(const struct search *search, const struct workload *victim)
+{
+    (void)search, (void)victim;
+    return false;
+}
+
 static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)
 {
     const struct search *search = context;
@@ -68,7 +68,12 @@ static enum eviction_rule rule(const struct pod *victim)
 
 void consolidation_run(struct cycle *cycle, struct pool *pool)
 {
-    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, rule, NULL};
+    static const struct eviction_action ACTION = {.may_try = may_try,
+                                                  .is_victim = is_victim,
+                                                  .is_lawful = is_lawful,
+                                                  .may_lose = may_lose,
+                                                  .why = why,
+                                                  .rule = rule};
     if (cycle->snapshot->settings.max_consolidation_victims == 0 || pool->spec->gpu_placement == PLACEMENT_SPREAD ||
         pool->spec->cpu_placement == PLACEMENT_SPREAD)
         return;

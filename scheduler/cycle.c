@@ -46,7 +46,7 @@ static void build_node(struct cycle *cycle, uint32_t index)
     const size_t extended_count = snapshot->extended_resource_count;
     if (extended_count == 0)
         return;
-    node->extended_capacity = arena_array(cycle->arena, 3 * extended_count, sizeof *node->extended_capacity);
+    node->extended_capacity = arena_array(cycle->scratch, 3 * extended_count, sizeof *node->extended_capacity);
     node->extended_idle = node->extended_capacity + extended_count;
     node->extended_releasing = node->extended_idle + extended_count;
     for (size_t i = 0; i < spec->extended_count; i++) {
@@ -68,7 +68,7 @@ static void build_queues(struct cycle *cycle, struct pool *pool)
     const struct snapshot *snapshot = cycle->snapshot;
     const bool full = snapshot->settings.full_hierarchy_fairness;
     pool->department_count = full ? snapshot->department_count : 1;
-    pool->departments = arena_array(cycle->arena, pool->department_count, sizeof *pool->departments);
+    pool->departments = arena_array(cycle->scratch, pool->department_count, sizeof *pool->departments);
     for (size_t d = 0; d < pool->department_count; d++) {
         struct queue *queue = &pool->departments[d];
         *queue = (struct queue){.kind = QUEUE_KIND_DEPARTMENT, .index = (uint32_t)d};
@@ -76,7 +76,7 @@ static void build_queues(struct cycle *cycle, struct pool *pool)
         queue->name = full ? snapshot->departments[d].name : "default";
         queue->created_ms = full ? snapshot->departments[d].created_ms : 0;
     }
-    pool->projects = arena_array(cycle->arena, snapshot->project_count, sizeof *pool->projects);
+    pool->projects = arena_array(cycle->scratch, snapshot->project_count, sizeof *pool->projects);
     for (size_t p = 0; p < snapshot->project_count; p++) {
         const struct snapshot_project *project = &snapshot->projects[p];
         pool->projects[p] = (struct queue){.kind = QUEUE_KIND_PROJECT,
@@ -110,16 +110,16 @@ static void add_node_to_pool(struct cycle *cycle, struct node *node)
 static void build_pools(struct cycle *cycle)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    cycle->pools = arena_array(cycle->arena, snapshot->node_pool_count, sizeof *cycle->pools);
-    size_t *counts = arena_array(cycle->arena, snapshot->node_pool_count, sizeof *counts);
+    cycle->pools = arena_array(cycle->scratch, snapshot->node_pool_count, sizeof *cycle->pools);
+    size_t *counts = arena_array(cycle->scratch, snapshot->node_pool_count, sizeof *counts);
     for (size_t n = 0; n < snapshot->node_count; n++)
         counts[snapshot->nodes[n].node_pool]++;
     for (size_t p = 0; p < snapshot->node_pool_count; p++) {
         struct pool *pool = &cycle->pools[p];
         pool->index = (uint32_t)p;
         pool->spec = &snapshot->node_pools[p];
-        pool->nodes = arena_array(cycle->arena, counts[p], sizeof *pool->nodes);
-        pool->node_indices = arena_array(cycle->arena, counts[p], sizeof *pool->node_indices);
+        pool->nodes = arena_array(cycle->scratch, counts[p], sizeof *pool->nodes);
+        pool->node_indices = arena_array(cycle->scratch, counts[p], sizeof *pool->node_indices);
         build_queues(cycle, pool);
     }
     for (size_t n = 0; n < snapshot->node_count; n++)
@@ -162,7 +162,7 @@ static struct place find_place(struct cycle *cycle, const struct pod *pod)
             place.unhealthy += snapshot_gpu_is_unhealthy(node->spec, spec->gpu_indices[i]);
         return place;
     }
-    uint32_t *shared = arena_array(cycle->arena, count, sizeof *shared);
+    uint32_t *shared = arena_array(cycle->scratch, count, sizeof *shared);
     for (; place.shared_count < count && place.shared_count < spec->gpu_group_count; place.shared_count++)
         shared[place.shared_count] = shared_device_find(node, spec->gpu_groups[place.shared_count], cycle->arena);
     for (; place.shared_count < count; place.shared_count++) {
@@ -202,7 +202,7 @@ static void set_up_pod(struct cycle *cycle, struct pod *pod, struct place *start
 static void set_up_pods(struct cycle *cycle)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    struct place *places = arena_array(cycle->arena, snapshot->pod_count, sizeof *places);
+    struct place *places = arena_array(cycle->scratch, snapshot->pod_count, sizeof *places);
     cycle->start_places = places;
     bool some_unnamed = false;
     for (size_t p = 0; p < snapshot->pod_count; p++) {
@@ -332,6 +332,8 @@ static void build_workload(struct cycle *cycle, uint32_t index, struct blocks *b
         pod->workload = index;
         pod->group = pod->spec->sub_group == SNAPSHOT_NONE ? 1 : pod->spec->sub_group + 1;
         pod->request = make_request(cycle->snapshot, pod->spec);
+        cycle->has_inexact_gpus =
+            cycle->has_inexact_gpus || pod->request.memory_mib > 0 || pod->request.portion_milli % 10 != 0;
     }
     workload->order = blocks->order;
     order_pods(cycle, workload, blocks->order);
@@ -347,26 +349,49 @@ static void build_workloads(struct cycle *cycle)
         groups += count ? count + 1 : 2;
         children += count;
     }
-    struct blocks blocks = {.groups = arena_array(cycle->arena, groups, sizeof *blocks.groups),
-                            .children = arena_array(cycle->arena, children, sizeof *blocks.children),
-                            .order = arena_array(cycle->arena, snapshot->pod_count, sizeof *blocks.order)};
-    cycle->workloads = arena_array(cycle->arena, snapshot->workload_count, sizeof *cycle->workloads);
-    cycle->pods = arena_array(cycle->arena, snapshot->pod_count, sizeof *cycle->pods);
+    struct blocks blocks = {.groups = arena_array(cycle->scratch, groups, sizeof *blocks.groups),
+                            .children = arena_array(cycle->scratch, children, sizeof *blocks.children),
+                            .order = arena_array(cycle->scratch, snapshot->pod_count, sizeof *blocks.order)};
+    cycle->workloads = arena_array(cycle->scratch, snapshot->workload_count, sizeof *cycle->workloads);
+    cycle->pods = arena_array(cycle->scratch, snapshot->pod_count, sizeof *cycle->pods);
     for (uint32_t i = 0; i < snapshot->workload_count; i++)
         build_workload(cycle, i, &blocks);
 }
 
+static bool has_min_run_time(const struct snapshot *snapshot)
+{
+    bool has = false;
+    for (size_t p = 0; p < snapshot->node_pool_count; p++)
+        has = has || snapshot->node_pools[p].preempt_min_run_time_ms > 0 ||
+              snapshot->node_pools[p].reclaim_min_run_time_ms > 0;
+    for (size_t d = 0; d < snapshot->department_count; d++)
+        has = has || snapshot->departments[d].preempt_min_run_time_ms > 0 ||
+              snapshot->departments[d].reclaim_min_run_time_ms > 0;
+    for (size_t p = 0; p < snapshot->project_count; p++)
+        has = has || snapshot->projects[p].preempt_min_run_time_ms > 0 ||
+              snapshot->projects[p].reclaim_min_run_time_ms > 0;
+    return has;
+}
+
 int cycle_open(const struct snapshot *snapshot, struct arena *arena, struct cycle **out_cycle, struct error *err)
+{
+    return cycle_open_with(snapshot, arena, arena, out_cycle, err);
+}
+
+int cycle_open_with(const struct snapshot *snapshot, struct arena *arena, struct arena *scratch,
+                    struct cycle **out_cycle, struct error *err)
 {
     if (snapshot_check(snapshot, err) < 0)
         return -1;
-    struct cycle *cycle = arena_alloc(arena, sizeof *cycle);
+    struct cycle *cycle = arena_alloc(scratch, sizeof *cycle);
     cycle->snapshot = snapshot;
     cycle->arena = arena;
+    cycle->scratch = scratch;
     cycle->good_until_ms = INT64_MAX;
-    cycle->log = arena_alloc(arena, sizeof *cycle->log);
-    cycle->journal = arena_alloc(arena, sizeof *cycle->journal);
-    cycle->nodes = arena_array(arena, snapshot->node_count, sizeof *cycle->nodes);
+    cycle->has_min_run_time = has_min_run_time(snapshot);
+    cycle->log = arena_alloc(scratch, sizeof *cycle->log);
+    cycle->journal = arena_alloc(scratch, sizeof *cycle->journal);
+    cycle->nodes = arena_array(scratch, snapshot->node_count, sizeof *cycle->nodes);
     for (uint32_t n = 0; n < snapshot->node_count; n++)
         build_node(cycle, n);
     build_pools(cycle);

@@ -187,7 +187,8 @@ struct queue_log;
 
 struct cycle {
     const struct snapshot *snapshot;
-    struct arena *arena;
+    struct arena *arena;   // of the plan
+    struct arena *scratch; // of what the plan does not point to
     struct node *nodes;
     struct pool *pools;
     struct workload *workloads;
@@ -203,6 +204,11 @@ struct cycle {
     enum scheduler_action action; // that is being run
     struct plan_action_counts counts[ACTION_COUNT];
     struct evidence_memo *evidence_memo;
+    struct prospects *prospects;
+    bool has_inexact_gpus; // somebody asks for device memory or for a part finer than a hundredth
+    bool has_min_run_time;
+    bool is_plain;  // nothing is left out of a search: for tests
+    bool is_silent; // no sentences, explanations and receipts
     uint32_t opened_count;            // divisions of a pool so far
     uint32_t statement_count;         // committed so far
     struct share_log *share_log; // who asks how shares came about, and in which order workloads are tried; NULL: nobody
@@ -226,6 +232,9 @@ static inline bool cycle_is_before(struct cycle *cycle, int64_t until_ms)
 
 // Checks the snapshot and builds the state that it describes.
 int cycle_open(const struct snapshot *snapshot, struct arena *arena, struct cycle **out_cycle, struct error *err);
+// The same with what the plan does not need in memory of its own.
+int cycle_open_with(const struct snapshot *snapshot, struct arena *arena, struct arena *scratch,
+                    struct cycle **out_cycle, struct error *err);
 // Plans it: every pool, every action. Once for each cycle.
 struct plan *cycle_run(struct cycle *cycle);
 

@@ -136,13 +136,13 @@ static struct device_table *table_of(struct cycle *cycle)
     if (cycle->devices)
         return cycle->devices;
     const struct snapshot *snapshot = cycle->snapshot;
-    struct device_table *table = arena_alloc(cycle->arena, sizeof *table);
-    table->first_slot = arena_array(cycle->arena, snapshot->node_count + 1, sizeof *table->first_slot);
+    struct device_table *table = arena_alloc(cycle->scratch, sizeof *table);
+    table->first_slot = arena_array(cycle->scratch, snapshot->node_count + 1, sizeof *table->first_slot);
     for (size_t n = 0; n < snapshot->node_count; n++)
         table->first_slot[n + 1] = table->first_slot[n] + snapshot->nodes[n].gpu_count;
-    table->slots = arena_array(cycle->arena, table->first_slot[snapshot->node_count], sizeof *table->slots);
-    table->assigned = arena_array(cycle->arena, snapshot->pod_count, sizeof *table->assigned);
-    table->evicted = arena_array(cycle->arena, snapshot->pod_count, sizeof *table->evicted);
+    table->slots = arena_array(cycle->scratch, table->first_slot[snapshot->node_count], sizeof *table->slots);
+    table->assigned = arena_array(cycle->scratch, snapshot->pod_count, sizeof *table->assigned);
+    table->evicted = arena_array(cycle->scratch, snapshot->pod_count, sizeof *table->evicted);
     for (uint32_t n = 0; n < snapshot->node_count; n++) {
         for (size_t i = 0; i < snapshot->nodes[n].unhealthy_gpu_count; i++)
             slot_of(table, n, snapshot->nodes[n].unhealthy_gpus[i])->is_unhealthy = true;

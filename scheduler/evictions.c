@@ -2,10 +2,20 @@
 
 #include "scheduler/allocate.h"
 #include "scheduler/explain.h"
-#include "scheduler/fairness.h"
+#include "scheduler/journal.h"
+#include "scheduler/prospects.h"
 #include "scheduler/unit.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+// The workload of a project that was looked at last.
+struct tried {
+    const struct workload *workload;
+    bool failed; // its search found nothing
+    size_t decision_count;
+    size_t candidate_count;
+};
 
 struct round {
     struct cycle *cycle;
@@ -14,6 +24,12 @@ struct round {
     struct workload **waiting; // counted again only after a commit: nothing else changes who waits
     size_t waiting_count;
     struct workload **candidates;
+    struct tried *tried; // by project
+    // Consolidation: the candidates of whoever holds nothing.
+    struct workload **capped;
+    size_t capped_count;
+    size_t capped_decision_count;
+    bool has_capped;
 };
 
 // Workloads that still hold preemptible pods in the pool; running ones and those promised a place in this cycle.
@@ -71,45 +87,106 @@ static void note_cut(struct round *round, const struct search *search)
     explain_add(cycle, round->pool, search->workload, explanation);
 }
 
+// The candidates of the workload's search, in the order of names.
+static size_t list_candidates(struct round *round, struct workload *workload, struct amounts requested)
+{
+    const struct cycle *cycle = round->cycle;
+    const uint32_t most = cycle->snapshot->settings.max_consolidation_victims;
+    const bool is_capped = cycle->action == ACTION_CONSOLIDATION && most != SNAPSHOT_COUNT_UNLIMITED;
+    // For whoever holds nothing the first to move are the same until something is decided.
+    const bool is_shared = is_capped && !cycle->is_plain && workload->counts.held == 0;
+    if (is_shared && round->has_capped && round->capped_decision_count == cycle->journal->count) {
+        memcpy(round->candidates, round->capped, round->capped_count * sizeof *round->capped);
+        return round->capped_count;
+    }
+    size_t count = find_candidates(round, workload, requested);
+    if (is_capped)
+        count = cap_candidates(round, count, most);
+    if (is_shared) {
+        memcpy(round->capped, round->candidates, count * sizeof *round->capped);
+        round->capped_count = count;
+        round->capped_decision_count = cycle->journal->count;
+        round->has_capped = true;
+    }
+    return count;
+}
+
+static void keep(struct round *round, struct search *search)
+{
+    struct cycle *cycle = round->cycle;
+    struct statement_reasons reasons = {.beneficiary = search->workload->index,
+                                        .evict = round->action->why,
+                                        .rule = round->action->rule,
+                                        .place = explain_placement,
+                                        .context = search};
+    statement_commit(cycle, round->pool->index, reasons);
+    cycle->counts[cycle->action].workloads_placed++;
+    round->waiting_count = allocate_candidates(round->pool, round->waiting);
+}
+
+// The search for the one before it in its project failed, and nothing has changed.
+static const struct tried *failed_alike(const struct round *round, const struct workload *workload)
+{
+    const struct tried *before = &round->tried[workload->spec->project];
+    if (round->cycle->is_plain || !before->workload || !before->failed ||
+        before->decision_count != round->cycle->journal->count ||
+        !prospects_are_alike(round->cycle, before->workload, workload))
+        return NULL;
+    return before;
+}
+
+// Whether nothing can be found, without a search; sets how many candidates there are.
+static bool is_hopeless(struct round *round, struct workload *workload, struct amounts requested,
+                        size_t *out_candidates)
+{
+    const struct tried *alike = failed_alike(round, workload);
+    if (alike) {
+        *out_candidates = alike->candidate_count;
+        return true;
+    }
+    if (round->cycle->is_plain || !round->action->is_hopeless ||
+        !round->action->is_hopeless(round->cycle, round->pool, workload, requested, out_candidates))
+        return false;
+    if (*out_candidates == SIZE_MAX)
+        *out_candidates = list_candidates(round, workload, requested);
+    return true;
+}
+
 // True where the whole action is over for this cycle.
 static bool try_one(struct round *round, struct workload *workload)
 {
     struct cycle *cycle = round->cycle;
-    if (workload->lost_pod || workload->counts.pending == 0 || !round->action->may_try(cycle, round->pool, workload))
+    if (workload->lost_pod || workload->counts.pending == 0)
         return false;
+    struct tried *tried = &round->tried[workload->spec->project];
+    if (!round->action->may_try(cycle, round->pool, workload)) {
+        *tried = (struct tried){.workload = workload};
+        return false;
+    }
     cycle->counts[cycle->action].workloads_tried++;
     const struct amounts requested = unit_amounts(cycle, workload, round->pool->smallest_gpu_memory_mib);
-    size_t count = find_candidates(round, workload, requested);
-    if (cycle->action == ACTION_CONSOLIDATION &&
-        cycle->snapshot->settings.max_consolidation_victims != SNAPSHOT_COUNT_UNLIMITED)
-        count = cap_candidates(round, count, cycle->snapshot->settings.max_consolidation_victims);
-    const struct frozen_queues frozen =
-        cycle->action == ACTION_RECLAIM ? fairness_freeze(cycle, round->pool) : (struct frozen_queues){0};
     struct search search = {.cycle = cycle,
                             .pool = round->pool,
                             .workload = workload,
                             .candidates = round->candidates,
-                            .candidate_count = count,
                             .waiting = round->waiting,
                             .waiting_count = round->waiting_count,
                             .is_lawful = round->action->is_lawful,
-                            .context = &frozen};
-    const bool found = search_run(&search);
-    const bool was_cut = search.was_cut;
-    if (found) {
-        struct statement_reasons reasons = {.beneficiary = workload->index,
-                                            .evict = round->action->why,
-                                            .rule = round->action->rule,
-                                            .place = explain_placement,
-                                            .context = &search};
-        statement_commit(cycle, round->pool->index, reasons);
-        cycle->counts[cycle->action].workloads_placed++;
-        round->waiting_count = allocate_candidates(round->pool, round->waiting);
-    } else if (was_cut) {
-        note_cut(round, &search);
-    } else if (round->action->explain_nobody) {
-        round->action->explain_nobody(&search);
+                            .may_lose = round->action->may_lose,
+                            .context = &prospects_of(cycle, round->pool)->frozen};
+    bool found = false;
+    if (!is_hopeless(round, workload, requested, &search.candidate_count)) {
+        search.candidate_count = list_candidates(round, workload, requested);
+        found = search_run(&search);
     }
+    const bool was_cut = search.was_cut;
+    *tried = (struct tried){workload, !found && !was_cut, cycle->journal->count, search.candidate_count};
+    if (found)
+        keep(round, &search);
+    else if (was_cut)
+        note_cut(round, &search);
+    else if (round->action->explain_nobody && !cycle->is_silent)
+        round->action->explain_nobody(&search);
     search_done(&search);
     return !found && was_cut;
 }
@@ -118,14 +195,16 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
 {
     const size_t workload_count = cycle->snapshot->workload_count;
     struct round round = {.cycle = cycle, .pool = pool, .action = action};
-    round.waiting = arena_array(cycle->arena, pool->waiting_count, sizeof *round.waiting);
+    round.waiting = arena_array(cycle->scratch, pool->waiting_count, sizeof *round.waiting);
     round.waiting_count = allocate_candidates(pool, round.waiting);
     if (round.waiting_count == 0)
         return;
-    round.candidates = arena_array(cycle->arena, workload_count, sizeof *round.candidates);
+    round.candidates = arena_array(cycle->scratch, workload_count, sizeof *round.candidates);
+    round.capped = arena_array(cycle->scratch, workload_count, sizeof *round.capped);
+    round.tried = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *round.tried);
     struct walk walk;
     walk_open(&walk, cycle, pool, WALK_SERVE, round.waiting, round.waiting_count,
-              cycle->snapshot->settings.depth[cycle->action], cycle->arena);
+              cycle->snapshot->settings.depth[cycle->action], cycle->scratch);
     for (struct workload *workload = walk_next(&walk); workload; workload = walk_next(&walk)) {
         if (try_one(&round, workload))
             return;

@@ -19,6 +19,12 @@ struct eviction_action {
     bool (*is_victim)(struct cycle *cycle, struct pool *pool, struct workload *workload, struct amounts requested,
                       struct workload *victim);
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
+    // See search.h; NULL: anything may be lost.
+    bool (*may_lose)(const struct search *search, const struct workload *victim);
+    // Whether it is certain that no choice of victims makes room; NULL: it never is. How many candidates there are all
+    // the same is counted where that is no work, else left SIZE_MAX.
+    bool (*is_hopeless)(struct cycle *cycle, const struct pool *pool, struct workload *workload,
+                        struct amounts requested, size_t *out_candidates);
     const char *(*why)(const struct cycle *cycle, const struct pod *victim, void *search);
     enum eviction_rule (*rule)(const struct pod *victim); // of one that is not moved
     // Says why no victims were found; NULL: it goes without saying.

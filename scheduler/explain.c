@@ -67,6 +67,8 @@ static void append(struct cycle *cycle, struct workload *workload, const struct 
 void explain_add(struct cycle *cycle, const struct pool *pool, struct workload *workload,
                  struct plan_explanation explanation)
 {
+    if (cycle->is_silent)
+        return;
     for (size_t i = 0; workload->explanations && i < workload->explanations->count; i++) {
         struct plan_explanation *other = &workload->explanations->items[i];
         if (other->code == explanation.code && other->node_pool == pool->index) {
@@ -157,6 +159,8 @@ void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct po
 void explain_refused(struct cycle *cycle, const struct pool *pool, struct workload *workload,
                      const struct attempt *attempt)
 {
+    if (cycle->is_silent)
+        return;
     forget(workload, pool);
     if (attempt->needed == 0)
         return;
@@ -179,6 +183,8 @@ void explain_refused(struct cycle *cycle, const struct pool *pool, struct worklo
 
 void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
+    if (cycle->is_silent)
+        return;
     struct plan_explanation explanation = explain_blank(pool, EXPLANATION_NOT_READY, NULL, RESOURCE_GPU);
     for (uint32_t i = 0; i < workload->group_count; i++) {
         const struct group *group = &workload->groups[i];

@@ -77,17 +77,37 @@ bool fairness_is_victim(const struct pool *pool, const struct workload *reclaime
            EVIDENCE_CODE_COUNT;
 }
 
-struct frozen_queues fairness_freeze(struct cycle *cycle, const struct pool *pool)
+struct frozen_queues fairness_make_frozen(struct cycle *cycle)
 {
-    const size_t project_count = cycle->snapshot->project_count;
+    const struct snapshot *snapshot = cycle->snapshot;
+    const size_t departments = snapshot->settings.full_hierarchy_fairness ? snapshot->department_count : 1;
     struct frozen_queues frozen = {
-        .projects = arena_array(cycle->arena, project_count + pool->department_count, sizeof *frozen.projects)};
-    frozen.departments = frozen.projects + project_count;
-    for (size_t p = 0; p < project_count; p++)
-        frozen.projects[p] = pool->projects[p].allocated;
-    for (size_t d = 0; d < pool->department_count; d++)
-        frozen.departments[d] = pool->departments[d].allocated;
+        .projects = arena_array(cycle->scratch, snapshot->project_count + departments, sizeof *frozen.projects)};
+    frozen.departments = frozen.projects + snapshot->project_count;
     return frozen;
+}
+
+void fairness_freeze(const struct cycle *cycle, const struct pool *pool, struct frozen_queues *frozen)
+{
+    for (size_t p = 0; p < cycle->snapshot->project_count; p++)
+        frozen->projects[p] = pool->projects[p].allocated;
+    for (size_t d = 0; d < pool->department_count; d++)
+        frozen->departments[d] = pool->departments[d].allocated;
+}
+
+static struct amounts frozen_of(const struct frozen_queues *frozen, const struct queue *queue)
+{
+    return queue->kind == QUEUE_KIND_PROJECT ? frozen->projects[queue->index] : frozen->departments[queue->index];
+}
+
+bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaimer, struct amounts requested,
+                       struct queue *victim)
+{
+    struct queue *own, *other;
+    find_leveled(reclaimer, victim, &own, &other);
+    const struct amounts held = frozen_of(frozen, other);
+    return exceeds_somewhere(other, held) ||
+           (!exceeds_deserved(own, amounts_add(frozen_of(frozen, own), requested)) && exceeds_deserved(other, held));
 }
 
 // What is left of a queue while the scenario's victims are taken from it one by one.
@@ -122,9 +142,8 @@ static bool may_take_more(const struct check *check, struct queue *victim, enum 
     if (exceeds_somewhere(other, left))
         return true;
     *out_rule = EVICTION_OWED_QUOTA;
-    const struct amounts held =
-        own->kind == QUEUE_KIND_PROJECT ? check->frozen->projects[own->index] : check->frozen->departments[own->index];
-    return !exceeds_deserved(own, amounts_add(held, check->requested)) && exceeds_deserved(other, left);
+    return !exceeds_deserved(own, amounts_add(frozen_of(check->frozen, own), check->requested)) &&
+           exceeds_deserved(other, left);
 }
 
 static bool take_chunk(const struct check *check, struct queue *victim, struct amounts chunk,
@@ -289,13 +308,10 @@ static bool levels_allow(const struct check *check)
     return true;
 }
 
-static struct amounts pending_amounts(const struct search *search)
+bool fairness_may_lose(const struct search *search, const struct workload *victim)
 {
-    struct amounts sum = {0};
-    for (uint32_t i = 0; i < search->pending_count; i++)
-        sum = amounts_add(sum, request_amounts(&search->cycle->pods[search->workload->unit[i]].request,
-                                               search->pool->smallest_gpu_memory_mib));
-    return sum;
+    return fairness_may_take(search->context, cycle_queue(search->pool, search->workload), search->pending,
+                             cycle_queue(search->pool, victim));
 }
 
 bool fairness_allows(struct search *search, const struct scenario *scenario)
@@ -303,7 +319,7 @@ bool fairness_allows(struct search *search, const struct scenario *scenario)
     const size_t project_count = search->cycle->snapshot->project_count;
     const size_t department_count = search->pool->department_count;
     struct check check = {.search = search,
-                          .requested = pending_amounts(search),
+                          .requested = search->pending,
                           .reclaimer = cycle_queue(search->pool, search->workload),
                           .frozen = search->context};
     check.projects = arena_array(&search->arena, project_count + department_count, sizeof *check.projects);
@@ -363,8 +379,7 @@ static bool *find_losers(struct search *search, const struct scenario *scenario,
     }
     for (size_t p = 0; p < project_count; p++) {
         const struct queue *department = pool->projects[p].parent;
-        if (has_lost[project_count + department->index] &&
-            department != cycle_queue(pool, search->workload)->parent)
+        if (has_lost[project_count + department->index] && department != cycle_queue(pool, search->workload)->parent)
             has_lost[p] = true;
     }
     return has_lost;

@@ -21,7 +21,13 @@ struct frozen_queues {
     struct amounts *departments;
 };
 
-struct frozen_queues fairness_freeze(struct cycle *cycle, const struct pool *pool);
+struct frozen_queues fairness_make_frozen(struct cycle *cycle);
+void fairness_freeze(const struct cycle *cycle, const struct pool *pool, struct frozen_queues *frozen);
+// Whether the first thing that is taken from the victim's project could be taken lawfully. Where not, nothing can.
+bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaimer, struct amounts requested,
+                       struct queue *victim);
+// The same for the search's pending pods.
+bool fairness_may_lose(const struct search *search, const struct workload *victim);
 // The validator of a simulated scenario; the search's context is its struct frozen_queues.
 bool fairness_allows(struct search *search, const struct scenario *scenario);
 // Ours: whether a reclaim beyond what the reclaimer deserves lasts, that is no victim of it would be entitled by the

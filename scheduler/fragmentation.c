@@ -171,15 +171,15 @@ static struct fragmentation *fragmentation_of(struct cycle *cycle, const struct 
     const size_t nodes = cycle->snapshot->node_count;
     if (!cycle->fragmentation)
         cycle->fragmentation =
-            arena_array(cycle->arena, cycle->snapshot->node_pool_count, sizeof *cycle->fragmentation);
+            arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof *cycle->fragmentation);
     struct fragmentation *fragmentation = cycle->fragmentation[pool->index];
     if (fragmentation)
         return fragmentation;
-    fragmentation = arena_alloc(cycle->arena, sizeof *fragmentation);
+    fragmentation = arena_alloc(cycle->scratch, sizeof *fragmentation);
     cycle->fragmentation[pool->index] = fragmentation;
-    fragmentation->growths = arena_array(cycle->arena, MOST_GROWTHS, sizeof *fragmentation->growths);
-    fragmentation->sums = arena_array(cycle->arena, nodes, sizeof *fragmentation->sums);
-    fragmentation->versions = arena_array(cycle->arena, nodes, sizeof *fragmentation->versions);
+    fragmentation->growths = arena_array(cycle->scratch, MOST_GROWTHS, sizeof *fragmentation->growths);
+    fragmentation->sums = arena_array(cycle->scratch, nodes, sizeof *fragmentation->sums);
+    fragmentation->versions = arena_array(cycle->scratch, nodes, sizeof *fragmentation->versions);
     find_typical(cycle, pool, fragmentation);
     return fragmentation;
 }
@@ -191,8 +191,8 @@ static void reserve_rooms(struct cycle *cycle, struct fragmentation *fragmentati
     fragmentation->room_capacity = count * 2;
     struct rooms *all[] = {&fragmentation->rooms, &fragmentation->changed};
     for (size_t i = 0; i < 2; i++) {
-        all[i]->partial = arena_array(cycle->arena, count * 2, sizeof *all[i]->partial);
-        all[i]->devices = arena_array(cycle->arena, count * 2, sizeof *all[i]->devices);
+        all[i]->partial = arena_array(cycle->scratch, count * 2, sizeof *all[i]->partial);
+        all[i]->devices = arena_array(cycle->scratch, count * 2, sizeof *all[i]->devices);
     }
 }
 
@@ -435,8 +435,8 @@ static struct growths *growths_of(struct cycle *cycle, struct fragmentation *fra
     const size_t nodes = cycle->snapshot->node_count;
     struct growths *growths = &fragmentation->growths[fragmentation->growths_count];
     *growths = (struct growths){.kind = kind,
-                                .growth = arena_array(cycle->arena, nodes, sizeof *growths->growth),
-                                .version = arena_array(cycle->arena, nodes, sizeof *growths->version)};
+                                .growth = arena_array(cycle->scratch, nodes, sizeof *growths->growth),
+                                .version = arena_array(cycle->scratch, nodes, sizeof *growths->version)};
     fragmentation->last = fragmentation->growths_count++;
     return growths;
 }

@@ -29,6 +29,12 @@ struct node_fit node_fit_pod(const struct node *node, const struct pod *pod);
 int64_t request_gpu_milli(const struct request *request, int64_t gpu_memory_mib);
 struct amounts request_amounts(const struct request *request, int64_t gpu_memory_mib);
 
+// Whether it charges nothing to any quota.
+static inline bool request_is_nothing(const struct request *request)
+{
+    return !request->needs_gpu && request->of[DIMENSION_CPU] == 0 && request->of[DIMENSION_MEMORY] == 0;
+}
+
 // GPUs of the node that are idle or releasing, free parts of shared devices included, MIG instances counted as GPUs.
 int64_t node_free_gpu_milli(const struct snapshot *snapshot, const struct node *node);
 

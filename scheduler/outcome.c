@@ -111,7 +111,7 @@ static struct plan_workload make_workload(struct cycle *cycle, struct workload *
 static void number_promises(const struct cycle *cycle, struct plan_workload *workloads)
 {
     const struct journal *journal = cycle->journal;
-    bool *is_moved = arena_array(cycle->arena, cycle->snapshot->workload_count, sizeof *is_moved);
+    bool *is_moved = arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *is_moved);
     for (size_t i = 0; i < journal->count; i++) {
         if (journal->decisions[i].verb == PLAN_PIPELINE && journal->decisions[i].moved)
             is_moved[journal->decisions[i].workload] = true;

@@ -4,6 +4,7 @@
 #include "scheduler/explain.h"
 #include "scheduler/min_run_time.h"
 #include "scheduler/preemption_delay.h"
+#include "scheduler/prospects.h"
 #include "scheduler/queue.h"
 #include "scheduler/unit.h"
 
@@ -25,6 +26,14 @@ static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *w
         return false;
     return min_run_time_can_shrink(victim) ||
            min_run_time_protects_until(cycle, pool, victim, workload) == SNAPSHOT_TIME_NONE;
+}
+
+static bool is_hopeless(struct cycle *cycle, const struct pool *pool, struct workload *workload,
+                        struct amounts requested, size_t *out_candidates)
+{
+    (void)requested;
+    *out_candidates = 0;
+    return prospects_of(cycle, pool)->projects[workload->spec->project].lowest_priority >= workload->spec->priority;
 }
 
 static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)
@@ -73,6 +82,12 @@ static void explain_nobody(struct search *search)
 
 void preempt_run(struct cycle *cycle, struct pool *pool)
 {
-    static const struct eviction_action ACTION = {may_try, is_victim, min_run_time_allows, why, rule, explain_nobody};
+    static const struct eviction_action ACTION = {.may_try = may_try,
+                                                 .is_victim = is_victim,
+                                                 .is_lawful = min_run_time_allows,
+                                                 .is_hopeless = is_hopeless,
+                                                 .why = why,
+                                                 .rule = rule,
+                                                 .explain_nobody = explain_nobody};
     evictions_run(cycle, pool, &ACTION);
 }

@@ -42,6 +42,8 @@ bool preemption_delay_allows(struct cycle *cycle, const struct pool *pool, struc
     const int64_t until = delay > patience ? delay : patience;
     if (until == SNAPSHOT_TIME_NONE || !cycle_is_before(cycle, until))
         return true;
+    if (cycle->is_silent)
+        return false;
     struct plan_explanation explanation =
         explain_blank(pool, EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED, NULL, RESOURCE_GPU);
     char text[TIMESTAMP_SIZE];

@@ -107,7 +107,7 @@ static int compare_promises(const void *a, const void *b)
 void promises_keep(struct cycle *cycle)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    struct workload **promised = arena_array(cycle->arena, snapshot->workload_count, sizeof *promised);
+    struct workload **promised = arena_array(cycle->scratch, snapshot->workload_count, sizeof *promised);
     size_t count = 0;
     for (size_t i = 0; i < snapshot->workload_count; i++) {
         if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)

@@ -5,6 +5,8 @@
 #include "scheduler/fairness.h"
 #include "scheduler/min_run_time.h"
 #include "scheduler/preemption_delay.h"
+#include "scheduler/prospects.h"
+#include "scheduler/queue.h"
 #include "scheduler/unit.h"
 
 static const char *describe_share(struct arena *arena, const struct queue *queue,
@@ -49,7 +51,8 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
     const enum resource refused = fairness_refuses(cycle, pool, workload);
     if (refused == RESOURCE_COUNT)
         return true;
-    explain_share(cycle, pool, workload, refused);
+    if (!cycle->is_silent)
+        explain_share(cycle, pool, workload, refused);
     return false;
 }
 
@@ -66,6 +69,28 @@ static bool is_lawful(struct search *search, const struct scenario *scenario)
 {
     return fairness_allows(search, scenario) && min_run_time_allows(search, scenario) &&
            fairness_lasts(search, scenario);
+}
+
+// What may be taken lawfully at all is less than what every solution takes. With minimum run times not even all that.
+static bool is_hopeless(struct cycle *cycle, const struct pool *pool, struct workload *workload,
+                        struct amounts requested, size_t *out_candidates)
+{
+    const struct prospects *prospects = prospects_of(cycle, pool);
+    struct queue *own = cycle_queue(pool, workload);
+    const int64_t must_free = prospects_must_free(cycle, pool, workload, workload->unit_count);
+    int64_t loss_milli = 0;
+    size_t candidates = 0;
+    for (size_t p = 0; p < cycle->snapshot->project_count; p++) {
+        struct queue *victim = &pool->projects[p];
+        if (victim == own || prospects->projects[p].victim_count == 0 ||
+            fairness_protects(own, requested, victim, NULL) != EVIDENCE_CODE_COUNT)
+            continue;
+        candidates += prospects->projects[p].victim_count;
+        if (fairness_may_take(&prospects->frozen, own, requested, victim))
+            loss_milli += victim->allocated.of[RESOURCE_GPU] - victim->allocated_non_preemptible.of[RESOURCE_GPU];
+    }
+    *out_candidates = cycle->has_min_run_time ? SIZE_MAX : candidates;
+    return candidates == 0 || loss_milli < must_free;
 }
 
 static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)
@@ -126,6 +151,13 @@ static void explain_nobody(struct search *search)
 
 void reclaim_run(struct cycle *cycle, struct pool *pool)
 {
-    static const struct eviction_action ACTION = {may_try, is_victim, is_lawful, why, rule, explain_nobody};
+    static const struct eviction_action ACTION = {.may_try = may_try,
+                                                 .is_victim = is_victim,
+                                                 .is_lawful = is_lawful,
+                                                 .may_lose = fairness_may_lose,
+                                                 .is_hopeless = is_hopeless,
+                                                 .why = why,
+                                                 .rule = rule,
+                                                 .explain_nobody = explain_nobody};
     evictions_run(cycle, pool, &ACTION);
 }

@@ -47,11 +47,13 @@ static bool try_selection(struct selection *selection)
     struct search *search = victims->search;
     qsort(selection->units, selection->count, sizeof *selection->units, compare_units);
     size_t count = search->recorded.count;
+    int64_t loss_milli = 0;
     for (size_t i = 0; i < selection->count; i++) {
         victims->is_chosen[selection->units[i]] = false;
         count += victims->units[selection->units[i]].count;
+        loss_milli += victims->units[selection->units[i]].loss_milli;
     }
-    if (!victims_leave_room(victims, selection->units, selection->count)) {
+    if (!victims_may_lose_enough(victims, loss_milli) || !victims_leave_room(victims, selection->units, selection->count)) {
         search->cycle->counts[search->cycle->action].scenarios_filtered++;
         return false;
     }

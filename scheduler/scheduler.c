@@ -77,8 +77,8 @@ static void open_pool(struct cycle *cycle, struct pool *pool, size_t round)
 {
     const size_t workload_count = cycle->snapshot->workload_count;
     if (!pool->waiting) {
-        pool->waiting = arena_array(cycle->arena, workload_count, sizeof *pool->waiting);
-        pool->holders = arena_array(cycle->arena, workload_count, sizeof *pool->holders);
+        pool->waiting = arena_array(cycle->scratch, workload_count, sizeof *pool->waiting);
+        pool->holders = arena_array(cycle->scratch, workload_count, sizeof *pool->holders);
     }
     pool->waiting_count = pool->holder_count = 0;
     for (size_t i = 0; i < workload_count; i++) {
@@ -155,9 +155,17 @@ struct plan *cycle_run(struct cycle *cycle)
 
 int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err)
 {
+    return scheduler_plan_with(snapshot, &(struct scheduler_options){0}, arena, out_plan, err);
+}
+
+int scheduler_plan_with(const struct snapshot *snapshot, const struct scheduler_options *options, struct arena *arena,
+                        struct plan **out_plan, struct error *err)
+{
     struct cycle *cycle;
-    if (cycle_open(snapshot, arena, &cycle, err) < 0)
+    if (cycle_open_with(snapshot, arena, options->scratch ? options->scratch : arena, &cycle, err) < 0)
         return -1;
+    cycle->is_plain = options->plain_search;
+    cycle->is_silent = options->decisions_only;
     *out_plan = cycle_run(cycle);
     return 0;
 }

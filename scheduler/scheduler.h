@@ -10,3 +10,13 @@ struct error;
 // where the snapshot contradicts itself (an index out of range, names out of order, a negative amount); the message
 // says where.
 int scheduler_plan(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err);
+
+// For a caller that plans often.
+struct scheduler_options {
+    struct arena *scratch; // memory that the plan does not need: may be cleared as soon as it is made. NULL: the plan's
+    bool decisions_only;   // no sentences, no explanations, no evidence and receipts: why is "" everywhere
+    bool plain_search;     // nothing is left out of a search for victims because its end is certain: for tests
+};
+
+int scheduler_plan_with(const struct snapshot *snapshot, const struct scheduler_options *options, struct arena *arena,
+                        struct plan **out_plan, struct error *err);

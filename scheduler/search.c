@@ -3,6 +3,7 @@
 #include "scheduler/allocate.h"
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/prospects.h"
 #include "scheduler/unit.h"
 #include "scheduler/victims.h"
 
@@ -188,6 +189,19 @@ static bool place_served(struct search *search, struct workload *workload, const
     return false;
 }
 
+// Whether all is lost with a victim that found no place.
+static bool must_not_lose(const struct search *search, const struct workload *victim)
+{
+    if (search->cycle->is_plain || !search->may_lose || search->may_lose(search, victim))
+        return false;
+    for (uint32_t i = 0; i < victim->spec->pod_count; i++) {
+        const struct pod *pod = &search->cycle->pods[victim->spec->first_pod + i];
+        if (pod->state.evicted && !request_is_nothing(&pod->request))
+            return true;
+    }
+    return false;
+}
+
 // Serves everybody in the ordinary order; only victims and the waiting workload are placed. False where that one is
 // not.
 static bool serve(struct search *search, const struct scenario *scenario)
@@ -205,7 +219,7 @@ static bool serve(struct search *search, const struct scenario *scenario)
             continue;
         served.acting--;
         const bool fits = place_served(search, workload, &set, &refused);
-        if (workload == search->workload && !fits)
+        if (!fits && (workload == search->workload || must_not_lose(search, workload)))
             return false;
         placed = placed || workload == search->workload;
     }
@@ -248,7 +262,7 @@ bool search_try(struct search *search, const struct scenario *scenario)
         unit_find(cycle, search->workload);
         return false;
     }
-    uint32_t *pods = arena_array(cycle->arena, scenario->count, sizeof *pods);
+    uint32_t *pods = arena_array(cycle->scratch, scenario->count, sizeof *pods);
     memcpy(pods, scenario->pods, scenario->count * sizeof *pods);
     search->solution = (struct scenario){pods, scenario->count};
     return true;
@@ -259,7 +273,10 @@ static void set_pending_count(struct search *search, uint32_t count)
     search->pending_count = count;
     search->workload->unit_cap = count;
     search->workload->unit_is_known = false;
-    unit_find(search->cycle, search->workload);
+    search->pending = unit_amounts(search->cycle, search->workload, search->pool->smallest_gpu_memory_mib);
+    search->must_free_milli = INT64_MIN;
+    if (!search->cycle->is_plain && search->may_lose)
+        search->must_free_milli = prospects_must_free(search->cycle, search->pool, search->workload, count);
 }
 
 // Looks for a place for the first count pods of the unit. A success stays in the open statement.
@@ -314,7 +331,7 @@ static void find_feasible(struct search *search)
     bool all_need_gpu = true;
     for (uint32_t i = 0; i < spec->pod_count; i++)
         all_need_gpu = all_need_gpu && cycle->pods[spec->first_pod + i].request.needs_gpu;
-    search->feasible = arena_array(cycle->arena, cycle->snapshot->node_count, sizeof *search->feasible);
+    search->feasible = arena_array(cycle->scratch, cycle->snapshot->node_count, sizeof *search->feasible);
     for (size_t i = 0; i < search->pool->node_count; i++) {
         const struct node *node = search->pool->nodes[i];
         search->feasible[node->index] = !all_need_gpu || node_free_gpu_milli(cycle->snapshot, node) > 0;

@@ -26,10 +26,14 @@ struct search {
     size_t waiting_count;
     // Whether the scenario that was just simulated is lawful; called with its outcome in place.
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
-    const void *context; // of is_lawful
+    // Whether a scenario in which this victim gets no place back can be lawful; NULL: it can. In the state before it.
+    bool (*may_lose)(const struct search *search, const struct workload *victim);
+    const void *context; // of is_lawful and may_lose
 
     uint32_t unit_count;    // pods of the whole unit
     uint32_t pending_count; // of them, those of this probe
+    struct amounts pending; // what those ask for, an amount of GPU memory by the smallest device
+    int64_t must_free_milli; // GPUs that victims lose for good in every solution, at least; INT64_MIN: not known
     bool *feasible;         // by node: may be used without victims of its own
     struct scenario recorded;
     struct scenario solution; // after success
@@ -42,7 +46,7 @@ struct search {
 };
 
 // Finds a way to place the workload's next unit and leaves it done in the open statement: true, solution is set. False:
-// nothing is changed. search has its first six members set and the rest zero; search_done frees what it took.
+// nothing is changed. search has its members up to context set and the rest zero; search_done frees what it took.
 bool search_run(struct search *search);
 void search_done(struct search *search);
 

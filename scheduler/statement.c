@@ -70,7 +70,7 @@ static struct operation *record(struct cycle *cycle, enum operation_kind kind, c
     struct undo_log *log = cycle->log;
     if (log->count == log->capacity)
         log->operations =
-            arena_grow(cycle->arena, log->operations, &log->capacity, log->count + 1, sizeof *log->operations);
+            arena_grow(cycle->scratch, log->operations, &log->capacity, log->count + 1, sizeof *log->operations);
     struct operation *operation = &log->operations[log->count++];
     *operation = (struct operation){.kind = kind, .pod = pod->index, .before = pod->state};
     return operation;
@@ -216,9 +216,9 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
             decision.node = operation->before.place.node;
             decision.beneficiary = reasons.beneficiary;
             decision.moved = pod->state.status == SNAPSHOT_POD_PIPELINED;
-            decision.why = reasons.evict(cycle, pod, reasons.context);
+            decision.why = cycle->is_silent ? "" : reasons.evict(cycle, pod, reasons.context);
             decision.gpu_milli = request_gpu_milli(&pod->request, cycle->nodes[decision.node].gpu_memory_mib);
-            if (!was_promise)
+            if (!was_promise && !cycle->is_silent)
                 decision.receipt = receipt_make(cycle, &cycle->pools[pool], &decision,
                                                 decision.moved ? EVICTION_MOVED : reasons.rule(pod));
             journal_add_eviction(cycle, &decision, &operation->before);
@@ -236,8 +236,11 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
             decision.gpu_milli = request_gpu_milli(&pod->request, cycle->nodes[decision.node].gpu_memory_mib);
             if (decision.moved)
                 decision.beneficiary = reasons.beneficiary;
-            decision.why = decision.moved ? reasons.evict(cycle, pod, reasons.context)
-                                          : reasons.place(cycle, pod, promised, reasons.context);
+            if (cycle->is_silent)
+                decision.why = "";
+            else
+                decision.why = decision.moved ? reasons.evict(cycle, pod, reasons.context)
+                                              : reasons.place(cycle, pod, promised, reasons.context);
             journal_add_placement(cycle, &decision);
             make_home(cycle, &cycle->workloads[pod->workload], pool);
         }

@@ -65,6 +65,11 @@ static void free_pod(struct victims *victims, const struct pod *pod)
         victims->place_count += places_in(victims, victims_node_milli(victims, node)) - places_in(victims, before);
 }
 
+static int64_t loss_of(const struct search *search, const struct workload *workload, struct amounts amounts)
+{
+    return !search->may_lose || search->may_lose(search, workload) ? amounts.of[RESOURCE_GPU] : 0;
+}
+
 static void list_on_nodes(struct victims *victims, size_t unit)
 {
     const struct victim_unit *listed = &victims->units[unit];
@@ -117,6 +122,7 @@ void victims_open(struct victims *victims, struct search *search)
         victims->is_recorded[pod->index] = true;
         free_pod(victims, pod);
         victims->recorded_milli[pod->state.place.node] += pod_amounts(cycle, pod).of[RESOURCE_GPU];
+        victims->recorded_loss_milli += loss_of(search, &cycle->workloads[pod->workload], pod_amounts(cycle, pod));
     }
     victims->recorded_place_count = victims->place_count;
     walk_open(&victims->walk, cycle, search->pool, WALK_YIELD, search->candidates, search->candidate_count,
@@ -148,7 +154,12 @@ bool victims_take(struct victims *victims)
         for (uint32_t i = 0; i < count; i++)
             free_pod(victims, &cycle->pods[pods[i]]);
         victims->units[victims->unit_count++] = (struct victim_unit){
-            .pods = pods, .count = count, .is_last = left == 0, .previous = victims->last_unit[workload->index]};
+            .pods = pods,
+            .count = count,
+            .is_last = left == 0,
+            .loss_milli = loss_of(search, workload, popped),
+            .previous = victims->last_unit[workload->index]};
+        victims->loss_milli += victims->units[victims->unit_count - 1].loss_milli;
         victims->last_unit[workload->index] = victims->unit_count;
         list_on_nodes(victims, victims->unit_count - 1);
         victims->pod_count += count;
@@ -255,5 +266,5 @@ static bool nodes_may_match(const struct victims *victims)
 
 bool victims_may_suffice(struct victims *victims)
 {
-    return gpus_may_suffice(victims) && nodes_may_match(victims) && topology_may_suffice(victims);
+    return victims_may_lose_enough(victims, victims->loss_milli) && gpus_may_suffice(victims) && nodes_may_match(victims) && topology_may_suffice(victims);
 }

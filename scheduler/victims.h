@@ -7,6 +7,7 @@ struct victim_unit {
     const uint32_t *pods;
     uint32_t count;
     bool is_last;    // of its workload, whose gang goes with it
+    int64_t loss_milli; // GPUs that may be lost with it lawfully
     size_t previous; // unit of the same workload + 1; 0: none
 };
 
@@ -23,6 +24,8 @@ struct victims {
     size_t unit_count;
     uint32_t *pods; // of all units
     size_t pod_count;
+    int64_t loss_milli;          // of all units
+    int64_t recorded_loss_milli; // of the recorded victims
     size_t *last_unit; // by workload: its last unit + 1; 0: none yet
     bool *is_recorded; // by pod, of the pool's candidates
     struct unit_on_node *on_nodes;
@@ -48,6 +51,12 @@ void victims_open(struct victims *victims, struct search *search);
 bool victims_take(struct victims *victims);
 // Gives all units back.
 void victims_close(struct victims *victims);
+
+// Whether so many GPUs may be lost lawfully as every solution takes. loss_milli: of the units of a scenario.
+static inline bool victims_may_lose_enough(const struct victims *victims, int64_t loss_milli)
+{
+    return victims->recorded_loss_milli + loss_milli >= victims->search->must_free_milli;
+}
 
 // Whether the pending pods could fit with the recorded victims and these units gone. False is certain: then no
 // simulation can place them.

@@ -144,7 +144,8 @@ void cluster_make_fill(struct cluster *cluster, size_t nodes)
     make_waiting(cluster, nodes, (uint32_t)nodes * GPUS_PER_NODE);
 }
 
-// Project 0 holds nothing and deserves a tenth, so it may reclaim; but a non-preemptible pod stands on all nodes but nine.
+// Project 0 holds nothing and deserves a tenth, so it may reclaim; but a non-preemptible pod stands on all nodes but
+// nine.
 void cluster_make_refused(struct cluster *cluster, size_t nodes)
 {
     const uint32_t running = (uint32_t)nodes * GPUS_PER_NODE;
@@ -269,7 +270,8 @@ void cluster_make_mixed(struct cluster *cluster, size_t nodes)
         run_on_block(cluster, block, projects);
     for (uint32_t i = 0; cluster->snapshot.pod_count < running_pods; i++) {
         const uint32_t pods = 1 + i % 3; // CPU pods of one to three
-        cluster_add(cluster, i % projects, pods, 0, i * 5 % (uint32_t)(nodes - 2) * GPUS_PER_NODE, GPUS_PER_NODE)->min_pods = 1;
+        cluster_add(cluster, i % projects, pods, 0, i * 5 % (uint32_t)(nodes - 2) * GPUS_PER_NODE, GPUS_PER_NODE)
+            ->min_pods = 1;
     }
     for (uint32_t i = 0; i < waiting; i++)
         add_mixed_waiting(cluster, i, projects);

@@ -25,8 +25,8 @@ void cluster_done(struct cluster *cluster);
 void cluster_make_nodes(struct cluster *cluster, size_t count);
 void cluster_make_projects(struct cluster *cluster, size_t departments, size_t projects, int64_t deserved_gpus);
 void cluster_reserve(struct cluster *cluster, size_t workloads, size_t pods);
-// A gang of pods with so many GPUs each: pod i stands behind the device first_gpu + i * step (counted over all nodes), or
-// all wait where first_gpu is SNAPSHOT_NONE. Preemptible.
+// A gang of pods with so many GPUs each: pod i stands behind the device first_gpu + i * step (counted over all nodes),
+// or all wait where first_gpu is SNAPSHOT_NONE. Preemptible.
 struct snapshot_workload *cluster_add(struct cluster *cluster, uint32_t project, uint32_t pods, uint32_t gpus_per_pod,
                                       uint32_t first_gpu, uint32_t step);
 

@@ -1,12 +1,12 @@
 // What a cycle costs: each row is a cluster at three sizes, planned from scratch again and again. Printed are processor
 // time (median and least of the runs), what the cycle's arena held, what the whole process held at most, snapshot
-// included, bytes of arena for a pod, and how time grows with the size: the exponent between the smallest and the largest.
-// Every size runs in a process of its own. Run with a row's name (or its beginning) to see that row alone.
+// included, bytes of arena for a pod, and how time grows with the size: the exponent between the smallest and the
+// largest. Every size runs in a process of its own. Run with a row's name (or its beginning) to see that row alone.
+#include "scheduler/scheduler.h"
+#include "base/error.h"
 #include "bench/scheduler/clusters.h"
 #include "bench/scheduler/measure.h"
 #include "bench/scheduler/stream.h"
-#include "base/error.h"
-#include "scheduler/scheduler.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ struct row {
     const char *aim;
     const char *others; // what others publish
     size_t sizes[SIZES];
-    void (*make)(struct cluster *cluster, size_t nodes);            // a cluster to be planned; or
+    void (*make)(struct cluster *cluster, size_t nodes);                 // a cluster to be planned; or
     int (*measure)(size_t size, struct figures *out, struct error *err); // something of its own
 };
 
@@ -83,14 +83,16 @@ static int measure_stream(const struct stream_spec *spec, struct figures *out, s
     out->least_ms = figures.longest_ms;
     out->arena_bytes = figures.arena_bytes;
     out->pods = figures.pods;
-    snprintf(out->note, sizeof out->note,
-             "%.0f pods bound a second: %zu in %zu cycles, %.2f s (plans %.2f s); %zu evicted; most %zu live, %zu waiting",
-             (double)figures.bound_pods / figures.seconds, figures.bound_pods, figures.cycles, figures.seconds,
-             figures.plan_seconds, figures.evicted_pods, figures.most_live, figures.most_waiting);
+    snprintf(
+        out->note, sizeof out->note,
+        "%.0f pods bound a second: %zu in %zu cycles, %.2f s (plans %.2f s); %zu evicted; most %zu live, %zu waiting",
+        (double)figures.bound_pods / figures.seconds, figures.bound_pods, figures.cycles, figures.seconds,
+        figures.plan_seconds, figures.evicted_pods, figures.most_live, figures.most_waiting);
     return 0;
 }
 
-// Demand is 95 % of the devices: 1,000 nodes take 65,000 pods of 1.4 GPUs in 50,000 workloads, arriving at 500 a second.
+// Demand is 95 % of the devices: 1,000 nodes take 65,000 pods of 1.4 GPUs in 50,000 workloads, arriving at 500 a
+// second.
 static int measure_arrivals(size_t projects, struct figures *out, struct error *err)
 {
     const struct stream_spec spec = {.nodes = projects,
@@ -119,27 +121,66 @@ static int measure_events(size_t nodes, struct figures *out, struct error *err)
 }
 
 static const struct row ROWS[] = {
-    {"nothing", "all devices held by one-GPU pods of 500 projects, nothing waits; from scratch", "< 5 ms", "-",
-     {250, 500, 1000}, .make = cluster_make_idle},
-    {"pending", "empty nodes, 5 one-GPU workloads a node wait, 10 projects", "< 2 ms", "149 ms",
-     {25, 50, 100}, .make = cluster_make_pending},
-    {"fill", "empty nodes, one-GPU workloads for all devices wait, 10 projects", "< 50 ms",
-     "398 s through an API server", {125, 250, 500}, .make = cluster_make_fill},
-    {"refused", "full nodes, all but nine with a pod that stays, a gang of 10 whole nodes may reclaim; every action", "< 20 ms", "249.5 s",
-     {125, 250, 500}, .make = cluster_make_refused},
-    {"reclaim", "one project holds all in one-GPU workloads, the other's gang of half the nodes waits",
-     "< 40 ms at 500, < 100 ms and 200 MB at 1000", "9.2 s at 500; 76.3 s and 7.9 GiB at 1000", {250, 500, 1000},
+    {"nothing",
+     "all devices held by one-GPU pods of 500 projects, nothing waits; from scratch",
+     "< 5 ms",
+     "-",
+     {250, 500, 1000},
+     .make = cluster_make_idle},
+    {"pending",
+     "empty nodes, 5 one-GPU workloads a node wait, 10 projects",
+     "< 2 ms",
+     "149 ms",
+     {25, 50, 100},
+     .make = cluster_make_pending},
+    {"fill",
+     "empty nodes, one-GPU workloads for all devices wait, 10 projects",
+     "< 50 ms",
+     "398 s through an API server",
+     {125, 250, 500},
+     .make = cluster_make_fill},
+    {"refused",
+     "full nodes, all but nine with a pod that stays, a gang of 10 whole nodes may reclaim; every action",
+     "< 20 ms",
+     "249.5 s",
+     {125, 250, 500},
+     .make = cluster_make_refused},
+    {"reclaim",
+     "one project holds all in one-GPU workloads, the other's gang of half the nodes waits",
+     "< 40 ms at 500, < 100 ms and 200 MB at 1000",
+     "9.2 s at 500; 76.3 s and 7.9 GiB at 1000",
+     {250, 500, 1000},
      .make = cluster_make_reclaim},
-    {"consolidate", "half of each node held by one-GPU workloads, a gang of 10 whole nodes waits", "-", "-",
-     {125, 250, 500}, .make = cluster_make_consolidation},
-    {"gangs", "a pod of a gang of 10 on each node, 500 nodes: 41 gangs must move for one of 410 whole nodes", "< 500 ms",
-     "456 s", {125, 250, 500}, .make = cluster_make_gangs_to_move},
-    {"mixed", "35 pods a node, all devices held (gangs, parts, elastic), 200 projects; one workload for 10 nodes waits",
-     "< 50 ms", "2.5 s", {1000, 2000, 4000}, .make = cluster_make_mixed},
-    {"arrivals", "50 workloads for each of so many projects arrive on as many nodes at 95 % load, a cycle each 100 ms",
-     ">= 5000 pods/s", "42/s", {250, 500, 1000}, .measure = measure_arrivals},
-    {"events", "15 projects overload so many nodes by a tenth, a cycle at each arrival and end", "< 0.35 ms a cycle", "-",
-     {35, 70, 140}, .measure = measure_events},
+    {"consolidate",
+     "half of each node held by one-GPU workloads, a gang of 10 whole nodes waits",
+     "-",
+     "-",
+     {125, 250, 500},
+     .make = cluster_make_consolidation},
+    {"gangs",
+     "a pod of a gang of 10 on each node, 500 nodes: 41 gangs must move for one of 410 whole nodes",
+     "< 500 ms",
+     "456 s",
+     {125, 250, 500},
+     .make = cluster_make_gangs_to_move},
+    {"mixed",
+     "35 pods a node, all devices held (gangs, parts, elastic), 200 projects; one workload for 10 nodes waits",
+     "< 50 ms",
+     "2.5 s",
+     {1000, 2000, 4000},
+     .make = cluster_make_mixed},
+    {"arrivals",
+     "50 workloads for each of so many projects arrive on as many nodes at 95 % load, a cycle each 100 ms",
+     ">= 5000 pods/s",
+     "42/s",
+     {250, 500, 1000},
+     .measure = measure_arrivals},
+    {"events",
+     "15 projects overload so many nodes by a tenth, a cycle at each arrival and end",
+     "< 0.35 ms a cycle",
+     "-",
+     {35, 70, 140},
+     .measure = measure_events},
 };
 
 static int measure(const struct row *row, size_t size, struct figures *out)

@@ -61,8 +61,8 @@ static void add_arrivals(struct stream *stream)
                                                          is_gang ? GANG_PODS : 1, gpus, SNAPSHOT_NONE, 0);
         workload->name = arena_printf(&cluster->arena, "workload-%06zu", stream->arrived);
         workload->created_ms = stream->now_us / 1000;
-        stream->live[index] = (struct live){
-            .run_us = (int64_t)spec->run_ms * (500 + random / 4 % 1000), .end_us = INT64_MAX};
+        stream->live[index] =
+            (struct live){.run_us = (int64_t)spec->run_ms * (500 + random / 4 % 1000), .end_us = INT64_MAX};
     }
 }
 
@@ -77,7 +77,8 @@ static void remove_ended(struct stream *stream)
             continue;
         const struct snapshot_workload workload = cluster->workloads[w];
         if (workloads != w) {
-            memmove(cluster->pods + pods, cluster->pods + workload.first_pod, workload.pod_count * sizeof *cluster->pods);
+            memmove(cluster->pods + pods, cluster->pods + workload.first_pod,
+                    workload.pod_count * sizeof *cluster->pods);
             cluster->workloads[workloads] = workload;
             cluster->workloads[workloads].first_pod = (uint32_t)pods;
             stream->live[workloads] = stream->live[w];

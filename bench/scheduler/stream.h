@@ -17,17 +17,17 @@ struct stream_spec {
 };
 
 struct stream_figures {
-    double seconds;       // of all cycles, plan and snapshot
-    double plan_seconds;  // of them, of scheduler_plan
-    double median_ms;     // of a plan
+    double seconds;      // of all cycles, plan and snapshot
+    double plan_seconds; // of them, of scheduler_plan
+    double median_ms;    // of a plan
     double longest_ms;
     size_t cycles;
-    size_t bound_pods;    // a pod that was evicted and bound again counts twice
+    size_t bound_pods; // a pod that was evicted and bound again counts twice
     size_t evicted_pods;
-    size_t most_live;     // workloads that waited or ran at once
+    size_t most_live; // workloads that waited or ran at once
     size_t most_waiting;
-    size_t arena_bytes;   // of the largest cycle
-    size_t pods;          // in the largest cycle
+    size_t arena_bytes; // of the largest cycle
+    size_t pods;        // in the largest cycle
 };
 
 // Runs until everything that arrived has ended.

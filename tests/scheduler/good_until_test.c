@@ -119,7 +119,8 @@ static void check_cluster(uint64_t seed, struct tally *tally)
     const int64_t last_ms = ends ? plan->good_until_ms - 1 : snapshot->now_ms + 10 * (int64_t)LONGEST_MS;
     for (int i = 0; i < TIMES; i++) {
         const int64_t span = last_ms - snapshot->now_ms;
-        const int64_t at_ms = i == 0 || span == 0 ? last_ms : snapshot->now_ms + (int64_t)(random_next(&random) % (uint64_t)span);
+        const int64_t at_ms =
+            i == 0 || span == 0 ? last_ms : snapshot->now_ms + (int64_t)(random_next(&random) % (uint64_t)span);
         const struct snapshot then = later(snapshot, plan, at_ms, &arena);
         if (scheduler_plan(&then, &arena, &other, &err) < 0) {
             check_true(0, "seed %llu: %s", (unsigned long long)seed, err.message);
@@ -149,6 +150,7 @@ int main(int argc, char **argv)
     for (uint64_t seed = first; seed < first + count; seed++)
         check_cluster(seed, &tally);
     printf("%zu plans end, %zu of them are followed by another\n", tally.bounded, tally.differ);
-    check_true(count < CLUSTERS || (tally.bounded > count / 10 && tally.differ > count / 100), "the clock plays a part");
+    check_true(count < CLUSTERS || (tally.bounded > count / 10 && tally.differ > count / 100),
+               "the clock plays a part");
     return check_finish();
 }

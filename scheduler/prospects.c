@@ -1,0 +1,102 @@
+#include "scheduler/prospects.h"
+
+#include "base/arena.h"
+#include "scheduler/journal.h"
+#include "scheduler/node.h"
+#include "scheduler/queue.h"
+
+#include <string.h>
+
+static void count_holders(struct prospects *prospects, const struct cycle *cycle)
+{
+    const struct pool *pool = prospects->pool;
+    for (size_t p = 0; p < cycle->snapshot->project_count; p++)
+        prospects->projects[p] = (struct prospect){.lowest_priority = INT64_MAX};
+    for (size_t i = 0; i < pool->holder_count; i++) {
+        const struct workload *workload = pool->holders[i];
+        if (!workload->spec->preemptible || workload->counts.held == 0 || workload->home != pool->index)
+            continue;
+        struct prospect *prospect = &prospects->projects[workload->spec->project];
+        prospect->victim_count++;
+        if (workload->spec->priority < prospect->lowest_priority)
+            prospect->lowest_priority = workload->spec->priority;
+    }
+}
+
+static void sum_free(struct prospects *prospects, const struct cycle *cycle)
+{
+    prospects->free_gpu_milli = prospects->most_free_milli = 0;
+    prospects->free_gpu_mib = 0;
+    for (size_t i = 0; i < prospects->pool->node_count; i++) {
+        const struct node *node = prospects->pool->nodes[i];
+        if (!node->is_open)
+            continue;
+        const int64_t free = node_free_gpu_milli(cycle->snapshot, node);
+        prospects->free_gpu_milli += free;
+        prospects->most_free_milli += free > 0 ? free : 0;
+        prospects->free_gpu_mib += (__int128)free * node->gpu_memory_mib;
+    }
+}
+
+const struct prospects *prospects_of(struct cycle *cycle, const struct pool *pool)
+{
+    struct prospects *prospects = cycle->prospects;
+    if (!prospects) {
+        prospects = cycle->prospects = arena_alloc(cycle->scratch, sizeof *prospects);
+        prospects->projects = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *prospects->projects);
+        prospects->frozen = fairness_make_frozen(cycle);
+    } else if (prospects->pool == pool && prospects->decision_count == cycle->journal->count &&
+               prospects->opened_count == cycle->opened_count) {
+        return prospects;
+    }
+    prospects->pool = pool;
+    prospects->decision_count = cycle->journal->count;
+    prospects->opened_count = cycle->opened_count;
+    count_holders(prospects, cycle);
+    sum_free(prospects, cycle);
+    fairness_freeze(cycle, pool, &prospects->frozen);
+    return prospects;
+}
+
+int64_t prospects_must_free(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
+                            uint32_t pending_count)
+{
+    if (cycle->has_inexact_gpus)
+        return INT64_MIN;
+    int64_t milli = -prospects_of(cycle, pool)->most_free_milli;
+    for (uint32_t i = 0; i < pending_count; i++)
+        milli += request_gpu_milli(&cycle->pods[workload->unit[i]].request, pool->largest_gpu_memory_mib);
+    return milli;
+}
+
+static bool is_same_constraint(const struct snapshot_topology_constraint *a,
+                               const struct snapshot_topology_constraint *b)
+{
+    return a->topology == b->topology &&
+           (a->topology == SNAPSHOT_NONE || (a->required == b->required && a->preferred == b->preferred));
+}
+
+static bool is_same_request(const struct pod *a, const struct pod *b)
+{
+    const struct request *one = &a->request, *other = &b->request;
+    return memcmp(one->of, other->of, sizeof one->of) == 0 && one->portion_milli == other->portion_milli &&
+           one->memory_mib == other->memory_mib && one->shared_devices == other->shared_devices &&
+           one->needs_gpu == other->needs_gpu && a->spec->rules == b->spec->rules && a->spec->extended_count == 0 &&
+           b->spec->extended_count == 0;
+}
+
+bool prospects_are_alike(const struct cycle *cycle, const struct workload *one, const struct workload *other)
+{
+    const struct snapshot_workload *a = one->spec, *b = other->spec;
+    if (a->pod_count != b->pod_count || a->priority != b->priority || a->preemptible != b->preemptible ||
+        a->min_pods != b->min_pods || a->min_sub_groups != b->min_sub_groups || a->sub_group_count > 0 ||
+        b->sub_group_count > 0 || a->pod_affinity != POD_AFFINITY_NONE || b->pod_affinity != POD_AFFINITY_NONE ||
+        !is_same_constraint(&a->topology, &b->topology) || one->counts.pending != a->pod_count ||
+        other->counts.pending != b->pod_count)
+        return false;
+    for (uint32_t i = 0; i < a->pod_count; i++) {
+        if (!is_same_request(&cycle->pods[one->order[i]], &cycle->pods[other->order[i]]))
+            return false;
+    }
+    return true;
+}
