@@ -2,8 +2,10 @@
 
 #include "base/arena.h"
 #include "base/json_writer.h"
+#include "db/samples.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define UNREADABLE_NAME "another project's workload"
@@ -116,6 +118,25 @@ int node_views_read_devices(struct db_conn *conn, struct node_view *views, size_
     return 0;
 }
 
+int node_views_read_utilization(struct db_conn *conn, struct node_view *views, size_t count, int64_t now_ms,
+                                struct arena *arena, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (int64_t g = 0; g < views[i].node.gpu_count; g++) {
+            struct device *device = &views[i].devices[g];
+            bool is_found = false;
+            const char *metric = arena_printf(arena, "GPU_UTILIZATION_PER_GPU:%lld", (long long)g);
+            const struct series series = {.scope = "node", .scope_id = views[i].node.id, .metric = metric};
+            if (device->holder_count &&
+                db_read_series(conn, &series, &now_ms, 1, &device->utilization, &is_found, err) < 0)
+                return -1;
+            if (!is_found)
+                device->utilization = NAN;
+        }
+    }
+    return 0;
+}
+
 static void write_holder(const struct device_holder *holder, const struct scope_filter *readable,
                          struct json_writer *json)
 {
@@ -146,6 +167,10 @@ void node_view_write_devices(const struct node_view *view, const struct scope_fi
         json_begin_object(json);
         json_int(json, "index", i);
         json_text(json, "state", STATE_TEXT[device->state]);
+        if (isnan(device->utilization))
+            json_null_at(json, "utilization");
+        else
+            json_number(json, "utilization", device->utilization);
         json_key(json, "workloads");
         json_begin_array(json);
         for (size_t h = 0; h < device->holder_count; h++)

@@ -26,6 +26,7 @@ struct device {
     struct device_holder *holders;
     size_t holder_count;
     size_t holder_capacity;
+    double utilization; // percent, as measured last; NAN: never, or nobody holds it
 };
 
 // A node with what is held of it.
@@ -44,7 +45,11 @@ struct node_view {
 int node_views_read_devices(struct db_conn *conn, struct node_view *views, size_t count, struct arena *arena,
                             struct error *err);
 
-// [{"index", "state", "workloads": [{"id", "name", "projectId", "projectName", "share", "preemptible"}]}]: of a
-// workload that the caller may not read, neither id nor name nor project.
+// Of the devices that somebody holds.
+int node_views_read_utilization(struct db_conn *conn, struct node_view *views, size_t count, int64_t now_ms,
+                                struct arena *arena, struct error *err);
+
+// [{"index", "state", "utilization", "workloads": [{"id", "name", "projectId", "projectName", "share",
+// "preemptible"}]}]: of a workload that the caller may not read, neither id nor name nor project.
 void node_view_write_devices(const struct node_view *view, const struct scope_filter *readable,
                              struct json_writer *json);

@@ -128,23 +128,18 @@ static int read_latest(struct db_conn *conn, int64_t node_id, const char *metric
 }
 
 // Devices that somebody holds and whose measured utilization is zero.
-static int count_idle(const struct request *req, struct db_conn *conn, const struct node_view *view, double *out_count,
+static int count_idle(const struct request *req, struct db_conn *conn, struct node_view *view, double *out_count,
                       struct error *err)
 {
     *out_count = 0;
-    for (int64_t i = 0; i < view->node.gpu_count; i++) {
-        double utilization;
-        if (view->devices[i].holder_count == 0)
-            continue;
-        const char *metric = arena_printf(req->arena, "GPU_UTILIZATION_PER_GPU:%lld", (long long)i);
-        if (read_latest(conn, view->node.id, metric, req->received_ms, &utilization, err) < 0)
-            return -1;
-        *out_count += utilization == 0;
-    }
+    if (node_views_read_utilization(conn, view, 1, req->received_ms, req->arena, err) < 0)
+        return -1;
+    for (int64_t i = 0; i < view->node.gpu_count; i++)
+        *out_count += view->devices[i].utilization == 0;
     return 0;
 }
 
-static int reckon(const struct request *req, struct db_conn *conn, size_t type, const struct node_view *view,
+static int reckon(const struct request *req, struct db_conn *conn, size_t type, struct node_view *view,
                   double *out_amount, struct error *err)
 {
     if (TYPES[type].reckon) {

@@ -131,6 +131,8 @@ static int answer_nodes(struct request *req, struct response *res, struct list_q
     struct scope_filter readable;
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = nodes_read(req, conn, query, &views, &count, err);
+    if (rc == 0)
+        rc = node_views_read_utilization(conn, views, count, req->received_ms, req->arena, err);
     db_give_back(req->server->db, conn);
     if (rc < 0)
         return -1;

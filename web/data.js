@@ -1,6 +1,7 @@
 // Data of a page: asked for when it opens, asked for again when a change of its kinds arrives. Old data stay while new
 // ones load; an answer that comes late, after a newer question, is dropped.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { minute } from "./clock.js";
 import { onChange } from "./live.js";
 
 const GAP_MS = 1000;
@@ -51,6 +52,16 @@ export function useData(key, load, kinds = []) {
   }, [key]);
   const mine = state.key === key;
   return { data: mine ? state.data : null, error: mine ? state.error : null, loading: !mine || (!state.data && !state.error), reload: () => again.current?.() };
+}
+
+// Asks again each minute: what changes without an event.
+export function useEachMinute({ reload }) {
+  const opened = useRef(minute.peek());
+  useEffect(() => {
+    if (minute.value === opened.current) return;
+    opened.current = null;
+    reload();
+  }, [minute.value]);
 }
 
 // The width of an element in pixels, 0 until it is laid out. [ref, width]

@@ -102,6 +102,8 @@ def test_node_metrics_of_single_devices(server):
                         ("GPU_UTILIZATION_PER_GPU", "0"): 75, ("GPU_UTILIZATION_PER_GPU", "1"): 0}
 
     server.wait_for("figures of both devices", measured)
+    shown = next(n for n in server.get("/api/v1/nodes").json["nodes"] if n["id"] == busy["id"])
+    assert [d["utilization"] for d in shown["prorata"]["devices"]] == [75, None]
 
 
 def test_what_is_never_measured_makes_the_answer_partial(server):

@@ -36,7 +36,8 @@ def test_node_tells_what_the_backend_reported(module_server):
     assert first["status"] == "Ready" and first["nodePool"] == "default" and first["clusterUuid"] == module_server.cluster_id()
     assert first["gpuInfo"]["gpuCount"] == 2 and first["gpuInfo"]["gpuType"]
     assert first["taints"] == [] and first["conditions"][0]["type"] == "Ready" and first["nvLinkDomainUid"] is None
-    assert first["prorata"]["devices"] == [{"index": i, "state": "free", "workloads": []} for i in range(2)]
+    assert first["prorata"]["devices"] == [{"index": i, "state": "free", "utilization": None, "workloads": []}
+                                           for i in range(2)]
     assert first["prorata"]["allocatedGpus"] == 0 and first["prorata"]["cordoned"] is False
 
 

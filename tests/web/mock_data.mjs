@@ -79,7 +79,7 @@ function node(at, workloads, pool, number) {
     for (let g = first; g < first + Math.ceil(size); g++) {
       devices[g].workloads.push({ id: w.id, name: w.name, projectId: w.projectId, projectName: w.projectName, share: size < 1 ? size : 1, preemptible: w.preemptible });
       devices[g].state = w.ending.some(([host, index]) => host === name && index === g) ? "releasing" : "allocated";
-      devices[g].utilization = (g * 13 + number * 7 + (offset ?? 0) * 10) % 100;
+      devices[g].utilization = g - first < w.idle && number === w.places[0][0] ? 0 : 1 + (g * 13 + number * 7 + (offset ?? 0) * 10) % 99;
     }
   }
   return { id: uuid(1000 + POOLS.indexOf(pool) * 1000 + number), name, status: DOWN[name] ? "NotReady" : "Ready", conditions: DOWN[name] ? [{ type: "Ready", reason: DOWN[name] }] : [], taints: [], nodePool: pool.name, createdAt: ago(90000, at), updatedAt: ago(5, at), clusterUuid: CLUSTER, gpuInfo: { gpuType: pool.gpu, gpuCount: 8 }, prorata: { devices } };

@@ -27,6 +27,8 @@ const PAGES = {
   project: "/projects?open=2",
   "project-edit": "/projects/2/edit",
   "project-new": "/projects/new",
+  receipts: "/projects?open=1&tab=receipts",
+  "receipt-of-workload": "/workloads?open=ID&tab=events",
   departments: "/departments",
   department: "/departments?open=1",
   "department-edit": "/departments/1/edit",
@@ -34,6 +36,8 @@ const PAGES = {
   node: "/nodes?open=00000000-0000-4000-8000-000000001008",
   nodepools: "/nodepools",
   nodepool: "/nodepools?open=2",
+  "nodepool-queue": "/nodepools?open=2&tab=queue",
+  "nodepool-shares": "/nodepools?open=2&tab=share",
   "nodepool-edit": "/nodepools/2/edit",
 };
 

@@ -1,8 +1,8 @@
 // Who uses what now? Who waits, and why? What just happened?
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { get, getAll } from "../api.js";
-import { minute, now, second } from "../clock.js";
-import { useData } from "../data.js";
+import { now, second } from "../clock.js";
+import { useData, useEachMinute } from "../data.js";
 import { duration, forecast, gpus, since } from "../format.js";
 import { html } from "../html.js";
 import { LinkButton, Seg } from "../parts/button.js";
@@ -27,6 +27,7 @@ export default function Overview() {
   const at = JSON.stringify(scope.value);
   const projects = useData("projects" + at, abort => getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name", filterBy: scopeFilter("projects") }, { signal: abort }), PICTURE);
   const nodes = useData("nodes", abort => getAll("/api/v1/nodes", "nodes", { sortBy: "name" }, { signal: abort, most: 4000 }), PICTURE);
+  useEachMinute(nodes); // what is used of them
   const waiting = useData("waiting" + at, abort => get("/api/v1/workloads", { filterBy: ["phase==Pending", ...scopeFilter("workloads")], sortBy: "phaseUpdatedAt", limit: 200 }, { signal: abort }).then(a => a.workloads), PICTURE);
   const cluster = projects.data?.[0]?.clusterId ?? nodes.data?.[0]?.clusterUuid;
   const lately = useHistory(cluster, "1");
@@ -130,7 +131,7 @@ function useHistory(cluster, hours) {
     const { measurements = [] } = await get(`/api/v1/clusters/${cluster}/metrics`, { start: new Date(start).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 120, metricType: [...Object.keys(LINES), "GPU_UTILIZATION"] }, { signal: abort });
     return { start, end, series: seriesOf(measurements.filter(m => m.type in LINES), LINES), used: measurements.find(m => m.type === "GPU_UTILIZATION")?.values ?? [] };
   });
-  useEffect(() => history.reload(), [minute.value]);
+  useEachMinute(history);
   return history;
 }
 

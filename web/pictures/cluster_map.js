@@ -2,16 +2,17 @@
 
 // Nodes of the API -> pools with rows, in the order of the given pool names.
 export function poolsOf(nodes, order = []) {
-  const pools = new Map(order.map(name => [name, { name, gpu: "", rows: [], total: 0, held: 0, down: 0 }]));
+  const pools = new Map(order.map(name => [name, { name, gpu: "", rows: [], total: 0, held: 0, down: 0, idle: 0 }]));
   for (const node of [...nodes].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }))) {
     const row = rowOf(node);
     if (!row.cells.length) continue;
-    if (!pools.has(row.pool)) pools.set(row.pool, { name: row.pool, gpu: "", rows: [], total: 0, held: 0, down: 0 });
+    if (!pools.has(row.pool)) pools.set(row.pool, { name: row.pool, gpu: "", rows: [], total: 0, held: 0, down: 0, idle: 0 });
     const pool = pools.get(row.pool);
     pool.rows.push(row);
     pool.gpu ||= row.gpu;
     pool.total += row.cells.filter(c => c.state !== "down").length;
     pool.held += row.held;
+    pool.idle += row.cells.filter(c => c.workloads.length && c.utilization === 0).length;
     pool.down += row.cells.filter(c => c.state === "down").length;
   }
   return [...pools.values()].filter(p => p.rows.length);
