@@ -8,12 +8,15 @@
 #include <string.h>
 
 static const char SQL_CLUSTER[] = "SELECT id, uuid FROM clusters ORDER BY id LIMIT 1";
-static const char SQL_POOLS[] = "SELECT id, name, is_default, gpu_placement, cpu_placement, min_guaranteed_runtime_ms,"
-                                " time_based_fairshare_json FROM node_pools WHERE cluster_id = ?1 AND deleted_ms = 0 ORDER BY name";
+static const char SQL_POOLS[] =
+    "SELECT p.id, p.name, p.is_default, p.gpu_placement, p.cpu_placement, p.min_guaranteed_runtime_ms,"
+    " p.time_based_fairshare_json, t.name, coalesce(json_extract(p.settings_json,"
+    " '$.schedulingConfiguration.reservation'), 0) FROM node_pools p LEFT JOIN topologies t"
+    " ON t.uuid = p.network_topology_id WHERE p.cluster_id = ?1 AND p.deleted_ms = 0 ORDER BY p.name";
 static const char SQL_NODES[] =
     "SELECT n.id, n.name, n.node_pool_id, n.status, n.cordoned, n.status_reason, n.labels_json, n.taints_json,"
     " n.gpu_count, n.gpu_memory_mib, n.gpu_type, n.mig_strategy, n.mig_instances_json, n.cpu_milli, n.memory_bytes,"
-    " n.max_pods FROM nodes n JOIN node_pools p ON p.id = n.node_pool_id AND p.deleted_ms = 0"
+    " n.max_pods, n.unhealthy_gpus_json FROM nodes n JOIN node_pools p ON p.id = n.node_pool_id AND p.deleted_ms = 0"
     " WHERE n.cluster_id = ?1 AND n.deleted_ms = 0 ORDER BY n.name";
 static const char SQL_TOPOLOGIES[] = "SELECT name, levels_json FROM topologies WHERE cluster_id = ?1 ORDER BY name";
 static const char SQL_DEPARTMENTS[] =
@@ -89,10 +92,12 @@ static void read_pool(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .id = db_column_int(stmt, 0),
         .name = db_column_text(stmt, 1, arena),
         .is_default = db_column_int(stmt, 2) != 0,
-        .gpu_spread = strcmp(db_column_text(stmt, 3, arena), "spread") == 0,
-        .cpu_spread = strcmp(db_column_text(stmt, 4, arena), "spread") == 0,
+        .gpu_placement = db_column_text(stmt, 3, arena),
+        .cpu_placement = db_column_text(stmt, 4, arena),
         .min_guaranteed_runtime_ms = db_column_int(stmt, 5),
         .time_based_fairshare_json = db_column_text(stmt, 6, arena),
+        .topology_name = db_column_text(stmt, 7, arena),
+        .reserves = db_column_int(stmt, 8) != 0,
     };
 }
 
@@ -115,6 +120,7 @@ static void read_node(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .cpu_milli = db_column_int(stmt, 13),
         .memory_bytes = db_column_int(stmt, 14),
         .max_pods = db_column_int(stmt, 15),
+        .unhealthy_gpus_json = db_column_text(stmt, 16, arena),
     };
 }
 

@@ -15,8 +15,10 @@ struct pool_row {
     int64_t id;
     const char *name;
     bool is_default;
-    bool gpu_spread;
-    bool cpu_spread;
+    const char *gpu_placement; // binpack, spread, fragmentation
+    const char *cpu_placement;
+    const char *topology_name; // of its network; NULL: none
+    bool reserves;             // keeps room for the largest gang that waits
     int64_t min_guaranteed_runtime_ms;
     const char *time_based_fairshare_json; // NULL: off
 };
@@ -35,6 +37,7 @@ struct node_row {
     const char *gpu_type;
     const char *mig_strategy;
     const char *mig_instances_json;
+    const char *unhealthy_gpus_json; // [indices]
     int64_t cpu_milli;
     int64_t memory_bytes;
     int64_t max_pods;

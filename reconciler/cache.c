@@ -24,6 +24,7 @@ static void free_pod(struct cache_pod *pod)
     free(pod->gpu_indices);
     free(pod->gpu_groups_json);
     free(pod->promise_node);
+    free(pod->promise_groups_json);
     free(pod);
 }
 
@@ -94,9 +95,10 @@ void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t co
     set_text(&pod->gpu_groups_json, groups_json);
 }
 
-void cache_set_promise(struct cache_pod *pod, const char *node_name)
+void cache_set_promise(struct cache_pod *pod, const char *node_name, const char *groups_json)
 {
     set_text(&pod->promise_node, node_name);
+    set_text(&pod->promise_groups_json, node_name ? groups_json : NULL);
 }
 
 static struct cache_workload *add_workload(struct cache *cache, int64_t id)

@@ -25,7 +25,8 @@ struct cache_pod {
     char *gpu_groups_json;
     int64_t gpu_allocated_milli;
     int64_t decision_id;
-    char *promise_node; // NULL: none
+    char *promise_node;        // NULL: none
+    char *promise_groups_json; // of a shared request, where it is known: not after a restart
     int64_t created_ms, scheduled_ms, started_ms, stopping_ms, completed_ms, deleted_ms;
     struct cache_workload *workload;
     const struct placement *placement; // of placement_world
@@ -62,6 +63,8 @@ struct cache_workload {
     int64_t succeeded_count, failed_count;
     int64_t promise; // -1: none
     int64_t last_eviction_ms, stale_since_ms;
+    uint32_t displaced_count; // of snapshot_workload; forgotten with the cache
+    int64_t displaced_ms;
     char phase_reason[40];
     bool has_explanation;
     uint64_t explanation_hash;  // of what was written last; 0: not known
@@ -115,4 +118,5 @@ void cache_drop_settled(struct cache *cache);
 void cache_sort(struct cache *cache);
 
 void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json);
-void cache_set_promise(struct cache_pod *pod, const char *node_name); // NULL: none
+// NULL: none. groups_json: of a shared request, or NULL.
+void cache_set_promise(struct cache_pod *pod, const char *node_name, const char *groups_json);

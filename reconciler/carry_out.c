@@ -54,7 +54,7 @@ static void bind_pod(struct turn *turn, struct cache_pod *pod, const struct snap
     pod->node_id = world->rows.nodes[decision->node].id;
     cache_set_devices(pod, decision->devices.gpu_indices, decision->devices.gpu_index_count,
                       groups_json(&decision->devices, turn->arena));
-    cache_set_promise(pod, NULL);
+    cache_set_promise(pod, NULL, NULL);
     pod->gpu_allocated_milli = gpu_milli_on(pod, node, world);
     pod->scheduled_ms = turn->now_ms;
     pod->begins_allocation = true;
@@ -116,11 +116,15 @@ static void keep_promises(struct turn *turn, const struct live_snapshot *live, c
         const char *node = is_promised ? live->snapshot.nodes[plan->pods[i].node].name : NULL;
         bool is_same_node =
             (node == NULL) == (pod->promise_node == NULL) && (!node || strcmp(node, pod->promise_node) == 0);
-        if (pod->status == status && is_same_node)
+        const struct plan_devices *devices = &plan->pods[i].devices;
+        const char *groups = is_promised && devices->gpu_group_count > 0 ? groups_json(devices, turn->arena) : NULL;
+        if (pod->status == status && is_same_node) {
+            cache_set_promise(pod, node, groups);
             continue;
+        }
         turn_touch_pod(turn, pod);
         pod->status = status;
-        cache_set_promise(pod, node);
+        cache_set_promise(pod, node, groups);
         if (node)
             turn_add_pod_event(turn, pod, EVENT_NORMAL, "Pipelined", "scheduler",
                                arena_printf(turn->arena,
@@ -136,6 +140,10 @@ static bool keep_memory(struct turn *turn, const struct live_snapshot *live, con
     for (size_t i = 0; i < live->snapshot.workload_count; i++) {
         struct cache_workload *workload = live->workloads[i];
         const struct plan_workload *planned = &plan->workloads[i];
+        if (planned->was_displaced) {
+            workload->displaced_count = snapshot_displaced_again(&live->snapshot.workloads[i], turn->now_ms);
+            workload->displaced_ms = turn->now_ms;
+        }
         int64_t promise = planned->promise == SNAPSHOT_PROMISE_NONE ? -1 : (int64_t)planned->promise;
         int64_t stale_since = !planned->is_stale         ? 0
                               : workload->stale_since_ms ? workload->stale_since_ms

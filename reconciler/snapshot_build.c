@@ -65,11 +65,25 @@ static enum snapshot_pod_status status_of(const struct cache_pod *pod, int64_t n
     }
 }
 
+static void set_groups(const struct builder *builder, struct snapshot_pod *out, const char *groups_json)
+{
+    const char **groups;
+    if (!groups_json || strcmp(groups_json, "[]") == 0)
+        return;
+    out->gpu_group_count = world_json_texts(groups_json, builder->arena, &groups);
+    out->gpu_groups = groups;
+}
+
 static void add_pod(struct builder *builder, struct cache_pod *pod, uint32_t workload, const char *suffix)
 {
     struct snapshot *snapshot = &builder->live->snapshot;
     enum snapshot_pod_status status = status_of(pod, snapshot->now_ms, &builder->live->next_due_ms);
     bool has_node = status != SNAPSHOT_POD_PENDING;
+    uint32_t promised = SNAPSHOT_NONE;
+    if (!has_node && pod->promise_node)
+        promised = world_node_by_name(builder->cache->world, pod->promise_node);
+    if (promised != SNAPSHOT_NONE)
+        status = SNAPSHOT_POD_PIPELINED;
     pod->position = (uint32_t)snapshot->pod_count;
     builder->live->pods[snapshot->pod_count] = pod;
     struct snapshot_pod *out = &builder->pods[snapshot->pod_count++];
@@ -87,9 +101,11 @@ static void add_pod(struct builder *builder, struct cache_pod *pod, uint32_t wor
         .extended_count = pod->placement ? pod->placement->extended_count : 0,
         .rules = pod->placement ? pod->placement->rules : NULL,
         .status = status,
-        .node = has_node ? world_node(builder->cache->world, pod->node_id) : SNAPSHOT_NONE,
+        .node = has_node ? world_node(builder->cache->world, pod->node_id) : promised,
         .started_ms = pod->started_ms ? pod->started_ms : SNAPSHOT_TIME_NONE,
     };
+    if (promised != SNAPSHOT_NONE)
+        set_groups(builder, out, pod->promise_groups_json);
     if (!has_node || status == SNAPSHOT_POD_SUCCEEDED)
         return;
     if (pod->gpu_index_count) {
@@ -98,11 +114,7 @@ static void add_pod(struct builder *builder, struct cache_pod *pod, uint32_t wor
         out->gpu_indices = indices;
         out->gpu_index_count = pod->gpu_index_count;
     }
-    if (pod->gpu_groups_json && strcmp(pod->gpu_groups_json, "[]") != 0) {
-        const char **groups;
-        out->gpu_group_count = world_json_texts(pod->gpu_groups_json, builder->arena, &groups);
-        out->gpu_groups = groups;
-    }
+    set_groups(builder, out, pod->gpu_groups_json);
 }
 
 // By name; of two with one name, as attempts of a distributed workload have, the one that holds a place first.
@@ -167,6 +179,22 @@ static void set_pools(const struct builder *builder, const struct cache_workload
     out->node_pool_count = count;
 }
 
+// Pods of a gang stand close together where all its pools have the same network: in one domain of the lowest level if
+// that can be, else of the next above.
+static void set_topology(const struct builder *builder, const struct cache_workload *workload,
+                         struct snapshot_workload *out)
+{
+    const struct world *world = builder->cache->world;
+    uint32_t topology = world->pool_topologies[out->node_pools[0]];
+    for (size_t i = 1; i < out->node_pool_count; i++)
+        if (world->pool_topologies[out->node_pools[i]] != topology)
+            return;
+    if (workload->min_pods < 2 || topology == SNAPSHOT_NONE || world->topologies[topology].level_count == 0)
+        return;
+    out->topology.topology = topology;
+    out->topology.preferred = (uint32_t)(world->topologies[topology].level_count - 1);
+}
+
 static void add_workload(struct builder *builder, struct cache_workload *workload, uint32_t project, const char *suffix)
 {
     struct snapshot *snapshot = &builder->live->snapshot;
@@ -187,10 +215,13 @@ static void add_workload(struct builder *builder, struct cache_workload *workloa
         .staleness_grace_ms = SNAPSHOT_TIME_NONE,
         .stale_ms = workload->stale_since_ms ? snapshot->now_ms - workload->stale_since_ms : SNAPSHOT_TIME_NONE,
         .last_eviction_ms = workload->last_eviction_ms ? workload->last_eviction_ms : SNAPSHOT_TIME_NONE,
+        .displaced_count = workload->displaced_count,
+        .displaced_ms = workload->displaced_ms,
         .promise = workload->promise >= 0 ? (uint32_t)workload->promise : SNAPSHOT_PROMISE_NONE,
         .first_pod = (uint32_t)snapshot->pod_count,
     };
     set_pools(builder, workload, out);
+    set_topology(builder, workload, out);
     add_pods(builder, workload, index, suffix);
     out->pod_count = (uint32_t)(snapshot->pod_count - out->first_pod);
     const struct placement *placement = workload->pods[0]->placement;

@@ -139,7 +139,7 @@ void turn_release_pod(struct turn *turn, struct cache_pod *pod, const char *reas
         return;
     turn_touch_pod(turn, pod);
     snprintf(pod->reason, sizeof(pod->reason), "%s", reason);
-    cache_set_promise(pod, NULL);
+    cache_set_promise(pod, NULL, NULL);
     pod->stopping_ms = turn->now_ms;
     turn->cache->needs_plan = true;
     if (!pod_status_holds_place(pod->status)) {

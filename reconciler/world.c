@@ -105,6 +105,13 @@ void world_add_extended(struct world *world, const struct extended_names *names)
         qsort(world->extended, world->extended_count, sizeof(*world->extended), compare_extended);
 }
 
+static enum placement_strategy strategy_of(const char *word)
+{
+    return strcmp(word, "spread") == 0          ? PLACEMENT_SPREAD
+           : strcmp(word, "fragmentation") == 0 ? PLACEMENT_FRAGMENTATION
+                                                : PLACEMENT_BINPACK;
+}
+
 static void build_pools(struct world *world)
 {
     world->pools = arena_array(&world->arena, world->rows.pool_count, sizeof(*world->pools));
@@ -114,13 +121,28 @@ static void build_pools(struct world *world)
         world_json_window(row->time_based_fairshare_json, &world->windows[i]);
         world->pools[i] = (struct snapshot_node_pool){
             .name = row->name,
-            .gpu_placement = row->gpu_spread ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
-            .cpu_placement = row->cpu_spread ? PLACEMENT_SPREAD : PLACEMENT_BINPACK,
+            .gpu_placement = strategy_of(row->gpu_placement),
+            .cpu_placement = strategy_of(row->cpu_placement),
             .preempt_min_run_time_ms = row->min_guaranteed_runtime_ms,
             .reclaim_min_run_time_ms = row->min_guaranteed_runtime_ms,
             .fair_share_k_micro = world->windows[i].is_enabled ? world->windows[i].k_micro : 0,
         };
     }
+}
+
+// Ascending, each once, and there.
+static void set_unhealthy(struct world *world, const struct node_row *row, struct snapshot_node *node)
+{
+    uint32_t *named;
+    size_t count = world_json_numbers(row->unhealthy_gpus_json, &world->arena, &named);
+    uint32_t *unhealthy = arena_array(&world->arena, node->gpu_count, sizeof(*unhealthy));
+    for (uint32_t gpu = 0; gpu < node->gpu_count; gpu++)
+        for (size_t i = 0; i < count; i++)
+            if (named[i] == gpu) {
+                unhealthy[node->unhealthy_gpu_count++] = gpu;
+                break;
+            }
+    node->unhealthy_gpus = unhealthy;
 }
 
 static void build_nodes(struct world *world)
@@ -146,6 +168,7 @@ static void build_nodes(struct world *world)
         };
         world_json_labels(row->labels_json, &world->arena, &node->labels, &node->label_count);
         world_json_taints(row->taints_json, &world->arena, &node->taints, &node->taint_count);
+        set_unhealthy(world, row, node);
         world_json_amounts(row->mig_instances_json, world, &node->extended, &node->extended_count);
     }
 }
@@ -158,6 +181,41 @@ static void build_topologies(struct world *world)
         size_t count = world_json_texts(world->rows.topologies[i].levels_json, &world->arena, &levels);
         world->topologies[i] =
             (struct snapshot_topology){.name = world->rows.topologies[i].name, .levels = levels, .level_count = count};
+    }
+}
+
+static uint32_t find_topology(const struct world *world, const char *name)
+{
+    for (size_t i = 0; name && i < world->rows.topology_count; i++)
+        if (strcmp(world->rows.topologies[i].name, name) == 0)
+            return (uint32_t)i;
+    return SNAPSHOT_NONE;
+}
+
+static bool has_levels(const struct snapshot_node *node, const struct snapshot_topology *topology)
+{
+    for (size_t level = 0; level < topology->level_count; level++) {
+        bool has_label = false;
+        for (size_t i = 0; i < node->label_count && !has_label; i++)
+            has_label = strcmp(node->labels[i].key, topology->levels[level]) == 0;
+        if (!has_label)
+            return false;
+    }
+    return topology->level_count > 0;
+}
+
+// The network that a pool's setting names counts where all its nodes say where they stand in it: what nobody asked for
+// by name must not keep a workload off a node.
+static void set_pool_topologies(struct world *world)
+{
+    world->pool_topologies = arena_array(&world->arena, world->rows.pool_count, sizeof(*world->pool_topologies));
+    for (size_t i = 0; i < world->rows.pool_count; i++)
+        world->pool_topologies[i] = find_topology(world, world->rows.pools[i].topology_name);
+    for (size_t i = 0; i < world->rows.node_count; i++) {
+        const struct snapshot_node *node = &world->nodes[i];
+        uint32_t *topology = node->node_pool == SNAPSHOT_NONE ? NULL : &world->pool_topologies[node->node_pool];
+        if (topology && *topology != SNAPSHOT_NONE && !has_levels(node, &world->topologies[*topology]))
+            *topology = SNAPSHOT_NONE;
     }
 }
 
@@ -259,6 +317,7 @@ struct world *world_create(struct db_conn *conn, const struct extended_names *as
     build_pools(world);
     build_nodes(world);
     build_topologies(world);
+    set_pool_topologies(world);
     build_org(world);
     return world;
 }
@@ -304,6 +363,22 @@ uint32_t world_default_pool(const struct world *world)
 uint32_t world_node(const struct world *world, int64_t id)
 {
     return index_find(&world->node_index, id);
+}
+
+uint32_t world_node_by_name(const struct world *world, const char *name)
+{
+    size_t low = 0, high = world->rows.node_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(world->nodes[middle].name, name);
+        if (order == 0)
+            return (uint32_t)middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return SNAPSHOT_NONE;
 }
 
 uint32_t world_project(const struct world *world, int64_t id)

@@ -47,6 +47,7 @@ struct world {
     struct id_index project_index;
     struct snapshot_node_pool *pools;
     struct usage_window *windows; // by pool
+    uint32_t *pool_topologies;    // by pool; SNAPSHOT_NONE: none that counts
     struct snapshot_node *nodes;
     struct snapshot_topology *topologies;
     struct snapshot_department *departments;
@@ -77,6 +78,7 @@ void world_release(struct world *world); // NULL is fine
 uint32_t world_pool(const struct world *world, int64_t id);
 uint32_t world_pool_by_name(const struct world *world, const char *name);
 uint32_t world_node(const struct world *world, int64_t id);
+uint32_t world_node_by_name(const struct world *world, const char *name);
 uint32_t world_project(const struct world *world, int64_t id);
 // The pool that takes what no other names.
 uint32_t world_default_pool(const struct world *world);
