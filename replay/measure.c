@@ -44,7 +44,7 @@ void measure_init(struct measure *measure, const struct trace *trace, int64_t ca
     measure->interval_ms = round_up_interval(length / MEASURE_SERIES_POINTS);
     measure->interval_count = length > 0 ? (size_t)((length + measure->interval_ms - 1) / measure->interval_ms) : 0;
     measure->project_milli = arena_array(arena, trace->project_count, sizeof *measure->project_milli);
-    measure->waiting_by_size = arena_array(arena, trace->size_count, sizeof *measure->waiting_by_size);
+    measure->refused_by_size = arena_array(arena, trace->size_count, sizeof *measure->refused_by_size);
     measure->project_window = arena_array(arena, trace->project_count, sizeof *measure->project_window);
     measure->intervals = arena_array(arena, measure->interval_count, sizeof *measure->intervals);
     measure->project_intervals =
@@ -55,7 +55,7 @@ static int64_t stranded_milli(const struct measure *measure)
 {
     const int64_t free_milli = measure->capacity_milli - measure->allocated_milli;
     for (size_t i = 0; i < measure->size_count && measure->sizes_milli[i] <= free_milli && measure->waiting_jobs; i++)
-        if (measure->sizes_milli[i] > 0 && measure->waiting_by_size[i] > 0)
+        if (measure->sizes_milli[i] > 0 && measure->refused_by_size[i] > 0)
             return free_milli;
     return 0;
 }
@@ -104,8 +104,12 @@ void measure_advance(struct measure *measure, int64_t to_ms)
 void measure_wait(struct measure *measure, uint32_t size, int change)
 {
     measure->waiting_jobs = (uint64_t)((int64_t)measure->waiting_jobs + change);
-    measure->waiting_by_size[size] = (uint32_t)((int64_t)measure->waiting_by_size[size] + change);
     measure->waiting_milli += measure->sizes_milli[size] * change;
+}
+
+void measure_refuse(struct measure *measure, uint32_t size, int change)
+{
+    measure->refused_by_size[size] = (uint32_t)((int64_t)measure->refused_by_size[size] + change);
 }
 
 void measure_lose(struct measure *measure, int64_t gpu_milli, int64_t from_ms)

@@ -18,7 +18,7 @@ struct measure_sums {
     int64_t time_ms;
     __int128 allocated;  // thousandths of a GPU
     __int128 fragmented; // free and expected to be of no use, thousandths (devices.h)
-    __int128 stranded;   // free while a job waits that asks for no more than what is free, thousandths
+    __int128 stranded;   // free while a job that a cycle has looked at waits that asks for no more, thousandths
     __int128 waiting;    // jobs
     __int128 waiting_gpu_milli;
     uint64_t evictions;
@@ -40,7 +40,7 @@ struct measure {
     uint64_t waiting_jobs;
     int64_t waiting_milli;
     const int64_t *sizes_milli;
-    uint32_t *waiting_by_size;
+    uint32_t *refused_by_size;
     size_t size_count;
     // Sums.
     struct measure_sums window;
@@ -56,7 +56,10 @@ void measure_init(struct measure *measure, const struct trace *trace, int64_t ca
 void measure_advance(struct measure *measure, int64_t to_ms);
 // The interval that holds this time, NULL behind the horizon.
 struct measure_sums *measure_interval(struct measure *measure, int64_t time_ms);
-void measure_wait(struct measure *measure, uint32_t size, int change); // a job of this size waits, or no longer
+// So many jobs of this size more, or fewer, wait.
+void measure_wait(struct measure *measure, uint32_t size, int change);
+// Of those: that a cycle has looked at, and so not only wait for it.
+void measure_refuse(struct measure *measure, uint32_t size, int change);
 // Work that was done since from_ms is thrown away now.
 void measure_lose(struct measure *measure, int64_t gpu_milli, int64_t from_ms);
 // sums / (capacity * time) in millionths; 0 where no time has passed.

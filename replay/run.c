@@ -25,8 +25,9 @@ struct engine {
     struct usage usage;
     struct arena arena; // of a cycle
     size_t next_arrival;
-    int64_t wake_ms; // when the last plan may change with the clock alone
-    bool is_due;     // something happened and no cycle has seen it
+    size_t next_unseen; // the first arrival that no cycle has looked at
+    int64_t wake_ms;    // when the last plan may change with the clock alone
+    bool is_due;        // something happened and no cycle has seen it
 };
 
 static int64_t at_least(int64_t value, int64_t minimum)
@@ -45,6 +46,7 @@ static void note_start(struct engine *engine, uint32_t index)
     const int64_t left_ms = at_least(job->duration_ms - state->done_ms, 0);
     events_add(&engine->events, (struct event){measure->now_ms + left_ms, index, ++state->starts});
     measure_wait(measure, job->size, -1);
+    measure_refuse(measure, job->size, -1);
     measure->project_milli[job->project] += engine->trace->sizes_milli[job->size];
     struct measure_sums *interval = measure_interval(measure, measure->now_ms);
     if (interval)
@@ -83,6 +85,7 @@ static void note_eviction(struct engine *engine, uint32_t index)
         interval->evictions++;
     note_stop(engine, index);
     measure_wait(measure, job->size, 1);
+    measure_refuse(measure, job->size, 1);
 }
 
 // Whose jobs were evicted for whom, each job once a plan.
@@ -146,6 +149,9 @@ static int run_cycles(struct engine *engine, struct error *err)
     engine->is_due = false;
     engine->wake_ms = EVENTS_NEVER;
     engine->cluster.snapshot.now_ms = engine->run->measure.now_ms;
+    for (; engine->next_unseen < engine->next_arrival; engine->next_unseen++)
+        measure_refuse(&engine->run->measure, engine->trace->jobs[engine->trace->arrivals[engine->next_unseen]].size,
+                       1);
     if (goes_on && engine->policy->has_usage)
         usage_write(&engine->usage, engine->trace, &engine->cluster);
     for (int i = 0; goes_on && i < RUN_REPEATS_MAXIMUM; i++)
