@@ -29,7 +29,7 @@ void chart_text(struct buffer *out, const char *text)
 
 double chart_round_up(double value)
 {
-    static const double STEPS[] = {1, 2, 2.5, 5, 10};
+    static const double STEPS[] = {1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10};
     if (value <= 0)
         return CHART_DIVISIONS;
     const double power = pow(10, floor(log10(value / CHART_DIVISIONS)));

@@ -37,5 +37,5 @@ void chart_text(struct buffer *out, const char *text);
 void chart_write(const struct chart *chart, struct buffer *out);
 // A horizontal bar from 0 to `share` in the colour of the policy; a mark at `mark`, negative: none.
 void chart_bar(struct buffer *out, size_t policy, double share, double mark);
-// The smallest of 1, 2, 2.5, 5, 10, ... times CHART_DIVISIONS that is not below value.
+// The smallest value not below this one whose CHART_DIVISIONS parts read well.
 double chart_round_up(double value);

@@ -263,6 +263,19 @@ static int obey_for_pod(struct cluster *cluster, struct snapshot_pod *pod, const
     return 0;
 }
 
+static void obey_for_workload(struct snapshot_workload *workload, const struct plan_workload *planned, int64_t now_ms)
+{
+    workload->promise = planned->promise;
+    if (!planned->is_stale)
+        workload->stale_ms = SNAPSHOT_TIME_NONE;
+    else if (workload->stale_ms == SNAPSHOT_TIME_NONE)
+        workload->stale_ms = 0;
+    if (planned->was_displaced) {
+        workload->displaced_count = snapshot_displaced_again(workload, now_ms);
+        workload->displaced_ms = now_ms;
+    }
+}
+
 int cluster_obey(struct cluster *cluster, const struct plan *plan, struct error *err)
 {
     struct snapshot *snapshot = &cluster->snapshot;
@@ -286,13 +299,8 @@ int cluster_obey(struct cluster *cluster, const struct plan *plan, struct error 
             cluster->workloads[plan->decisions[i].workload].last_eviction_ms = snapshot->now_ms;
     cluster->waiting = 0;
     for (uint32_t i = 0; i < snapshot->workload_count; i++) {
-        struct snapshot_workload *workload = &cluster->workloads[i];
-        const bool runs = workload->pod_count == 1 && cluster->pods[workload->first_pod].status == SNAPSHOT_POD_RUNNING;
-        workload->promise = plan->workloads[i].promise;
-        workload->stale_ms = !plan->workloads[i].is_stale               ? SNAPSHOT_TIME_NONE
-                             : workload->stale_ms == SNAPSHOT_TIME_NONE ? 0
-                                                                        : workload->stale_ms;
-        if (!runs && cluster_running_pods(cluster, i) < workload->pod_count)
+        obey_for_workload(&cluster->workloads[i], &plan->workloads[i], snapshot->now_ms);
+        if (cluster_running_pods(cluster, i) < cluster->workloads[i].pod_count)
             cluster->waiting++;
     }
     return 0;

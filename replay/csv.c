@@ -287,11 +287,12 @@ int csv_milli(const struct csv *csv, size_t column, int64_t maximum, int64_t fal
     while (*at >= '0' && *at <= '9' && value <= maximum)
         value = value * 10 + (*at++ - '0');
     const bool has_digits = at > text;
-    value = value > maximum ? maximum + 1 : value * 1000;
+    const bool is_large = value > maximum;
+    value = is_large ? 0 : value * 1000;
     if (has_digits && *at == '.')
         for (at++; *at >= '0' && *at <= '9' && scale > 1; at++)
             value += (*at - '0') * (scale /= 10);
-    if (!has_digits || *at != '\0' || value > maximum * 1000)
+    if (!has_digits || is_large || *at != '\0' || value > maximum * 1000)
         return csv_error(csv, column, err, "%s: a number from 0 to %lld with at most 3 decimals, got \"%.40s\"",
                          csv->columns[column].name, (long long)maximum, text);
     *out_milli = value;

@@ -14,14 +14,19 @@ static int64_t round_up_interval(int64_t ms)
     return (ms / 604800000 + 1) * 604800000;
 }
 
+// When the trace would end if no job waited, but no more than a quarter of its arrivals' time behind the last one.
 static int64_t find_horizon(const struct trace *trace)
 {
+    const int64_t arrivals_ms = trace->last_ms - trace->first_ms;
     int64_t horizon = trace->last_ms + 1000;
     for (size_t i = 0; i < trace->arrival_count && !trace->is_drawn; i++) {
         const struct trace_job *job = &trace->jobs[trace->arrivals[i]];
         if (job->submit_ms + job->duration_ms > horizon)
             horizon = job->submit_ms + job->duration_ms;
     }
+    const int64_t tail_ms = horizon - trace->last_ms;
+    if (arrivals_ms > 0 && !trace->is_drawn && tail_ms > arrivals_ms / 4 && arrivals_ms / 4 >= 1000)
+        return trace->last_ms + arrivals_ms / 4;
     return horizon;
 }
 

@@ -1,8 +1,8 @@
 // What is measured while a trace is replayed: sums over time, exact, of what was allocated, useless and waited for.
 //
 // The window is the time from the first arrival to the last one (or to --until): outside it a cluster fills or
-// empties, which says nothing of a policy. Where all jobs arrive at once it ends with the replay's horizon: the time
-// at which the trace would be over if no job waited.
+// empties, which says nothing of a policy. Where all jobs arrive at once it ends with the horizon. The horizon is where
+// time series end: when the trace would be over if no job waited, at most a quarter of the window behind it.
 #pragma once
 #include "scheduler/snapshot.h"
 

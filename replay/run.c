@@ -23,7 +23,8 @@ struct engine {
     struct cluster cluster;
     struct events events;
     struct usage usage;
-    struct arena arena; // of a cycle
+    struct arena arena;      // of a cycle
+    uint64_t *last_eviction; // by job: the cycle
     size_t next_arrival;
     size_t next_unseen; // the first arrival that no cycle has looked at
     int64_t wake_ms;    // when the last plan may change with the clock alone
@@ -91,12 +92,13 @@ static void note_eviction(struct engine *engine, uint32_t index)
 // Whose jobs were evicted for whom, each job once a plan.
 static void count_evictions(struct engine *engine, const struct plan *plan)
 {
-    uint32_t last = SNAPSHOT_NONE;
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
-        if (decision->verb != PLAN_EVICT || decision->workload == last)
-            continue;
-        last = decision->workload;
+        const uint32_t evicted = engine->cluster.jobs[decision->workload];
+        if (decision->verb != PLAN_EVICT || engine->run->jobs[evicted].started_ms == RUN_TIME_NONE ||
+            engine->last_eviction[evicted] == engine->run->cycles)
+            continue; // what was bound in this very cycle never ran
+        engine->last_eviction[evicted] = engine->run->cycles;
         engine->run->evictions[decision->action]++;
         engine->run->moves += decision->moved;
         if (decision->beneficiary != SNAPSHOT_NONE) {
@@ -264,6 +266,7 @@ int run_policy(const struct trace *trace, const struct nodes *nodes, const struc
     struct engine engine = {
         .trace = trace, .policy = policy, .options = options, .run = out_run, .wake_ms = EVENTS_NEVER};
     init_run(out_run, trace, policy, &base, arena);
+    engine.last_eviction = arena_array(arena, trace->job_count, sizeof *engine.last_eviction);
     measure_init(&out_run->measure, trace, nodes->gpu_milli, options->until_ms, arena);
     cluster_init(&engine.cluster, &base, trace, policy, arena);
     usage_init(&engine.usage, trace, policy->usage_half_life_ms, nodes, out_run->measure.now_ms, arena);

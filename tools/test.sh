@@ -39,7 +39,7 @@ quick)
     stage "unit tests" unit build -LE long
     stage "house rules" python_tests build tests/house
     stage "dashboard units" node_units
-    stage "simulate and the rules of scheduling" python_tests build tests/cli/test_simulate.py tests/scheduler
+    stage "simulate and the rules of scheduling" python_tests build tests/cli/test_simulate.py tests/scheduler tests/replay
     ;;
 all | long)
     stage "build" tools/build.sh build
@@ -47,7 +47,7 @@ all | long)
     stage "unit tests, conformance and fuzz corpora" unit build-asan -LE long
     stage "house rules" python_tests build tests/house
     stage "API" python_tests build-asan tests/api
-    stage "command line and the rules of scheduling" python_tests build-asan tests/cli tests/scheduler
+    stage "command line and the rules of scheduling" python_tests build-asan tests/cli tests/scheduler tests/replay
     stage "walk-throughs and faults" python_tests build-asan tests/e2e
     stage "the local backend" python_tests build-asan tests/local
     stage "build with ThreadSanitizer" tools/build.sh build-tsan thread

@@ -1,0 +1,353 @@
+"""prorata replay TRACE: small traces by hand with exact results, bad input, and a slice of a real one, checked apart."""
+import base64
+import csv
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PRORATA = os.environ.get("PRORATA", str(ROOT / "build/prorata"))
+SLICE = ROOT / "tests/replay/philly_slice.csv"
+HEAD = "id,submit_s,duration_s,project,gpus_per_pod\n"
+
+
+def replay(*args):
+    return subprocess.run([PRORATA, "replay", *map(str, args)], capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a trace given as text; the rows of jobs.csv by job, without the policy."""
+
+    def run_trace(trace, nodes, *args, policy=None):
+        path = tmp_path / "trace.csv"
+        path.write_text(trace)
+        if policy is not None:
+            (tmp_path / "p.yaml").write_text(policy)
+            args = (*args, "--policy", tmp_path / "p.yaml")
+        if "\n" in nodes:
+            (tmp_path / "nodes.csv").write_text(nodes)
+            nodes = tmp_path / "nodes.csv"
+        result = replay(path, "--nodes", nodes, "--out", tmp_path / "out", *args)
+        assert result.returncode == 0, result.stderr
+        rows = list(csv.DictReader((tmp_path / "out/jobs.csv").open()))
+        return {r["job"]: (r["first_start_s"], r["end_s"], int(r["evictions"]), r["lost_s"]) for r in rows}
+
+    return run_trace
+
+
+BORROWED = HEAD + "a1,0,100,a,1\na2,0,100,a,1\nb1,10,50,b,1\n"
+
+
+# name, trace, nodes, policy, {job: (first start, end, evictions, lost)}
+CASES = [
+    ("who is alone starts at once", HEAD + "a1,5,10,a,2\n", "1x2", None, {"a1": ("5", "15", 0, "0")}),
+    ("who does not fit waits for who ends", HEAD + "a1,0,10,a,2\na2,1,10,a,2\n", "1x2", None,
+     {"a1": ("0", "10", 0, "0"), "a2": ("10", "20", 0, "0")}),
+    ("parts of a second count", HEAD + "a1,0.5,1.25,a,2\na2,1,0.001,a,2\n", "1x2", None,
+     {"a1": ("0.5", "1.75", 0, "0"), "a2": ("1.75", "1.751", 0, "0")}),
+    ("a job that takes no time", HEAD + "a1,0,0,a,1\n", "1x1", None, {"a1": ("0", "0", 0, "0")}),
+    ("the owner takes back what was lent, and the borrower starts over", BORROWED, "1x2", "quota: equal\n",
+     {"a1": ("0", "100", 0, "0"), "a2": ("0", "160", 1, "10"), "b1": ("10", "60", 0, "0")}),
+    ("the borrower goes on where it was", BORROWED, "1x2", "quota: equal\nprogress: kept\n",
+     {"a1": ("0", "100", 0, "0"), "a2": ("0", "150", 1, "0"), "b1": ("10", "60", 0, "0")}),
+    ("a minimum run time ends without any event", BORROWED, "1x2",
+     "quota: equal\nnodePool: {reclaimMinRuntimeSeconds: 30}\n",
+     {"a1": ("0", "100", 0, "0"), "a2": ("0", "180", 1, "30"), "b1": ("30", "80", 0, "0")}),
+    ("without quotas nobody gives way", BORROWED, "1x2", "quota: unlimited\n",
+     {"a1": ("0", "100", 0, "0"), "a2": ("0", "100", 0, "0"), "b1": ("100", "150", 0, "0")}),
+    ("one project for all: by age", BORROWED, "1x2", "projects: one\nquota: unlimited\n",
+     {"a1": ("0", "100", 0, "0"), "a2": ("0", "100", 0, "0"), "b1": ("100", "150", 0, "0")}),
+    ("without reclaim nobody gives way", BORROWED, "1x2", "quota: equal\nactions: [allocate]\n",
+     {"a1": ("0", "100", 0, "0"), "a2": ("0", "100", 0, "0"), "b1": ("100", "150", 0, "0")}),
+    ("cycles at whole periods", HEAD + "a1,1,10,a,1\na2,2,10,a,1\n", "1x1", "periodSeconds: 5\n",
+     {"a1": ("5", "15", 0, "0"), "a2": ("15", "25", 0, "0")}),
+    ("a gang starts whole or not at all",
+     "id,submit_s,duration_s,project,pods,gpus_per_pod\nl1,0,10,a,1,8\ng1,1,10,a,2,8\n", "2x8", None,
+     {"l1": ("0", "10", 0, "0"), "g1": ("10", "20", 0, "0")}),
+    ("two halves share a device, a third half waits",
+     "id,submit_s,duration_s,project,gpus_per_pod,gpu_milli\nh1,0,10,a,1,500\nh2,0,20,a,1,500\nh3,0,10,a,1,500\n", "1x1",
+     None, {"h1": ("0", "10", 0, "0"), "h2": ("0", "20", 0, "0"), "h3": ("10", "20", 0, "0")}),
+    ("a job waits for the model that it names",
+     "id,submit_s,duration_s,project,gpus_per_pod,gpu_models\nm1,0,10,a,1,H100\nm2,0,10,a,1,A100|H100\nm3,0,5,a,1,H100\n",
+     "node,gpu_model,gpus,cpu_milli,mem_mib\nn1,A100,1,1000,1000\nn2,H100,1,1000,1000\n", None,
+     {"m1": ("0", "10", 0, "0"), "m2": ("0", "10", 0, "0"), "m3": ("10", "15", 0, "0")}),
+    ("CPU binds too",
+     "id,submit_s,duration_s,project,gpus_per_pod,cpu_milli\nc1,0,10,a,1,600\nc2,0,10,a,1,600\n",
+     "node,gpus,cpu_milli,mem_mib\nn1,2,1000,1000\n", None, {"c1": ("0", "10", 0, "0"), "c2": ("10", "20", 0, "0")}),
+    ("higher priority first, and it preempts",
+     "id,submit_s,duration_s,project,gpus_per_pod,priority\np1,0,10,a,1,low\np2,5,10,a,1,medium\n", "1x1", None,
+     {"p1": ("0", "25", 1, "5"), "p2": ("5", "15", 0, "0")}),
+    ("what is larger than the cluster never starts", HEAD + "x1,0,10,a,9\nx2,0,10,a,8\n", "1x8", None,
+     {"x1": ("", "", 0, "0"), "x2": ("0", "10", 0, "0")}),
+    ("quotes and CRLF", 'id,submit_s,duration_s,project,gpus_per_pod\r\n"a,""1""",0,10,"team a",1\r\n', "1x1", None,
+     {'a,"1"': ("0", "10", 0, "0")}),
+]
+
+
+@pytest.mark.parametrize("name,trace,nodes,policy,want", CASES, ids=[c[0] for c in CASES])
+def test_jobs_start_and_end(run, name, trace, nodes, policy, want):
+    assert run(trace, nodes, policy=policy) == want
+
+
+def test_until_stops_there(run):
+    jobs = run(HEAD + "a1,0,100,a,1\na2,20,5,a,1\na3,40,5,a,1\n", "1x2", "--until", "30")
+    assert jobs == {"a1": ("0", "", 0, "0"), "a2": ("20", "25", 0, "0")}
+
+
+def test_summary_of_a_small_trace(run, tmp_path):
+    run(BORROWED, "1x2", policy="name: fair\nquota: equal\n")
+    (row,) = csv.DictReader((tmp_path / "out/summary.csv").open())
+    # The window is 0 to 10 s: both devices are held all the time, and a2's ten seconds are thrown away.
+    assert (row["policy"], row["allocated"], row["utilised"]) == ("fair", "1.000000", "0.500000")
+    assert (row["evictions"], row["reclaimed"], row["lost_gpu_s"], row["finished"]) == ("1", "1", "10", "3")
+    projects = {r["project"]: r for r in csv.DictReader((tmp_path / "out/projects.csv").open())}
+    assert (projects["a"]["quota_gpus"], projects["a"]["evicted"], projects["b"]["caused"]) == ("1", "1", "1")
+
+
+def test_waits_and_stranded(run, tmp_path):
+    # Two nodes of 2: one device of each is held, so a job for 2 waits though 2 are free.
+    trace = "id,submit_s,duration_s,project,gpus_per_pod,cpu_milli\na1,0,100,a,1,1000\na2,0,100,a,1,1000\na3,50,10,a,2,0\na4,100,1,a,1,0\n"
+    nodes = "node,gpus,cpu_milli,mem_mib\nn1,2,1000,1000\nn2,2,1000,1000\n"
+    jobs = run(trace, nodes, policy="actions: [allocate]\n")
+    assert jobs["a3"][0] == "100"
+    (row,) = csv.DictReader((tmp_path / "out/summary.csv").open())
+    assert (row["allocated"], row["stranded"]) == ("0.500000", "0.250000")
+    assert (row["wait_p50_s"], row["wait_p90_s"], row["wait_longest_s"], row["wait_mean_s"]) == ("0", "50", "50", "12.5")
+
+
+def test_fragmentation_is_as_the_paper_defines_it(run, tmp_path):
+    # Of 2 pods one asks for 0.6 of a device. With it there, 0.4 is of no use to either; the empty device to none of them.
+    run("id,submit_s,duration_s,project,gpus_per_pod,gpu_milli\na1,0,10,a,1,600\na2,5,10,a,1,600\n", "1x2",
+        policy="nodePool: {placementStrategy: {gpu: spread}}\n")
+    rows = list(csv.DictReader((tmp_path / "out/series.csv").open()))
+    assert [(r["from_s"], r["fragmented_gpus"]) for r in rows if r["from_s"] in ("0", "6")] == [("0", "0.4"), ("6", "0.8")]
+
+
+def test_quota_files(run, tmp_path):
+    (tmp_path / "q.csv").write_text("kind,name,gpus,limit,weight,rank\nproject,a,2,,,\nproject,b,0,unlimited,1,100\n")
+    (tmp_path / "q.yaml").write_text("projects:\n- name: a\n  resources: [{gpu: {deserved: 2}}]\n")
+    for name in ("q.csv", "q.yaml"):
+        assert run(BORROWED, "1x2", "--quota", tmp_path / name)["b1"][0] == "100"
+
+
+BAD_TRACES = [
+    ("no such file", None, "No such file"),
+    ("empty", "", ":1:1: the file is empty"),
+    ("no jobs", HEAD, ":1:1: no jobs"),
+    ("a column is missing", "id,submit_s,duration_s,project\na,0,1,p\n", ':1:1: the column "gpus_per_pod" is missing'),
+    ("an unknown column", "id,colour\n", ':1:4: no column is called "colour"'),
+    ("a column twice", "id,id\n", ':1:4: a second column "id"'),
+    ("too few values", HEAD + "a,0,1,p\n", ":2:7: 4 values, but there are 5 columns"),
+    ("too many values", HEAD + "a,0,1,p,1,1\n", ":2:11: 6 values, but there are 5 columns"),
+    ("no id", HEAD + ",0,1,p,1\n", ":2:1: id: empty"),
+    ("an id twice", HEAD + "a,0,1,p,1\nb,0,1,p,1\na,0,1,p,1\n", ":4:1: id: a stands in line 2 already"),
+    ("a time that is none", HEAD + "a,soon,1,p,1\n", ':2:3: submit_s: a number from 0 to 10000000000 with at most 3 decimals, got "soon"'),
+    ("a negative time", HEAD + "a,-1,1,p,1\n", ":2:3: submit_s: a number from 0"),
+    ("a time too fine", HEAD + "a,0.0001,1,p,1\n", ":2:3: submit_s: a number from 0"),
+    ("a time too large", HEAD + "a,99999999999,1,p,1\n", ":2:3: submit_s: a number from 0"),
+    ("no duration", HEAD + "a,0,,p,1\n", ":2:5: duration_s: empty"),
+    ("no project", HEAD + "a,0,1,,1\n", ":2:7: project: empty"),
+    ("GPUs that are none", HEAD + "a,0,1,p,one\n", ':2:9: gpus_per_pod: a whole number from 0 to 1024, got "one"'),
+    ("too many GPUs", HEAD + "a,0,1,p,1025\n", ":2:9: gpus_per_pod: a whole number from 0 to 1024"),
+    ("half a GPU as devices", HEAD + "a,0,1,p,0.5\n", ":2:9: gpus_per_pod: a whole number"),
+    ("a part that is too fine", HEAD.replace("\n", ",gpu_milli\n") + "a,0,1,p,1,455\n", ":2:11: gpu_milli: 10 to 1000 in steps of 10"),
+    ("no pods", HEAD.replace("\n", ",pods\n") + "a,0,1,p,1,0\n", ":2:11: pods: a whole number from 1 to 10000"),
+    ("a priority that is none", HEAD.replace("\n", ",priority\n") + "a,0,1,p,1,urgent\n", ":2:11: priority: a name like low"),
+    ("preemptible or what", HEAD.replace("\n", ",preemptible\n") + "a,0,1,p,1,maybe\n", ':2:11: preemptible: 0 or 1, got "maybe"'),
+    ("models with a gap", HEAD.replace("\n", ",gpu_models\n") + "a,0,1,p,1,A||B\n", ":2:11: gpu_models: names with | between them"),
+    ("a project in two departments", HEAD.replace("\n", ",department\n") + "a,0,1,p,1,x\nb,0,1,p,1,y\n",
+     ":3:11: project p is in department x in line 2"),
+    ("a quote that is not closed", HEAD + 'a,0,1,"p,1\n', ":2:7: a quote that is not closed"),
+    ("text behind a quote", HEAD + '"a"b,0,1,p,1\n', ":2:4: text behind the closing quote"),
+    ("the line counts quoted line ends", HEAD + '"a",0,1,"p\nq",1\n', ":2:9: project: a control character"),
+    ("a zero byte", HEAD + "a\0b,0,1,p,1\n", ":2:1: a zero byte"),
+]
+
+
+@pytest.mark.parametrize("name,trace,want", BAD_TRACES, ids=[c[0] for c in BAD_TRACES])
+def test_bad_traces_are_refused_with_their_place(tmp_path, name, trace, want):
+    path = tmp_path / "trace.csv"
+    if trace is not None:
+        path.write_text(trace)
+    result = replay(path, "--nodes", "1x1")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"prorata replay: {path}") and want in result.stderr, result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+BAD_OPTIONS = [
+    ("no trace", [], "one TRACE is needed"),
+    ("no nodes", ["T"], "--nodes is needed"),
+    ("nodes that are none", ["T", "--nodes", "0x8"], "--nodes: COUNTxGPUS"),
+    ("a nodes file that is not there", ["T", "--nodes", "missing.csv"], "missing.csv: No such file"),
+    ("an unknown option", ["T", "--frobnicate"], "unknown option"),
+    ("a value is missing", ["T", "--nodes"], "needs a value"),
+    ("a time that is none", ["T", "--nodes", "1x1", "--until", "later"], "--until: later: not a duration"),
+    ("until before the first job", ["T2", "--nodes", "1x1", "--until", "1"], "the first job arrives after it"),
+    ("until and demand", ["T", "--nodes", "1x1", "--until", "1", "--demand", "10"], "only one of them"),
+    ("a demand that is none", ["T", "--nodes", "1x1", "--demand", "much"], "--demand: a whole number"),
+]
+
+
+@pytest.mark.parametrize("name,args,want", BAD_OPTIONS, ids=[c[0] for c in BAD_OPTIONS])
+def test_bad_options(tmp_path, name, args, want):
+    (tmp_path / "t.csv").write_text(HEAD + "a,0,1,p,1\n")
+    (tmp_path / "t2.csv").write_text(HEAD + "a,100,1,p,1\n")
+    args = [{"T": tmp_path / "t.csv", "T2": tmp_path / "t2.csv"}.get(a, a) for a in args]
+    result = replay(*args)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert want in result.stderr
+
+
+BAD_POLICIES = [
+    ("an unknown key", "colour: red\n", "colour: unknown key"),
+    ("an unknown setting", "settings: {speed: 1}\n", "settings.speed: unknown key"),
+    ("an unknown action", "actions: [dance]\n", "actions[0]:"),
+    ("an unknown strategy", "nodePool: {placementStrategy: {gpu: best}}\n", "nodePool.placementStrategy.gpu:"),
+    ("an unknown word", "progress: doubled\n", "progress: lost or kept, got doubled"),
+    ("a quota file that is not there", "quota: file\n", "there is no --quota file"),
+    ("a period that is none", "periodSeconds: often\n", "periodSeconds: a number of seconds"),
+    ("not an object", "- 1\n", "an object"),
+]
+
+
+@pytest.mark.parametrize("name,policy,want", BAD_POLICIES, ids=[c[0] for c in BAD_POLICIES])
+def test_bad_policies(tmp_path, name, policy, want):
+    (tmp_path / "t.csv").write_text(HEAD + "a,0,1,p,1\n")
+    (tmp_path / "p.yaml").write_text(policy)
+    result = replay(tmp_path / "t.csv", "--nodes", "1x1", "--policy", tmp_path / "p.yaml", "--out", tmp_path / "out")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert want in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name,text,want", [
+    ("q.csv", "kind,name,gpus\nteam,a,1\n", ":2:1: kind: project or department"),
+    ("q.csv", "kind,name,gpus\nproject,z,1\n", 'projects[0].name: no project "z" in the trace'),
+    ("q.csv", "kind,name,gpus\nproject,p,1\nproject,p,1\n", 'projects[1].name: "p" stands there twice'),
+    ("q.yaml", "projects: [{name: p, resources: [{gpu: {deserved: -1}}]}]\n", "projects[0].resources[0].gpu.deserved"),
+    ("q.yaml", "teams: []\n", "not teams"),
+])
+def test_bad_quotas(tmp_path, name, text, want):
+    (tmp_path / "t.csv").write_text(HEAD + "a,0,1,p,1\n")
+    (tmp_path / name).write_text(text)
+    result = replay(tmp_path / "t.csv", "--nodes", "1x1", "--quota", tmp_path / name)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert want in result.stderr
+
+
+def read_out(folder):
+    return {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
+
+
+@pytest.fixture(scope="module")
+def slice_out(tmp_path_factory):
+    """A busy slice of a real trace on a cluster that is too small for it, under three policies."""
+    folder = tmp_path_factory.mktemp("slice")
+    policies = []
+    for name, text in (("fair", ""), ("spread", "nodePool: {placementStrategy: {gpu: spread}}\n"),
+                       ("queue", "projects: one\nquota: unlimited\nprogress: kept\n")):
+        (folder / f"{name}.yaml").write_text(f"name: {name}\n{text}settings: {{scenariosPerWorkload: 8, scenariosPerAction: 32}}\n")
+        policies += ["--policy", folder / f"{name}.yaml"]
+    result = replay(SLICE, "--nodes", "30x8", *policies, "--out", folder / "out")
+    assert result.returncode == 0, result.stderr
+    return folder, policies, result.stdout
+
+
+def test_the_same_input_gives_the_same_bytes(slice_out):
+    folder, policies, printed = slice_out
+    again = replay(SLICE, "--nodes", "30x8", *policies, "--out", folder / "again")
+    assert again.stdout == printed
+    assert read_out(folder / "again") == read_out(folder / "out")
+
+
+def test_every_decision_is_lawful(slice_out):
+    """Decisions and ends of jobs, gone through apart: no device twice, gangs whole, evictions of what runs."""
+    folder, _, _ = slice_out
+    trace = {r["id"]: r for r in csv.DictReader(SLICE.open())}
+    jobs = {(r["policy"], r["job"]): r for r in csv.DictReader((folder / "out/jobs.csv").open())}
+    held, due = {}, {}
+    evictions = 0
+    for row in csv.DictReader((folder / "out/decisions.csv").open()):
+        policy, now = row["policy"], float(row["time_s"])
+        for key, (ends, job) in list(due.items()):
+            if key[0] == policy and ends <= now:
+                for place in [p for p, owner in held.items() if p[0] == policy and owner[0] == job]:
+                    del held[place]
+                del due[key]
+        key = (policy, row["pod"])
+        if row["verb"] == "bind":
+            end = jobs[policy, row["job"]]["end_s"]
+            assert len(row["gpus"].split()) == int(trace[row["job"]]["gpus_per_pod"])
+            for gpu in row["gpus"].split():
+                place = (policy, row["node"], gpu)
+                assert place not in held, f"{place} given to {row['pod']}, held by {held[place]}"
+                held[place] = (row["job"], row["pod"])
+            due[key] = (float(end) if end else float("inf"), row["job"])
+        elif row["verb"] == "evict" and key in due:
+            evictions += 1
+            del due[key]
+            for place in [p for p, owner in held.items() if p[0] == policy and owner[1] == row["pod"]]:
+                del held[place]
+            assert trace[row["job"]]["preemptible"] == "1"
+            assert row["for"] or row["action"] == "stalegangeviction"
+    assert evictions > 0
+    for (policy, name), job in jobs.items():
+        assert job["end_s"], f"{policy}: {name} never ended"
+        if job["evictions"] == "0":
+            assert float(job["end_s"]) == float(job["first_start_s"]) + float(trace[name]["duration_s"])
+
+
+def test_the_page_needs_nothing_else(slice_out):
+    page = (slice_out[0] / "out/report.html").read_text()
+    style = re.search(r"<style>(.*?)</style>", page, re.S)[1]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in page and "default-src 'none'" in page
+    assert not re.search(r"<script|https?://|\sstyle=|url\(|\son\w+=", page)
+
+
+def test_names_are_escaped_on_the_page(run, tmp_path):
+    run(HEAD + 'a,0,1,"<b>&""x""",1\n', "1x1", policy='name: "<i>"\n')
+    page = (tmp_path / "out/report.html").read_text()
+    assert "&lt;b&gt;&amp;&quot;x&quot;" in page and "&lt;i&gt;" in page
+    assert "<b>&\"" not in page and "<i>" not in page
+
+
+def test_demand_is_drawn_by_its_seed(tmp_path):
+    def draw(seed, folder):
+        result = replay(SLICE, "--nodes", "4x8", "--demand", 130, "--seed", seed, "--out", tmp_path / folder)
+        assert result.returncode == 0, result.stderr
+        return list(csv.DictReader((tmp_path / folder / "jobs.csv").open()))
+
+    first = draw(1, "one")
+    assert first == draw(1, "again") and first != draw(2, "other")
+    gpus = [float(r["gpus"]) for r in first]
+    assert sum(gpus) >= 32 * 1.3 > sum(gpus[:-1])
+    assert [r["submit_s"] for r in first] == [str(i) for i in range(len(first))]
+    assert not any(r["end_s"] for r in first)
+
+
+def test_batches_place_as_one_by_one(run, tmp_path):
+    """One project of one priority is served by age: cycles every 100 s leave the same as one for each arrival."""
+    for strategy in ("binpack", "spread"):
+        ends = []
+        for period in (0, 100):
+            (tmp_path / "p.yaml").write_text(f"actions: [allocate]\nprojects: one\nquota: unlimited\npriority: same\nperiodSeconds: {period}\n"
+                                             f"nodePool: {{placementStrategy: {{gpu: {strategy}}}}}\n")
+            result = replay(SLICE, "--nodes", "8x8", "--demand", 130, "--policy", tmp_path / "p.yaml", "--out", tmp_path / str(period))
+            assert result.returncode == 0, result.stderr
+            rows = csv.DictReader((tmp_path / str(period) / "decisions.csv").open())
+            ends.append([(r["pod"], r["node"], r["gpus"]) for r in rows])
+        assert ends[0] == ends[1]
+
+
+def test_no_output_folder_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "t.csv").write_text(HEAD + "a,0,1,p,1\n")
+    result = replay(tmp_path / "t.csv", "--nodes", "1x1", "--out", tmp_path / "file")
+    assert result.returncode == 1 and "file" in result.stderr
