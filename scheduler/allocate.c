@@ -4,6 +4,7 @@
 #include "scheduler/explain.h"
 #include "scheduler/queue_log.h"
 #include "scheduler/queue_walk.h"
+#include "scheduler/reservation.h"
 #include "scheduler/statement.h"
 #include "scheduler/topology.h"
 #include "scheduler/unit.h"
@@ -156,12 +157,16 @@ static bool try_workload(struct cycle *cycle, struct pool *pool, struct workload
     const struct node_set set = pool_nodes(pool);
     struct attempt attempt = {.wants_nodes = !cycle->is_silent};
     cycle->counts[ACTION_ALLOCATE].workloads_tried++;
-    if (!allocate_workload(cycle, pool, workload, &set, false, &attempt)) {
+    reservation_hold(cycle, pool, workload);
+    const bool fits = allocate_workload(cycle, pool, workload, &set, false, &attempt);
+    if (fits)
+        allocate_commit(cycle, pool, workload);
+    else
         explain_refused(cycle, pool, workload, &attempt);
-        return false;
-    }
-    allocate_commit(cycle, pool, workload);
-    return true;
+    if (!fits)
+        reservation_explain(cycle, pool, workload);
+    reservation_release(cycle, pool);
+    return fits;
 }
 
 void allocate_run(struct cycle *cycle, struct pool *pool)
@@ -170,6 +175,7 @@ void allocate_run(struct cycle *cycle, struct pool *pool)
     const size_t count = allocate_candidates(pool, candidates);
     if (count == 0)
         return;
+    reservation_make(cycle, pool, candidates, count);
     struct walk walk;
     walk_open(&walk, cycle, pool, WALK_SERVE, candidates, count, cycle->snapshot->settings.depth[ACTION_ALLOCATE],
               cycle->scratch);

@@ -11,6 +11,7 @@ struct arena;
 struct error;
 struct undo_log;
 struct journal;
+struct reservation;
 
 enum dimension {
     DIMENSION_CPU,
@@ -151,6 +152,7 @@ struct pool {
     size_t waiting_count;
     struct workload **holders; // workloads whose home it is, by name; some may hold nothing any more
     size_t holder_count;
+    struct reservation *reservation; // for the largest gang that waits; NULL: none
 };
 
 struct workload {

@@ -4,6 +4,7 @@
 #include "scheduler/explain.h"
 #include "scheduler/journal.h"
 #include "scheduler/prospects.h"
+#include "scheduler/reservation.h"
 #include "scheduler/unit.h"
 
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static void keep(struct round *round, struct search *search)
 static const struct tried *failed_alike(const struct round *round, const struct workload *workload)
 {
     const struct tried *before = &round->tried[workload->spec->project];
-    if (round->cycle->is_plain || !before->workload || !before->failed ||
+    if (round->cycle->is_plain || round->pool->reservation || !before->workload || !before->failed ||
         before->decision_count != round->cycle->journal->count ||
         !prospects_are_alike(round->cycle, before->workload, workload))
         return NULL;
@@ -177,7 +178,10 @@ static bool try_one(struct round *round, struct workload *workload)
     bool found = false;
     if (!is_hopeless(round, workload, requested, &search.candidate_count)) {
         search.candidate_count = list_candidates(round, workload, requested);
+        if (cycle->action == ACTION_CONSOLIDATION)
+            reservation_hold(cycle, round->pool, workload);
         found = search_run(&search);
+        reservation_release(cycle, round->pool);
     }
     const bool was_cut = search.was_cut;
     *tried = (struct tried){workload, !found && !was_cut, cycle->journal->count, search.candidate_count};

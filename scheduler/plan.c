@@ -21,6 +21,8 @@ static const char *const EXPLANATION_NAMES[EXPLANATION_CODE_COUNT] = {
     [EXPLANATION_LOST_A_POD] = "LostAPod",
     [EXPLANATION_WAITING_FOR_RELEASE] = "WaitingForRelease",
     [EXPLANATION_SEARCH_CUT] = "SearchCut",
+    [EXPLANATION_HELD_FOR_RESERVATION] = "HeldForReservation",
+    [EXPLANATION_HAS_RESERVATION] = "HasReservation",
 };
 
 static const char *const EVICTION_RULE_NAMES[EVICTION_RULE_COUNT] = {
@@ -79,7 +81,8 @@ bool explanation_is_cause(enum explanation_code code)
 {
     return code == EXPLANATION_OVER_FAIR_SHARE || code == EXPLANATION_NOTHING_TO_RECLAIM ||
            code == EXPLANATION_NOTHING_TO_PREEMPT || code == EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED ||
-           code == EXPLANATION_LOST_A_POD || code == EXPLANATION_WAITING_FOR_RELEASE || code == EXPLANATION_SEARCH_CUT;
+           code == EXPLANATION_LOST_A_POD || code == EXPLANATION_WAITING_FOR_RELEASE || code == EXPLANATION_SEARCH_CUT ||
+           code == EXPLANATION_HELD_FOR_RESERVATION;
 }
 
 const char *queue_kind_name(enum queue_kind kind)

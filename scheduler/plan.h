@@ -105,6 +105,8 @@ enum explanation_code {
     EXPLANATION_LOST_A_POD,          // lost a pod by a decision of this cycle: gets nothing more in it
     EXPLANATION_WAITING_FOR_RELEASE, // has a promise: its place is still being released
     EXPLANATION_SEARCH_CUT,          // the search for victims was cut by its budget
+    EXPLANATION_HELD_FOR_RESERVATION, // there is room, but it is reserved for a gang
+    EXPLANATION_HAS_RESERVATION,     // is the gang for which room is reserved
     EXPLANATION_CODE_COUNT
 };
 

@@ -61,6 +61,7 @@ struct snapshot_node_pool {
     enum placement_strategy cpu_placement;
     int64_t preempt_min_run_time_ms; // the default where no queue says otherwise; >= 0
     int64_t reclaim_min_run_time_ms;
+    bool reserves;              // keeps room for the largest gang that waits
     int64_t fair_share_k_micro; // kValue of time-based fair share in millionths; 0: plain weights
 };
 
@@ -211,6 +212,7 @@ struct snapshot_workload {
     int64_t staleness_grace_ms;     // SNAPSHOT_TIME_NONE: the setting's
     int64_t stale_ms;               // how long it has been stale already; SNAPSHOT_TIME_NONE: it was not
     int64_t preemption_delay_ms;    // 0: none
+    int64_t max_run_ms;             // it ends by itself so long after its start; 0: not known
     int64_t last_eviction_ms;       // SNAPSHOT_TIME_NONE: never
     uint32_t displaced_count; // how often in a row it lost a place or a promise by a decision, and was not left alone for
     int64_t displaced_ms;     // an hour in between; and when last, where the count is not 0

@@ -202,6 +202,7 @@ static const struct field WORKLOAD_FIELDS[] = {
     WORKLOAD("minSubGroups", min_sub_groups, read_count, FIELD_NULL),
     WORKLOAD("stalenessGraceSeconds", staleness_grace_ms, read_grace, FIELD_NULL),
     WORKLOAD("preemptionDelaySeconds", preemption_delay_ms, read_seconds, FIELD_NULL),
+    WORKLOAD("maxRunSeconds", max_run_ms, read_seconds, FIELD_NULL),
     WORKLOAD("lastEvictionAt", last_eviction_ms, read_time, FIELD_NULL),
     WORKLOAD("displacedTimes", displaced_count, read_count, FIELD_NULL),
     WORKLOAD("lastDisplacedAt", displaced_ms, read_time, FIELD_NULL),

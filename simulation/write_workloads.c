@@ -217,6 +217,8 @@ static void write_past(struct json_writer *json, const struct snapshot_workload 
         json_milli(json, "staleSeconds", workload->stale_ms);
     if (workload->preemption_delay_ms > 0)
         json_milli(json, "preemptionDelaySeconds", workload->preemption_delay_ms);
+    if (workload->max_run_ms > 0)
+        json_milli(json, "maxRunSeconds", workload->max_run_ms);
     if (workload->last_eviction_ms != SNAPSHOT_TIME_NONE)
         write_time(json, "lastEvictionAt", workload->last_eviction_ms);
     if (workload->displaced_count > 0) {

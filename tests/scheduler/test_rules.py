@@ -61,6 +61,7 @@ def rack(name, gpus, rack_name, **more):
     return node(name, gpus, labels={"host": name, "rack": rack_name}, **more)
 
 
+RESERVE = [{"name": "default", "reservation": True}]
 FRAGMENTATION = [{"name": "default", "placementStrategy": {"gpu": "fragmentation", "cpu": "fragmentation"}}]
 
 
@@ -149,6 +150,62 @@ FIRST_CYCLE = [
         [work("r", "a", on="n0", pod={"gpuPortion": 0.2, "gpuGroups": ["0"], "gpuIndices": [0]}),
          work("w", "a", pod={"gpuPortion": 0.6}), work("x", "a", age=1, pod={"gpuPortion": 0.6})]),
      {"w-0": ("Binding", "n0"), "x-0": ("Pending", None)}),
+    # reservation: r runs on two of three nodes until half past twelve, w waits for all of n0 and n1
+    ("without a reservation a small one takes what a gang waits for", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1)]),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("a reservation keeps it", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Pending", None)}),
+    ("also from one that is older", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, age=1, pod={"gpuDevices": 2}), work("x", "a")], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Pending", None)}),
+    ("nodes that are not reserved are for all", cluster(
+        [node("n0", 2), node("n1", 2), node("n2", 1)], [project("a", 0)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n2")}),
+    ("and so is what the gang leaves of a node", cluster(
+        [node("n0", 2), node("n1", 3)], [project("a", 0)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n1")}),
+    ("who is gone before the gang can start fills the gap", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0", maxRunSeconds=9000), work("w", "a", pods=2, pod={"gpuDevices": 2}),
+         work("x", "a", age=1, maxRunSeconds=1800)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("a second too long", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0", maxRunSeconds=9000), work("w", "a", pods=2, pod={"gpuDevices": 2}),
+         work("x", "a", age=1, maxRunSeconds=1801)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Pending", None)}),
+    ("the largest gang has the reservation, not the first", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0"), work("v", "a", pod={"gpuDevices": 2}), work("q", "a", on="n1"),
+         work("w", "a", age=5, pods=2, pod={"gpuDevices": 2}), work("x", "a", age=9)], nodePools=RESERVE),
+     {"v-0": ("Pending", None), "w-0": ("Pending", None), "x-0": ("Pending", None)}),
+    ("a gang that could never start has none", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0"), work("w", "a", pods=3, pod={"gpuDevices": 2}), work("x", "a", age=1)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("nor one that its limit stops", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0, limit=3)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("who takes what it deserves is not held back for a gang beyond quota", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0), project("b", 1)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "b", age=1)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("nor a higher priority of the same project", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1, priority=60)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("the gang starts as soon as it can", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("x", "a"), work("w", "a", age=1, pods=2, pod={"gpuDevices": 2}, priority=60)], nodePools=RESERVE),
+     {"w-0": ("Binding", "n0"), "w-1": ("Binding", "n1"), "x-0": ("Pending", None)}),
     # 5.6: shared devices
     ("a part joins a device that is shared already", cluster(
         [node("n0", 2), node("n1", 1)], [project("a", 8)],
@@ -445,6 +502,15 @@ EXPLANATIONS = [
     ("preemption delay", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
                                  [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]),
      "PreemptionDelayNotElapsed", "86400 seconds"),
+    ("held back by a reservation", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0", maxRunSeconds=9000), work("v", "a", pods=2, pod={"gpuDevices": 2}), work("w", "a", age=1)],
+        nodePools=RESERVE),
+     "HeldForReservation", "There is room, but 4 GPUs on 2 nodes in default are reserved for v, the largest that waits, "
+     "which can start at 2026-01-01T12:30:00.000Z; this names no time by which it ends"),
+    ("has a reservation", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)], [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2})],
+        nodePools=RESERVE), "HasReservation", "4 GPUs on 2 nodes in default are reserved for it"),
     ("patience", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
                          [work("r", "b", on="n0"), work("w", "a", displacedTimes=5, lastDisplacedAt=NOW)]),
      "PreemptionDelayNotElapsed", "May displace nobody before 2026-01-01T12:02:00"),

@@ -275,6 +275,7 @@ struct snapshot *random_cluster(uint64_t seed, struct arena *arena)
     for (size_t p = 0; p < maker.snapshot->node_pool_count; p++) {
         if ((seed + p) % 5 == 0)
             maker.node_pools[p].gpu_placement = PLACEMENT_FRAGMENTATION;
+        maker.node_pools[p].reserves = (seed + p) % 7 == 0;
         if ((seed + p) % 10 == 0)
             maker.node_pools[p].cpu_placement = PLACEMENT_FRAGMENTATION;
     }
