@@ -8,7 +8,9 @@
 
 enum {
     QUESTIONS_MAXIMUM = 4, // at once
-    PLANS_TIME_US = 2000 * 1000 // that all cycles of one question may take, by the time that the latest one took
+    SCENARIOS = 1000,      // simulated for one workload: a longer search is cut, and the answer says so
+    FIX_SCENARIOS = 200,   // simulated for all changes that are tried
+    PLANS_TIME_US = 5000 * 1000 // that all cycles of one question may take, by the time that the latest one took
 };
 
 // What the plan decided, on a copy of the pods. Who was evicted still holds its place; who was promised one waits.
@@ -46,6 +48,8 @@ static void make_snapshot(struct present *present)
     const struct plan *plan = present->view->plan;
     present->snapshot = *old;
     present->snapshot.now_ms = reconciler_now(present->reconciler);
+    if (present->snapshot.settings.scenarios_per_workload > SCENARIOS)
+        present->snapshot.settings.scenarios_per_workload = SCENARIOS;
     int64_t passed_ms = present->snapshot.now_ms - old->now_ms;
     struct snapshot_workload *workloads = arena_array(&present->arena, old->workload_count, sizeof(*workloads));
     memcpy(workloads, old->workloads, old->workload_count * sizeof(*workloads));
@@ -107,7 +111,9 @@ int present_what_if(struct present *present, const struct submission *submission
                     const struct snapshot_workload **out_workload, struct what_if_answer **out_answer,
                     struct error *err)
 {
-    struct what_if_question question = {.wants_fixes = wants_fixes && !present->is_slow};
+    struct what_if_question question = {.wants_fixes = wants_fixes && !present->is_slow,
+                                        .fix_scenarios = FIX_SCENARIOS,
+                                        .before = present->view->plan};
     if (draft_workload(present, submission, &question, err) < 0)
         return -1;
     *out_workload = question.workload;
@@ -123,7 +129,8 @@ int present_what_if_again(struct present *present, int64_t workload_id, bool wan
         index++;
     if (index == present->snapshot.workload_count || !waits(present, index))
         return error_set(err, ERROR_CONFLICT, "workload: does not wait for the scheduler");
-    struct what_if_question question = {.existing = index, .wants_fixes = wants_fixes && !present->is_slow};
+    struct what_if_question question = {
+        .existing = index, .wants_fixes = wants_fixes && !present->is_slow, .fix_scenarios = FIX_SCENARIOS};
     *out_workload = &present->snapshot.workloads[index];
     return scheduler_what_if(&present->snapshot, &question, &present->arena, out_answer, err);
 }

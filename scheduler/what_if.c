@@ -29,6 +29,13 @@ static int plan(struct what_if_inquiry *inquiry, const struct snapshot *snapshot
     return 0;
 }
 
+static void bound_scenarios(const struct what_if_inquiry *inquiry, struct snapshot_settings *settings)
+{
+    const uint32_t left = inquiry->question->fix_scenarios - (uint32_t)inquiry->fix_scenarios;
+    settings->scenarios_per_workload = settings->scenarios_per_workload < left ? settings->scenarios_per_workload : left;
+    settings->scenarios_per_action = settings->scenarios_per_action < left ? settings->scenarios_per_action : left;
+}
+
 int what_if_try(struct what_if_inquiry *inquiry, const struct what_if_change *change, struct arena *arena,
                 struct what_if_trial *out_trial, struct error *err)
 {
@@ -37,7 +44,13 @@ int what_if_try(struct what_if_inquiry *inquiry, const struct what_if_change *ch
     if (what_if_apply(inquiry->snapshot, inquiry->question, change, arena, &copy, &out_trial->workload, err) < 0)
         return -1;
     out_trial->snapshot = copy;
-    return plan(inquiry, copy, arena, &out_trial->plan, err);
+    if (change && inquiry->question->fix_scenarios > 0)
+        bound_scenarios(inquiry, &copy->settings);
+    if (plan(inquiry, copy, arena, &out_trial->plan, err) < 0)
+        return -1;
+    for (size_t i = 0; change && i < ACTION_COUNT; i++)
+        inquiry->fix_scenarios += out_trial->plan->actions[i].scenarios_simulated;
+    return 0;
 }
 
 static const char *find_reason(const struct plan_workload *planned)
@@ -56,10 +69,10 @@ static int compare_queues(struct what_if_inquiry *inquiry, const struct what_if_
     const struct snapshot_workload *workload = &trial->snapshot->workloads[trial->workload];
     const size_t pools = inquiry->snapshot->node_pool_count;
     const struct snapshot *without = inquiry->snapshot;
-    const struct plan *before;
+    const struct plan *before = trial->is_new ? inquiry->question->before : NULL;
     if (!trial->is_new)
         without = what_if_without(inquiry->snapshot, trial->workload, &inquiry->scratch);
-    if (plan(inquiry, without, &inquiry->scratch, &before, err) < 0)
+    if (!before && plan(inquiry, without, &inquiry->scratch, &before, err) < 0)
         return -1;
     answer->queue_node_pool = answer->node_pool != SNAPSHOT_NONE ? answer->node_pool : workload->node_pools[0];
     answer->project = workload->project;

@@ -30,6 +30,11 @@ struct what_if_question {
     const struct snapshot_pod *pods;
     uint32_t existing; // where workload is NULL: index into snapshot.workloads
     bool wants_fixes;
+    // Scenarios that the trials of all changes together may simulate; 0: only the snapshot bounds them. A trial whose
+    // search is cut is no fix.
+    uint32_t fix_scenarios;
+    // The plan of the snapshot itself, where the caller has it and the question is new; NULL: it is planned.
+    const struct plan *before;
 };
 
 struct what_if_node {

@@ -41,11 +41,15 @@ static int try_change(struct what_if_inquiry *inquiry, struct what_if_change cha
                       struct error *err)
 {
     struct what_if_trial trial;
+    const uint32_t most_scenarios = inquiry->question->fix_scenarios;
     *out_tried = (struct tried){.fix = {.change = change}};
+    if (most_scenarios > 0 && inquiry->fix_scenarios >= most_scenarios)
+        return 0;
     const int rc = what_if_try(inquiry, &change, &inquiry->scratch, &trial, err);
     if (rc == 0) {
         const struct what_if_outcome outcome = what_if_read(&trial, &inquiry->scratch);
-        out_tried->starts = outcome.verdict != WHAT_IF_WAITS;
+        out_tried->starts =
+            outcome.verdict != WHAT_IF_WAITS && (most_scenarios == 0 || trial.plan->search_cut_count == 0);
         if (out_tried->starts) {
             out_tried->fix.verdict = outcome.verdict;
             out_tried->fix.effect = arena_strdup(inquiry->arena, outcome.sentence);
