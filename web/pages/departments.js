@@ -10,6 +10,7 @@ import { Button, LinkButton } from "../parts/button.js";
 import { confirm } from "../parts/dialog.js";
 import { Page, Primary } from "../parts/page.js";
 import { Pane, Split, closePane } from "../parts/pane.js";
+import { ReceiptsOf } from "../parts/receipts.js";
 import { Empty, Fault, Loaded, Loading } from "../parts/states.js";
 import { Swatch } from "../parts/status.js";
 import { Table, openHref, renewTables } from "../parts/table.js";
@@ -57,6 +58,7 @@ function Details({ id }) {
   const tabs = [
     { id: "share", label: "Share", view: () => html`<${Share} department=${d} projects=${projects} />` },
     { id: "workloads", label: "Workloads", view: () => html`<${WorkloadsOf} filter=${`departmentId==${d.id}`} list=${`departmentName==${d.name}`} />` },
+    { id: "receipts", label: "Gave way", view: () => html`<${ReceiptsOf} query=${{ departmentId: d.id }} none=${`Nothing was taken from projects of ${d.name}.`} />` },
     { id: "time", label: "Over time", view: () => html`<${OverTime} path=${`/api/v1/org-unit/departments/${d.id}/metrics`} id=${d.id} />` },
     { id: "rules", label: "Rules", view: () => html`<${Rules} unit=${d} />` },
   ];

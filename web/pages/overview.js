@@ -88,7 +88,7 @@ function Waiting({ waiting, projects, refused }) {
 // Expected, where that can be said; else how long it has waited, in grey.
 function Waiter({ workload: w }) {
   const { sentence, forecast: expected } = w.explanation ?? {};
-  const why = sentence ?? w.phaseMessage ?? "";
+  const why = sentence ? closed(sentence) : w.phaseMessage ?? "";
   const never = expected?.kind === "never" || w.phaseReason === "NonPreemptibleOverQuota" || w.phaseReason === "OverLimit";
   const known = !never && isExpected(expected);
   const when = never ? "not as asked" : known ? forecast(expected, second.value || now()) : duration(since(w.phaseUpdatedAt, second.value));

@@ -1,5 +1,6 @@
 // What the scheduler says would happen, as things that pages show: verdicts, what a fix changes in a form, cells of a node,
 // receipts of one decision as one. Pure.
+import { clock, time } from "../format.js";
 import { KINDS } from "./submission.js";
 
 // The verdict -> icon, tone and the fewest words.
@@ -14,8 +15,12 @@ export function verdictOf(answer) {
   return VERDICTS[answer.verdict] ?? VERDICTS.Waits;
 }
 
-// A sentence of the scheduler ends as sentences do.
-export const closed = text => !text || /[.!?]$/.test(text) ? text ?? "" : text + ".";
+// A sentence of the scheduler ends as sentences do, and its times are the reader's.
+const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+export function closed(text, now = Date.now()) {
+  const said = (text ?? "").replace(ISO, at => new Date(at).toDateString() === new Date(now).toDateString() ? clock(at, true) : time(at, now));
+  return !said || /[.!?]$/.test(said) ? said : said + ".";
+}
 
 // Is there an expectation at all? What nobody knows is left out.
 export const isExpected = forecast => Boolean(forecast) && forecast.kind !== "unknown" && !(forecast.kind === "rule" && !forecast.at);

@@ -82,7 +82,11 @@ for (const [receipt, text] of [
   [{ lostSeconds: 60, gpus: 2, beneficiary: null, moved: false }, "Stopped after 1 min and gave back 2 GPUs."],
 ]) test(`a receipt is said as "${text}"`, () => assert.equal(gaveWay(receipt), text));
 
-test("sentences of the scheduler end as sentences do", () => assert.deepEqual([closed("It waits"), closed("It waits."), closed(null)], ["It waits.", "It waits.", ""]));
+test("sentences of the scheduler end as sentences do, and their times are the reader's", () => {
+  assert.deepEqual([closed("It waits"), closed("It waits."), closed(null)], ["It waits.", "It waits.", ""]);
+  const at = new Date(2026, 10, 21, 9, 5, 7), day = new Date(2026, 10, 20, 9, 5, 7);
+  assert.equal(closed(`From ${at.toISOString()} on, the next at ${day.toISOString()}`, at.getTime()), "From 09:05:07 on, the next at 20 Nov 09:05.");
+});
 
 test("the way through the tree of shares", () => {
   const tree = { kind: "pool", name: "h100", children: [{ kind: "department", name: "a", children: [{ kind: "project", name: "x", children: [] }] }, { kind: "department", name: "x", children: [{ kind: "project", name: "y", children: [] }] }] };
