@@ -43,6 +43,10 @@ coverage: ## How much of the scheduler its tests reach; fails below 95 % of the 
 	@tools/deps.sh build test
 	@tools/coverage.sh
 
+mutants: ## Put seeded bugs into the scheduler, one at a time; each must be noticed by a test
+	@tools/deps.sh build test
+	@tools/mutate.py
+
 lint: ## clang-format, clang-tidy, OpenAPI linter, eslint
 	@tools/deps.sh build test
 	@tools/lint.sh
@@ -54,6 +58,6 @@ install: build ## Install under PREFIX (default /usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
 clean: ## Remove what was built (not ./data)
-	@rm -rf build build-asan build-tsan build-fuzz build-coverage artifacts
+	@rm -rf build build-asan build-tsan build-fuzz build-coverage build-mutation artifacts
 
-.PHONY: help deps build run test check test-long bench fuzz coverage lint format install clean
+.PHONY: help deps build run test check test-long bench fuzz coverage mutants lint format install clean

@@ -61,6 +61,7 @@ long)
     stage "long unit tests" unit build-asan -L long
     stage "long walk-throughs" env PRORATA_LONG=1 PRORATA="$PWD/build-asan/prorata" /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/e2e
     stage "coverage of the scheduler" tools/coverage.sh
+    stage "seeded bugs" tools/mutate.py
     stage "fuzzing" tools/fuzz.sh 600
     ;;
 esac

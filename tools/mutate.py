@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Do the scheduler's tests notice a mistake? Puts each seeded bug of tests/mutation/mutants.py into a copy of the tree,
+one at a time, builds what changed and runs the fast tests until one fails. A bug that all of them pass needs a test; a
+patch that does not fit any more is an error. Arguments: --check (only whether the patches fit), or parts of names."""
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+WORK = ROOT / "build-mutation"
+TREE, BUILD = WORK / "tree", WORK / "build"
+TARGETS = ["scheduler_unit_test", "scheduler_queue_order_test", "scheduler_check_test", "scheduler_node_rules_test",
+           "scheduler_cases_test", "scheduler_fair_share_test", "simulation_conformance_test",
+           "simulation_random_documents_test", "scheduler_invariants_test", "prorata"]
+TESTS = [
+    ("unit", ["scheduler_unit_test"]),
+    ("queue order", ["scheduler_queue_order_test"]),
+    ("node rules", ["scheduler_node_rules_test"]),
+    ("fair share", ["scheduler_fair_share_test", "20000"]),
+    ("conformance", ["simulation_conformance_test"]),
+    ("cases", ["scheduler_cases_test"]),
+    ("rules", None),
+    ("invariants", ["scheduler_invariants_test", "1", "500", "first"]),
+    ("documents", ["simulation_random_documents_test", "100"]),
+]
+SECONDS = 120  # a test that takes longer has noticed
+
+
+def load_mutants():
+    spec = importlib.util.spec_from_file_location("mutants", ROOT / "tests/mutation/mutants.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.MUTANTS
+
+
+def check_patches(mutants):
+    wrong = []
+    for name, file, old, new in mutants:
+        count = (ROOT / "scheduler" / file).read_text().count(old)
+        if count != 1 or old == new:
+            wrong.append(f"{name}: stands {count} times in {file}")
+    if len({name for name, *_ in mutants}) != len(mutants):
+        wrong.append("two mutants have one name")
+    if wrong:
+        sys.exit("patches that do not fit:\n  " + "\n  ".join(wrong))
+
+
+def run(command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+
+def copy_tree():
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    shutil.rmtree(TREE, ignore_errors=True)
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file():
+            (TREE / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, TREE / name)
+    # A mistake may leave something unused; that is not what should give it away.
+    lists = TREE / "CMakeLists.txt"
+    lists.write_text(lists.read_text().replace(" -Werror", ""))
+    if (ROOT / "web/node_modules").is_dir():
+        (TREE / "web/node_modules").symlink_to(ROOT / "web/node_modules")
+
+
+def build():
+    return run(["ninja", "-C", str(BUILD), "--quiet", *TARGETS])
+
+
+def first_failure():
+    """The name of the test that noticed; None."""
+    environment = dict(os.environ, PRORATA=str(BUILD / "prorata"))
+    for name, command in TESTS:
+        if command is None:
+            command = ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests/scheduler"]
+        else:
+            command = [str(BUILD / command[0]), *command[1:]]
+        try:
+            if run(command, cwd=TREE, env=environment, timeout=SECONDS).returncode != 0:
+                return name
+        except subprocess.TimeoutExpired:
+            return name + " (without end)"
+    return None
+
+
+def try_mutant(file, old, new):
+    path = TREE / "scheduler" / file
+    text = path.read_text()
+    path.write_text(text.replace(old, new))
+    try:
+        built = build()
+        if built.returncode != 0:
+            return "does not compile:\n" + built.stdout[-2000:]
+        return first_failure() or "NOBODY"
+    finally:
+        path.write_text(text)
+
+
+def main():
+    mutants = load_mutants()
+    check_patches(mutants)
+    if sys.argv[1:] == ["--check"]:
+        return
+    chosen = [m for m in mutants if not sys.argv[1:] or any(part in m[0] for part in sys.argv[1:])]
+    copy_tree()
+    if not (BUILD / "build.ninja").exists():
+        configured = run(["cmake", "-S", str(TREE), "-B", str(BUILD), "-G", "Ninja"])
+        if configured.returncode != 0:
+            sys.exit(configured.stdout)
+    built = build()
+    if built.returncode != 0:
+        sys.exit(built.stdout)
+    noticed = first_failure()
+    if noticed:
+        sys.exit(f"the tests fail without any mutant: {noticed}")
+    survivors = []
+    for name, file, old, new in chosen:
+        start = time.monotonic()
+        by = try_mutant(file, old, new)
+        print(f"{name:<56}{file:<20}{by}  ({time.monotonic() - start:.0f} s)", flush=True)
+        if by == "NOBODY" or by.startswith("does not compile"):
+            survivors.append(name)
+    print(f"{len(chosen)} mutants, {len(chosen) - len(survivors)} noticed")
+    if survivors:
+        sys.exit("not noticed: " + "; ".join(survivors))
+
+
+main()
