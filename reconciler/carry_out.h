@@ -3,8 +3,9 @@
 #include "reconciler/snapshot_build.h"
 #include "reconciler/turn.h"
 
-// What must hold of any plan before anything of it is done: no device is given twice, no node more than it has, no gang
-// half, nothing evicted that must not be. The message says what does not hold.
+// What must hold of any plan before anything of it is done: no device is given twice, no node more than it has, no queue
+// more than its limit, no non-preemptible pod beyond quota, no gang in part, nothing evicted that must not be, or for
+// somebody who gets nothing by it. The message says what does not hold. O(pods + decisions).
 int plan_check(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena, struct error *err);
 
 // Which decisions come to nothing: a pod that one action binds and a later one evicts never starts and stays pending.

@@ -1,13 +1,22 @@
+#include "reconciler/plan_check.h"
 #include "base/error.h"
 #include "reconciler/carry_out.h"
+#include "scheduler/pod_status.h"
 
 #include <string.h>
+
+struct device_use {
+    bool is_taken;
+    const char *group; // NULL: whole
+    int64_t mib;       // of a shared one
+};
 
 struct node_use {
     int64_t cpu_milli;
     int64_t memory_bytes;
     int64_t pods;
-    int64_t *device_milli; // one per device
+    int64_t *extended; // of each extended resource
+    struct device_use *devices;
 };
 
 static bool holds_place(enum snapshot_pod_status status)
@@ -16,26 +25,43 @@ static bool holds_place(enum snapshot_pod_status status)
            status == SNAPSHOT_POD_RELEASING || status == SNAPSHOT_POD_STUCK_IN_RELEASING;
 }
 
-static int64_t per_device_milli(const struct snapshot_pod *pod, const struct snapshot_node *node)
+bool plan_check_is_new(const struct snapshot *snapshot, const struct plan *plan, size_t pod)
 {
-    if (pod->gpu_portion_milli > 0)
-        return pod->gpu_portion_milli;
-    if (pod->gpu_memory_mib > 0 && node->gpu_memory_mib > 0)
-        return (pod->gpu_memory_mib * 100 + node->gpu_memory_mib - 1) / node->gpu_memory_mib * 10;
-    return GPU_MILLI_PER_DEVICE;
+    const struct plan_pod *after = &plan->pods[pod];
+    return pod_status_is_held(after->status) &&
+           (after->status == SNAPSHOT_POD_PIPELINED || !holds_place(snapshot->pods[pod].status) ||
+            after->node != snapshot->pods[pod].node);
+}
+
+static bool is_shared(const struct snapshot_pod *pod)
+{
+    return pod->gpu_portion_milli > 0 || pod->gpu_memory_mib > 0;
+}
+
+// A device belongs to one pod whole, or to one group up to its memory.
+static int use_device(struct device_use *use, const struct snapshot_pod *pod, const struct snapshot_node *node,
+                      uint32_t index, const char *group, struct error *err)
+{
+    const bool is_foreign = use->is_taken && (!use->group || !group || strcmp(use->group, group) != 0);
+    use->mib += pod->gpu_memory_mib > 0 ? pod->gpu_memory_mib : node->gpu_memory_mib * pod->gpu_portion_milli / 1000;
+    if (is_foreign || (group && use->mib > node->gpu_memory_mib))
+        return error_set(err, ERROR_INTERNAL, "pod %s: device %u of node %s is held already", pod->name, index,
+                         node->name);
+    use->is_taken = true;
+    use->group = group;
+    return 0;
 }
 
 static int use_devices(struct node_use *use, const struct snapshot_pod *pod, const struct snapshot_node *node,
-                       const uint32_t *indices, size_t count, struct error *err)
+                       const struct plan_devices *devices, struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (indices[i] >= node->gpu_count)
-            return error_set(err, ERROR_INTERNAL, "pod %s: node %s has no device %u", pod->name, node->name,
-                             indices[i]);
-        use->device_milli[indices[i]] += per_device_milli(pod, node);
-        if (use->device_milli[indices[i]] > GPU_MILLI_PER_DEVICE)
-            return error_set(err, ERROR_INTERNAL, "pod %s: device %u of node %s is held already", pod->name, indices[i],
-                             node->name);
+    const bool is_grouped = is_shared(pod) && devices->gpu_group_count == devices->gpu_index_count;
+    for (size_t i = 0; i < devices->gpu_index_count; i++) {
+        const uint32_t index = devices->gpu_indices[i];
+        if (index >= node->gpu_count)
+            return error_set(err, ERROR_INTERNAL, "pod %s: node %s has no device %u", pod->name, node->name, index);
+        if (use_device(&use->devices[index], pod, node, index, is_grouped ? devices->gpu_groups[i] : NULL, err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -43,8 +69,10 @@ static int use_devices(struct node_use *use, const struct snapshot_pod *pod, con
 static struct node_use *use_of(struct node_use *uses, const struct snapshot *snapshot, uint32_t node,
                                struct arena *arena)
 {
-    if (!uses[node].device_milli)
-        uses[node].device_milli = arena_array(arena, snapshot->nodes[node].gpu_count + 1, sizeof(int64_t));
+    if (!uses[node].devices) {
+        uses[node].devices = arena_array(arena, snapshot->nodes[node].gpu_count + 1, sizeof(struct device_use));
+        uses[node].extended = arena_array(arena, snapshot->extended_resource_count + 1, sizeof(int64_t));
+    }
     return &uses[node];
 }
 
@@ -64,35 +92,31 @@ static int check_nodes(const struct snapshot *snapshot, const struct plan *plan,
         use->cpu_milli += pod->cpu_milli;
         use->memory_bytes += pod->memory_bytes;
         use->pods++;
-        const uint32_t *indices = is_new ? after->devices.gpu_indices : pod->gpu_indices;
-        size_t count = is_new ? after->devices.gpu_index_count : pod->gpu_index_count;
-        if (use_devices(use, pod, &snapshot->nodes[node], indices, count, err) < 0)
+        for (size_t e = 0; e < pod->extended_count; e++)
+            use->extended[pod->extended[e].resource] += pod->extended[e].count;
+        const struct plan_devices held = {pod->gpu_groups, pod->gpu_group_count, pod->gpu_indices,
+                                          pod->gpu_index_count};
+        if (is_new && after->devices.gpu_index_count != pod->gpu_devices)
+            return error_set(err, ERROR_INTERNAL, "pod %s: %zu devices instead of %u", pod->name,
+                             after->devices.gpu_index_count, pod->gpu_devices);
+        if (use_devices(use, pod, &snapshot->nodes[node], is_new ? &after->devices : &held, err) < 0)
             return -1;
     }
     for (size_t i = 0; i < snapshot->node_count; i++) {
         const struct snapshot_node *node = &snapshot->nodes[i];
-        if (gets_new[i] && (uses[i].cpu_milli > node->cpu_milli || uses[i].memory_bytes > node->memory_bytes ||
-                            uses[i].pods > (int64_t)node->max_pods))
+        if (!gets_new[i] || !uses[i].devices)
+            continue;
+        bool exceeds = uses[i].cpu_milli > node->cpu_milli || uses[i].memory_bytes > node->memory_bytes ||
+                       uses[i].pods > (int64_t)node->max_pods;
+        for (size_t e = 0; e < node->extended_count; e++)
+            exceeds = exceeds || uses[i].extended[node->extended[e].resource] > node->extended[e].count;
+        if (exceeds)
             return error_set(err, ERROR_INTERNAL, "node %s would hold more than it has", node->name);
     }
     return 0;
 }
 
-static int check_gang(const struct snapshot *snapshot, const struct plan *plan, uint32_t index, struct error *err)
-{
-    const struct snapshot_workload *workload = &snapshot->workloads[index];
-    uint32_t held = 0;
-    for (uint32_t i = workload->first_pod; i < workload->first_pod + workload->pod_count; i++)
-        held += holds_place(plan->pods[i].status) || holds_place(snapshot->pods[i].status) ||
-                snapshot->pods[i].status == SNAPSHOT_POD_SUCCEEDED;
-    if (held < workload->min_pods)
-        return error_set(err, ERROR_INTERNAL, "workload %s: %u pods would be started of a gang of %u", workload->name,
-                         held, workload->min_pods);
-    return 0;
-}
-
-static int check_decision(const struct snapshot *snapshot, const struct plan *plan,
-                          const struct plan_decision *decision, struct error *err)
+static int check_decision(const struct snapshot *snapshot, const struct plan_decision *decision, struct error *err)
 {
     const struct snapshot_workload *workload = &snapshot->workloads[decision->workload];
     const struct snapshot_pod *pod = &snapshot->pods[decision->pod];
@@ -112,7 +136,12 @@ static int check_decision(const struct snapshot *snapshot, const struct plan *pl
         return error_set(err, ERROR_INTERNAL, "pod %s: node %s takes nothing new", pod->name, node->name);
     if (workload->deleting)
         return error_set(err, ERROR_INTERNAL, "workload %s is going and would be started", workload->name);
-    return check_gang(snapshot, plan, decision->workload, err);
+    bool is_wanted = false;
+    for (size_t i = 0; i < workload->node_pool_count; i++)
+        is_wanted = is_wanted || workload->node_pools[i] == node->node_pool;
+    if (!is_wanted)
+        return error_set(err, ERROR_INTERNAL, "pod %s: node %s is in none of its pools", pod->name, node->name);
+    return 0;
 }
 
 int plan_check(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena, struct error *err)
@@ -123,10 +152,16 @@ int plan_check(const struct snapshot *snapshot, const struct plan *plan, struct 
     for (size_t i = 0; i < plan->decision_count; i++) {
         if (is_undone[i])
             continue;
-        if (check_decision(snapshot, plan, &plan->decisions[i], err) < 0)
+        if (check_decision(snapshot, &plan->decisions[i], err) < 0)
             return -1;
         if (plan->decisions[i].verb == PLAN_BIND)
             gets_new[plan->decisions[i].node] = any = true;
     }
-    return any ? check_nodes(snapshot, plan, gets_new, arena, err) : 0;
+    if (any && check_nodes(snapshot, plan, gets_new, arena, err) < 0)
+        return -1;
+    if (plan->decision_count == 0)
+        return 0;
+    if (plan_check_evictions(snapshot, plan, arena, err) < 0 || plan_check_gangs(snapshot, plan, arena, err) < 0)
+        return -1;
+    return plan_check_queues(snapshot, plan, arena, err);
 }

@@ -13,7 +13,6 @@ MUTANTS = [
     ("one round only", "fair_share.c", "again = again || (wide)want * sum < part;", "again = false;"),
     ("past usage counts the wrong way", "fair_share.c", "(wide)claim->weight_milli * 1000000 - (wide)claim->usage_micro * weights", "(wide)claim->weight_milli * 1000000 + (wide)claim->usage_micro * weights"),
     ("shares below nothing", "fair_share.c", "            if (share < 0)\n                share = 0;\n", ""),
-    ("weight 0 takes part", "fair_share.c", "if (claim->rank != rank || is_satisfied(claim) || claim->weight_milli == 0)", "if (claim->rank != rank)"),
     # Queues and order.
     ("a limit stops only what is beyond it already", "queue.c", "limit < queue->allocated.of[r] + requested.of[r])", "limit < queue->allocated.of[r])"),
     ("the limit itself is out of reach", "queue.c", "limit < queue->allocated.of[r] + requested.of[r])", "limit <= queue->allocated.of[r] + requested.of[r])"),

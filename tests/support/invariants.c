@@ -348,6 +348,78 @@ static bool check_pool(const struct view *view, uint32_t index)
     return true;
 }
 
+static const char *label_value(const struct snapshot_node *node, const char *key)
+{
+    for (size_t i = 0; i < node->label_count; i++)
+        if (strcmp(node->labels[i].key, key) == 0)
+            return node->labels[i].value;
+    return NULL;
+}
+
+// Whether two nodes agree in the labels; a node without one of them agrees with none.
+static bool are_together(const struct snapshot_node *a, const struct snapshot_node *b, const char *const *keys,
+                         size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *mine = label_value(a, keys[i]), *theirs = label_value(b, keys[i]);
+        if (!mine || !theirs || strcmp(mine, theirs) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_in_group(const struct snapshot_workload *workload, uint32_t leaf, uint32_t member)
+{
+    const uint32_t root = (uint32_t)workload->sub_group_count;
+    uint32_t at = leaf == SNAPSHOT_NONE ? root : leaf;
+    while (at != member && at != root)
+        at = parent_of(workload, at);
+    return at == member;
+}
+
+// Pods of a member of a workload that have to be together are so after something was placed, if they were before.
+static bool check_together(const struct view *view, const struct snapshot_workload *workload, uint32_t member,
+                           const char *const *keys, size_t count)
+{
+    const struct snapshot_node *nodes = view->snapshot->nodes, *first = NULL, *first_before = NULL;
+    bool gained = false, together = true, were_together = true;
+    for (uint32_t p = workload->first_pod; p < workload->first_pod + workload->pod_count; p++) {
+        const struct snapshot_pod *pod = &view->snapshot->pods[p];
+        const struct plan_pod *place = &view->plan->pods[p];
+        if (!is_in_group(workload, pod->sub_group, member))
+            continue;
+        if (pod_status_is_allocated(pod->status)) {
+            first_before = first_before ? first_before : &nodes[pod->node];
+            were_together = were_together && are_together(first_before, &nodes[pod->node], keys, count);
+        }
+        if (!pod_status_is_held(place->status))
+            continue;
+        first = first ? first : &nodes[place->node];
+        together = together && are_together(first, &nodes[place->node], keys, count);
+        gained = gained || is_new(view, p);
+    }
+    return !gained || !were_together || together;
+}
+
+static bool check_required_together(const struct view *view, uint32_t index)
+{
+    const struct snapshot_workload *workload = &view->snapshot->workloads[index];
+    const uint32_t root = (uint32_t)workload->sub_group_count;
+    if (workload->pod_affinity == POD_AFFINITY_REQUIRED &&
+        !check_together(view, workload, root, &workload->pod_affinity_key, 1))
+        return breach_set(view->breach, "pods that must be together are", "%s", workload->name);
+    for (uint32_t g = 0; g <= root; g++) {
+        const struct snapshot_topology_constraint *constraint =
+            g == root ? &workload->topology : &workload->sub_groups[g].topology;
+        if (constraint->topology == SNAPSHOT_NONE || constraint->required == SNAPSHOT_NONE)
+            continue;
+        const struct snapshot_topology *topology = &view->snapshot->topologies[constraint->topology];
+        if (!check_together(view, workload, g, topology->levels, constraint->required + 1))
+            return breach_set(view->breach, "a required level holds all pods of its group", "%s", workload->name);
+    }
+    return true;
+}
+
 bool invariants_hold(const struct snapshot *snapshot, const struct plan *before, const struct plan *plan,
                      struct breach *out_breach)
 {
@@ -365,7 +437,7 @@ bool invariants_hold(const struct snapshot *snapshot, const struct plan *before,
     for (uint32_t n = 0; n < snapshot->node_count && holds; n++)
         holds = check_node(&view, n) && check_devices(&view, n);
     for (uint32_t w = 0; w < snapshot->workload_count && holds; w++)
-        holds = check_gang(&view, w) && check_pool(&view, w);
+        holds = check_gang(&view, w) && check_pool(&view, w) && check_required_together(&view, w);
     free(evicts);
     free(evicts_stale);
     return holds;
