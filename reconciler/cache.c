@@ -127,6 +127,30 @@ static bool row_is_settled(const struct workload_row *row)
     return phase_is_final(row->phase) || (row->phase == PHASE_STOPPED && desired == DESIRED_STOPPED);
 }
 
+// Whether the row says something else of what a plan is made of.
+static bool workload_differs(const struct cache_workload *workload, const struct workload_row *row)
+{
+    return workload->desired != desired_phase_parse(row->desired_phase) ||
+           phase_is_final(workload->phase) != phase_is_final(row->phase) || workload->priority != row->priority ||
+           workload->preemptible != row->preemptible || workload->min_pods != row->min_pods ||
+           text_differs(workload->node_pools_json, row->node_pools_json) || workload->deleted_ms != row->deleted_ms ||
+           workload->project_id != row->project_id || text_differs(workload->name, row->name) ||
+           workload->time_limit_ms != row->time_limit_ms || workload->grace_period_ms != row->grace_period_ms ||
+           workload->promise != row->promise || workload->last_eviction_ms != row->last_eviction_ms ||
+           workload->stale_since_ms != row->stale_since_ms;
+}
+
+static bool pod_differs(const struct cache_pod *pod, const struct workload_pod_row *row)
+{
+    return pod->status != row->status || pod->node_id != row->node_id || pod->gpu_devices != row->gpu_devices ||
+           pod->gpu_portion_milli != row->gpu_portion_milli || pod->gpu_memory_mib != row->gpu_memory_mib ||
+           pod->cpu_milli != row->cpu_milli || pod->memory_bytes != row->memory_bytes ||
+           pod->started_ms != row->started_ms || pod->stopping_ms != row->stopping_ms ||
+           pod->deleted_ms != row->deleted_ms || text_differs(pod->constraints_json, row->constraints_json) ||
+           text_differs(pod->promise_node, row->promise_node) ||
+           text_differs(pod->gpu_groups_json, row->gpu_groups_json);
+}
+
 static void take_workload(struct cache *cache, const struct workload_row *row)
 {
     struct cache_workload *workload = cache_find_workload(cache, row->id);
@@ -135,10 +159,7 @@ static void take_workload(struct cache *cache, const struct workload_row *row)
     if (!workload)
         workload = add_workload(cache, row->id);
     enum desired_phase desired = desired_phase_parse(row->desired_phase);
-    if (workload->desired != desired || workload->priority != row->priority ||
-        workload->preemptible != row->preemptible || workload->min_pods != row->min_pods ||
-        text_differs(workload->node_pools_json, row->node_pools_json) || workload->deleted_ms != row->deleted_ms)
-        cache->needs_plan = true;
+    cache->needs_plan |= workload_differs(workload, row);
     snprintf(workload->uuid, sizeof(workload->uuid), "%s", row->uuid);
     set_text(&workload->name, row->name);
     set_text(&workload->type, row->type);
@@ -229,8 +250,7 @@ static void take_pod(struct cache *cache, const struct workload_pod_row *row, st
             return;
         pod = add_pod(cache, workload, row);
     }
-    if (pod->status != row->status || pod->node_id != row->node_id)
-        cache->needs_plan = true;
+    cache->needs_plan |= pod_differs(pod, row);
     set_text(&pod->name, row->name);
     pod->status = row->status;
     snprintf(pod->reason, sizeof(pod->reason), "%s", row->reason);

@@ -149,7 +149,7 @@ static bool keep_memory(struct turn *turn, const struct live_snapshot *live, con
                               : workload->stale_since_ms ? workload->stale_since_ms
                                                          : turn->now_ms;
         if (stale_since && live->snapshot.settings.staleness_grace_ms >= 0)
-            turn_note_due(turn, stale_since + live->snapshot.settings.staleness_grace_ms);
+            turn_note_plan_due(turn, stale_since + live->snapshot.settings.staleness_grace_ms);
         if (workload->promise == promise && workload->stale_since_ms == stale_since)
             continue;
         has_changed |= workload->promise != promise;
@@ -184,7 +184,7 @@ static void plan_again(struct turn *turn, bool has_carried_out, bool is_unsettle
     if (has_carried_out || !is_unsettled)
         cache->fruitless_plans = 0;
     else if (cache->fruitless_plans++ >= FRUITLESS_PLANS_MAXIMUM)
-        turn_note_due(turn, turn->now_ms + UNSETTLED_PLAN_MS);
+        turn_note_plan_due(turn, turn->now_ms + UNSETTLED_PLAN_MS);
     if (has_carried_out || (is_unsettled && cache->fruitless_plans <= FRUITLESS_PLANS_MAXIMUM))
         cache->needs_plan = true;
 }

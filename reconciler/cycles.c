@@ -14,8 +14,7 @@ int reconciler_list_cycles(const struct reconciler *reconciler, int64_t from_ms,
         return -1;
     struct reconciler_cycle *cycles = arena_array(arena, count, sizeof(*cycles));
     for (size_t i = 0; i < count; i++)
-        cycles[i] =
-            (struct reconciler_cycle){rows[i].cycle, rows[i].time_ms, rows[i].plan_us, rows[i].decision_count};
+        cycles[i] = (struct reconciler_cycle){rows[i].cycle, rows[i].time_ms, rows[i].plan_us, rows[i].decision_count};
     *out_cycles = cycles;
     *out_count = count;
     return 0;

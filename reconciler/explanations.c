@@ -121,7 +121,7 @@ static void explain(struct turn *turn, struct cache_workload *workload, const st
     int64_t again_ms =
         workload->explained_ms + EXPLAIN_AGAIN_MS + EXPLAIN_AGAIN_EACH_MS * (int64_t)snapshot->workload_count;
     if (!is_new && turn->now_ms < again_ms && turn->now_ms >= workload->explained_ms) {
-        turn_note_due(turn, again_ms);
+        turn_note_plan_due(turn, again_ms);
         return;
     }
     struct buffer body;
@@ -169,7 +169,7 @@ void explain_all(struct turn *turn, const struct live_snapshot *live, const stru
         const struct plan_workload *planned = &plan->workloads[i];
         for (size_t k = 0; k < planned->explanation_count; k++)
             if (planned->explanations[k].until_ms != SNAPSHOT_TIME_NONE)
-                turn_note_due(turn, planned->explanations[k].until_ms);
+                turn_note_plan_due(turn, planned->explanations[k].until_ms);
         if (is_waiting(workload, planned))
             explain(turn, workload, &live->snapshot, planned);
         else

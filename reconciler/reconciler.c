@@ -125,7 +125,7 @@ static void refuse_plan(struct reconciler *reconciler, struct turn *turn, const 
     char text[LOG_TEXT_SIZE];
     struct error err = {0};
     atomic_fetch_add(&reconciler->counters.refused_plans, 1);
-    turn_note_due(turn, turn->now_ms + REFUSED_AGAIN_MS);
+    turn_note_plan_due(turn, turn->now_ms + REFUSED_AGAIN_MS);
     pthread_mutex_lock(&reconciler->lock);
     bool is_known = reconciler->plan_is_refused && strcmp(reconciler->refused_cause, cause->message) == 0;
     if (!reconciler->plan_is_refused)
@@ -195,7 +195,7 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     cache->needs_plan = false;
     snapshot_build(cache, turn->now_ms, &view->arena, live);
     past_usage_apply(&reconciler->usage, cache->world, &live->snapshot, &view->arena);
-    turn_note_due(turn, live->next_due_ms);
+    turn_note_plan_due(turn, live->next_due_ms);
     int rc = make_plan(reconciler, &live->snapshot, &view->arena, &plan, &cause);
     int64_t plan_us = timestamp_monotonic_us() - started_us;
     atomic_store(&reconciler->counters.last_plan_us, plan_us);
@@ -206,6 +206,7 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
         return;
     }
     accept_plan(reconciler);
+    turn_note_plan_due(turn, plan->good_until_ms);
     count_plan(&reconciler->counters, plan);
     carry_out(turn, live, plan);
     explain_all(turn, live, plan);
@@ -264,6 +265,7 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
         .arena = &reconciler->turn_arena,
         .now_ms = reconciler_now(reconciler),
         .next_due_ms = INT64_MAX,
+        .plan_due_ms = INT64_MAX,
     };
     struct figure_changes changes = {0};
     bool is_due = turn.now_ms >= reconciler->next_due_ms;
@@ -277,10 +279,13 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     if (past_usage_refresh(&reconciler->usage, reconciler->cache.world, reconciler->db, turn.now_ms, &uses_changed,
                            err) < 0)
         return -1;
-    if (past_usage_due_ms(&reconciler->usage) != INT64_MAX)
-        turn_note_due(&turn, past_usage_due_ms(&reconciler->usage));
-    if (reconciler->cache.needs_plan || is_due || uses_changed)
+    turn_note_due(&turn, past_usage_due_ms(&reconciler->usage));
+    if (reconciler->cache.needs_plan || uses_changed || turn.workload_count > 0 ||
+        turn.now_ms >= reconciler->plan_due_ms || reconciler->options.plans_always)
         plan_cycle(reconciler, &turn, &changes);
+    else
+        turn.plan_due_ms = reconciler->plan_due_ms;
+    turn_note_due(&turn, turn.plan_due_ms);
     lifecycle_set_phases(&turn);
     figures_of_samples(&reconciler->figures, &reconciler->usage, &turn, &changes);
     bool writes = turn_has_changes(&turn) || changes.queue_count || changes.sample_count || changes.trim_before_ms ||
@@ -290,6 +295,7 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     if (!writes)
         reconciler->fact_count = 0;
     reconciler->next_due_ms = turn.next_due_ms;
+    reconciler->plan_due_ms = turn.plan_due_ms;
     *out_busy = writes;
     return 0;
 }

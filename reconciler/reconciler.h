@@ -27,6 +27,7 @@ struct reconciler_options {
     int64_t sample_retention_ms;      // 0: 30 days
     // Plans in place of scheduler_plan; NULL: that. For tests of what is done about a bad plan
     int (*plan)(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err);
+    bool plans_always;          // every turn plans, whether anything has changed or not. For tests
     const char *refused_folder; // where refused plans are written to; NULL: nowhere
     struct journal *journal;          // where cycles are kept; NULL: nowhere. The caller's, closed after reconciler_stop
     int64_t (*now_ms)(void *context); // NULL: the wall clock. For tests and replays

@@ -42,6 +42,7 @@ struct reconciler {
     size_t fact_count, fact_capacity;
     bool has_adopted;
     int64_t next_due_ms;
+    int64_t plan_due_ms; // until then what is unchanged need not be planned again
     int64_t expiry_checked_ms;
     int64_t turn_number;
     int64_t cycle; // number of the latest

@@ -110,6 +110,14 @@ void turn_note_due(struct turn *turn, int64_t due_ms)
         turn->next_due_ms = due_ms;
 }
 
+void turn_note_plan_due(struct turn *turn, int64_t due_ms)
+{
+    if (due_ms <= turn->now_ms)
+        due_ms = turn->now_ms + OVERDUE_AGAIN_MS;
+    if (due_ms < turn->plan_due_ms)
+        turn->plan_due_ms = due_ms;
+}
+
 bool turn_has_changes(const struct turn *turn)
 {
     return turn->workload_count || turn->event_count || turn->creation_count || turn->order_count ||

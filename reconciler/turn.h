@@ -48,6 +48,7 @@ struct turn {
     struct arena *arena;
     int64_t now_ms;
     int64_t next_due_ms; // the earliest time at which something is to be done without any change; INT64_MAX: none
+    int64_t plan_due_ms; // the same of planning
     struct turn_event *events;
     size_t event_count, event_capacity;
     struct turn_transition *transitions;
@@ -83,6 +84,8 @@ void turn_add_node_state(struct turn *turn, const struct turn_node_state *state)
 void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum workload_phase phase, const char *message);
 // Something is to be looked at again then; what is due already, in a second.
 void turn_note_due(struct turn *turn, int64_t due_ms);
+// The same for planning: until then a plan of what is unchanged would say the same.
+void turn_note_plan_due(struct turn *turn, int64_t due_ms);
 // Whether there is anything to write.
 bool turn_has_changes(const struct turn *turn);
 // The turn's marks on the objects are taken off.
