@@ -195,6 +195,15 @@ static void set_topology(const struct builder *builder, const struct cache_workl
     out->topology.preferred = (uint32_t)(world->topologies[topology].level_count - 1);
 }
 
+// From its present start on: the limit is on the time in Running of all its lives. 0: there is none.
+static int64_t run_time_left(const struct cache_workload *workload)
+{
+    if (workload->time_limit_ms == 0)
+        return 0;
+    int64_t left_ms = workload->time_limit_ms - workload->running_total_ms;
+    return left_ms > 0 ? left_ms : 1;
+}
+
 static void add_workload(struct builder *builder, struct cache_workload *workload, uint32_t project, const char *suffix)
 {
     struct snapshot *snapshot = &builder->live->snapshot;
@@ -215,6 +224,7 @@ static void add_workload(struct builder *builder, struct cache_workload *workloa
         .staleness_grace_ms = SNAPSHOT_TIME_NONE,
         .stale_ms = workload->stale_since_ms ? snapshot->now_ms - workload->stale_since_ms : SNAPSHOT_TIME_NONE,
         .last_eviction_ms = workload->last_eviction_ms ? workload->last_eviction_ms : SNAPSHOT_TIME_NONE,
+        .max_run_ms = run_time_left(workload),
         .displaced_count = workload->displaced_count,
         .displaced_ms = workload->displaced_ms,
         .promise = workload->promise >= 0 ? (uint32_t)workload->promise : SNAPSHOT_PROMISE_NONE,

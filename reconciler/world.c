@@ -125,6 +125,7 @@ static void build_pools(struct world *world)
             .cpu_placement = strategy_of(row->cpu_placement),
             .preempt_min_run_time_ms = row->min_guaranteed_runtime_ms,
             .reclaim_min_run_time_ms = row->min_guaranteed_runtime_ms,
+            .reserves = row->reserves,
             .fair_share_k_micro = world->windows[i].is_enabled ? world->windows[i].k_micro : 0,
         };
     }
