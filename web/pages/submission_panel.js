@@ -43,7 +43,7 @@ export function SubmissionPanel({ v, kind, project, facts, clusterId, whatIf: { 
     ${answer && (answer.verdict === "Waits" || answer.fixes?.length > 0) && html`<${Fixes} title="Instead" fixes=${answer.fixes?.slice(0, 3) ?? []} at=${answer.verifiedAt} ids=${{ projectId: project.id, departmentId: project.parentId }} leftOut=${answer.fixesLeftOut}
       act=${fix => html`<${Apply} fix=${fix} values=${valuesOfFix(fix, kind)} fill=${fill} />`} />`}
     <section><h3>The numbers</h3><${Facts} rows=${[["Asked for", pods > 1 ? `${gpus(all)} = ${pods} pods × ${gpus(each)}${kind === "distributed" ? ", all or nothing" : ""}` : gpuCount(all)], ["Held / quota", `${gpus(before.held)} / ${Number.isFinite(before.quota) ? gpus(before.quota) : "unlimited"}${numbers ? `, fair share ${gpus(numbers.fairShare)}` : ""}`], ["Limit", before.limit === null ? "none" : gpus(before.limit)], ["Preemptible", firm ? "No: only within the quota, never interrupted" : "Yes: what is borrowed may be asked back"]]} /></section>`}
-    <${Code} forms=${{ cli: commandOf(v, kind, project?.name), curl: curl("POST", KINDS[kind].path, body), json: JSON.stringify(body, null, 2) }} /></div></aside>`;
+    <${Code} forms=${{ cli: commandOf(v, kind, project?.name), curl: curl("POST", KINDS[kind].path, body), json: JSON.stringify(body, null, 2) }} /><p class="small muted what-if">With <code>--what-if</code> the command asks this very question and submits nothing.</p></div></aside>`;
 }
 
 // The verdict in one sentence; why nobody gives it, or who could take it back.

@@ -5,6 +5,7 @@ import { useData } from "../data.js";
 import { gpus, percent } from "../format.js";
 import { html } from "../html.js";
 import { closed, pathTo } from "../pictures/what_if.js";
+import { WORDS } from "../words.js";
 import { Empty, Fault, Loading } from "./states.js";
 
 const useShares = pool => useData(pool ? `fairshare/${pool}` : null, abort => get("/api/v1/scheduler/fairshare", { nodePool: pool }, { signal: abort }), ["queue", "workload", "project", "department", "nodepool"]);
@@ -12,7 +13,7 @@ const useShares = pool => useData(pool ? `fairshare/${pool}` : null, abort => ge
 // kind and name of the queue that the page is about; of a pool the whole tree.
 export function ShareTree({ pool, kind, name }) {
   const shares = useShares(pool);
-  if (shares.error && !shares.data) return shares.error.status === 403 ? null : html`<${Fault} error=${shares.error} retry=${shares.reload} what="The division" />`;
+  if (shares.error && !shares.data) return shares.error.status === 403 ? html`<p class="soft">${WORDS.noRight("read project")}</p>` : html`<${Fault} error=${shares.error} retry=${shares.reload} what="The division" />`;
   if (shares.loading) return html`<${Loading} rows=${4} />`;
   const { root, total } = shares.data;
   if (kind === "pool") return html`<p class="soft">${gpus(total)} GPUs of ${pool} are divided between the departments, then inside each between its projects.</p>${root.children.length ? html`<ul class="tree">${root.children.map((d, i) => html`<${Branch} key=${d.id ?? i} node=${d} />`)}</ul>` : html`<${Empty}>Nobody has a share here.<//>`}`;
