@@ -235,16 +235,16 @@ static void look_at_holders(struct search *search, enum resource r, const bool *
 }
 
 static void collect_reclaim(struct search *search, struct amounts requested, struct evidence *evidence,
-                            struct plan_evidence *items)
+                            struct plan_evidence *items, struct arena *scratch)
 {
     struct cycle *cycle = search->cycle;
     const struct pool *pool = search->pool;
     const size_t project_count = cycle->snapshot->project_count;
     const enum resource r = evidence_resource(requested);
     struct queue *own = cycle_queue(pool, search->workload);
-    struct holding *holdings = arena_array(&search->arena, project_count, sizeof *holdings);
-    bool *is_looked_at = arena_array(&search->arena, project_count, sizeof *is_looked_at);
-    enum evidence_code *codes = arena_array(&search->arena, project_count, sizeof *codes);
+    struct holding *holdings = arena_array(scratch, project_count, sizeof *holdings);
+    bool *is_looked_at = arena_array(scratch, project_count, sizeof *is_looked_at);
+    enum evidence_code *codes = arena_array(scratch, project_count, sizeof *codes);
     bool looks = false;
     for (uint32_t p = 0; p < project_count; p++) {
         struct queue *queue = &pool->projects[p];
@@ -283,8 +283,9 @@ static void collect_reclaim(struct search *search, struct amounts requested, str
 }
 
 static void collect_preemption(struct search *search, struct amounts requested, struct evidence *evidence,
-                               struct plan_evidence *items)
+                               struct plan_evidence *items, struct arena *scratch)
 {
+    (void)scratch;
     const struct pool *pool = search->pool;
     const enum resource r = evidence_resource(requested);
     const struct queue *own = cycle_queue(pool, search->workload);
@@ -304,8 +305,10 @@ static void collect_preemption(struct search *search, struct amounts requested, 
     insert(evidence, items, describe(search, own, r, &holding));
 }
 
-static struct evidence collect(struct search *search, struct amounts requested,
-                               void (*ask)(struct search *, struct amounts, struct evidence *, struct plan_evidence *))
+typedef void (*asking)(struct search *search, struct amounts requested, struct evidence *evidence,
+                       struct plan_evidence *items, struct arena *scratch);
+
+static struct evidence collect(struct search *search, struct amounts requested, asking ask)
 {
     struct cycle *cycle = search->cycle;
     const struct evidence_key key = make_key(search, requested);
@@ -317,8 +320,10 @@ static struct evidence collect(struct search *search, struct amounts requested,
         return memo->slots[slot].evidence;
     struct evidence evidence = {.first_end_ms = SNAPSHOT_TIME_NONE};
     struct plan_evidence *items = arena_array(cycle->arena, PLAN_EVIDENCE_MAXIMUM, sizeof *items);
-    ask(search, requested, &evidence, items);
-    arena_clear(&search->arena);
+    struct arena scratch;
+    arena_init(&scratch);
+    ask(search, requested, &evidence, items, &scratch);
+    arena_done(&scratch);
     evidence.items = items;
     for (size_t i = 0; i < evidence.count; i++) {
         const int64_t until_ms = items[i].protected_until_ms;

@@ -5,6 +5,8 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/what_if_inquiry.h"
 
+#include <string.h>
+
 const char *what_if_verdict_name(enum what_if_verdict verdict)
 {
     static const char *const NAMES[] = {"Starts", "StartsAfterRelease", "StartsByEviction", "Waits"};
@@ -32,7 +34,8 @@ static int plan(struct what_if_inquiry *inquiry, const struct snapshot *snapshot
 static void bound_scenarios(const struct what_if_inquiry *inquiry, struct snapshot_settings *settings)
 {
     const uint32_t left = inquiry->question->fix_scenarios - (uint32_t)inquiry->fix_scenarios;
-    settings->scenarios_per_workload = settings->scenarios_per_workload < left ? settings->scenarios_per_workload : left;
+    settings->scenarios_per_workload =
+        settings->scenarios_per_workload < left ? settings->scenarios_per_workload : left;
     settings->scenarios_per_action = settings->scenarios_per_action < left ? settings->scenarios_per_action : left;
 }
 
@@ -117,6 +120,17 @@ static int starts_at(struct what_if_inquiry *inquiry, const struct what_if_trial
     return 0;
 }
 
+// The sentence behind a colon: its first word small, unless it may be a name.
+static const char *inside_sentence(const char *sentence, struct arena *arena)
+{
+    static const char *const STARTS[] = {"Needs ", "None of ", "No ", "Non-preemptible "};
+    for (size_t i = 0; i < sizeof STARTS / sizeof STARTS[0]; i++) {
+        if (strncmp(sentence, STARTS[i], strlen(STARTS[i])) == 0)
+            return arena_printf(arena, "n%s", sentence + 1);
+    }
+    return sentence;
+}
+
 static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, struct what_if_answer *answer,
                     struct error *err)
 {
@@ -133,9 +147,9 @@ static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial 
     if (find_never(inquiry, asked, &is_never, &why, err) < 0)
         return -1;
     if (is_never) {
-        answer->forecast =
-            (struct plan_forecast){FORECAST_NEVER, SNAPSHOT_TIME_NONE,
-                                   arena_printf(arena, "Not as asked, not even with all others gone: %s", why)};
+        answer->forecast = (struct plan_forecast){
+            FORECAST_NEVER, SNAPSHOT_TIME_NONE,
+            arena_printf(arena, "Not as asked, not even with all others gone: %s", inside_sentence(why, arena))};
         return 0;
     }
     if (answer->forecast.kind != FORECAST_RULE)

@@ -227,6 +227,6 @@ const char *what_if_could_lose_to(const struct what_if_trial *trial, uint32_t no
                             explain_number(arena, RESOURCE_GPU, department->allocated.of[RESOURCE_GPU]),
                             explain_amount(arena, RESOURCE_GPU, department->deserved.of[RESOURCE_GPU]));
     return arena_printf(arena,
-                        "Only work of %s with a higher priority than %lld: with it the project stays within its quota",
+                        "Work of %s with a higher priority than %lld alone: with it the project stays within its quota",
                         spec->name, (long long)workload->priority);
 }

@@ -134,7 +134,8 @@ static int try_preemptibility(struct what_if_inquiry *inquiry, struct tried *out
         return 0;
     out_best->fix.sentence = preemptible ? "Make it preemptible" : "Make it non-preemptible";
     out_best->fix.price =
-        preemptible ? arena_printf(inquiry->arena, "May be stopped again. %s", out_best->fix.price)
+        preemptible ? arena_printf(inquiry->arena, "May be stopped again, by %c%s", out_best->fix.price[0] | 0x20,
+                                   out_best->fix.price + 1)
                     : arena_printf(inquiry->arena, "Uses up quota of %s that preemptible work could borrow meanwhile",
                                    inquiry->snapshot->projects[asked_workload(inquiry)->project].name);
     return 0;

@@ -228,7 +228,7 @@ def test_a_rule_ends_at_its_time(tmp_path):
 # sentence, workload, words
 LOSS = [
     ("non-preemptible", work("x", "a", preemptibility="non-preemptible"), "Nobody: it is non-preemptible"),
-    ("within quota", work("x", "a"), "Only work of a with a higher priority than 50: with it the project stays within its quota"),
+    ("within quota", work("x", "a"), "Work of a with a higher priority than 50 alone: with it the project stays within its quota"),
     ("borrowed", work("x", "a", pods=4), "Projects below their fair share: with it a holds 4 of its quota of 2 GPUs, 2 of them borrowed"),
 ]
 
