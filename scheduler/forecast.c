@@ -35,6 +35,14 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
             "again";
         return forecast;
     }
+    const struct plan_explanation *reserved = find(workload, EXPLANATION_HAS_RESERVATION);
+    if (reserved && reserved->until_ms != SNAPSHOT_TIME_NONE) {
+        char text[TIMESTAMP_SIZE];
+        timestamp_format(reserved->until_ms, text);
+        return (struct plan_forecast){
+            FORECAST_RULE, reserved->until_ms,
+            arena_printf(arena, "Its room is reserved, and the last who holds some of it ends at %s", text)};
+    }
     const struct plan_explanation *end = find_first_end(workload);
     if (end) {
         char text[TIMESTAMP_SIZE];

@@ -69,8 +69,8 @@ static struct ending *list_endings(struct cycle *cycle, const struct pool *pool,
             if (!pod_status_is_held(pod->state.status))
                 continue;
             const int64_t started = pod->spec->started_ms;
-            endings[count++] = (struct ending){pod->index, known_end(cycle, pod),
-                                               started != SNAPSHOT_TIME_NONE ? started : INT64_MAX};
+            endings[count++] =
+                (struct ending){pod->index, known_end(cycle, pod), started != SNAPSHOT_TIME_NONE ? started : INT64_MAX};
         }
     }
     qsort(endings, count, sizeof *endings, compare_endings);
@@ -100,8 +100,7 @@ static bool fits(struct cycle *cycle, const struct pool *pool, struct workload *
 
 static bool is_gang(const struct pool *pool, struct workload *workload)
 {
-    return workload->counts.held == 0 &&
-           (workload->home == SNAPSHOT_NONE || workload->home == pool->index);
+    return workload->counts.held == 0 && (workload->home == SNAPSHOT_NONE || workload->home == pool->index);
 }
 
 static int64_t unit_gpu_milli(struct cycle *cycle, const struct pool *pool, struct workload *workload)
@@ -177,8 +176,7 @@ static void note_places(struct cycle *cycle, struct reservation *reservation, si
         struct reserved_place *reserved = &reservation->places[reservation->count++];
         *reserved = (struct reserved_place){.pod = *pod, .place = {.node = node}};
         reserved->pod.request.of[DIMENSION_GPU] += pod->request.shared_devices;
-        reservation->gpu_milli +=
-            request_amounts(&pod->request, cycle->nodes[node].gpu_memory_mib).of[RESOURCE_GPU];
+        reservation->gpu_milli += request_amounts(&pod->request, cycle->nodes[node].gpu_memory_mib).of[RESOURCE_GPU];
         reservation->node_count += !is_counted[node];
         is_counted[node] = true;
     }
@@ -299,13 +297,15 @@ void reservation_explain(struct cycle *cycle, struct pool *pool, struct workload
         return;
     explanation.requested = unit_gpu_milli(cycle, pool, workload);
     const char *room = describe_room(cycle, pool), *start = describe_start(cycle, reservation);
-    const char *ends = !*start                            ? ""
+    const char *ends = !*start                          ? ""
                        : workload->spec->max_run_ms > 0 ? "; this would end later"
-                                                          : "; this names no time by which it ends";
+                                                        : "; this names no time by which it ends";
     if (is_gang_itself)
         explanation.message = arena_printf(cycle->arena, "%s it%s", room, start);
     else
-        explanation.message = arena_printf(cycle->arena, "There is room, but %s %s, the largest that waits%s%s", room,
-                                           reservation->gang->spec->name, start, ends);
+        explanation.message =
+            arena_printf(cycle->arena, "There is room, but %s a gang of %s, the largest that waits%s%s", room,
+                         cycle_queue(pool, reservation->gang)->name, start, ends);
+    explanation.until_ms = reservation->start_ms;
     explain_add(cycle, pool, workload, explanation);
 }

@@ -131,6 +131,15 @@ static const char *inside_sentence(const char *sentence, struct arena *arena)
     return sentence;
 }
 
+static bool has_reservation(const struct plan_workload *planned)
+{
+    for (size_t i = 0; i < planned->explanation_count; i++) {
+        if (planned->explanations[i].code == EXPLANATION_HAS_RESERVATION)
+            return true;
+    }
+    return false;
+}
+
 static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, struct what_if_answer *answer,
                     struct error *err)
 {
@@ -152,7 +161,8 @@ static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial 
             arena_printf(arena, "Not as asked, not even with all others gone: %s", inside_sentence(why, arena))};
         return 0;
     }
-    if (answer->forecast.kind != FORECAST_RULE)
+    // The end of others' runs is known to a reservation alone.
+    if (answer->forecast.kind != FORECAST_RULE || has_reservation(&asked->plan->workloads[asked->workload]))
         return 0;
     bool starts;
     char text[TIMESTAMP_SIZE];

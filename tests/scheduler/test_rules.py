@@ -506,7 +506,7 @@ EXPLANATIONS = [
         [node("n0", 2), node("n1", 2)], [project("a", 0)],
         [work("r", "a", on="n0", maxRunSeconds=9000), work("v", "a", pods=2, pod={"gpuDevices": 2}), work("w", "a", age=1)],
         nodePools=RESERVE),
-     "HeldForReservation", "There is room, but 4 GPUs on 2 nodes in default are reserved for v, the largest that waits, "
+     "HeldForReservation", "There is room, but 4 GPUs on 2 nodes in default are reserved for a gang of a, the largest that waits, "
      "which can start at 2026-01-01T12:30:00.000Z; this names no time by which it ends"),
     ("has a reservation", cluster(
         [node("n0", 2), node("n1", 2)], [project("a", 0)], [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2})],

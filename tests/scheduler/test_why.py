@@ -202,6 +202,9 @@ VERDICTS = [
      "Needs 2 GPUs; the limit of a is 1 GPU", "never"),
     ("protected for now", cluster([node("n0", 2)], [project("a", 2), project("b", 0, reclaimMinRuntimeSeconds=60)],
                                   [work("r", "b", pods=2, on="n0", started=RECENT)]), work("x", "a"), "Waits", "0 of its 2 GPUs are free", "rule"),
+    ("room that is reserved", cluster(
+        [node("n0", 2)], [project("a", 2)], [work("r", "a", on="n0", maxRunSeconds=9000)], nodePools=[{"name": "default", "reservation": True}]),
+     work("x", "a", pod=GANG), "Waits", "Needs 2 GPUs", "rule"),
     ("protected for now, and no way then", cluster(
         [node("n0", 3)], [project("a", 3), project("b", 0, reclaimMinRuntimeSeconds=60)],
         [work("r", "b", on="n0", started=RECENT), work("s", "a", pods=2, on="n0", preemptibility="non-preemptible")]),
