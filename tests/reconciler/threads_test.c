@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/timestamp.h"
+#include "journal/journal.h"
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 
@@ -48,6 +49,7 @@ static void *watch(void *context)
         struct buffer text;
         buffer_init(&text, 0);
         reconciler_write_metrics(live->reconciler, &text);
+        reconciler_write_health(live->reconciler, &text);
         const struct reconciler_view *view = reconciler_acquire_view(live->reconciler);
         size_t bytes = 0;
         for (size_t i = 0; view && i < view->snapshot->pod_count; i++)
@@ -74,7 +76,7 @@ static void wait_for(struct live *live, const char *sql, int64_t wanted, const c
 
 int main(void)
 {
-    struct live live = {0};
+    struct live live = {.has_journal = true};
     live_open(&live, 20, 4);
     live_add_project(&live, "team-a", 40);
     live_add_project(&live, "team-b", 40);
@@ -100,6 +102,11 @@ int main(void)
     pthread_join(watcher, NULL);
     reconciler_stop(live.reconciler);
     live_check(&live, "after the load");
+    struct journal_stats stats;
+    journal_flush(live.journal);
+    journal_get_stats(live.journal, &stats);
+    check_true(stats.cycles > 0 && stats.missed_cycles == 0, "every cycle is kept: %lld, missed %lld",
+               (long long)stats.cycles, (long long)stats.missed_cycles);
     live_close(&live);
     return check_finish();
 }

@@ -1,0 +1,124 @@
+"""`prorata replay --data`: a recorded cycle planned again, from a running server and from a stopped one."""
+import json
+import subprocess
+
+import pytest
+
+from conftest import PRORATA
+
+
+def replay(data, *arguments):
+    return subprocess.run([PRORATA, "replay", "--data", str(data), *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def cycles(data, *arguments):
+    done = replay(data, "--list", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)["cycles"]
+
+
+def allocated(server, project):
+    workloads = server.get("/api/v1/workloads", limit=100).json["workloads"]
+    return len([w for w in workloads if w["projectName"] == project and w["phase"] == "Running"])
+
+
+@pytest.fixture
+def busy(make_server):
+    """A server whose scheduler has placed, waited and preempted."""
+    server = make_server("--quick-start")
+    for number in range(5):
+        server.submit(f"early-{number}", "team-a")
+    server.wait_for("team-a to hold everything", lambda: allocated(server, "team-a") == 4)
+    for number in range(2):
+        last = server.submit(f"late-{number}", "team-b")
+        server.wait_phase(last, "Running")
+    return server
+
+
+def check_equal(data, row):
+    done = replay(data, "--cycle", row["cycle"])
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0, done.stdout
+    assert answer["equal"] is True and answer["difference"] is None
+    assert answer["recorded"]["decisions"] == answer["replayed"]["decisions"]
+    assert answer["recorded"]["digest"] == answer["digest"]
+    assert (answer["cycle"], answer["time"]) == (row["cycle"], row["time"])
+    assert len(answer["recorded"]["decisions"]) == row["decisions"]
+    assert done.stderr.startswith(f"cycle {row['cycle']} of {row['time']}, {row['decisions']} decisions: equal")
+    return answer
+
+
+def test_every_cycle_gives_its_plan_again(busy):
+    rows = cycles(busy.data)
+    assert [r["cycle"] for r in rows] == list(range(1, len(rows) + 1))
+    answers = [check_equal(busy.data, row) for row in rows]
+    actions = {d["action"] for a in answers for d in a["recorded"]["decisions"]}
+    assert {"allocate", "reclaim"} <= actions
+    for row in rows:
+        assert json.loads(replay(busy.data, "--at", row["time"]).stdout)["time"] == row["time"]
+    busy.kill()
+    assert cycles(busy.data)[:len(rows)] == rows
+    check_equal(busy.data, rows[-1])
+    busy.start()
+    busy.wait_for("a cycle of the new life", lambda: len(cycles(busy.data)) > len(rows))
+    later = cycles(busy.data)
+    assert [r["cycle"] for r in later] == list(range(1, len(later) + 1))
+
+
+def test_snapshot_for_simulate(busy, tmp_path):
+    row = next(r for r in cycles(busy.data) if r["decisions"] > 0)
+    path = tmp_path / "snapshot.json"
+    done = replay(busy.data, "--cycle", row["cycle"], "--snapshot", path, "--pretty")
+    assert done.returncode == 0
+    again = subprocess.run([PRORATA, "simulate", str(path)], capture_output=True, text=True, timeout=60)
+    assert json.loads(again.stdout)["cycles"][0]["decisions"] == json.loads(done.stdout)["recorded"]["decisions"]
+
+
+def test_range(busy):
+    rows = cycles(busy.data)
+    middle = rows[len(rows) // 2]["time"]
+    assert cycles(busy.data, "--from", middle) == [r for r in rows if r["time"] >= middle]
+    assert cycles(busy.data, "--to", middle) == [r for r in rows if r["time"] <= middle]
+
+
+BAD = [
+    ("nothing asked", [], "one of --at, --cycle and --list is needed"),
+    ("two things asked", ["--cycle", "1", "--list"], "one of --at, --cycle and --list is needed"),
+    ("no number", ["--cycle", "one"], '--cycle: a whole number from 1 up, got "one"'),
+    ("zero", ["--cycle", "0"], '--cycle: a whole number from 1 up, got "0"'),
+    ("no such cycle", ["--cycle", "99999"], "the journal has no such cycle: it has 1 to "),
+    ("too early", ["--at", "2001-01-01T00:00:00Z"], "the journal has no such cycle: it has 1 to "),
+    ("no time", ["--at", "noon"], "--at: "),
+    ("no time to begin", ["--from", "noon"], "--from: "),
+    ("no time to end", ["--to", "2026-13-01T00:00:00Z"], "--to: "),
+    ("a missing value", ["--cycle"], "--cycle: needs a value"),
+    ("an unknown option", ["--why"], "--why: unknown option"),
+    ("a trace as well", ["--list", "trace.csv"], "trace.csv: not with --data"),
+    ("a snapshot of a list", ["--list", "--snapshot", "x"], "--snapshot: of one cycle only"),
+]
+
+
+def test_bad_arguments(busy, tmp_path):
+    for name, arguments, message in BAD:
+        done = replay(busy.data, *arguments)
+        assert (done.returncode, done.stdout) == (2, ""), name
+        assert done.stderr.startswith("prorata replay: " + message), f"{name}: {done.stderr}"
+    done = replay(tmp_path / "nowhere", "--list")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no journal" in done.stderr
+    row = cycles(busy.data)[0]
+    assert replay(busy.data, "--cycle", row["cycle"], "--snapshot", "/nowhere/x").returncode == 1
+
+
+def test_no_journal(make_server):
+    server = make_server("--journal-bytes", "0")
+    assert not (server.data / "journal").exists()
+    assert server.request("GET", "/readyz", token=None).body == b"ok\n"
+
+
+def test_metrics(busy):
+    text = busy.get("/metrics").body.decode()
+    figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("prorata_journal"))
+    assert float(figures["prorata_journal_cycles_total"]) >= 1
+    assert figures["prorata_journal_missed_cycles_total"] == "0" and figures["prorata_journal_writing"] == "1"
+    assert float(figures["prorata_journal_bytes"]) == sum(f.stat().st_size for f in (busy.data / "journal").iterdir())
