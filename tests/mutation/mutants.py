@@ -43,8 +43,7 @@ MUTANTS = [
     ("victims that are being deleted move", "search.c", "workload->spec->deleting || is_hopeless(refused, pod)", "is_hopeless(refused, pod)"),
     # Statements, nodes, devices.
     ("an undone eviction stays", "statement.c", "        set_state(cycle, &cycle->pods[operation->pod], operation->before);\n        if (operation->kind == OPERATION_RETURN)", "        if (operation->kind != OPERATION_EVICT)\n            set_state(cycle, &cycle->pods[operation->pod], operation->before);\n        if (operation->kind == OPERATION_RETURN)"),
-    ("a withdrawn promise still counts as used", "statement.c", "pod_status_is_used(status) && !state->withdrawn ? sign : 0", "pod_status_is_used(status) ? sign : 0"),
-    ("a withdrawn promise is not taken back from its node", "statement.c", "    if (state.withdrawn)\n        state.place = NOWHERE;\n", ""),
+    ("a withdrawn promise is shown as being released", "statement.c", "        state.status = SNAPSHOT_POD_PENDING;\n", "        ;\n"),
     ("a queue is not charged for what is placed", "statement.c", "    if (pod_status_is_held(state->status))\n        queue_charge(", "    if (state->status == SNAPSHOT_POD_RUNNING)\n        queue_charge("),
     ("a moved pod lets go of its old node", "statement.c", "        state.held = state.place;\n", "        ;\n"),
     ("a promise takes what is idle", "node.c", "    if (standing != STANDING_PROMISED)\n        node->idle[dimension] -= amount;", "    node->idle[dimension] -= amount;"),
@@ -72,13 +71,11 @@ MUTANTS = [
     # Reclaim, preemption, consolidation, stale gangs.
     ("reclaim beyond the fair share", "fairness.c", "queue->allocated.of[r] + requested.of[r] > queue->fair_share.of[r])", "queue->allocated.of[r] > queue->fair_share.of[r])"),
     ("reclaim looks at GPUs alone", "fairness.c", "    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {\n        if (queue->allocated.of[r] + requested", "    for (enum resource r = 0; r < RESOURCE_CPU; r++) {\n        if (queue->allocated.of[r] + requested"),
-    ("non-preemptible reclaim beyond quota", "fairness.c", "queue->allocated_non_preemptible.of[r] + requested.of[r] > queue->spec->deserved.of[r])", "queue->allocated_non_preemptible.of[r] > queue->spec->deserved.of[r])"),
     ("projects compared instead of departments", "fairness.c", "const bool same = reclaimer->parent == victim->parent;", "const bool same = true;"),
     ("a victim's share is not looked at", "fairness.c", "    if (exceeds_somewhere(other, left))\n        return true;\n", "    return true;\n"),
     ("what a victim lost is not subtracted", "fairness.c", "        rest->amounts = amounts_subtract(rest->amounts, chunk);\n", ""),
     ("saturation is not compared", "fairness.c", "return left / 1000 * multiplier_milli + left % 1000 * multiplier_milli / 1000 >= right;", "return false;"),
     ("reclaim need not last", "reclaim.c", "           fairness_lasts(search, scenario);", "           true;"),
-    ("reclaim inside the project", "reclaim.c", "victim->spec->project == workload->spec->project || !fairness_is_victim", "!fairness_is_victim"),
     ("equal priorities preempt", "preempt.c", "victim->spec->priority >= workload->spec->priority", "victim->spec->priority > workload->spec->priority"),
     ("preemption beyond the project", "preempt.c", "victim->spec->project != workload->spec->project || victim", "victim"),
     ("non-preemptible pods are victims", "evictions.c", "victim != workload && victim->spec->preemptible &&", "victim != workload &&"),

@@ -57,6 +57,9 @@ static bool use_device(struct breach *breach, const struct snapshot_node *node, 
     if (gpu >= node->gpu_count)
         return breach_set(breach, "a device is one of the node's", "%s: device %u", pod->name, gpu);
     struct device_use *use = &uses[gpu];
+    if (has_new && snapshot_gpu_is_unhealthy(node, gpu) && !use->is_taken)
+        return breach_set(breach, "nothing new on a device that is not healthy", "%s: device %u of %s", pod->name, gpu,
+                          node->name);
     has_new = has_new || use->has_new;
     if (use->is_taken && has_new && (!use->is_shared || !is_shared(pod) || strcmp(use->group, group) != 0))
         return breach_set(breach, "no device twice", "%s: device %u of %s", pod->name, gpu, node->name);

@@ -59,10 +59,12 @@ static void set_min_times(struct maker *maker, json_t *object)
 
 static void make_pools(struct maker *maker)
 {
+    static const char *const STRATEGIES[8] = {"fragmentation", "spread",  "spread",  "binpack",
+                                              "binpack",       "binpack", "binpack", "binpack"};
     json_t *pools = json_array();
     maker->pool_count = one_in(maker, 3) ? 2 + below(maker, 2) : 1;
     for (unsigned i = 0; i < maker->pool_count; i++) {
-        const char *gpu = one_in(maker, 4) ? "spread" : "binpack", *cpu = one_in(maker, 4) ? "spread" : "binpack";
+        const char *gpu = STRATEGIES[below(maker, 8)], *cpu = STRATEGIES[below(maker, 8)];
         json_t *pool =
             json_pack("{s:s, s:{s:s, s:s}}", "name", RICH_POOLS[i], "placementStrategy", "gpu", gpu, "cpu", cpu);
         set_min_times(maker, pool);
@@ -95,12 +97,17 @@ static void make_node(struct maker *maker, json_t *nodes, unsigned index)
         set_int(node, "gpuMemoryMib", room->mib = DEVICE_MIB * 2);
     if (one_in(maker, 12))
         set_int(node, "gpus", room->gpus = 0);
+    if (one_in(maker, 12) && room->gpus > 0) { // room is what is left of the others
+        json_object_set_new(node, "unhealthyGpus", json_pack("[i]", below(maker, room->gpus)));
+        room->gpus--;
+    }
     if (one_in(maker, 10))
         set_int(node, "maxPods", room->pods = 2 + below(maker, 3));
     if (maker->mig && one_in(maker, 2)) {
         json_object_set_new(node, "migStrategy", json_string("mixed"));
         json_object_set_new(node, "migInstances", json_pack("{s:i, s:i}", MIG, MIG_INSTANCES, BIG_MIG, 1));
         set_int(node, "gpus", room->gpus = 0);
+        json_object_del(node, "unhealthyGpus");
         room->mig = MIG_INSTANCES;
     }
     if (maker->extended && one_in(maker, 2)) {

@@ -205,6 +205,10 @@ static void add_times(struct maker *maker, json_t *workload)
         set_int(workload, "stalenessGraceSeconds", 60 * below(maker, 3));
     if (maker->delays && one_in(maker, 3))
         set_int(workload, "preemptionDelaySeconds", 600 * below(maker, 8));
+    if (maker->delays && one_in(maker, 4)) {
+        set_int(workload, "displacedTimes", 1 + below(maker, 4));
+        json_object_set_new(workload, "lastDisplacedAt", clock_text(below(maker, 60)));
+    }
     if (maker->delays && one_in(maker, 3))
         json_object_set_new(workload, "lastEvictionAt", clock_text(below(maker, 60)));
 }
