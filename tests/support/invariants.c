@@ -359,13 +359,18 @@ static const char *label_value(const struct snapshot_node *node, const char *key
     return NULL;
 }
 
-// Whether two nodes agree in the labels; a node without one of them agrees with none.
-static bool are_together(const struct snapshot_node *a, const struct snapshot_node *b, const char *const *keys,
-                         size_t count)
+// Labels that pods of a group have to share. A node without one of all labels agrees with none, itself included.
+struct together {
+    const char *const *keys;
+    size_t shared; // the first so many
+    size_t all;
+};
+
+static bool are_together(const struct snapshot_node *a, const struct snapshot_node *b, const struct together *labels)
 {
-    for (size_t i = 0; i < count; i++) {
-        const char *mine = label_value(a, keys[i]), *theirs = label_value(b, keys[i]);
-        if (!mine || !theirs || strcmp(mine, theirs) != 0)
+    for (size_t i = 0; i < labels->all; i++) {
+        const char *mine = label_value(a, labels->keys[i]), *theirs = label_value(b, labels->keys[i]);
+        if (!mine || !theirs || (i < labels->shared && strcmp(mine, theirs) != 0))
             return false;
     }
     return true;
@@ -382,7 +387,7 @@ static bool is_in_group(const struct snapshot_workload *workload, uint32_t leaf,
 
 // Pods of a member of a workload that have to be together are so after something was placed, if they were before.
 static bool check_together(const struct view *view, const struct snapshot_workload *workload, uint32_t member,
-                           const char *const *keys, size_t count)
+                           const struct together *labels)
 {
     const struct snapshot_node *nodes = view->snapshot->nodes, *first = NULL, *first_before = NULL;
     bool gained = false, together = true, were_together = true;
@@ -393,12 +398,12 @@ static bool check_together(const struct view *view, const struct snapshot_worklo
             continue;
         if (pod_status_is_allocated(pod->status)) {
             first_before = first_before ? first_before : &nodes[pod->node];
-            were_together = were_together && are_together(first_before, &nodes[pod->node], keys, count);
+            were_together = were_together && are_together(first_before, &nodes[pod->node], labels);
         }
         if (!pod_status_is_held(place->status))
             continue;
         first = first ? first : &nodes[place->node];
-        together = together && are_together(first, &nodes[place->node], keys, count);
+        together = together && are_together(first, &nodes[place->node], labels);
         gained = gained || is_new(view, p);
     }
     return !gained || !were_together || together;
@@ -408,8 +413,8 @@ static bool check_required_together(const struct view *view, uint32_t index)
 {
     const struct snapshot_workload *workload = &view->snapshot->workloads[index];
     const uint32_t root = (uint32_t)workload->sub_group_count;
-    if (workload->pod_affinity == POD_AFFINITY_REQUIRED &&
-        !check_together(view, workload, root, &workload->pod_affinity_key, 1))
+    const struct together affinity = {&workload->pod_affinity_key, 1, 1};
+    if (workload->pod_affinity == POD_AFFINITY_REQUIRED && !check_together(view, workload, root, &affinity))
         return breach_set(view->breach, "pods that must be together are", "%s", workload->name);
     for (uint32_t g = 0; g <= root; g++) {
         const struct snapshot_topology_constraint *constraint =
@@ -417,7 +422,8 @@ static bool check_required_together(const struct view *view, uint32_t index)
         if (constraint->topology == SNAPSHOT_NONE || constraint->required == SNAPSHOT_NONE)
             continue;
         const struct snapshot_topology *topology = &view->snapshot->topologies[constraint->topology];
-        if (!check_together(view, workload, g, topology->levels, constraint->required + 1))
+        const struct together level = {topology->levels, constraint->required + 1, topology->level_count};
+        if (!check_together(view, workload, g, &level))
             return breach_set(view->breach, "a required level holds all pods of its group", "%s", workload->name);
     }
     return true;
