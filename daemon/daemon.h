@@ -5,3 +5,4 @@
 // a setting, the folder, a port or a file is bad (one line on standard error says what and where), 1 for anything else.
 int daemon_main_serve(int argc, char **argv);
 int daemon_main_demo(int argc, char **argv);
+int daemon_main_stop(int argc, char **argv);

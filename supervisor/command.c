@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // What failed on the way to exec, as the child tells it.
@@ -71,6 +72,7 @@ static _Noreturn void run_child(const struct command_options *options, char *con
     // After the change of user, which clears it; the supervisor may have died before.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != supervisor)
         fail(failure_fd, "supervisor");
+    umask(022); // not that of the server, which keeps secrets
     if (chdir(options->folder) < 0)
         fail(failure_fd, "working folder");
     int nothing = open("/dev/null", O_RDONLY);

@@ -42,7 +42,9 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
         lives = pod->pidfd >= 0 && pod_state_start_time(state.supervisor) == state.supervisor_start;
     }
     report_running(local, pod, &state);
-    if (!lives)
+    if (!lives && !pod->is_stopping && pod_folder_was_stopped(folder_fd))
+        report_stopped(local, pod);
+    else if (!lives)
         report_end(local, pod, &state);
 }
 

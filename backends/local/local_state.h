@@ -36,6 +36,8 @@ void report_not_started(struct local *local, struct local_pod *pod, const char *
 // The pod's supervisor is gone.
 void report_end(struct local *local, struct local_pod *pod, const struct pod_state *state);
 
+// It was ended from outside while there was no server (`prorata stop --pods`): not a failure of its own.
+void report_stopped(struct local *local, struct local_pod *pod);
 // The driver has let go of its devices.
 void report_left(struct local *local, struct local_pod *pod);
 

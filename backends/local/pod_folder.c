@@ -92,6 +92,12 @@ int pod_folder_write_grace(int home_fd, const char *uuid, int64_t grace_ms, stru
     return is_written ? 0 : error_set(err, ERROR_UNAVAILABLE, "%s: %s", path, strerror(code));
 }
 
+bool pod_folder_was_stopped(int folder_fd)
+{
+    struct stat about;
+    return fstatat(folder_fd, POD_STOP_FILE, &about, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static void remove_log(int folder_fd)
 {
     int log_fd = open_folder(folder_fd, POD_LOG_FOLDER);

@@ -15,6 +15,7 @@ int pod_folder_find(int home_fd, const char *uuid); // -1 where there is none
 // lives.
 bool pod_folder_wait(int folder_fd, struct pod_state *out_state);
 int pod_folder_write_grace(int home_fd, const char *uuid, int64_t grace_ms, struct error *err);
+bool pod_folder_was_stopped(int folder_fd); // somebody wrote a grace
 // The pod is over and nobody will ask for its state. Its log stays; without one the folder goes.
 void pod_folder_forget(int home_fd, const char *uuid);
 // Every pod that was not forgotten.

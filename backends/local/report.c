@@ -1,5 +1,6 @@
 #include "backends/local/leftovers.h"
 #include "backends/local/local_state.h"
+#include "backends/local/pod_folder.h"
 #include "backends/local/pod_state.h"
 #include "base/timestamp.h"
 
@@ -76,6 +77,15 @@ void report_running(struct local *local, struct local_pod *pod, const struct pod
     snprintf(fact->message, sizeof(fact->message),
              "runs as process %d of this machine, as user %.40s; no image is used", (int)state->pid,
              local->options.user_name);
+}
+
+void report_stopped(struct local *local, struct local_pod *pod)
+{
+    struct backend_fact *fact = report_fact(local, BACKEND_POD_LOST, pod->uuid, pod->decision, timestamp_now_ms());
+    snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
+    cgroups_remove(&local->cgroups, pod->uuid);
+    pod_folder_forget(local->home_fd, pod->uuid);
+    pod->phase = LOCAL_OVER;
 }
 
 void report_end(struct local *local, struct local_pod *pod, const struct pod_state *state)

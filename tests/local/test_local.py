@@ -3,9 +3,12 @@ not believed."""
 import os
 import pathlib
 import signal
+import subprocess
 import time
 
 import pytest
+
+from conftest import PRORATA
 
 GPUS = 4
 
@@ -278,6 +281,33 @@ def test_workers_find_each_other(local):
     local.wait_phase(workload, "Completed", "Failed")
     texts = sorted(line.split(" F ")[1] for line in log_lines(local))
     assert texts == [f"rank {rank} of 4 total 6" for rank in range(4)]
+
+
+def stop_command(server, *words):
+    return subprocess.run([PRORATA, "stop", "--data", str(server.data), *words], capture_output=True, text=True, timeout=60)
+
+
+def test_stop_leaves_pods_and_stop_pods_ends_them(local):
+    workload = submit(local, "stays", "trap 'echo told; exit 0' TERM; echo up; while true; do sleep 0.05; done")
+    wait_log(local, workload, "up")
+    ended = stop_command(local)
+    assert (ended.returncode, ended.stdout) == (0, "the server has stopped\n"), ended
+    assert local.process.wait(10) == 0 and len(supervisors_of(local)) == 1
+    local.start()
+    assert local.workload(workload)["phase"] == "Running"
+    ended = stop_command(local, "--pods", "--grace", "5s")
+    assert (ended.returncode, ended.stdout) == (0, "the server has stopped\n1 pods have ended\n"), ended
+    assert supervisors_of(local) == {}
+    # It was not its own failure: it runs again.
+    local.start()
+    local.wait_for("it runs again", lambda: supervisors_of(local))
+    local.wait_phase(workload, "Running")
+
+
+@pytest.mark.parametrize("words", [[], ["--data"], ["--data", "/no/such/folder"], ["--nonsense"], ["--data", "x", "--grace", "soon"]])
+def test_stop_refuses_nonsense(words):
+    ended = subprocess.run([PRORATA, "stop", *words], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2 and ended.stderr.startswith("prorata stop: ")
 
 
 def test_a_folder_belongs_to_one_backend(local):
