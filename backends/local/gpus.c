@@ -23,7 +23,7 @@ static const struct gpu_process *find_stranger(const struct gpu_state *state)
 
 // A text for people, of the first device that must take nothing new.
 static uint64_t find_unusable(const struct local *local, const struct gpu_state *states, size_t count,
-                              char message[128])
+                              char *message, size_t size)
 {
     uint64_t unusable = 0;
     message[0] = '\0';
@@ -35,9 +35,9 @@ static uint64_t find_unusable(const struct local *local, const struct gpu_state 
         if (message[0])
             continue;
         if (!states[i].is_healthy)
-            snprintf(message, 128, "GPU %zu: %.90s", i, states[i].reason);
+            snprintf(message, size, "GPU %zu: %.90s", i, states[i].reason);
         else
-            snprintf(message, 128, "GPU %zu is used by %s (process %d of %s, %" PRId64 " MiB), which nobody submitted",
+            snprintf(message, size, "GPU %zu is used by %s (process %d of %s, %" PRId64 " MiB), which nobody submitted",
                      i, stranger->command, (int)stranger->pid, stranger->user, stranger->memory_mib);
     }
     return unusable;
@@ -45,8 +45,8 @@ static uint64_t find_unusable(const struct local *local, const struct gpu_state 
 
 static void report_devices(struct local *local, const struct gpu_state *states, size_t count)
 {
-    char message[128];
-    uint64_t unusable = find_unusable(local, states, count, message);
+    char message[256];
+    uint64_t unusable = find_unusable(local, states, count, message, sizeof(message));
     if (unusable == local->unusable && local->has_reported_devices)
         return;
     local->unusable = unusable;
