@@ -144,11 +144,16 @@ static bool must_wait(const struct workload *workload)
     return false;
 }
 
+void allocate_settle(struct cycle *cycle, const struct workload *workload)
+{
+    if (must_wait(workload))
+        statement_promise_all(cycle, workload, 0);
+}
+
 void allocate_commit(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
     cycle->counts[ACTION_ALLOCATE].workloads_placed++;
-    if (must_wait(workload))
-        statement_promise_all(cycle, workload, 0);
+    allocate_settle(cycle, workload);
     statement_commit(cycle, pool->index, explain_allocation());
 }
 

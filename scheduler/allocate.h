@@ -27,7 +27,9 @@ size_t allocate_candidates(const struct pool *pool, struct workload **out_worklo
 
 // Whether it may be placed at all in this cycle.
 bool allocate_is_candidate(const struct workload *workload);
-// Keeps what the open statement placed of the workload; a gang that has to wait for a place waits as a whole.
+// A gang that has to wait for one of the places that the open statement gave it waits as a whole.
+void allocate_settle(struct cycle *cycle, const struct workload *workload);
+// Settles and keeps what the open statement placed of the workload.
 void allocate_commit(struct cycle *cycle, struct pool *pool, struct workload *workload);
 // The action.
 void allocate_run(struct cycle *cycle, struct pool *pool);

@@ -48,8 +48,14 @@ static bool place_anywhere(struct cycle *cycle, const struct pool *pool, struct 
     return true;
 }
 
-// The next unit, by the first way that starts it now, else by the first that promises it a place.
-static bool keep_unit(struct cycle *cycle, struct pool *pool, struct workload *workload)
+enum manner {
+    MANNER_TRIED,    // by the ordinary rules, in the open statement
+    MANNER_ORDINARY, // by the ordinary rules
+    MANNER_IN_PLACE  // at the promised places, or by the ordinary rules: the first way that starts it now, else the
+                     // first that promises it a place
+};
+
+static bool keep_in_place(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
     bool (*const ways[])(struct cycle *, const struct pool *, struct workload *, bool *) = {place_as_promised,
                                                                                             place_anywhere};
@@ -59,14 +65,25 @@ static bool keep_unit(struct cycle *cycle, struct pool *pool, struct workload *w
             bool waits;
             if (!ways[i](cycle, pool, workload, &waits))
                 continue;
-            if (!waits || may_wait) {
-                allocate_commit(cycle, pool, workload);
+            if (!waits || may_wait)
                 return true;
-            }
             statement_roll_back(cycle, checkpoint);
         }
     }
     return false;
+}
+
+static bool keep_unit(struct cycle *cycle, struct pool *pool, struct workload *workload, enum manner manner)
+{
+    bool waits;
+    if (manner == MANNER_IN_PLACE ? !keep_in_place(cycle, pool, workload)
+                                  : !place_anywhere(cycle, pool, workload, &waits))
+        return false;
+    if (manner == MANNER_TRIED)
+        allocate_settle(cycle, workload);
+    else
+        allocate_commit(cycle, pool, workload);
+    return true;
 }
 
 static bool has_promised_pod(const struct cycle *cycle, const struct workload *workload)
@@ -80,20 +97,35 @@ static bool has_promised_pod(const struct cycle *cycle, const struct workload *w
 }
 
 // In its pools in order of preference; where it holds something already, only there. As many units as were promised.
-static void keep(struct cycle *cycle, struct workload *workload)
+// False where something that was promised is left without a place.
+static bool keep(struct cycle *cycle, struct workload *workload, enum manner manner)
 {
     for (size_t i = 0; i < workload->spec->node_pool_count; i++) {
         struct pool *pool = &cycle->pools[workload->spec->node_pools[i]];
         if ((workload->home != SNAPSHOT_NONE && workload->home != pool->index) || !allocate_is_candidate(workload))
             continue;
-        if (cycle->queue_log)
+        if (cycle->queue_log && manner != MANNER_TRIED)
             queue_log_note(cycle->queue_log, cycle, pool, NULL, workload);
-        if (!keep_unit(cycle, pool, workload))
+        if (!keep_unit(cycle, pool, workload, manner))
             continue;
-        while (has_promised_pod(cycle, workload) && keep_unit(cycle, pool, workload))
-            ;
-        return;
+        while (has_promised_pod(cycle, workload)) {
+            if (!keep_unit(cycle, pool, workload, manner))
+                return false;
+        }
+        return true;
     }
+    return !allocate_is_candidate(workload);
+}
+
+// Whether the ordinary rules leave nobody without a place who was promised one.
+static bool ordinary_rules_suffice(struct cycle *cycle, struct workload *const *promised, size_t count)
+{
+    bool suffice = true;
+    const size_t checkpoint = statement_checkpoint(cycle);
+    for (size_t i = 0; i < count && suffice; i++)
+        suffice = keep(cycle, promised[i], MANNER_TRIED);
+    statement_roll_back(cycle, checkpoint);
+    return suffice;
 }
 
 static int compare_promises(const void *a, const void *b)
@@ -115,6 +147,7 @@ void promises_keep(struct cycle *cycle)
     }
     qsort(promised, count, sizeof *promised, compare_promises);
     cycle->action = ACTION_ALLOCATE;
+    const enum manner manner = ordinary_rules_suffice(cycle, promised, count) ? MANNER_ORDINARY : MANNER_IN_PLACE;
     for (size_t i = 0; i < count; i++)
-        keep(cycle, promised[i]);
+        keep(cycle, promised[i], manner);
 }
