@@ -405,22 +405,57 @@ static size_t measure_level(const struct victims *victims, const struct domain_t
     return count;
 }
 
-bool topology_may_suffice(struct victims *victims)
+static bool requires_level(const struct group *group, uint32_t topology, uint32_t level)
+{
+    return group->is_set && group->topology && group->topology->topology == topology &&
+           group->topology->required == level;
+}
+
+// Whether the sets that require this level fit into its domains: largest first, each into the first of the domains
+// (largest first) that still has room. A set inside another such set counts with it.
+static bool level_may_suffice(struct victims *victims, uint32_t topology, uint32_t level)
 {
     struct search *search = victims->search;
     const struct workload *workload = search->workload;
+    const struct domain_tree *tree = domain_tree_of(search->cycle, topology);
+    int64_t *rooms = arena_array(&search->arena, tree->count, sizeof *rooms);
+    int64_t *demands = arena_array(&search->arena, workload->group_count, sizeof *demands);
+    const size_t room_count = measure_level(victims, tree, (int)level, rooms);
+    size_t demand_count = 0;
+    for (uint32_t g = 0; g < workload->group_count; g++) {
+        bool is_inside = false;
+        for (uint32_t up = workload->groups[g].parent; up != SNAPSHOT_NONE; up = workload->groups[up].parent)
+            is_inside = is_inside || requires_level(&workload->groups[up], topology, level);
+        if (requires_level(&workload->groups[g], topology, level) && !is_inside &&
+            count_demands(victims, g, &demands[demand_count]) > 0)
+            demand_count++;
+    }
+    qsort(demands, demand_count, sizeof *demands, compare_descending);
+    for (size_t d = 0; d < demand_count; d++) {
+        size_t i = 0;
+        while (i < room_count && rooms[i] < demands[d])
+            i++;
+        if (i == room_count)
+            return false;
+        rooms[i] -= demands[d];
+    }
+    return true;
+}
+
+bool topology_may_suffice(struct victims *victims)
+{
+    const struct workload *workload = victims->search->workload;
     bool suffices = true;
     for (uint32_t g = 0; g < workload->group_count && suffices; g++) {
         const struct snapshot_topology_constraint *constraint = workload->groups[g].topology;
-        int64_t demand;
-        if (!constraint || constraint->required == SNAPSHOT_NONE || !workload->groups[g].is_set ||
-            count_demands(victims, g, &demand) == 0)
+        if (!constraint || constraint->required == SNAPSHOT_NONE || !workload->groups[g].is_set)
             continue;
-        const struct domain_tree *tree = domain_tree_of(search->cycle, constraint->topology);
-        int64_t *rooms = arena_array(&search->arena, tree->count, sizeof *rooms);
-        const size_t count = measure_level(victims, tree, (int)constraint->required, rooms);
-        suffices = count > 0 && rooms[0] >= demand;
+        bool is_known = false;
+        for (uint32_t before = 0; before < g; before++)
+            is_known =
+                is_known || requires_level(&workload->groups[before], constraint->topology, constraint->required);
+        suffices = is_known || level_may_suffice(victims, constraint->topology, constraint->required);
     }
-    arena_clear(&search->arena);
+    arena_clear(&victims->search->arena);
     return suffices;
 }
