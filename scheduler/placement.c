@@ -110,7 +110,7 @@ static void score(struct cycle *cycle, const struct pool *pool, const struct pod
     const struct node *node = candidate->node;
     const struct request *request = &pod->request;
     int64_t units = candidate->fit.fits_now ? SCORE_AVAILABILITY : 0;
-    if (candidate->fit.joins && pool->spec->gpu_placement != PLACEMENT_FRAGMENTATION)
+    if (candidate->fit.joins && pool->spec->gpu_placement == PLACEMENT_BINPACK)
         units += SCORE_GPU_SHARING;
     if (!request->needs_gpu && node->capacity[DIMENSION_GPU] == 0 && node->mig_gpu_milli == 0)
         units += SCORE_RESOURCE_TYPE;
