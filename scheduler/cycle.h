@@ -133,7 +133,7 @@ struct queue {
     struct amounts allocated;
     struct amounts allocated_non_preemptible;
     struct amounts committed; // allocated when the last statement was committed
-    uint64_t version; // grows with each change of allocated
+    uint64_t version;         // grows with each change of allocated
 };
 
 struct pool {
@@ -209,10 +209,10 @@ struct cycle {
     struct prospects *prospects;
     bool has_inexact_gpus; // somebody asks for device memory or for a part finer than a hundredth
     bool has_min_run_time;
-    bool is_plain;  // nothing is left out of a search: for tests
-    bool is_silent; // no sentences, explanations and receipts
-    uint32_t opened_count;            // divisions of a pool so far
-    uint32_t statement_count;         // committed so far
+    bool is_plain;               // nothing is left out of a search: for tests
+    bool is_silent;              // no sentences, explanations and receipts
+    uint32_t opened_count;       // divisions of a pool so far
+    uint32_t statement_count;    // committed so far
     struct share_log *share_log; // who asks how shares came about, and in which order workloads are tried; NULL: nobody
     struct queue_log *queue_log;
     struct plan_search_cut *cuts;

@@ -46,7 +46,8 @@ static uint32_t pick(struct device_table *table, uint32_t node, bool promise)
 {
     for (uint32_t i = 0; i < slot_count(table, node); i++) {
         const struct slot *slot = slot_of(table, node, i);
-        if (!slot->promised && !slot->is_unhealthy && (slot->state == SLOT_FREE || (promise && slot->state == SLOT_RELEASING)))
+        if (!slot->promised && !slot->is_unhealthy &&
+            (slot->state == SLOT_FREE || (promise && slot->state == SLOT_RELEASING)))
             return i;
     }
     for (uint32_t i = 0; i < slot_count(table, node); i++) {

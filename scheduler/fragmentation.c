@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    MOST_TYPICAL = 128,  // different requests that are looked at
+    MOST_TYPICAL = 128,   // different requests that are looked at
     MOST_GROWTHS = 512,   // different requests for which growths are kept
     MOST_WEIGHT = 1 << 17 // of all typical requests together, so that sums stay small
 };
@@ -49,8 +49,8 @@ struct fragmentation {
     size_t typical_count;
     struct growths *growths;
     size_t growths_count;
-    size_t last; // found last: neighbours mostly ask for the same
-    int64_t *sums;     // by node: its fragmentation
+    size_t last;        // found last: neighbours mostly ask for the same
+    int64_t *sums;      // by node: its fragmentation
     uint64_t *versions; // of the node when it was computed, plus 1
     struct rooms rooms;
     struct rooms changed;
@@ -284,8 +284,7 @@ static int64_t fragmentation_sum(const struct fragmentation *fragmentation, cons
     if (rooms->whole <= 0 && partial_sum == 0)
         return 0;
     for (size_t i = 0; i < fragmentation->typical_count; i++)
-        sum += fragmentation->typical[i].weight *
-               fragment_for(&fragmentation->typical[i], node, rooms, partial_sum);
+        sum += fragmentation->typical[i].weight * fragment_for(&fragmentation->typical[i], node, rooms, partial_sum);
     return sum;
 }
 
@@ -348,18 +347,16 @@ static bool choose_option(struct fragmentation *fragmentation, const struct node
                      : rooms->devices[at] == SNAPSHOT_NONE ||
                            !shared_device_fits(node, &node->shared[rooms->devices[at]], memory))
             continue;
-        struct device_option option = {
-            .at = at,
-            .waits = is_whole ? node->idle[DIMENSION_GPU] <= 0
-                              : waits_for_memory(node, rooms->devices[at], memory)};
+        struct device_option option = {.at = at,
+                                       .waits = is_whole ? node->idle[DIMENSION_GPU] <= 0
+                                                         : waits_for_memory(node, rooms->devices[at], memory)};
         if (!is_whole && rooms->partial[at] == last_room && found && !out_best->waits)
             continue; // leaves the node just like the one before
         copy_rooms(&fragmentation->changed, rooms);
         take_portion(&fragmentation->changed, at, portion);
         option.sum = fragmentation_sum(fragmentation, node, &fragmentation->changed);
         last_room = is_whole ? -1 : rooms->partial[at];
-        if (!found || option.waits < out_best->waits ||
-            (option.waits == out_best->waits && option.sum < out_best->sum))
+        if (!found || option.waits < out_best->waits || (option.waits == out_best->waits && option.sum < out_best->sum))
             *out_best = option;
         found = true;
     }

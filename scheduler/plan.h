@@ -95,18 +95,18 @@ enum explanation_code {
     EXPLANATION_NOT_ENOUGH_GPUS,              // no node or not enough nodes with the GPUs
     EXPLANATION_NOT_ENOUGH_CPU,
     EXPLANATION_NOT_ENOUGH_MEMORY,
-    EXPLANATION_NOT_ENOUGH_EXTENDED, // MIG instances or an extended resource
-    EXPLANATION_TOO_MANY_PODS,       // the nodes' pod numbers are used up
-    EXPLANATION_NO_MATCHING_NODE,    // selectors, affinity, taints, MIG strategy: no node may take it
-    EXPLANATION_TOPOLOGY,            // no domain of the required level has room for all
-    EXPLANATION_OVER_FAIR_SHARE,     // would have to reclaim, but is at its fair share
-    EXPLANATION_NOTHING_TO_RECLAIM,  // within its share, but no set of victims makes room lawfully
-    EXPLANATION_NOTHING_TO_PREEMPT,  // nothing of lower priority in its project makes room
-    EXPLANATION_LOST_A_POD,          // lost a pod by a decision of this cycle: gets nothing more in it
-    EXPLANATION_WAITING_FOR_RELEASE, // has a promise: its place is still being released
-    EXPLANATION_SEARCH_CUT,          // the search for victims was cut by its budget
+    EXPLANATION_NOT_ENOUGH_EXTENDED,  // MIG instances or an extended resource
+    EXPLANATION_TOO_MANY_PODS,        // the nodes' pod numbers are used up
+    EXPLANATION_NO_MATCHING_NODE,     // selectors, affinity, taints, MIG strategy: no node may take it
+    EXPLANATION_TOPOLOGY,             // no domain of the required level has room for all
+    EXPLANATION_OVER_FAIR_SHARE,      // would have to reclaim, but is at its fair share
+    EXPLANATION_NOTHING_TO_RECLAIM,   // within its share, but no set of victims makes room lawfully
+    EXPLANATION_NOTHING_TO_PREEMPT,   // nothing of lower priority in its project makes room
+    EXPLANATION_LOST_A_POD,           // lost a pod by a decision of this cycle: gets nothing more in it
+    EXPLANATION_WAITING_FOR_RELEASE,  // has a promise: its place is still being released
+    EXPLANATION_SEARCH_CUT,           // the search for victims was cut by its budget
     EXPLANATION_HELD_FOR_RESERVATION, // there is room, but it is reserved for a gang
-    EXPLANATION_HAS_RESERVATION,     // is the gang for which room is reserved
+    EXPLANATION_HAS_RESERVATION,      // is the gang for which room is reserved
     EXPLANATION_CODE_COUNT
 };
 

@@ -117,7 +117,7 @@ enum mig_strategy {
 struct snapshot_node {
     const char *name;
     uint32_t node_pool;
-    uint32_t gpu_count;     // whole devices, indices 0 to gpu_count - 1
+    uint32_t gpu_count;             // whole devices, indices 0 to gpu_count - 1
     const uint32_t *unhealthy_gpus; // indices of devices that take nothing new and are in no total, ascending
     size_t unhealthy_gpu_count;
     int64_t gpu_memory_mib; // of one device; 0: unknown, then the node takes no shared requests
@@ -214,10 +214,11 @@ struct snapshot_workload {
     int64_t preemption_delay_ms;    // 0: none
     int64_t max_run_ms;             // it ends by itself so long after its start; 0: not known
     int64_t last_eviction_ms;       // SNAPSHOT_TIME_NONE: never
-    uint32_t displaced_count; // how often in a row it lost a place or a promise by a decision, and was not left alone for
-    int64_t displaced_ms;     // an hour in between; and when last, where the count is not 0
-    uint32_t promise;               // its place among the promises of the cycle before, from 0; SNAPSHOT_PROMISE_NONE
-    uint32_t first_pod;             // snapshot.pods[first_pod .. first_pod + pod_count - 1]
+    uint32_t
+        displaced_count;  // how often in a row it lost a place or a promise by a decision, and was not left alone for
+    int64_t displaced_ms; // an hour in between; and when last, where the count is not 0
+    uint32_t promise;     // its place among the promises of the cycle before, from 0; SNAPSHOT_PROMISE_NONE
+    uint32_t first_pod;   // snapshot.pods[first_pod .. first_pod + pod_count - 1]
     uint32_t pod_count;
 };
 
