@@ -150,6 +150,29 @@ FIRST_CYCLE = [
         [work("r", "a", on="n0", pod={"gpuPortion": 0.2, "gpuGroups": ["0"], "gpuIndices": [0]}),
          work("w", "a", pod={"gpuPortion": 0.6}), work("x", "a", age=1, pod={"gpuPortion": 0.6})]),
      {"w-0": ("Binding", "n0"), "x-0": ("Pending", None)}),
+    # pods of a workload together
+    ("required pod affinity: in one value of the label or not at all", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")], [project("a", 4)],
+        [work("w", "a", pods=3, podAffinity={"type": "required", "key": "rack"}, minPods=3)]),
+     {"w-0": ("Pending", None), "w-1": ("Pending", None), "w-2": ("Pending", None)}),
+    ("required pod affinity: growth joins the pods that stand", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")], [project("a", 4)],
+        [{**work("w", "a", podAffinity={"type": "required", "key": "rack"}, minPods=1),
+          "pods": [{"name": "w-0", "gpuDevices": 1, "status": "Running", "node": "n1"}, {"name": "w-1", "gpuDevices": 1},
+                   {"name": "w-2", "gpuDevices": 1}]}]),
+     {"w-1": ("Binding", "n2"), "w-2": ("Pending", None)}),
+    ("required pod affinity: nodes without the label take none", cluster(
+        [node("n0", 4)], [project("a", 4)], [work("w", "a", podAffinity={"type": "required", "key": "rack"})]),
+     {"w-0": ("Pending", None)}),
+    ("preferred pod affinity: together before packed", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 2, "r1"), rack("n2", 4, "r1")], [project("a", 8)],
+        [{**work("w", "a", podAffinity={"type": "preferred", "key": "rack"}, minPods=1),
+          "pods": [{"name": "w-0", "gpuDevices": 2, "status": "Running", "node": "n1"}, {"name": "w-1", "gpuDevices": 1}]}]),
+     {"w-1": ("Binding", "n2")}),
+    ("preferred pod affinity: apart rather than not", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 8)],
+        [work("w", "a", pods=2, podAffinity={"type": "preferred", "key": "rack"})]),
+     {"w-0": ("Binding", "n0"), "w-1": ("Binding", "n1")}),
     # reservation: r runs on two of three nodes until half past twelve, w waits for all of n0 and n1
     ("without a reservation a small one takes what a gang waits for", cluster(
         [node("n0", 2), node("n1", 2)], [project("a", 0)],
@@ -214,6 +237,11 @@ FIRST_CYCLE = [
     ("two parts that are too large take two devices", cluster(
         [node("n0", 1), node("n1", 1)], [project("a", 8)],
         [work("r", "a", on="n0", pod={"gpuPortion": 0.6}), work("w", "a", pod={"gpuPortion": 0.5})]),
+     {"w-0": ("Binding", "n1")}),
+    ("with spread a part goes by what is free, not to a device that is shared already", cluster(
+        [node("n0", 2), node("n1", 1)], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuPortion": 0.5}), work("w", "a", pod={"gpuPortion": 0.5})],
+        nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "spread"}}]),
      {"w-0": ("Binding", "n1")}),
     ("parts of several devices need as many", cluster(
         [node("n0", 1), node("n1", 2)], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 2, "gpuPortion": 0.5})]),
@@ -395,6 +423,75 @@ FIRST_CYCLE = [
     ("the node pool's minimum run time is the default", cluster(
         [node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0", started=EARLIER), work("w", "a")],
         nodePools=[{"name": "default", "reclaimMinRuntimeSeconds": 120}]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    # 6.3, 6.9: the worked cases that are not above
+    ("6.3: exactly at its fair share afterwards", cluster(
+        [node("n0", 4)], [project("a", 2), project("b", 0)],
+        [work("q", "a", on="n0"), *(work(f"r{i}", "b", on="n0", age=i) for i in range(3)), work("w", "a")]),
+     {"r2-0": ("Releasing", "n0"), "r1-0": ("Running", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("6.3: non-preemptible, quota zero, fair share free", cluster(
+        [node("n0", 2)], [project("a", 0, weight=5), project("b", 0)],
+        [work("r", "b", on="n0"), work("s", "b", on="n0"), work("w", "a", preemptibility="non-preemptible")]),
+     {"r-0": ("Running", "n0"), "s-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("6.3: preemptible, quota zero, fair share free", cluster(
+        [node("n0", 2)], [project("a", 0), project("b", 0)],
+        [work("r", "b", on="n0"), work("s", "b", on="n0", age=5), work("w", "a")]),
+     {"r-0": ("Running", "n0"), "s-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("6.9: both at their fair share", cluster(
+        [node("n0", 6)], [project("a", 3), project("b", 3)],
+        [work("q", "a", pods=3, on="n0"), *(work(f"r{i}", "b", on="n0", age=i) for i in range(3)), work("w", "a")]),
+     {"r2-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("6.9: non-preemptible, and the department's quota is used up by such", cluster(
+        [node("n0", 4)], [project("a", 2, "d"), project("c", 3, "d"), project("b", 0, "e")],
+        [work("q", "c", pods=3, on="n0", preemptibility="non-preemptible"), work("r", "b", on="n0"),
+         work("w", "a", preemptibility="non-preemptible")],
+        departments=[department("d", 3), department("e", 0)]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("6.9: non-preemptible, and only preemptible ones use up the department's quota", cluster(
+        [node("n0", 4)], [project("a", 1, "d"), project("c", 2, "d")],
+        [*(work(f"r{i}", "c", on="n0", age=i) for i in range(4)), work("w", "a", preemptibility="non-preemptible")],
+        departments=[department("d", 3)]), {"r3-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("6.9: its department over its share, the other at none: no", cluster(
+        [node("n0", 3)], [project("a", 1, "d"), project("c", 0, "d"), project("b", 1, "e")],
+        [work("q", "c", on="n0"), work("r", "b", pods=2, on="n0"), work("w", "a")],
+        departments=[department("d", 1, weight=0), department("e", 1, weight=1)]),
+     {"r-0": ("Running", "n0"), "q-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    # 6.6: the topology filter
+    ("6.6: victims in the one rack that can hold the gang", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")], [project("a", 2), project("b", 1)],
+        [work("r", "b", on="n0"), work("s", "b", on="n1", age=1), work("t", "b", on="n2", age=2),
+         work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
+     {"r-0": ("Running", "n0"), "s-0": ("Releasing", "n1"), "t-0": ("Releasing", "n2"), "w-0": ("Pipelined", "n1"),
+      "w-1": ("Pipelined", "n2")}),
+    ("6.6: no rack can hold it, and nobody is evicted", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 2), project("b", 0)],
+        [work("r", "b", on="n0"), work("s", "b", on="n1"),
+         work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
+     {"r-0": ("Running", "n0"), "s-0": ("Running", "n1"), "w-0": ("Pending", None)}),
+    # 9.4: whose minimum run time counts
+    ("9.4: the department's where the project says nothing", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0", started=EARLIER), work("w", "a")],
+        departments=[{**department("d"), "reclaimMinRuntimeSeconds": 120}]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("9.4: the project's before the department's", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0, reclaimMinRuntimeSeconds=30)],
+        [work("r", "b", on="n0", started=EARLIER), work("w", "a")],
+        departments=[{**department("d"), "reclaimMinRuntimeSeconds": 120}]), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("9.4: between departments the victim's department's", cluster(
+        [node("n0", 1)], [project("a", 1, "d"), project("b", 0, "e", reclaimMinRuntimeSeconds=0)],
+        [work("r", "b", on="n0", started=EARLIER), work("w", "a")],
+        departments=[department("d", 1), {**department("e", 0), "reclaimMinRuntimeSeconds": 120}]),
+     {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("9.4: by the method queue the project's, also between departments", cluster(
+        [node("n0", 1)], [project("a", 1, "d"), project("b", 0, "e", reclaimMinRuntimeSeconds=120)],
+        [work("r", "b", on="n0", started=EARLIER), work("w", "a")],
+        departments=[department("d", 1), department("e", 0)], settings={"reclaimMinRuntimeMethod": "queue"}),
+     {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("9.4: preemption asks project, department, pool", cluster(
+        [node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0", started=EARLIER), work("w", "a", priority=60)],
+        departments=[{**department("d"), "preemptMinRuntimeSeconds": 30}],
+        nodePools=[{"name": "default", "preemptMinRuntimeSeconds": 120}]), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("9.4: consolidation asks nobody", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 4, reclaimMinRuntimeSeconds=120, preemptMinRuntimeSeconds=120)],
+        [work("r", "a", on="n0", started=EARLIER), work("s", "a", on="n1", age=5, started=EARLIER), work("w", "a", pod={"gpuDevices": 2})]),
+     {"w-0": ("Pipelined", "n1"), "s-0": ("Pipelined", "n0"), "r-0": ("Running", "n0")}),
     # 7: preemption
     ("higher priority takes the place of lower in the same project", cluster(
         [node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a", priority=60)]),
@@ -459,6 +556,67 @@ def test_fair_shares_of_two_levels(total, levels, want):
         departments=[department("d1", **d1), department("d2", **d2)])
     shares = {q["name"]: q["gpu"]["fairShare"] for q in simulate(document)["cycles"][0]["queues"]}
     assert tuple(shares[name] for name in ("d1", "q1", "d2", "q2")) == want
+
+
+def shares_of(document):
+    return {q["name"]: q["gpu"]["fairShare"] for q in simulate(document)["cycles"][0]["queues"]}
+
+
+def test_fair_shares_go_down_the_tree():
+    document = cluster([node("n0", 3)], [project("p1", 2), project("p2", 1)],
+                       [work("w1", "p1", pod={"gpuDevices": 2}), work("w2", "p2")], departments=[department("d", 3)])
+    assert shares_of(document) == {"d": 3, "p1": 2, "p2": 1}
+
+
+def test_two_departments_divide_their_own():
+    document = cluster([node("n0", 4)], [project("p1", 1, "d"), project("p2", 1, "d"), project("p3", 0, "e"), project("p4", 0, "e")],
+                       [work("w1", "p1"), work("w2", "p2"), work("w4", "p4", pod={"gpuDevices": 2})],
+                       departments=[department("d", 2), department("e", 2)])
+    assert shares_of(document) == {"d": 2, "e": 2, "p1": 1, "p2": 1, "p3": 0, "p4": 2}
+
+
+# 2.6: k, the usage of a and b, and what they get of 9 GPUs over quota
+USAGE = [("no usage", 1, 0, 0, (5, 4)), ("half the capacity", 1, 0.5, 0, (3, 6)), ("all of it", 1, 1, 0, (0, 9)),
+         ("k of 0", 0, 1, 0, (5, 4)), ("off", None, 1, 0, (5, 4)), ("a larger k", 10, 0.25, 0.75, (9, 0))]
+
+
+@pytest.mark.parametrize("k,a,b,want", [pytest.param(*row[1:], id=row[0]) for row in USAGE])
+def test_past_usage_counts_over_quota(k, a, b, want):
+    document = cluster([node("n0", 9)], [project("a", 0), project("b", 0)],
+                       [work("v", "a", pods=9, minPods=1), work("w", "b", pods=9, minPods=1)],
+                       nodePools=[{"name": "default", "timeBasedFairshare": None if k is None else {"kValue": k}}],
+                       usage=[{"kind": "project", "name": name, "nodePool": "default", "gpu": used} for name, used in (("a", a), ("b", b))])
+    shares = shares_of(document)
+    assert (shares["a"], shares["b"]) == want
+
+
+# 5.3, 5.4: strategy, GPUs of the nodes, GPUs in use on them; where one-GPU pods go, one after the other
+PLACES = [
+    ("the least free first; without GPUs never", "binpack", (4, 4, 4, 0), (4, 1, 0, 0), "1112222"),
+    ("all equal: by name", "binpack", (1, 1, 1), (0, 0, 0), "012"),
+    ("by what is free, not by size", "binpack", (16, 8, 16), (8, 4, 0), "1111000000002"),
+    ("the largest free part first", "spread", (4, 8, 2), (2, 2, 0), "2110"),
+    ("equal parts: by name", "spread", (2, 4), (0, 0), "01101"),
+]
+
+
+@pytest.mark.parametrize("strategy,gpus,used,want", [pytest.param(*row[1:], id=row[0]) for row in PLACES])
+def test_where_pods_go(strategy, gpus, used, want):
+    document = cluster(
+        [node(f"n{i}", count) for i, count in enumerate(gpus)], [project("a", 99)],
+        [work(f"r{i}", "a", on=f"n{i}", pod={"gpuDevices": count}) for i, count in enumerate(used) if count]
+        + [work(f"w{i:02}", "a", age=10 + i) for i in range(len(want))],
+        nodePools=[{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": strategy}}])
+    got = pods_of(simulate(document)["cycles"][0])
+    assert "".join(got[f"w{i:02}-0"][1][1:] for i in range(len(want))) == want
+
+
+def test_queues_give_way_in_turn_the_younger_first():
+    victims = [work(f"{q}-{p}", q, on="n0", priority=p, preemptibility="preemptible") for q in ("q1", "q2") for p in (100, 99, 98)]
+    document = cluster([node("n0", 6)], [project("q1", 1), {**project("q2", 1), "createdAt": "2026-01-01T11:59:59Z"}, project("q3", 4)],
+                       [*victims, work("w", "q3", pod={"gpuDevices": 4})])
+    evicted = [d["workload"] for d in simulate(document)["cycles"][0]["decisions"] if d["verb"] == "evict"]
+    assert evicted == ["q1-98", "q2-98", "q1-99", "q2-99"]
 
 
 POOLS = {"nodePools": [{"name": "big"}, {"name": "default"}]}
