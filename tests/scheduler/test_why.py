@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from conftest import PRORATA
-from test_rules import NOW, POOLS, TOPOLOGY, cluster, department, node, project, queue, rack, work
+from clusters import NOW, POOLS, TOPOLOGY, cluster, department, node, project, queue, rack, work
 
 RECENT = "2026-01-01T11:59:30Z"  # half a minute ago
 

@@ -1,0 +1,73 @@
+"""What is said to who waits and who gives way, by docs/scheduler.md, 6."""
+import pytest
+
+from clusters import NOW, RESERVE, TOPOLOGY, cases, cluster, node, project, rack, simulate, work
+
+# sentence, cluster, the code of the pending workload w's explanation, words of its message
+EXPLANATIONS = [
+    ("not enough GPUs", cluster([node("n0", 1)], [project("a", 4)], [work("w", "a", pod={"gpuDevices": 2})]),
+     "NotEnoughGpus", "Needs 2 GPUs in default; 1 of its 1 GPU is free"),
+    ("a gang's progress", cluster([node("n0", 2)], [project("a", 4)], [work("w", "a", pods=3)]),
+     "NotEnoughGpus", "Needs 3 pods of 1 GPU in default; 2 found a place"),
+    ("over the limit", cluster([node("n0", 4)], [project("a", 4, limit=1)], [work("w", "a", pod={"gpuDevices": 2})]),
+     "OverLimit", "Needs 2 GPUs; the limit of a is 1 GPU"),
+    ("non-preemptible over quota", cluster(
+        [node("n0", 4)], [project("a", 1)], [work("w", "a", pod={"gpuDevices": 2}, preemptibility="non-preemptible")]),
+     "NonPreemptibleOverQuota", "a deserves 1 GPU, and 2 is more"),
+    ("not ready", cluster([node("n0", 4)], [project("a", 4)],
+                          [{"name": "w", "project": "a", "pods": [{"name": "w-0", "status": "Gated", "gpuDevices": 1}]}]),
+     "NotReady", "Waits for pods: 1 needed, 1 gated"),
+    ("no matching node", cluster([node("n0", 4)], [project("a", 4)], [work("w", "a", pod={"nodeSelector": {"host": ["n9"]}})]),
+     "NoMatchingNode", "None of 1 node in default may take it: 1 without the labels asked for"),
+    ("topology", cluster([rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 4)],
+                         [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
+     "TopologyNotSatisfiable", "No rack of topology dc has room for 2 pods"),
+    ("a promise", cluster([node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")]),
+     "WaitingForRelease", "Has a place on n0 promised and waits for what stops there"),
+    ("over fair share", cluster([node("n0", 1)], [project("a", 0, weight=0), project("b", 1)], [work("r", "b", on="n0"), work("w", "a")]),
+     "OverFairShare", "a has no fair share of what is asked for"),
+    ("room, but not on one node", cluster([node("n0", 2), node("n1", 2)], [project("a", 4)],
+                                          [work("w", "a", pod={"gpuDevices": 3}, preemptibility="non-preemptible")]),
+     "NotEnoughGpus", "Needs 3 GPUs on one node in default; 4 are free, at most 2 on one node"),
+    ("all of the fair share", cluster([node("n0", 2)], [project("a", 1), project("b", 1)],
+                                      [work("q", "a", on="n0"), work("r", "b", on="n0"), work("w", "a")]),
+     "OverFairShare", "a holds 1 GPU, all of its fair share of 1, so it may not take any back"),
+    ("nobody of lower priority", cluster([node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a")]),
+     "NothingToPreempt", "No workload of a with a lower priority can be stopped in default"),
+    ("CPU", cluster([node("n0", 1, cpuCores=2)], [project("a", 1)], [work("w", "a", pod={"cpuCores": 4})]),
+     "NotEnoughCpu", "Needs 4 cores on one node in default; at most 2 are free on one"),
+    ("a search that was cut", cluster([node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")],
+                                      settings={"scenariosPerWorkload": 0}),
+     "SearchCut", "The search for room by reclaim was cut after 0 scenarios"),
+    ("preemption delay", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
+                                 [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]),
+     "PreemptionDelayNotElapsed", "86400 seconds"),
+    ("held back by a reservation", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0", maxRunSeconds=9000), work("v", "a", pods=2, pod={"gpuDevices": 2}), work("w", "a", age=1)],
+        nodePools=RESERVE),
+     "HeldForReservation", "There is room, but 4 GPUs on 2 nodes in default are reserved for a gang of a, the largest that waits, "
+     "which can start at 2026-01-01T12:30:00.000Z; this names no time by which it ends"),
+    ("has a reservation", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)], [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2})],
+        nodePools=RESERVE), "HasReservation", "4 GPUs on 2 nodes in default are reserved for it"),
+    ("patience", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
+                         [work("r", "b", on="n0"), work("w", "a", displacedTimes=5, lastDisplacedAt=NOW)]),
+     "PreemptionDelayNotElapsed", "May displace nobody before 2026-01-01T12:02:00"),
+]
+
+
+@pytest.mark.parametrize("document,code,words", cases(EXPLANATIONS))
+def test_explanations(document, code, words):
+    workloads = {w["name"]: w for w in simulate(document)["cycles"][0]["workloads"]}
+    found = {e["code"]: e["message"] for e in workloads["w"]["explanation"]}
+    assert words in found.get(code, ""), found
+
+
+def test_a_receipt_names_both_sides():
+    document = cluster([node("n0", 2)], [project("a", 1), project("b", 1)],
+                       [work("r", "b", on="n0"), work("s", "b", on="n0", age=5), work("w", "a")])
+    evictions = [d for d in simulate(document)["cycles"][0]["decisions"] if d["verb"] == "evict"]
+    assert [(d["pod"], d["for"], d["action"]) for d in evictions] == [("s-0", "w", "reclaim")]
+    assert "Yields to w of project a, which held 0 of its fair share of 1 GPU" in evictions[0]["why"]
+    assert "project b held 2 GPUs and deserves 1" in evictions[0]["why"]
