@@ -14,6 +14,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 // Opens the segment that begins with a cycle. 0: it is gone, or not yet whole.
 static int open_segment(const char *folder, int64_t first_cycle, struct segment_reader *out_segment)
@@ -245,10 +246,52 @@ int journal_find(const char *folder, int64_t cycle, int64_t at_ms, struct arena 
         segment_done(&segment);
         return rc;
     }
+    if (search.first_cycle == 0)
+        return error_set(err, ERROR_NOT_FOUND, "%s: the journal has no cycle that can be read", folder);
     char first[TIMESTAMP_SIZE], last[TIMESTAMP_SIZE];
     timestamp_format(search.first_ms, first);
     timestamp_format(search.last_ms, last);
     return error_set(err, ERROR_NOT_FOUND,
                      "the journal has no such cycle: it has %" PRId64 " to %" PRId64 ", from %s to %s",
                      search.first_cycle, search.last_cycle, first, last);
+}
+
+static void describe_damage(const char *path, bool is_last, struct buffer *out)
+{
+    struct segment_reader segment;
+    struct record record;
+    struct error err = {0};
+    if (segment_open(&segment, path, &err) < 0) {
+        if (access(path, F_OK) == 0) // else it has left the journal meanwhile
+            buffer_printf(out, "%s; its cycles are lost\n", err.message);
+        return;
+    }
+    bool is_whole = true;
+    while (is_whole && segment_next(&segment, &record))
+        is_whole = segment_check(&segment, &record);
+    if (!is_whole)
+        buffer_printf(
+            out, "%s: the record of cycle %" PRId64 " is damaged; it and the cycles after it in this file are lost\n",
+            path, record.cycle);
+    else if (segment.offset < segment.length)
+        buffer_printf(out, "%s: from byte %" PRId64 " on it is no record%s\n", path, segment.offset,
+                      is_last ? ", or one that is being written; a server that starts cuts it off"
+                              : "; the cycles after it in this file are lost");
+    segment_done(&segment);
+}
+
+const char *journal_damage(const char *folder, struct arena *arena)
+{
+    int64_t *first_cycles;
+    struct buffer text;
+    char path[FOLDER_PATH_SIZE];
+    buffer_init(&text, 0);
+    size_t segments = folder_list(folder, arena, &first_cycles);
+    for (size_t i = 0; i < segments; i++) {
+        folder_path(folder, first_cycles[i], path);
+        describe_damage(path, i + 1 == segments, &text);
+    }
+    const char *damage = text.length > 0 ? arena_strdup(arena, text.data) : NULL;
+    buffer_done(&text);
+    return damage;
 }

@@ -29,3 +29,7 @@ struct recorded_cycle {
 // ERROR_NOT_FOUND says which cycles there are.
 int journal_find(const char *folder, int64_t cycle, int64_t at_ms, struct arena *arena,
                  struct recorded_cycle *out_cycle, struct error *err);
+
+// What cannot be read, a sentence for each segment with such a place, with a line's end behind each; NULL: nothing. The
+// text is the arena's. Reads every byte.
+const char *journal_damage(const char *folder, struct arena *arena);

@@ -270,6 +270,13 @@ static int list_cycles(const struct options *options, const char *folder, struct
     return rc;
 }
 
+static void report_damage(const char *folder, struct arena *arena)
+{
+    const char *damage = journal_damage(folder, arena);
+    if (damage)
+        fputs(damage, stderr);
+}
+
 int journal_replay_main(int argc, char **argv)
 {
     struct error err = {0};
@@ -286,9 +293,12 @@ int journal_replay_main(int argc, char **argv)
     const char *folder = arena_printf(&arena, "%s/journal", options.data);
     int rc = options.lists ? list_cycles(&options, folder, &arena, &err)
                            : replay_cycle(&options, folder, &arena, &is_equal, &err);
+    if (rc < 0)
+        fprintf(stderr, "prorata replay: %s\n", err.message);
+    if (rc < 0 || options.lists)
+        report_damage(folder, &arena);
     arena_done(&arena);
     if (rc == 0)
         return is_equal ? 0 : EXIT_DIFFERENT;
-    fprintf(stderr, "prorata replay: %s\n", err.message);
     return err.code == ERROR_INTERNAL ? EXIT_DIFFERENT : EXIT_INPUT;
 }

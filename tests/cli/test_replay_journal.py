@@ -1,5 +1,6 @@
 """`prorata replay --data`: a recorded cycle planned again, from a running server and from a stopped one."""
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -122,3 +123,65 @@ def test_metrics(busy):
     assert float(figures["prorata_journal_cycles_total"]) >= 1
     assert figures["prorata_journal_missed_cycles_total"] == "0" and figures["prorata_journal_writing"] == "1"
     assert float(figures["prorata_journal_bytes"]) == sum(f.stat().st_size for f in (busy.data / "journal").iterdir())
+
+
+def first_record(text):
+    """Where the second record begins: headers are 32 and 48 bytes, the second word of a record's header is its length."""
+    return 32 + 48 + int.from_bytes(text[36:40], "little")
+
+
+DAMAGE = [
+    # what, of the first of two segments or of the last, the file's new bytes, what --list says, whether its first cycle is read
+    ("cut in a record", 0, lambda t: t[:-7], "it is no record; the cycles after it in this file are lost", True),
+    ("cut in the last record", 1, lambda t: t[:-7], "or one that is being written; a server that starts cuts it off", False),
+    ("a flipped byte", 0, lambda t: t[:90] + bytes([t[90] ^ 1]) + t[91:], "the record of cycle 1 is damaged; it and", False),
+    ("nonsense behind a record", 0, lambda t: t[:first_record(t)] + b"x" * 500, "it is no record; the cycles", True),
+    ("nonsense in place of a segment", 0, lambda t: b"nonsense" * 100, "not a segment of the journal; its cycles are lost", False),
+    ("an empty segment", 0, lambda t: b"", "not a segment of the journal; its cycles are lost", False),
+    ("a segment of another kind", 1, lambda t: b"PRORATA9" + t[8:], "not a segment of the journal; its cycles are lost", False),
+]
+
+
+def test_damage(busy, folder):
+    busy.kill()
+    before = len(cycles(busy.data))
+    busy.start()
+    busy.wait_for("a cycle of the new life", lambda: len(cycles(busy.data)) > before)
+    busy.stop()
+    rows = cycles(busy.data)
+    for name, which, change, message, is_first_read in DAMAGE:
+        data = folder / "damaged"
+        shutil.copytree(busy.data / "journal", data / "journal")
+        segments = sorted((data / "journal").iterdir())
+        assert len(segments) == 2
+        segments[which].write_bytes(change(segments[which].read_bytes()))
+        done = replay(data, "--list")
+        assert done.returncode == 0 and done.stderr.startswith(f"{segments[which]}: "), (name, done.stderr)
+        assert message in done.stderr and done.stderr.count("\n") == 1, (name, done.stderr)
+        other = rows[-1] if which == 0 else rows[0]
+        check_equal(data, other)
+        first = rows[0] if which == 0 else rows[before]
+        done = replay(data, "--cycle", first["cycle"])
+        if is_first_read:
+            assert done.returncode == 0, name
+        else:
+            assert (done.returncode, done.stdout) == (2, "") and message in done.stderr, (name, done.stderr)
+        shutil.rmtree(data)
+
+
+def test_nothing_readable(busy, folder):
+    busy.stop()
+    for segment in (busy.data / "journal").iterdir():
+        segment.write_bytes(b"nonsense")
+    for arguments in (["--cycle", "1"], ["--at", "2100-01-01T00:00:00Z"]):
+        done = replay(busy.data, *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "the journal has no cycle that can be read" in done.stderr
+    assert cycles_and_words(busy.data) == ([], "not a segment of the journal; its cycles are lost")
+    busy.start()
+    busy.wait_for("a journal again", lambda: replay(busy.data, "--cycle", "1").returncode == 0)
+
+
+def cycles_and_words(data):
+    done = replay(data, "--list")
+    return json.loads(done.stdout)["cycles"], done.stderr.strip().split(": ", 1)[1]
