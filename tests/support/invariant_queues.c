@@ -21,6 +21,7 @@ struct replay {
     struct tally *start;  // of the statement
     struct tally *placed; // by the statement
     uint32_t *node_of;    // of each pod; SNAPSHOT_NONE
+    uint32_t *left;       // of each pod: the node that it left last
     struct amounts *lost; // of each workload, by the statement
     bool *has_lost;       // workloads that lost a pod, not only a promise, by an earlier statement
     uint32_t *victim_of;  // of each workload: the statement that took a pod of it last, by its first decision and 1
@@ -146,6 +147,7 @@ static bool apply(struct replay *replay, size_t first, const struct plan_decisio
         const struct amounts amounts = charge(replay->view->snapshot, pod, *node);
         add(&replay->lost[decision->workload], &amounts, 1);
         add_to_queues(replay, replay->now, decision->pod, *node, -1);
+        replay->left[decision->pod] = *node;
         *node = SNAPSHOT_NONE;
         replay->victim_of[decision->workload] = (uint32_t)first + 1;
         return true;
@@ -153,9 +155,10 @@ static bool apply(struct replay *replay, size_t first, const struct plan_decisio
     if (replay->has_lost[decision->workload] && replay->victim_of[decision->workload] != first + 1)
         return breach_set(replay->view->breach, "what lost a pod gets nothing more in the cycle", "%s", pod->name);
     *node = decision->node;
-    const struct amounts amounts = charge(replay->view->snapshot, pod, *node);
-    if (decision->beneficiary != SNAPSHOT_NONE) // a victim that has a place again
+    if (decision->beneficiary != SNAPSHOT_NONE) { // a victim that has a place again, be it charged otherwise there
+        const struct amounts amounts = charge(replay->view->snapshot, pod, replay->left[decision->pod]);
         add(&replay->lost[decision->workload], &amounts, -1);
+    }
     add_to_queues(replay, replay->now, decision->pod, *node, 1);
     add_to_queues(replay, replay->placed, decision->pod, *node, 1);
     return true;
@@ -325,6 +328,7 @@ bool invariant_statements_hold(const struct view *view)
     replay.start = calloc(replay.queues + 1, sizeof *replay.start);
     replay.placed = calloc(replay.queues + 1, sizeof *replay.placed);
     replay.node_of = calloc(snapshot->pod_count + 1, sizeof *replay.node_of);
+    replay.left = calloc(snapshot->pod_count + 1, sizeof *replay.left);
     replay.lost = calloc(snapshot->workload_count + 1, sizeof *replay.lost);
     replay.has_lost = calloc(snapshot->workload_count + 1, sizeof *replay.has_lost);
     replay.victim_of = calloc(snapshot->workload_count + 1, sizeof *replay.victim_of);
@@ -342,6 +346,7 @@ bool invariant_statements_hold(const struct view *view)
     free(replay.start);
     free(replay.placed);
     free(replay.node_of);
+    free(replay.left);
     free(replay.lost);
     free(replay.has_lost);
     free(replay.victim_of);
