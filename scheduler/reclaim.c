@@ -65,10 +65,20 @@ static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *w
            min_run_time_protects_until(cycle, pool, victim, workload) == SNAPSHOT_TIME_NONE;
 }
 
+// Who lost a place or a promise itself, and was not left alone for an hour since, displaces nobody who may take the
+// place back at once: so reclaims do not answer each other for ever.
+static bool must_last(struct cycle *cycle, const struct workload *workload)
+{
+    int64_t until;
+    return workload->spec->displaced_count > 0 &&
+           (__builtin_add_overflow(workload->spec->displaced_ms, SNAPSHOT_PEACE_MS, &until) ||
+            cycle_is_before(cycle, until));
+}
+
 static bool is_lawful(struct search *search, const struct scenario *scenario)
 {
     return fairness_allows(search, scenario) && min_run_time_allows(search, scenario) &&
-           fairness_lasts(search, scenario);
+           (!must_last(search->cycle, search->workload) || fairness_lasts(search, scenario));
 }
 
 // What may be taken lawfully at all is less than what every solution takes. With minimum run times not even all that.
@@ -152,12 +162,12 @@ static void explain_nobody(struct search *search)
 void reclaim_run(struct cycle *cycle, struct pool *pool)
 {
     static const struct eviction_action ACTION = {.may_try = may_try,
-                                                 .is_victim = is_victim,
-                                                 .is_lawful = is_lawful,
-                                                 .may_lose = fairness_may_lose,
-                                                 .is_hopeless = is_hopeless,
-                                                 .why = why,
-                                                 .rule = rule,
-                                                 .explain_nobody = explain_nobody};
+                                                  .is_victim = is_victim,
+                                                  .is_lawful = is_lawful,
+                                                  .may_lose = fairness_may_lose,
+                                                  .is_hopeless = is_hopeless,
+                                                  .why = why,
+                                                  .rule = rule,
+                                                  .explain_nobody = explain_nobody};
     evictions_run(cycle, pool, &ACTION);
 }

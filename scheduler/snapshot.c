@@ -58,9 +58,7 @@ struct snapshot_queue snapshot_queue_default(void)
 
 uint32_t snapshot_displaced_again(const struct snapshot_workload *workload, int64_t now_ms)
 {
-    static const int64_t HOUR_MS = INT64_C(3600) * 1000;
-    if (workload->displaced_count == 0 ||
-        now_ms - workload->displaced_ms > HOUR_MS)
+    if (workload->displaced_count == 0 || now_ms - workload->displaced_ms > SNAPSHOT_PEACE_MS)
         return 1;
     return workload->displaced_count < UINT32_MAX ? workload->displaced_count + 1 : UINT32_MAX;
 }

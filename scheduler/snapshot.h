@@ -4,8 +4,7 @@
 // plan points into it). docs/snapshot.md describes the same thing as JSON; every key of that page has its field here.
 //
 // What a caller must see to:
-// - Order carries the ties. Node pools, nodes, topologies, departments, projects and workloads, and the pods inside
-// each
+// - Order carries the ties. Node pools, nodes, topologies, departments, projects and workloads, and the pods of each
 //   workload, stand in the byte order of their names. Wherever a rule ends in a name, the core compares indices.
 // - Defaults are filled in: no field means "absent" unless it has a named constant for it. snapshot_queue_defaults and
 //   snapshot_settings_defaults fill the longer ones.
@@ -17,11 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SNAPSHOT_NONE UINT32_MAX            // an index that refers to nothing
-#define SNAPSHOT_TIME_NONE INT64_MIN        // a time or duration that is not set
-#define SNAPSHOT_COUNT_UNLIMITED UINT32_MAX // a bound that is not there
-#define SNAPSHOT_MIN_ALL UINT32_MAX         // min_sub_groups: all children
-#define SNAPSHOT_PROMISE_NONE UINT32_MAX    // no promise from the cycle before
+#define SNAPSHOT_NONE UINT32_MAX                 // an index that refers to nothing
+#define SNAPSHOT_TIME_NONE INT64_MIN             // a time or duration that is not set
+#define SNAPSHOT_COUNT_UNLIMITED UINT32_MAX      // a bound that is not there
+#define SNAPSHOT_MIN_ALL UINT32_MAX              // min_sub_groups: all children
+#define SNAPSHOT_PROMISE_NONE UINT32_MAX         // no promise from the cycle before
+#define SNAPSHOT_PEACE_MS (INT64_C(3600) * 1000) // so long after its last loss a workload counts as left alone
 
 enum scheduler_action {
     ACTION_ALLOCATE,
@@ -214,9 +214,9 @@ struct snapshot_workload {
     int64_t preemption_delay_ms;    // 0: none
     int64_t max_run_ms;             // it ends by itself so long after its start; 0: not known
     int64_t last_eviction_ms;       // SNAPSHOT_TIME_NONE: never
-    uint32_t
-        displaced_count;  // how often in a row it lost a place or a promise by a decision, and was not left alone for
-    int64_t displaced_ms; // an hour in between; and when last, where the count is not 0
+    // How often in a row it lost a place or a promise by a decision, with less than SNAPSHOT_PEACE_MS in between.
+    uint32_t displaced_count;
+    int64_t displaced_ms; // when last, where the count is not 0
     uint32_t promise;     // its place among the promises of the cycle before, from 0; SNAPSHOT_PROMISE_NONE
     uint32_t first_pod;   // snapshot.pods[first_pod .. first_pod + pod_count - 1]
     uint32_t pod_count;
@@ -339,7 +339,7 @@ struct snapshot {
 bool snapshot_gpu_is_unhealthy(const struct snapshot_node *node, uint32_t gpu);
 // Actions in their usual order, and the settings a snapshot has where it says nothing.
 void snapshot_defaults(struct snapshot *out_snapshot);
-// The count after one more loss now: begins anew once an hour has passed since the last.
+// The count after one more loss now: begins anew for who was left alone.
 uint32_t snapshot_displaced_again(const struct snapshot_workload *workload, int64_t now_ms);
 // A queue as it is in a node pool that its resources don't name: nothing deserved of GPU, CPU and memory unlimited, no
 // limit, weight 1, rank 100.

@@ -1,7 +1,7 @@
 """Rules that a small slip would break without anybody noticing: a row each, as in test_rules.py."""
 import pytest
 
-from test_rules import EARLIER, TOPOLOGY, cluster, department, node, pods_of, project, queue, rack, simulate, work
+from clusters import EARLIER, TOPOLOGY, cluster, department, node, pods_of, project, queue, rack, simulate, work
 
 GIB = 2**30
 PENDING = ("Pending", None)
