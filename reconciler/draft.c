@@ -17,6 +17,8 @@ static struct world *borrow_world(const struct present *present, struct arena *a
     borrowed->node_index = world->node_index;
     borrowed->project_index = world->project_index;
     borrowed->pools = world->pools;
+    borrowed->windows = world->windows;
+    borrowed->pool_topologies = world->pool_topologies;
     borrowed->nodes = world->nodes;
     borrowed->topologies = world->topologies;
     borrowed->departments = world->departments;
