@@ -37,6 +37,7 @@ static const struct command COMMANDS[] = {
     {"serve", daemon_main_serve, "serve the API and the dashboard"},
     {"demo", daemon_main_demo, "the same with a ready-made cluster in a temporary folder"},
     {"stop", daemon_main_stop, "stop the server of a folder, and with --pods what it runs on this machine"},
+    {"doctor", daemon_main_doctor, "say what is possible on this machine, and how to get more"},
     {"simulate", simulate_main, "run scheduling cycles over a snapshot in a file"},
     {"replay", replay_or_journal_main, "run a trace of jobs through the scheduler, or a server's recorded cycle again"},
     {"version", version_main, "print the version"},

@@ -1,4 +1,4 @@
-// `prorata serve` and `prorata demo`: configuration, start order, signals, drain. The only room that knows all others.
+// `prorata serve`, `prorata demo` and `prorata doctor`: configuration, start order, signals, drain. The only room that knows all others.
 #pragma once
 
 // Command entries: argv[0] is the command's name. They return the process's exit status: 0 after a clean stop, 2 where
@@ -6,3 +6,5 @@
 int daemon_main_serve(int argc, char **argv);
 int daemon_main_demo(int argc, char **argv);
 int daemon_main_stop(int argc, char **argv);
+// 0: a server with these settings would work here; 1: something is in its way; 2: a bad setting.
+int daemon_main_doctor(int argc, char **argv);

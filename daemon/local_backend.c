@@ -71,8 +71,7 @@ static int register_node(struct db_conn *conn, void *context, struct error *err)
     return rc;
 }
 
-// Beside this program where it was built, else where it is installed.
-static const char *find_supervisor(struct arena *arena, struct error *err)
+const char *local_backend_find_supervisor(struct arena *arena, struct error *err)
 {
     char path[PATH_SIZE];
     ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -132,7 +131,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     unsigned long long number = stat(path, &about) == 0 ? (unsigned long long)about.st_ino : 0;
     options.cgroup_name = arena_printf(arena, "prorata-%llx", number);
     free(path);
-    options.supervisor = find_supervisor(arena, err);
+    options.supervisor = local_backend_find_supervisor(arena, err);
     if (machine_find_user(settings->local_user, arena, &options, err) < 0)
         return error_prefix(err, "local-user: ");
     if (!options.supervisor || read_wishes(settings, &wishes, err) < 0 ||

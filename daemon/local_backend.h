@@ -11,3 +11,5 @@ struct settings;
 // pods will run here.
 int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
                          struct arena *arena, struct backend *out_backend, struct error *err);
+// The program that pods hang on: beside this one where it was built, else where it is installed. NULL: err.
+const char *local_backend_find_supervisor(struct arena *arena, struct error *err);

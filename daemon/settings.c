@@ -123,6 +123,10 @@ static void show_help(const char *command)
         puts("Starts a server in a temporary folder with a ready-made cluster; the folder goes when it stops.\n\n"
              "  --scenario NAME          quota (2 nodes of 2 GPUs; team-a and team-b with 2 each; the default) or\n"
              "                           preemption (one node of 8 GPUs; project-a and project-b with 4 each)");
+    else if (strcmp(command, "doctor") == 0)
+        puts("Says what is possible on this machine for a server with these options, and how to get more. Nothing is "
+             "changed.\nThe exit status is 0 where such a server would work, else 1.\n\n"
+             "  --json                   as JSON");
     else
         puts("Serves the API and the dashboard.\n");
     for (int i = 0; i < SETTING_COUNT; i++) {

@@ -83,6 +83,18 @@ static bool enable(const char *parent, const char *pods, const char *controller)
            write_file(pods, "cgroup.subtree_control", word);
 }
 
+void cgroups_look(struct cgroups_view *out_view)
+{
+    char mount[CGROUP_PATH_SIZE], own[CGROUP_PATH_SIZE];
+    *out_view = (struct cgroups_view){.path = ""};
+    if (!find_own(mount, own))
+        return;
+    snprintf(out_view->path, sizeof(out_view->path), "%.250s%.250s", mount, own);
+    out_view->is_writable = access(out_view->path, W_OK | X_OK) == 0;
+    out_view->has_memory = has_word(out_view->path, "cgroup.controllers", "memory");
+    out_view->has_cpu = has_word(out_view->path, "cgroup.controllers", "cpu");
+}
+
 void cgroups_open(const char *name, struct cgroups *out_cgroups)
 {
     char mount[CGROUP_PATH_SIZE], own[CGROUP_PATH_SIZE], parent[2 * CGROUP_PATH_SIZE];

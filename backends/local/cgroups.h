@@ -20,6 +20,14 @@ struct cgroup_bounds {
     int64_t cpu_weight;   // share when cores are short: 1 to 10000
 };
 
+// What there is, without changing anything: for people who ask.
+struct cgroups_view {
+    char path[CGROUP_PATH_SIZE]; // this process's own cgroup; "": cgroup v2 is not mounted
+    bool is_writable;            // cgroups can be made below it
+    bool has_memory, has_cpu;    // controllers that reach it
+};
+
+void cgroups_look(struct cgroups_view *out_view);
 // Makes the folder, named after `name`, with the controllers that are to be had. Never fails: reason says what is
 // missing.
 void cgroups_open(const char *name, struct cgroups *out_cgroups);

@@ -3,6 +3,7 @@
 #include "backends/local/nvml.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -41,24 +42,28 @@ static const char *type_of(const char *name, struct arena *arena)
     return type;
 }
 
-static int look_at_gpus(struct arena *arena, struct machine *machine, struct error *err)
+// A device that does not answer keeps its place, and the watch finds it unhealthy.
+static void look_at_gpus(struct arena *arena, struct machine *machine)
 {
     size_t count = nvml_count(machine->nvml);
     const char **names = arena_array(arena, count, sizeof(*names));
     machine->gpu_type = "";
     for (size_t i = 0; i < count; i++) {
         struct nvml_gpu gpu;
-        if (nvml_describe(machine->nvml, i, arena, &gpu, err) < 0)
-            return -1;
+        struct error err = {0};
+        if (nvml_describe(machine->nvml, i, arena, &gpu, &err) < 0) {
+            log_write(LOG_WARN, "backends", "GPU %zu does not answer: %s", i, err.message);
+            names[i] = arena_printf(arena, "lost-%zu", i);
+            continue;
+        }
         names[i] = gpu.uuid;
-        if (i == 0)
+        if (!machine->gpu_type[0])
             machine->gpu_type = type_of(gpu.name, arena);
-        if (i == 0 || gpu.memory_mib < machine->gpu_memory_mib) // a node states one amount: what every device has
+        if (!machine->gpu_memory_mib || gpu.memory_mib < machine->gpu_memory_mib) // a node states what every device has
             machine->gpu_memory_mib = gpu.memory_mib;
     }
     machine->gpus = names;
     machine->gpu_count = count;
-    return 0;
 }
 
 int machine_look(const struct machine_wishes *wishes, struct arena *arena, struct machine *out_machine,
@@ -83,11 +88,8 @@ int machine_look(const struct machine_wishes *wishes, struct arena *arena, struc
     }
     if (nvml_open(wishes->nvml, &out_machine->nvml, err) < 0)
         return -1;
-    if (look_at_gpus(arena, out_machine, err) == 0)
-        return 0;
-    nvml_close(out_machine->nvml);
-    out_machine->nvml = NULL;
-    return -1;
+    look_at_gpus(arena, out_machine);
+    return 0;
 }
 
 int machine_find_user(const char *user_name, struct arena *arena, struct local_options *options, struct error *err)

@@ -92,9 +92,8 @@ static int find_devices(struct nvml *nvml, struct error *err)
         return error_set(err, ERROR_UNAVAILABLE, "NVML: %u devices, at most %d are taken", nvml->count,
                          NVML_DEVICES_MAX);
     for (unsigned i = 0; i < nvml->count; i++) {
-        code = nvml->get_handle(i, &nvml->devices[i]);
-        if (code != NVML_SUCCESS)
-            return fail(nvml, "a device", code, err);
+        if (nvml->get_handle(i, &nvml->devices[i]) != NVML_SUCCESS)
+            nvml->devices[i] = NULL; // fallen off the bus; the numbers of the others stay
     }
     return 0;
 }

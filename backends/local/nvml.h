@@ -42,7 +42,7 @@ struct nvml_sample {
 int nvml_open(const char *name, struct nvml **out_nvml, struct error *err);
 void nvml_close(struct nvml *nvml); // NULL is fine
 size_t nvml_count(const struct nvml *nvml);
-// Texts are the arena's.
+// Texts are the arena's. -1: the device does not answer; its number stays its own.
 int nvml_describe(const struct nvml *nvml, size_t index, struct arena *arena, struct nvml_gpu *out_gpu,
                   struct error *err);
 // A device that does not answer, has fallen off the bus or counts memory errors that could not be corrected is not

@@ -101,9 +101,18 @@ def test_a_failed_gpu_ends_its_pods_and_takes_no_more(machine, gpus):
     # Three are left; one is in use.
     fits = submit(server, "fits", RUNS, gpus=2)
     assert wait_log(server, fits, "up").startswith("GPU-2,GPU-3\n")
-    waits = submit(server, "waits", RUNS, project="team-b")
+    waits = submit(server, "waits", RUNS)
     gpus.set(0)
     assert wait_log(server, waits, "up").startswith("GPU-0\n")
+
+
+def test_a_gpu_that_is_lost_at_the_start_keeps_its_number(machine, gpus):
+    gpus.set(1, "lost")
+    server = machine()
+    assert node_of(server)["gpuInfo"]["gpuCount"] == 4
+    server.wait_for("the failure seen", lambda: "GPU is lost" in server.get("/api/v1/events").body.decode())
+    workload = submit(server, "around", RUNS, gpus=3)
+    assert wait_log(server, workload, "up").startswith("GPU-0,GPU-2,GPU-3\n")
 
 
 def test_memory_errors_count_as_a_failure(machine, gpus):

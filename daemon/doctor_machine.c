@@ -1,0 +1,206 @@
+// What this machine offers to pods.
+#include "backends/local/cgroups.h"
+#include "backends/local/machine.h"
+#include "backends/local/nvml.h"
+#include "backends/local/program.h"
+#include "backends/local/runtimes.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/quantity.h"
+#include "daemon/doctor.h"
+#include "daemon/local_backend.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+    PATH_SIZE = 1024,
+    FILES_WANTED = 8192,    // connections, readers of the database, a descriptor for each pod
+    PROCESSES_WANTED = 4096 // a supervisor and a command for each pod
+};
+
+static const char DELEGATE[] =
+    "in the server's systemd unit set Delegate=yes (system: /etc/systemd/system/prorata.service; a user's own: "
+    "~/.config/systemd/user), then systemctl daemon-reload and restart it";
+
+static void look_at_gpu(const struct machine *machine, size_t index, struct findings *findings)
+{
+    struct nvml_gpu gpu;
+    struct nvml_sample *sample = arena_alloc(findings->arena, sizeof(*sample));
+    struct error err = {0};
+    if (nvml_describe(machine->nvml, index, findings->arena, &gpu, &err) < 0) {
+        findings_add(findings, FINDING_NOTE, "gpus",
+                     arena_printf(findings->arena, "GPU %zu: does not answer: %s", index, err.message),
+                     "pods are not placed on it; look at `nvidia-smi` and the kernel's log");
+        return;
+    }
+    nvml_look(machine->nvml, index, sample);
+    const char *about = arena_printf(findings->arena, "GPU %zu: %s, %s, %" PRId64 " MiB", index, gpu.name, gpu.uuid,
+                                     gpu.memory_mib);
+    if (!sample->is_healthy)
+        findings_add(findings, FINDING_NOTE, "gpus",
+                     arena_printf(findings->arena, "%s: not healthy: %s", about, sample->reason),
+                     "pods are not placed on it; look at `nvidia-smi -q` and the kernel's log");
+    else if (sample->process_count > 0)
+        findings_add(findings, FINDING_NOTE, "gpus",
+                     arena_printf(findings->arena, "%s: %zu processes use it now", about, sample->process_count),
+                     "where they are no pods of this server nothing is placed on it, unless --local-foreign ignore");
+    else
+        findings_add(findings, FINDING_GOOD, "gpus", about, NULL);
+}
+
+static void look_at_gpus(const struct settings *settings, struct findings *findings)
+{
+    struct arena *arena = findings->arena;
+    struct machine machine;
+    struct error err = {0};
+    struct machine_wishes wishes = {.pretended_gpus = settings->local_gpus, .nvml = settings->local_nvml};
+    if (quantity_parse_cpu(settings->local_reserved_cpu, &wishes.reserved_cpu_milli, &err) < 0 ||
+        quantity_parse_memory(settings->local_reserved_memory, &wishes.reserved_memory_bytes, &err) < 0 ||
+        machine_look(&wishes, arena, &machine, &err) < 0) {
+        findings_add(findings, FINDING_PROBLEM, "machine", arena_strdup(arena, err.message), NULL);
+        return;
+    }
+    findings_add(findings, FINDING_GOOD, "machine",
+                 arena_printf(arena, "%s: %g cores and %" PRId64 " MiB of memory for pods", machine.name,
+                              (double)machine.cpu_milli / 1000, machine.memory_bytes >> 20),
+                 NULL);
+    if (machine.has_pretended_gpus)
+        findings_add(findings, FINDING_NOTE, "gpus", arena_printf(arena, "%zu GPUs are pretended", machine.gpu_count),
+                     "for tests and teaching; without --local-gpus the driver is asked");
+    else if (!machine.nvml)
+        findings_add(findings, FINDING_NOTE, "gpus",
+                     arena_printf(arena, "no NVIDIA driver answers (%s): a node without GPUs",
+                                  settings->local_nvml ? settings->local_nvml : "libnvidia-ml.so.1"),
+                     "install NVIDIA's driver, or name its library with --local-nvml FILE, or pretend some with "
+                     "--local-gpus N");
+    for (size_t i = 0; machine.nvml && i < machine.gpu_count; i++)
+        look_at_gpu(&machine, i, findings);
+    nvml_close(machine.nvml);
+}
+
+static void look_at_cgroups(struct findings *findings)
+{
+    struct arena *arena = findings->arena;
+    struct cgroups_view view;
+    cgroups_look(&view);
+    if (!view.path[0])
+        findings_add(findings, FINDING_NOTE, "cgroups", "cgroup v2 is not mounted: pods are bounded by rlimits only",
+                     "start the kernel with systemd.unified_cgroup_hierarchy=1");
+    else if (!view.is_writable)
+        findings_add(findings, FINDING_NOTE, "cgroups",
+                     arena_printf(arena, "%s is not this user's: pods are bounded by rlimits only", view.path),
+                     DELEGATE);
+    else if (!view.has_memory || !view.has_cpu)
+        findings_add(findings, FINDING_NOTE, "cgroups",
+                     arena_printf(arena, "%s has no controller for %s: those bounds of pods are %s", view.path,
+                                  view.has_memory ? "cpu"
+                                  : view.has_cpu  ? "memory"
+                                                  : "memory and cpu",
+                                  view.has_memory ? "not kept" : "rlimits, or not kept"),
+                     view.has_memory || view.has_cpu
+                         ? DELEGATE
+                         : "start the kernel with systemd.unified_cgroup_hierarchy=1 (cgroup v1 holds the controllers "
+                           "now), or set Delegate=yes in the server's systemd unit");
+    else
+        findings_add(findings, FINDING_GOOD, "cgroups",
+                     arena_printf(arena, "memory and cpu of pods are bounded below %s", view.path), NULL);
+}
+
+static void look_at_users(const struct settings *settings, struct findings *findings)
+{
+    struct arena *arena = findings->arena;
+    struct local_options *options = arena_alloc(arena, sizeof(*options));
+    struct error err = {0};
+    if (machine_find_user(settings->local_user, arena, options, &err) < 0)
+        findings_add(findings, FINDING_PROBLEM, "users", arena_printf(arena, "--local-user: %s", err.message),
+                     "name a user of this machine that is not root");
+    else if (options->changes_user)
+        findings_add(findings, FINDING_GOOD, "users",
+                     arena_printf(arena, "the server is root: pods run as %s, never as root", options->user_name),
+                     NULL);
+    else
+        findings_add(findings, FINDING_NOTE, "users",
+                     arena_printf(arena,
+                                  "the server is not root: pods run as its own user %s, and can read its data folder",
+                                  options->user_name),
+                     "run the server as root, so that it drops rights for each pod (--local-user)");
+}
+
+static void look_at_runtimes(struct findings *findings)
+{
+    struct arena *arena = findings->arena;
+    struct runtime runtimes[RUNTIME_KIND_COUNT];
+    runtimes_look(arena, runtimes);
+    for (int i = 0; i < RUNTIME_KIND_COUNT; i++)
+        if (runtimes[i].path)
+            findings_add(findings, runtimes[i].answers ? FINDING_GOOD : FINDING_NOTE, "images",
+                         arena_printf(arena, "%s (%s) %s: %s", runtimes[i].name, runtimes[i].path,
+                                      runtimes[i].answers ? "answers" : "does not answer", runtimes[i].says),
+                         runtimes[i].answers ? NULL : "start its service, or let this user reach it");
+    if (!runtimes_choose(runtimes))
+        findings_add(findings, FINDING_NOTE, "images",
+                     "no container runtime answers: commands run on the machine itself, images are not used",
+                     "install podman, docker or apptainer");
+}
+
+static void look_at_helpers(struct findings *findings)
+{
+    struct arena *arena = findings->arena;
+    struct error err = {0};
+    char path[PATH_SIZE];
+    const char *supervisor = local_backend_find_supervisor(arena, &err);
+    if (supervisor)
+        findings_add(findings, FINDING_GOOD, "supervisor", supervisor, NULL);
+    else
+        findings_add(findings, FINDING_PROBLEM, "supervisor", arena_strdup(arena, err.message), "install it again");
+    if (program_find("git", path, sizeof(path)))
+        findings_add(findings, FINDING_GOOD, "git", arena_strdup(arena, path), NULL);
+    else
+        findings_add(findings, FINDING_NOTE, "git", "git is not installed: workloads with git storage fail",
+                     "install git");
+    const char *pipes = getenv("CUDA_MPS_PIPE_DIRECTORY");
+    const char *control = arena_printf(arena, "%s/control", pipes ? pipes : "/tmp/nvidia-mps");
+    bool has_mps = program_find("nvidia-cuda-mps-control", path, sizeof(path)) != NULL;
+    if (has_mps && access(control, F_OK) == 0)
+        findings_add(findings, FINDING_GOOD, "mps", arena_printf(arena, "CUDA MPS runs (%s)", control), NULL);
+    else
+        findings_add(findings, FINDING_NOTE, "mps",
+                     has_mps ? "CUDA MPS is installed, and its daemon does not run: parts of a GPU take turns"
+                             : "CUDA MPS is not installed: parts of a GPU take turns",
+                     has_mps ? "start it: nvidia-cuda-mps-control -d" : NULL);
+}
+
+static void look_at_limit(int resource, const char *what, rlim_t wanted, const char *advice, struct findings *findings)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) < 0)
+        return;
+    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted)
+        findings_add(findings, FINDING_GOOD, "limits",
+                     limit.rlim_cur == RLIM_INFINITY
+                         ? arena_printf(findings->arena, "%s: no limit", what)
+                         : arena_printf(findings->arena, "%s: %llu", what, (unsigned long long)limit.rlim_cur),
+                     NULL);
+    else
+        findings_add(findings, FINDING_NOTE, "limits",
+                     arena_printf(findings->arena, "%s: %llu, and %llu are good for 2,000 pods", what,
+                                  (unsigned long long)limit.rlim_cur, (unsigned long long)wanted),
+                     advice);
+}
+
+void doctor_look_at_machine(const struct settings *settings, struct findings *findings)
+{
+    look_at_gpus(settings, findings);
+    look_at_cgroups(findings);
+    look_at_users(settings, findings);
+    look_at_helpers(findings);
+    look_at_runtimes(findings);
+    look_at_limit(RLIMIT_NOFILE, "open files", FILES_WANTED, "ulimit -n 8192, or LimitNOFILE=8192 in the systemd unit",
+                  findings);
+    look_at_limit(RLIMIT_NPROC, "processes", PROCESSES_WANTED,
+                  "ulimit -u 4096, or LimitNPROC=4096 in the systemd unit", findings);
+}
