@@ -2,7 +2,7 @@
 FROM debian:12-slim AS build
 WORKDIR /src
 COPY . .
-RUN apt-get update && apt-get install -y --no-install-recommends make && make build && strip build/prorata build/prorata-supervisor
+RUN apt-get update && apt-get install -y --no-install-recommends make && make build && strip build/prorata build/prorata-supervisor build/prorata-mpi-agent
 
 FROM debian:12-slim
 RUN apt-get update \
@@ -11,7 +11,7 @@ RUN apt-get update \
  && useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin prorata \
  && install -d -o prorata -g prorata -m 0700 /data
 COPY --from=build /src/build/prorata /usr/local/bin/prorata
-COPY --from=build /src/build/prorata-supervisor /usr/local/libexec/prorata/prorata-supervisor
+COPY --from=build /src/build/prorata-supervisor /src/build/prorata-mpi-agent /usr/local/libexec/prorata/
 RUN ln -s prorata /usr/local/bin/runai
 USER prorata
 VOLUME /data

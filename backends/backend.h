@@ -31,6 +31,7 @@ struct backend_pod {
     const char *project_name;
     const char *namespace;
     const char *spec_json; // the workload's (the master's for a master), in the API's form
+    const char *workload_spec_json; // of a master with a specification of its own: the workload's; NULL: it is the same
     const char *node_name; // NULL: it has no place
     const uint32_t *gpu_indices;
     size_t gpu_index_count;

@@ -132,6 +132,10 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     options.cgroup_name = arena_printf(arena, "prorata-%llx", number);
     free(path);
     options.supervisor = local_backend_find_supervisor(arena, err);
+    if (options.supervisor)
+        options.mpi_agent =
+            arena_printf(arena, "%.*s/prorata-mpi-agent", (int)(strrchr(options.supervisor, '/') - options.supervisor),
+                         options.supervisor);
     if (machine_find_user(settings->local_user, arena, &options, err) < 0)
         return error_prefix(err, "local-user: ");
     if (!options.supervisor || read_wishes(settings, &wishes, err) < 0 ||

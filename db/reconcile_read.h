@@ -182,6 +182,7 @@ struct pod_context {
     const char *project_name;
     const char *namespace;
     const char *spec_json; // of the pod's role
+    const char *workload_spec_json; // where that is another; NULL: the same
     int64_t grace_period_ms;
     int64_t pods_wanted;
 };

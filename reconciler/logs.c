@@ -38,6 +38,7 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
         .project_name = context.project_name,
         .namespace = context.namespace,
         .spec_json = context.spec_json,
+        .workload_spec_json = context.workload_spec_json,
         .node_name = node_name,
         .gpu_indices = indices,
         .gpu_index_count = index_count,

@@ -35,6 +35,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     struct pod_state state;
     bool lives = pod_folder_wait(folder_fd, &state);
     pod->phase = LOCAL_STARTING;
+    pod->ports = state.ports;
     if (lives) {
         pod->supervisor = state.supervisor;
         watch(local, pod);

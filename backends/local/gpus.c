@@ -22,8 +22,8 @@ static const struct gpu_process *find_stranger(const struct gpu_state *state)
 }
 
 // A text for people, of the first device that must take nothing new.
-static uint64_t find_unusable(const struct local *local, const struct gpu_state *states, size_t count,
-                              char *message, size_t size)
+static uint64_t find_unusable(const struct local *local, const struct gpu_state *states, size_t count, char *message,
+                              size_t size)
 {
     uint64_t unusable = 0;
     message[0] = '\0';

@@ -1,7 +1,10 @@
 #include "backends/local/launch.h"
 
+#include "backends/local/distributed.h"
+#include "backends/local/variables.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/quantity.h"
 #include "model/shell_words.h"
 #include "supervisor/pod_folder.h"
@@ -19,38 +22,12 @@
 #include <unistd.h>
 
 enum {
-    VARIABLES_MAX = 64, // of ours
+    VARIABLES_MAX = 32 + DISTRIBUTED_VARIABLES_MAX, // of ours
     OPTIONS_MAX = 24,
-    MASTER_PORT_FIRST = 20000,
-    MASTER_PORT_COUNT = 12000,
     STATE_MODE = 0600
 };
 
 static const char DEFAULT_PATH[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-// The variables as they are collected: a later one of the same name replaces an earlier one.
-struct variables {
-    struct arena *arena;
-    char **items;
-    size_t count, capacity;
-};
-
-static void set_variable(struct variables *variables, const char *name, const char *value)
-{
-    size_t length = strlen(name), at = 0;
-    while (at < variables->count &&
-           (strncmp(variables->items[at], name, length) != 0 || variables->items[at][length] != '='))
-        at++;
-    if (at == variables->count && at + 1 >= variables->capacity)
-        return; // counted beforehand: there is always room
-    variables->items[at] = arena_printf(variables->arena, "%s=%s", name, value);
-    variables->count += at == variables->count;
-}
-
-static void set_number(struct variables *variables, const char *name, int64_t value)
-{
-    set_variable(variables, name, arena_printf(variables->arena, "%" PRId64, value));
-}
 
 static const char *text_of(const json_t *spec, const char *key)
 {
@@ -69,60 +46,30 @@ static const char *list_devices(const struct local_options *options, const struc
     return list;
 }
 
-// FNV-1a: pods of one workload agree on a port without asking anybody.
-static int64_t master_port(const char *workload_uuid)
-{
-    uint32_t hash = UINT32_C(2166136261);
-    for (const char *at = workload_uuid; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT32_C(16777619);
-    return MASTER_PORT_FIRST + hash % MASTER_PORT_COUNT;
-}
-
-static void set_distributed(struct variables *variables, const struct backend_pod *pod, const json_t *spec)
-{
-    bool is_master = strcmp(pod->role, "master") == 0;
-    int64_t workers = json_integer_value(json_object_get(spec, "maxReplicas"));
-    if (is_master)
-        workers = pod->workload_pods - 1; // its own specification does not tell
-    else if (!workers)
-        workers = json_integer_value(json_object_get(spec, "numWorkers"));
-    int64_t first = pod->workload_pods > workers; // the master's rank goes before
-    set_variable(variables, "MASTER_ADDR", "127.0.0.1");
-    set_number(variables, "MASTER_PORT", master_port(pod->workload_uuid));
-    set_number(variables, "WORLD_SIZE", pod->workload_pods);
-    int64_t rank = is_master ? 0 : pod->index + first;
-    set_number(variables, "RANK", rank);
-    set_number(variables, "LOCAL_RANK", 0); // the devices that a pod sees are its own
-    set_number(variables, "LOCAL_WORLD_SIZE", 1);
-    set_number(variables, "RUNAI_MPI_NUM_WORKERS", workers);
-}
-
-static void set_ours(struct variables *variables, const struct local_options *options, const struct backend_pod *pod,
-                     const json_t *spec)
+static void set_ours(struct variables *variables, const struct local_options *options, const struct backend_pod *pod)
 {
     const char *devices = list_devices(options, pod, variables->arena);
-    set_variable(variables, "PATH", DEFAULT_PATH);
-    set_variable(variables, "HOME", options->user_home);
-    set_variable(variables, "USER", options->user_name);
-    set_variable(variables, "LOGNAME", options->user_name);
-    set_variable(variables, "LANG", "C.UTF-8");
-    set_variable(variables, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-    set_variable(variables, "CUDA_VISIBLE_DEVICES", devices);
-    set_variable(variables, "NVIDIA_VISIBLE_DEVICES", devices[0] ? devices : "void");
-    set_variable(variables, "RUNAI_PROJECT", pod->project_name);
-    set_variable(variables, "RUNAI_JOB_NAME", pod->workload_name);
-    set_variable(variables, "RUNAI_JOB_UUID", pod->workload_uuid);
-    set_variable(variables, "RUNAI_NUM_OF_GPUS", arena_printf(variables->arena, "%g", (double)pod->gpu_milli / 1000));
-    set_variable(variables, "RUNAI_GPU_PORTION",
-                 arena_printf(variables->arena, "%g",
-                              pod->gpu_index_count ? (double)pod->gpu_milli / 1000 / (double)pod->gpu_index_count : 0));
-    set_variable(variables, "POD_NAME", pod->name);
-    set_variable(variables, "POD_UUID", pod->uuid);
-    set_variable(variables, "POD_NAMESPACE", pod->namespace);
-    set_variable(variables, "NODE_NAME", options->node_name);
-    set_number(variables, "JOB_COMPLETION_INDEX", pod->index);
-    if (strcmp(pod->workload_type, "Distributed") == 0)
-        set_distributed(variables, pod, spec);
+    variables_set(variables, "PATH", DEFAULT_PATH);
+    variables_set(variables, "HOME", options->user_home);
+    variables_set(variables, "USER", options->user_name);
+    variables_set(variables, "LOGNAME", options->user_name);
+    variables_set(variables, "LANG", "C.UTF-8");
+    variables_set(variables, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+    variables_set(variables, "CUDA_VISIBLE_DEVICES", devices);
+    variables_set(variables, "NVIDIA_VISIBLE_DEVICES", devices[0] ? devices : "void");
+    variables_set(variables, "RUNAI_PROJECT", pod->project_name);
+    variables_set(variables, "RUNAI_JOB_NAME", pod->workload_name);
+    variables_set(variables, "RUNAI_JOB_UUID", pod->workload_uuid);
+    variables_set(variables, "RUNAI_NUM_OF_GPUS", arena_printf(variables->arena, "%g", (double)pod->gpu_milli / 1000));
+    variables_set(
+        variables, "RUNAI_GPU_PORTION",
+        arena_printf(variables->arena, "%g",
+                     pod->gpu_index_count ? (double)pod->gpu_milli / 1000 / (double)pod->gpu_index_count : 0));
+    variables_set(variables, "POD_NAME", pod->name);
+    variables_set(variables, "POD_UUID", pod->uuid);
+    variables_set(variables, "POD_NAMESPACE", pod->namespace);
+    variables_set(variables, "NODE_NAME", options->node_name);
+    variables_set_number(variables, "JOB_COMPLETION_INDEX", pod->index);
 }
 
 static int set_theirs(struct variables *variables, const json_t *spec, struct error *err)
@@ -139,26 +86,27 @@ static int set_theirs(struct variables *variables, const json_t *spec, struct er
                        json_is_object(json_object_get(variable, "configMap"))))
             return error_set(err, ERROR_INVALID,
                              "environmentVariables: %s: secrets and config maps need Kubernetes; give its value", name);
-        set_variable(variables, name, value ? value : "");
+        variables_set(variables, name, value ? value : "");
     }
     return 0;
 }
 
 // The command's words and the arguments', as Kubernetes joins them.
-static int read_words(const json_t *spec, struct arena *arena, struct launch *out, struct error *err)
+static int read_words(const json_t *spec, const struct distributed *distributed, const char *agent, struct arena *arena,
+                      struct launch *out, struct error *err)
 {
     const char *const *command, *const *arguments;
     size_t command_count, argument_count;
     if (shell_words_split(text_of(spec, "command"), arena, &command, &command_count, err) < 0 ||
         shell_words_split(text_of(spec, "args"), arena, &arguments, &argument_count, err) < 0)
         return -1;
-    if (command_count + argument_count == 0)
-        return error_set(err, ERROR_INVALID,
-                         "no command: this machine runs commands, it has no image to take one from");
     out->argv = arena_array(arena, command_count + argument_count + 1, sizeof(*out->argv));
     for (size_t i = 0; i < command_count + argument_count; i++)
         out->argv[i] = arena_strdup(arena, i < command_count ? command[i] : arguments[i - command_count]);
-    return 0;
+    out->argv = distributed_wrap(distributed, agent, out->argv, arena);
+    return out->argv[0] ? 0
+                        : error_set(err, ERROR_INVALID,
+                                    "no command: this machine runs commands, it has no image to take one from");
 }
 
 static const char *annotation_of(const json_t *spec, const char *wanted)
@@ -187,16 +135,17 @@ static int read_bounds(const json_t *compute, struct cgroup_bounds *out, struct 
     return 0;
 }
 
-static int read_spec(const struct local_options *options, const struct backend_pod *pod, const json_t *spec,
-                     struct arena *arena, struct launch *out, struct error *err)
+static int read_spec(const struct local_options *options, const struct distributed *distributed,
+                     const struct backend_pod *pod, const json_t *spec, struct arena *arena, struct launch *out,
+                     struct error *err)
 {
-    struct variables variables = {.arena = arena};
-    variables.capacity = VARIABLES_MAX + json_array_size(json_object_get(spec, "environmentVariables"));
-    variables.items = arena_array(arena, variables.capacity, sizeof(*variables.items));
-    set_ours(&variables, options, pod, spec);
-    if (read_words(spec, arena, out, err) < 0 || set_theirs(&variables, spec, err) < 0)
+    struct variables variables;
+    variables_init(&variables, VARIABLES_MAX + json_array_size(json_object_get(spec, "environmentVariables")), arena);
+    set_ours(&variables, options, pod);
+    distributed_set(distributed, &variables);
+    if (read_words(spec, distributed, options->mpi_agent, arena, out, err) < 0 || set_theirs(&variables, spec, err) < 0)
         return -1;
-    set_variable(&variables, "PRORATA_POD", pod->uuid); // the last word: by it what is left of a pod is found
+    variables_set(&variables, "PRORATA_POD", pod->uuid); // the last word: by it what is left of a pod is found
     out->environment = variables.items;
     const char *folder = text_of(spec, "workingDir");
     out->folder = arena_strdup(arena, folder[0] ? folder : options->user_home);
@@ -204,13 +153,20 @@ static int read_spec(const struct local_options *options, const struct backend_p
     return read_bounds(json_object_get(spec, "compute"), &out->bounds, err);
 }
 
-int launch_read(const struct local_options *options, const struct backend_pod *pod, struct arena *arena,
-                struct launch *out_launch, struct error *err)
+int launch_read(const struct local_options *options, const struct local_pods *pods, const struct backend_pod *pod,
+                struct arena *arena, struct launch *out_launch, struct error *err)
 {
     *out_launch = (struct launch){0};
     json_t *spec = pod->spec_json ? json_loads(pod->spec_json, 0, NULL) : NULL;
-    int rc = spec ? read_spec(options, pod, spec, arena, out_launch, err)
+    json_t *workload_spec = pod->workload_spec_json ? json_loads(pod->workload_spec_json, 0, NULL) : json_incref(spec);
+    struct distributed distributed = distributed_read(pod, workload_spec);
+    if (distributed.framework) {
+        out_launch->ports = ports_choose(pods, pod->workload_uuid, distributed_ports(&distributed));
+        distributed.port = out_launch->ports.first;
+    }
+    int rc = spec ? read_spec(options, &distributed, pod, spec, arena, out_launch, err)
                   : error_set(err, ERROR_INVALID, "the specification cannot be read");
+    json_decref(workload_spec);
     json_decref(spec);
     return rc;
 }
@@ -287,6 +243,10 @@ pid_t launch_start(const struct local_options *options, const struct cgroups *cg
             close(state_fd);
         return -1;
     }
+    const struct ports *ports = &launch->ports;
+    if (ports->count &&
+        dprintf(state_fd, "ports %" PRId64 " %" PRId64 " %s\n", ports->first, ports->count, ports->workload_uuid) < 0)
+        log_write(LOG_WARN, "backends", "pod=%s: its ports are not written down: %s", uuid, strerror(errno));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     pass_descriptors(&actions, (const int[]){state_fd, folder_fd, home_fd});

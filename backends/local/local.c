@@ -126,11 +126,12 @@ static void order_start(struct local *local, const struct backend_order *order)
     pod->grace_ms = order->pod.grace_ms;
     note_devices(local, pod, &order->pod);
     report_fact(local, BACKEND_POD_STARTING, pod->uuid, order->decision, timestamp_now_ms());
-    if (launch_read(&local->options, &order->pod, &pod->arena, &pod->launch, &err) < 0) {
+    if (launch_read(&local->options, &local->pods, &order->pod, &pod->arena, &pod->launch, &err) < 0) {
         pod->phase = LOCAL_STARTING;
         report_not_started(local, pod, err.message);
         return;
     }
+    pod->ports = pod->launch.ports;
     local_pods_queue(&local->pods, pod);
 }
 

@@ -14,6 +14,7 @@ struct local_options {
     const char *home;        // the folder of the pods' folders; absolute; created where it is missing
     const char *cgroup_name; // of the folder of the pods' cgroups; one server's own
     const char *supervisor;  // the supervisor's path
+    const char *mpi_agent;   // beside it: what mpirun calls in place of ssh
     const char *node_name;   // of this machine
     struct nvml *nvml;       // watches the devices; NULL: there is nothing to watch. The backend closes it
     bool avoids_foreign;     // nothing is placed on a device with processes that nobody submitted

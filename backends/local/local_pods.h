@@ -1,6 +1,7 @@
 // The local backend's pods: by uuid, and in the order in which they wait to be started.
 #pragma once
 #include "backends/local/launch.h"
+#include "backends/local/ports.h"
 #include "base/arena.h"
 
 enum local_phase {
@@ -22,6 +23,7 @@ struct local_pod {
     int pidfd;                    // of the supervisor; -1: none
     uint64_t gpus;                // it holds, by index
     int64_t gpu_memory_limit_mib; // of each of them; 0: none
+    struct ports ports;           // of a distributed workload
     int utilization;
     bool is_warned;
     const char *failure_reason; // why it is being ended by this backend; NULL: it is not

@@ -32,6 +32,7 @@ static void read_record(const char *line, struct pod_state *state)
     unsigned long long start;
     int64_t time_ms;
     char text[64];
+    struct ports ports;
     if (sscanf(line, "supervisor %d %llu %63s", &pid, &start, text) == 3) {
         state->supervisor = pid;
         state->supervisor_start = start;
@@ -45,6 +46,9 @@ static void read_record(const char *line, struct pod_state *state)
         state->over_ms = time_ms;
         state->refused_errno = code;
         snprintf(state->refused_what, sizeof(state->refused_what), "%s", text);
+    } else if (sscanf(line, "ports %" SCNd64 " %" SCNd64 " %63s", &ports.first, &ports.count, text) == 3) {
+        snprintf(ports.workload_uuid, sizeof(ports.workload_uuid), "%.36s", text);
+        state->ports = ports;
     } else if (sscanf(line, "ended %" SCNd64 " %d %d %d", &time_ms, &code, &signal, &memory) == 4) {
         state->is_ended = true;
         state->over_ms = time_ms;

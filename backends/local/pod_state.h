@@ -1,5 +1,6 @@
 // What a pod's folder says of it (supervisor/pod_folder.h).
 #pragma once
+#include "backends/local/ports.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +19,7 @@ struct pod_state {
     int exit_code; // -1: by a signal
     int signal;
     bool was_out_of_memory;
+    struct ports ports;
 };
 
 // Reads the records; what is not there stays 0. False where there is no such file.

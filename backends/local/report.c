@@ -48,6 +48,7 @@ static void end_pod(struct local *local, struct local_pod *pod, int64_t time_ms,
         close(pod->pidfd);
     pod->pidfd = -1;
     pod->phase = LOCAL_OVER;
+    pod->ports.count = 0;
     if (!local->gpus || !pod->gpus)
         return;
     pod->phase = LOCAL_LEAVING;

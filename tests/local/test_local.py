@@ -30,9 +30,7 @@ def supervisors_of(server):
     """pod uuid -> its supervisor's process, of those that live."""
     found = {}
     for state in (server.data / "pods").glob("*/state"):
-        records = state.read_text().splitlines()
-        if records and records[0].startswith("supervisor "):
-            pid = int(records[0].split()[1])
+        for pid in [int(line.split()[1]) for line in state.read_text().splitlines() if line.startswith("supervisor ")]:
             try:
                 if b"prorata-supervisor" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
                     found[state.parent.name] = pid
