@@ -106,22 +106,33 @@ static struct plan_workload make_workload(struct cycle *cycle, struct workload *
     return plan;
 }
 
-// Promises in the order in which they were made: first the workloads that were given a place, then those that were
-// moved.
+enum claim {
+    CLAIM_EVICTED, // something was evicted for it
+    CLAIM_WAITED,  // it was promised what is being released anyway
+    CLAIM_MOVED,
+    CLAIM_COUNT
+};
+
+// First the workloads for whom something was evicted, last those that were moved; inside, in the order of decisions.
 static void number_promises(const struct cycle *cycle, struct plan_workload *workloads)
 {
     const struct journal *journal = cycle->journal;
-    bool *is_moved = arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *is_moved);
+    uint8_t *claims = arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *claims);
+    memset(claims, CLAIM_WAITED, cycle->snapshot->workload_count);
     for (size_t i = 0; i < journal->count; i++) {
-        if (journal->decisions[i].verb == PLAN_PIPELINE && journal->decisions[i].moved)
-            is_moved[journal->decisions[i].workload] = true;
+        const struct plan_decision *decision = &journal->decisions[i];
+        if (decision->verb == PLAN_PIPELINE && decision->moved)
+            claims[decision->workload] = CLAIM_MOVED;
+        else if ((decision->verb == PLAN_EVICT || decision->verb == PLAN_WITHDRAW) &&
+                 decision->beneficiary != SNAPSHOT_NONE && claims[decision->beneficiary] == CLAIM_WAITED)
+            claims[decision->beneficiary] = CLAIM_EVICTED;
     }
     uint32_t next = 0;
-    for (int moved = 0; moved < 2; moved++) {
+    for (int claim = 0; claim < CLAIM_COUNT; claim++) {
         for (size_t i = 0; i < journal->count; i++) {
             const struct plan_decision *decision = &journal->decisions[i];
             const struct workload *workload = &cycle->workloads[decision->workload];
-            if (decision->verb != PLAN_PIPELINE || is_moved[workload->index] != (moved == 1) ||
+            if (decision->verb != PLAN_PIPELINE || claims[workload->index] != claim ||
                 workload->counts.held == workload->counts.allocated ||
                 workloads[workload->index].promise != SNAPSHOT_PROMISE_NONE)
                 continue;

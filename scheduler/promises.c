@@ -48,38 +48,26 @@ static bool place_anywhere(struct cycle *cycle, const struct pool *pool, struct 
     return true;
 }
 
+// How promises are kept.
 enum manner {
-    MANNER_TRIED,    // by the ordinary rules, in the open statement
     MANNER_ORDINARY, // by the ordinary rules
-    MANNER_IN_PLACE  // at the promised places, or by the ordinary rules: the first way that starts it now, else the
-                     // first that promises it a place
+    MANNER_IN_PLACE  // at the promised places; by the ordinary rules only who does not fit there any more
 };
 
-static bool keep_in_place(struct cycle *cycle, struct pool *pool, struct workload *workload)
-{
-    bool (*const ways[])(struct cycle *, const struct pool *, struct workload *, bool *) = {place_as_promised,
-                                                                                            place_anywhere};
-    for (int may_wait = 0; may_wait < 2; may_wait++) {
-        for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-            const size_t checkpoint = statement_checkpoint(cycle);
-            bool waits;
-            if (!ways[i](cycle, pool, workload, &waits))
-                continue;
-            if (!waits || may_wait)
-                return true;
-            statement_roll_back(cycle, checkpoint);
-        }
-    }
-    return false;
-}
-
-static bool keep_unit(struct cycle *cycle, struct pool *pool, struct workload *workload, enum manner manner)
+static bool place_unit(struct cycle *cycle, struct pool *pool, struct workload *workload, enum manner manner)
 {
     bool waits;
-    if (manner == MANNER_IN_PLACE ? !keep_in_place(cycle, pool, workload)
-                                  : !place_anywhere(cycle, pool, workload, &waits))
+    return (manner == MANNER_IN_PLACE && place_as_promised(cycle, pool, workload, &waits)) ||
+           place_anywhere(cycle, pool, workload, &waits);
+}
+
+// is_trial: in the open statement, without committing it.
+static bool keep_unit(struct cycle *cycle, struct pool *pool, struct workload *workload, enum manner manner,
+                      bool is_trial)
+{
+    if (!place_unit(cycle, pool, workload, manner))
         return false;
-    if (manner == MANNER_TRIED)
+    if (is_trial)
         allocate_settle(cycle, workload);
     else
         allocate_commit(cycle, pool, workload);
@@ -98,18 +86,18 @@ static bool has_promised_pod(const struct cycle *cycle, const struct workload *w
 
 // In its pools in order of preference; where it holds something already, only there. As many units as were promised.
 // False where something that was promised is left without a place.
-static bool keep(struct cycle *cycle, struct workload *workload, enum manner manner)
+static bool keep(struct cycle *cycle, struct workload *workload, enum manner manner, bool is_trial)
 {
     for (size_t i = 0; i < workload->spec->node_pool_count; i++) {
         struct pool *pool = &cycle->pools[workload->spec->node_pools[i]];
         if ((workload->home != SNAPSHOT_NONE && workload->home != pool->index) || !allocate_is_candidate(workload))
             continue;
-        if (cycle->queue_log && manner != MANNER_TRIED)
+        if (cycle->queue_log && !is_trial)
             queue_log_note(cycle->queue_log, cycle, pool, NULL, workload);
-        if (!keep_unit(cycle, pool, workload, manner))
+        if (!keep_unit(cycle, pool, workload, manner, is_trial))
             continue;
         while (has_promised_pod(cycle, workload)) {
-            if (!keep_unit(cycle, pool, workload, manner))
+            if (!keep_unit(cycle, pool, workload, manner, is_trial))
                 return false;
         }
         return true;
@@ -117,13 +105,13 @@ static bool keep(struct cycle *cycle, struct workload *workload, enum manner man
     return !allocate_is_candidate(workload);
 }
 
-// Whether the ordinary rules leave nobody without a place who was promised one.
+// Whether they leave nobody without a place who was promised one.
 static bool ordinary_rules_suffice(struct cycle *cycle, struct workload *const *promised, size_t count)
 {
     bool suffice = true;
     const size_t checkpoint = statement_checkpoint(cycle);
     for (size_t i = 0; i < count && suffice; i++)
-        suffice = keep(cycle, promised[i], MANNER_TRIED);
+        suffice = keep(cycle, promised[i], MANNER_ORDINARY, true);
     statement_roll_back(cycle, checkpoint);
     return suffice;
 }
@@ -149,5 +137,5 @@ void promises_keep(struct cycle *cycle)
     cycle->action = ACTION_ALLOCATE;
     const enum manner manner = ordinary_rules_suffice(cycle, promised, count) ? MANNER_ORDINARY : MANNER_IN_PLACE;
     for (size_t i = 0; i < count; i++)
-        keep(cycle, promised[i], manner);
+        keep(cycle, promised[i], manner, false);
 }

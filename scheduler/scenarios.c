@@ -1,11 +1,11 @@
 // The two generators of scenarios: see search.h and docs/scheduler.md, 6.6.
+#include "scheduler/unit.h"
 #include "scheduler/victims.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// The units that a scenario takes: those with a pod on a chosen node. With the last unit of a workload its surplus goes
-// too, so that no pod is left of a gang that is evicted.
+// The units that a scenario takes: those with a pod on a chosen node.
 struct selection {
     struct victims *victims;
     size_t *units;
@@ -24,13 +24,48 @@ static void choose_unit(struct selection *selection, size_t unit)
 static void choose_node(struct selection *selection, uint32_t node)
 {
     const struct victims *victims = selection->victims;
-    for (size_t at = victims->last_on_node[node]; at > 0; at = victims->on_nodes[at - 1].next) {
-        const size_t unit = victims->on_nodes[at - 1].unit;
-        choose_unit(selection, unit);
-        if (!victims->units[unit].is_last)
+    for (size_t at = victims->last_on_node[node]; at > 0; at = victims->on_nodes[at - 1].next)
+        choose_unit(selection, victims->on_nodes[at - 1].unit);
+}
+
+// Whether no gang of the workload is left in part with the recorded victims and the chosen units gone.
+static bool leaves_whole(const struct victims *victims, const struct workload *workload)
+{
+    const struct cycle *cycle = victims->search->cycle;
+    uint32_t *left = arena_array(&victims->search->arena, workload->group_count, sizeof *left);
+    for (uint32_t g = 0; g < workload->group_count; g++)
+        left[g] = workload->groups[g].counts.held;
+    for (uint32_t p = 0; p < workload->spec->pod_count; p++)
+        left[cycle->pods[workload->spec->first_pod + p].group] -= victims->is_recorded[workload->spec->first_pod + p];
+    for (size_t unit = victims->last_unit[workload->index]; unit > 0; unit = victims->units[unit - 1].previous) {
+        const struct victim_unit *taken = &victims->units[unit - 1];
+        for (uint32_t i = 0; i < taken->count && victims->is_chosen[unit - 1]; i++)
+            left[cycle->pods[taken->pods[i]].group]--;
+    }
+    const bool is_whole = unit_is_whole(workload, left);
+    arena_clear(&victims->search->arena);
+    return is_whole;
+}
+
+// Where a gang would be left in part, all that was taken of the workload before goes with it.
+static void complete_gangs(struct selection *selection)
+{
+    struct victims *victims = selection->victims;
+    const size_t chosen = selection->count;
+    victims->selection++;
+    for (size_t i = 0; i < chosen; i++) {
+        const uint32_t workload = victims->search->cycle->pods[victims->units[selection->units[i]].pods[0]].workload;
+        if (victims->completed[workload] == victims->selection)
             continue;
-        for (size_t other = victims->units[unit].previous; other > 0; other = victims->units[other - 1].previous)
-            choose_unit(selection, other - 1);
+        victims->completed[workload] = victims->selection;
+        size_t last = victims->last_unit[workload];
+        while (!victims->is_chosen[last - 1])
+            last = victims->units[last - 1].previous;
+        size_t before = victims->units[last - 1].previous;
+        if (before == 0 || leaves_whole(victims, &victims->search->cycle->workloads[workload]))
+            continue;
+        for (; before > 0; before = victims->units[before - 1].previous)
+            choose_unit(selection, before - 1);
     }
 }
 
@@ -45,6 +80,7 @@ static bool try_selection(struct selection *selection)
 {
     struct victims *victims = selection->victims;
     struct search *search = victims->search;
+    complete_gangs(selection);
     qsort(selection->units, selection->count, sizeof *selection->units, compare_units);
     size_t count = search->recorded.count;
     int64_t loss_milli = 0;
@@ -53,7 +89,8 @@ static bool try_selection(struct selection *selection)
         count += victims->units[selection->units[i]].count;
         loss_milli += victims->units[selection->units[i]].loss_milli;
     }
-    if (!victims_may_lose_enough(victims, loss_milli) || !victims_leave_room(victims, selection->units, selection->count)) {
+    if (!victims_may_lose_enough(victims, loss_milli) ||
+        !victims_leave_room(victims, selection->units, selection->count)) {
         search->cycle->counts[search->cycle->action].scenarios_filtered++;
         return false;
     }

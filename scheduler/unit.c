@@ -62,6 +62,31 @@ bool unit_workload_is_ready(const struct workload *workload)
     return unit_group_is_ready(workload, &workload->groups[0]);
 }
 
+static bool is_filled(const struct workload *workload, uint32_t index, const uint32_t *left)
+{
+    const struct group *group = &workload->groups[index];
+    if (!group->is_set)
+        return left[index] >= group->minimum;
+    uint32_t filled = 0;
+    for (uint32_t i = 0; i < group->child_count; i++)
+        filled += is_filled(workload, workload->children[group->first_child + i], left);
+    return filled >= group->minimum;
+}
+
+bool unit_is_whole(const struct workload *workload, const uint32_t *left)
+{
+    bool is_gone = true;
+    for (uint32_t g = 0; g < workload->group_count; g++) {
+        const struct group *group = &workload->groups[g];
+        if (group->is_set || left[g] == 0)
+            continue;
+        if (left[g] < group->minimum)
+            return false;
+        is_gone = false;
+    }
+    return is_gone || is_filled(workload, 0, left);
+}
+
 // <0: a is served first. Equal ones go by index, which is by name.
 static int compare_members(const struct workload *workload, const struct group *a, const struct group *b,
                            enum view view)

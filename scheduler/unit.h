@@ -17,6 +17,9 @@ void unit_find(struct cycle *cycle, struct workload *workload);
 // What the unit asks of quota, an amount of GPU memory measured by a device with this much of it.
 struct amounts unit_amounts(struct cycle *cycle, struct workload *workload, int64_t gpu_memory_mib);
 
+// Whether no gang is left in part where so many pods are left of each leaf (by group): whole, or gone.
+bool unit_is_whole(const struct workload *workload, const uint32_t *left);
+
 // Members in the order in which they are served: unsatisfied ones first, then the least filled; by name.
 // out_children has room for group->child_count.
 void unit_order_children(const struct workload *workload, const struct group *group, uint32_t *out_children);

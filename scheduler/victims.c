@@ -93,6 +93,7 @@ static void allocate_tables(struct victims *victims, size_t pods)
     victims->is_chosen = arena_array(arena, pods, sizeof *victims->is_chosen);
     victims->selected = arena_array(arena, pods, sizeof *victims->selected);
     victims->last_unit = arena_array(arena, snapshot->workload_count, sizeof *victims->last_unit);
+    victims->completed = arena_array(arena, snapshot->workload_count, sizeof *victims->completed);
     victims->is_recorded = arena_array(arena, snapshot->pod_count, sizeof *victims->is_recorded);
     victims->last_on_node = arena_array(arena, snapshot->node_count, sizeof *victims->last_on_node);
     victims->free_milli = arena_array(arena, snapshot->node_count, sizeof *victims->free_milli);
@@ -153,12 +154,10 @@ bool victims_take(struct victims *victims)
             continue;
         for (uint32_t i = 0; i < count; i++)
             free_pod(victims, &cycle->pods[pods[i]]);
-        victims->units[victims->unit_count++] = (struct victim_unit){
-            .pods = pods,
-            .count = count,
-            .is_last = left == 0,
-            .loss_milli = loss_of(search, workload, popped),
-            .previous = victims->last_unit[workload->index]};
+        victims->units[victims->unit_count++] = (struct victim_unit){.pods = pods,
+                                                                     .count = count,
+                                                                     .loss_milli = loss_of(search, workload, popped),
+                                                                     .previous = victims->last_unit[workload->index]};
         victims->loss_milli += victims->units[victims->unit_count - 1].loss_milli;
         victims->last_unit[workload->index] = victims->unit_count;
         list_on_nodes(victims, victims->unit_count - 1);
@@ -266,5 +265,6 @@ static bool nodes_may_match(const struct victims *victims)
 
 bool victims_may_suffice(struct victims *victims)
 {
-    return victims_may_lose_enough(victims, victims->loss_milli) && gpus_may_suffice(victims) && nodes_may_match(victims) && topology_may_suffice(victims);
+    return victims_may_lose_enough(victims, victims->loss_milli) && gpus_may_suffice(victims) &&
+           nodes_may_match(victims) && topology_may_suffice(victims);
 }

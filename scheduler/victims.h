@@ -6,9 +6,8 @@
 struct victim_unit {
     const uint32_t *pods;
     uint32_t count;
-    bool is_last;    // of its workload, whose gang goes with it
     int64_t loss_milli; // GPUs that may be lost with it lawfully
-    size_t previous; // unit of the same workload + 1; 0: none
+    size_t previous;    // unit of the same workload + 1; 0: none
 };
 
 // A unit with a pod on a node.
@@ -26,8 +25,8 @@ struct victims {
     size_t pod_count;
     int64_t loss_milli;          // of all units
     int64_t recorded_loss_milli; // of the recorded victims
-    size_t *last_unit; // by workload: its last unit + 1; 0: none yet
-    bool *is_recorded; // by pod, of the pool's candidates
+    size_t *last_unit;           // by workload: its last unit + 1; 0: none yet
+    bool *is_recorded;           // by pod, of the pool's candidates
     struct unit_on_node *on_nodes;
     size_t on_node_count;
     size_t *last_on_node;    // by node: its last entry + 1; 0: none
@@ -43,6 +42,8 @@ struct victims {
     int64_t *scratch_milli;       // by node, zero between uses
     bool *is_chosen;              // by unit, false between uses
     size_t *selected;             // room for all units
+    size_t selection;             // how many were made
+    size_t *completed;            // by workload: the last selection whose gangs were completed
 };
 
 // Memory is the search's probe arena.

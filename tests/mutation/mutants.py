@@ -75,7 +75,7 @@ MUTANTS = [
     ("a victim's share is not looked at", "fairness.c", "    if (exceeds_somewhere(other, left))\n        return true;\n", "    return true;\n"),
     ("what a victim lost is not subtracted", "fairness.c", "        rest->amounts = amounts_subtract(rest->amounts, chunk);\n", ""),
     ("saturation is not compared", "fairness.c", "return left / 1000 * multiplier_milli + left % 1000 * multiplier_milli / 1000 >= right;", "return false;"),
-    ("reclaim need not last", "reclaim.c", "           fairness_lasts(search, scenario);", "           true;"),
+    ("reclaim need not last", "reclaim.c", "(!must_last(search->cycle, search->workload) || fairness_lasts(search, scenario));", "true;"),
     ("equal priorities preempt", "preempt.c", "victim->spec->priority >= workload->spec->priority", "victim->spec->priority > workload->spec->priority"),
     ("preemption beyond the project", "preempt.c", "victim->spec->project != workload->spec->project || victim", "victim"),
     ("non-preemptible pods are victims", "evictions.c", "victim != workload && victim->spec->preemptible &&", "victim != workload &&"),
@@ -92,5 +92,5 @@ MUTANTS = [
     ("several nodes are never emptied together", "search.c", "GENERATORS[] = {scenarios_by_node, scenarios_over_nodes};", "GENERATORS[] = {scenarios_by_node, scenarios_by_node};"),
     ("promises are forgotten", "promises.c", "        if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)", "        if (false)"),
     ("promises in the order of names", "promises.c", "return left != right ? (left > right) - (left < right)\n                         : ((*one)", "return false ? (left > right) - (left < right)\n                         : ((*one)"),
-    ("a promise's node is not kept", "promises.c", "*) = {place_as_promised,", "*) = {place_anywhere,"),
+    ("a promise's node is not kept", "promises.c", "(manner == MANNER_IN_PLACE && place_as_promised", "(false && place_as_promised"),
 ]

@@ -166,6 +166,31 @@ FIRST_CYCLE = [
         [node("n0", 2), node("n1", 2)], [project("a", 4, reclaimMinRuntimeSeconds=120, preemptMinRuntimeSeconds=120)],
         [work("r", "a", on="n0", started=EARLIER), work("s", "a", on="n1", age=5, started=EARLIER), work("w", "a", pod={"gpuDevices": 2})]),
      {"w-0": ("Pipelined", "n1"), "s-0": ("Pipelined", "n0"), "r-0": ("Running", "n0")}),
+    # 6.6, 10.5: which part of an elastic workload goes
+    ("the pod in the way goes, not the surplus elsewhere", cluster(
+        [node("n0", 1), node("n1", 1)], [project("a", 1), project("b", 0)],
+        [work("r", "b", pods=2, minPods=1, on=["n0", "n1"]), work("w", "a", pod={"nodeSelector": {"host": ["n0"]}})]),
+     {"r-0": ("Releasing", "n0"), "r-1": ("Running", "n1"), "w-0": ("Pipelined", "n0")}),
+    ("where the gang would be left in part, the surplus goes with it", cluster(
+        [node("n0", 2), node("n1", 1)], [project("a", 2), project("b", 0)],
+        [work("r", "b", pods=3, minPods=2, on=["n0", "n0", "n1"]),
+         work("w", "a", pod={"gpuDevices": 2, "nodeSelector": {"host": ["n0"]}})]),
+     {"r-0": ("Releasing", "n0"), "r-1": ("Releasing", "n0"), "r-2": ("Releasing", "n1"), "w-0": ("Pipelined", "n0")}),
+    # reclaims that answer each other
+    ("a gang goes as a whole although another of its project is entitled to a part then", cluster(
+        [node("n0", 2)], [project("a", 0), project("b", 1)],
+        [work("r", "b", pods=2, on="n0"), work("w", "a"), work("x", "b", age=5)]),
+     {"r-0": ("Releasing", "n0"), "r-1": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("not for one that lost its own place within the hour", cluster(
+        [node("n0", 2)], [project("a", 0), project("b", 1)],
+        [work("r", "b", pods=2, on="n0"), work("w", "a", displacedTimes=1, lastDisplacedAt="2026-01-01T11:00:01Z"),
+         work("x", "b", age=5)]),
+     {"r-0": ("Running", "n0"), "r-1": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("and then again", cluster(
+        [node("n0", 2)], [project("a", 0), project("b", 1)],
+        [work("r", "b", pods=2, on="n0"), work("w", "a", displacedTimes=1, lastDisplacedAt="2026-01-01T11:00:00Z"),
+         work("x", "b", age=5)]),
+     {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
     # 7: preemption
     ("higher priority takes the place of lower in the same project", cluster(
         [node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a", priority=60)]),
