@@ -165,6 +165,7 @@ struct workload {
     struct pod_counts counts;
     uint32_t home;         // the pool its pods stand in; SNAPSHOT_NONE
     bool lost_pod;         // by a decision of this cycle
+    uint32_t stamp;        // of the simulation that served it last
     bool lost_promise;     // the same
     int64_t last_start_ms; // SNAPSHOT_TIME_NONE: holds nothing that has started
     uint32_t unit_cap;     // of the open search: only so many pods of the unit; SNAPSHOT_COUNT_UNLIMITED
@@ -207,6 +208,7 @@ struct cycle {
     struct plan_action_counts counts[ACTION_COUNT];
     struct evidence_memo *evidence_memo;
     struct prospects *prospects;
+    uint32_t stamp;        // of the latest simulation
     bool has_inexact_gpus; // somebody asks for device memory or for a part finer than a hundredth
     bool has_min_run_time;
     bool is_plain;               // nothing is left out of a search: for tests

@@ -5,6 +5,7 @@
 #include "scheduler/journal.h"
 #include "scheduler/prospects.h"
 #include "scheduler/reservation.h"
+#include "scheduler/serving.h"
 #include "scheduler/unit.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct round {
     const struct eviction_action *action;
     struct workload **waiting; // counted again only after a commit: nothing else changes who waits
     size_t waiting_count;
+    struct serving serving; // the waiting ones, in order
     struct workload **candidates;
     struct tried *tried; // by project
     // Consolidation: the candidates of whoever holds nothing.
@@ -123,6 +125,7 @@ static void keep(struct round *round, struct search *search)
     statement_commit(cycle, round->pool->index, reasons);
     cycle->counts[cycle->action].workloads_placed++;
     round->waiting_count = allocate_candidates(round->pool, round->waiting);
+    serving_sort(&round->serving, cycle, round->waiting, round->waiting_count);
 }
 
 // The search for the one before it in its project failed, and nothing has changed.
@@ -175,6 +178,8 @@ static bool try_one(struct round *round, struct workload *workload)
                             .is_lawful = round->action->is_lawful,
                             .may_lose = round->action->may_lose,
                             .context = &prospects_of(cycle, round->pool)->frozen};
+    if (!cycle->is_plain && cycle->prospects->is_transitive)
+        search.serving = &round->serving;
     bool found = false;
     if (!is_hopeless(round, workload, requested, &search.candidate_count)) {
         search.candidate_count = list_candidates(round, workload, requested);
@@ -203,6 +208,8 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
     round.waiting_count = allocate_candidates(pool, round.waiting);
     if (round.waiting_count == 0)
         return;
+    round.serving = serving_make(cycle, pool->waiting_count);
+    serving_sort(&round.serving, cycle, round.waiting, round.waiting_count);
     round.candidates = arena_array(cycle->scratch, workload_count, sizeof *round.candidates);
     round.capped = arena_array(cycle->scratch, workload_count, sizeof *round.capped);
     round.tried = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *round.tried);

@@ -4,6 +4,7 @@
 #include "scheduler/journal.h"
 #include "scheduler/node.h"
 #include "scheduler/queue.h"
+#include "scheduler/serving.h"
 
 #include <string.h>
 
@@ -55,6 +56,7 @@ const struct prospects *prospects_of(struct cycle *cycle, const struct pool *poo
     count_holders(prospects, cycle);
     sum_free(prospects, cycle);
     fairness_freeze(cycle, pool, &prospects->frozen);
+    prospects->is_transitive = serving_is_transitive(cycle, pool);
     return prospects;
 }
 

@@ -18,6 +18,7 @@ struct prospects {
     int64_t free_gpu_milli;  // idle and releasing GPUs of open nodes, parts of shared devices included
     int64_t most_free_milli; // the same without nodes that hold more than they have
     __int128 free_gpu_mib;   // the same in thousandths of a MiB of device memory
+    bool is_transitive;      // the order of queues: see serving.h
     struct prospect *projects;
     struct frozen_queues frozen; // what queues hold
 };

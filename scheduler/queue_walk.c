@@ -25,16 +25,15 @@ static int compare_to_yield(const void *a, const void *b)
     return workload_compare_victims(*(struct workload *const *)a, *(struct workload *const *)b, NULL);
 }
 
-static void sort_leaf(struct walk *walk, struct walk_leaf *leaf, uint32_t depth)
+// Returns how many count.
+static size_t sort_leaf(enum walk_direction direction, struct workload **workloads, size_t count, size_t depth)
 {
-    if (leaf->count > 1)
-        qsort(leaf->workloads, leaf->count, sizeof *leaf->workloads,
-              walk->direction == WALK_SERVE ? compare_to_serve : compare_to_yield);
-    if (leaf->count > depth)
-        leaf->count = depth;
+    if (count > 1)
+        qsort(workloads, count, sizeof *workloads, direction == WALK_SERVE ? compare_to_serve : compare_to_yield);
+    return count < depth ? count : depth;
 }
 
-static void add_to_department(struct walk *walk, uint32_t leaf, size_t leaf_count, struct arena *arena)
+static void add_to_department(struct walk *walk, uint32_t leaf)
 {
     struct queue *queue = walk->leaves[leaf].queue->parent;
     struct walk_level *level = NULL;
@@ -50,17 +49,34 @@ static void add_to_department(struct walk *walk, uint32_t leaf, size_t leaf_coun
         }
         level = &walk->departments[at];
         *level = (struct walk_level){.queue = queue};
-        level->leaves = arena_array(arena, leaf_count, sizeof *level->leaves);
+        level->leaves = arena_array(walk->arena, walk->most_leaves, sizeof *level->leaves);
     }
     level->leaves[level->leaf_count++] = leaf;
     level->left++;
+}
+
+void walk_start(struct walk *walk, struct cycle *cycle, const struct pool *pool, enum walk_direction direction,
+                size_t most_leaves, struct arena *arena)
+{
+    *walk = (struct walk){
+        .cycle = cycle, .pool = pool, .direction = direction, .most_leaves = most_leaves, .arena = arena};
+    walk->leaves = arena_array(arena, most_leaves, sizeof *walk->leaves);
+    walk->departments = arena_array(arena, most_leaves, sizeof *walk->departments);
+}
+
+void walk_add_leaf(struct walk *walk, uint32_t project, struct workload **workloads, size_t count)
+{
+    if (count == 0)
+        return;
+    walk->leaves[walk->leaf_count++] =
+        (struct walk_leaf){.queue = &walk->pool->projects[project], .workloads = workloads, .count = count};
+    add_to_department(walk, (uint32_t)walk->leaf_count - 1);
 }
 
 void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, enum walk_direction direction,
                struct workload *const *workloads, size_t count, uint32_t depth, struct arena *arena)
 {
     const size_t project_count = cycle->snapshot->project_count;
-    *walk = (struct walk){.cycle = cycle, .pool = pool, .direction = direction};
     size_t *first = arena_array(arena, project_count + 1, sizeof *first);
     for (size_t i = 0; i < count; i++)
         first[workloads[i]->spec->project + 1]++;
@@ -75,19 +91,10 @@ void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, 
         const uint32_t p = workloads[i]->spec->project;
         sorted[first[p] + next[p]++] = workloads[i];
     }
-    walk->leaves = arena_array(arena, used, sizeof *walk->leaves);
-    walk->departments = arena_array(arena, used, sizeof *walk->departments);
-    for (size_t p = 0; p < project_count; p++) {
-        if (first[p + 1] == first[p])
-            continue;
-        struct walk_leaf *leaf = &walk->leaves[walk->leaf_count++];
-        leaf->queue = &pool->projects[p];
-        leaf->workloads = sorted + first[p];
-        leaf->count = first[p + 1] - first[p];
-        sort_leaf(walk, leaf, depth);
-        if (leaf->count > 0)
-            add_to_department(walk, (uint32_t)walk->leaf_count - 1, used, arena);
-    }
+    walk_start(walk, cycle, pool, direction, used, arena);
+    for (uint32_t p = 0; p < project_count; p++)
+        walk_add_leaf(walk, p, sorted + first[p],
+                      sort_leaf(direction, sorted + first[p], first[p + 1] - first[p], depth));
 }
 
 // What is left of a workload to be taken as a victim.

@@ -43,12 +43,19 @@ struct walk {
     size_t leaf_count;
     struct walk_level *departments; // only those with workloads, by name
     size_t department_count;
+    size_t most_leaves;
+    struct arena *arena;
 };
 
 // A walk over the workloads (of this pool), given in the order of names; the first depth of each project.
 // The walk's memory is arena's.
 void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, enum walk_direction direction,
                struct workload *const *workloads, size_t count, uint32_t depth, struct arena *arena);
+// The same leaf by leaf: projects in the order of names, each with its workloads in order, which stay the caller's; none
+// may be pushed back. most_leaves: room for so many.
+void walk_start(struct walk *walk, struct cycle *cycle, const struct pool *pool, enum walk_direction direction,
+                size_t most_leaves, struct arena *arena);
+void walk_add_leaf(struct walk *walk, uint32_t project, struct workload **workloads, size_t count);
 // The next workload; NULL at the end.
 struct workload *walk_next(struct walk *walk);
 // The workload that was popped last goes back to its place among those left.

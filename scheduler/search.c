@@ -4,6 +4,7 @@
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/prospects.h"
+#include "scheduler/serving.h"
 #include "scheduler/unit.h"
 #include "scheduler/victims.h"
 
@@ -111,20 +112,19 @@ static struct node_set find_nodes(struct search *search, const struct scenario *
 
 struct served {
     struct workload **workloads; // by name
-    bool *acts;                  // by workload: the one that waits, and the victims
     size_t count;
-    size_t acting;
+    size_t acting; // the one that waits, and the victims: stamped
 };
 
 // All that allocate would consider, the victims, and the workload that waits.
 static struct served find_served(struct search *search, const struct scenario *scenario)
 {
     struct cycle *cycle = search->cycle;
-    const size_t workload_count = cycle->snapshot->workload_count;
-    struct served served = {.acts = arena_array(&search->arena, workload_count, sizeof *served.acts)};
-    served.acts[search->workload->index] = true;
+    struct served served = {0};
+    const uint32_t stamp = ++cycle->stamp;
+    search->workload->stamp = stamp;
     for (size_t i = 0; i < scenario->count; i++)
-        served.acts[cycle->pods[scenario->pods[i]].workload] = true;
+        cycle->workloads[cycle->pods[scenario->pods[i]].workload].stamp = stamp;
     served.workloads =
         arena_array(&search->arena, search->candidate_count + search->waiting_count + 1, sizeof *served.workloads);
     // Both lists are in the order of names; the waiting workload is in one of them or goes in its place.
@@ -140,11 +140,28 @@ static struct served find_served(struct search *search, const struct scenario *s
         c += c < search->candidate_count && search->candidates[c] == next;
         w += waits;
         placed_own = placed_own || next == search->workload;
-        if (waits || served.acts[next->index])
+        if (waits || next->stamp == stamp)
             served.workloads[served.count++] = next;
-        served.acting += served.acts[next->index];
+        served.acting += next->stamp == stamp;
     }
     return served;
+}
+
+// The same without those who wait and make no difference.
+static size_t list_served(struct search *search, const struct scenario *scenario, struct workload **out_served)
+{
+    struct cycle *cycle = search->cycle;
+    const uint32_t stamp = ++cycle->stamp;
+    size_t count = 0;
+    out_served[count++] = search->workload;
+    search->workload->stamp = stamp;
+    for (size_t i = 0; i < scenario->count; i++) {
+        struct workload *victim = &cycle->workloads[cycle->pods[scenario->pods[i]].workload];
+        if (victim->stamp != stamp)
+            out_served[count++] = victim;
+        victim->stamp = stamp;
+    }
+    return count;
 }
 
 // A request for whole devices that found no node. Inside one simulation room only shrinks, so what asks for no less,
@@ -189,6 +206,21 @@ static bool place_served(struct search *search, struct workload *workload, const
     return false;
 }
 
+// Returns how many are to be served; they have the cycle's stamp.
+static size_t open_walk(struct search *search, const struct scenario *scenario, struct walk *walk)
+{
+    if (!search->serving) {
+        const struct served served = find_served(search, scenario);
+        walk_open(walk, search->cycle, search->pool, WALK_SERVE, served.workloads, served.count,
+                  SNAPSHOT_COUNT_UNLIMITED, &search->arena);
+        return served.acting;
+    }
+    struct workload **served = arena_array(&search->arena, scenario->count + 1, sizeof(struct workload *));
+    const size_t count = list_served(search, scenario, served);
+    serving_open(search->serving, walk, search->cycle, search->pool, served, count, &search->arena);
+    return count;
+}
+
 // Whether all is lost with a victim that found no place.
 static bool must_not_lose(const struct search *search, const struct workload *victim)
 {
@@ -207,17 +239,15 @@ static bool must_not_lose(const struct search *search, const struct workload *vi
 static bool serve(struct search *search, const struct scenario *scenario)
 {
     const struct node_set set = find_nodes(search, scenario);
-    struct served served = find_served(search, scenario);
     struct walk walk;
-    walk_open(&walk, search->cycle, search->pool, WALK_SERVE, served.workloads, served.count, SNAPSHOT_COUNT_UNLIMITED,
-              &search->arena);
+    size_t acting = open_walk(search, scenario, &walk);
     bool placed = false;
     struct refused refused = {0};
-    while (served.acting > 0) {
+    while (acting > 0) {
         struct workload *workload = walk_next(&walk);
-        if (!served.acts[workload->index])
+        if (workload->stamp != search->cycle->stamp)
             continue;
-        served.acting--;
+        acting--;
         const bool fits = place_served(search, workload, &set, &refused);
         if (!fits && (workload == search->workload || must_not_lose(search, workload)))
             return false;

@@ -11,6 +11,8 @@
 #include "scheduler/queue_walk.h"
 #include "scheduler/statement.h"
 
+struct serving;
+
 struct scenario {
     const uint32_t *pods; // in the order in which they were taken
     size_t count;
@@ -24,6 +26,7 @@ struct search {
     size_t candidate_count;
     struct workload **waiting; // those that allocate would consider, by name
     size_t waiting_count;
+    const struct serving *serving; // the same in order; NULL: all of them are gone through
     // Whether the scenario that was just simulated is lawful; called with its outcome in place.
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
     // Whether a scenario in which this victim gets no place back can be lawful; NULL: it can. In the state before it.
