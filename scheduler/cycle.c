@@ -92,6 +92,7 @@ static void add_node_to_pool(struct cycle *cycle, struct node *node)
 {
     struct pool *pool = &cycle->pools[node->spec->node_pool];
     pool->node_indices[pool->node_count] = node->index;
+    node->position = (uint32_t)pool->node_count;
     pool->nodes[pool->node_count++] = node;
     if (!node->is_open)
         return;

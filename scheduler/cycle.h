@@ -50,6 +50,7 @@ struct shared_device {
 struct node {
     const struct snapshot_node *spec;
     uint32_t index;
+    uint32_t position; // among the nodes of its pool
     bool is_open; // takes new pods
     int64_t capacity[DIMENSION_COUNT];
     int64_t idle[DIMENSION_COUNT];
@@ -208,6 +209,7 @@ struct cycle {
     struct plan_action_counts counts[ACTION_COUNT];
     struct evidence_memo *evidence_memo;
     struct prospects *prospects;
+    struct rooms **rooms;  // by pool; NULL until they are asked for
     uint32_t stamp;        // of the latest simulation
     bool has_inexact_gpus; // somebody asks for device memory or for a part finer than a hundredth
     bool has_min_run_time;

@@ -5,6 +5,7 @@
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/queue.h"
+#include "scheduler/rooms.h"
 #include "scheduler/shared_device.h"
 #include "scheduler/statement.h"
 
@@ -149,9 +150,51 @@ static void place_on(struct cycle *cycle, const struct pool *pool, struct pod *p
     statement_place(cycle, pod->index, &place, waits);
 }
 
+// The best node for whole devices by rooms.h: of those with room now, or else of those with room later.
+static bool find_fullest(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
+                         const struct node_set *set, bool now, struct candidate *out_best)
+{
+    const struct rooms *rooms = rooms_of(cycle, pool);
+    const bool *accepts = rules_accepting_nodes(cycle, pod);
+    const uint32_t gpus = (uint32_t)pod->request.of[DIMENSION_GPU];
+    for (uint32_t free = gpus; free <= rooms->most_gpus; free++) {
+        for (size_t w = 0; w < rooms->words; w++) {
+            uint64_t word = rooms_word(rooms, free, now ? gpus : 0, w) & (set->bits ? set->bits[w] : UINT64_MAX);
+            for (; word; word &= word - 1) {
+                struct node *node = pool->nodes[w * 64 + (size_t)__builtin_ctzll(word)];
+                if (!accepts[node->index])
+                    continue;
+                const struct node_fit fit = node_fit_pod(node, pod);
+                if (!fit.fits || (now && !fit.fits_now))
+                    continue;
+                *out_best = (struct candidate){.node = node, .fit = fit};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Whether rooms.h finds what the scores would: whole devices, packed, nothing else to score by.
+static bool has_rooms(struct cycle *cycle, const struct pool *pool, const struct pod *pod, const struct node_set *set)
+{
+    const struct request *request = &pod->request;
+    return !cycle->is_plain && request->of[DIMENSION_GPU] > 0 && request->of[DIMENSION_GPU] <= ROOMS_MOST_GPUS &&
+           !request->is_mig && !set->scores && (set->bits || set->nodes == pool->node_indices) &&
+           cycle->workloads[pod->workload].spec->pod_affinity == POD_AFFINITY_NONE && rooms_of(cycle, pool);
+}
+
 bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
                      bool promise_only)
 {
+    if (has_rooms(cycle, pool, pod, set)) {
+        struct candidate fullest;
+        if (!find_fullest(cycle, pool, pod, set, true, &fullest) &&
+            !find_fullest(cycle, pool, pod, set, false, &fullest))
+            return false;
+        place_on(cycle, pool, pod, &fullest, promise_only);
+        return true;
+    }
     const struct workload *workload = &cycle->workloads[pod->workload];
     const bool *accepts = rules_accepting_nodes(cycle, pod);
     const enum pod_affinity affinity = workload->spec->pod_affinity;

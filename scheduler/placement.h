@@ -11,6 +11,7 @@ struct node_set {
     const uint32_t *nodes; // indices, in ascending order
     size_t count;
     const int64_t *scores; // by node index, in thousands (5.1: Topology); NULL: none
+    const uint64_t *bits;  // the same nodes as bits by position in the pool; NULL: not known
 };
 
 // Places the pod on the best node of the set through the statement, as a promise where it has to wait for a release or

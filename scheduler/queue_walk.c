@@ -58,8 +58,8 @@ static void add_to_department(struct walk *walk, uint32_t leaf)
 void walk_start(struct walk *walk, struct cycle *cycle, const struct pool *pool, enum walk_direction direction,
                 size_t most_leaves, struct arena *arena)
 {
-    *walk = (struct walk){
-        .cycle = cycle, .pool = pool, .direction = direction, .most_leaves = most_leaves, .arena = arena};
+    *walk =
+        (struct walk){.cycle = cycle, .pool = pool, .direction = direction, .most_leaves = most_leaves, .arena = arena};
     walk->leaves = arena_array(arena, most_leaves, sizeof *walk->leaves);
     walk->departments = arena_array(arena, most_leaves, sizeof *walk->departments);
 }

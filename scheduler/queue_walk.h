@@ -51,8 +51,8 @@ struct walk {
 // The walk's memory is arena's.
 void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, enum walk_direction direction,
                struct workload *const *workloads, size_t count, uint32_t depth, struct arena *arena);
-// The same leaf by leaf: projects in the order of names, each with its workloads in order, which stay the caller's; none
-// may be pushed back. most_leaves: room for so many.
+// The same leaf by leaf: projects in the order of names, each with its workloads in order, which stay the caller's;
+// none may be pushed back. most_leaves: room for so many.
 void walk_start(struct walk *walk, struct cycle *cycle, const struct pool *pool, enum walk_direction direction,
                 size_t most_leaves, struct arena *arena);
 void walk_add_leaf(struct walk *walk, uint32_t project, struct workload **workloads, size_t count);

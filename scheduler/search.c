@@ -101,11 +101,14 @@ static struct node_set find_nodes(struct search *search, const struct scenario *
         chosen[state->origin.node] = true;
     }
     uint32_t *nodes = arena_array(&search->arena, pool->node_count, sizeof *nodes);
-    struct node_set set = {.nodes = nodes};
+    uint64_t *bits = arena_array(&search->arena, (pool->node_count + 63) / 64, sizeof *bits);
+    struct node_set set = {.nodes = nodes, .bits = bits};
     for (size_t i = 0; i < pool->node_count; i++) {
         const uint32_t node = pool->node_indices[i];
-        if (search->feasible[node] || chosen[node])
-            nodes[set.count++] = node;
+        if (!search->feasible[node] && !chosen[node])
+            continue;
+        nodes[set.count++] = node;
+        bits[i / 64] |= UINT64_C(1) << i % 64;
     }
     return set;
 }

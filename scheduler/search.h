@@ -33,11 +33,11 @@ struct search {
     bool (*may_lose)(const struct search *search, const struct workload *victim);
     const void *context; // of is_lawful and may_lose
 
-    uint32_t unit_count;    // pods of the whole unit
-    uint32_t pending_count; // of them, those of this probe
-    struct amounts pending; // what those ask for, an amount of GPU memory by the smallest device
+    uint32_t unit_count;     // pods of the whole unit
+    uint32_t pending_count;  // of them, those of this probe
+    struct amounts pending;  // what those ask for, an amount of GPU memory by the smallest device
     int64_t must_free_milli; // GPUs that victims lose for good in every solution, at least; INT64_MIN: not known
-    bool *feasible;         // by node: may be used without victims of its own
+    bool *feasible;          // by node: may be used without victims of its own
     struct scenario recorded;
     struct scenario solution; // after success
     struct arena probe_arena; // of one probe

@@ -85,12 +85,8 @@ static bool are_of_one_department(const struct pool *pool, struct workload *cons
 void serving_open(const struct serving *serving, struct walk *walk, struct cycle *cycle, const struct pool *pool,
                   struct workload **served, size_t count, struct arena *arena)
 {
-    struct merge merge = {.serving = serving,
-                          .walk = walk,
-                          .served = served,
-                          .count = count,
-                          .stamp = cycle->stamp,
-                          .arena = arena};
+    struct merge merge = {
+        .serving = serving, .walk = walk, .served = served, .count = count, .stamp = cycle->stamp, .arena = arena};
     qsort(served, count, sizeof(struct workload *), compare_served);
     merge.is_cut = are_of_one_department(pool, served, count);
     bool *matters = arena_array(arena, pool->department_count, sizeof *matters);

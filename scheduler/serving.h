@@ -1,7 +1,7 @@
 // Who is served in the simulation of a scenario, in the order of all who wait: the one that waits and the victims.
 //
-// The others are not placed; they only stand in the order, and most of them make no difference to it. Where the order of
-// the queues is transitive (the shares of siblings can all be compared), what has nobody to serve in it is left out:
+// The others are not placed; they only stand in the order, and most of them make no difference to it. Where the order
+// of the queues is transitive (the shares of siblings can all be compared), what has nobody to serve in it is left out:
 // departments, and, where all to be served are of one department, projects and the rest of a project behind the last of
 // them. Transitive means that leaving out one never swaps two others.
 #pragma once
