@@ -7,6 +7,7 @@
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/queue.h"
+#include "scheduler/rooms.h"
 #include "scheduler/statement.h"
 #include "scheduler/unit.h"
 
@@ -221,6 +222,7 @@ static void set_held(struct cycle *cycle, struct reservation *reservation, bool 
         const struct reserved_place *reserved = &reservation->places[i];
         (is_held ? node_add : node_remove)(&cycle->nodes[reserved->place.node], &reserved->pod, &reserved->place,
                                            STANDING_PROMISED);
+        rooms_note(cycle, &cycle->nodes[reserved->place.node]);
     }
     reservation->is_held = is_held;
     cycle->nodes_memo.counts = NULL; // was counted with other room
