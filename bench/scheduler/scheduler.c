@@ -1,7 +1,8 @@
 // What a cycle costs: each row is a cluster at three sizes, planned from scratch again and again. Printed are processor
 // time (median and least of the runs), what the cycle's arena held, what the whole process held at most, snapshot
 // included, bytes of arena for a pod, and how time grows with the size: the exponent between the smallest and the
-// largest. Every size runs in a process of its own. Run with a row's name (or its beginning) to see that row alone.
+// largest. Every size runs in a process of its own. Run with a row's name (or its beginning) to see that row
+// alone, and with a size to see that alone.
 #include "scheduler/scheduler.h"
 #include "base/error.h"
 #include "bench/scheduler/clusters.h"
@@ -215,6 +216,17 @@ static int measure_apart(const struct row *row, size_t size, struct figures *out
     return 0;
 }
 
+// One size alone, in this process: for a profiler.
+static int print_size(const struct row *row, size_t size)
+{
+    struct figures figures = {0};
+    if (measure(row, size, &figures) < 0)
+        return -1;
+    printf("%s %zu: median %.3f ms, %s %.3f ms; %s\n", row->name, size, figures.median_ms,
+           row->make ? "least" : "most", figures.least_ms, figures.note);
+    return 0;
+}
+
 static int print_row(const struct row *row)
 {
     struct figures figures[SIZES] = {0};
@@ -241,7 +253,7 @@ int main(int argc, char **argv)
     for (size_t r = 0; r < sizeof ROWS / sizeof ROWS[0]; r++) {
         if (argc > 1 && strncmp(ROWS[r].name, argv[1], strlen(argv[1])) != 0)
             continue;
-        if (print_row(&ROWS[r]) < 0)
+        if ((argc > 2 ? print_size(&ROWS[r], strtoull(argv[2], NULL, 10)) : print_row(&ROWS[r])) < 0)
             return 1;
     }
     return 0;
