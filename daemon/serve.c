@@ -167,7 +167,14 @@ static int create_backend(struct daemon *daemon, struct error *err)
                               : create_simulated(daemon, err);
     if (rc < 0 || open_journal(daemon, err) < 0)
         return -1;
-    struct reconciler_options options = {.journal = daemon->journal, .refused_folder = daemon->folder.refused};
+    const struct settings *settings = &daemon->settings;
+    const int64_t grace_ms = (int64_t)(settings->staleness_grace_s * 1000);
+    struct reconciler_options options = {
+        .retry_delay_ms = (int64_t)(settings->retry_delay_s * 1000),
+        .staleness_grace_ms = grace_ms ? grace_ms : 1, // 0 is its default
+        .journal = daemon->journal,
+        .refused_folder = daemon->folder.refused,
+    };
     return reconciler_create(daemon->db, &daemon->backend, &options, &daemon->reconciler, err);
 }
 

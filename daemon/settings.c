@@ -248,6 +248,8 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .token_lifetime_s = strtoll(text_of(reading, "token-lifetime"), NULL, 10),
         .journal_days = strtod(text_of(reading, "journal-days"), NULL),
         .journal_bytes = strtoll(text_of(reading, "journal-bytes"), NULL, 10),
+        .retry_delay_s = strtod(text_of(reading, "retry-delay"), NULL),
+        .staleness_grace_s = strtod(text_of(reading, "staleness-grace"), NULL),
         .quick_start = strcmp(text_of(reading, "quick-start"), "true") == 0,
         .local_gpus = strtoll(text_of(reading, "local-gpus"), NULL, 10),
         .local_user = text_of(reading, "local-user"),

@@ -31,6 +31,8 @@ struct settings {
     int64_t token_lifetime_s;
     double journal_days;
     int64_t journal_bytes; // 0: no journal
+    double retry_delay_s;
+    double staleness_grace_s; // negative: none
     bool quick_start;
     int64_t local_gpus; // -1: ask the driver
     const char *local_user;

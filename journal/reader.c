@@ -75,6 +75,61 @@ int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct aren
     return 0;
 }
 
+struct visit {
+    int64_t from_ms, to_ms;
+    void (*visit)(const struct journal_row *row, const char *decisions, void *context);
+    void *context;
+};
+
+// All records are unpacked: the stream of a segment is one.
+static int visit_segment(const struct visit *visit, struct segment_reader *segment, struct error *err)
+{
+    int rc = 0;
+    struct buffer text;
+    struct record record;
+    z_stream stream = {0};
+    if (inflateInit(&stream) != Z_OK)
+        return error_set(err, ERROR_INTERNAL, "there is no memory to unpack the journal");
+    buffer_init(&text, 0);
+    while (rc == 0 && segment_next(segment, &record)) {
+        buffer_clear(&text);
+        rc = segment_read(segment, &record, &stream, &text, err);
+        const char *line = rc == 0 ? memchr(text.data, '\n', text.length) : NULL;
+        if (rc == 0 && !line)
+            rc = error_set(err, ERROR_INVALID, "cycle %" PRId64 ": the record is not whole", record.cycle);
+        const struct journal_row row = row_of(&record);
+        if (rc == 0 && record.time_ms >= visit->from_ms && record.time_ms <= visit->to_ms)
+            visit->visit(&row, line + 1, visit->context);
+    }
+    buffer_done(&text);
+    inflateEnd(&stream);
+    return rc;
+}
+
+int journal_visit(const char *folder, int64_t from_ms, int64_t to_ms,
+                  void (*visit)(const struct journal_row *row, const char *decisions, void *context), void *context,
+                  struct error *err)
+{
+    int64_t *first_cycles;
+    struct arena arena;
+    const struct visit wanted = {from_ms, to_ms, visit, context};
+    arena_init(&arena);
+    size_t segments = folder_list(folder, &arena, &first_cycles);
+    int rc = check_folder(segments, folder, err);
+    size_t first = segments ? segments - 1 : 0;
+    while (first > 0 && begins_after(folder, first_cycles[first], from_ms))
+        first--;
+    for (size_t i = first; i < segments && rc == 0; i++) {
+        struct segment_reader segment;
+        if (!open_segment(folder, first_cycles[i], &segment))
+            continue;
+        rc = visit_segment(&wanted, &segment, err);
+        segment_done(&segment);
+    }
+    arena_done(&arena);
+    return rc;
+}
+
 // The document as the records up to the present one leave it.
 struct state {
     json_t *rules;

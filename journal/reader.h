@@ -17,6 +17,11 @@ struct journal_row {
 int journal_list(const char *folder, int64_t from_ms, int64_t to_ms, struct arena *arena, struct journal_row **out_rows,
                  size_t *out_count, struct error *err);
 
+// The same one by one, with what each decided (JSON, as `prorata simulate` prints it).
+int journal_visit(const char *folder, int64_t from_ms, int64_t to_ms,
+                  void (*visit)(const struct journal_row *row, const char *decisions, void *context), void *context,
+                  struct error *err);
+
 struct recorded_cycle {
     struct journal_row row;
     const char *version;   // of the program that wrote it

@@ -25,7 +25,7 @@ enum {
 
 static const char HELP[] =
     "Usage: prorata replay --data DIR (--at TIME | --cycle N) [--snapshot FILE] [--pretty]\n"
-    "       prorata replay --data DIR [--from TIME] [--to TIME] --list [--pretty]\n"
+    "       prorata replay --data DIR [--from TIME] [--to TIME] --list [--decisions] [--pretty]\n"
     "\n"
     "Plans a cycle of a server's journal again and compares the plan with the one that was recorded,\n"
     "byte for byte. The server may run or not; nothing is changed.\n"
@@ -35,6 +35,7 @@ static const char HELP[] =
     "  --cycle N        the cycle of this number\n"
     "  --snapshot FILE  also write what the cycle saw, for prorata simulate\n"
     "  --list           the cycles from --from to --to, both included, instead\n"
+    "  --decisions      with --list: also what each of them decided\n"
     "  --pretty         indent the output\n"
     "  --help           this text\n"
     "\n"
@@ -47,7 +48,7 @@ struct options {
     const char *snapshot;
     int64_t cycle;
     int64_t at_ms, from_ms, to_ms;
-    bool has_at, has_range, lists, pretty, help;
+    bool has_at, has_range, lists, decisions, pretty, help;
 };
 
 static int parse_option(struct options *options, int option, const char *text, struct error *err)
@@ -78,6 +79,9 @@ static int parse_option(struct options *options, int option, const char *text, s
     case 'l':
         options->lists = true;
         return 0;
+    case 'D':
+        options->decisions = options->has_range = true;
+        return 0;
     case 'p':
         options->pretty = true;
         return 0;
@@ -107,8 +111,9 @@ static int parse_options(int argc, char **argv, struct options *out_options, str
         {"data", required_argument, NULL, 'd'},  {"at", required_argument, NULL, 'a'},
         {"cycle", required_argument, NULL, 'c'}, {"from", required_argument, NULL, 'f'},
         {"to", required_argument, NULL, 't'},    {"snapshot", required_argument, NULL, 's'},
-        {"list", no_argument, NULL, 'l'},        {"pretty", no_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},        {0}};
+        {"list", no_argument, NULL, 'l'},        {"decisions", no_argument, NULL, 'D'},
+        {"pretty", no_argument, NULL, 'p'},      {"help", no_argument, NULL, 'h'},
+        {0}};
     int option;
     *out_options = (struct options){.to_ms = INT64_MAX, .from_ms = INT64_MIN};
     optind = 0; // glibc: start over
@@ -243,29 +248,52 @@ static int replay_cycle(const struct options *options, const char *folder, struc
     return rc;
 }
 
-static int list_cycles(const struct options *options, const char *folder, struct arena *arena, struct error *err)
+struct listing {
+    struct json_writer json;
+    bool decisions;
+};
+
+static void list_cycle(const struct journal_row *row, const char *decisions, void *context)
+{
+    struct listing *listing = context;
+    json_begin_object(&listing->json);
+    write_row(&listing->json, row);
+    if (listing->decisions)
+        json_raw(&listing->json, "decisions", decisions);
+    else
+        json_int(&listing->json, "decisions", row->decision_count);
+    json_end_object(&listing->json);
+}
+
+static int list_rows(const struct options *options, const char *folder, struct arena *arena, struct listing *listing,
+                     struct error *err)
 {
     struct journal_row *rows;
     size_t count;
-    struct json_writer json;
-    struct buffer out;
+    if (options->decisions)
+        return journal_visit(folder, options->from_ms, options->to_ms, list_cycle, listing, err);
     if (journal_list(folder, options->from_ms, options->to_ms, arena, &rows, &count, err) < 0)
         return -1;
+    for (size_t i = 0; i < count; i++)
+        list_cycle(&rows[i], NULL, listing);
+    return 0;
+}
+
+static int list_cycles(const struct options *options, const char *folder, struct arena *arena, struct error *err)
+{
+    struct listing listing = {.decisions = options->decisions};
+    struct buffer out;
     buffer_init(&out, 0);
-    json_writer_init(&json, &out, options->pretty);
-    json_begin_object(&json);
-    json_key(&json, "cycles");
-    json_begin_array(&json);
-    for (size_t i = 0; i < count; i++) {
-        json_begin_object(&json);
-        write_row(&json, &rows[i]);
-        json_int(&json, "decisions", rows[i].decision_count);
-        json_end_object(&json);
-    }
-    json_end_array(&json);
-    json_end_object(&json);
+    json_writer_init(&listing.json, &out, options->pretty);
+    json_begin_object(&listing.json);
+    json_key(&listing.json, "cycles");
+    json_begin_array(&listing.json);
+    int rc = list_rows(options, folder, arena, &listing, err);
+    json_end_array(&listing.json);
+    json_end_object(&listing.json);
     buffer_char(&out, '\n');
-    int rc = write_out(&out, NULL, err);
+    if (rc == 0)
+        rc = write_out(&out, NULL, err);
     buffer_done(&out);
     return rc;
 }

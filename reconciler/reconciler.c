@@ -194,6 +194,8 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     int64_t started_us = timestamp_monotonic_us();
     cache->needs_plan = false;
     snapshot_build(cache, turn->now_ms, &view->arena, live);
+    if (turn->options->staleness_grace_ms)
+        live->snapshot.settings.staleness_grace_ms = turn->options->staleness_grace_ms;
     past_usage_apply(&reconciler->usage, cache->world, &live->snapshot, &view->arena);
     turn_note_plan_due(turn, live->next_due_ms);
     int rc = make_plan(reconciler, &live->snapshot, &view->arena, &plan, &cause);
