@@ -131,8 +131,11 @@ static int fill_database(struct daemon *daemon, struct error *err)
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
         claim_folder(daemon, err) < 0)
         return -1;
-    if (!is_local(daemon) &&
-        cluster_apply(daemon->db, &daemon->settings, daemon->is_first, &daemon->arena, err) < 0)
+    // The nodes first: the first quota is what they have.
+    int rc = is_local(daemon) ? local_backend_create(&daemon->settings, &daemon->folder, daemon->db, &daemon->arena,
+                                                     &daemon->backend, err)
+                              : cluster_apply(daemon->db, &daemon->settings, daemon->is_first, &daemon->arena, err);
+    if (rc < 0)
         return -1;
     if (!daemon->is_first)
         return 0;
@@ -160,12 +163,9 @@ static int open_journal(struct daemon *daemon, struct error *err)
     return journal_open(&options, timestamp_now_ms(), &daemon->journal, err);
 }
 
-static int create_backend(struct daemon *daemon, struct error *err)
+static int create_reconciler(struct daemon *daemon, struct error *err)
 {
-    int rc = is_local(daemon) ? local_backend_create(&daemon->settings, &daemon->folder, daemon->db, &daemon->arena,
-                                                     &daemon->backend, err)
-                              : create_simulated(daemon, err);
-    if (rc < 0 || open_journal(daemon, err) < 0)
+    if ((!is_local(daemon) && create_simulated(daemon, err) < 0) || open_journal(daemon, err) < 0)
         return -1;
     const struct settings *settings = &daemon->settings;
     const int64_t grace_ms = (int64_t)(settings->staleness_grace_s * 1000);
@@ -214,7 +214,7 @@ static int start(struct daemon *daemon, struct error *err)
     if (db_open(&(struct db_options){.path = daemon->folder.database}, &daemon->db, err) < 0)
         return -1;
     daemon->server.changes = change_feed_create(daemon->db);
-    if (fill_database(daemon, err) < 0 || create_backend(daemon, err) < 0 || start_serving(daemon, err) < 0 ||
+    if (fill_database(daemon, err) < 0 || create_reconciler(daemon, err) < 0 || start_serving(daemon, err) < 0 ||
         reconciler_start(daemon->reconciler, err) < 0)
         return -1;
     return is_local(daemon) ? 0 : reconciler_set_speed(daemon->reconciler, daemon->settings.speed, err);

@@ -50,6 +50,7 @@ all | long)
     stage "command line and the rules of scheduling" python_tests build-asan tests/cli tests/scheduler tests/replay
     stage "walk-throughs and faults" python_tests build-asan tests/e2e
     stage "the local backend" python_tests build-asan tests/local
+    stage "scenarios on both backends, decision by decision" python_tests build-asan tests/scenarios
     stage "build with ThreadSanitizer" tools/build.sh build-tsan thread
     stage "threads" unit build-tsan -L 'db|reconciler|backends|api' -LE long
     stage "threads of the whole server" python_tests build-tsan tests/threads

@@ -87,6 +87,12 @@ def test_the_machine_is_the_node(local):
     assert nodes[0]["gpuInfo"]["gpuCount"] == GPUS
 
 
+def test_the_first_quota_is_what_the_machine_has(local):
+    for path, key in (("departments", "departments"), ("projects", "projects")):
+        unit = local.get(f"/api/v1/org-unit/{path}", filterBy="name==default").json[key][0]
+        assert unit["resources"][0]["gpu"]["deserved"] == GPUS
+
+
 def test_a_command_runs_with_its_devices_and_variables(local):
     workload = submit(local, "env", "env; pwd; id -u; echo all; exit 0", gpus=2, spec={
         "workingDir": "/usr", "environmentVariables": [{"name": "GREETING", "value": "good day"}]})

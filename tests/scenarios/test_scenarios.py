@@ -1,0 +1,138 @@
+"""Each scenario file is played on the backends it is for; on two of them state and decisions must be equal."""
+import concurrent.futures
+import difflib
+import json
+import pathlib
+import re
+import shutil
+import tempfile
+
+import pytest
+
+from play import Play, machine
+from scenario import Mistake, Scenario, read_all
+
+AT_ONCE = 4
+SCENARIOS = read_all()
+
+
+@pytest.fixture(scope="session")
+def plays(request):
+    """scenario id -> future of its plays: several pass side by side, for most of the time is waiting."""
+    chosen = {item.callspec.params["scenario"].id: item.callspec.params["scenario"] for item in request.session.items
+              if "scenario" in getattr(getattr(item, "callspec", None), "params", {})}
+    root = pathlib.Path(tempfile.mkdtemp(prefix="prorata-scenarios-"))
+    (root / "machine").mkdir()
+    this_machine = machine(root / "machine")
+
+    def play(scenario, backend):
+        folder = root / f"{scenario.id}-{backend}"
+        folder.mkdir()
+        return Play(scenario, backend, folder, this_machine).run()
+
+    with concurrent.futures.ThreadPoolExecutor(2 * AT_ONCE) as pool:
+        yield {i: [pool.submit(play, s, backend) for backend in s.backends] for i, s in chosen.items()}
+    shutil.rmtree(root, ignore_errors=True)
+
+
+def difference(what, left, right):
+    return f"{what}:\n" + "\n".join(difflib.unified_diff(left, right, "simulated", "local", lineterm="", n=1))
+
+
+def lines_of(state):
+    return json.dumps(state, indent=1, sort_keys=True).splitlines()
+
+
+def without_devices(value):
+    """Of a state or of decisions: for scenarios in which it is chance whose process ends first."""
+    if isinstance(value, str):
+        return re.sub(r" \[[0-9, ]*\]", "", value)
+    if isinstance(value, dict):
+        return {key: without_devices(item) for key, item in value.items() if key not in ("gpuIndices", "gpuGroups")}
+    return [without_devices(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=[s.id for s in SCENARIOS])
+def test_scenario(plays, scenario):
+    done = [future.result() for future in plays[scenario.id]]
+    expects = [(place, value) for what, value, place in scenario.steps if what == "expect"]
+    for played in done:
+        for (place, value), decided in zip(expects, played.decided):
+            if "decided" in value:
+                node = played.this_machine["name"]
+                wanted = [line.replace("NODE", node) for line in value["decided"]]
+                assert decided == wanted, f"{place.file}: {place.path} on the {played.backend} backend: decided {decided}"
+    if len(done) == 2:
+        if scenario.any_device:
+            for played in done:
+                played.states, played.decided = without_devices(played.states), without_devices(played.decided)
+        simulated, local = done
+        for (place, _), *states in zip(expects, simulated.states, local.states):
+            assert states[0] == states[1], difference(f"{place.file}: {place.path}: the states differ", *map(lines_of, states))
+        for (place, _), left, right in zip(expects, simulated.decided, local.decided):
+            assert left == right, difference(f"{place.file}: {place.path}: the decisions differ", left, right)
+
+
+def test_forty_are_played_on_both_backends():
+    assert sum(len(s.backends) == 2 for s in SCENARIOS) >= 40
+    names = [s.name for s in SCENARIOS]
+    assert len(set(names)) == len(names)
+
+
+GOOD = """
+name: a good one
+teaches: nothing
+gpus: 2
+projects: [{name: team-a, gpus: 2}]
+steps:
+- submit: {name: a1, project: team-a}
+- expect: {Running: [a1]}
+"""
+
+MISTAKES = [
+    # what stands there, what in its place, what the message says
+    ("teaches: nothing", "teaches: [", "no YAML"),
+    ("teaches: nothing\n", "", "teaches is missing"),
+    ("teaches: nothing", "teaches: nothing\nteach: more", "unknown key 'teach'"),
+    ("gpus: 2\n", "", "either gpus"),
+    ("gpus: 2\n", "gpus: two\n", "gpus: a whole number is wanted, got 'two'"),
+    ("gpus: 2\n", "gpus: 2\nnodes: []\n", "either gpus"),
+    ("gpus: 2\n", "gpus: 2\nonly: mars\nbecause: far\n", "no backend 'mars'"),
+    ("gpus: 2\n", "gpus: 2\nonly: local\n", "needs a reason"),
+    ("{name: team-a, gpus: 2}", "{name: team-a, gpu: 2}", "projects[0]: unknown key 'gpu'"),
+    ("{name: team-a, gpus: 2}", "{name: team-a, gpus: many}", "projects[0].gpus: a number is wanted"),
+    ("{name: team-a, gpus: 2}", "{name: team-a, department: x}", "no department 'x'"),
+    ("project: team-a", "project: team-b", "steps[0].submit.project: no project 'team-b'; known: team-a"),
+    ("project: team-a", "project: team-a, gpu: 1", "steps[0].submit: unknown key 'gpu'"),
+    ("project: team-a", "project: team-a, life: {runs: long}", "steps[0].submit.life.runs: a number is wanted"),
+    ("- submit:", "- sumbit:", "steps[0]: unknown key 'sumbit'"),
+    ("Running: [a1]", "Running: [a2]", "steps[1].expect.Running: no workload 'a2'; known: a1"),
+    ("Running: [a1]", "Runs: [a1]", "unknown key 'Runs'"),
+    ("Running: [a1]", "Pending: []", "nothing is said of a1"),
+    ("Running: [a1]", "Running: [a1], Pending: [a1]", "a1 stands here twice"),
+    ("- expect: {Running: [a1]}\n", "", "the last one is no expect"),
+    ("- expect: {Running: [a1]}", "- delete: a1\n- expect: {Running: [a1]}", "no workload 'a1'"),
+    ("- expect: {Running: [a1]}", "- node: {fail: n}\n- expect: {Running: [a1]}", "only: simulated"),
+    ("- expect: {Running: [a1]}", "- gpu: {fail: 0}\n- expect: {Running: [a1]}", "only: local"),
+]
+
+
+@pytest.mark.parametrize("there, instead, message", MISTAKES, ids=[m[2].replace(" ", "-") + "-" + str(i) for i, m in enumerate(MISTAKES)])
+def test_a_mistake_in_a_file_is_named(tmp_path, there, instead, message):
+    assert there in GOOD
+    path = tmp_path / "bad.yaml"
+    path.write_text(GOOD.replace(there, instead, 1))
+    with pytest.raises(Mistake) as caught:
+        Scenario(path)
+    assert str(caught.value).startswith("bad.yaml: ") and message in str(caught.value), caught.value
+
+
+def test_an_expectation_that_does_not_come_true_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("play.PATIENCE_S", 1)
+    path = tmp_path / "wrong.yaml"
+    path.write_text(GOOD.replace("Running: [a1]", "Completed: [a1]"))
+    (tmp_path / "machine").mkdir()
+    (tmp_path / "play").mkdir()
+    with pytest.raises(AssertionError) as caught:
+        Play(Scenario(path), "simulated", tmp_path / "play", machine(tmp_path / "machine")).run()
+    assert "wrong.yaml: steps[1].expect on the simulated backend: a1 is Running, not Completed" in str(caught.value)
