@@ -378,9 +378,7 @@ static bool *find_losers(struct search *search, const struct scenario *scenario,
         *out_some = true;
     }
     for (size_t p = 0; p < project_count; p++) {
-        const struct queue *department = pool->projects[p].parent;
-        if (has_lost[project_count + department->index] && department != cycle_queue(pool, search->workload)->parent)
-            has_lost[p] = true;
+        has_lost[p] = has_lost[p] || has_lost[project_count + pool->projects[p].parent->index];
     }
     return has_lost;
 }

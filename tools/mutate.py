@@ -5,6 +5,7 @@ patch that does not fit any more is an error. Arguments: --check (only whether t
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -37,10 +38,15 @@ def load_mutants():
     return module.MUTANTS
 
 
+def pattern(old):
+    """How the text is broken into lines does not matter."""
+    return re.compile(r"\s+".join(re.escape(word) for word in old.split()))
+
+
 def check_patches(mutants):
     wrong = []
     for name, file, old, new in mutants:
-        count = (ROOT / "scheduler" / file).read_text().count(old)
+        count = len(pattern(old).findall((ROOT / "scheduler" / file).read_text()))
         if count != 1 or old == new:
             wrong.append(f"{name}: stands {count} times in {file}")
     if len({name for name, *_ in mutants}) != len(mutants):
@@ -90,7 +96,7 @@ def first_failure():
 def try_mutant(file, old, new):
     path = TREE / "scheduler" / file
     text = path.read_text()
-    path.write_text(text.replace(old, new))
+    path.write_text(pattern(old).sub(lambda _: new.strip(), text))
     try:
         built = build()
         if built.returncode != 0:

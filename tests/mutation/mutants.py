@@ -51,7 +51,8 @@ MUTANTS = [
     ("extended resources are not counted", "node.c", "int64_t amount = spec->extended[i].count * sign;", "int64_t amount = 0 * sign;"),
     ("GPU memory is charged rounded down", "node.c", "(request->memory_mib * 100 + gpu_memory_mib - 1) / gpu_memory_mib", "request->memory_mib * 100 / gpu_memory_mib"),
     ("a device is given twice", "devices.c", "        slot->state = SLOT_HELD;\n    return gpu;", "        slot->promised = false;\n    return gpu;"),
-    ("highest free device first", "devices.c", "        if (!slot->promised && (slot->state == SLOT_FREE || (promise && slot->state == SLOT_RELEASING)))\n            return i;", "        if (i > 0 && !slot->promised && (slot->state == SLOT_FREE || (promise && slot->state == SLOT_RELEASING)))\n            return i;"),
+    ("the second free device first", "devices.c", "if (!slot->promised && !slot->is_unhealthy &&", "if (i > 0 && !slot->promised && !slot->is_unhealthy &&"),
+    ("devices that are not healthy are given", "devices.c", "if (!slot->promised && !slot->is_unhealthy &&", "if (!slot->promised &&"),
     ("a portion binds on a device that is still used", "shared_device.c", "struct device_choice choice = {.waits = opened > node->idle[DIMENSION_GPU]};", "struct device_choice choice = {.waits = false};"),
     ("the emptiest shared device is filled up first", "shared_device.c", "next_device(node, memory, strategy == PLACEMENT_BINPACK, last)", "next_device(node, memory, strategy != PLACEMENT_BINPACK, last)"),
     # Placement.

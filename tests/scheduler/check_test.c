@@ -37,6 +37,8 @@ struct spoiled {
     struct snapshot_extended_amount *asks;
 };
 
+static const uint32_t TWO[] = {2}, ONE_AND_ONE[] = {1, 1};
+
 #define ROW(id, change)               \
     static void id(struct spoiled *s) \
     {                                 \
@@ -50,6 +52,8 @@ ROW(negative_node_memory, s->nodes[0].memory_bytes = -1)
 ROW(negative_node_cpu, s->nodes[1].cpu_milli = -1)
 ROW(negative_gpu_memory, s->nodes[0].gpu_memory_mib = -1)
 ROW(too_many_gpus, s->nodes[0].gpu_count = 65536)
+ROW(no_such_gpu, (s->nodes[0].unhealthy_gpu_count = 1, s->nodes[0].unhealthy_gpus = TWO))
+ROW(a_gpu_twice, (s->nodes[0].unhealthy_gpu_count = 2, s->nodes[0].unhealthy_gpus = ONE_AND_ONE))
 ROW(unknown_offer, s->offers[0].resource = 9)
 ROW(negative_offer, s->offers[0].count = -1)
 ROW(negative_deserved, s->department_queue->deserved.of[RESOURCE_GPU] = -1)
@@ -99,6 +103,8 @@ static const struct {
     {"a node with less than no cores", negative_node_cpu, "node n1: an amount"},
     {"a device with less than no memory", negative_gpu_memory, "node n0: an amount"},
     {"more devices than a node may have", too_many_gpus, "node n0: an amount"},
+    {"an unhealthy device that is not there", no_such_gpu, "node n0: unhealthy_gpus[0]"},
+    {"an unhealthy device twice", a_gpu_twice, "node n0: unhealthy_gpus[1]"},
     {"an offer of something unknown", unknown_offer, "node n0: extended[0]"},
     {"an offer of less than nothing", negative_offer, "node n0: extended[0]"},
     {"a department that deserves less than nothing", negative_deserved, "department d: an amount"},

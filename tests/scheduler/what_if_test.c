@@ -18,7 +18,7 @@
 #include <string.h>
 
 static unsigned verdicts[4], fixes[FIX_KIND_COUNT], receipts[EVICTION_RULE_COUNT], forecasts[FORECAST_NEVER + 1];
-static unsigned most_plans;
+static unsigned most_plans, lost_fixes;
 
 // What happened to a workload in a plan, read from the pods and not from the answer's code.
 struct happened {
@@ -133,6 +133,24 @@ static void check_fix(const struct snapshot *rest, const struct what_if_question
     arena_done(&arena);
 }
 
+// Where trials may simulate a few scenarios only, the answer is the same, and the fixes that are found hold as well.
+static void check_bounded(const struct snapshot *rest, const struct what_if_question *question,
+                          const struct what_if_answer *answer, const char *name)
+{
+    struct arena arena;
+    struct what_if_answer *bounded;
+    struct what_if_question some = *question;
+    struct error err = {0};
+    some.fix_scenarios = 3;
+    arena_init(&arena);
+    check_true(scheduler_what_if(rest, &some, &arena, &bounded, &err) == 0, "%s: %s", name, err.message);
+    check_text(bounded->sentence, answer->sentence, "%s: the same sentence within bounds", name);
+    for (size_t i = 0; i < bounded->fix_count; i++)
+        check_fix(rest, question, &bounded->fixes[i], name);
+    lost_fixes += bounded->fix_count < answer->fix_count;
+    arena_done(&arena);
+}
+
 static void check_workload(const struct snapshot *snapshot, uint32_t index, const char *new_name, const char *name)
 {
     struct arena arena;
@@ -158,6 +176,7 @@ static void check_workload(const struct snapshot *snapshot, uint32_t index, cons
     forecasts[answer->forecast.kind]++;
     for (size_t i = 0; i < answer->fix_count; i++)
         check_fix(rest, &question, &answer->fixes[i], name);
+    check_bounded(rest, &question, answer, name);
     // The same workload, there already, has the same answer.
     const struct what_if_question there = {.existing = snapshot_find(with, new_name), .wants_fixes = true};
     struct what_if_answer *same;
@@ -229,6 +248,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COUNT(receipts); i++)
         printf("receipts by %s: %u\n", eviction_rule_name((enum eviction_rule)i), receipts[i]);
     printf("at most %u plans\n", most_plans);
+    printf("within 3 scenarios %u answers have fewer fixes\n", lost_fixes);
+    check_true(lost_fixes > 0 || count < 500, "the bound of a question's scenarios is met");
     for (size_t i = 0; i < COUNT(verdicts) && count >= 500; i++)
         check_true(verdicts[i] > 0, "%s occurs", what_if_verdict_name((enum what_if_verdict)i));
     for (size_t i = 0; i < COUNT(fixes) && count >= 500; i++)
