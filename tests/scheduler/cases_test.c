@@ -20,11 +20,11 @@ static uint32_t run_case(const char *name, const json_t *snapshot)
     return life.running_pods;
 }
 
-static void check_case(const char *name)
+static void check_case(const char *folder, const char *name)
 {
     char path[512];
     json_error_t where;
-    snprintf(path, sizeof path, "%s/%s", FOLDER, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     json_t *kept = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
     json_t *snapshot = json_object_get(kept, "snapshot"), *node = json_object_get(kept, "node");
     check_true(snapshot && json_is_string(json_object_get(kept, "why")), "%s: why and snapshot", name);
@@ -38,12 +38,14 @@ static void check_case(const char *name)
     json_decref(kept);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    DIR *folder = opendir(FOLDER);
+    const char *path = argc > 1 ? argv[1] : FOLDER;
+    DIR *folder = opendir(path);
+    check_true(folder != NULL, "%s can be read", path);
     for (struct dirent *entry; folder && (entry = readdir(folder));)
         if (strstr(entry->d_name, ".json"))
-            check_case(entry->d_name);
+            check_case(path, entry->d_name);
     if (folder)
         closedir(folder);
     return check_finish();

@@ -203,6 +203,8 @@ static void add_times(struct maker *maker, json_t *workload)
         set_int(workload, "staleSeconds", 30 * below(maker, 5));
     if (maker->stale && one_in(maker, 4))
         set_int(workload, "stalenessGraceSeconds", 60 * below(maker, 3));
+    if (one_in(maker, 6))
+        set_int(workload, "maxRunSeconds", 900 * (1 + below(maker, 8)));
     if (maker->delays && one_in(maker, 3))
         set_int(workload, "preemptionDelaySeconds", 600 * below(maker, 8));
     if (maker->delays && one_in(maker, 4)) {
