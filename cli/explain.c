@@ -59,7 +59,10 @@ static void print_numbers(struct cli *cli, const json_t *explanation)
 
 static void print_explanation(struct cli *cli, const json_t *explanation, const json_t *answer)
 {
-    const char *why = cli_text(explanation, "why"), *forecast = cli_text(explanation, "forecast.sentence");
+    const char *why = cli_text(explanation, "why");
+    // Where it was asked again, the scheduler knows more: what is never, and what a rule's end alone brings.
+    bool is_asked = answer && strcmp(cli_text(answer, "verdict"), "Waits") == 0;
+    const char *forecast = cli_text(is_asked ? answer : explanation, "forecast.sentence");
     printf("%s (%s): %s\n", cli_text(explanation, "workloadName"), cli_text(explanation, "phase"),
            cli_text(explanation, "sentence"));
     if (*why)

@@ -96,6 +96,10 @@ void what_if_print_fixes(const json_t *answer)
         puts("\nNo changes were tried: a cycle of this cluster takes too long for that.");
     if (json_array_size(fixes) > 0)
         puts("\nWhat would start it (each was tried)");
+    else if (json_is_array(fixes) && !json_is_true(cli_at(answer, "fixesLeftOut")) &&
+             strcmp(cli_text(answer, "verdict"), "Waits") == 0)
+        puts("\nNo change was found that would start it in the next cycle: tried were fewer GPUs and pods, other node\n"
+             "pools, other preemptibility and priority, and more quota.");
     json_array_foreach(fixes, i, fix)
     {
         printf("  %zu. %s\n", i + 1, cli_text(fix, "sentence"));

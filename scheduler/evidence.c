@@ -203,6 +203,27 @@ static enum evidence_code code_of(const struct holding *holding)
     return holding->protected > holding->non_preemptible ? EVIDENCE_PROTECTED : EVIDENCE_NON_PREEMPTIBLE;
 }
 
+// What else of it cannot be taken, behind the sentence about its largest part.
+static const char *add_other_parts(struct arena *arena, const char *sentence, enum resource r, enum evidence_code code,
+                                   const struct holding *holding)
+{
+    const struct {
+        enum evidence_code code;
+        int64_t amount;
+        const char *why;
+    } parts[] = {
+        {EVIDENCE_HIGHER_PRIORITY, holding->higher_priority, "held by work of at least the same priority"},
+        {EVIDENCE_PROTECTED, holding->protected, "protected by minimum run times"},
+        {EVIDENCE_NON_PREEMPTIBLE, holding->non_preemptible, "held by non-preemptible work"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i].code != code && parts[i].amount > 0)
+            sentence =
+                arena_printf(arena, "%s, %s %s", sentence, explain_number(arena, r, parts[i].amount), parts[i].why);
+    }
+    return sentence;
+}
+
 static struct plan_evidence describe(const struct search *search, const struct queue *queue, enum resource r,
                                      const struct holding *holding)
 {
@@ -212,6 +233,8 @@ static struct plan_evidence describe(const struct search *search, const struct q
                                 .reclaimable = holding->reclaimable,
                                 .protected_until_ms = holding->until_ms};
     one.sentence = word_holding(search->cycle->arena, queue, r, &one, holding);
+    if (one.code != EVIDENCE_TOPOLOGY_OR_NODE)
+        one.sentence = add_other_parts(search->cycle->arena, one.sentence, r, one.code, holding);
     return one;
 }
 

@@ -109,6 +109,10 @@ EVIDENCE = [
     ("the same priority", cluster([node("n0", 2)], [project("a", 2)], [work("r", "a", pods=2, on="n0"), work("w", "a")]), "NothingToPreempt", {
         "reclaim": [{"project": "a", "department": "d", "gpusHeld": 2, "gpusReclaimable": 0, "reason": "HigherPriority",
                      "sentence": "2 GPUs of a are held by work of at least the same priority", "protectedUntil": None}]}),
+    ("several reasons at once", cluster([node("n0", 4)], [project("a", 4)],
+                                        [work("r", "a", pods=3, on="n0"), work("s", "a", on="n0", priority=125, preemptibility="non-preemptible"), work("w", "a")]), "NothingToPreempt", {
+        "reclaim": [{"project": "a", "department": "d", "gpusHeld": 4, "gpusReclaimable": 0, "reason": "HigherPriority",
+                     "sentence": "3 GPUs of a are held by work of at least the same priority, 1 held by non-preemptible work", "protectedUntil": None}]}),
 ]
 
 

@@ -106,9 +106,9 @@ function Bar({ w, project, requested, waits }) {
 function Trial({ workload: w, trial }) {
   if (trial.loading) return html`<section><h3>What would start it</h3><${Loading} rows=${2} height=${44} /></section>`;
   if (!trial.data) return trial.error?.status >= 500 || trial.error?.status === 0 ? html`<section><h3>What would start it</h3><p class="soft none">${trial.error.message} <${Button} small icon="refresh" onClick=${trial.reload}>Try again<//></p></section>` : null;
-  const { verdict, sentence, fixes = [], fixesLeftOut, verifiedAt } = trial.data;
+  const { verdict, sentence, forecast, fixes = [], fixesLeftOut, verifiedAt } = trial.data;
   if (verdict !== "Waits" && !fixes.length) return html`<section><h3>Tried again <span class="muted">(by the scheduler at ${clock(verifiedAt, true)})</span></h3><p class="soft none">${closed(sentence)}</p></section>`;
-  return html`<${Fixes} title="What would start it" fixes=${fixes.slice(0, 4)} at=${verifiedAt} act=${fix => html`<${CopyWith} workload=${w} fix=${fix} />`} ids=${w} leftOut=${fixesLeftOut} />`;
+  return html`<${Fixes} title="What would start it" fixes=${fixes.slice(0, 4)} at=${verifiedAt} act=${fix => html`<${CopyWith} workload=${w} fix=${fix} />`} ids=${w} leftOut=${fixesLeftOut} never=${forecast?.kind === "never" && forecast} />`;
 }
 
 // The filled form of a copy with the change in it; the copy takes the place of the one that waits.

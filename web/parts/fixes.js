@@ -5,12 +5,15 @@ import { html } from "../html.js";
 import { closed, quotaForms, verdictOf } from "../pictures/what_if.js";
 import { may } from "../session.js";
 import { WORDS } from "../words.js";
+import { Expected } from "./because.js";
 import { Button, LinkButton } from "./button.js";
 import { Status } from "./status.js";
 
-// act(fix) -> the button of a change to the workload; ids: {projectId, departmentId} for the quota's forms.
-export function Fixes({ title, fixes, at, act, ids, leftOut }) {
+// act(fix) -> the button of a change to the workload; ids: {projectId, departmentId} for the quota's forms; never: the
+// forecast of what cannot start as asked, where it is said here.
+export function Fixes({ title, fixes, at, act, ids, leftOut, never }) {
   return html`<section><h3>${title}${at && html` <span class="muted">(tried by the scheduler at <time datetime=${at} data-tip=${iso(at)}>${clock(at, true)}</time>)</span>`}</h3>
+    ${never && html`<${Expected} forecast=${never} />`}
     ${fixes.length ? html`<ol class="fixes">${fixes.map((f, i) => html`<li key=${f.kind + i}><div><b class="strong">${f.sentence}</b><p><${Effect} fix=${f} /></p>${f.price && html`<p class="price">${closed(f.price)}</p>`}</div>
       <div class="acts">${f.kind === "MoreQuota" ? quotaForms(f, ids).map(form => html`<${QuotaButton} key=${form.word} form=${form} />`) : act(f)}</div></li>`)}</ol>` : html`<p class="soft none">${leftOut ? WORDS.notTried : WORDS.noFix}</p>`}</section>`;
 }

@@ -71,6 +71,19 @@ def test_explain_says_why_and_who_holds_what(client):
     assert "no workload was found" in client.run("explain", "nobody", "-p", "team-b", status=1)
 
 
+def test_explain_says_what_can_never_start(client):
+    submit(client, "big", "team-b", 3)
+    wait_phase(client, "Pending", "big")
+    client.server.wait_for("an explanation", lambda: "Needs 3 GPUs" in client.run("explain", "big", "-p", "team-b"))
+    shown = client.run("explain", "big", "-p", "team-b")
+    assert "When: Not as asked, not even with all others gone: needs 3 GPUs on one node" in shown, shown
+    assert "1. Ask for 2 GPUs" in shown, shown
+    submit(client, "b1", "team-b", 2)
+    submit(client, "b2", "team-b", 2)
+    wait_phase(client, "Running", "b1", "b2")
+    client.server.wait_for("no way", lambda: "No change was found that would start it" in client.run("explain", "big", "-p", "team-b"))
+
+
 def test_fairshare_is_a_tree(client):
     submit(client, "b1", "team-b", 3)
     client.server.wait_for("the share of team-b", lambda: re.search(r"└─ team-b +3\.00 +2\.00 +unlimited +3\.00", client.run("fairshare")))
