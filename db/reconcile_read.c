@@ -36,7 +36,7 @@ static const char SQL_QUEUES[] =
     " time_limit_ms, idle_limit_ms, terminate_after_preemption, phase, phase_updated_ms, running_total_ms,"   \
     " started_ms, succeeded_count, failed_count, promise, last_eviction_ms, stale_since_ms, phase_reason,"    \
     " completed_ms, instr(replace(spec_json, '\": \"', '\":\"'), '\"restartPolicy\":\"Always\"') > 0,"        \
-    " explanation_json IS NOT NULL FROM workloads"
+    " explanation_json IS NOT NULL, displaced_count, displaced_ms FROM workloads"
 static const char SQL_WORKLOADS_ACTIVE[] =
     WORKLOAD_COLUMNS " WHERE deleted_ms = 0 AND ((phase NOT IN ('Completed', 'Failed', 'Stopped'))"
                      " OR (phase = 'Stopped' AND desired_phase <> 'Stopped') OR desired_phase = 'Deleted'"
@@ -257,6 +257,8 @@ static void read_workload(sqlite3_stmt *stmt, struct arena *arena, void *out_row
         .completed_ms = db_column_int(stmt, 30),
         .restarts_always = db_column_int(stmt, 31) != 0,
         .has_explanation = db_column_int(stmt, 32) != 0,
+        .displaced_count = db_column_int(stmt, 33),
+        .displaced_ms = db_column_int(stmt, 34),
     };
 }
 

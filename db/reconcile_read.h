@@ -130,6 +130,8 @@ struct workload_row {
     int64_t promise; // -1: none
     int64_t last_eviction_ms;
     int64_t stale_since_ms;
+    int64_t displaced_count;
+    int64_t displaced_ms;
     const char *phase_reason;
     bool has_explanation;
 };

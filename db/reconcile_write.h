@@ -57,6 +57,8 @@ struct workload_update {
     int64_t promise; // -1: none
     int64_t last_eviction_ms;
     int64_t stale_since_ms;
+    int64_t displaced_count;
+    int64_t displaced_ms;
     bool explains;                // false: messages and explanation stay as they were
     const char *messages_json;    // NULL: none
     const char *explanation_json; // NULL: none

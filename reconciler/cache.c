@@ -137,7 +137,8 @@ static bool workload_differs(const struct cache_workload *workload, const struct
            workload->project_id != row->project_id || text_differs(workload->name, row->name) ||
            workload->time_limit_ms != row->time_limit_ms || workload->grace_period_ms != row->grace_period_ms ||
            workload->promise != row->promise || workload->last_eviction_ms != row->last_eviction_ms ||
-           workload->stale_since_ms != row->stale_since_ms;
+           workload->stale_since_ms != row->stale_since_ms || workload->displaced_count != row->displaced_count ||
+           workload->displaced_ms != row->displaced_ms;
 }
 
 static bool pod_differs(const struct cache_pod *pod, const struct workload_pod_row *row)
@@ -190,6 +191,8 @@ static void take_workload(struct cache *cache, const struct workload_row *row)
     workload->promise = row->promise;
     workload->last_eviction_ms = row->last_eviction_ms;
     workload->stale_since_ms = row->stale_since_ms;
+    workload->displaced_count = (uint32_t)row->displaced_count;
+    workload->displaced_ms = row->displaced_ms;
     workload->has_explanation = row->has_explanation;
     snprintf(workload->phase_reason, sizeof(workload->phase_reason), "%s", row->phase_reason);
 }

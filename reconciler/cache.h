@@ -63,7 +63,7 @@ struct cache_workload {
     int64_t succeeded_count, failed_count;
     int64_t promise; // -1: none
     int64_t last_eviction_ms, stale_since_ms;
-    uint32_t displaced_count; // of snapshot_workload; forgotten with the cache
+    uint32_t displaced_count; // of snapshot_workload
     int64_t displaced_ms;
     char phase_reason[40];
     bool has_explanation;

@@ -143,6 +143,7 @@ static bool keep_memory(struct turn *turn, const struct live_snapshot *live, con
         if (planned->was_displaced) {
             workload->displaced_count = snapshot_displaced_again(&live->snapshot.workloads[i], turn->now_ms);
             workload->displaced_ms = turn->now_ms;
+            turn_touch_workload(turn, workload);
         }
         int64_t promise = planned->promise == SNAPSHOT_PROMISE_NONE ? -1 : (int64_t)planned->promise;
         int64_t stale_since = !planned->is_stale         ? 0

@@ -179,6 +179,8 @@ static int write_workload(struct db_conn *conn, const struct turn *turn, const s
         .promise = workload->promise,
         .last_eviction_ms = workload->last_eviction_ms,
         .stale_since_ms = workload->stale_since_ms,
+        .displaced_count = workload->displaced_count,
+        .displaced_ms = workload->displaced_ms,
         .explains = workload->explains,
         .messages_json = workload->messages_json,
         .explanation_json = workload->explanation_json,

@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-    QUESTIONS_MAXIMUM = 4, // at once
-    SCENARIOS = 1000,      // simulated for one workload: a longer search is cut, and the answer says so
-    FIX_SCENARIOS = 200,   // simulated for all changes that are tried
+    QUESTIONS_MAXIMUM = 4,      // at once
+    SCENARIOS = 1000,           // simulated for one workload: a longer search is cut, and the answer says so
+    FIX_SCENARIOS = 200,        // simulated for all changes that are tried
     PLANS_TIME_US = 5000 * 1000 // that all cycles of one question may take, by the time that the latest one took
 };
 
@@ -56,6 +56,10 @@ static void make_snapshot(struct present *present)
     for (size_t i = 0; i < old->workload_count; i++) {
         const struct plan_workload *planned = &plan->workloads[i];
         workloads[i].promise = planned->promise;
+        if (planned->was_displaced) {
+            workloads[i].displaced_count = snapshot_displaced_again(&workloads[i], old->now_ms);
+            workloads[i].displaced_ms = old->now_ms;
+        }
         if (!planned->is_stale)
             workloads[i].stale_ms = SNAPSHOT_TIME_NONE;
         else
@@ -80,8 +84,7 @@ int present_open(struct reconciler *reconciler, struct present *out_present, str
     out_present->reconciler = reconciler;
     out_present->view = view;
     out_present->world = NULL;
-    out_present->is_slow =
-        atomic_load(&reconciler->counters.last_plan_us) * WHAT_IF_PLANS_MAXIMUM > PLANS_TIME_US;
+    out_present->is_slow = atomic_load(&reconciler->counters.last_plan_us) * WHAT_IF_PLANS_MAXIMUM > PLANS_TIME_US;
     arena_init(&out_present->arena);
     make_snapshot(out_present);
     return 0;
@@ -111,9 +114,8 @@ int present_what_if(struct present *present, const struct submission *submission
                     const struct snapshot_workload **out_workload, struct what_if_answer **out_answer,
                     struct error *err)
 {
-    struct what_if_question question = {.wants_fixes = wants_fixes && !present->is_slow,
-                                        .fix_scenarios = FIX_SCENARIOS,
-                                        .before = present->view->plan};
+    struct what_if_question question = {
+        .wants_fixes = wants_fixes && !present->is_slow, .fix_scenarios = FIX_SCENARIOS, .before = present->view->plan};
     if (draft_workload(present, submission, &question, err) < 0)
         return -1;
     *out_workload = question.workload;

@@ -91,6 +91,25 @@ static bool leads(const struct snapshot_pod *pod)
     return pod->role != POD_ROLE_NONE;
 }
 
+// No group asks for more pods than it has.
+static void lower_minimums(const struct snapshot *copy, struct snapshot_workload *workload, struct arena *arena)
+{
+    if (workload->min_pods > workload->pod_count)
+        workload->min_pods = workload->pod_count;
+    if (workload->sub_group_count == 0)
+        return;
+    struct snapshot_sub_group *groups = arena_array(arena, workload->sub_group_count, sizeof *groups);
+    memcpy(groups, workload->sub_groups, workload->sub_group_count * sizeof *groups);
+    for (uint32_t g = 0; g < workload->sub_group_count; g++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < workload->pod_count; i++)
+            count += copy->pods[workload->first_pod + i].sub_group == g;
+        if (groups[g].min_pods > count)
+            groups[g].min_pods = count;
+    }
+    workload->sub_groups = groups;
+}
+
 // Takes pods off from the end, those that lead last.
 static void change_pods(struct snapshot *copy, uint32_t index, uint32_t count, struct arena *arena)
 {
@@ -113,8 +132,7 @@ static void change_pods(struct snapshot *copy, uint32_t index, uint32_t count, s
     memmove(pods + workload->first_pod + kept, pods + rest, (copy->pod_count - rest) * sizeof *pods);
     copy->pod_count -= before - kept;
     workload->pod_count = kept;
-    if (workload->min_pods > kept)
-        workload->min_pods = kept;
+    lower_minimums(copy, workload, arena);
     struct snapshot_workload *all = (struct snapshot_workload *)copy->workloads;
     for (size_t i = index + 1; i < copy->workload_count; i++)
         all[i].first_pod -= before - kept;

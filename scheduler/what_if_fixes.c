@@ -199,11 +199,24 @@ static int try_fewer_gpus(struct what_if_inquiry *inquiry, struct tried *out_bes
     return 0;
 }
 
+// Pods that must start together; 0: a tree of sub-groups, of which no pod is left out.
+static uint32_t gang_of(const struct snapshot_workload *workload)
+{
+    uint32_t sum = 0;
+    for (size_t g = 0; g < workload->sub_group_count; g++) {
+        if (workload->sub_groups[g].parent != SNAPSHOT_NONE || workload->min_sub_groups != SNAPSHOT_MIN_ALL)
+            return 0;
+        sum += workload->sub_groups[g].min_pods;
+    }
+    const uint32_t gang = workload->sub_group_count > 0 ? sum : workload->min_pods;
+    return gang < workload->pod_count ? gang : workload->pod_count;
+}
+
 static int try_fewer_pods(struct what_if_inquiry *inquiry, struct tried *out_best, struct error *err)
 {
     const struct snapshot_workload *workload = asked_workload(inquiry);
-    const uint32_t gang = workload->min_pods < workload->pod_count ? workload->min_pods : workload->pod_count;
-    if (workload->sub_group_count > 0 || gang < 2)
+    const uint32_t gang = gang_of(workload);
+    if (gang < 2)
         return 0;
     if (try_sizes(inquiry, FIX_FEWER_PODS, gang, out_best, err) < 0)
         return -1;

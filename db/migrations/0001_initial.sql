@@ -236,6 +236,8 @@ CREATE TABLE workloads (
     promise INTEGER, -- place among the promises of the cycle before
     last_eviction_ms INTEGER NOT NULL DEFAULT 0,
     stale_since_ms INTEGER NOT NULL DEFAULT 0,
+    displaced_count INTEGER NOT NULL DEFAULT 0, -- how often in a row it lost a place or a promise by a decision
+    displaced_ms INTEGER NOT NULL DEFAULT 0, -- when last
     messages_json TEXT, -- pendingSchedulingMessages
     explanation_json TEXT, -- {"sentence","why",...}: answered by GET /workloads/{id}/explanation
     listing_json TEXT NOT NULL, -- what never changes of its row in GET /workloads, ready to copy: members without braces

@@ -56,6 +56,9 @@ static const struct feeding_case CASES[] = {
     {WORKLOAD "preemptible = 0", "\"preemptibility\":\"non-preemptible\""},
     {WORKLOAD "node_pools_json = '[\"second\",\"default\",\"nowhere\"]'", "\"nodePools\":[\"second\",\"default\"]"},
     {WORKLOAD "last_eviction_ms = 1700000000000", "\"lastEvictionAt\":\"2023-11-14T22:13:20.000Z\""},
+    {WORKLOAD "displaced_count = 3, displaced_ms = 1700000000000",
+     "\"displacedTimes\":3,\"lastDisplacedAt\":\"2023-11-14T22:13:20.000Z\""},
+    {WORKLOAD "stale_since_ms = 1", "\"staleSeconds\":"},
     {WORKLOAD "time_limit_ms = 7200000", "\"maxRunSeconds\":7200"},
     {WORKLOAD "time_limit_ms = 7200000, running_total_ms = 200000", "\"maxRunSeconds\":7000"},
     {POD "gpu_portion_milli = 250", "\"gpuDevices\":9,\"gpuPortion\":0.25"},
@@ -162,8 +165,38 @@ static void test_promise(void)
     check_true(strstr(text, "\"status\":\"Pipelined\",\"node\":\"node0\"") != NULL, "the place is in the snapshot: %s",
                text);
     check_true(strstr(text, "\"displacedTimes\":1") != NULL, "who was displaced: %s", text);
+    live_crash(&live);
+    live_run(&live);
+    check_true(strstr(document(&live), "\"displacedTimes\":1") != NULL, "a restart forgets no loss");
     live_advance(&live, 30000);
     check_text(live_phase(&live, "owner"), "Running", "it gets its place");
+    live_close(&live);
+}
+
+// The minimum of an elastic gang with a master is each role's; where all pods are the gang there is nothing to tell.
+static void test_sub_groups(void)
+{
+    struct live live = {0};
+    live_open(&live, 1, 4);
+    live_add_project(&live, "team-a", 4);
+    live_submit(&live, &(struct live_spec){
+                           .name = "elastic", .project = "team-a", .workers = 4, .min_pods = 2, .has_master = true});
+    live_submit(&live, &(struct live_spec){.name = "whole", .project = "team-a", .workers = 2, .has_master = true});
+    live_run(&live);
+    const char *text = document(&live);
+    const char *groups = strstr(text, "\"subGroups\":[{\"name\":\"master\",\"minPods\":1},"
+                                      "{\"name\":\"worker\",\"minPods\":2}]");
+    check_true(groups != NULL, "each role has its minimum: %s", text);
+    check_true(groups && !strstr(groups + 3, "subGroups"), "only of the elastic one: %s", text);
+    check_true(strstr(text, "\"name\":\"elastic-master-0\",\"subGroup\":\"master\"") != NULL, "the master: %s", text);
+    check_true(strstr(text, "\"name\":\"elastic-worker-3\",\"subGroup\":\"worker\"") != NULL, "the last: %s", text);
+    check_int(live_number(&live, "SELECT count(*) FROM pods WHERE status = 'Running' AND workload_id = 1"), 4,
+              "it takes what there is");
+    check_int(live_number(&live, "SELECT count(*) FROM pods WHERE status = 'Running' AND role = 'master'"), 1,
+              "with its master");
+    struct reconciler_stats stats;
+    reconciler_get_stats(live.reconciler, &stats);
+    check_int(stats.refused_plans, 0, "no plan is refused");
     live_close(&live);
 }
 
@@ -173,5 +206,6 @@ int main(void)
         test_key(&CASES[i]);
     test_half_a_network();
     test_promise();
+    test_sub_groups();
     return check_finish();
 }

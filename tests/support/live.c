@@ -323,10 +323,12 @@ static int submit(struct db_conn *conn, void *context, struct error *err)
                    .cpu_milli = 100,
                    .memory_bytes = 100 << 20},
         .worker_count = pods,
-        .pods_wanted = pods,
-        .min_pods = wanted->min_pods  ? wanted->min_pods
-                    : wanted->workers ? pods
-                                      : 1,
+        .has_master = wanted->has_master,
+        .pods_wanted = pods + wanted->has_master,
+        .min_pods = (wanted->min_pods  ? wanted->min_pods
+                     : wanted->workers ? pods
+                                       : 1) +
+                    wanted->has_master,
         .parallelism = or_one(wanted->parallelism),
         .completions = or_one(wanted->completions),
         .backoff_limit = wanted->backoff_limit,
@@ -337,6 +339,8 @@ static int submit(struct db_conn *conn, void *context, struct error *err)
         .cpu_milli = 100 * pods,
         .memory_bytes = (int64_t)pods * (100 << 20),
     };
+    spec.master = spec.worker;
+    spec.master.role = POD_ROLE_TEXT_MASTER;
     int64_t project_id;
     sqlite3_stmt *stmt;
     if (db_prepare_once(conn, sql, &stmt, err) < 0)

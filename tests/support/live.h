@@ -57,6 +57,7 @@ struct live_spec {
     const char *node_pools; // JSON list; NULL: the project's
     int workers;            // a distributed workload of so many; 0: a training
     int min_pods;           // of the workers; 0: all
+    bool has_master;        // as large as a worker
     int completions, parallelism;
     int backoff_limit;
     int64_t time_limit_ms, idle_limit_ms, auto_delete_ms;
