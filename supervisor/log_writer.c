@@ -69,23 +69,17 @@ static bool open_file(struct log_writer *log)
     return true;
 }
 
-bool log_writer_open(struct log_writer *log, int pod_folder_fd, int64_t file_max, int64_t total_max)
+void log_writer_init(struct log_writer *log, int pod_folder_fd, int64_t file_max, int64_t total_max)
 {
-    *log = (struct log_writer){.fd = -1, .file_max = file_max, .total_max = total_max};
-    if (mkdirat(pod_folder_fd, POD_LOG_FOLDER, FOLDER_MODE) < 0 && errno != EEXIST)
-        return false;
-    log->folder_fd = openat(pod_folder_fd, POD_LOG_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (log->folder_fd < 0)
-        return false;
-    int64_t first, last;
-    struct stat newest;
-    char name[POD_LOG_NAME_DIGITS + 1];
-    if (find_files(log->folder_fd, &first, &last)) {
-        name_of(last, name);
-        if (fstatat(log->folder_fd, name, &newest, 0) == 0)
-            log->position = last + newest.st_size;
-    }
-    return open_file(log);
+    *log = (struct log_writer){
+        .pod_folder_fd = pod_folder_fd, .folder_fd = -1, .fd = -1, .file_max = file_max, .total_max = total_max};
+}
+
+static bool open_folder(struct log_writer *log)
+{
+    if (log->folder_fd < 0 && (mkdirat(log->pod_folder_fd, POD_LOG_FOLDER, FOLDER_MODE) == 0 || errno == EEXIST))
+        log->folder_fd = openat(log->pod_folder_fd, POD_LOG_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return log->folder_fd >= 0 && open_file(log);
 }
 
 static void flush(struct log_writer *log)
@@ -135,6 +129,10 @@ void log_writer_add(struct log_writer *log, const char *text, size_t length)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    if (log->fd < 0 && !open_folder(log)) {
+        log->lost_bytes += (int64_t)length;
+        return;
+    }
     if (log->lost_bytes > 0)
         tell_loss(log, &now);
     while (length > 0) {

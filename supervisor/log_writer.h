@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 struct log_writer {
-    int folder_fd;
+    int pod_folder_fd;
+    int folder_fd;      // -1: nothing was printed yet
     int fd;             // of the newest file; -1: none
     int64_t position;   // of the next byte
     int64_t file_start; // of the newest file
@@ -15,6 +16,6 @@ struct log_writer {
     int64_t lost_bytes; // of output that the disk refused, not yet told in the log
 };
 
-// Creates the folder where it is missing, and goes on behind what is there. False: errno says why.
-bool log_writer_open(struct log_writer *log, int pod_folder_fd, int64_t file_max, int64_t total_max);
+// The first output creates folder and file: many commands print nothing.
+void log_writer_init(struct log_writer *log, int pod_folder_fd, int64_t file_max, int64_t total_max);
 void log_writer_add(struct log_writer *log, const char *text, size_t length);

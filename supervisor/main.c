@@ -122,6 +122,7 @@ static bool open_all(struct supervisor *supervisor)
     sigset_t signals;
     char boot[64];
     close_range(POD_HOME_FD + 1, UINT_MAX, 0);
+    log_writer_init(&supervisor->log, POD_FOLDER_FD, supervisor->log_file_max, supervisor->log_total_max);
     for (int fd = POD_STATE_FD; fd <= POD_HOME_FD; fd++)
         if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
             return false;
@@ -136,7 +137,6 @@ static bool open_all(struct supervisor *supervisor)
     read_boot(boot);
     return supervisor->signals >= 0 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 &&
            pipe2(supervisor->output, O_CLOEXEC) == 0 && fcntl(supervisor->output[0], F_SETFL, O_NONBLOCK) == 0 &&
-           log_writer_open(&supervisor->log, POD_FOLDER_FD, supervisor->log_file_max, supervisor->log_total_max) &&
            state_write("supervisor %d %llu %s", (int)getpid(), state_start_time(getpid()), boot);
 }
 

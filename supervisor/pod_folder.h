@@ -2,8 +2,9 @@
 //
 //   state   records, one a line, only appended; locked (flock) as long as the supervisor lives. The server takes the
 //           lock before it starts the supervisor, which inherits it: there is no moment in which nobody holds it.
+//   spare   an empty state, of a folder that has no supervisor yet
 //   stop    how many milliseconds the command may take to stop; written by the server before it sends SIGTERM
-//   log/    the output: files named by the position of their first byte, as 20 digits
+//   log/    the output, where there was any: files named by the position of their first byte, as 20 digits
 //
 // Records of `state`, fields separated by blanks, times in milliseconds since the epoch:
 //
@@ -18,6 +19,7 @@
 #pragma once
 
 #define POD_STATE_FILE "state"
+#define POD_SPARE_FILE "spare"
 #define POD_STOP_FILE "stop"
 #define POD_LOG_FOLDER "log"
 // A datagram socket beside the pods' folders: a supervisor sends its pod's uuid when its state has a new record.

@@ -62,7 +62,7 @@ void attend_start(struct local *local, struct local_pod *pod)
 {
     struct error err = {0};
     bool is_new;
-    int folder_fd = pod_folder_open(local->home_fd, pod->uuid, &is_new, &err);
+    int folder_fd = pod_folder_open(local->home_fd, &local->spares, pod->uuid, &is_new, &err);
     if (folder_fd < 0) {
         report_not_started(local, pod, err.message);
         return;
@@ -97,7 +97,7 @@ static void look_at(struct local *local, struct local_pod *pod, bool is_over)
     (void)waitid(P_PIDFD, (id_t)pod->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG); // no child of ours after a restart
     report_end(local, pod, &state);
     if (pod->is_forgotten) {
-        pod_folder_forget(local->home_fd, pod->uuid);
+        pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
         local_pods_remove(&local->pods, pod); // nobody waits for its end: the fact is passed over
     }
 }

@@ -1,6 +1,7 @@
 #include "backends/local/launch.h"
 
 #include "backends/local/distributed.h"
+#include "backends/local/pod_folder.h"
 #include "backends/local/variables.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -18,13 +19,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 enum {
     VARIABLES_MAX = 32 + DISTRIBUTED_VARIABLES_MAX, // of ours
-    OPTIONS_MAX = 24,
-    STATE_MODE = 0600
+    OPTIONS_MAX = 24
 };
 
 static const char DEFAULT_PATH[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -236,13 +235,9 @@ pid_t launch_start(const struct local_options *options, const struct cgroups *cg
 {
     struct arena arena;
     pid_t pid = -1;
-    int state_fd = openat(folder_fd, POD_STATE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, STATE_MODE);
-    if (state_fd < 0 || flock(state_fd, LOCK_EX | LOCK_NB) < 0) {
-        error_set(err, ERROR_UNAVAILABLE, "the pod's folder cannot be written: %s", strerror(errno));
-        if (state_fd >= 0)
-            close(state_fd);
+    int state_fd = pod_folder_create_state(folder_fd, err);
+    if (state_fd < 0)
         return -1;
-    }
     const struct ports *ports = &launch->ports;
     if (ports->count &&
         dprintf(state_fd, "ports %" PRId64 " %" PRId64 " %s\n", ports->first, ports->count, ports->workload_uuid) < 0)

@@ -93,7 +93,7 @@ static void drop_stranger(const char *uuid, void *context)
         attend_stop(local, pod);
         return;
     }
-    pod_folder_forget(local->home_fd, uuid);
+    pod_folder_forget(local->home_fd, &local->spares, uuid);
     local_pods_remove(&local->pods, pod);
 }
 
@@ -150,7 +150,7 @@ static void order_stop(struct local *local, const struct backend_order *order)
         pod->end.kind = BACKEND_POD_GONE;
     } else if (pod->phase == LOCAL_QUEUED || pod->phase == LOCAL_OVER) {
         report_fact(local, BACKEND_POD_GONE, pod->uuid, order->decision, timestamp_now_ms());
-        pod_folder_forget(local->home_fd, pod->uuid);
+        pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
         local_pods_remove(&local->pods, pod);
     } else if (!was_stopping) {
         attend_stop(local, pod);
@@ -166,7 +166,7 @@ static void order_forget(struct local *local, const struct backend_order *order)
         attend_stop(local, pod);
         return;
     }
-    pod_folder_forget(local->home_fd, order->pod.uuid);
+    pod_folder_forget(local->home_fd, &local->spares, order->pod.uuid);
     if (pod)
         local_pods_remove(&local->pods, pod);
 }

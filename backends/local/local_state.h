@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/local/gpu_watch.h"
 #include "backends/local/local_pods.h"
+#include "backends/local/pod_folder.h"
 
 #include <pthread.h>
 
@@ -18,6 +19,7 @@ struct local {
     backend_wake_fn wake;
     void *wake_context;
     struct local_pods pods;
+    struct pod_spares spares;
     struct backend_fact *facts; // not taken yet
     size_t fact_count, fact_capacity;
     int64_t tidied_ms;

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,6 +21,8 @@
 enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
+    SPARES_MAX = 1024,
+    SPARE_NAME_SIZE = 24,
     WAIT_TRIES = 500,
     WAIT_NS = 10 * 1000 * 1000
 };
@@ -53,16 +56,45 @@ int pod_folder_find(int home_fd, const char *uuid)
     return open_folder(home_fd, uuid);
 }
 
-int pod_folder_open(int home_fd, const char *uuid, bool *out_is_new, struct error *err)
+static void name_spare(unsigned number, char name[SPARE_NAME_SIZE])
+{
+    snprintf(name, SPARE_NAME_SIZE, "spare-%u", number);
+}
+
+// Whether a spare folder became the pod's.
+static bool use_spare(int home_fd, struct pod_spares *spares, const char *uuid)
+{
+    char name[SPARE_NAME_SIZE];
+    if (spares->count == 0)
+        return false;
+    name_spare(spares->count - 1, name);
+    bool is_used = renameat2(home_fd, name, home_fd, uuid, RENAME_NOREPLACE) == 0;
+    spares->count -= is_used || errno != EEXIST;
+    return is_used;
+}
+
+int pod_folder_open(int home_fd, struct pod_spares *spares, const char *uuid, bool *out_is_new, struct error *err)
 {
     struct stat about;
-    if (mkdirat(home_fd, uuid, FOLDER_MODE) < 0 && errno != EEXIST)
+    if (!use_spare(home_fd, spares, uuid) && mkdirat(home_fd, uuid, FOLDER_MODE) < 0 && errno != EEXIST)
         return error_set(err, ERROR_UNAVAILABLE, "the pod's folder cannot be created: %s", strerror(errno));
     int fd = open_folder(home_fd, uuid);
     if (fd < 0)
         return error_set(err, ERROR_UNAVAILABLE, "the pod's folder cannot be opened: %s", strerror(errno));
     *out_is_new = fstatat(fd, POD_STATE_FILE, &about, AT_SYMLINK_NOFOLLOW) < 0;
     return fd;
+}
+
+int pod_folder_create_state(int folder_fd, struct error *err)
+{
+    int fd = openat(folder_fd, POD_SPARE_FILE, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    if (fd >= 0 && ftruncate(fd, 0) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        renameat2(folder_fd, POD_SPARE_FILE, folder_fd, POD_STATE_FILE, RENAME_NOREPLACE) == 0)
+        return fd;
+    error_set(err, ERROR_UNAVAILABLE, "the pod's folder cannot be written: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
 }
 
 bool pod_folder_wait(int folder_fd, struct pod_state *out_state)
@@ -133,18 +165,53 @@ static int64_t log_written_ms(int folder_fd)
     return latest_ms;
 }
 
-void pod_folder_forget(int home_fd, const char *uuid)
+// Whether there is nothing but an empty state.
+static bool is_spare(int folder_fd)
+{
+    bool is_only = true;
+    int copy = open_folder(folder_fd, ".");
+    DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        is_only = is_only && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                              strcmp(entry->d_name, POD_SPARE_FILE) == 0);
+    if (folder)
+        closedir(folder);
+    else if (copy >= 0)
+        close(copy);
+    return folder && is_only;
+}
+
+// Keeps the pod's folder for another. False: it must go, for there are enough of them, or it holds more.
+static bool keep_spare(int home_fd, struct pod_spares *spares, const char *uuid, int folder_fd)
+{
+    char name[SPARE_NAME_SIZE];
+    if (spares->count == SPARES_MAX || renameat(folder_fd, POD_STATE_FILE, folder_fd, POD_SPARE_FILE) < 0)
+        return false;
+    name_spare(spares->count, name);
+    if (is_spare(folder_fd)) {
+        bool is_kept = renameat(home_fd, uuid, home_fd, name) == 0;
+        spares->count += is_kept || errno == ENOTEMPTY; // one of the server before was there
+        if (is_kept)
+            return true;
+    }
+    (void)unlinkat(folder_fd, POD_SPARE_FILE, 0);
+    return false;
+}
+
+void pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid)
 {
     int folder_fd = open_folder(home_fd, uuid);
     if (folder_fd < 0)
         return;
-    (void)unlinkat(folder_fd, POD_STATE_FILE, 0);
     (void)unlinkat(folder_fd, POD_STOP_FILE, 0);
     bool has_log = log_written_ms(folder_fd) > 0;
     if (!has_log)
         remove_log(folder_fd);
+    bool is_kept = !has_log && keep_spare(home_fd, spares, uuid, folder_fd);
+    if (!is_kept)
+        (void)unlinkat(folder_fd, POD_STATE_FILE, 0);
     close(folder_fd);
-    if (!has_log)
+    if (!has_log && !is_kept)
         (void)unlinkat(home_fd, uuid, AT_REMOVEDIR);
 }
 

@@ -5,11 +5,19 @@
 struct error;
 struct pod_state;
 
+// Folders of pods that are forgotten wait for the next pod: a file system creates and removes them at a cost that
+// grows with how many it has removed lately.
+struct pod_spares {
+    unsigned count; // there are folders spare-0 to spare-(count - 1)
+};
+
 // The folder above them all, created where it is missing, and the socket by which supervisors tell that something is
 // new. -1: err.
 int pod_folder_open_home(const char *path, int *out_socket_fd, struct error *err);
 // Opens a pod's folder; creates it, and *out_is_new says so, where no supervisor has ever had it. -1: err.
-int pod_folder_open(int home_fd, const char *uuid, bool *out_is_new, struct error *err);
+int pod_folder_open(int home_fd, struct pod_spares *spares, const char *uuid, bool *out_is_new, struct error *err);
+// A new pod's state, empty and locked. -1: err.
+int pod_folder_create_state(int folder_fd, struct error *err);
 int pod_folder_find(int home_fd, const char *uuid); // -1 where there is none
 // Reads the state of a pod that was started once. A supervisor that has only just begun is waited for. Whether it
 // lives.
@@ -17,7 +25,7 @@ bool pod_folder_wait(int folder_fd, struct pod_state *out_state);
 int pod_folder_write_grace(int home_fd, const char *uuid, int64_t grace_ms, struct error *err);
 bool pod_folder_was_stopped(int folder_fd); // somebody wrote a grace
 // The pod is over and nobody will ask for its state. Its log stays; without one the folder goes.
-void pod_folder_forget(int home_fd, const char *uuid);
+void pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid);
 // Every pod that was not forgotten.
 void pod_folder_list(int home_fd, void (*visit)(const char *uuid, void *context), void *context);
 // Removes the logs of forgotten pods that were written to last before then.

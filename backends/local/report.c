@@ -85,7 +85,7 @@ void report_stopped(struct local *local, struct local_pod *pod)
     struct backend_fact *fact = report_fact(local, BACKEND_POD_LOST, pod->uuid, pod->decision, timestamp_now_ms());
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
     cgroups_remove(&local->cgroups, pod->uuid);
-    pod_folder_forget(local->home_fd, pod->uuid);
+    pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
     pod->phase = LOCAL_OVER;
 }
 
