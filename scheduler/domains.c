@@ -1,6 +1,8 @@
 #include "scheduler/domains.h"
 
 #include "base/arena.h"
+#include "scheduler/pod_status.h"
+#include "scheduler/unit.h"
 
 #include <string.h>
 
@@ -77,4 +79,53 @@ uint32_t domain_at_level(const struct domain_tree *tree, uint32_t domain, int le
     while (tree->domains[domain].level > level)
         domain = tree->domains[domain].parent;
     return domain;
+}
+
+static bool is_in_unit(const struct workload *workload, uint32_t pod)
+{
+    for (uint32_t i = 0; i < workload->unit_count; i++) {
+        if (workload->unit[i] == pod)
+            return true;
+    }
+    return false;
+}
+
+// Whether a pod of the unit stands in the same required-level domain as one of the group that stood there before; where
+// there was none, as the first of the unit.
+static bool is_kept(struct cycle *cycle, const struct workload *workload, const struct pod *placed, uint32_t group)
+{
+    const struct snapshot_topology_constraint *constraint = workload->groups[group].topology;
+    const struct domain_tree *tree = domain_tree_of(cycle, constraint->topology);
+    const uint32_t lowest = tree->lowest[placed->state.place.node];
+    if (lowest == SNAPSHOT_NONE)
+        return false;
+    const uint32_t domain = domain_at_level(tree, lowest, (int)constraint->required);
+    uint32_t unit_domain = SNAPSHOT_NONE, others = 0;
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
+        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
+        if (!pod_status_is_held(pod->state.status) || !unit_is_below(workload, pod->group, group) ||
+            tree->lowest[pod->state.place.node] == SNAPSHOT_NONE)
+            continue;
+        const uint32_t theirs = domain_at_level(tree, tree->lowest[pod->state.place.node], (int)constraint->required);
+        const bool is_other = !is_in_unit(workload, pod->index);
+        if (is_other && theirs == domain)
+            return true;
+        others += is_other;
+        if (!is_other && unit_domain == SNAPSHOT_NONE)
+            unit_domain = theirs;
+    }
+    return others == 0 && unit_domain == domain;
+}
+
+bool domains_hold_unit(struct cycle *cycle, const struct workload *workload)
+{
+    for (uint32_t i = 0; i < workload->unit_count; i++) {
+        const struct pod *pod = &cycle->pods[workload->unit[i]];
+        for (uint32_t g = pod->group; g != SNAPSHOT_NONE; g = workload->groups[g].parent) {
+            const struct snapshot_topology_constraint *constraint = workload->groups[g].topology;
+            if (constraint && constraint->required != SNAPSHOT_NONE && !is_kept(cycle, workload, pod, g))
+                return false;
+        }
+    }
+    return true;
 }

@@ -19,3 +19,6 @@ struct domain_tree {
 const struct domain_tree *domain_tree_of(struct cycle *cycle, uint32_t topology);
 // The domain of that level above (or at) a domain.
 uint32_t domain_at_level(const struct domain_tree *tree, uint32_t domain, int level);
+// Whether the unit's pods, which have been placed, stand where the required levels of their groups let them: with those
+// of the group that stood before, else together.
+bool domains_hold_unit(struct cycle *cycle, const struct workload *workload);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "scheduler/allocate.h"
+#include "scheduler/domains.h"
 #include "scheduler/explain.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/queue_log.h"
@@ -26,16 +27,17 @@ static bool place_as_promised(struct cycle *cycle, const struct pool *pool, stru
         return false;
     const size_t checkpoint = statement_checkpoint(cycle);
     *out_waits = false;
-    for (uint32_t i = 0; i < workload->unit_count; i++) {
+    bool fits = true;
+    for (uint32_t i = 0; i < workload->unit_count && fits; i++) {
         struct pod *pod = &cycle->pods[workload->unit[i]];
-        if (!has_promised_place(pod) || !placement_place_at(cycle, pool, pod)) {
-            statement_roll_back(cycle, checkpoint);
-            unit_find(cycle, workload);
-            return false;
-        }
+        fits = has_promised_place(pod) && placement_place_at(cycle, pool, pod);
         *out_waits = *out_waits || pod->state.status == SNAPSHOT_POD_PIPELINED;
     }
-    return true;
+    if (fits && domains_hold_unit(cycle, workload))
+        return true;
+    statement_roll_back(cycle, checkpoint);
+    unit_find(cycle, workload);
+    return false;
 }
 
 static bool place_anywhere(struct cycle *cycle, const struct pool *pool, struct workload *workload, bool *out_waits)

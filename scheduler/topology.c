@@ -50,13 +50,6 @@ static struct vector make_vector(struct cycle *cycle)
                                arena_array(cycle->arena, cycle->snapshot->extended_resource_count, sizeof(int64_t))};
 }
 
-static bool is_below(const struct workload *workload, uint32_t group, uint32_t ancestor)
-{
-    while (group != ancestor && group != SNAPSHOT_NONE)
-        group = workload->groups[group].parent;
-    return group == ancestor;
-}
-
 static void add_demand(struct finder *finder, const struct pod *pod)
 {
     struct demand *demand = &finder->demand;
@@ -92,7 +85,7 @@ static void find_demand(struct finder *finder)
         .sum = make_vector(finder->cycle), .largest = make_vector(finder->cycle), .is_homogeneous = true};
     for (uint32_t i = 0; i < finder->workload->unit_count; i++) {
         const struct pod *pod = &finder->cycle->pods[finder->workload->unit[i]];
-        if (is_below(finder->workload, pod->group, finder->group))
+        if (unit_is_below(finder->workload, pod->group, finder->group))
             add_demand(finder, pod);
     }
 }
@@ -255,7 +248,7 @@ static bool mark_occupied(struct finder *finder)
     bool found = false;
     for (uint32_t i = 0; i < finder->workload->spec->pod_count; i++) {
         const struct pod *pod = &finder->cycle->pods[finder->workload->spec->first_pod + i];
-        if (!pod_status_is_held(pod->state.status) || !is_below(finder->workload, pod->group, finder->group))
+        if (!pod_status_is_held(pod->state.status) || !unit_is_below(finder->workload, pod->group, finder->group))
             continue;
         const uint32_t lowest = finder->tree->lowest[pod->state.place.node];
         if (lowest == SNAPSHOT_NONE)
@@ -378,7 +371,7 @@ static uint32_t count_demands(const struct victims *victims, uint32_t group, int
     uint32_t count = 0;
     for (uint32_t i = 0; i < search->pending_count; i++) {
         const struct pod *pod = &search->cycle->pods[workload->unit[i]];
-        if (!is_below(workload, pod->group, group))
+        if (!unit_is_below(workload, pod->group, group))
             continue;
         *out_demand += victims_pending_milli(search, pod);
         count++;

@@ -5,6 +5,13 @@
 #include "scheduler/pod_status.h"
 #include "scheduler/queue.h"
 
+bool unit_is_below(const struct workload *workload, uint32_t group, uint32_t ancestor)
+{
+    while (group != ancestor && group != SNAPSHOT_NONE)
+        group = workload->groups[group].parent;
+    return group == ancestor;
+}
+
 static const struct group *child_of(const struct workload *workload, const struct group *group, uint32_t i)
 {
     return &workload->groups[workload->children[group->first_child + i]];

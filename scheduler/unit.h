@@ -5,6 +5,8 @@
 #pragma once
 #include "scheduler/cycle.h"
 
+// Whether a group is the other one or inside it.
+bool unit_is_below(const struct workload *workload, uint32_t group, uint32_t ancestor);
 // Whether enough pods exist and are not gated, for the workload and for a member of it.
 bool unit_workload_is_ready(const struct workload *workload);
 bool unit_group_is_ready(const struct workload *workload, const struct group *group);

@@ -104,6 +104,14 @@ FIRST_CYCLE = [
          work("w", "r", age=9)],
         departments=[department("dx", 0), department("dy", 10, limit=3)]),
      {"p3-0": ("Running", "n0"), "p4-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0"), "c-0": PENDING}),
+    ("a promise is not kept outside the rack where the workload stands by now", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r0"), rack("n2", 1, "r1")], [project("a", 8)],
+        [work("r", "a", on="n0"),
+         {**work("w", "a", minPods=1, promise=0, topology={"name": "dc", "required": "rack"}),
+          "pods": [{"name": "w-0", "gpuDevices": 1, "nodeSelector": {"host": ["n0", "n2"]}, "status": "Pipelined", "node": "n0"},
+                   {"name": "w-1", "gpuDevices": 1, "status": "Pipelined", "node": "n1"}]}],
+        topologies=TOPOLOGY, actions=["allocate"]),
+     {"w-0": ("Binding", "n2"), "w-1": PENDING}),
     ("promises are kept in their own order", cluster(
         [node("n0", 1)], [project("a", 8)], [work("v", "a", promise=1), work("w", "a", age=9, promise=0)]),
      {"v-0": PENDING, "w-0": ("Binding", "n0")}),
