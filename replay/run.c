@@ -23,7 +23,8 @@ struct engine {
     struct cluster cluster;
     struct events events;
     struct usage usage;
-    struct arena arena;      // of a cycle
+    struct arena arena;      // of a plan
+    struct arena scratch;    // of its making
     uint64_t *last_eviction; // by job: the cycle
     size_t next_arrival;
     size_t next_unseen; // the first arrival that no cycle has looked at
@@ -113,8 +114,12 @@ static int plan_and_obey(struct engine *engine, bool *out_goes_on, struct error 
     struct cluster *cluster = &engine->cluster;
     struct run *run = engine->run;
     struct plan *plan;
+    // Nobody reads sentences but decisions.csv.
+    const struct scheduler_options options = {.scratch = &engine->scratch,
+                                              .decisions_only = engine->options->decisions == NULL};
     arena_clear(&engine->arena);
-    if (scheduler_plan(&cluster->snapshot, &engine->arena, &plan, err) < 0)
+    arena_clear(&engine->scratch);
+    if (scheduler_plan_with(&cluster->snapshot, &options, &engine->arena, &plan, err) < 0)
         return -1;
     run->cycles++;
     run->decisions += plan->decision_count;
@@ -272,8 +277,10 @@ int run_policy(const struct trace *trace, const struct nodes *nodes, const struc
     usage_init(&engine.usage, trace, policy->usage_half_life_ms, nodes, out_run->measure.now_ms, arena);
     out_run->measure.fragmented_milli = devices_fragmented_milli(&engine.cluster.devices);
     arena_init(&engine.arena);
+    arena_init(&engine.scratch);
     const int rc = run_events(&engine, err);
     arena_done(&engine.arena);
+    arena_done(&engine.scratch);
     events_done(&engine.events);
     cluster_done(&engine.cluster);
     return rc;
