@@ -24,7 +24,8 @@ struct reservation {
     uint32_t count;
     uint32_t node_count;
     int64_t gpu_milli;
-    int64_t start_ms; // SNAPSHOT_TIME_NONE: not known
+    int64_t start_ms;        // SNAPSHOT_TIME_NONE: not known
+    bool is_within_deserved; // the gang, once those are gone that it waits for
     bool is_held;
 };
 
@@ -183,6 +184,17 @@ static void note_places(struct cycle *cycle, struct reservation *reservation, si
     }
 }
 
+static bool is_within_deserved(struct cycle *cycle, const struct pool *pool, struct workload *workload)
+{
+    unit_find(cycle, workload);
+    const struct amounts requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib);
+    for (const struct queue *queue = cycle_queue(pool, workload); queue; queue = queue->parent) {
+        if (!amounts_are_within(amounts_add(queue->allocated, requested), queue->spec->deserved))
+            return false;
+    }
+    return true;
+}
+
 void reservation_make(struct cycle *cycle, struct pool *pool, struct workload *const *candidates, size_t count)
 {
     if (!pool->spec->reserves || pool->reservation)
@@ -206,7 +218,9 @@ void reservation_make(struct cycle *cycle, struct pool *pool, struct workload *c
     const struct node_set set = pool_nodes(pool);
     const size_t first = statement_checkpoint(cycle);
     struct reservation *reservation = arena_alloc(cycle->arena, sizeof *reservation);
-    *reservation = (struct reservation){.gang = gang, .start_ms = endings[enough - 1].end_ms};
+    *reservation = (struct reservation){.gang = gang,
+                                        .start_ms = endings[enough - 1].end_ms,
+                                        .is_within_deserved = is_within_deserved(cycle, pool, gang)};
     if (reservation->start_ms == INT64_MAX)
         reservation->start_ms = SNAPSHOT_TIME_NONE;
     if (allocate_workload(cycle, pool, gang, &set, true, NULL)) {
@@ -228,17 +242,6 @@ static void set_held(struct cycle *cycle, struct reservation *reservation, bool 
     cycle->nodes_memo.counts = NULL; // was counted with other room
 }
 
-static bool is_within_deserved(struct cycle *cycle, const struct pool *pool, struct workload *workload)
-{
-    unit_find(cycle, workload);
-    const struct amounts requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib);
-    for (const struct queue *queue = cycle_queue(pool, workload); queue; queue = queue->parent) {
-        if (!amounts_are_within(amounts_add(queue->allocated, requested), queue->spec->deserved))
-            return false;
-    }
-    return true;
-}
-
 // Who may use what is reserved: the gang; who is gone before it starts; who goes before it in the same project by its
 // priority; and who takes what it deserves, where the gang would go beyond.
 static bool may_use(struct cycle *cycle, const struct pool *pool, struct workload *workload)
@@ -251,7 +254,7 @@ static bool may_use(struct cycle *cycle, const struct pool *pool, struct workloa
     if (spec->max_run_ms > 0 && reservation->start_ms != SNAPSHOT_TIME_NONE &&
         !__builtin_add_overflow(cycle->snapshot->now_ms, spec->max_run_ms, &end) && end <= reservation->start_ms)
         return true;
-    return is_within_deserved(cycle, pool, workload) && !is_within_deserved(cycle, pool, reservation->gang);
+    return !reservation->is_within_deserved && is_within_deserved(cycle, pool, workload);
 }
 
 void reservation_hold(struct cycle *cycle, struct pool *pool, struct workload *workload)

@@ -53,7 +53,11 @@ FIRST_CYCLE = [
         [node("n0", 2), node("n1", 2)], [project("a", 0), project("b", 1)],
         [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "b", age=1)], nodePools=RESERVE),
      {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
-    ("nor a higher priority of the same project", cluster(
+    ("what ends before the gang starts does not count against what it deserves", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 4)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Pending", None)}),
+    ("a higher priority of the same project is not held back", cluster(
         [node("n0", 2), node("n1", 2)], [project("a", 0)],
         [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1, priority=60)], nodePools=RESERVE),
      {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
