@@ -153,6 +153,7 @@ void cluster_add(struct cluster *cluster, uint32_t index)
         .staleness_grace_ms = SNAPSHOT_TIME_NONE,
         .stale_ms = SNAPSHOT_TIME_NONE,
         .last_eviction_ms = SNAPSHOT_TIME_NONE,
+        .max_run_ms = cluster->policy->knows_run_times && !cluster->trace->is_drawn ? job->duration_ms : 0,
         .promise = SNAPSHOT_PROMISE_NONE,
         .first_pod = first_pod,
         .pod_count = job->pod_count,

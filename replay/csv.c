@@ -274,6 +274,13 @@ int csv_whole(const struct csv *csv, size_t column, int64_t minimum, int64_t max
     return 0;
 }
 
+int csv_count(const struct csv *csv, size_t column, int64_t maximum, int64_t *out_value, struct error *err)
+{
+    if (*csv_text(csv, column) == '\0')
+        return csv_error(csv, column, err, "%s: empty", csv->columns[column].name);
+    return csv_whole(csv, column, 0, maximum, 0, out_value, err);
+}
+
 int csv_milli(const struct csv *csv, size_t column, int64_t maximum, int64_t fallback, int64_t *out_milli,
               struct error *err)
 {

@@ -61,6 +61,8 @@ int csv_name(const struct csv *csv, size_t column, struct arena *arena, const ch
 // Whole numbers, minimum to maximum; fallback where the value is empty.
 int csv_whole(const struct csv *csv, size_t column, int64_t minimum, int64_t maximum, int64_t fallback,
               int64_t *out_value, struct error *err);
+// A whole number from 0 to maximum; an empty value is an error.
+int csv_count(const struct csv *csv, size_t column, int64_t maximum, int64_t *out_value, struct error *err);
 // A decimal number from 0 up with at most three decimals, in thousandths: seconds as ms.
 int csv_milli(const struct csv *csv, size_t column, int64_t maximum, int64_t fallback, int64_t *out_milli,
               struct error *err);

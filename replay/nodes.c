@@ -91,9 +91,9 @@ static int read_node(const struct csv *csv, struct arena *arena, struct snapshot
     const char *name;
     int64_t gpus, cpu, memory;
     if (csv_name(csv, COLUMN_NODE, arena, &name, err) < 0 ||
-        csv_whole(csv, COLUMN_GPUS, 0, GPUS_MAXIMUM, 0, &gpus, err) < 0 ||
-        csv_whole(csv, COLUMN_CPU, 0, 1000000000, 0, &cpu, err) < 0 ||
-        csv_whole(csv, COLUMN_MEMORY, 0, 1000000000, 0, &memory, err) < 0)
+        csv_count(csv, COLUMN_GPUS, GPUS_MAXIMUM, &gpus, err) < 0 ||
+        csv_count(csv, COLUMN_CPU, 1000000000, &cpu, err) < 0 ||
+        csv_count(csv, COLUMN_MEMORY, 1000000000, &memory, err) < 0)
         return -1;
     struct snapshot_node node = blank_node(name, (uint32_t)gpus);
     node.cpu_milli = cpu;
@@ -115,10 +115,34 @@ static int read_node(const struct csv *csv, struct arena *arena, struct snapshot
     return 0;
 }
 
+struct named {
+    const char *name;
+    size_t line;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+    const struct named *one = a, *other = b;
+    const int order = strcmp(one->name, other->name);
+    return order != 0 ? order : (one->line > other->line) - (one->line < other->line);
+}
+
+// Sorts the names.
+static int refuse_duplicates(const struct csv *csv, struct named *names, size_t count, struct error *err)
+{
+    qsort(names, count, sizeof *names, compare_named);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(names[i - 1].name, names[i].name) == 0)
+            return error_set(err, ERROR_INVALID, "%.120s:%zu:1: node: %.60s stands in line %zu already", csv->name,
+                             names[i].line, names[i].name, names[i - 1].line);
+    return 0;
+}
+
 static int read_nodes(struct csv *csv, struct arena *arena, struct nodes *out_nodes, struct error *err)
 {
     struct snapshot_node *nodes = NULL;
-    size_t count = 0, capacity = 0;
+    struct named *names = NULL;
+    size_t count = 0, capacity = 0, name_capacity = 0;
     for (bool is_row = true;; count++) {
         if (csv_next(csv, &is_row, err) < 0)
             return -1;
@@ -127,15 +151,16 @@ static int read_nodes(struct csv *csv, struct arena *arena, struct nodes *out_no
         if (count == NODES_MAXIMUM)
             return csv_error(csv, COLUMN_NODE, err, "more than %d nodes", NODES_MAXIMUM);
         nodes = arena_grow(arena, nodes, &capacity, count + 1, sizeof *nodes);
+        names = arena_grow(arena, names, &name_capacity, count + 1, sizeof *names);
         if (read_node(csv, arena, &nodes[count], err) < 0)
             return -1;
+        names[count] = (struct named){nodes[count].name, csv->row_line};
     }
     if (count == 0)
         return error_set(err, ERROR_INVALID, "%.120s:1:1: no nodes", csv->name);
+    if (refuse_duplicates(csv, names, count, err) < 0)
+        return -1;
     qsort(nodes, count, sizeof *nodes, compare_nodes);
-    for (size_t i = 1; i < count; i++)
-        if (strcmp(nodes[i - 1].name, nodes[i].name) == 0)
-            return error_set(err, ERROR_INVALID, "%.120s: node: %.60s stands there twice", csv->name, nodes[i].name);
     *out_nodes = (struct nodes){nodes, count, sum_gpus(nodes, count)};
     if (out_nodes->gpu_milli == 0)
         return error_set(err, ERROR_INVALID, "%.120s:1:1: no node has a GPU", csv->name);

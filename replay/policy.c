@@ -69,8 +69,17 @@ static int read_seconds(const json_t *document, const char *key, int64_t *out_ms
 
 static int check_keys(const json_t *document, struct error *err)
 {
-    static const char *const KEYS[] = {"name",  "actions",  "settings", "nodePool",      "projects",
-                                       "quota", "priority", "progress", "periodSeconds", "usageHalfLifeSeconds"};
+    static const char *const KEYS[] = {"name",
+                                       "actions",
+                                       "settings",
+                                       "nodePool",
+                                       "projects",
+                                       "quota",
+                                       "priority",
+                                       "progress",
+                                       "runTimes",
+                                       "periodSeconds",
+                                       "usageHalfLifeSeconds"};
     const char *key;
     json_t *value;
     if (!json_is_object(document))
@@ -103,13 +112,14 @@ static int read_name(const json_t *document, struct arena *arena, struct policy 
 
 static int read_document(json_t *document, struct arena *arena, struct policy *policy, struct error *err)
 {
-    size_t projects = 0, priority = 0, progress = 0, quota = policy->quota;
+    size_t projects = 0, priority = 0, progress = 0, run_times = 0, quota = policy->quota;
     if (check_keys(document, err) < 0 || read_name(document, arena, policy, err) < 0)
         return -1;
     const int found = read_word(document, "quota", QUOTA_SOURCE_WORDS, QUOTA_SOURCE_COUNT, &quota, err);
     if (found < 0 || read_word(document, "projects", (const char *const[]){"trace", "one"}, 2, &projects, err) < 0 ||
         read_word(document, "priority", (const char *const[]){"trace", "same"}, 2, &priority, err) < 0 ||
         read_word(document, "progress", (const char *const[]){"lost", "kept"}, 2, &progress, err) < 0 ||
+        read_word(document, "runTimes", (const char *const[]){"unknown", "known"}, 2, &run_times, err) < 0 ||
         read_seconds(document, "periodSeconds", &policy->period_ms, err) < 0 ||
         read_seconds(document, "usageHalfLifeSeconds", &policy->usage_half_life_ms, err) < 0)
         return -1;
@@ -119,6 +129,7 @@ static int read_document(json_t *document, struct arena *arena, struct policy *p
     policy->is_one_project = projects == 1;
     policy->has_one_priority = priority == 1;
     policy->keeps_progress = progress == 1;
+    policy->knows_run_times = run_times == 1;
     return 0;
 }
 

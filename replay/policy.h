@@ -17,6 +17,7 @@ struct policy {
     bool keeps_progress;   // an evicted job goes on where it was; else it starts over
     bool is_one_project;   // every job counts as of one project, so that priority and age alone order them
     bool has_one_priority; // every job has the same
+    bool knows_run_times;  // the scheduler knows how long each job runs; else that it may run for ever
     enum quota_source quota;
     bool has_quota;                // the file says which
     int64_t period_ms;             // cycles take place at multiples of it only; 0: whenever something happened

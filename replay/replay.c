@@ -173,7 +173,8 @@ static int read_input(struct session *session, struct error *err)
 {
     const struct options *options = session->options;
     if (nodes_read_file(options->nodes, &session->arena, &session->nodes, err) < 0 ||
-        trace_read(options->trace, &session->arena, &session->trace, err) < 0 || read_policies(session, err) < 0 ||
+        trace_read(options->trace, &session->nodes, &session->arena, &session->trace, err) < 0 ||
+        read_policies(session, err) < 0 ||
         (options->quota && quota_read_file(options->quota, &session->quotas, err) < 0))
         return -1;
     if (options->demand_percent > 0) {

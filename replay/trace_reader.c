@@ -57,6 +57,7 @@ struct named {
 
 struct reader {
     struct csv csv;
+    const struct nodes *nodes;
     struct arena *arena;
     struct trace_job *jobs;
     size_t job_count, job_capacity;
@@ -157,6 +158,25 @@ static bool shapes_equal(const struct trace_shape *a, const struct trace_shape *
            a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib && strcmp(a->gpu_models, b->gpu_models) == 0;
 }
 
+static bool nodes_have_model(const struct nodes *nodes, const char *model)
+{
+    for (size_t n = 0; n < nodes->count; n++)
+        if (nodes->nodes[n].gpu_type && strcmp(nodes->nodes[n].gpu_type, model) == 0)
+            return true;
+    return false;
+}
+
+// A job that no node could ever take by its model is a slip of the pen, or a trace of another cluster.
+static int check_models(const struct reader *reader, const struct trace_shape *shape, struct error *err)
+{
+    bool is_known = shape->model_count == 0;
+    for (size_t m = 0; m < shape->model_count && !is_known; m++)
+        is_known = nodes_have_model(reader->nodes, shape->models[m]);
+    if (is_known)
+        return 0;
+    return csv_error(&reader->csv, COLUMN_MODELS, err, "gpu_models: no node has %.60s", shape->gpu_models);
+}
+
 // Pods with the same models share their rules, whatever else they ask for: the core compares rules by address.
 static const struct snapshot_placement_rules *rules_of(struct reader *reader, const struct trace_shape *shape)
 {
@@ -180,7 +200,7 @@ static int read_shape(struct reader *reader, struct trace_job *job, struct error
     const struct csv *csv = &reader->csv;
     struct trace_shape shape = {0};
     int64_t gpus, milli;
-    if (csv_whole(csv, COLUMN_GPUS, 0, 1024, 0, &gpus, err) < 0 ||
+    if (csv_count(csv, COLUMN_GPUS, 1024, &gpus, err) < 0 ||
         csv_whole(csv, COLUMN_GPU_MILLI, 0, 1000, 1000, &milli, err) < 0 ||
         csv_whole(csv, COLUMN_CPU, 0, 1000000000, 0, &shape.cpu_milli, err) < 0 ||
         csv_whole(csv, COLUMN_MEMORY, 0, 1000000000, 0, &shape.memory_mib, err) < 0 ||
@@ -198,6 +218,8 @@ static int read_shape(struct reader *reader, struct trace_job *job, struct error
         job->shape = (uint32_t)i;
         return 0;
     }
+    if (check_models(reader, &shape, err) < 0)
+        return -1;
     shape.rules = rules_of(reader, &shape);
     reader->shapes = arena_grow(reader->arena, reader->shapes, &reader->shape_capacity, reader->shape_count + 1,
                                 sizeof *reader->shapes);
@@ -330,9 +352,10 @@ static int read_jobs(struct reader *reader, struct trace *out_trace, struct erro
     return 0;
 }
 
-int trace_read(const char *path, struct arena *arena, struct trace *out_trace, struct error *err)
+int trace_read(const char *path, const struct nodes *nodes, struct arena *arena, struct trace *out_trace,
+               struct error *err)
 {
-    struct reader reader = {.arena = arena};
+    struct reader reader = {.nodes = nodes, .arena = arena};
     if (csv_open(&reader.csv, path, COLUMNS, COLUMN_COUNT, err) < 0)
         return -1;
     const int rc = read_jobs(&reader, out_trace, err);

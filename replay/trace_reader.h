@@ -3,7 +3,9 @@
 
 struct arena;
 struct error;
+struct nodes;
 struct trace;
 
-// Jobs and texts are arena's. Bad rows are errors that name line and column.
-int trace_read(const char *path, struct arena *arena, struct trace *out_trace, struct error *err);
+// Jobs and texts are arena's. Bad rows are errors that name line and column; so is a job whose models no node has.
+int trace_read(const char *path, const struct nodes *nodes, struct arena *arena, struct trace *out_trace,
+               struct error *err);

@@ -25,7 +25,7 @@ def run(tmp_path):
 
     def run_trace(trace, nodes, *args, policy=None):
         path = tmp_path / "trace.csv"
-        path.write_text(trace)
+        path.write_bytes(trace.encode())
         if policy is not None:
             (tmp_path / "p.yaml").write_text(policy)
             args = (*args, "--policy", tmp_path / "p.yaml")
@@ -41,6 +41,11 @@ def run(tmp_path):
 
 
 BORROWED = HEAD + "a1,0,100,a,1\na2,0,100,a,1\nb1,10,50,b,1\n"
+
+
+# On two nodes of 2: a gang of both waits for l1, and jobs of one node come behind it.
+GANG = ("id,submit_s,duration_s,project,pods,gpus_per_pod\nl1,0,10,a,1,2\ng1,1,10,a,2,2\n"
+        "s1,2,20,a,1,2\ns2,3,15,a,1,2\ns3,4,6,a,1,2\n")
 
 
 # name, trace, nodes, policy, {job: (first start, end, evictions, lost)}
@@ -76,6 +81,17 @@ CASES = [
      "id,submit_s,duration_s,project,gpus_per_pod,gpu_models\nm1,0,10,a,1,H100\nm2,0,10,a,1,A100|H100\nm3,0,5,a,1,H100\n",
      "node,gpu_model,gpus,cpu_milli,mem_mib\nn1,A100,1,1000,1000\nn2,H100,1,1000,1000\n", None,
      {"m1": ("0", "10", 0, "0"), "m2": ("0", "10", 0, "0"), "m3": ("10", "15", 0, "0")}),
+    ("small jobs overtake a gang that waits", GANG, "2x2", None,
+     {"l1": ("0", "10", 0, "0"), "g1": ("28", "38", 0, "0"), "s1": ("2", "22", 0, "0"), "s2": ("10", "25", 0, "0"),
+      "s3": ("22", "28", 0, "0")}),
+    ("a reservation keeps the room of the gang, and who is known to end in time uses it", GANG, "2x2",
+     "nodePool: {reservation: true}\nrunTimes: known\n",
+     {"l1": ("0", "10", 0, "0"), "g1": ("10", "20", 0, "0"), "s1": ("20", "40", 0, "0"), "s2": ("20", "35", 0, "0"),
+      "s3": ("4", "10", 0, "0")}),
+    ("nobody uses the reserved room where nobody knows when it will be free", GANG, "2x2",
+     "nodePool: {reservation: true}\n",
+     {"l1": ("0", "10", 0, "0"), "g1": ("10", "20", 0, "0"), "s1": ("20", "40", 0, "0"), "s2": ("20", "35", 0, "0"),
+      "s3": ("35", "41", 0, "0")}),
     ("CPU binds too",
      "id,submit_s,duration_s,project,gpus_per_pod,cpu_milli\nc1,0,10,a,1,600\nc2,0,10,a,1,600\n",
      "node,gpus,cpu_milli,mem_mib\nn1,2,1000,1000\n", None, {"c1": ("0", "10", 0, "0"), "c2": ("10", "20", 0, "0")}),
@@ -84,6 +100,10 @@ CASES = [
      {"p1": ("0", "25", 1, "5"), "p2": ("5", "15", 0, "0")}),
     ("what is larger than the cluster never starts", HEAD + "x1,0,10,a,9\nx2,0,10,a,8\n", "1x8", None,
      {"x1": ("", "", 0, "0"), "x2": ("0", "10", 0, "0")}),
+    ("the mark of the encoding in front", "\ufeff" + HEAD + "a1,0,10,a,1\n", "1x1", None, {"a1": ("0", "10", 0, "0")}),
+    ("empty lines, and none at the end", "\n" + HEAD + "\r\n\na1,0,10,a,1", "1x1", None, {"a1": ("0", "10", 0, "0")}),
+    ("columns in any order", "project,gpus_per_pod,duration_s,id,submit_s\na,1,10,a1,5\n", "1x1", None,
+     {"a1": ("5", "15", 0, "0")}),
     ("quotes and CRLF", 'id,submit_s,duration_s,project,gpus_per_pod\r\n"a,""1""",0,10,"team a",1\r\n', "1x1", None,
      {'a,"1"': ("0", "10", 0, "0")}),
 ]
@@ -154,12 +174,26 @@ BAD_TRACES = [
     ("no project", HEAD + "a,0,1,,1\n", ":2:7: project: empty"),
     ("GPUs that are none", HEAD + "a,0,1,p,one\n", ':2:9: gpus_per_pod: a whole number from 0 to 1024, got "one"'),
     ("too many GPUs", HEAD + "a,0,1,p,1025\n", ":2:9: gpus_per_pod: a whole number from 0 to 1024"),
+    ("GPUs left empty", HEAD + "a,0,1,p,\n", ":2:9: gpus_per_pod: empty"),
     ("half a GPU as devices", HEAD + "a,0,1,p,0.5\n", ":2:9: gpus_per_pod: a whole number"),
     ("a part that is too fine", HEAD.replace("\n", ",gpu_milli\n") + "a,0,1,p,1,455\n", ":2:11: gpu_milli: 10 to 1000 in steps of 10"),
     ("no pods", HEAD.replace("\n", ",pods\n") + "a,0,1,p,1,0\n", ":2:11: pods: a whole number from 1 to 10000"),
     ("a priority that is none", HEAD.replace("\n", ",priority\n") + "a,0,1,p,1,urgent\n", ":2:11: priority: a name like low"),
     ("preemptible or what", HEAD.replace("\n", ",preemptible\n") + "a,0,1,p,1,maybe\n", ':2:11: preemptible: 0 or 1, got "maybe"'),
     ("models with a gap", HEAD.replace("\n", ",gpu_models\n") + "a,0,1,p,1,A||B\n", ":2:11: gpu_models: names with | between them"),
+    ("models that no node has", HEAD.replace("\n", ",gpu_models\n") + "a,0,1,p,1,\nb,0,1,p,1,A1OO|H1OO\n",
+     ":3:11: gpu_models: no node has A1OO|H1OO"),
+    ("a number beyond 64 bits", HEAD + "a,0,1,p,99999999999999999999\n", ":2:9: gpus_per_pod: a whole number from 0 to 1024"),
+    ("pods beyond 64 bits", HEAD.replace("\n", ",pods\n") + "a,0,1,p,1,99999999999999999999\n", ":2:11: pods: a whole number from 1 to 10000"),
+    ("negative GPUs", HEAD + "a,0,1,p,-1\n", ":2:9: gpus_per_pod: a whole number from 0"),
+    ("a negative duration", HEAD + "a,0,-0.5,p,1\n", ":2:5: duration_s: a number from 0"),
+    ("not finite", HEAD + "a,nan,1,p,1\n", ":2:3: submit_s: a number from 0"),
+    ("in hexadecimal", HEAD + "a,0x10,1,p,1\n", ":2:3: submit_s: a number from 0"),
+    ("blanks around a number", HEAD + "a,0,1,p, 1\n", ':2:9: gpus_per_pod: a whole number from 0 to 1024, got " 1"'),
+    ("a name too long", HEAD + "a" * 201 + ",0,1,p,1\n", ":2:1: id: longer than 200 bytes"),
+    ("too many columns", ",".join(["id"] + ["x"] * 70) + "\n", ":1:130: more than 64 columns"),
+    ("only the mark of the encoding", "\ufeff", ":1:1: the file is empty"),
+    ("line ends of another age", HEAD.replace("\n", "\r") + "a,0,1,p,1\r", ":1:32: no column is called"),
     ("a project in two departments", HEAD.replace("\n", ",department\n") + "a,0,1,p,1,x\nb,0,1,p,1,y\n",
      ":3:11: project p is in department x in line 2"),
     ("a quote that is not closed", HEAD + 'a,0,1,"p,1\n', ":2:7: a quote that is not closed"),
@@ -173,8 +207,37 @@ BAD_TRACES = [
 def test_bad_traces_are_refused_with_their_place(tmp_path, name, trace, want):
     path = tmp_path / "trace.csv"
     if trace is not None:
-        path.write_text(trace)
+        path.write_bytes(trace.encode())
     result = replay(path, "--nodes", "1x1")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"prorata replay: {path}") and want in result.stderr, result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+NODES = "node,gpu_model,gpus,cpu_milli,mem_mib\n"
+BAD_NODES = [
+    ("empty", "", ":1:1: the file is empty"),
+    ("no nodes", NODES, ":1:1: no nodes"),
+    ("no GPU at all", NODES + "n1,,0,1000,1000\n", ":1:1: no node has a GPU"),
+    ("a column is missing", "node,gpus\nn1,8\n", ':1:1: the column "cpu_milli" is missing'),
+    ("an unknown column", "node,colour\n", ':1:6: no column is called "colour"'),
+    ("a node twice", NODES + "n2,A,8,1,1\nn1,A,8,1,1\nn2,A,4,1,1\n", ":4:1: node: n2 stands in line 2 already"),
+    ("no name", NODES + ",A,8,1,1\n", ":2:1: node: empty"),
+    ("no number of GPUs", NODES + "n1,A,,1,1\n", ":2:6: gpus: empty"),
+    ("negative GPUs", NODES + "n1,A,-8,1,1\n", ":2:6: gpus: a whole number from 0 to 1024"),
+    ("half a GPU", NODES + "n1,A,0.5,1,1\n", ":2:6: gpus: a whole number from 0 to 1024"),
+    ("CPU beyond 64 bits", NODES + "n1,A,8,99999999999999999999,1\n", ":2:8: cpu_milli: a whole number from 0 to 1000000000"),
+    ("memory that is none", NODES + "n1,A,8,1,much\n", ":2:10: mem_mib: a whole number from 0 to 1000000000"),
+    ("too few values", NODES + "n1,A,8\n", ":2:6: 3 values, but there are 5 columns"),
+]
+
+
+@pytest.mark.parametrize("name,nodes,want", BAD_NODES, ids=[c[0] for c in BAD_NODES])
+def test_bad_nodes_are_refused_with_their_place(tmp_path, name, nodes, want):
+    (tmp_path / "t.csv").write_text(HEAD + "a,0,1,p,1\n")
+    path = tmp_path / "nodes.csv"
+    path.write_text(nodes)
+    result = replay(tmp_path / "t.csv", "--nodes", path)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith(f"prorata replay: {path}") and want in result.stderr, result.stderr
     assert result.stderr.count("\n") == 1
@@ -210,6 +273,7 @@ BAD_POLICIES = [
     ("an unknown action", "actions: [dance]\n", "actions[0]:"),
     ("an unknown strategy", "nodePool: {placementStrategy: {gpu: best}}\n", "nodePool.placementStrategy.gpu:"),
     ("an unknown word", "progress: doubled\n", "progress: lost or kept, got doubled"),
+    ("run times that nobody knows", "runTimes: guessed\n", "runTimes: unknown or known, got guessed"),
     ("a quota file that is not there", "quota: file\n", "there is no --quota file"),
     ("a period that is none", "periodSeconds: often\n", "periodSeconds: a number of seconds"),
     ("not an object", "- 1\n", "an object"),
