@@ -29,15 +29,17 @@ enum {
     COLUMN_NODE_POOLS,
     COLUMN_PREEMPTIBLE,
     COLUMN_EXPLANATION,
+    COLUMN_PROJECT,
 };
 
 #define COLUMNS                                                                                                    \
     "w.listing_json, w.phase, w.phase_message, w.phase_reason, w.phase_updated_ms, w.k8s_phase,"                   \
     " w.k8s_phase_updated_ms, w.updated_ms, w.deleted_ms, w.completed_ms, w.started_ms, w.pending_total_ms,"       \
     " w.running_total_ms, w.gpu_allocated_milli, w.cpu_allocated_milli, w.memory_allocated_bytes, w.pods_running," \
-    " w.current_node_pools_json, w.preemptible,"                                                                       \
+    " w.current_node_pools_json, w.preemptible,"                                                                   \
     " iif(w.explanation_json IS NULL, NULL, json_object('sentence', w.explanation_json ->> '$.sentence',"          \
-    " 'code', w.explanation_json ->> '$.code', 'forecast', json(w.explanation_json -> '$.forecast')))"
+    " 'code', w.explanation_json ->> '$.code', 'forecast', json(w.explanation_json -> '$.forecast'))),"            \
+    " w.project_id"
 
 // Totals of finished stretches, and the present one (model/phase.h has the same sets).
 #define PENDING_MS                                                             \
@@ -49,10 +51,15 @@ enum {
 #define NODE_POOLS                                      \
     "coalesce(nullif(w.current_node_pools_json, '[]')," \
     " json_extract('{' || w.listing_json || '}', '$.requestedNodePools'))"
-#define GUARANTEED_UNTIL                                                                                              \
-    "(SELECT w.started_ms + np.min_guaranteed_runtime_ms FROM node_pools np WHERE w.started_ms > 0 AND w.preemptible" \
-    " AND np.deleted_ms = 0 AND np.min_guaranteed_runtime_ms > 0"                                                     \
-    " AND np.name = json_extract(w.current_node_pools_json, '$[0]'))"
+// Of a project's own, else of its department's; in seconds, and NULL where neither says any.
+#define OWN_RUNTIME                                                      \
+    "coalesce(p.scheduling_rules_json ->> '$.preemptMinRuntimeSeconds'," \
+    " d.scheduling_rules_json ->> '$.preemptMinRuntimeSeconds')"
+#define PROJECTS_AND_DEPARTMENTS "projects p JOIN departments d ON d.id = p.department_id"
+#define GUARANTEED_UNTIL                                                                                       \
+    "(SELECT w.started_ms + nullif(coalesce((SELECT " OWN_RUNTIME " * 1000 FROM " PROJECTS_AND_DEPARTMENTS     \
+    " WHERE p.id = w.project_id), np.min_guaranteed_runtime_ms), 0) FROM node_pools np WHERE w.started_ms > 0" \
+    " AND w.preemptible AND np.deleted_ms = 0 AND np.name = json_extract(w.current_node_pools_json, '$[0]'))"
 
 static const struct list_field FIELDS[] = {
     {"name", "w.name", LIST_TEXT, 0, true},
@@ -106,6 +113,24 @@ const struct list_source DELETED_WORKLOAD_LIST = {
 
 static const char SQL_RUNTIME_POOLS[] = "SELECT name, min_guaranteed_runtime_ms FROM node_pools WHERE deleted_ms = 0"
                                         " AND min_guaranteed_runtime_ms > 0";
+static const char SQL_RUNTIME_PROJECTS[] =
+    "SELECT p.id, " OWN_RUNTIME " * 1000 FROM " PROJECTS_AND_DEPARTMENTS " WHERE " OWN_RUNTIME " IS NOT NULL";
+
+static int read_runtime_projects(struct db_conn *conn, struct arena *arena, struct runtime_pools *out,
+                                 struct error *err)
+{
+    sqlite3_stmt *stmt;
+    size_t capacity = 0;
+    if (db_prepare(conn, SQL_RUNTIME_PROJECTS, &stmt, err) < 0)
+        return -1;
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1) {
+        out->projects = arena_grow(arena, out->projects, &capacity, out->project_count + 1, sizeof(*out->projects));
+        out->projects[out->project_count++] = (struct runtime_project){db_column_int(stmt, 0), db_column_int(stmt, 1)};
+    }
+    db_release(conn, stmt);
+    return rc;
+}
 
 int runtime_pools_read(struct db_conn *conn, struct arena *arena, struct runtime_pools *out, struct error *err)
 {
@@ -123,7 +148,7 @@ int runtime_pools_read(struct db_conn *conn, struct arena *arena, struct runtime
         out->runtimes_ms[out->count++] = db_column_int(stmt, 1);
     }
     db_release(conn, stmt);
-    return rc;
+    return rc < 0 ? -1 : read_runtime_projects(conn, arena, out, err);
 }
 
 static void write_allocated(struct json_writer *json, sqlite3_stmt *stmt)
@@ -144,6 +169,10 @@ static int64_t guaranteed_until(sqlite3_stmt *stmt, const struct runtime_pools *
     int64_t started_ms = db_column_int(stmt, COLUMN_STARTED);
     if (!started_ms || !phase_is_running(phase) || !db_column_int(stmt, COLUMN_PREEMPTIBLE))
         return 0;
+    int64_t project_id = db_column_int(stmt, COLUMN_PROJECT);
+    for (size_t i = 0; i < pools->project_count; i++)
+        if (pools->projects[i].id == project_id)
+            return pools->projects[i].runtime_ms ? started_ms + pools->projects[i].runtime_ms : 0;
     for (size_t i = 0; i < pools->count; i++)
         if (strstr(current_pools, arena_printf(arena, "\"%s\"", pools->names[i])))
             return started_ms + pools->runtimes_ms[i];

@@ -9,11 +9,16 @@ struct json_writer;
 extern const struct list_source WORKLOAD_LIST;
 extern const struct list_source DELETED_WORKLOAD_LIST;
 
-// Node pools with a minimum guaranteed run time: mostly none.
+// Node pools with a minimum guaranteed run time, and projects that say otherwise for themselves: mostly none.
 struct runtime_pools {
     const char **names;
     int64_t *runtimes_ms;
     size_t count;
+    struct runtime_project {
+        int64_t id;
+        int64_t runtime_ms;
+    } *projects;
+    size_t project_count;
 };
 
 int runtime_pools_read(struct db_conn *conn, struct arena *arena, struct runtime_pools *out, struct error *err);

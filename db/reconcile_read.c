@@ -19,11 +19,14 @@ static const char SQL_NODES[] =
     " n.max_pods, n.unhealthy_gpus_json FROM nodes n JOIN node_pools p ON p.id = n.node_pool_id AND p.deleted_ms = 0"
     " WHERE n.cluster_id = ?1 AND n.deleted_ms = 0 ORDER BY n.name";
 static const char SQL_TOPOLOGIES[] = "SELECT name, levels_json FROM topologies WHERE cluster_id = ?1 ORDER BY name";
-static const char SQL_DEPARTMENTS[] =
-    "SELECT id, name, default_node_pools_json, created_ms FROM departments WHERE cluster_id = ?1 ORDER BY name";
+#define MIN_RUNTIMES                                           \
+    " scheduling_rules_json ->> '$.preemptMinRuntimeSeconds'," \
+    " scheduling_rules_json ->> '$.reclaimMinRuntimeSeconds'"
+static const char SQL_DEPARTMENTS[] = "SELECT id, name, default_node_pools_json, created_ms," MIN_RUNTIMES
+                                      " FROM departments WHERE cluster_id = ?1 ORDER BY name";
 static const char SQL_PROJECTS[] =
-    "SELECT id, department_id, name, default_node_pools_json, preempt_min_runtime_ms, reclaim_min_runtime_ms, phase,"
-    " created_ms FROM projects WHERE cluster_id = ?1 ORDER BY name";
+    "SELECT id, department_id, name, default_node_pools_json, phase, created_ms," MIN_RUNTIMES
+    " FROM projects WHERE cluster_id = ?1 ORDER BY name";
 static const char SQL_QUEUES[] =
     "SELECT q.id, q.owner_kind, q.owner_id, q.node_pool_id, q.rank, q.gpu_deserved_milli, q.gpu_limit_milli,"
     " q.cpu_deserved_milli, q.cpu_limit_milli, q.memory_deserved_bytes, q.memory_limit_bytes, q.gpu_over_quota_weight,"
@@ -131,6 +134,16 @@ static void read_topology(sqlite3_stmt *stmt, struct arena *arena, void *out_row
         (struct topology_row){.name = db_column_text(stmt, 0, arena), .levels_json = db_column_text(stmt, 1, arena)};
 }
 
+static int64_t number_or(sqlite3_stmt *stmt, int column, int64_t absent)
+{
+    return db_column_is_null(stmt, column) ? absent : db_column_int(stmt, column);
+}
+
+static int64_t milliseconds_or(sqlite3_stmt *stmt, int column, int64_t absent)
+{
+    return db_column_is_null(stmt, column) ? absent : db_column_int(stmt, column) * 1000;
+}
+
 static void read_department(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
 {
     *(struct department_row *)out_row = (struct department_row){
@@ -138,12 +151,9 @@ static void read_department(sqlite3_stmt *stmt, struct arena *arena, void *out_r
         .name = db_column_text(stmt, 1, arena),
         .default_node_pools_json = db_column_text(stmt, 2, arena),
         .created_ms = db_column_int(stmt, 3),
+        .preempt_min_runtime_ms = milliseconds_or(stmt, 4, -1),
+        .reclaim_min_runtime_ms = milliseconds_or(stmt, 5, -1),
     };
-}
-
-static int64_t number_or(sqlite3_stmt *stmt, int column, int64_t absent)
-{
-    return db_column_is_null(stmt, column) ? absent : db_column_int(stmt, column);
 }
 
 static void read_project(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
@@ -153,10 +163,10 @@ static void read_project(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .department_id = db_column_int(stmt, 1),
         .name = db_column_text(stmt, 2, arena),
         .default_node_pools_json = db_column_text(stmt, 3, arena),
-        .preempt_min_runtime_ms = number_or(stmt, 4, -1),
-        .reclaim_min_runtime_ms = number_or(stmt, 5, -1),
-        .is_deleting = strcmp(db_column_text(stmt, 6, arena), "Deleting") == 0,
-        .created_ms = db_column_int(stmt, 7),
+        .is_deleting = strcmp(db_column_text(stmt, 4, arena), "Deleting") == 0,
+        .created_ms = db_column_int(stmt, 5),
+        .preempt_min_runtime_ms = milliseconds_or(stmt, 6, -1),
+        .reclaim_min_runtime_ms = milliseconds_or(stmt, 7, -1),
     };
 }
 

@@ -53,6 +53,8 @@ struct department_row {
     const char *name;
     const char *default_node_pools_json; // NULL: none
     int64_t created_ms;
+    int64_t preempt_min_runtime_ms; // -1: the pool's
+    int64_t reclaim_min_runtime_ms;
 };
 
 struct project_row {
@@ -60,7 +62,7 @@ struct project_row {
     int64_t department_id;
     const char *name;
     const char *default_node_pools_json; // NULL: none
-    int64_t preempt_min_runtime_ms;      // -1: the pool's
+    int64_t preempt_min_runtime_ms;      // -1: the department's or the pool's
     int64_t reclaim_min_runtime_ms;
     bool is_deleting;
     int64_t created_ms;

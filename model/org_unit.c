@@ -14,12 +14,17 @@ enum {
     NODE_TYPES_MAX = 64,
 };
 
-static const char *const SCHEDULING_RULES[] = {
-    "interactiveJobTimeLimitSeconds",
-    "interactiveJobMaxIdleDurationSeconds",
-    "interactiveJobPreemptIdleDurationSeconds",
-    "trainingJobMaxIdleDurationSeconds",
-    "trainingJobTimeLimitSeconds",
+static const struct {
+    const char *key;
+    bool is_nearest; // the project's, where it has one; else the stricter of the two
+} SCHEDULING_RULES[] = {
+    {"interactiveJobTimeLimitSeconds", false},
+    {"interactiveJobMaxIdleDurationSeconds", false},
+    {"interactiveJobPreemptIdleDurationSeconds", false},
+    {"trainingJobMaxIdleDurationSeconds", false},
+    {"trainingJobTimeLimitSeconds", false},
+    {"preemptMinRuntimeSeconds", true},
+    {"reclaimMinRuntimeSeconds", true},
 };
 enum {
     SCHEDULING_RULE_COUNT = sizeof(SCHEDULING_RULES) / sizeof(SCHEDULING_RULES[0])
@@ -44,9 +49,9 @@ static const char *take_rules(const json_t *body, struct arena *arena)
     const json_t *rules = json_object_get(body, "schedulingRules");
     json_t *kept = json_object();
     for (size_t i = 0; i < SCHEDULING_RULE_COUNT; i++) {
-        json_t *value = json_object_get(rules, SCHEDULING_RULES[i]);
+        json_t *value = json_object_get(rules, SCHEDULING_RULES[i].key);
         if (json_is_integer(value))
-            json_object_set(kept, SCHEDULING_RULES[i], value);
+            json_object_set(kept, SCHEDULING_RULES[i].key, value);
     }
     const char *text = json_object_size(kept) ? dump(kept, arena) : NULL;
     json_decref(kept);
@@ -192,7 +197,8 @@ static void write_link(struct json_writer *json, int64_t id, const char *name)
     json_end_object(json);
 }
 
-// The stricter of two limits: a project can tighten what its department says, not loosen it.
+// The stricter of two limits: a project can tighten what its department says, not loosen it. A protection is the
+// project's own affair.
 static void write_effective_rules(const char *own_json, const char *inherited_json, struct json_writer *json)
 {
     json_t *own = own_json ? json_loads(own_json, 0, NULL) : NULL;
@@ -200,10 +206,12 @@ static void write_effective_rules(const char *own_json, const char *inherited_js
     json_key(json, "schedulingRules");
     json_begin_object(json);
     for (size_t i = 0; i < SCHEDULING_RULE_COUNT; i++) {
-        json_int_t a = json_integer_value(json_object_get(own, SCHEDULING_RULES[i]));
-        json_int_t b = json_integer_value(json_object_get(inherited, SCHEDULING_RULES[i]));
-        if (a || b)
-            json_int(json, SCHEDULING_RULES[i], a && (!b || a < b) ? a : b);
+        const char *key = SCHEDULING_RULES[i].key;
+        const json_t *mine = json_object_get(own, key), *theirs = json_object_get(inherited, key);
+        bool takes_mine = mine && (!theirs || SCHEDULING_RULES[i].is_nearest ||
+                                   json_integer_value(mine) < json_integer_value(theirs));
+        if (mine || theirs)
+            json_int(json, key, json_integer_value(takes_mine ? mine : theirs));
     }
     json_end_object(json);
     json_decref(own);

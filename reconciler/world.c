@@ -268,6 +268,11 @@ static struct snapshot_queue *build_queues(struct world *world, enum queue_kind 
     return queues;
 }
 
+static int64_t time_or_none(int64_t ms)
+{
+    return ms >= 0 ? ms : SNAPSHOT_TIME_NONE;
+}
+
 static void build_org(struct world *world)
 {
     size_t pool_count = world->rows.pool_count;
@@ -277,8 +282,8 @@ static void build_org(struct world *world)
         world->departments[i] = (struct snapshot_department){
             .name = world->rows.departments[i].name,
             .created_ms = world->rows.departments[i].created_ms,
-            .preempt_min_run_time_ms = SNAPSHOT_TIME_NONE,
-            .reclaim_min_run_time_ms = SNAPSHOT_TIME_NONE,
+            .preempt_min_run_time_ms = time_or_none(world->rows.departments[i].preempt_min_runtime_ms),
+            .reclaim_min_run_time_ms = time_or_none(world->rows.departments[i].reclaim_min_runtime_ms),
             .queues = queues + i * pool_count,
         };
     world->projects = arena_array(&world->arena, world->rows.project_count, sizeof(*world->projects));
@@ -289,10 +294,8 @@ static void build_org(struct world *world)
             .name = row->name,
             .department = find_department(world, row->department_id),
             .created_ms = row->created_ms,
-            .preempt_min_run_time_ms =
-                row->preempt_min_runtime_ms >= 0 ? row->preempt_min_runtime_ms : SNAPSHOT_TIME_NONE,
-            .reclaim_min_run_time_ms =
-                row->reclaim_min_runtime_ms >= 0 ? row->reclaim_min_runtime_ms : SNAPSHOT_TIME_NONE,
+            .preempt_min_run_time_ms = time_or_none(row->preempt_min_runtime_ms),
+            .reclaim_min_run_time_ms = time_or_none(row->reclaim_min_runtime_ms),
             .queues = queues + i * pool_count,
         };
     }

@@ -123,8 +123,6 @@ CREATE TABLE projects (
     scheduling_rules_json TEXT,
     default_node_pools_json TEXT,
     node_types_json TEXT,
-    preempt_min_runtime_ms INTEGER, -- NULL: the pool's
-    reclaim_min_runtime_ms INTEGER,
     phase TEXT NOT NULL DEFAULT 'Ready', -- Deleting while its workloads go
     created_by TEXT NOT NULL DEFAULT '',
     updated_by TEXT NOT NULL DEFAULT '',

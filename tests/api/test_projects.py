@@ -76,8 +76,45 @@ def test_project_inherits_what_it_does_not_tighten(server):
     assert project["effective"]["defaultNodePools"] == ["default"] and project["defaultNodePools"] is None
 
 
+def test_minimum_run_times_are_the_nearest(server):
+    body = {"name": "calm", "clusterId": server.cluster_id(), "resources": [], "schedulingRules": {"preemptMinRuntimeSeconds": 60, "reclaimMinRuntimeSeconds": 90}}
+    parent = server.post("/api/v1/org-unit/departments", body).json["id"]
+    project = create(server, parentId=parent, schedulingRules={"preemptMinRuntimeSeconds": 300, "reclaimMinRuntimeSeconds": 0}).json
+    assert project["effective"]["schedulingRules"] == {"preemptMinRuntimeSeconds": 300, "reclaimMinRuntimeSeconds": 0}
+    other = create(server, parentId=parent, name="other").json
+    assert other["effective"]["schedulingRules"] == {"preemptMinRuntimeSeconds": 60, "reclaimMinRuntimeSeconds": 90}
+
+
+@pytest.mark.parametrize("rule,taker,code", [("reclaimMinRuntimeSeconds", {"project": "team-b"}, "NothingToReclaim"),
+                                             ("preemptMinRuntimeSeconds", {"project": "team-a", "spec": {"priorityClass": "high", "preemptibility": "preemptible"}}, "NothingToPreempt")])
+def test_minimum_run_time_of_a_project_protects(server, rule, taker, code):
+    path = f"{PROJECTS}/{server.project_id('team-a')}"
+    project = server.get(path).json
+    kept = {key: project[key] for key in ("description", "parentId", "resources", "defaultNodePools", "nodeTypes", "enforceRunaiScheduler")}
+    assert server.request("PUT", path, {**kept, "schedulingRules": {rule: 3600}}).status == 200
+    held = [server.submit(f"a{i}", "team-a") for i in range(4)]
+    for workload in held:
+        server.wait_phase(workload, "Running")
+    until = server.workload(held[3])["guaranteedRuntimeEndsAt"]
+    assert (until is not None) == (rule == "preemptMinRuntimeSeconds")
+    spec = {**taker.get("spec", {}), "compute": {"gpuDevicesRequest": 1}}
+    late = server.submit("late", taker["project"], spec=spec)
+    why = server.wait_for("why it waits", lambda: next((f for f in server.get(f"/api/v1/workloads/{late}/explanation").json.get("findings") or [] if f["code"] == code), None))
+    assert why["reclaim"][0]["project"] == "team-a" and why["protectedUntil"] and why["reclaim"][0]["reason"] == "ProtectedByMinRunTime", why
+    if until:
+        ends = {server.workload(workload)["guaranteedRuntimeEndsAt"] for workload in held}
+        assert min(ends)[:18] == why["protectedUntil"][:18]
+        found = server.get("/api/v1/workloads", filterBy="guaranteedRuntimeEndsAt>=2021-01-01").json["workloads"]
+        assert {w["id"] for w in found} == set(held)
+    assert server.request("PUT", path, {**kept, "schedulingRules": {rule: 0}}).status == 200
+    server.wait_phase(late, "Running")
+
+
 REFUSED = [
     ("a capital", {"name": "Team"}, 400, "name"),
+    ("a protection below nothing", {"schedulingRules": {"preemptMinRuntimeSeconds": -1}}, 400, "preemptMinRuntimeSeconds"),
+    ("a protection for ever", {"schedulingRules": {"reclaimMinRuntimeSeconds": 2**62}}, 400, "reclaimMinRuntimeSeconds"),
+    ("a protection as text", {"schedulingRules": {"reclaimMinRuntimeSeconds": "1h"}}, 400, "reclaimMinRuntimeSeconds"),
     ("an underscore", {"name": "team_c"}, 400, "name"),
     ("a dash at the end", {"name": "team-"}, 400, "name"),
     ("a digit first", {"name": "1team"}, 400, "name"),

@@ -12,6 +12,7 @@
 #define NODE "UPDATE nodes SET revision = ?1, "
 #define POOL "UPDATE node_pools SET revision = ?1, "
 #define PROJECT "UPDATE projects SET revision = ?1, "
+#define DEPARTMENT "UPDATE departments SET revision = ?1, "
 #define QUEUE "UPDATE queues SET revision = ?1, "
 #define WORKLOAD "UPDATE workloads SET revision = ?1, "
 #define POD "UPDATE pods SET revision = ?1, "
@@ -42,8 +43,11 @@ static const struct feeding_case CASES[] = {
     {POOL "settings_json = '{\"schedulingConfiguration\":{\"reservation\":true}}'", "\"reservation\":true"},
     {POOL "network_topology_id = (SELECT uuid FROM topologies)",
      "\"topology\":{\"name\":\"dc\",\"preferred\":\"rack\"}"},
-    {PROJECT "preempt_min_runtime_ms = 5000, reclaim_min_runtime_ms = 6000 WHERE name = 'team-a'",
+    {PROJECT "scheduling_rules_json = '{\"preemptMinRuntimeSeconds\":5,\"reclaimMinRuntimeSeconds\":6}'"
+             " WHERE name = 'team-a'",
      "\"preemptMinRuntimeSeconds\":5,\"reclaimMinRuntimeSeconds\":6,\"resources\""},
+    {DEPARTMENT "scheduling_rules_json = '{\"reclaimMinRuntimeSeconds\":0}'",
+     "\"reclaimMinRuntimeSeconds\":0,\"resources\""},
     {QUEUE "rank = 300" OF_PROJECT, "\"rank\":300"},
     {QUEUE "gpu_deserved_milli = 1500, gpu_limit_milli = 3500, gpu_over_quota_weight = 0.5" OF_PROJECT,
      "\"gpu\":{\"deserved\":1.5,\"limit\":3.5,\"overQuotaWeight\":0.5}"},

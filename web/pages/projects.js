@@ -138,9 +138,11 @@ export function WorkloadsOf({ filter, list }) {
 }
 
 const RULES = [["trainingJobTimeLimitSeconds", "Training: time limit"], ["trainingJobMaxIdleDurationSeconds", "Training: idle GPUs"], ["interactiveJobTimeLimitSeconds", "Workspace: time limit"], ["interactiveJobPreemptIdleDurationSeconds", "Preemptible workspace: idle GPUs"], ["interactiveJobMaxIdleDurationSeconds", "Non-preemptible workspace: idle GPUs"]];
+const PROTECTIONS = [["preemptMinRuntimeSeconds", "Not stopped for the same project"], ["reclaimMinRuntimeSeconds", "Not stopped for other projects"]];
 export function Rules({ unit }) {
   const rules = unit.effective?.schedulingRules ?? unit.schedulingRules ?? {};
-  const set = RULES.filter(([key]) => rules?.[key]);
-  return set.length ? html`<${Facts} rows=${set.map(([key, label]) => [label, `at most ${duration(rules[key])}`])} />` : html`<${Empty}>No time or idle limits: workloads run as long as they want.<//>`;
+  const rows = [...RULES.filter(([key]) => rules?.[key]).map(([key, label]) => [label, `at most ${duration(rules[key])}`]),
+    ...PROTECTIONS.filter(([key]) => Number.isFinite(rules?.[key])).map(([key, label]) => [label, rules[key] ? `for ${duration(rules[key])} after its start` : "no protection"])];
+  return rows.length ? html`<${Facts} rows=${rows} />` : html`<${Empty}>No time or idle limits: workloads run as long as they want.<//>`;
 }
 
