@@ -126,7 +126,9 @@ static bool extended_fits(const struct node *node, const struct snapshot_pod *sp
 
 static void fit_shared(const struct node *node, const struct request *request, struct node_fit *fit)
 {
-    if (node->gpu_memory_mib == 0 || request_memory_mib(request, node) > node->gpu_memory_mib) {
+    // A node that has fewer devices than its pods hold takes none: a group may be on one that is gone.
+    if (node->gpu_memory_mib == 0 || request_memory_mib(request, node) > node->gpu_memory_mib ||
+        node->capacity[DIMENSION_GPU] == 0 || node_free(node, DIMENSION_GPU) < 0) {
         *fit = (struct node_fit){0};
         return;
     }

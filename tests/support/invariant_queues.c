@@ -1,6 +1,5 @@
-// Goes through the decisions in the order they were taken, with sums of its own. What stands together for one
-// workload, a beneficiary or one that is placed, is one statement; queues are looked at where a statement ends, for in
-// the middle of it victims are gone that come back.
+// Goes through the decisions in the order they were taken, with sums of its own, statement by statement. Queues are
+// looked at where a statement ends, for in the middle of it victims are gone that come back.
 #include "tests/support/invariant_queues.h"
 
 #include "scheduler/pod_status.h"
@@ -122,17 +121,10 @@ static bool check_bounds(const struct replay *replay)
     return true;
 }
 
-static uint32_t statement_of(const struct plan_decision *decision)
-{
-    return decision->beneficiary != SNAPSHOT_NONE ? decision->beneficiary : decision->workload;
-}
-
-// A pending pod may take the place that the pod of a victim leaves: it has no beneficiary.
 static bool is_same_statement(const struct replay *replay, size_t first, size_t next)
 {
     const struct plan_decision *a = &replay->view->plan->decisions[first], *b = &replay->view->plan->decisions[next];
-    const bool refills = b->verb == PLAN_PIPELINE && replay->victim_of[b->workload] == first + 1;
-    return a->action == b->action && a->node_pool == b->node_pool && (statement_of(a) == statement_of(b) || refills);
+    return a->statement == b->statement && a->action == b->action && a->node_pool == b->node_pool;
 }
 
 static bool apply(struct replay *replay, size_t first, const struct plan_decision *decision)
@@ -271,18 +263,28 @@ static bool check_reclaimer(const struct replay *replay, const struct plan_decis
     return true;
 }
 
+static bool is_placed(const struct replay *replay, uint32_t workload, size_t first, size_t end)
+{
+    const struct plan_decision *decisions = replay->view->plan->decisions;
+    for (size_t i = first; i < end; i++) {
+        if (decisions[i].workload == workload && (decisions[i].verb == PLAN_PIPELINE || decisions[i].verb == PLAN_BIND))
+            return true;
+    }
+    return false;
+}
+
 static bool check_statement(struct replay *replay, size_t first, size_t end)
 {
     const struct plan_decision *decisions = replay->view->plan->decisions;
-    bool takes = false, placed = false;
     for (size_t i = first; i < end; i++) {
-        if (decisions[i].verb == PLAN_PIPELINE || decisions[i].verb == PLAN_BIND) {
-            placed = placed || decisions[i].workload == statement_of(&decisions[first]);
+        if (decisions[i].verb == PLAN_PIPELINE || decisions[i].verb == PLAN_BIND)
             continue;
-        }
-        takes = takes || decisions[i].action != ACTION_STALE_GANG_EVICTION;
         if (!check_victim(replay, &decisions[i]))
             return false;
+        if (decisions[i].action != ACTION_STALE_GANG_EVICTION &&
+            !is_placed(replay, decisions[i].beneficiary, first, end))
+            return breach_set(replay->view->breach, "the beneficiary gets its place in the same statement", "%s",
+                              replay->view->snapshot->workloads[decisions[i].beneficiary].name);
         const bool is_lost = is_above(&replay->lost[decisions[i].workload], &(struct amounts){0});
         if (decisions[i].action == ACTION_RECLAIM && is_lost && !replay->shares_change &&
             (!check_reclaim(replay, &decisions[i]) || !check_reclaimer(replay, &decisions[i])))
@@ -290,9 +292,6 @@ static bool check_statement(struct replay *replay, size_t first, size_t end)
         if (decisions[i].verb == PLAN_EVICT && replay->node_of[decisions[i].pod] == SNAPSHOT_NONE)
             replay->has_lost[decisions[i].workload] = true;
     }
-    if (takes && !placed)
-        return breach_set(replay->view->breach, "the beneficiary gets its place in the same statement", "%s",
-                          replay->view->snapshot->workloads[statement_of(&decisions[first])].name);
     return check_bounds(replay);
 }
 
@@ -303,6 +302,9 @@ static bool replay_decisions(struct replay *replay)
         memcpy(replay->start, replay->now, replay->queues * sizeof *replay->now);
         memset(replay->placed, 0, replay->queues * sizeof *replay->placed);
         memset(replay->lost, 0, replay->view->snapshot->workload_count * sizeof *replay->lost);
+        if (first > 0 && plan->decisions[first].statement <= plan->decisions[first - 1].statement)
+            return breach_set(replay->view->breach, "statements follow each other", "%u",
+                              plan->decisions[first].statement);
         for (end = first; end < plan->decision_count && is_same_statement(replay, first, end); end++)
             if (!apply(replay, first, &plan->decisions[end]))
                 return false;

@@ -147,7 +147,7 @@ static bool check_node(const struct view *view, uint32_t index)
         has_promise = has_promise || place->status == SNAPSHOT_POD_PIPELINED;
     }
     const struct snapshot_node *node = &snapshot->nodes[index];
-    if (exceeds(node, &was))
+    if (exceeds(node, &was) || view->before->nodes[index].idle_gpus < 0)
         return true; // it held too much already: what it may still take is not for these sums
     if (has_new && exceeds(node, &now))
         return breach_set(view->breach, "no node over its amounts", "%s", node->name);
