@@ -8,4 +8,5 @@ echo "# $(date -u +%F), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xa
 for program in build/bench_scheduler*; do
     [ -x "$program" ] && { echo "# $program"; "$program"; }
 done
+build/bench_reconciler
 bench/replay/run.sh

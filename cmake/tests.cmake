@@ -56,7 +56,7 @@ list(FILTER benches EXCLUDE REGEX "/bench/scheduler/")
 foreach(source ${benches})
   get_filename_component(name ${source} NAME_WE)
   add_executable(bench_${name} ${source})
-  target_link_libraries(bench_${name} PRIVATE ${ALL_ROOMS})
+  target_link_libraries(bench_${name} PRIVATE test_support ${ALL_ROOMS})
 endforeach()
 
 # Stands in for NVIDIA's management library (--local-nvml).
