@@ -104,6 +104,11 @@ FIRST_CYCLE = [
          work("w", "r", age=9)],
         departments=[department("dx", 0), department("dy", 10, limit=3)]),
      {"p3-0": ("Running", "n0"), "p4-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0"), "c-0": PENDING}),
+    ("a project above its share of CPU takes no GPUs back", cluster(
+        [node("n0", 2)],
+        [{**project("a", 1), "resources": [{**queue(1), "cpu": {"deserved": 1, "overQuotaWeight": 0}}]}, project("b", 0)],
+        [work("c", "a", on="n0", pod=on_cpu(4)), work("r", "b", on="n0"), work("s", "b", on="n0", age=1), work("w", "a", age=9)]),
+     {"r-0": ("Running", "n0"), "s-0": ("Running", "n0"), "w-0": PENDING}),
     ("a promise is not kept outside the rack where the workload stands by now", cluster(
         [rack("n0", 1, "r0"), rack("n1", 1, "r0"), rack("n2", 1, "r1")], [project("a", 8)],
         [work("r", "a", on="n0"),

@@ -158,6 +158,21 @@ static bool check_node(const struct view *view, uint32_t index)
     return true;
 }
 
+// What is being released stood there, or was bound there by this very plan; a promise leaves nothing behind.
+static bool check_releasing(const struct view *view, size_t pod)
+{
+    const struct plan_pod *place = &view->plan->pods[pod];
+    const struct snapshot_pod *before = &view->snapshot->pods[pod];
+    bool stood = stands(before->status) && place->node == before->node;
+    for (size_t i = 0; i < view->plan->decision_count && !stood; i++) {
+        const struct plan_decision *decision = &view->plan->decisions[i];
+        stood = decision->pod == pod && decision->verb == PLAN_BIND && decision->node == place->node;
+    }
+    if (place->status == SNAPSHOT_POD_RELEASING && !stood)
+        return breach_set(view->breach, "what is being released stood there", "%s", before->name);
+    return true;
+}
+
 // Members of a workload's tree: sub_group_count is the root; without sub-groups the root is a leaf.
 struct gang {
     const struct view *view;
@@ -445,6 +460,8 @@ bool invariants_hold(const struct snapshot *snapshot, const struct plan *before,
     bool holds = check_places(&view) && invariant_statements_hold(&view);
     for (uint32_t n = 0; n < snapshot->node_count && holds; n++)
         holds = check_node(&view, n) && check_devices(&view, n);
+    for (size_t p = 0; p < snapshot->pod_count && holds; p++)
+        holds = check_releasing(&view, p);
     for (uint32_t w = 0; w < snapshot->workload_count && holds; w++)
         holds = check_gang(&view, w) && check_pool(&view, w) && check_required_together(&view, w);
     free(evicts);
