@@ -66,13 +66,13 @@ FIRST_CYCLE = [
      {"s0-0": ("Running", "n0"), "s1-0": ("Running", "n0"), "s2-0": ("Running", "n0"), "w-0": PENDING}),
     ("nothing is moved together where GPUs are spread", cluster(
         [node("n0", 2), node("n1", 2)], [project("a", 8)],
-        [work("r", "a", on="n0"), work("s", "a", on="n1"), work("w", "a", pod={"gpuDevices": 2})],
-        nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "binpack"}}]),
+        [work("r", "a", on="n0"), work("s", "a", on="n1"), work("w", "a", priority=75, pod={"gpuDevices": 2})],
+        actions=["allocate", "consolidation"], nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "binpack"}}]),
      {"r-0": ("Running", "n0"), "s-0": ("Running", "n1"), "w-0": PENDING}),
     ("nothing is moved together where CPU pods are spread", cluster(
         [node("n0", 2), node("n1", 2)], [project("a", 8)],
-        [work("r", "a", on="n0"), work("s", "a", on="n1"), work("w", "a", pod={"gpuDevices": 2})],
-        nodePools=[{"name": "default", "placementStrategy": {"gpu": "binpack", "cpu": "spread"}}]),
+        [work("r", "a", on="n0"), work("s", "a", on="n1"), work("w", "a", priority=75, pod={"gpuDevices": 2})],
+        actions=["allocate", "consolidation"], nodePools=[{"name": "default", "placementStrategy": {"gpu": "binpack", "cpu": "spread"}}]),
      {"r-0": ("Running", "n0"), "s-0": ("Running", "n1"), "w-0": PENDING}),
     ("a protected elastic workload keeps its minimum", cluster(
         [node("n0", 2)], [project("a", 2), project("b", 0, reclaimMinRuntimeSeconds=3600)],
