@@ -31,6 +31,14 @@ static json_t *named_item(const char *flag, const char *text, struct error *err)
     return json_pack("{s:s%, s:s}", "name", text, (size_t)(equals - text), "value", equals + 1);
 }
 
+// The flag may be given several times, and each may name several: a,b.
+static void append_names(json_t *list, const char *text)
+{
+    for (const char *comma; (comma = strchr(text, ',')); text = comma + 1)
+        json_array_append_new(list, json_stringn(text, (size_t)(comma - text)));
+    json_array_append_new(list, json_string(text));
+}
+
 // NULL with err set where the text is not of the form.
 static json_t *field_value(const struct spec_field *field, const struct flag_value *value, struct error *err)
 {
@@ -64,8 +72,11 @@ static json_t *field_value(const struct spec_field *field, const struct flag_val
     case FIELD_NAMED:
         list = json_array();
         for (size_t i = 0; i < value->count; i++) {
-            json_t *item = field->form == FIELD_TEXTS ? json_string(value->texts[i])
-                                                      : named_item(field->flag, value->texts[i], err);
+            if (field->form == FIELD_TEXTS) {
+                append_names(list, value->texts[i]);
+                continue;
+            }
+            json_t *item = named_item(field->flag, value->texts[i], err);
             if (!item) {
                 json_decref(list);
                 return NULL;

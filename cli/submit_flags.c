@@ -16,13 +16,11 @@
         {"tty", NULL, 't', FLAG_SWITCH, "", "with a terminal"},                                                      \
         {"image-pull-policy", NULL, 0, FLAG_TEXT, "POLICY", "Always, IfNotPresent or Never"},                        \
         {"node-type", NULL, 0, FLAG_TEXT, "TYPE", "nodes of this type"},                                             \
-        {"node-pools", "node-pool", 0, FLAG_LIST, "NAME", "node pools in order of preference"},                      \
+        {"node-pools", "node-pool", 0, FLAG_LIST, "NAME", "node pools in order of preference: a,b"},                 \
         {"priority", NULL, 0, FLAG_TEXT, "CLASS", "very-low to very-high"},                                          \
         {"preemptibility", NULL, 0, FLAG_TEXT, "P", "preemptible or non-preemptible"},                               \
         {"label", NULL, 0, FLAG_LIST, "K=V", "a label"}, {"annotation", NULL, 0, FLAG_LIST, "K=V", "an annotation"}, \
-    {                                                                                                                \
-        "dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"                            \
-    },                                                                                                               \
+        {"dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"},                         \
         {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing; exit status 3: it waits"}, \
         {"json", NULL, 0, FLAG_SWITCH, "", "with --what-if: as JSON"},                                               \
     {                                                                                                                \

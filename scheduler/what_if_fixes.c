@@ -146,20 +146,20 @@ static struct what_if_change make_size(enum what_if_fix_kind kind, uint32_t size
     return (struct what_if_change){.kind = kind, .gpu_devices = size, .pods = size};
 }
 
-// The largest size below `from` that starts: step by step where they are few, else between one that does and one that
-// does not.
-static int try_sizes(struct what_if_inquiry *inquiry, enum what_if_fix_kind kind, uint32_t from, struct tried *out_best,
-                     struct error *err)
+// The largest size from `least` to below `from` that starts: step by step where they are few, else between one that
+// does and one that does not.
+static int try_sizes(struct what_if_inquiry *inquiry, enum what_if_fix_kind kind, uint32_t least, uint32_t from,
+                     struct tried *out_best, struct error *err)
 {
     struct tried tried;
-    if (from <= MOST_SIZES + 1) {
-        for (uint32_t size = from - 1; size > 0 && !out_best->starts; size--) {
+    if (from <= MOST_SIZES + least) {
+        for (uint32_t size = from - 1; size >= least && !out_best->starts; size--) {
             if (try_change(inquiry, make_size(kind, size), out_best, err) < 0)
                 return -1;
         }
         return 0;
     }
-    uint32_t works = 0, fails = from;
+    uint32_t works = least - 1, fails = from;
     for (unsigned tries = 0; tries < MOST_SIZES && fails - works > 1; tries++) {
         const uint32_t size = tries == 0 ? from - 1 : works + (fails - works) / 2;
         if (try_change(inquiry, make_size(kind, size), &tried, err) < 0)
@@ -186,7 +186,7 @@ static int try_fewer_gpus(struct what_if_inquiry *inquiry, struct tried *out_bes
     }
     if (most < 2)
         return 0;
-    if (try_sizes(inquiry, FIX_FEWER_GPUS, most, out_best, err) < 0)
+    if (try_sizes(inquiry, FIX_FEWER_GPUS, 1, most, out_best, err) < 0)
         return -1;
     if (out_best->starts) {
         const uint32_t size = out_best->fix.change.gpu_devices;
@@ -216,9 +216,13 @@ static int try_fewer_pods(struct what_if_inquiry *inquiry, struct tried *out_bes
 {
     const struct snapshot_workload *workload = asked_workload(inquiry);
     const uint32_t gang = gang_of(workload);
-    if (gang < 2)
+    uint32_t leading = 0; // they are of no use alone
+    for (uint32_t i = 0; i < workload->pod_count; i++)
+        leading += asked_pods(inquiry)[i].role != POD_ROLE_NONE;
+    const uint32_t least = leading < workload->pod_count ? leading + 1 : 1;
+    if (gang <= least)
         return 0;
-    if (try_sizes(inquiry, FIX_FEWER_PODS, gang, out_best, err) < 0)
+    if (try_sizes(inquiry, FIX_FEWER_PODS, least, gang, out_best, err) < 0)
         return -1;
     if (out_best->starts) {
         const uint32_t size = out_best->fix.change.pods;

@@ -137,6 +137,7 @@ SPECS = [
     ("a command", ["--command", "--", "sleep", "1"], "command", "sleep 1"),
     ("a command with a quote", ["--command", "--", "sh", "-c", "echo 'x'"], "command", "sh -c 'echo '\\''x'\\'''"),
     ("node pools", ["--node-pools", "a", "--node-pools", "b"], "nodePools", ["a", "b"]),
+    ("node pools at once", ["--node-pools", "a,b", "--node-pools", "c"], "nodePools", ["a", "b", "c"]),
     ("a duration", ["--termination-grace-period", "2m"], "terminationGracePeriodSeconds", 120),
     ("preemptibility", ["--preemptibility", "non-preemptible"], "preemptibility", "non-preemptible"),
     ("a toleration", ["--toleration", "key=k,value=v,operator=Equal,effect=NoSchedule"], "tolerations",

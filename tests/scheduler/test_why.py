@@ -257,6 +257,13 @@ def test_numbers_before_and_with(tmp_path):
 TWO_POOLS = cluster([node("n0", 1), {**node("n1", 4, gpuType="NVIDIA-A100"), "nodePool": "big"}], [project("a", 0)],
                     [work("r", "a", on="n0")], **POOLS)
 
+def roles(workers, minimum):
+    """A master and workers, each role with its minimum."""
+    pods = [{"name": "x-m", "subGroup": "master", "role": "master", "gpuDevices": 1}]
+    pods += [{"name": f"x-w{i}", "subGroup": "worker", "gpuDevices": 1} for i in range(workers)]
+    return {"name": "x", "project": "a", "subGroups": [{"name": "master", "minPods": 1}, {"name": "worker", "minPods": minimum}], "pods": pods}
+
+
 # sentence, cluster, workload, kind, change, sentence, verdict
 FIXES = [
     ("another pool", TWO_POOLS, work("x", "a", pod=GANG), "OtherNodePool", {"nodePools": ["big"]}, "Use node pool big", "Starts"),
@@ -271,6 +278,8 @@ FIXES = [
     ("fewer pods", cluster([node("n0", 4)], [project("a", 8)], []), work("x", "a", pods=6), "FewerPods", {"pods": 4}, "Run 4 pods instead of 6", "Starts"),
     ("fewer pods of an elastic one", cluster([node("n0", 2)], [project("a", 8)], []), work("x", "a", pods=6, minPods=3), "FewerPods", {"pods": 2},
      "Run 2 pods instead of 6", "Starts"),
+    ("fewer workers of an elastic one with a master", cluster([node("n0", 3)], [project("a", 8)], []), roles(6, 4), "FewerPods", {"pods": 3},
+     "Run 3 pods instead of 7", "Starts"),
     ("priority", cluster([node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0")]), work("x", "a"), "OtherPriority", {"priority": 65},
      "Raise its priority to medium-low (65)", "StartsByEviction"),
     ("quota", cluster([node("n0", 4)], [project("a", 1)], [work("r", "a", on="n0", preemptibility="non-preemptible")]),
@@ -300,6 +309,13 @@ def test_fixes(document, workload, kind, change, sentence, verdict, tmp_path):
     assert (fix["change"], fix["sentence"], fix["verdict"]) == (change, sentence, verdict)
     assert fix["price"] and fix["effect"] and len(answer["fixes"]) <= 4
     assert (fix["displaced"] != []) == (verdict == "StartsByEviction")
+
+
+def test_a_master_alone_is_no_fix(tmp_path):
+    whole = {**roles(2, 2), "subGroups": None, "pods": [{**pod, "subGroup": None} for pod in roles(2, 2)["pods"]]}
+    for workload in (roles(3, 2), whole):
+        answer = what_if(cluster([node("n0", 1)], [project("a", 8)], []), workload, tmp_path)
+        assert answer["verdict"] == "Waits" and answer["fixes"] == [], answer
 
 
 def test_fixes_that_displace_nobody_come_first(tmp_path):
