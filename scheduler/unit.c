@@ -69,29 +69,25 @@ bool unit_workload_is_ready(const struct workload *workload)
     return unit_group_is_ready(workload, &workload->groups[0]);
 }
 
-static bool is_filled(const struct workload *workload, uint32_t index, const uint32_t *left)
+// Adds the pods left of a member to out_pods; false where it, or a member inside, has pods but not its minimum.
+static bool is_whole(const struct workload *workload, uint32_t index, const uint32_t *left, uint32_t *out_pods)
 {
     const struct group *group = &workload->groups[index];
-    if (!group->is_set)
-        return left[index] >= group->minimum;
-    uint32_t filled = 0;
-    for (uint32_t i = 0; i < group->child_count; i++)
-        filled += is_filled(workload, workload->children[group->first_child + i], left);
-    return filled >= group->minimum;
+    uint32_t pods = group->is_set ? 0 : left[index], filled = pods;
+    for (uint32_t i = 0; i < group->child_count; i++) {
+        const uint32_t child = workload->children[group->first_child + i], before = pods;
+        if (!is_whole(workload, child, left, &pods))
+            return false;
+        filled += pods > before || workload->groups[child].minimum == 0;
+    }
+    *out_pods += pods;
+    return pods == 0 || filled >= group->minimum;
 }
 
 bool unit_is_whole(const struct workload *workload, const uint32_t *left)
 {
-    bool is_gone = true;
-    for (uint32_t g = 0; g < workload->group_count; g++) {
-        const struct group *group = &workload->groups[g];
-        if (group->is_set || left[g] == 0)
-            continue;
-        if (left[g] < group->minimum)
-            return false;
-        is_gone = false;
-    }
-    return is_gone || is_filled(workload, 0, left);
+    uint32_t pods = 0;
+    return is_whole(workload, 0, left, &pods);
 }
 
 // <0: a is served first. Equal ones go by index, which is by name.

@@ -32,10 +32,18 @@ def department(name, deserved=None, **more):
 def work(name, project, pods=1, on=None, started=LONG_AGO, age=0, pod=None, **more):
     """A workload of like pods; on: the node (or nodes) that they run on."""
     request = {"gpuDevices": 1, **(pod or {})}
+    if isinstance(pods, list):
+        return {"name": name, "project": project, "createdAt": "2026-01-01T10:00:%02dZ" % age, "pods": pods, **more}
     where = [on] * pods if isinstance(on, str) else on
     running = lambda i: {"status": "Running", "node": where[i], "startedAt": started} if where else {}
     return {"name": name, "project": project, "createdAt": "2026-01-01T10:00:%02dZ" % age,
             "pods": [{"name": f"{name}-{i}", **request, **running(i)} for i in range(pods)], **more}
+
+
+def pod(name, group=None, on=None, gpus=1, started=LONG_AGO, **more):
+    """For workloads of unlike pods: work(..., pods=[pod(...), ...])."""
+    where = {"status": "Running", "node": on, "startedAt": started} if on else {}
+    return {"name": name, "gpuDevices": gpus, **({"subGroup": group} if group else {}), **where, **more}
 
 
 def cluster(nodes, projects, workloads, departments=None, **more):

@@ -1,7 +1,7 @@
 """Who gives way to whom, by docs/scheduler.md, 5: a row each, a small cluster and who runs where."""
 import pytest
 
-from clusters import (EARLIER, NOW, TOPOLOGY, cases, check_first_cycle, cluster, department, node, project, queue,
+from clusters import (EARLIER, NOW, TOPOLOGY, cases, check_first_cycle, cluster, department, node, pod, project, queue,
                       rack, simulate, work)
 
 # sentence, cluster, pods that are looked at after the first cycle
@@ -174,6 +174,12 @@ FIRST_CYCLE = [
     ("where the gang would be left in part, the surplus goes with it", cluster(
         [node("n0", 2), node("n1", 1)], [project("a", 2), project("b", 0)],
         [work("r", "b", pods=3, minPods=2, on=["n0", "n0", "n1"]),
+         work("w", "a", pod={"gpuDevices": 2, "nodeSelector": {"host": ["n0"]}})]),
+     {"r-0": ("Releasing", "n0"), "r-1": ("Releasing", "n0"), "r-2": ("Releasing", "n1"), "w-0": ("Pipelined", "n0")}),
+    ("what is optional in a sub-group goes with what is not", cluster(
+        [node("n0", 2), node("n1", 1)], [project("a", 2), project("b", 0)],
+        [work("r", "b", minSubGroups=0, pods=[pod("r-0", "y", "n0"), pod("r-1", "y", "n0"), pod("r-2", "z", "n1")],
+              subGroups=[{"name": "x"}, {"name": "y", "parent": "x", "minPods": 2}, {"name": "z", "parent": "x"}]),
          work("w", "a", pod={"gpuDevices": 2, "nodeSelector": {"host": ["n0"]}})]),
      {"r-0": ("Releasing", "n0"), "r-1": ("Releasing", "n0"), "r-2": ("Releasing", "n1"), "w-0": ("Pipelined", "n0")}),
     # reclaims that answer each other
