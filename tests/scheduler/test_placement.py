@@ -134,6 +134,45 @@ FIRST_CYCLE = [
         [work("r", "a", on="n0", pod={"gpuMemoryMib": 8000}), work("w", "a", pod={"gpuMemoryMib": 8000}),
          work("x", "a", age=1, pod={"gpuMemoryMib": 1000})]),
      {"w-0": ("Binding", "n0"), "x-0": ("Pending", None)}),
+    # 5.1: what beats what
+    ("sharing a device beats room now", cluster(
+        [node("n0", 1), node("n1", 1)], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuPortion": 0.4, "gpuGroups": ["0"], "gpuIndices": [0]}),
+         work("s", "a", deleting=True, pod={"gpuPortion": 0.5, "status": "Releasing", "node": "n0", "gpuGroups": ["0"], "gpuIndices": [0]}),
+         work("w", "a", pod={"gpuPortion": 0.5})]), {"w-0": ("Pipelined", "n0")}),
+    ("topology beats sharing a device", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 4, "r1")], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuPortion": 0.5}), work("w", "a", pods=5, pod={"gpuPortion": 0.5},
+                                                                topology={"name": "dc", "preferred": "rack"})], topologies=TOPOLOGY),
+     {"w-0": ("Binding", "n1"), "w-4": ("Binding", "n1")}),
+    ("a pod without GPUs is not drawn to a shared device", cluster(
+        [node("n0", 1), node("n1", 1)], [project("a", 8)],
+        [work("r", "a", on="n1", pod={"gpuPortion": 0.5}), work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})]),
+     {"w-0": ("Binding", "n0")}),
+    ("pods without GPUs are packed by CPU", cluster(
+        [node("n0", 0), node("n1", 0, cpuCores=16)], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})]),
+     {"w-0": ("Binding", "n1")}),
+    ("a pod that asks for nothing finds a place on a full node", cluster(
+        [node("n0", 1)], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"cpuCores": 32}), work("w", "a", pod={"gpuDevices": 0})]), {"w-0": ("Binding", "n0")}),
+    ("but not without a pod slot", cluster(
+        [node("n0", 1, maxPods=1)], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"cpuCores": 32}), work("w", "a", pod={"gpuDevices": 0})]), {"w-0": ("Pending", None)}),
+    ("a part needs a node whose device memory is known", cluster(
+        [node("n0", 1, gpuMemoryMib=0)], [project("a", 8)], [work("w", "a", pod={"gpuPortion": 0.5})]), {"w-0": ("Pending", None)}),
+    ("an amount of memory above the device's", cluster(
+        [node("n0", 1)], [project("a", 8)], [work("w", "a", pod={"gpuMemoryMib": 16001})]), {"w-0": ("Pending", None)}),
+    ("device memory counts in hundreds of MiB", cluster(
+        [node("n0", 1, gpuMemoryMib=16099)], [project("a", 8)], [work("w", "a", pod={"gpuMemoryMib": 16001})]), {"w-0": ("Pending", None)}),
+    ("a device of which all is being released takes no part, but may be promised as a new one", cluster(
+        [node("n0", 1)], [project("a", 8)],
+        [work("r", "a", deleting=True, pod={"gpuPortion": 0.5, "status": "Releasing", "node": "n0", "gpuGroups": ["0"], "gpuIndices": [0]}),
+         work("w", "a", pod={"gpuPortion": 0.3})]), {"w-0": ("Pipelined", "n0")}),
+    ("an amount of memory counts against a limit by the node it goes to", cluster(
+        [node("n0", 1), node("n1", 1, gpuMemoryMib=32000)], [project("a", 8, limit=0.5)], [work("w", "a", pod={"gpuMemoryMib": 16000})]),
+     {"w-0": ("Binding", "n1")}),
+    ("with nodes of small devices alone it is over the limit", cluster(
+        [node("n0", 1)], [project("a", 8, limit=0.5)], [work("w", "a", pod={"gpuMemoryMib": 16000})]), {"w-0": ("Pending", None)}),
     # 5.8: topology
     ("a required level keeps the pods together", cluster(
         [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")], [project("a", 4)],

@@ -197,6 +197,64 @@ FIRST_CYCLE = [
         [work("r", "b", pods=2, on="n0"), work("w", "a", displacedTimes=1, lastDisplacedAt="2026-01-01T11:00:00Z"),
          work("x", "b", age=5)]),
      {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    # 1.2: the order of the actions
+    ("pods are moved together before another project loses one", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 2), project("b", 0)],
+        [work("r", "b", on="n0"), work("s", "b", on="n1", age=5), work("w", "a", pod={"gpuDevices": 2})]),
+     {"r-0": ("Running", "n0"), "s-0": ("Pipelined", "n0"), "w-0": ("Pipelined", "n1")}),
+    ("an action that is not listed is not taken", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")],
+        actions=["allocate", "consolidation", "preempt"]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("in the order of the list", cluster(
+        [node("n0", 2)], [project("a", 2), project("b", 0)],
+        [work("r", "a", on="n0"), work("s", "b", on="n0"), work("w", "a", priority=60)], actions=["preempt", "reclaim"]),
+     {"r-0": ("Releasing", "n0"), "s-0": ("Running", "n0"), "w-0": ("Pipelined", "n0")}),
+    # 1.9
+    ("only the first of a project are looked at where a depth says so", cluster(
+        [node("n0", 1)], [project("a", 9), project("b", 9)],
+        [work("v", "a", pod={"gpuDevices": 2}), work("w", "a", age=1), work("x", "b", pod={"gpuDevices": 2})],
+        settings={"depthPerAction": {"allocate": 1}}), {"v-0": ("Pending", None), "w-0": ("Pending", None)}),
+    ("for that action alone", cluster(
+        [node("n0", 1)], [project("a", 2), project("b", 0)],
+        [work("r", "b", on="n0"), work("v", "a", pod={"gpuDevices": 2}), work("w", "a", age=1)],
+        settings={"depthPerAction": {"allocate": 1}}), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    # affinity and deletion
+    ("a reclaim takes from nodes that an affinity term allows", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 1), project("b", 0)],
+        [work("r", "b", on="n0"), work("s", "b", on="n1", age=5),
+         work("w", "a", pod={"nodeAffinity": [{"matchExpressions": [{"key": "rack", "operator": "NotIn", "values": ["r1"]}]}]})]),
+     {"r-0": ("Releasing", "n0"), "s-0": ("Running", "n1"), "w-0": ("Pipelined", "n0")}),
+    ("and so does a preemption", cluster(
+        [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 2)],
+        [work("r", "a", on="n0"), work("s", "a", on="n1", age=5),
+         work("w", "a", priority=60, pod={"nodeAffinity": [{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["r0"]}]}]})]),
+     {"r-0": ("Releasing", "n0"), "s-0": ("Running", "n1"), "w-0": ("Pipelined", "n0")}),
+    ("a pod that may stand nowhere else is not moved, another is", cluster(
+        [rack("n0", 2, "r0"), rack("n1", 2, "r1")], [project("a", 4)],
+        [work("r", "a", on="n0"), work("s", "a", age=5, on="n1", pod={"nodeAffinity": [{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["r1"]}]}]}),
+         work("w", "a", age=9, pod={"gpuDevices": 2})]),
+     {"r-0": ("Pipelined", "n1"), "s-0": ("Running", "n1"), "w-0": ("Pipelined", "n0")}),
+    ("nobody is evicted where what is being deleted makes room", cluster(
+        [node("n0", 2)], [project("a", 1), project("b", 0)],
+        [work("r", "b", on="n0"), work("s", "b", deleting=True, pod={"status": "Releasing", "node": "n0"}), work("w", "a")]),
+     {"r-0": ("Running", "n0"), "w-0": ("Pipelined", "n0")}),
+    # 9.4 and elastic workloads
+    ("a protected elastic workload may be preempted down to its minimum", cluster(
+        [node("n0", 3)], [project("a", 3, preemptMinRuntimeSeconds=120)],
+        [work("r", "a", pods=3, minPods=2, on="n0", started=EARLIER), work("w", "a", priority=60)]),
+     {"r-1": ("Running", "n0"), "r-2": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("and not below it", cluster(
+        [node("n0", 3)], [project("a", 3, preemptMinRuntimeSeconds=120)],
+        [work("r", "a", pods=3, minPods=2, on="n0", started=EARLIER), work("w", "a", priority=60, pod={"gpuDevices": 2})]),
+     {"r-1": ("Running", "n0"), "r-2": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("the earliest start of its pods counts", cluster(
+        [node("n0", 2)], [project("a", 1), project("b", 0, reclaimMinRuntimeSeconds=120)],
+        [work("r", "b", pods=[pod("r-0", on="n0"), pod("r-1", on="n0", started=EARLIER)]), work("w", "a")]),
+     {"r-0": ("Releasing", "n0"), "r-1": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("who has no start is not protected", cluster(
+        [node("n0", 1)], [project("a", 1), project("b", 0, reclaimMinRuntimeSeconds=9999)],
+        [work("r", "b", on="n0", started=None), work("w", "a")]),
+     {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
     # 7: preemption
     ("higher priority takes the place of lower in the same project", cluster(
         [node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a", priority=60)]),
