@@ -288,10 +288,23 @@ static bool sibling_allows(const struct check *check, const struct queue *own, s
     return true;
 }
 
+// What the pods of this probe are charged where they were placed.
+static struct amounts placed_amounts(const struct search *search)
+{
+    const struct cycle *cycle = search->cycle;
+    struct amounts sum = {0};
+    for (uint32_t i = 0; i < search->pending_count; i++) {
+        const struct pod *pod = &cycle->pods[search->workload->unit[i]];
+        sum = amounts_add(sum, request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib));
+    }
+    return sum;
+}
+
 // At no level does the reclaimer end more saturated than a sibling from which it takes.
 static bool levels_allow(const struct check *check)
 {
     const struct pool *pool = check->search->pool;
+    const struct amounts placed = placed_amounts(check->search);
     const bool preemptible = check->search->workload->spec->preemptible;
     for (struct queue *own = check->reclaimer; own; own = own->parent) {
         const struct amounts mine = amounts_add(rest_of(check, own)->amounts, check->requested);
@@ -301,8 +314,8 @@ static bool levels_allow(const struct check *check)
             if (!sibling_allows(check, own, mine, is_project ? &pool->projects[i] : &pool->departments[i]))
                 return false;
         }
-        // The search has charged the pods of this probe already.
-        if (!preemptible && exceeds_deserved(own, own->allocated_non_preemptible))
+        const struct amounts before = amounts_subtract(own->allocated_non_preemptible, placed);
+        if (!preemptible && exceeds_deserved(own, amounts_add(before, check->requested)))
             return false;
     }
     return true;

@@ -128,6 +128,13 @@ FIRST_CYCLE = [
         [work("q", "c", on="n0"), work("r", "b", pods=2, on="n0"), work("w", "a")],
         departments=[department("d", 1, weight=0), department("e", 1, weight=1)]),
      {"r-0": ("Running", "n0"), "q-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("6.9: a department's quota is measured by the smallest device, whichever the pod would get", cluster(
+        [node("n0", 1, gpuMemoryMib=8000), node("n1", 1)], [project("a", 2, "d"), project("b", 0, "e")],
+        [work("q", "a", on="n1", preemptibility="non-preemptible", pod={"gpuPortion": 0.5, "gpuGroups": ["0"], "gpuIndices": [0]}),
+         work("r", "b", on="n1", pod={"gpuPortion": 0.5, "gpuGroups": ["0"], "gpuIndices": [0]}), work("s", "b", on="n0"),
+         work("w", "a", preemptibility="non-preemptible", pod={"gpuMemoryMib": 8000})],
+        departments=[department("d", 1), department("e", 0)]),
+     {"r-0": ("Running", "n1"), "s-0": ("Running", "n0"), "w-0": ("Pending", None)}),
     # 6.6: the topology filter
     ("6.6: victims in the one rack that can hold the gang", cluster(
         [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")], [project("a", 2), project("b", 1)],
