@@ -57,8 +57,8 @@ static int register_node(struct db_conn *conn, void *context, struct error *err)
     node.gpu_count = (int64_t)machine->gpu_count;
     node.gpu_memory_mib = machine->gpu_memory_mib;
     node.gpu_type = machine->gpu_type;
-    node.mig_strategy = "none";
-    node.mig_instances_json = "{}";
+    node.mig_strategy = machine->mig_count ? "mixed" : "none";
+    node.mig_instances_json = machine->mig_json;
     node.cpu_milli = machine->cpu_milli;
     node.memory_bytes = machine->memory_bytes;
     node.max_pods = PODS_MAX;
@@ -107,6 +107,10 @@ static void tell(const struct machine *machine, const struct local_options *opti
               "this machine is the cluster node=%s gpus=%zu%s cpu_milli=%" PRId64 " memory_mib=%" PRId64, machine->name,
               machine->gpu_count, machine->has_pretended_gpus ? " (pretended)" : "", machine->cpu_milli,
               machine->memory_bytes >> 20);
+    if (machine->mig_count && machine->gpu_count)
+        log_write(LOG_WARN, "backends",
+                  "MIG divides some GPUs: the others, %zu, are not used, for this machine takes MIG requests only",
+                  machine->gpu_count);
     if (options->changes_user)
         log_write(LOG_INFO, "backends", "pods run as user=%s", options->user_name);
     else
@@ -144,6 +148,8 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     options.node_name = machine.name;
     options.gpus = machine.gpus;
     options.gpu_count = machine.gpu_count;
+    options.mig = machine.mig;
+    options.mig_count = machine.mig_count;
     options.gpu_memory_mib = machine.gpu_memory_mib;
     options.nvml = machine.nvml;
     options.avoids_foreign = settings->local_avoids_foreign;

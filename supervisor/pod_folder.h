@@ -9,6 +9,7 @@
 // Records of `state`, fields separated by blanks, times in milliseconds since the epoch:
 //
 //   ports FIRST COUNT WORKLOAD     of a distributed workload; written by the server, before all others
+//   mig UUID[,UUID]...             MIG instances that it holds; written by the server, likewise
 //   supervisor PID START BOOT      its process, its start time in clock ticks since boot, the boot's id
 //   running PID START TIME         the command's process, which is also its session and process group
 //   refused TIME ERRNO WHAT        the command could not be started

@@ -36,6 +36,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     bool lives = pod_folder_wait(folder_fd, &state);
     pod->phase = LOCAL_STARTING;
     pod->ports = state.ports;
+    pod->mig_instances = mig_find(&local->options, state.mig);
     if (lives) {
         pod->supervisor = state.supervisor;
         watch(local, pod);

@@ -34,9 +34,10 @@ static const char *text_of(const json_t *spec, const char *key)
     return text ? text : "";
 }
 
-static const char *list_devices(const struct local_options *options, const struct backend_pod *pod, struct arena *arena)
+static const char *list_devices(const struct local_options *options, const struct backend_pod *pod,
+                                uint64_t mig_instances, struct arena *arena)
 {
-    const char *list = "";
+    const char *list = mig_list(options, mig_instances, arena);
     for (size_t i = 0; i < pod->gpu_index_count; i++) {
         uint32_t index = pod->gpu_indices[i];
         const char *name = index < options->gpu_count ? options->gpus[index] : arena_printf(arena, "%u", index);
@@ -45,9 +46,24 @@ static const char *list_devices(const struct local_options *options, const struc
     return list;
 }
 
-static void set_ours(struct variables *variables, const struct local_options *options, const struct backend_pod *pod)
+// For pods that share a device by way of NVIDIA's MPS, where its daemon runs; nobody else reads them.
+static void set_share(struct variables *variables, const struct local_options *options, const struct backend_pod *pod)
 {
-    const char *devices = list_devices(options, pod, variables->arena);
+    const int64_t portion_milli = pod->gpu_milli / (int64_t)pod->gpu_index_count;
+    const char *limits = "";
+    for (size_t i = 0; i < pod->gpu_index_count; i++)
+        limits = arena_printf(variables->arena, "%s%s%zu=%" PRId64 "M", limits, i ? "," : "", i,
+                              options->gpu_memory_mib * portion_milli / 1000);
+    variables_set(variables, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+                  arena_printf(variables->arena, "%g", (double)portion_milli / 10));
+    if (options->gpu_memory_mib > 0)
+        variables_set(variables, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", limits);
+}
+
+static void set_ours(struct variables *variables, const struct local_options *options, const struct backend_pod *pod,
+                     uint64_t mig_instances)
+{
+    const char *devices = list_devices(options, pod, mig_instances, variables->arena);
     variables_set(variables, "PATH", DEFAULT_PATH);
     variables_set(variables, "HOME", options->user_home);
     variables_set(variables, "USER", options->user_name);
@@ -64,6 +80,8 @@ static void set_ours(struct variables *variables, const struct local_options *op
         variables, "RUNAI_GPU_PORTION",
         arena_printf(variables->arena, "%g",
                      pod->gpu_index_count ? (double)pod->gpu_milli / 1000 / (double)pod->gpu_index_count : 0));
+    if (pod->gpu_index_count && pod->gpu_milli < (int64_t)pod->gpu_index_count * 1000)
+        set_share(variables, options, pod);
     variables_set(variables, "POD_NAME", pod->name);
     variables_set(variables, "POD_UUID", pod->uuid);
     variables_set(variables, "POD_NAMESPACE", pod->namespace);
@@ -140,7 +158,7 @@ static int read_spec(const struct local_options *options, const struct distribut
 {
     struct variables variables;
     variables_init(&variables, VARIABLES_MAX + json_array_size(json_object_get(spec, "environmentVariables")), arena);
-    set_ours(&variables, options, pod);
+    set_ours(&variables, options, pod, out->mig_instances);
     distributed_set(distributed, &variables);
     if (read_words(spec, distributed, options->mpi_agent, arena, out, err) < 0 || set_theirs(&variables, spec, err) < 0)
         return -1;
@@ -163,7 +181,9 @@ int launch_read(const struct local_options *options, const struct local_pods *po
         out_launch->ports = ports_choose(pods, pod->workload_uuid, distributed_ports(&distributed));
         distributed.port = out_launch->ports.first;
     }
-    int rc = spec ? read_spec(options, &distributed, pod, spec, arena, out_launch, err)
+    int rc = mig_choose(options, pods, json_object_get(spec, "compute"), &out_launch->mig_instances, err);
+    if (rc == 0)
+        rc = spec ? read_spec(options, &distributed, pod, spec, arena, out_launch, err)
                   : error_set(err, ERROR_INVALID, "the specification cannot be read");
     json_decref(workload_spec);
     json_decref(spec);
@@ -230,6 +250,17 @@ static void pass_descriptors(posix_spawn_file_actions_t *actions, const int fds[
     posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, STDERR_FILENO);
 }
 
+// What must be known of the pod after a restart of the server, ahead of the supervisor's records.
+static bool write_holdings(const struct local_options *options, const struct launch *launch, int state_fd,
+                           struct arena *arena)
+{
+    const struct ports *ports = &launch->ports;
+    return (!ports->count || dprintf(state_fd, "ports %" PRId64 " %" PRId64 " %s\n", ports->first, ports->count,
+                                     ports->workload_uuid) > 0) &&
+           (!launch->mig_instances ||
+            dprintf(state_fd, "mig %s\n", mig_list(options, launch->mig_instances, arena)) > 0);
+}
+
 pid_t launch_start(const struct local_options *options, const struct cgroups *cgroups, const char *uuid, int home_fd,
                    int folder_fd, const struct launch *launch, struct error *err)
 {
@@ -238,14 +269,12 @@ pid_t launch_start(const struct local_options *options, const struct cgroups *cg
     int state_fd = pod_folder_create_state(folder_fd, err);
     if (state_fd < 0)
         return -1;
-    const struct ports *ports = &launch->ports;
-    if (ports->count &&
-        dprintf(state_fd, "ports %" PRId64 " %" PRId64 " %s\n", ports->first, ports->count, ports->workload_uuid) < 0)
-        log_write(LOG_WARN, "backends", "pod=%s: its ports are not written down: %s", uuid, strerror(errno));
+    arena_init(&arena);
+    if (!write_holdings(options, launch, state_fd, &arena))
+        log_write(LOG_WARN, "backends", "pod=%s: what it holds is not written down: %s", uuid, strerror(errno));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     pass_descriptors(&actions, (const int[]){state_fd, folder_fd, home_fd});
-    arena_init(&arena);
     int rc = posix_spawn(&pid, options->supervisor, &actions, NULL,
                          make_arguments(options, cgroups, uuid, launch, &arena), launch->environment);
     arena_done(&arena);

@@ -13,6 +13,7 @@ struct launch {
     const char *folder;   // working folder
     const char *pre_stop; // NULL: none
     struct ports ports;   // of a distributed workload
+    uint64_t mig_instances;
     struct cgroup_bounds bounds;
 };
 

@@ -132,6 +132,7 @@ static void order_start(struct local *local, const struct backend_order *order)
         return;
     }
     pod->ports = pod->launch.ports;
+    pod->mig_instances = pod->launch.mig_instances;
     local_pods_queue(&local->pods, pod);
 }
 

@@ -2,6 +2,7 @@
 // the server. The machine is one node.
 #pragma once
 #include "backends/backend.h"
+#include "backends/local/mig.h"
 #include <sys/types.h>
 
 struct nvml;
@@ -22,6 +23,8 @@ struct local_options {
     int64_t gpu_memory_mib;  // of one device
     const char *const *gpus; // CUDA's names of the devices, by index
     size_t gpu_count;
+    const struct mig_instance *mig; // instances of GPUs that are divided; these GPUs are not among the devices
+    size_t mig_count;
     // Whom commands run as; the server's own user where it is not root.
     bool changes_user;
     uid_t user;

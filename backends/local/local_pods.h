@@ -22,6 +22,7 @@ struct local_pod {
     pid_t supervisor;
     int pidfd;                    // of the supervisor; -1: none
     uint64_t gpus;                // it holds, by index
+    uint64_t mig_instances;       // likewise
     int64_t gpu_memory_limit_mib; // of each of them; 0: none
     struct ports ports;           // of a distributed workload
     int utilization;

@@ -66,13 +66,27 @@ static void look_at_gpus(struct arena *arena, struct machine *machine)
     machine->gpu_count = count;
 }
 
+static void look_at_instances(struct arena *arena, struct machine *machine)
+{
+    size_t count = nvml_mig_count(machine->nvml);
+    struct mig_instance *instances = arena_array(arena, count, sizeof(*instances));
+    for (size_t i = 0; i < count; i++) {
+        struct nvml_mig mig = nvml_mig(machine->nvml, i);
+        instances[i].uuid = arena_strdup(arena, mig.uuid);
+        instances[i].resource = arena_printf(arena, "nvidia.com/mig-%s", mig.profile);
+    }
+    machine->mig = instances;
+    machine->mig_count = count;
+    machine->mig_json = mig_count_json(instances, count, arena);
+}
+
 int machine_look(const struct machine_wishes *wishes, struct arena *arena, struct machine *out_machine,
                  struct error *err)
 {
     char name[HOST_NAME_MAX_LENGTH + 1] = "";
     struct sysinfo info;
     cpu_set_t cpus;
-    *out_machine = (struct machine){0};
+    *out_machine = (struct machine){.mig_json = "{}"};
     if (gethostname(name, sizeof(name) - 1) < 0 || sysinfo(&info) < 0)
         return error_set(err, ERROR_INTERNAL, "this machine cannot be looked at: %s", strerror(errno));
     long cores = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : sysconf(_SC_NPROCESSORS_ONLN);
@@ -89,6 +103,7 @@ int machine_look(const struct machine_wishes *wishes, struct arena *arena, struc
     if (nvml_open(wishes->nvml, &out_machine->nvml, err) < 0)
         return -1;
     look_at_gpus(arena, out_machine);
+    look_at_instances(arena, out_machine);
     return 0;
 }
 

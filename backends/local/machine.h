@@ -11,6 +11,9 @@ struct machine {
     int64_t memory_bytes;    // less the reserve
     const char *const *gpus; // what CUDA calls them
     size_t gpu_count;
+    const struct mig_instance *mig;
+    size_t mig_count;
+    const char *mig_json; // how many of each profile
     const char *gpu_type; // "" where there is none
     int64_t gpu_memory_mib;
     bool has_pretended_gpus;

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // What NVML's header (nvml.h of CUDA 12) says; only what is used here.
 enum {
@@ -37,6 +38,8 @@ struct nvml {
     void *library;
     unsigned count;
     device_handle devices[NVML_DEVICES_MAX];
+    unsigned mig_count;
+    struct nvml_mig migs[NVML_MIG_MAX];
     int (*init)(void);
     int (*shutdown)(void);
     int (*get_count)(unsigned *count);
@@ -48,6 +51,10 @@ struct nvml {
     int (*get_processes)(device_handle device, unsigned *count, struct nvml_process_info *infos);
     int (*get_ecc_errors)(device_handle device, int type, int counter, unsigned long long *count);
     const char *(*get_error_text)(int code);
+    // NULL where the driver is older than MIG.
+    int (*get_mig_mode)(device_handle device, unsigned *current, unsigned *pending);
+    int (*get_mig_max)(device_handle device, unsigned *count);
+    int (*get_mig_handle)(device_handle device, unsigned index, device_handle *mig);
 };
 
 static int load(struct nvml *nvml, struct error *err)
@@ -75,6 +82,9 @@ static int load(struct nvml *nvml, struct error *err)
             return error_set(err, ERROR_UNAVAILABLE, "NVML has no %s", symbols[i].name);
         *(void **)symbols[i].slot = function;
     }
+    *(void **)&nvml->get_mig_mode = dlsym(nvml->library, "nvmlDeviceGetMigMode");
+    *(void **)&nvml->get_mig_max = dlsym(nvml->library, "nvmlDeviceGetMaxMigDeviceCount");
+    *(void **)&nvml->get_mig_handle = dlsym(nvml->library, "nvmlDeviceGetMigDeviceHandleByIndex");
     return 0;
 }
 
@@ -83,17 +93,51 @@ static int fail(const struct nvml *nvml, const char *what, int code, struct erro
     return error_set(err, ERROR_UNAVAILABLE, "NVML: %s: %s", what, nvml->get_error_text(code));
 }
 
+static bool is_divided(const struct nvml *nvml, device_handle device)
+{
+    unsigned current = 0, pending = 0;
+    return nvml->get_mig_mode && nvml->get_mig_max && nvml->get_mig_handle &&
+           nvml->get_mig_mode(device, &current, &pending) == NVML_SUCCESS && current == 1;
+}
+
+// An instance's profile is the end of its name: NVIDIA H100 80GB HBM3 MIG 1g.10gb.
+static void find_instances(struct nvml *nvml, device_handle device)
+{
+    static const char MARK[] = " MIG ";
+    unsigned count = 0;
+    (void)nvml->get_mig_max(device, &count);
+    for (unsigned i = 0; i < count && nvml->mig_count < NVML_MIG_MAX; i++) {
+        device_handle instance;
+        char name[NVML_TEXT_SIZE] = "";
+        struct nvml_mig *mig = &nvml->migs[nvml->mig_count];
+        if (nvml->get_mig_handle(device, i, &instance) != NVML_SUCCESS ||
+            nvml->get_uuid(instance, mig->uuid, sizeof(mig->uuid)) != NVML_SUCCESS ||
+            nvml->get_name(instance, name, sizeof(name)) != NVML_SUCCESS)
+            continue; // numbers of instances have gaps
+        const char *profile = strstr(name, MARK);
+        if (!profile)
+            continue;
+        snprintf(mig->profile, sizeof(mig->profile), "%s", profile + strlen(MARK));
+        nvml->mig_count++;
+    }
+}
+
 static int find_devices(struct nvml *nvml, struct error *err)
 {
-    int code = nvml->get_count(&nvml->count);
+    unsigned count = 0;
+    int code = nvml->get_count(&count);
     if (code != NVML_SUCCESS)
         return fail(nvml, "devices", code, err);
-    if (nvml->count > NVML_DEVICES_MAX)
-        return error_set(err, ERROR_UNAVAILABLE, "NVML: %u devices, at most %d are taken", nvml->count,
-                         NVML_DEVICES_MAX);
-    for (unsigned i = 0; i < nvml->count; i++) {
-        if (nvml->get_handle(i, &nvml->devices[i]) != NVML_SUCCESS)
-            nvml->devices[i] = NULL; // fallen off the bus; the numbers of the others stay
+    if (count > NVML_DEVICES_MAX)
+        return error_set(err, ERROR_UNAVAILABLE, "NVML: %u devices, at most %d are taken", count, NVML_DEVICES_MAX);
+    for (unsigned i = 0; i < count; i++) {
+        device_handle device = NULL;
+        if (nvml->get_handle(i, &device) != NVML_SUCCESS)
+            device = NULL; // fallen off the bus; the numbers of the others stay
+        if (device && is_divided(nvml, device))
+            find_instances(nvml, device);
+        else
+            nvml->devices[nvml->count++] = device;
     }
     return 0;
 }
@@ -135,6 +179,16 @@ void nvml_close(struct nvml *nvml)
 size_t nvml_count(const struct nvml *nvml)
 {
     return nvml ? nvml->count : 0;
+}
+
+size_t nvml_mig_count(const struct nvml *nvml)
+{
+    return nvml ? nvml->mig_count : 0;
+}
+
+struct nvml_mig nvml_mig(const struct nvml *nvml, size_t index)
+{
+    return nvml->migs[index];
 }
 
 int nvml_describe(const struct nvml *nvml, size_t index, struct arena *arena, struct nvml_gpu *out_gpu,

@@ -12,6 +12,7 @@ struct nvml;
 
 enum {
     NVML_DEVICES_MAX = 64,
+    NVML_MIG_MAX = 64,
     NVML_PROCESSES_MAX = 128, // of one device that are looked at
     NVML_TEXT_SIZE = 96
 };
@@ -20,6 +21,12 @@ struct nvml_gpu {
     const char *uuid; // what CUDA_VISIBLE_DEVICES takes
     const char *name; // NVIDIA H100 80GB HBM3
     int64_t memory_mib;
+};
+
+// An instance of a GPU that MIG divides.
+struct nvml_mig {
+    char uuid[NVML_TEXT_SIZE];
+    char profile[NVML_TEXT_SIZE]; // 1g.10gb
 };
 
 struct nvml_process {
@@ -41,7 +48,10 @@ struct nvml_sample {
 // is one, and it fails.
 int nvml_open(const char *name, struct nvml **out_nvml, struct error *err);
 void nvml_close(struct nvml *nvml); // NULL is fine
+// Devices that MIG does not divide.
 size_t nvml_count(const struct nvml *nvml);
+size_t nvml_mig_count(const struct nvml *nvml);
+struct nvml_mig nvml_mig(const struct nvml *nvml, size_t index);
 // Texts are the arena's. -1: the device does not answer; its number stays its own.
 int nvml_describe(const struct nvml *nvml, size_t index, struct arena *arena, struct nvml_gpu *out_gpu,
                   struct error *err);

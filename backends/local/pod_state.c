@@ -1,7 +1,5 @@
 #include "backends/local/pod_state.h"
 
-#include "supervisor/pod_folder.h"
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-    STATE_MAX = 4 * POD_RECORD_MAX,
+    STATE_MAX = 5 * POD_RECORD_MAX,
     STAT_START_TIME = 22 // the field's number in /proc/PID/stat, from 1
 };
 
@@ -49,6 +47,8 @@ static void read_record(const char *line, struct pod_state *state)
     } else if (sscanf(line, "ports %" SCNd64 " %" SCNd64 " %63s", &ports.first, &ports.count, text) == 3) {
         snprintf(ports.workload_uuid, sizeof(ports.workload_uuid), "%.36s", text);
         state->ports = ports;
+    } else if (strncmp(line, "mig ", 4) == 0) {
+        snprintf(state->mig, sizeof(state->mig), "%s", line + 4);
     } else if (sscanf(line, "ended %" SCNd64 " %d %d %d", &time_ms, &code, &signal, &memory) == 4) {
         state->is_ended = true;
         state->over_ms = time_ms;

@@ -1,6 +1,7 @@
 // What a pod's folder says of it (supervisor/pod_folder.h).
 #pragma once
 #include "backends/local/ports.h"
+#include "supervisor/pod_folder.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,6 +21,7 @@ struct pod_state {
     int signal;
     bool was_out_of_memory;
     struct ports ports;
+    char mig[POD_RECORD_MAX]; // UUIDs of MIG instances, with commas
 };
 
 // Reads the records; what is not there stays 0. False where there is no such file.

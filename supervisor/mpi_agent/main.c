@@ -1,20 +1,24 @@
 // mpirun without ssh: all pods of a workload are processes of one machine.
 //
 //   prorata-mpi-agent --launch NAME:SLOTS[,NAME:SLOTS]... COMMAND [ARGUMENT]...
-//       the launcher: names the workers as hosts to the mpirun that the command will start, and becomes the command
+//       the launcher: names the workers as hosts to the mpirun that the command will start
 //   prorata-mpi-agent --wait
 //       a worker without a command of its own: is there, with its devices, until it is stopped
 //   prorata-mpi-agent [-OPTION]... NAME WORD...
 //       what mpirun calls in place of ssh: runs the words by a shell as the pod NAME would, with its environment and in
 //       its folder. The pod is found by its environment, which only processes of the same user may read.
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -22,6 +26,7 @@ enum {
     EXIT_UNAVAILABLE = 69,
     EXIT_NOT_STARTED = 127,
     PATH_SIZE = 320, // of a path below /proc
+    FOLDERS_OPEN = 16,
     ENVIRONMENT_MAX = 4 << 20
 };
 
@@ -63,7 +68,44 @@ static char *write_hosts(const char *hosts, const char *between)
     return text;
 }
 
-static _Noreturn void launch(const char *hosts, char **command)
+// The folder for temporary files of all of the workload's daemons.
+static void name_folder(char folder[PATH_SIZE], const char *pod)
+{
+    const char *workload = getenv("RUNAI_JOB_UUID");
+    snprintf(folder, PATH_SIZE, "/tmp/prorata-mpi-%.36s%s%.200s", workload ? workload : "none", pod ? "/" : "",
+             pod ? pod : "");
+}
+
+static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    (void)about;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+// Runs it and cleans up behind it and the daemons. As shells do, the exit code of what died by a signal is 128 more.
+static int run_command(char **command)
+{
+    char folder[PATH_SIZE];
+    int status = 0;
+    name_folder(folder, NULL);
+    if (mkdir(folder, S_IRWXU) < 0)
+        fail(EXIT_UNAVAILABLE, "no folder for temporary files", folder);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execvp(command[0], command);
+        perror(command[0]);
+        _exit(EXIT_NOT_STARTED);
+    }
+    signal(SIGTERM, SIG_IGN); // the command gets it, too
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    (void)nftw(folder, remove_entry, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+    return pid < 0 ? EXIT_UNAVAILABLE : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int launch(const char *hosts, char **command)
 {
     static char self[4096];
     char *slots = write_hosts(hosts, " slots="), *plain = write_hosts(hosts, ":");
@@ -89,9 +131,7 @@ static _Noreturn void launch(const char *hosts, char **command)
         setenv(SETTINGS[i][0], SETTINGS[i][1], 0);
     free(slots);
     free(plain);
-    execvp(command[0], command);
-    perror(command[0]);
-    exit(EXIT_NOT_STARTED);
+    return run_command(command);
 }
 
 static const char *find_variable(const char *environment, size_t length, const char *name)
@@ -168,6 +208,10 @@ static _Noreturn void run_there(char **words)
         fail(EXIT_UNAVAILABLE, "out of memory", NULL);
     for (char **word = words + 1; *word; word++) // as ssh joins them
         strcat(strcat(line, *word), word[1] ? " " : "");
+    char folder[PATH_SIZE]; // of its own: daemons name their files by host, and all pods are on one
+    name_folder(folder, getenv("POD_NAME"));
+    if (mkdir(folder, S_IRWXU) == 0 || errno == EEXIST)
+        setenv("TMPDIR", folder, 1);
     execl("/bin/sh", "sh", "-c", line, (char *)NULL);
     perror("/bin/sh");
     exit(EXIT_NOT_STARTED);
@@ -176,7 +220,7 @@ static _Noreturn void run_there(char **words)
 int main(int argc, char **argv)
 {
     if (argc >= 4 && strcmp(argv[1], "--launch") == 0)
-        launch(argv[2], argv + 3);
+        return launch(argv[2], argv + 3);
     if (argc == 2 && strcmp(argv[1], "--wait") == 0)
         for (;;)
             pause();

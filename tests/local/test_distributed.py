@@ -10,8 +10,8 @@ RANKS = """
 import os
 from mpi4py import MPI
 world = MPI.COMM_WORLD
-print("rank", world.rank, "of", world.size, "in", os.environ["POD_NAME"], "on", os.environ["CUDA_VISIBLE_DEVICES"],
-      "sum", world.allreduce(world.rank), flush=True)
+total = world.allreduce(world.rank)
+os.write(1, f"rank {world.rank} of {world.size} in {os.environ['POD_NAME']} on {os.environ['CUDA_VISIBLE_DEVICES']} sum {total}\\n".encode())
 """
 
 
@@ -50,6 +50,7 @@ def test_an_mpi_workload_that_is_stopped_leaves_no_rank(local):  # noqa: F811
     local.post(f"/api/v1/workloads/distributed/{workload}/suspend")
     local.wait_phase(workload, "Stopped", seconds=60)
     local.wait_for("no process of it", lambda: not processes_with(f"RUNAI_JOB_UUID={workload}"))
+    assert not list(pathlib.Path("/tmp").glob("prorata-mpi-*"))
 
 
 def processes_with(entry):

@@ -183,3 +183,36 @@ def test_devices_are_free_when_the_driver_lets_go(machine, gpus):
     server.wait_phase(workload, "Stopped")
     again = submit(server, "again", RUNS, gpus=4, project="team-b")
     wait_log(server, again, "up")
+
+
+def mig(profile, count=1):
+    return {"compute": {"extendedResources": [{"resource": f"nvidia.com/mig-{profile}", "quantity": str(count)}]}}
+
+
+def test_instances_of_a_divided_gpu_are_given_out_one_by_one(machine, gpus):
+    gpus.lines = ["gpu GPU-0 81920 mig=3g.40gb", "gpu GPU-1 81920 mig=1g.10gb,1g.10gb"]
+    gpus.write()
+    server = machine()
+    assert not node_of(server)["gpuInfo"], "a divided GPU is no device of its own"
+    pods = [submit(server, f"small-{i}", RUNS, gpus=0, spec=mig("1g.10gb")) for i in range(2)]
+    large = submit(server, "large", RUNS, gpus=0, spec=mig("3g.40gb"))
+    for workload in [*pods, large]:
+        wait_log(server, workload, "up")
+    seen = [server.request("GET", f"/api/v1/workloads/{w}/logs").body.decode().splitlines()[0] for w in [*pods, large]]
+    assert sorted(seen[:2]) == ["MIG-GPU-1-1", "MIG-GPU-1-2"] and seen[2] == "MIG-GPU-0-1"
+    waits = submit(server, "waits", RUNS, gpus=0, spec=mig("1g.10gb"))
+    server.wait_for("an explanation", lambda: server.workload(waits)["phase"] == "Pending" and server.workload(waits)["explanation"])
+    # Who holds what is known after a restart, too.
+    server.kill()
+    server.start()
+    server.delete(f"/api/v1/workloads/trainings/{pods[0]}")
+    wait_log(server, waits, "up")
+    assert server.request("GET", f"/api/v1/workloads/{waits}/logs").body.decode().splitlines()[0] == seen[0]
+
+
+def test_who_shares_a_device_is_held_to_its_part_by_mps(machine):
+    server = machine()
+    shared = submit(server, "shared", "echo $CUDA_MPS_ACTIVE_THREAD_PERCENTAGE $CUDA_MPS_PINNED_DEVICE_MEM_LIMIT; " + RUNS, gpus=0,
+                    spec={"compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.25}})
+    wait_log(server, shared, "up")
+    assert server.request("GET", f"/api/v1/workloads/{shared}/logs").body.decode().splitlines()[0] == "25 0=20480M"

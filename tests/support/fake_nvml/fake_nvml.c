@@ -1,6 +1,6 @@
 // A library with NVML's functions whose devices are lines of the file $PRORATA_FAKE_NVML, read anew at each call:
 //
-//   gpu UUID MEMORY_MIB [util=PERCENT] [used=MIB] [lost] [ecc=COUNT] [proc=PID:MIB] ... NAME MAY HAVE BLANKS AT THE END
+//   gpu UUID MEMORY_MIB [util=PERCENT] [used=MIB] [lost] [ecc=COUNT] [proc=PID:MIB] ... [mig=PROFILE,PROFILE,...]
 //
 // `nodriver` in the first line: there is none. `proc=pod:MIB` stands for every process that carries PRORATA_POD and
 // sees the device. The device's number is the line's.
@@ -16,7 +16,10 @@ enum {
     NOT_FOUND = 6,
     NO_DRIVER = 9,
     LOST = 15,
-    LINE_MAX = 1024
+    LINE_MAX = 1024,
+    PROFILE_MAX = 32,
+    INSTANCES_MAX = 7,
+    INSTANCE_SHIFT = 8
 };
 
 struct memory {
@@ -41,6 +44,9 @@ int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory);
 int nvmlDeviceGetUtilizationRates(void *device, struct utilization *utilization);
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes);
 int nvmlDeviceGetTotalEccErrors(void *device, int type, int counter, unsigned long long *count);
+int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending);
+int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned *count);
+int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned index, void **mig);
 const char *nvmlErrorString(int code);
 
 // The line of a device, from 1; false where there are not so many.
@@ -94,19 +100,71 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
     return OK;
 }
 
-int nvmlDeviceGetName(void *device, char *name, unsigned length)
+// The handle of an instance is its device's and, eight bits up, its number from 1.
+static size_t instance_of(const void *device)
+{
+    return (size_t)device >> INSTANCE_SHIFT;
+}
+
+static void *device_of(const void *device)
+{
+    return (void *)((size_t)device & ((1 << INSTANCE_SHIFT) - 1));
+}
+
+// The profile with the number, from 1; false where there are not so many.
+static int find_profile(const char *line, size_t number, char profile[PROFILE_MAX])
+{
+    const char *at = find(line, "mig=");
+    for (; at && *at && *at != ' '; at += at[0] == ',') {
+        size_t length = strcspn(at, ", ");
+        if (--number == 0) {
+            snprintf(profile, PROFILE_MAX, "%.*s", (int)length, at);
+            return 1;
+        }
+        at += length;
+    }
+    return 0;
+}
+
+int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending)
+{
+    char line[LINE_MAX];
+    *current = *pending = read_line((size_t)device, line) && find(line, "mig=");
+    return OK;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned *count)
 {
     (void)device;
-    snprintf(name, length, "Fake GPU %d GB", 80);
+    *count = INSTANCES_MAX;
+    return OK;
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned index, void **mig)
+{
+    char line[LINE_MAX], profile[PROFILE_MAX];
+    *mig = (void *)((size_t)device | (size_t)(index + 1) << INSTANCE_SHIFT);
+    return read_line((size_t)device, line) && find_profile(line, index + 1, profile) ? OK : NOT_FOUND;
+}
+
+int nvmlDeviceGetName(void *device, char *name, unsigned length)
+{
+    char line[LINE_MAX], profile[PROFILE_MAX] = "";
+    if (instance_of(device) && read_line((size_t)device_of(device), line))
+        find_profile(line, instance_of(device), profile);
+    snprintf(name, length, "Fake GPU 80 GB%s%s", profile[0] ? " MIG " : "", profile);
     return OK;
 }
 
 int nvmlDeviceGetUUID(void *device, char *uuid, unsigned length)
 {
     char line[LINE_MAX], text[128] = "";
-    if (!read_line((size_t)device, line) || sscanf(line, "gpu %127s", text) != 1)
+    if (!read_line((size_t)device_of(device), line) || sscanf(line, "gpu %127s", text) != 1)
         return NOT_FOUND;
-    snprintf(uuid, length, "%s", text);
+    if (instance_of(device))
+        snprintf(uuid, length, "MIG-%s-%zu", text, instance_of(device));
+    else
+        snprintf(uuid, length, "%s", text);
     return OK;
 }
 
