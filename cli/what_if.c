@@ -65,17 +65,18 @@ static const char *held(struct cli *cli, const json_t *holder, const char *gpu_k
 
 void what_if_print_holders(struct cli *cli, const json_t *findings)
 {
-    static const char *const TITLES[] = {"Project", "Holds", "Could give", "Why not more", "Protected until"};
+    static const char *const TITLES[] = {"Project",    "Node Pool",    "Holds",
+                                         "Could give", "Why not more", "Protected until"};
     struct table table;
     json_t *finding, *holder;
     size_t i, k;
-    table_init(&table, &cli->arena, TITLES, 5);
+    table_init(&table, &cli->arena, TITLES, 6);
     json_array_foreach(findings, i, finding)
     {
         json_array_foreach(json_object_get(finding, "reclaim"), k, holder)
         {
             const char *until = cli_text(holder, "protectedUntil");
-            table_add(&table, (const char *const[]){cli_text(holder, "project"),
+            table_add(&table, (const char *const[]){cli_text(holder, "project"), cli_text(finding, "nodePool"),
                                                     held(cli, holder, "gpusHeld", "held"),
                                                     held(cli, holder, "gpusReclaimable", "reclaimable"),
                                                     cli_text(holder, "sentence"), *until ? until : NULL});

@@ -104,9 +104,10 @@ static int find_never(struct what_if_inquiry *inquiry, const struct what_if_tria
     return 0;
 }
 
-// Whether it starts at that time if nothing else changes.
+// Whether it starts at that time if nothing else changes; where not, the time at which the next rule lets go, or
+// SNAPSHOT_TIME_NONE.
 static int starts_at(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, int64_t time_ms,
-                     bool *out_starts, struct error *err)
+                     bool *out_starts, int64_t *out_next_ms, struct error *err)
 {
     struct snapshot *later = arena_alloc(&inquiry->scratch, sizeof *later);
     struct what_if_trial trial = *asked;
@@ -116,7 +117,27 @@ static int starts_at(struct what_if_inquiry *inquiry, const struct what_if_trial
     if (plan(inquiry, later, &inquiry->scratch, &trial.plan, err) < 0)
         return -1;
     *out_starts = what_if_read(&trial, &inquiry->scratch).verdict != WHAT_IF_WAITS;
+    *out_next_ms = plan_forecast_of(&trial.plan->workloads[trial.workload], &inquiry->scratch).at_ms;
     arena_clear(&inquiry->scratch);
+    return 0;
+}
+
+// Goes through the times at which rules let go, of those close together only the last ones.
+static int find_start(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, int64_t first_ms,
+                      int64_t *out_start_ms, struct error *err)
+{
+    bool starts = false;
+    int64_t time_ms = first_ms, next_ms, step_ms = 1000;
+    *out_start_ms = SNAPSHOT_TIME_NONE;
+    for (unsigned tries = 0; tries < WHAT_IF_TIMES_MAXIMUM; tries++, step_ms *= 2) {
+        if (starts_at(inquiry, asked, time_ms, &starts, &next_ms, err) < 0)
+            return -1;
+        if (starts)
+            *out_start_ms = time_ms;
+        if (starts || next_ms == SNAPSHOT_TIME_NONE)
+            return 0;
+        time_ms = next_ms > time_ms + step_ms ? next_ms : time_ms + step_ms;
+    }
     return 0;
 }
 
@@ -164,18 +185,27 @@ static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial 
     // The end of others' runs is known to a reservation alone.
     if (answer->forecast.kind != FORECAST_RULE || has_reservation(&asked->plan->workloads[asked->workload]))
         return 0;
-    bool starts;
+    const int64_t first_ms = answer->forecast.at_ms;
+    int64_t start_ms;
     char text[TIMESTAMP_SIZE];
-    if (starts_at(inquiry, asked, answer->forecast.at_ms, &starts, err) < 0)
+    if (find_start(inquiry, asked, first_ms, &start_ms, err) < 0)
         return -1;
-    timestamp_format(answer->forecast.at_ms, text);
-    if (starts)
-        answer->forecast.sentence = arena_printf(
-            arena, "Gets its place at %s if nothing else changes: the rule that stands in the way ends then", text);
-    else
-        answer->forecast = (struct plan_forecast){
-            FORECAST_UNKNOWN, SNAPSHOT_TIME_NONE,
-            arena_printf(arena, "Hangs on what others free or give up; what ends at %s alone does not start it", text)};
+    if (start_ms != SNAPSHOT_TIME_NONE) {
+        timestamp_format(start_ms, text);
+        answer->forecast.at_ms = start_ms;
+        answer->forecast.sentence =
+            arena_printf(arena,
+                         start_ms == first_ms
+                             ? "Gets its place at %s if nothing else changes: the rule that stands in the way ends then"
+                             : "Gets its place by %s if nothing else changes: the rules that stand in the way end "
+                               "until then",
+                         text);
+        return 0;
+    }
+    timestamp_format(first_ms, text);
+    answer->forecast = (struct plan_forecast){
+        FORECAST_UNKNOWN, SNAPSHOT_TIME_NONE,
+        arena_printf(arena, "Hangs on what others free or give up; what ends from %s on does not start it", text)};
     return 0;
 }
 

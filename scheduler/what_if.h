@@ -9,7 +9,7 @@ struct arena;
 struct error;
 
 enum {
-    WHAT_IF_PLANS_MAXIMUM = 40, // cycles that one question plans at most, fixes included
+    WHAT_IF_PLANS_MAXIMUM = 44, // cycles that one question plans at most, fixes included
     WHAT_IF_FIXES_MAXIMUM = 4
 };
 

@@ -4,6 +4,10 @@
 #include "base/arena.h"
 #include "scheduler/what_if_answer.h"
 
+enum {
+    WHAT_IF_TIMES_MAXIMUM = 6 // at which a start is tried
+};
+
 struct what_if_inquiry {
     const struct snapshot *snapshot;
     const struct what_if_question *question;

@@ -232,6 +232,15 @@ def test_a_rule_ends_at_its_time(tmp_path):
     assert "Gets its place at 2026-01-01T12:00:30.000Z if nothing else changes" in answer["forecast"]["sentence"]
 
 
+# What is protected by 60 s starts at these seconds; 2 GPUs are needed.
+@pytest.mark.parametrize("starts,at", [((30, 30), "12:00:30"), ((30, 50), "12:00:50"), ((30, 31), "12:00:31")], ids=str)
+def test_rules_that_end_one_after_the_other(starts, at, tmp_path):
+    victims = [work(f"r{i}", "b", on="n0", started=f"2026-01-01T11:59:{second}Z") for i, second in enumerate(starts)]
+    answer = what_if(cluster([node("n0", 2)], [project("a", 2), project("b", 0, reclaimMinRuntimeSeconds=60)], victims), work("x", "a", pod=GANG), tmp_path)
+    assert (answer["forecast"]["kind"], answer["forecast"]["at"]) == ("rule", f"2026-01-01T{at}.000Z"), answer["forecast"]
+    assert f"2026-01-01T{at}.000Z if nothing else changes" in answer["forecast"]["sentence"]
+
+
 # sentence, workload, words
 LOSS = [
     ("non-preemptible", work("x", "a", preemptibility="non-preemptible"), "Nobody: it is non-preemptible"),

@@ -52,7 +52,7 @@ function Card({ workload: w, explanation: e, trial }) {
   const findings = e.findings ?? e.nodePools ?? [];
   const givers = waits ? findings.flatMap(f => (f.reclaim ?? []).map(r => ({ ...r, nodePool: f.nodePool }))) : [];
   return html`<section aria-label="Explanation"><${Because} icon=${icon} tone=${tone} one=${closed(e.sentence)} two=${closed(e.why)} />
-      ${waits && isExpected(e.forecast) && html`<${Expected} forecast=${e.forecast} />`}</section>
+      ${waits && isExpected(e.forecast) && html`<${Expected} forecast=${trial?.data?.verdict === "Waits" && trial.data.forecast?.kind !== "never" ? trial.data.forecast : e.forecast} />`}</section>
     ${project && html`<section><h3>${project.name} in ${e.pool}</h3><${Bar} ...${{ w, project, requested: requestedGpus, waits }} /></section>`}
     ${trial && html`<${Trial} workload=${w} trial=${trial} />`}
     ${!trial?.loading && html`<${Rest} ...${{ w, e, project, department, requestedGpus, waits, findings, givers }} />`}`;

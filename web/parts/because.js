@@ -12,6 +12,6 @@ export function Because({ icon, tone = "", one, two, children }) {
 // When it is expected, on what that hangs, and what could undo it.
 export function Expected({ forecast: f }) {
   const ticking = f.kind === "decided" && f.at ? second.value : 0;
-  const when = { now: "Starts now", never: "Not as asked" }[f.kind] ?? (f.at ? `Expected ${forecast(f, ticking || now())}` : "Decided");
+  const when = { now: "Starts now", never: "Not as asked", unknown: "No time is known" }[f.kind] ?? (f.at ? `Expected ${forecast(f, ticking || now())}` : "Decided");
   return html`<div class="when"><${Icon} name="clock" /><p><b class="strong" data-tip=${iso(f.at)}>${when}</b>${f.sentence?.startsWith(when) ? closed(f.sentence.slice(when.length)) : `. ${closed(f.sentence)}`}</p></div>`;
 }

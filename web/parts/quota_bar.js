@@ -3,7 +3,7 @@ import { useWidth } from "../data.js";
 import { gpus } from "../format.js";
 import { html } from "../html.js";
 import { axis, labels } from "../pictures/axis.js";
-import { quotaMarks, reach } from "../pictures/quota_bar.js";
+import { besideMark, named, quotaMarks, reach } from "../pictures/quota_bar.js";
 import { slotOf } from "../pictures/slots.js";
 import { shareLine } from "../words.js";
 
@@ -30,8 +30,8 @@ export function SoloBar({ parts, project, name, names = [] }) {
   const scale = Math.max(0, width - 8) / top;
   return html`<div class="minibar solo" ref=${ref}><svg class="q" height="52" width="100%" role="img" aria-label=${shareLine(name, parts)}>${width > 0 && html`<g transform="translate(4 0)">
     ${draw(quotaMarks(parts, { width: width - 8, height: 38, scale, slot: slotOf(project) }))}
-    ${names.map(n => html`<text key=${n.text} x=${(n.from + n.to) / 2 * scale} y="47" text-anchor="middle" class="seg-t">${n.text}</text>`)}
-    ${Number.isFinite(parts.quota) && html`<text x=${Math.min(parts.quota * scale + 7, width - 64)} y="7" class="seg-t b">quota ${gpus(parts.quota)}</text>`}</g>`}</svg></div>`;
+    ${named(names, scale, width - 8).map(n => html`<text key=${n.text} x=${n.x} y="47" text-anchor=${n.anchor} class="seg-t">${n.text}</text>`)}
+    ${Number.isFinite(parts.quota) && html`<text ...${besideMark(parts.quota * scale, width - 8, gpus(parts.quota).length + 6)} y="7" class="seg-t b">quota ${gpus(parts.quota)}</text>`}</g>`}</svg></div>`;
 }
 
 const KEY = [

@@ -45,3 +45,20 @@ export function inPercent(parts) {
   if (!(parts.quota > 0) || !Number.isFinite(parts.quota)) return null;
   return Object.fromEntries(Object.entries(parts).map(([key, v]) => [key, v === null ? null : v / parts.quota * 100]));
 }
+
+const CHARACTER = 5.9, BOLD = 6.4; // of the small type, on average
+
+// Names under their parts, {from, to, text}, moved inside the picture and apart.
+export function named(names, scale, width) {
+  const half = n => n.text.length * CHARACTER / 2;
+  const out = names.map(n => {
+    const middle = (n.from + n.to) / 2 * scale;
+    const [x, anchor] = middle + half(n) > width ? [width, "end"] : middle < half(n) ? [0, "start"] : [middle, "middle"];
+    return { text: n.text, x: fixed(x), anchor, left: anchor === "end" ? x - 2 * half(n) : anchor === "start" ? x : x - half(n), right: anchor === "start" ? x + 2 * half(n) : anchor === "end" ? x : x + half(n) };
+  });
+  if (out.length === 2 && out[0].right + CHARACTER > out[1].left) [out[0], out[1]] = [{ ...out[0], x: 0, anchor: "start" }, { ...out[1], x: fixed(width), anchor: "end" }];
+  return out.map(({ text, x, anchor }) => ({ text, x, anchor }));
+}
+
+// A text beside the mark: right of it where there is room.
+export const besideMark = (mark, width, length = 9) => mark + 7 + length * BOLD > width ? { x: fixed(mark - 7), "text-anchor": "end" } : { x: fixed(mark + 7), "text-anchor": "start" };

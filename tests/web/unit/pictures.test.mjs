@@ -4,7 +4,7 @@ import { axis, labels } from "../../../web/pictures/axis.js";
 import { stretches as ansi, plain } from "../../../web/pictures/ansi.js";
 import { hit, layout, wordsAt } from "../../../web/pictures/cluster_canvas.js";
 import { heat, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } from "../../../web/pictures/cluster_map.js";
-import { inPercent, quotaMarks, reach } from "../../../web/pictures/quota_bar.js";
+import { besideMark, inPercent, named, quotaMarks, reach } from "../../../web/pictures/quota_bar.js";
 import { poolParts, refusedByProject, shareOf, sharesByPool, sortShares, sumParts } from "../../../web/pictures/shares.js";
 import { coloured, slotOf } from "../../../web/pictures/slots.js";
 import { shareLine, shareWords } from "../../../web/words.js";
@@ -171,4 +171,15 @@ test("the canvas knows what lies under a point", () => {
 test("log lines: colours become tones, every other escape is dropped", () => {
   assert.deepEqual(ansi("\u001b[31mbad\u001b[0m ok"), [{ text: "bad", tone: "bad", bold: false }, { text: " ok", tone: "", bold: false }]);
   for (const [line, want] of [["\u001b]8;;http://x\u0007link\u001b]8;;\u0007", "link"], ["a\u001b[2Kb", "ab"], ["10%\r20%", "20%"], ["x\u0000\u0007y", "xy"], ["<b>&amp;", "<b>&amp;"], ["\u001b[38;5;9mx", "x"], ["end\u001b", "end"]]) assert.equal(plain(line), want);
+});
+
+test("names of a bar's parts stay inside it and apart", () => {
+  const names = (held, asked) => [{ from: 0, to: held, text: `${held} held` }, { from: held, to: held + asked, text: `${asked} asked by this one` }];
+  const at = list => list.map(n => [n.x, n.anchor]);
+  assert.deepEqual(at(named(names(2, 2), 100, 408)), [[100, "middle"], [300, "middle"]]);
+  assert.deepEqual(at(named(names(8, 1), 44, 404)), [[176, "middle"], [404, "end"]]);
+  assert.deepEqual(at(named(names(0.1, 10), 40, 408)), [[0, "start"], [204, "middle"]]);
+  assert.deepEqual(at(named(names(1, 1), 60, 122)), [[0, "start"], [122, "end"]]);
+  assert.deepEqual(besideMark(50, 400), { x: 57, "text-anchor": "start" });
+  assert.deepEqual(besideMark(360, 400), { x: 353, "text-anchor": "end" });
 });
