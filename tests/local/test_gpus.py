@@ -175,6 +175,23 @@ def test_utilization_is_measured(machine, gpus):
     server.wait_for("the utilization", lambda: busiest() == 73)
 
 
+def test_idle_limits_go_by_what_the_driver_measures(machine, gpus):
+    server = machine()
+    for index in range(4):
+        gpus.set(index, "util=0")
+    project = next(p for p in server.get("/api/v1/org-unit/projects").json["projects"] if p["name"] == "team-a")
+    path = f"/api/v1/org-unit/projects/{project['id']}"
+    kept = {key: project[key] for key in ("name", "resources", "description", "defaultNodePools")}
+    answer = server.request("PUT", path, {**kept, "schedulingRules": {"trainingJobMaxIdleDurationSeconds": 6}})
+    assert answer.status == 200, answer.body
+    idle, busy = submit(server, "idle", RUNS), submit(server, "busy", RUNS)
+    device = int(wait_log(server, busy, "up").split()[0].split("-")[1])
+    gpus.set(device, "util=40")
+    server.wait_phase(idle, "Stopped")
+    assert any("idle for 6 s, the project's limit" in message for message in events_of(server, idle)), events_of(server, idle)
+    assert server.workload(busy)["phase"] == "Running"
+
+
 def test_devices_are_free_when_the_driver_lets_go(machine, gpus):
     server = machine()
     workload = submit(server, "leaves", RUNS, gpus=4)
