@@ -63,3 +63,9 @@ endforeach()
 add_library(fake_nvml MODULE ${CMAKE_SOURCE_DIR}/tests/support/fake_nvml/fake_nvml.c)
 set_target_properties(fake_nvml PROPERTIES PREFIX "" OUTPUT_NAME fake_nvml)
 target_compile_options(fake_nvml PRIVATE -Wframe-larger-than=131072)
+
+# Makes the wall clock of a program jump (LD_PRELOAD).
+add_library(shift_clock MODULE ${CMAKE_SOURCE_DIR}/tests/support/shift_clock/shift_clock.c)
+set_target_properties(shift_clock PROPERTIES PREFIX "" OUTPUT_NAME shift_clock)
+target_compile_options(shift_clock PRIVATE -fno-sanitize=all)
+target_link_options(shift_clock PRIVATE -fno-sanitize=all)

@@ -132,8 +132,10 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     options.home = arena_printf(arena, "%s/pods", path);
     // Two servers on a machine have pods of their own.
     struct stat about;
-    unsigned long long number = stat(path, &about) == 0 ? (unsigned long long)about.st_ino : 0;
-    options.cgroup_name = arena_printf(arena, "prorata-%llx", number);
+    if (stat(path, &about) < 0)
+        about = (struct stat){0};
+    options.cgroup_name = arena_printf(arena, "prorata-%llx-%llx", (unsigned long long)about.st_dev,
+                                       (unsigned long long)about.st_ino);
     free(path);
     options.supervisor = local_backend_find_supervisor(arena, err);
     if (options.supervisor)

@@ -29,6 +29,7 @@ static void take_gone(struct turn *turn, struct cache_pod *pod, int64_t time_ms)
     end_place(turn, pod);
     pod->status = POD_STATUS_DELETED;
     pod->completed_ms = pod->deleted_ms = time_ms;
+    turn_order(turn, pod, BACKEND_FORGET);
     bool is_wanted = workload->desired == DESIRED_RUNNING && !phase_is_final(workload->phase) &&
                      workload->phase != PHASE_STOPPING && workload->phase != PHASE_STOPPED &&
                      workload->phase != PHASE_RESUMING;

@@ -376,6 +376,7 @@ void reconciler_destroy(struct reconciler *reconciler)
     if (!reconciler)
         return;
     reconciler_stop(reconciler);
+    reconciler->backend->ops->stop(reconciler->backend->self); // from here on nobody is left to be woken
     cache_done(&reconciler->cache);
     figures_done(&reconciler->figures);
     past_usage_done(&reconciler->usage);

@@ -42,7 +42,7 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
 int reconciler_start(struct reconciler *reconciler, struct error *err);
 // Ends the running cycle and the thread. NULL is fine.
 void reconciler_stop(struct reconciler *reconciler);
-// Stops, and frees. The database must have no writers any more that could call the listener. NULL is fine.
+// Stops, the backend's threads too, and frees. The database must have no writers any more that could call the listener. NULL is fine.
 void reconciler_destroy(struct reconciler *reconciler);
 
 // For callers with a thread of their own (tests): start the backend, then turns until one finds nothing to do.

@@ -40,6 +40,7 @@ struct supervisor {
     bool is_over; // the command's own process is
     int status;
     bool is_stopping, is_told; // asked to stop; and the command was told
+    int64_t grace_ms;          // where the order to stop says nothing else
     int64_t kill_at_ms;        // monotonic; INT64_MAX: not stopping
 };
 
@@ -84,6 +85,8 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         supervisor->command.pre_stop = value;
     else if (strcmp(name, "--user") == 0)
         return read_user(value, &supervisor->command);
+    else if (strcmp(name, "--grace") == 0)
+        return read_number(value, &supervisor->grace_ms);
     else if (strcmp(name, "--memory") == 0)
         return read_number(value, &supervisor->command.memory_bytes);
     else if (strcmp(name, "--log-file-max") == 0)
@@ -160,14 +163,14 @@ static void tell_command(struct supervisor *supervisor)
 static void begin_stop(struct supervisor *supervisor)
 {
     char text[32] = "";
-    int64_t grace_ms = DEFAULT_GRACE_MS;
+    int64_t grace_ms;
     int fd = openat(POD_FOLDER_FD, POD_STOP_FILE, O_RDONLY | O_CLOEXEC);
     ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
     if (fd >= 0)
         close(fd);
     text[length > 0 ? strcspn(text, "\n") : 0] = '\0';
     if (!read_number(text, &grace_ms))
-        grace_ms = DEFAULT_GRACE_MS;
+        grace_ms = supervisor->grace_ms;
     int64_t kill_at_ms = monotonic_ms() + grace_ms;
     if (!supervisor->is_stopping || kill_at_ms < supervisor->kill_at_ms) // a second order may only shorten it
         supervisor->kill_at_ms = kill_at_ms;
@@ -291,6 +294,7 @@ int main(int argc, char **argv)
                                            .log_file_max = 16 << 20,
                                            .log_total_max = 128 << 20,
                                            .pre_stop = -1,
+                                           .grace_ms = DEFAULT_GRACE_MS,
                                            .kill_at_ms = INT64_MAX};
     if (!read_options(&supervisor, argc, argv)) {
         static const char USAGE[] = "prorata-supervisor is started by prorata, one for each pod; see its README\n";

@@ -50,6 +50,7 @@ all | long)
     stage "command line and the rules of scheduling" python_tests build-asan tests/cli tests/scheduler tests/replay
     stage "walk-throughs and faults" python_tests build-asan tests/e2e
     stage "the local backend" python_tests build-asan tests/local
+    stage "rounds of faults" python_tests build-asan tests/faults
     stage "scenarios on both backends, decision by decision" python_tests build-asan tests/scenarios
     stage "build with ThreadSanitizer" tools/build.sh build-tsan thread
     stage "threads" unit build-tsan -L 'db|reconciler|backends|api' -LE long
@@ -61,6 +62,7 @@ all | long)
 long)
     stage "long unit tests" unit build-asan -L long
     stage "long walk-throughs" env PRORATA_LONG=1 PRORATA="$PWD/build-asan/prorata" /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/e2e
+    stage "many rounds of faults" env PRORATA_LONG=1 PRORATA="$PWD/build-asan/prorata" /usr/bin/python3 -m pytest -q -s -p no:cacheprovider tests/faults
     stage "coverage of the scheduler" tools/coverage.sh
     stage "seeded bugs" tools/mutate.py
     stage "fuzzing" tools/fuzz.sh 600

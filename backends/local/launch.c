@@ -166,6 +166,7 @@ static int read_spec(const struct local_options *options, const struct distribut
     out->environment = variables.items;
     const char *folder = text_of(spec, "workingDir");
     out->folder = arena_strdup(arena, folder[0] ? folder : options->user_home);
+    out->grace_ms = pod->grace_ms;
     out->pre_stop = arena_strdup(arena, annotation_of(spec, "prorata.io/pre-stop"));
     return read_bounds(json_object_get(spec, "compute"), &out->bounds, err);
 }
@@ -218,6 +219,7 @@ static char **make_arguments(const struct local_options *options, const struct c
         add_option(&words, "--cgroup", arena_strdup(arena, cgroup));
     if (!cgroups->has_memory && launch->bounds.memory_bytes > 0)
         add_option(&words, "--memory", arena_printf(arena, "%" PRId64, launch->bounds.memory_bytes));
+    add_option(&words, "--grace", arena_printf(arena, "%" PRId64, launch->grace_ms));
     if (launch->pre_stop)
         add_option(&words, "--pre-stop", arena_strdup(arena, launch->pre_stop));
     if (options->changes_user) {

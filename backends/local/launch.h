@@ -12,6 +12,7 @@ struct launch {
     char **environment;
     const char *folder;   // working folder
     const char *pre_stop; // NULL: none
+    int64_t grace_ms;     // to stop, where the order's own cannot be read
     struct ports ports;   // of a distributed workload
     uint64_t mig_instances;
     struct cgroup_bounds bounds;

@@ -170,6 +170,15 @@ def test_a_stop_tells_the_command_first(local):
     assert "saved" in files[0].read_text()
 
 
+def test_nothing_but_the_log_is_kept_of_a_stopped_pod(local):
+    workload = submit(local, "stopped", "echo up; while true; do sleep 0.05; done")
+    wait_log(local, workload, "up")
+    local.post(f"/api/v1/workloads/trainings/{workload}/suspend")
+    local.wait_phase(workload, "Stopped")
+    folder = next((local.data / "pods").glob("*/log")).parent
+    local.wait_for("it was forgotten", lambda: not (folder / "state").exists())
+
+
 def test_a_command_that_will_not_go_is_killed(local):
     workload = submit(local, "stubborn", "trap '' TERM; echo up; (setsid sleep 1000 &); while true; do sleep 0.05; done",
                       spec={"terminationGracePeriodSeconds": 1})

@@ -1,0 +1,73 @@
+"""Rounds of faults against a server whose pods are real processes. Each round: clients submit, delete, suspend and resume
+while the server is killed, halted and ended, pods and supervisors are killed, GPUs fail, the disk fills and the clock
+jumps; then all is looked at from outside. A round that fails names its seed: FAULTS_SEED=N FAULTS_ROUNDS=M repeats it."""
+import os
+import random
+import time
+
+import pytest
+
+from checks import Watch, check, check_all_is_free
+from world import World
+
+ROUNDS = int(os.environ.get("FAULTS_ROUNDS", 300 if os.environ.get("PRORATA_LONG") else 15))
+SEED = int(os.environ.get("FAULTS_SEED", random.randrange(1 << 30)))
+CLIENTS = 3
+STEPS = 6
+KEPT = 9
+
+
+@pytest.fixture
+def world(folder):
+    made = World(folder, SEED)
+    yield made
+    made.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")
+def test_how_a_pod_ends_on_a_full_disk_is_not_lost(world):
+    server = world.server
+    ends = server.submit("ends", "team-a", spec={"command": "/bin/sh -c", "args": "'sleep 1; exit 3'", "backoffLimit": 0})
+    world.unsure.add("ends")
+    server.wait_phase(ends, "Running")
+    supervisor = next((server.data / "pods").glob("*/state")).read_text().split()[1]
+    world.fill_disk()
+    server.wait_for("the end of it", lambda: not os.path.exists(f"/proc/{supervisor}/fd"))
+    world.empty_disk()
+    server.wait_phase(ends, "Failed")
+    events = [event["message"] for event in server.get(f"/api/v1/workloads/{ends}/events").json["events"]]
+    assert any("exit code 3" in event for event in events), events
+
+
+def test_rounds_of_faults(world):
+    print(f"seed {SEED}, {ROUNDS} rounds")
+    slowest = 0.0
+    for number in range(ROUNDS):
+        faults = []
+        try:
+            with Watch(world) as watch:
+                clients = world.clients(CLIENTS, STEPS)
+                faults = world.some_faults()
+                for client in clients:
+                    client.join()
+                begin = time.monotonic()
+                world.calm()
+                check(world)
+                slowest = max(slowest, time.monotonic() - begin)
+            assert not watch.found, watch.found
+            world.tidy(KEPT)
+        except AssertionError as error:
+            keep = os.environ.get("FAULTS_KEEP")
+            if keep:
+                os.system(f"cp -a {world.folder} {keep}")
+            raise AssertionError(f"seed {SEED}, round {number} after {faults}: {error}") from None
+        if os.environ.get("FAULTS_TALK"):
+            print(number, faults, f"{time.monotonic() - begin:.1f} s", flush=True)
+    world.shift = 0
+    world.write_clock()
+    world.heal_gpus()
+    world.tidy(0)
+    check_all_is_free(world)
+    check(world)
+    print(f"slowest to settle {slowest:.1f} s; " + ", ".join(f"{n} {what}" for what, n in sorted(world.counts.items())))
+    assert world.server.stop() == 0
