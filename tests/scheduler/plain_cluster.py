@@ -1,0 +1,229 @@
+"""The state of a cluster for plain_scheduler.py: pods, nodes, queues and fair shares, all looked up anew at every question.
+After docs/scheduler.md and the rules it is made from, not after the code in C; one node pool, no topology, no sub-groups."""
+from fractions import Fraction
+
+INFINITE = float("inf")
+RESOURCES = ("gpu", "cpu", "memory")
+SCALE = {"gpu": 1000, "cpu": 1000, "memory": 1}
+HELD = ("Running", "Binding", "Pipelined")
+
+
+class Pod:
+    """entries: where it stands, as (node, "stays" | "releasing" | "promised", groups); the last one is its place."""
+
+    def __init__(self, spec, workload):
+        self.name, self.workload = spec["name"], workload
+        self.cpu, self.memory = round(spec.get("cpuCores", 0) * 1000), spec.get("memoryBytes", 0)
+        self.selector = spec.get("nodeSelector", {})
+        self.portion, self.mib = round(spec.get("gpuPortion", 0) * 1000), spec.get("gpuMemoryMib", 0)
+        is_shared = self.portion or self.mib
+        devices = spec.get("gpuDevices", 1 if is_shared else 0)
+        self.shared, self.gpus = (devices, 0) if is_shared else (0, devices)
+        self.status = spec.get("status", "Pending")
+        self.started = spec.get("startedAt") if self.status == "Running" else None
+        kind = {"Running": "stays", "Releasing": "releasing"}.get(self.status)
+        self.entries = [(spec["node"], kind, tuple(spec.get("gpuGroups", ())))] if kind else []
+        self.evicted = self.withdrawn = self.moved = False
+        self.before = self.origin = None  # what it was when it was evicted, and where
+
+    def amounts(self):
+        """Of a node, besides shared devices."""
+        return {"cpu": self.cpu, "memory": self.memory, "gpu": self.gpus, "pods": 1}
+
+    @property
+    def is_held(self):
+        return self.status in HELD
+
+    @property
+    def node(self):
+        return self.entries[-1][0]
+
+
+def add(a, b, sign=1):
+    return {r: a[r] + sign * b[r] for r in RESOURCES}
+
+
+def nothing():
+    return dict.fromkeys(RESOURCES, 0)
+
+
+class Cluster:
+    def __init__(self, document):
+        self.now = document["now"]
+        self.nodes = {node["name"]: node for node in sorted(document["nodes"], key=lambda n: n["name"])}
+        self.strategies = document["nodePools"][0].get("placementStrategy", {"gpu": "binpack", "cpu": "binpack"})
+        self.projects = {q["name"]: q for q in sorted(document["projects"], key=lambda q: q["name"])}
+        self.departments = {q["name"]: q for q in sorted(document["departments"], key=lambda q: q["name"])}
+        self.workloads, self.pods = {}, {}
+        for spec in sorted(document["workloads"], key=lambda w: w["name"]):
+            self.add_workload(spec)
+        memories = [self.device_memory(n) for n in self.nodes if self.nodes[n]["gpus"]]
+        self.smallest, self.largest = (min(memories), max(memories)) if memories else (100, 100)
+        self.total = {"gpu": 1000 * sum(n["gpus"] for n in self.nodes.values()),
+                      "cpu": 1000 * sum(n["cpuCores"] for n in self.nodes.values()),
+                      "memory": sum(n["memoryBytes"] for n in self.nodes.values())}
+        self.seen = {}  # answers about nodes; emptied at every change
+
+    def add_workload(self, spec):
+        pods = [Pod(p, spec["name"]) for p in sorted(spec["pods"], key=lambda p: (-p.get("priority", 0), p["name"]))]
+        priority = spec.get("priority", 50)
+        self.pods.update({pod.name: pod for pod in pods})
+        self.workloads[spec["name"]] = {
+            "name": spec["name"], "project": spec["project"], "created": spec["createdAt"], "priority": priority,
+            "preemptible": spec.get("preemptibility", "preemptible" if priority < 100 else "non-preemptible") == "preemptible",
+            "minimum": spec.get("minPods", len(pods)), "deleting": spec.get("deleting", False), "pods": [pod.name for pod in pods],
+            "lost": False, "first": None}
+
+    # Pods.
+    def pods_of(self, workload):
+        return [self.pods[name] for name in self.workloads[workload]["pods"]]
+
+    def held(self, workload):
+        return [pod for pod in self.pods_of(workload) if pod.is_held]
+
+    def save(self):
+        return {name: dict(pod.__dict__) for name, pod in self.pods.items()}
+
+    def restore(self, saved):
+        self.seen.clear()
+        for name, values in saved.items():
+            self.pods[name].__dict__ = dict(values)
+
+    # Nodes.
+    def device_memory(self, node):
+        return self.nodes[node]["gpuMemoryMib"] // 100 * 100
+
+    def part(self, pod, node):
+        return pod.mib or pod.portion * self.device_memory(node) // 1000
+
+    def look(self, node):
+        """What is idle, what is releasing, the shared devices and the capacity of a node."""
+        if node in self.seen:
+            return self.seen[node]
+        spec = self.nodes[node]
+        capacity = {"cpu": spec["cpuCores"] * 1000, "memory": spec["memoryBytes"], "gpu": spec["gpus"], "pods": spec.get("maxPods", 110)}
+        idle, releasing, groups = dict(capacity), dict.fromkeys(capacity, 0), {}
+        for pod in self.pods.values():
+            for where, kind, names in pod.entries:
+                if where != node:
+                    continue
+                for d, amount in pod.amounts().items():
+                    idle[d] -= amount if capacity[d] and kind != "promised" else 0
+                    releasing[d] += {"releasing": amount, "promised": -amount, "stays": 0}[kind] if capacity[d] else 0
+                for name in names:
+                    group = groups.setdefault(name, {"used": 0, "taken": 0, "going": 0, "stays": 0, "releasing": 0, "promised": 0})
+                    memory = self.part(pod, node)
+                    group["used"] += memory
+                    group["taken"] += memory if kind != "promised" else 0
+                    group["going"] += {"releasing": memory, "promised": -memory, "stays": 0}[kind]
+                    group[kind] += 1
+        for group in groups.values():
+            for d in ("gpu", "pods"):
+                idle[d] -= group["stays"] + group["releasing"] > 0
+                releasing[d] += (group["releasing"] > 0) - (group["promised"] > 0) if group["stays"] == 0 else 0
+        self.seen[node] = idle, releasing, groups, capacity
+        return self.seen[node]
+
+    def free(self, node, dimension):
+        idle, releasing, _, _ = self.look(node)
+        return idle[dimension] + releasing[dimension]
+
+    def free_milli(self, node):
+        """GPUs idle and releasing, with the free parts of shared devices."""
+        memory, free = self.device_memory(node), self.free(node, "gpu") * 1000
+        for group in self.look(node)[2].values():
+            room = memory - group["taken"] + group["going"]
+            if room > 0 and group["stays"] + group["promised"] > 0:
+                free += room * 1000 // memory
+        return free
+
+    def matches(self, pod, node):
+        return all(self.nodes[node]["labels"].get(key) in values for key, values in pod.selector.items())
+
+    # Queues: ("project", name) and ("department", name).
+    def path(self, workload):
+        project = self.workloads[workload]["project"]
+        return [("project", project), ("department", self.projects[project]["department"])]
+
+    def queues(self, kind, department=None):
+        if kind == "department":
+            return [(kind, name) for name in self.departments]
+        return [(kind, name) for name, q in self.projects.items() if department in (None, q["department"])]
+
+    def numbers(self, queue):
+        spec = (self.projects if queue[0] == "project" else self.departments)[queue[1]]
+        resources = spec["resources"][0]
+        numbers = {"rank": resources.get("rank", 100), "created": spec["createdAt"]}
+        for r in RESOURCES:
+            of = resources.get(r, {})
+            bounds = (of.get("deserved", 0 if r == "gpu" else None), of.get("limit"))
+            numbers[r] = [INFINITE if bound is None else round(bound * SCALE[r]) for bound in bounds]
+            numbers[r].append(Fraction(str(of.get("overQuotaWeight", 1))))
+        return numbers
+
+    def charge(self, pod, memory):
+        each = pod.portion or (-(-pod.mib * 100 // memory) * 10 if pod.mib else 1000)
+        return {"gpu": each * (pod.shared or pod.gpus), "cpu": pod.cpu, "memory": pod.memory}
+
+    def charge_in_place(self, pod, node=None):
+        return self.charge(pod, self.device_memory(node or pod.node) or 100)
+
+    def amounts(self, pods, memory):
+        total = nothing()
+        for pod in pods:
+            total = add(total, self.charge(pod, memory))
+        return total
+
+    def allocated(self, queue, non_preemptible=False):
+        total = nothing()
+        for pod in self.pods.values():
+            if pod.is_held and queue in self.path(pod.workload) and not (non_preemptible and self.workloads[pod.workload]["preemptible"]):
+                total = add(total, self.charge_in_place(pod))
+        return total
+
+    def divide(self):
+        """The fair shares, as fractions, by queue."""
+        requested = {queue: self.allocated(queue) for queue in self.queues("department") + self.queues("project")}
+        for pod in self.pods.values():
+            if pod.status == "Pending":
+                for queue in self.path(pod.workload):
+                    requested[queue] = add(requested[queue], self.charge(pod, self.smallest))
+        self.shares = {queue: {} for queue in requested}
+        for r in RESOURCES:
+            self.divide_level(r, self.total[r], self.queues("department"), requested)
+            for queue in self.queues("department"):
+                self.divide_level(r, self.shares[queue][r], self.queues("project", queue[1]), requested)
+
+    def divide_level(self, r, total, queues, requested):
+        numbers = {queue: self.numbers(queue) for queue in queues}
+        able = {queue: min(requested[queue][r], numbers[queue][r][1]) for queue in queues}
+        share = {queue: Fraction(min(total, numbers[queue][r][0], able[queue]) if numbers[queue][r][0] == INFINITE else
+                                 min(numbers[queue][r][0], able[queue])) for queue in queues}
+        left, unit, cut = total - sum(share.values()), 1000 if r == "gpu" else 1, {}
+        for rank in sorted({n["rank"] for n in numbers.values()}, reverse=True):
+            again = True
+            while again and left > 0:
+                again = False
+                lacking = [queue for queue in queues if numbers[queue]["rank"] == rank and share[queue] < able[queue]]
+                weights, amount = sum(numbers[queue][r][2] for queue in lacking), left
+                for queue in lacking if weights else ():
+                    if left == 0 or numbers[queue][r][2] == 0:
+                        continue
+                    want, part = able[queue] - share[queue], amount * numbers[queue][r][2] / weights
+                    cut.pop(queue, None) if want <= part else None
+                    give = want if want <= part else part // unit * unit
+                    if want > part and part > give:
+                        cut[queue] = part - give
+                    share[queue] += give
+                    left -= give
+                    again = again or (give > 0 and want < part)
+        for queue in sorted(cut, key=lambda q: (-numbers[q]["rank"], -cut[q], numbers[q]["created"], q[1])):
+            give = min(unit, max(left, 0))
+            share[queue] += give
+            left -= give
+        for queue in queues:
+            self.shares[queue][r] = share[queue]
+
+    def allocatable_share(self, queue, r):
+        deserved, limit, _ = self.numbers(queue)[r]
+        return limit if deserved == INFINITE else min(max(deserved, self.shares[queue][r]), limit)

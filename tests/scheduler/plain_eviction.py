@@ -1,0 +1,265 @@
+"""Reclaim, preemption and consolidation of the second scheduler: who may, from whom, and the search (6 to 9)."""
+from fractions import Fraction
+
+from plain_cluster import INFINITE, RESOURCES, add, nothing
+from plain_scheduler import Scheduler
+
+
+def seconds(text):
+    return int(text[11:13]) * 3600 + int(text[14:16]) * 60 + int(text[17:19])
+
+
+class Evictions(Scheduler):
+    def evict_for(self, action):
+        waiting = [name for name in self.workloads if self.may_wait(name)]
+        while waiting:
+            name = self.pick(waiting)
+            waiting.remove(name)
+            workload = self.workloads[name]
+            if workload["lost"] or not any(pod.status == "Pending" for pod in self.pods_of(name)) or not self.may_try(action, name):
+                continue
+            asked = self.amounts(self.unit(name), self.smallest)
+            victims = [other for other in self.workloads if other != name and self.workloads[other]["preemptible"]
+                       and self.held(other) and self.may_be_victim(action, name, asked, other)]
+            if victims and self.solve(action, name, victims):
+                self.commit()
+
+    # Who may (6.3, 7, 8).
+    def may_try(self, action, name):
+        unit, workload, project = self.unit(name), self.workloads[name], self.path(name)[0]
+        if action == "preempt":
+            return self.is_allowed(name, self.amounts(unit, self.largest), quota_alone=True)
+        if action == "consolidation":
+            enough = sum(map(self.free_milli, self.nodes)) >= self.amounts(unit, self.largest)["gpu"]
+            memory = sum(self.free_milli(node) * self.device_memory(node) for node in self.nodes)
+            return workload["preemptible"] and enough and memory >= sum(1000 * pod.mib * pod.shared for pod in unit)
+        asked, held, numbers = self.amounts(unit, self.smallest), self.allocated(project), self.numbers(project)
+        if not workload["preemptible"]:
+            bound = add(self.allocated(project, True), asked)
+            if any(bound[r] > numbers[r][0] for r in RESOURCES):
+                return False
+        return all(held[r] + asked[r] <= self.shares[project][r] for r in RESOURCES)
+
+    # From whom (6.4, 7, 9.4).
+    def leveled(self, name, other):
+        mine, theirs = self.path(name), self.path(other)
+        level = 0 if mine[1] == theirs[1] else 1
+        return mine[level], theirs[level]
+
+    def protection(self, action, name, other):
+        starts = [seconds(pod.started) for pod in self.pods_of(other) if pod.started]
+        if action == "consolidation" or not starts:
+            return False
+        path = [self.projects[self.path(other)[0][1]], self.departments[self.path(other)[1][1]]]
+        if action == "reclaim" and self.path(name)[1] != self.path(other)[1]:
+            del path[0]
+        values = [queue.get(action + "MinRuntimeSeconds") for queue in path]
+        return seconds(self.now) < min(starts) + next((value for value in values if value is not None), 0)
+
+    def may_be_victim(self, action, name, asked, other):
+        mine, theirs = self.workloads[name], self.workloads[other]
+        is_same = mine["project"] == theirs["project"]
+        if len(theirs["pods"]) <= theirs["minimum"] and self.protection(action, name, other):
+            return False
+        if action == "preempt":
+            return is_same and theirs["priority"] < mine["priority"]
+        if action == "consolidation" or is_same:
+            return action == "consolidation"
+        a, b = self.leveled(name, other)
+        with_unit, held, quota_a, quota_b = add(self.allocated(a), asked), self.allocated(b), self.numbers(a), self.numbers(b)
+        if any(with_unit[r] > quota_a[r][0] for r in RESOURCES):
+            return any(held[r] > self.allocatable_share(b, r) for r in RESOURCES)
+        differences = [held[r] - quota_b[r][0] for r in RESOURCES if asked[r] > 0 and quota_b[r][0] != INFINITE]
+        return any(d > 0 for d in differences) or not any(d < 0 for d in differences)
+
+    # The search (6.6, 6.7).
+    def solve(self, action, name, candidates):
+        workload, start = self.workloads[name], self.save()
+        count = len(self.unit(name))
+        every = all(pod.gpus or pod.shared for pod in self.pods_of(name))
+        self.feasible = [node for node in self.nodes if not every or self.free_milli(node) > 0]
+        self.frozen = {(queue, np): self.allocated(queue, np) for queue in self.queues("project") + self.queues("department")
+                       for np in (False, True)}
+        self.failed = set()
+        for generator in (self.by_node, self.by_nodes):
+            recorded, found, failed, tried = [], 0, count + 1, 1
+            while failed - found > 1:
+                self.restore(start)
+                workload["first"] = tried
+                victims = self.generate(action, name, candidates, recorded, generator)
+                if victims is not None and tried == count:
+                    workload["first"] = None
+                    return True
+                if victims is not None:
+                    found, recorded = tried, victims
+                else:
+                    failed = tried
+                tried = min(2 * found, count) if failed > count else (found + failed) // 2
+            self.restore(start)
+            workload["first"] = None
+            if found and self.generate(action, name, candidates, recorded, generator) is not None:
+                return True
+        self.restore(start)
+        return False
+
+    def take_unit(self, name, taken):
+        left = [pod for pod in self.held(name) if pod.name not in taken]
+        return left[-1:] if len(left) > self.workloads[name]["minimum"] else left
+
+    def generate(self, action, name, candidates, recorded, generator):
+        """The victims of the first scenario that is valid."""
+        pending = self.unit(name)
+        valid = lambda victims: self.simulate(action, name, pending, victims)
+        if recorded and valid(recorded):
+            return recorded
+        left, taken, popped, units = list(candidates), set(), {}, []
+        while left:
+            victim = self.pick(left, taken, popped)
+            unit = self.take_unit(victim, taken)
+            taken.update(pod.name for pod in unit)
+            for queue in self.path(victim):
+                for pod in unit:
+                    popped[queue] = add(popped.get(queue, nothing()), self.charge_in_place(pod))
+            if all(pod.name in taken for pod in self.held(victim)):
+                left.remove(victim)
+            if any(pod in recorded for pod in unit):
+                continue
+            units.append(unit)
+            gone = recorded + [pod for unit in units for pod in unit]
+            room = {node: self.free_milli(node) + sum(self.charge_in_place(pod)["gpu"] for pod in gone if pod.node == node)
+                    for node in self.nodes}
+            if self.may_suffice(pending, room, {pod.node for pod in gone}):
+                found = next((s for s in generator(pending, units, recorded, room) if valid(s)), None)
+                if found is not None:
+                    return found
+        return None
+
+    def may_suffice(self, pending, room, victims_nodes):
+        rooms = sorted(room.values(), reverse=True)
+        for wanted in sorted((self.charge(pod, self.largest)["gpu"] for pod in pending), reverse=True):
+            at = next((i for i, free in enumerate(rooms) if free >= wanted), None)
+            if at is None:
+                return False
+            rooms[at] -= wanted
+        nodes = victims_nodes.union(self.feasible)
+        return all(any(self.matches(pod, node) for node in nodes) for pod in pending)
+
+    def select(self, units, recorded, nodes):
+        """Units with a pod on one of the nodes; no gang is left in part."""
+        chosen = {i for i, unit in enumerate(units) if any(pod.node in nodes for pod in unit)}
+        for i in sorted(chosen, reverse=True):
+            name = units[i][0].workload
+            gone = recorded + [pod for j in chosen for pod in units[j]]
+            left = sum(pod not in gone for pod in self.held(name))
+            if 0 < left < self.workloads[name]["minimum"]:
+                chosen |= {j for j in range(i) if units[j][0].workload == name}
+        return recorded + [pod for i in sorted(chosen) for pod in units[i]]
+
+    def by_node(self, pending, units, recorded, room):
+        for node in sorted({pod.node for pod in units[-1]}):
+            yield self.select(units, recorded, {node})
+
+    def by_nodes(self, pending, units, recorded, room):
+        wanted = [self.charge(pod, self.largest)["gpu"] for pod in pending]
+        victims_nodes = list(dict.fromkeys(pod.node for unit in units for pod in unit))
+        nodes = sorted((node for node in victims_nodes if room[node] >= min(wanted)), key=lambda node: room[node])
+        others = set(self.feasible).union(pod.node for pod in recorded).difference(victims_nodes)
+        demand, first = sum(wanted) - sum(room[node] for node in others), 0
+        while demand > 0 and first < len(nodes):
+            demand -= room[nodes[first]]
+            first += 1
+        more = 0
+        while demand <= 0:
+            yield self.select(units, recorded, set(nodes[:first + more]))
+            if first + more >= len(nodes):
+                return
+            more = 2 * more or 1
+
+    # One scenario (6.8).
+    def evict(self, pod):
+        pod.before, pod.origin, pod.evicted = (pod.status, list(pod.entries)), pod.entries[-1], True
+        pod.withdrawn = pod.status == "Pipelined"
+        if pod.withdrawn:
+            pod.entries = pod.entries[:-1]
+        else:
+            pod.entries = [(pod.node, "releasing", pod.entries[-1][2])]
+        pod.status = "Releasing"
+        self.seen.clear()
+
+    def simulate(self, action, name, pending, victims):
+        key = tuple(pod.name for pod in pending), tuple(pod.name for pod in victims)
+        if not victims or key in self.failed:
+            return False
+        self.failed.add(key)
+        saved = self.save()
+        nodes = {pod.node for pod in victims}.union(self.feasible)
+        acting = {pod.workload for pod in victims} | {name}
+        served = {other for other in self.workloads if self.may_wait(other)} | acting
+        for pod in victims:
+            self.evict(pod)
+        while served:
+            next_one = self.pick(sorted(served))
+            served.remove(next_one)
+            if next_one not in acting or self.workloads[next_one]["deleting"]:
+                continue
+            if not self.place(next_one, [node for node in self.nodes if node in nodes], True) and next_one == name:
+                self.restore(saved)
+                return False
+        if all(pod.is_held for pod in pending) and self.is_lawful(action, name, pending, victims):
+            return True
+        self.restore(saved)
+        return False
+
+    def is_lawful(self, action, name, pending, victims):
+        if action == "consolidation":
+            return not any(pod.evicted for pod in victims)
+        for other in {pod.workload for pod in victims}:
+            used = sum((pod.is_held or pod.status == "Releasing") and not pod.withdrawn for pod in self.pods_of(other))
+            left = used - sum(pod.workload == other for pod in victims)
+            if left < self.workloads[other]["minimum"] and self.protection(action, name, other):
+                return False
+        return action == "preempt" or self.is_fair(name, self.amounts(pending, self.smallest), victims)
+
+    # Fairness (6.9).
+    def chunks(self, name, victims):
+        core, pods = nothing(), [pod for pod in victims if pod.workload == name]
+        for i, pod in enumerate(pods):
+            given = self.charge_in_place(pod, pod.origin[0]) if pod.evicted else nothing()
+            if i < self.workloads[name]["minimum"]:
+                core = add(core, given)
+            else:
+                yield given
+        yield core
+
+    def is_fair(self, name, asked, victims):
+        left = {queue: self.frozen[queue, False] for queue, np in self.frozen if not np}
+        involved = {}
+        names = list(dict.fromkeys(pod.workload for pod in victims))
+        for other in sorted(names, key=lambda other: self.workloads[other]["project"]):
+            mine, theirs = self.leveled(name, other)
+            for chunk in self.chunks(other, victims):
+                if not any(chunk.values()):
+                    continue
+                keeps_share = any(left[theirs][r] > self.allocatable_share(theirs, r) for r in RESOURCES)
+                is_owed = all(self.frozen[mine, False][r] + asked[r] <= self.numbers(mine)[r][0] for r in RESOURCES) and \
+                    any(left[theirs][r] > self.numbers(theirs)[r][0] for r in RESOURCES)
+                if not keeps_share and not is_owed:
+                    return False
+                for queue in self.path(other):
+                    left[queue] = add(left[queue], chunk, -1)
+                    involved.setdefault(queue, set()).update(r for r in RESOURCES if chunk[r] > 0)
+        return all(self.is_level_fair(name, queue, asked, left, involved) for queue in self.path(name))
+
+    def is_level_fair(self, name, queue, asked, left, involved):
+        def saturation(of, value, r):
+            share = self.shares[of][r]
+            return Fraction(value) / share if share else INFINITE if value > 0 else 0
+        siblings = self.queues(queue[0], None if queue[0] == "department" else self.path(name)[1][1])
+        for sibling in siblings:
+            for r in RESOURCES if sibling in involved and sibling != queue else ():
+                mine = saturation(queue, left[queue][r] + asked[r], r)
+                if (r in involved[sibling] or asked[r] > 0) and mine > 1 and self.shares[sibling][r] > 0 and \
+                        mine >= saturation(sibling, left[sibling][r], r):
+                    return False
+        bound = add(self.frozen[queue, True], asked)
+        return self.workloads[name]["preemptible"] or all(bound[r] <= self.numbers(queue)[r][0] for r in RESOURCES)

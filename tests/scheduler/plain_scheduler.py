@@ -1,0 +1,214 @@
+"""A second scheduler, written for clarity alone after docs/scheduler.md and the rules it is made from, and not after the code in C:
+one cycle, one node pool; whole devices, parts of them and device memory; gangs and elastic workloads; all actions but stale gangs."""
+from fractions import Fraction
+
+from plain_cluster import INFINITE, RESOURCES, Cluster, add, nothing
+
+
+class Scheduler(Cluster):
+    def cycle(self):
+        self.divide()
+        self.allocate()
+        if "spread" not in self.strategies.values():
+            self.evict_for("consolidation")
+        self.evict_for("reclaim")
+        self.evict_for("preempt")
+
+    # What is placed at once (10.4), and whether there is enough of it (10.3).
+    def may_wait(self, name):
+        workload, pods = self.workloads[name], self.pods_of(name)
+        return (any(pod.status == "Pending" for pod in pods) and not workload["deleting"] and not workload["lost"]
+                and sum(pod.is_held or pod.status == "Pending" or pod.evicted for pod in pods) >= workload["minimum"])
+
+    def unit(self, name):
+        workload, held = self.workloads[name], len(self.held(name))
+        placeable = [pod for pod in self.pods_of(name) if pod.status == "Pending" or pod.evicted]
+        if held + len(placeable) < workload["minimum"]:
+            return []
+        return placeable[:max(workload["minimum"] - held, 1)][:workload["first"]]
+
+    # Who is first (3.2, 3.3).
+    def rank_workload(self, name, taken=()):
+        workload = self.workloads[name]
+        left = sum(pod.name not in taken for pod in self.held(name))
+        state = (left >= workload["minimum"]) + (left > workload["minimum"])
+        return -workload["priority"], state, workload["created"], name
+
+    def dominant(self, queue, value):
+        ratios = []
+        for r in RESOURCES:
+            share = self.allocatable_share(queue, r)
+            share = self.total[r] if share == INFINITE else share
+            ratios.append(Fraction(value[r]) / share if share > 0 else Fraction(value[r]) * (1 if r == "gpu" else 1000))
+        return max(ratios)
+
+    def rank_queue(self, queue, asked, victims):
+        """What the rules of 3.2 look at, in their order: smaller goes first."""
+        held, numbers = self.allocated(queue), self.numbers(queue)
+        after = add(held, asked)
+        shares = [self.allocatable_share(queue, r) for r in RESOURCES]
+        return [all(self.shares[queue][r] < held[r] for r in RESOURCES),
+                not all(after[r] <= numbers[r][0] for r in RESOURCES), -numbers["rank"],
+                any(share == 0 and after[r] > 0 for share, r in zip(shares, RESOURCES)),
+                self.dominant(queue, add(after, victims, -1)), self.dominant(queue, held), shares, numbers["created"], queue[1]]
+
+    @staticmethod
+    def goes_first(a, b):
+        for left, right in zip(a, b):
+            if isinstance(left, list):
+                less, more = all(x <= y for x, y in zip(left, right)), all(x >= y for x, y in zip(left, right))
+                left, right = more, less
+            if left != right:
+                return left < right
+        return False
+
+    def pick(self, names, taken=None, popped=None):
+        """The workload that is next to be served; with taken, next to give way."""
+        yields = taken is not None
+
+        def rank(queue, head):
+            if not yields:
+                return self.rank_queue(queue, self.amounts(self.unit(head), self.smallest), nothing())
+            victims = popped.get(queue, nothing())
+            for pod in self.held(head):
+                victims = add(victims, self.charge_in_place(pod)) if pod.name not in taken else victims
+            return self.rank_queue(queue, nothing(), victims)
+
+        def best(entries):
+            found = None
+            for queue, head in entries:
+                entry = rank(queue, head), head
+                if found is None or (self.goes_first(found[0], entry[0]) if yields else self.goes_first(entry[0], found[0])):
+                    found = entry
+            return found and found[1]
+
+        def heads(department):
+            for queue in self.queues("project", department):
+                own = [name for name in names if self.workloads[name]["project"] == queue[1]]
+                if own:
+                    yield queue, (max if yields else min)(own, key=lambda name: self.rank_workload(name, taken or ()))
+        tops = [(queue, best(heads(queue[1]))) for queue in self.queues("department")]
+        return best([(queue, head) for queue, head in tops if head])
+
+    # Limits, quota (4.2) and nodes (4.4, 5).
+    def is_allowed(self, name, amounts, quota_alone=False):
+        rules = [] if quota_alone else [(1, False)]
+        rules += [] if self.workloads[name]["preemptible"] else [(0, True)]
+        for bound, non_preemptible in rules:
+            for queue in self.path(name):
+                held, numbers = self.allocated(queue, non_preemptible), self.numbers(queue)
+                if any(amounts[r] > 0 and held[r] + amounts[r] > numbers[r][bound] for r in RESOURCES):
+                    return False
+        return True
+
+    def group_fits(self, node, group, memory):
+        return group["used"] != 0 and group["taken"] != group["going"] and \
+            self.device_memory(node) - group["taken"] + group["going"] >= memory
+
+    def fit(self, pod, node):
+        """None where it does not fit; else whether now, and how many shared devices it may join."""
+        idle, _, groups, _ = self.look(node)
+        amounts = pod.amounts()
+        if not self.matches(pod, node) or any(amount and amount > self.free(node, d) for d, amount in amounts.items()):
+            return None
+        now, joins = all(amount <= idle[d] for d, amount in amounts.items() if amount), 0
+        if pod.shared:
+            memory = self.part(pod, node)
+            joins = min(sum(self.group_fits(node, group, memory) for group in groups.values()), pod.shared)
+            opens = pod.shared - joins
+            if not 0 < memory <= self.device_memory(node) or opens > self.free(node, "gpu") or opens + 1 > self.free(node, "pods"):
+                return None
+            now = now and opens <= idle["gpu"] and opens + 1 <= idle["pods"]
+        return now, joins
+
+    def score(self, pod, node, now, joins):
+        d = "gpu" if pod.gpus or pod.shared else "cpu"
+        capacity, free = self.look(node)[3], self.free(node, d)
+        all_free = [self.free(other, d) for other in self.nodes if self.look(other)[3][d] > 0]
+        if capacity[d] == 0 or max(all_free) == 0:
+            score = Fraction(0)
+        elif self.strategies[d] == "spread":
+            score = Fraction(free, capacity[d])
+        elif min(all_free) == max(all_free):
+            score = Fraction(9)
+        else:
+            score = 9 * (1 - Fraction(free - min(all_free), max(all_free) - min(all_free)))
+        return score + 10 * (d == "cpu" and capacity["gpu"] == 0) + 1000 * now + 10000 * (joins > 0 and self.strategies["gpu"] == "binpack")
+
+    def choose_devices(self, pod, node):
+        """The groups that the pod gets, and whether it has to wait for one (5.6)."""
+        idle, _, groups, _ = self.look(node)
+        memory, whole = self.part(pod, node), self.device_memory(node)
+        fits = [name for name in groups if self.group_fits(node, groups[name], memory)]
+        fits.sort(key=lambda name: (not name.isdigit(), int(name) if name.isdigit() else 0, name))
+        spreads = self.strategies["gpu"] == "spread"
+        fits.sort(key=lambda name: groups[name]["used"] if spreads else -groups[name]["used"])
+        opens = max(pod.shared - len(fits), 0)
+        if spreads:
+            opens = max(opens, min(self.free(node, "gpu"), self.free(node, "pods") - 1, pod.shared))
+        chosen = fits[:pod.shared - opens]
+        waits = opens > idle["gpu"] or opens + 1 > idle["pods"] or \
+            any(whole - groups[name]["taken"] < memory or groups[name]["taken"] == 0 for name in chosen)
+        names, number = set(groups), 0
+        while len(chosen) < pod.shared:
+            if str(number) not in names:
+                chosen.append(str(number))
+            number += 1
+        return tuple(chosen), waits
+
+    def put(self, pod, node, now, promise_only):
+        self.seen.pop(node, None)
+        groups, waits = self.choose_devices(pod, node) if pod.shared else ((), False)
+        self.seen.clear()
+        if pod.evicted and pod.origin[0] == node and set(pod.origin[2]) == set(groups):
+            pod.status, pod.entries = pod.before
+            pod.evicted = pod.withdrawn = False
+            return
+        waits = waits or promise_only or not now
+        stays = [entry for entry in pod.entries if entry[1] == "releasing"] if pod.evicted else []
+        pod.entries = stays + [(node, "promised" if waits else "stays", groups)]
+        pod.status = "Pipelined" if waits else "Binding"
+        pod.moved, pod.evicted, pod.withdrawn = pod.evicted, False, False
+
+    def place(self, name, nodes, promise_only):
+        """All of the unit or nothing."""
+        unit, saved = self.unit(name), self.save()
+        if not unit or not self.is_allowed(name, self.amounts(unit, self.largest)):
+            return False
+        for pod in unit:
+            fits = [(node, self.fit(pod, node)) for node in nodes]
+            fits = [(node, fit) for node, fit in fits if fit and
+                    not (pod.mib and not self.is_allowed(name, self.charge(pod, self.device_memory(node))))]
+            if not fits:
+                self.restore(saved)
+                return False
+            node, fit = max(fits, key=lambda entry: self.score(pod, entry[0], *entry[1]))  # of equal ones the first by name
+            self.put(pod, node, fit[0], promise_only)
+        return True
+
+    def commit(self):
+        self.seen.clear()
+        for pod in self.pods.values():
+            if (pod.evicted or pod.moved) and pod.before[0] != "Pipelined":
+                self.workloads[pod.workload]["lost"] = True
+            if pod.evicted and pod.withdrawn:
+                pod.status = "Releasing" if pod.entries else "Pending"
+            pod.evicted = pod.withdrawn = pod.moved = False
+
+    def allocate(self):
+        waiting = [name for name in self.workloads if self.may_wait(name)]
+        while waiting:
+            name = self.pick(waiting)
+            waiting.remove(name)
+            was_pending = [pod for pod in self.pods_of(name) if pod.status == "Pending"]
+            if not self.place(name, self.nodes, False):
+                continue
+            held = self.held(name)
+            bound = sum(pod.status != "Pipelined" for pod in held)
+            if bound < len(held) and bound < self.workloads[name]["minimum"]:
+                for pod in was_pending:
+                    if pod.status == "Binding":
+                        pod.status, pod.entries = "Pipelined", [(pod.node, "promised", pod.entries[-1][2])]
+            self.commit()
+            if any(pod.status == "Pending" for pod in self.pods_of(name)):
+                waiting.append(name)

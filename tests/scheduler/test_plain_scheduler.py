@@ -1,0 +1,129 @@
+"""Random clusters decided twice: by `prorata simulate`, and by a second scheduler that was written for clarity alone after the rules
+(plain_*.py). Every pod stands where that one puts it, and fair shares are its shares. PLAIN_CLUSTERS: how many, PLAIN_SEED: the first."""
+import json
+import os
+import random
+
+import pytest
+
+from clusters import simulate
+from plain_eviction import Evictions
+
+FIRST, COUNT, CHUNK = int(os.environ.get("PLAIN_SEED", "1")), int(os.environ.get("PLAIN_CLUSTERS", "300")), 50
+GIB = 2**30
+
+
+class Maker:
+    """A cluster from a seed. What runs in it fits."""
+
+    def __init__(self, seed):
+        self.dice = random.Random(seed)
+        self.kinds = self.dice.choice((["whole"], ["whole", "part"], ["part", "memory", "whole"], ["whole", "whole", "part", "memory", "several", "cpu"]))
+        self.has_memory = self.dice.random() < 0.3
+
+    def one(self, *choices):
+        return self.dice.choice(choices)
+
+    def happens(self, chance):
+        return self.dice.random() < chance
+
+    def make(self):
+        sizes = self.one((16000,), (16000,), (8000, 16000))
+        nodes = [{"name": f"n{i}", "nodePool": "default", "gpus": self.one(0, 1, 2, 2, 3, 4), "gpuMemoryMib": self.one(*sizes),
+                  "cpuCores": self.one(32, 32, 4), "memoryBytes": self.one(64, 8) * GIB, "maxPods": self.one(110, 110, 110, 4),
+                  "labels": {"host": f"n{i}"}} for i in range(self.dice.randint(1, 4))]
+        departments = [self.queue(f"d{i}", (None, None, 0, 1, 2, 3), (None, None, None, 2, 3)) for i in range(self.one(1, 1, 2))]
+        projects = [{**self.queue(f"p{i}", (0, 1, 1, 2, 3, None, 0.5), (None, None, None, None, 1, 3)), "department": self.one(*departments)["name"]}
+                    for i in range(self.dice.randint(1, 3))]
+        if self.happens(0.25):
+            for queue in departments + projects:
+                queue |= {f"{action}MinRuntimeSeconds": self.one(None, 0, 1800, 3600) for action in ("preempt", "reclaim")}
+        self.room = {n["name"]: {"cpu": n["cpuCores"], "memory": n["memoryBytes"], "gpu": n["gpus"], "pods": n["maxPods"], "groups": {}} for n in nodes}
+        self.nodes = nodes
+        strategy = self.one("binpack", "binpack", "binpack", "binpack", "spread")
+        return {"version": 1, "now": "2026-01-01T12:00:00Z", "nodes": nodes, "departments": departments, "projects": projects,
+                "nodePools": [{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": "binpack"}}],
+                "settings": {"maxConsolidationVictims": None, "stalenessGraceSeconds": -1},
+                "workloads": [self.workload(f"w{i}", self.one(*projects)["name"]) for i in range(self.dice.randint(2, 9))]}
+
+    def queue(self, name, deserved, limit):
+        resources = {"nodePool": "default", "rank": self.one(100, 100, 100, 200),
+                     "gpu": {"deserved": self.one(*deserved), "limit": self.one(*limit), "overQuotaWeight": self.one(0, 1, 1, 1, 3)}}
+        if self.happens(0.25):
+            resources["cpu"] = {"deserved": self.one(0, 1, 4), "limit": None, "overQuotaWeight": self.one(0, 1)}
+            resources["memory"] = {"deserved": self.one(0, GIB), "limit": None, "overQuotaWeight": self.one(0, 1)}
+        return {"name": name, "createdAt": f"2026-01-01T11:0{self.one(0, 1, 2)}:00Z", "resources": [resources]}
+
+    def request(self):
+        kind, request = self.one(*self.kinds), {"cpuCores": self.one(0, 0, 1, 2), "memoryBytes": self.one(0, GIB) if self.has_memory else 0}
+        return {**request, **{"whole": {"gpuDevices": self.one(1, 1, 1, 2)}, "part": {"gpuPortion": self.one(0.2, 0.3, 0.5, 0.5, 0.6, 0.8)},
+                              "memory": {"gpuMemoryMib": self.one(2000, 4000, 5000, 8000)}, "cpu": {"gpuDevices": 0, "cpuCores": self.one(1, 2)},
+                              "several": {"gpuDevices": 2, "gpuPortion": self.one(0.3, 0.5)}}[kind]}
+
+    def workload(self, name, project):
+        count, request, runs = self.one(1, 1, 1, 2, 3), self.request(), self.happens(0.6)
+        workload = {"name": name, "project": project, "createdAt": f"2026-01-01T10:00:0{self.dice.randint(0, 6)}Z",
+                    "priority": self.one(50, 50, 50, 40, 60, 100), "minPods": self.one(count, count, 1), "pods": []}
+        if self.happens(0.2):
+            workload["preemptibility"] = self.one("preemptible", "non-preemptible")
+        if runs and self.happens(0.08):
+            workload["deleting"] = True
+        for i in range(count):
+            pod = {"name": f"{name}-{i}", **request}
+            if self.happens(0.08):
+                pod["nodeSelector"] = {"host": [self.one(*self.room)]}
+            if runs and (i < workload["minPods"] or self.happens(0.7)):
+                self.run(pod, workload)
+            workload["pods"].append(pod)
+        return workload
+
+    def run(self, pod, workload):
+        for node in self.dice.sample(self.nodes, len(self.nodes)):
+            room = self.room[node["name"]]
+            if node["name"] not in pod.get("nodeSelector", {"host": [node["name"]]})["host"] or room["pods"] < 1 or \
+                    room["cpu"] < pod["cpuCores"] or room["memory"] < pod["memoryBytes"] or not self.take_devices(pod, node, room):
+                continue
+            room["cpu"] -= pod["cpuCores"]
+            room["memory"] -= pod["memoryBytes"]
+            room["pods"] -= 1
+            status = "Releasing" if workload.get("deleting") or self.happens(0.05) else "Running"
+            pod |= {"status": status, "node": node["name"], "startedAt": f"2026-01-01T{self.one('10:30', '11:15', '11:45')}:00Z"}
+            return
+
+    def take_devices(self, pod, node, room):
+        memory = pod.get("gpuMemoryMib") or round(pod.get("gpuPortion", 0) * 1000) * node["gpuMemoryMib"] // 1000
+        count = pod.get("gpuDevices", 1)
+        if not memory:
+            fits = room["gpu"] >= count
+            room["gpu"] -= count if fits else 0
+            return fits
+        joined = [name for name, used in sorted(room["groups"].items()) if used + memory <= node["gpuMemoryMib"]][:count]
+        opens = count - len(joined)
+        if memory > node["gpuMemoryMib"] or opens > room["gpu"] or opens + 1 > room["pods"]:
+            return False
+        room["gpu"] -= opens
+        room["pods"] -= opens
+        pod["gpuGroups"] = joined + [str(len(room["groups"]) + i) for i in range(opens)]
+        for name in pod["gpuGroups"]:
+            room["groups"][name] = room["groups"].get(name, 0) + memory
+        return True
+
+
+def decide(document):
+    plain = Evictions(document)
+    plain.cycle()
+    pods = {pod.name: [pod.status, *((pod.node, sorted(pod.entries[-1][2])) if pod.entries else ())] for pod in plain.pods.values()}
+    return pods, {queue: float(shares["gpu"]) / 1000 for queue, shares in plain.shares.items()}
+
+
+@pytest.mark.parametrize("first", range(FIRST, FIRST + COUNT, CHUNK))
+def test_both_decide_alike(first):
+    for seed in range(first, min(first + CHUNK, FIRST + COUNT)):
+        document = Maker(seed).make()
+        cycle = simulate(document)["cycles"][0]
+        got = {pod["name"]: [pod["status"], *((pod["node"], sorted(pod["gpuGroups"])) if pod["status"] != "Pending" else ())]
+               for pod in cycle["pods"]}
+        pods, shares = decide(document)
+        assert got == pods, f"seed {seed}: {json.dumps(document)}"
+        for queue in cycle["queues"]:
+            assert abs(queue["gpu"]["fairShare"] - shares[queue["kind"], queue["name"]]) < 0.0021, f"seed {seed}: {queue}"
