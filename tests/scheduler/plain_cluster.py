@@ -14,6 +14,7 @@ class Pod:
     def __init__(self, spec, workload):
         self.name, self.workload = spec["name"], workload
         self.cpu, self.memory = round(spec.get("cpuCores", 0) * 1000), spec.get("memoryBytes", 0)
+        self.mig = spec.get("migInstances", {})
         self.selector = spec.get("nodeSelector", {})
         self.portion, self.mib = round(spec.get("gpuPortion", 0) * 1000), spec.get("gpuMemoryMib", 0)
         is_shared = self.portion or self.mib
@@ -28,7 +29,11 @@ class Pod:
 
     def amounts(self):
         """Of a node, besides shared devices."""
-        return {"cpu": self.cpu, "memory": self.memory, "gpu": self.gpus, "pods": 1}
+        return {"cpu": self.cpu, "memory": self.memory, "gpu": self.gpus, "pods": 1, **self.mig}
+
+    @property
+    def needs_gpu(self):
+        return bool(self.gpus or self.shared or self.mig)
 
     @property
     def is_held(self):
@@ -41,6 +46,11 @@ class Pod:
 
 def add(a, b, sign=1):
     return {r: a[r] + sign * b[r] for r in RESOURCES}
+
+
+def gpus_of(instances):
+    """Profiles such as nvidia.com/mig-2g.10gb count by their first number."""
+    return sum(count * int(profile.split("mig-")[1].split("g.")[0]) for profile, count in instances.items())
 
 
 def nothing():
@@ -59,9 +69,11 @@ class Cluster:
             self.add_workload(spec)
         memories = [self.device_memory(n) for n in self.nodes if self.nodes[n]["gpus"]]
         self.smallest, self.largest = (min(memories), max(memories)) if memories else (100, 100)
-        self.total = {"gpu": 1000 * sum(n["gpus"] for n in self.nodes.values()),
+        self.total = {"gpu": 1000 * sum(n["gpus"] + gpus_of(n.get("migInstances", {})) for n in self.nodes.values()),
                       "cpu": 1000 * sum(n["cpuCores"] for n in self.nodes.values()),
                       "memory": sum(n["memoryBytes"] for n in self.nodes.values())}
+        self.profiles = {profile for node in self.nodes.values() for profile in node.get("migInstances", {})}.union(
+            profile for pod in self.pods.values() for profile in pod.mig)
         self.seen = {}  # answers about nodes; emptied at every change
 
     def add_workload(self, spec):
@@ -101,7 +113,8 @@ class Cluster:
         if node in self.seen:
             return self.seen[node]
         spec = self.nodes[node]
-        capacity = {"cpu": spec["cpuCores"] * 1000, "memory": spec["memoryBytes"], "gpu": spec["gpus"], "pods": spec.get("maxPods", 110)}
+        capacity = {"cpu": spec["cpuCores"] * 1000, "memory": spec["memoryBytes"], "gpu": spec["gpus"], "pods": spec.get("maxPods", 110),
+                    **dict.fromkeys(self.profiles, 0), **spec.get("migInstances", {})}
         idle, releasing, groups = dict(capacity), dict.fromkeys(capacity, 0), {}
         for pod in self.pods.values():
             for where, kind, names in pod.entries:
@@ -129,8 +142,9 @@ class Cluster:
         return idle[dimension] + releasing[dimension]
 
     def free_milli(self, node):
-        """GPUs idle and releasing, with the free parts of shared devices."""
+        """GPUs idle and releasing, with the free parts of shared devices and MIG instances."""
         memory, free = self.device_memory(node), self.free(node, "gpu") * 1000
+        free += 1000 * gpus_of({profile: self.free(node, profile) for profile in self.profiles})
         for group in self.look(node)[2].values():
             room = memory - group["taken"] + group["going"]
             if room > 0 and group["stays"] + group["promised"] > 0:
@@ -138,7 +152,9 @@ class Cluster:
         return free
 
     def matches(self, pod, node):
-        return all(self.nodes[node]["labels"].get(key) in values for key, values in pod.selector.items())
+        is_cut_up = self.nodes[node].get("migStrategy") == "mixed"
+        return (not pod.needs_gpu or is_cut_up == bool(pod.mig)) and \
+            all(self.nodes[node]["labels"].get(key) in values for key, values in pod.selector.items())
 
     # Queues: ("project", name) and ("department", name).
     def path(self, workload):
@@ -163,7 +179,7 @@ class Cluster:
 
     def charge(self, pod, memory):
         each = pod.portion or (-(-pod.mib * 100 // memory) * 10 if pod.mib else 1000)
-        return {"gpu": each * (pod.shared or pod.gpus), "cpu": pod.cpu, "memory": pod.memory}
+        return {"gpu": each * (pod.shared or pod.gpus) + 1000 * gpus_of(pod.mig), "cpu": pod.cpu, "memory": pod.memory}
 
     def charge_in_place(self, pod, node=None):
         return self.charge(pod, self.device_memory(node or pod.node) or 100)

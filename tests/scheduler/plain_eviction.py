@@ -76,7 +76,7 @@ class Evictions(Scheduler):
     def solve(self, action, name, candidates):
         workload, start = self.workloads[name], self.save()
         count = len(self.unit(name))
-        every = all(pod.gpus or pod.shared for pod in self.pods_of(name))
+        every = all(pod.needs_gpu for pod in self.pods_of(name))
         self.feasible = [node for node in self.nodes if not every or self.free_milli(node) > 0]
         self.frozen = {(queue, np): self.allocated(queue, np) for queue in self.queues("project") + self.queues("department")
                        for np in (False, True)}

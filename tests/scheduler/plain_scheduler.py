@@ -1,5 +1,5 @@
 """A second scheduler, written for clarity alone after docs/scheduler.md and the rules it is made from, and not after the code in C:
-one cycle, one node pool; whole devices, parts of them and device memory; gangs and elastic workloads; all actions but stale gangs."""
+one cycle, one node pool; whole devices, parts of them, device memory and MIG; gangs and elastic workloads; all actions but stale gangs."""
 from fractions import Fraction
 
 from plain_cluster import INFINITE, RESOURCES, Cluster, add, nothing
@@ -122,7 +122,7 @@ class Scheduler(Cluster):
         return now, joins
 
     def score(self, pod, node, now, joins):
-        d = "gpu" if pod.gpus or pod.shared else "cpu"
+        d = "gpu" if pod.needs_gpu else "cpu"
         capacity, free = self.look(node)[3], self.free(node, d)
         all_free = [self.free(other, d) for other in self.nodes if self.look(other)[3][d] > 0]
         if capacity[d] == 0 or max(all_free) == 0:
@@ -133,7 +133,7 @@ class Scheduler(Cluster):
             score = Fraction(9)
         else:
             score = 9 * (1 - Fraction(free - min(all_free), max(all_free) - min(all_free)))
-        return score + 10 * (d == "cpu" and capacity["gpu"] == 0) + 1000 * now + 10000 * (joins > 0 and self.strategies["gpu"] == "binpack")
+        return score + 10 * (d == "cpu" and not any(capacity[gpus] for gpus in ("gpu", *self.profiles))) + 1000 * now + 10000 * (joins > 0 and self.strategies["gpu"] == "binpack")
 
     def choose_devices(self, pod, node):
         """The groups that the pod gets, and whether it has to wait for one (5.6)."""

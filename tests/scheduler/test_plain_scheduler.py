@@ -11,6 +11,7 @@ from plain_eviction import Evictions
 
 FIRST, COUNT, CHUNK = int(os.environ.get("PLAIN_SEED", "1")), int(os.environ.get("PLAIN_CLUSTERS", "300")), 50
 GIB = 2**30
+SMALL, LARGE = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-2g.20gb"
 
 
 class Maker:
@@ -18,7 +19,8 @@ class Maker:
 
     def __init__(self, seed):
         self.dice = random.Random(seed)
-        self.kinds = self.dice.choice((["whole"], ["whole", "part"], ["part", "memory", "whole"], ["whole", "whole", "part", "memory", "several", "cpu"]))
+        self.kinds = self.dice.choice((["whole"], ["whole", "part"], ["part", "memory", "whole"], ["whole", "whole", "part", "memory", "several", "cpu"],
+                               ["whole", "instance", "instance", "cpu"]))
         self.has_memory = self.dice.random() < 0.3
 
     def one(self, *choices):
@@ -31,20 +33,26 @@ class Maker:
         sizes = self.one((16000,), (16000,), (8000, 16000))
         nodes = [{"name": f"n{i}", "nodePool": "default", "gpus": self.one(0, 1, 2, 2, 3, 4), "gpuMemoryMib": self.one(*sizes),
                   "cpuCores": self.one(32, 32, 4), "memoryBytes": self.one(64, 8) * GIB, "maxPods": self.one(110, 110, 110, 4),
-                  "labels": {"host": f"n{i}"}} for i in range(self.dice.randint(1, 4))]
+                  "labels": {"host": f"n{i}"}, **self.cut_up()} for i in range(self.dice.randint(1, 4))]
         departments = [self.queue(f"d{i}", (None, None, 0, 1, 2, 3), (None, None, None, 2, 3)) for i in range(self.one(1, 1, 2))]
         projects = [{**self.queue(f"p{i}", (0, 1, 1, 2, 3, None, 0.5), (None, None, None, None, 1, 3)), "department": self.one(*departments)["name"]}
                     for i in range(self.dice.randint(1, 3))]
         if self.happens(0.25):
             for queue in departments + projects:
                 queue |= {f"{action}MinRuntimeSeconds": self.one(None, 0, 1800, 3600) for action in ("preempt", "reclaim")}
-        self.room = {n["name"]: {"cpu": n["cpuCores"], "memory": n["memoryBytes"], "gpu": n["gpus"], "pods": n["maxPods"], "groups": {}} for n in nodes}
+        self.room = {n["name"]: {"cpu": n["cpuCores"], "memory": n["memoryBytes"], "gpu": n["gpus"], "pods": n["maxPods"], "groups": {},
+                               **n.get("migInstances", {})} for n in nodes}
         self.nodes = nodes
         strategy = self.one("binpack", "binpack", "binpack", "binpack", "spread")
         return {"version": 1, "now": "2026-01-01T12:00:00Z", "nodes": nodes, "departments": departments, "projects": projects,
                 "nodePools": [{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": "binpack"}}],
                 "settings": {"maxConsolidationVictims": None, "stalenessGraceSeconds": -1},
                 "workloads": [self.workload(f"w{i}", self.one(*projects)["name"]) for i in range(self.dice.randint(2, 9))]}
+
+    def cut_up(self):
+        if "instance" not in self.kinds or self.happens(0.3):
+            return {}
+        return {"gpus": 0, "migStrategy": "mixed", "migInstances": {SMALL: self.one(1, 2, 3), **self.one({}, {LARGE: self.one(1, 2)})}}
 
     def queue(self, name, deserved, limit):
         resources = {"nodePool": "default", "rank": self.one(100, 100, 100, 200),
@@ -58,7 +66,8 @@ class Maker:
         kind, request = self.one(*self.kinds), {"cpuCores": self.one(0, 0, 1, 2), "memoryBytes": self.one(0, GIB) if self.has_memory else 0}
         return {**request, **{"whole": {"gpuDevices": self.one(1, 1, 1, 2)}, "part": {"gpuPortion": self.one(0.2, 0.3, 0.5, 0.5, 0.6, 0.8)},
                               "memory": {"gpuMemoryMib": self.one(2000, 4000, 5000, 8000)}, "cpu": {"gpuDevices": 0, "cpuCores": self.one(1, 2)},
-                              "several": {"gpuDevices": 2, "gpuPortion": self.one(0.3, 0.5)}}[kind]}
+                              "several": {"gpuDevices": 2, "gpuPortion": self.one(0.3, 0.5)},
+                              "instance": {"gpuDevices": 0, "migInstances": self.one({SMALL: 1}, {SMALL: 1}, {SMALL: 2}, {LARGE: 1})}}[kind]}
 
     def workload(self, name, project):
         count, request, runs = self.one(1, 1, 1, 2, 3), self.request(), self.happens(0.6)
@@ -91,6 +100,10 @@ class Maker:
             return
 
     def take_devices(self, pod, node, room):
+        for profile, count in pod.get("migInstances", {}).items():
+            if room.get(profile, 0) < count:
+                return False
+            room[profile] -= count
         memory = pod.get("gpuMemoryMib") or round(pod.get("gpuPortion", 0) * 1000) * node["gpuMemoryMib"] // 1000
         count = pod.get("gpuDevices", 1)
         if not memory:
