@@ -109,6 +109,23 @@ FIRST_CYCLE = [
         [{**project("a", 1), "resources": [{**queue(1), "cpu": {"deserved": 1, "overQuotaWeight": 0}}]}, project("b", 0)],
         [work("c", "a", on="n0", pod=on_cpu(4)), work("r", "b", on="n0"), work("s", "b", on="n0", age=1), work("w", "a", age=9)]),
      {"r-0": ("Running", "n0"), "s-0": ("Running", "n0"), "w-0": PENDING}),
+    ("who was displaced itself takes no place that its owner may take back at once", cluster(
+        [node("n0", 4)], [project("p", 2, weight=0), project("r", 0)],
+        [work("g", "p", on="n0", pod={"gpuDevices": 3}), work("y", "p", age=5, pod={"gpuDevices": 2}),
+         work("w", "r", age=9, pod={"gpuDevices": 2}, displacedTimes=1, lastDisplacedAt=EARLIER)]),
+     {"g-0": ("Running", "n0"), "w-0": PENDING}),
+    ("others do", cluster(
+        [node("n0", 4)], [project("p", 2, weight=0), project("r", 0)],
+        [work("g", "p", on="n0", pod={"gpuDevices": 3}), work("y", "p", age=5, pod={"gpuDevices": 2}),
+         work("w", "r", age=9, pod={"gpuDevices": 2})]),
+     {"g-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("a part waits where spreading opens a device that is still used", cluster(
+        [node("n0", 2)], [project("a", 8)],
+        [work("s", "a", on="n0", pod={"gpuPortion": 0.5, "gpuDevices": 1, "gpuGroups": ["0"], "gpuIndices": [0]}),
+         {**work("r", "a"), "deleting": True, "pods": [{"name": "r-0", "gpuDevices": 1, "status": "Releasing", "node": "n0"}]},
+         work("w", "a", pod={"gpuPortion": 0.3, "gpuDevices": 1})],
+        nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "binpack"}}]),
+     {"w-0": ("Pipelined", "n0")}),
     ("a promise is not kept outside the rack where the workload stands by now", cluster(
         [rack("n0", 1, "r0"), rack("n1", 1, "r0"), rack("n2", 1, "r1")], [project("a", 8)],
         [work("r", "a", on="n0"),
