@@ -38,8 +38,8 @@ static void look_at_gpu(const struct machine *machine, size_t index, struct find
         return;
     }
     nvml_look(machine->nvml, index, sample);
-    const char *about = arena_printf(findings->arena, "GPU %zu: %s, %s, %" PRId64 " MiB", index, gpu.name, gpu.uuid,
-                                     gpu.memory_mib);
+    const char *about =
+        arena_printf(findings->arena, "GPU %zu: %s, %s, %" PRId64 " MiB", index, gpu.name, gpu.uuid, gpu.memory_mib);
     if (!sample->is_healthy)
         findings_add(findings, FINDING_NOTE, "gpus",
                      arena_printf(findings->arena, "%s: not healthy: %s", about, sample->reason),
@@ -174,7 +174,8 @@ static void look_at_helpers(struct findings *findings)
                      has_mps ? "start it: nvidia-cuda-mps-control -d" : NULL);
 }
 
-static void look_at_limit(int resource, const char *what, rlim_t wanted, const char *advice, struct findings *findings)
+static void look_at_limit(__rlimit_resource_t resource, const char *what, rlim_t wanted, const char *advice,
+                          struct findings *findings)
 {
     struct rlimit limit;
     if (getrlimit(resource, &limit) < 0)
@@ -201,6 +202,6 @@ void doctor_look_at_machine(const struct settings *settings, struct findings *fi
     look_at_runtimes(findings);
     look_at_limit(RLIMIT_NOFILE, "open files", FILES_WANTED, "ulimit -n 8192, or LimitNOFILE=8192 in the systemd unit",
                   findings);
-    look_at_limit(RLIMIT_NPROC, "processes", PROCESSES_WANTED,
-                  "ulimit -u 4096, or LimitNPROC=4096 in the systemd unit", findings);
+    look_at_limit(RLIMIT_NPROC, "processes", PROCESSES_WANTED, "ulimit -u 4096, or LimitNPROC=4096 in the systemd unit",
+                  findings);
 }
