@@ -53,13 +53,16 @@ static int use_device(struct device_use *use, const struct snapshot_pod *pod, co
 }
 
 static int use_devices(struct node_use *use, const struct snapshot_pod *pod, const struct snapshot_node *node,
-                       const struct plan_devices *devices, struct error *err)
+                       const struct plan_devices *devices, bool is_new, struct error *err)
 {
     const bool is_grouped = is_shared(pod) && devices->gpu_group_count == devices->gpu_index_count;
     for (size_t i = 0; i < devices->gpu_index_count; i++) {
         const uint32_t index = devices->gpu_indices[i];
         if (index >= node->gpu_count)
             return error_set(err, ERROR_INTERNAL, "pod %s: node %s has no device %u", pod->name, node->name, index);
+        if (is_new && snapshot_gpu_is_unhealthy(node, index))
+            return error_set(err, ERROR_INTERNAL, "pod %s: device %u of node %s is not healthy", pod->name, index,
+                             node->name);
         if (use_device(&use->devices[index], pod, node, index, is_grouped ? devices->gpu_groups[i] : NULL, err) < 0)
             return -1;
     }
@@ -99,7 +102,7 @@ static int check_nodes(const struct snapshot *snapshot, const struct plan *plan,
         if (is_new && after->devices.gpu_index_count != pod->gpu_devices)
             return error_set(err, ERROR_INTERNAL, "pod %s: %zu devices instead of %u", pod->name,
                              after->devices.gpu_index_count, pod->gpu_devices);
-        if (use_devices(use, pod, &snapshot->nodes[node], is_new ? &after->devices : &held, err) < 0)
+        if (use_devices(use, pod, &snapshot->nodes[node], is_new ? &after->devices : &held, is_new, err) < 0)
             return -1;
     }
     for (size_t i = 0; i < snapshot->node_count; i++) {
@@ -161,7 +164,8 @@ int plan_check(const struct snapshot *snapshot, const struct plan *plan, struct 
         return -1;
     if (plan->decision_count == 0)
         return 0;
-    if (plan_check_evictions(snapshot, plan, arena, err) < 0 || plan_check_gangs(snapshot, plan, arena, err) < 0)
+    if (plan_check_evictions(snapshot, plan, arena, err) < 0 || plan_check_gangs(snapshot, plan, arena, err) < 0 ||
+        plan_check_reclaims(snapshot, plan, arena, err) < 0)
         return -1;
     return plan_check_queues(snapshot, plan, arena, err);
 }

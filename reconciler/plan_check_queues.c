@@ -15,8 +15,8 @@ struct sums {
     struct amounts gets_non_preemptible;
 };
 
-static struct amounts charge(const struct snapshot *snapshot, const struct snapshot_pod *pod,
-                             const struct snapshot_node *node)
+struct amounts plan_check_charge(const struct snapshot *snapshot, const struct snapshot_pod *pod,
+                                 const struct snapshot_node *node)
 {
     struct amounts amounts = {.of = {[RESOURCE_CPU] = pod->cpu_milli, [RESOURCE_MEMORY] = pod->memory_bytes}};
     int64_t each = pod->gpu_portion_milli > 0 ? pod->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
@@ -78,7 +78,7 @@ int plan_check_queues(const struct snapshot *snapshot, const struct plan *plan, 
             continue;
         const struct snapshot_workload *workload = &snapshot->workloads[pod->workload];
         const struct snapshot_node *node = &snapshot->nodes[after->node];
-        const struct amounts amounts = charge(snapshot, pod, node);
+        const struct amounts amounts = plan_check_charge(snapshot, pod, node);
         const bool is_new = plan_check_is_new(snapshot, plan, p);
         const uint32_t department = snapshot->projects[workload->project].department;
         add_pod(&projects[workload->project * pools + node->node_pool], &amounts, workload->preemptible, is_new);

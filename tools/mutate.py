@@ -6,7 +6,6 @@ import importlib.util
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -60,17 +59,24 @@ def run(command, **options):
 
 
 def copy_tree():
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
-    shutil.rmtree(TREE, ignore_errors=True)
-    for name in filter(None, names.split("\0")):
-        if (ROOT / name).is_file():
-            (TREE / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, TREE / name)
-    # A mistake may leave something unused; that is not what should give it away.
-    lists = TREE / "CMakeLists.txt"
-    lists.write_text(lists.read_text().replace(" -Werror", ""))
-    if (ROOT / "web/node_modules").is_dir():
-        (TREE / "web/node_modules").symlink_to(ROOT / "web/node_modules")
+    """What has not changed keeps its time, so that only the rest is built anew."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+    for path in TREE.rglob("*"):
+        if path.is_file() and not path.is_symlink() and "node_modules" not in path.parts \
+                and str(path.relative_to(TREE)) not in names:
+            path.unlink()
+    for name in names:
+        content, path = (ROOT / name).read_bytes(), TREE / name
+        if name == "CMakeLists.txt":  # A mistake may leave something unused; that is not what should give it away.
+            content = content.replace(b" -Werror", b"")
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            path.chmod((ROOT / name).stat().st_mode)
+    modules = TREE / "web/node_modules"
+    if (ROOT / "web/node_modules").is_dir() and not modules.exists():
+        modules.symlink_to(ROOT / "web/node_modules")
 
 
 def build():

@@ -59,6 +59,12 @@ static void no_such_device(struct spoiled *s)
     s->pods[0].devices.gpu_indices = &SEVEN;
 }
 
+static void unhealthy_device(struct spoiled *s)
+{
+    s->nodes[0].unhealthy_gpus = s->pods[0].devices.gpu_indices;
+    s->nodes[0].unhealthy_gpu_count = 1;
+}
+
 static void half_a_gang(struct spoiled *s)
 {
     s->plan->decision_count = 1;
@@ -210,6 +216,17 @@ static void over_what_is_deserved(struct spoiled *s)
     project_queue(s)->deserved.of[RESOURCE_GPU] = 900;
 }
 
+static void of_what_the_victim_deserves(struct spoiled *s)
+{
+    ((struct snapshot_queue *)s->snapshot->projects[1].queues)->deserved.of[RESOURCE_GPU] = 2000;
+}
+
+static void of_what_is_over_a_limit(struct spoiled *s)
+{
+    of_what_the_victim_deserves(s);
+    ((struct snapshot_queue *)s->snapshot->projects[1].queues)->limit.of[RESOURCE_GPU] = 1900;
+}
+
 static void limit_of_another(struct spoiled *s)
 {
     ((struct snapshot_queue *)s->snapshot->projects[1].queues)->limit.of[RESOURCE_GPU] = 0;
@@ -285,6 +302,8 @@ static const struct spoiled_case RECLAIM_CASES[] = {
     {"departments that play no role", without_departments, ""},
     {"more non-preemptible than is deserved", over_what_is_deserved, "its quota is 900"},
     {"a limit of who gets nothing", limit_of_another, ""},
+    {"reclaim of what the victim deserves", of_what_the_victim_deserves, "would be reclaimed of what"},
+    {"reclaim of what is over the victim's limit", of_what_is_over_a_limit, ""},
 };
 
 static const struct spoiled_case TREE_CASES[] = {
@@ -303,6 +322,7 @@ static const struct spoiled_case CASES[] = {
     {"a pod that is bound and evicted again", binds_and_evicts, ""},
     {"a device that another holds", same_device, "is held already"},
     {"a device that is not there", no_such_device, "has no device 7"},
+    {"a device that is not healthy", unhealthy_device, "is not healthy"},
     {"half a gang", half_a_gang, "of a gang of 2"},
     {"more memory than there is", too_much_memory, "more than it has"},
     {"more pods than it takes", too_many_pods, "more than it has"},
