@@ -19,6 +19,8 @@ import tempfile
 import threading
 import time
 
+import others
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRORATA = os.environ.get("PRORATA", str(ROOT / "build" / "prorata"))
 PASSWORD = "a password for the bench"
@@ -201,6 +203,8 @@ def main():
     print(f"local backend: {os.cpu_count()} cores, {PRORATA}")
     start_latency(options.starts)
     no_op_jobs(options.jobs)
+    others.task_spooler(options.jobs)
+    others.slurm(options.jobs // 10, options.starts // 10)
     running_pods(options.pods)
 
 
