@@ -10,3 +10,4 @@ for program in build/bench_scheduler*; do
 done
 build/bench_reconciler
 bench/replay/run.sh
+/usr/bin/python3 bench/local/bench_local.py
