@@ -157,6 +157,18 @@ test("the card says all six parts, and a fix is applied by mouse: the copy runs 
   await status(page, "a2", "Pending");
 });
 
+test("what can never start as asked is said to be so, beside what would start", async t => {
+  const { page } = await begin(t);
+  await submitByMouse(page, { name: "four", project: "team-a", size: "four-gpus" });
+  await status(page, "four", "Pending");
+  await rowOf(page, "four").locator("td.first a").click();
+  const pane = page.locator("#details");
+  await pane.locator(".when").waitFor();
+  assert.match(await pane.locator(".when").innerText(), /^Not as asked, not even with all others gone: needs 4 GPUs on one node in default/);
+  assert.match(await pane.locator(".fixes li").first().innerText(), /Ask for 2 GPUs instead of 4/);
+  assert.deepEqual(await axe(page), []);
+});
+
 test("by keyboard alone: from what waits to its fix, and more quota for what must fit it", async t => {
   const { page, url } = await begin(t);
   await form(page, url, "/workloads/new/workspace");

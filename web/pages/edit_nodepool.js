@@ -1,16 +1,16 @@
 // New node pool, and the rules of one that exists.
 import { get, post, put } from "../api.js";
 import { useData } from "../data.js";
-import { goSeconds } from "../format.js";
 import { html } from "../html.js";
 import { refreshAll } from "../live.js";
 import { Button, LinkButton } from "../parts/button.js";
 import { Code, curl } from "../parts/code.js";
-import { Problem, Section, SelectField, TextField, useForm } from "../parts/form.js";
+import { CheckField, Problem, Section, SelectField, TextField, useForm } from "../parts/form.js";
 import { Page } from "../parts/page.js";
 import { Fault, Loading } from "../parts/states.js";
 import { renewTables } from "../parts/table.js";
 import { toast } from "../parts/toast.js";
+import { checkRules, configurationOf, valuesOfPool } from "../pictures/pool_rules.js";
 import { go } from "../router.js";
 
 const PATH = "/api/v1/node-pools";
@@ -18,6 +18,10 @@ const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const KEY = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?\/?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const PLACEMENTS = [{ value: "binpack", label: "Bin-pack: fill nodes up" }, { value: "spread", label: "Spread: scatter over nodes" }];
+const GPU_PLACEMENTS = [...PLACEMENTS, { value: "fragmentation", label: "Fragmentation: keep free GPUs useful" }];
+const PAST_USE = [{ value: "off", label: "Doesn't count" }, { value: "sliding", label: "Of the latest window" }, { value: "tumbling", label: "Since a window began" }];
+const SCHEDULING = "schedulingConfiguration", SHARE = `${SCHEDULING}.timeBasedFairShare`;
+const PATHS = { [`${SCHEDULING}.minGuaranteedRuntime`]: "guaranteed", [`${SCHEDULING}.placementStrategy.gpu`]: "gpu", [`${SCHEDULING}.placementStrategy.cpu`]: "cpu", [`${SHARE}.windowDuration`]: "window", [`${SHARE}.decayHalfLife`]: "halfLife", [`${SHARE}.historicalUsageWeight`]: "weight", [`${SHARE}.tumblingWindowStartTime`]: "begin" };
 
 export default function EditNodePool({ id }) {
   const facts = useData(`edit-pool/${id ?? "new"}`, async abort => {
@@ -29,19 +33,17 @@ export default function EditNodePool({ id }) {
 }
 
 function check(v, pool) {
-  const wrong = {};
+  const wrong = checkRules(v);
   if (!pool && !NAME.test(v.name)) wrong.name = "Small letters, digits and dashes; a letter first, no dash last.";
   if (!pool?.isDefault && !KEY.test(v.labelKey)) wrong.labelKey = "A label's key, e.g. prorata.io/pool.";
   if (!pool?.isDefault && !(v.labelValue && VALUE.test(v.labelValue))) wrong.labelValue = "A label's value: letters, digits, - _ .";
-  if (goSeconds(v.guaranteed) === null) wrong.guaranteed = "A duration such as 30m, 4h or 1d12h; 0 for none.";
   return wrong;
 }
 
 function Form({ id, cluster, pool }) {
-  const scheduling = pool?.schedulingConfiguration ?? {}, placement = scheduling.placementStrategy ?? pool?.placementStrategy ?? {};
-  const initial = { name: pool?.name ?? "", labelKey: pool?.labelKey ?? "prorata.io/pool", labelValue: pool?.labelValue ?? "", gpu: placement.gpu ?? "binpack", cpu: placement.cpu ?? "binpack", guaranteed: scheduling.minGuaranteedRuntime ?? "0" };
+  const initial = { name: pool?.name ?? "", labelKey: pool?.labelKey ?? "prorata.io/pool", labelValue: pool?.labelValue ?? "", ...valuesOfPool(pool) };
   const bodyOf = v => {
-    const rules = { schedulingConfiguration: { placementStrategy: { gpu: v.gpu, cpu: v.cpu }, minGuaranteedRuntime: v.guaranteed || "0" } };
+    const rules = { schedulingConfiguration: configurationOf(v, pool) };
     const label = pool?.isDefault ? {} : { labelKey: v.labelKey, labelValue: v.labelValue };
     return pool ? { ...label, ...rules } : { name: v.name, clusterId: cluster, ...label, ...rules };
   };
@@ -52,14 +54,18 @@ function Form({ id, cluster, pool }) {
     await go(`/nodepools?open=${id ?? made.id}`);
     toast(pool ? `Saved ${pool.name}.` : `Created ${values.name}.`);
   };
-  const form = useForm({ initial, check: v => check(v, pool), send, paths: { "schedulingConfiguration.minGuaranteedRuntime": "guaranteed", "schedulingConfiguration.placementStrategy.gpu": "gpu", "schedulingConfiguration.placementStrategy.cpu": "cpu" } });
+  const form = useForm({ initial, check: v => check(v, pool), send, paths: PATHS });
   const { field, values: v } = form;
   return html`<div class="form-page"><form class="sheet" aria-label=${pool ? `Node pool ${pool.name}` : "New node pool"} onSubmit=${form.submit} ref=${form.form} novalidate>
     <${Section} title="Which nodes" help="Nodes with this label belong to the pool; all others stay in default.">
       ${!pool && html`<${TextField} label="Name" ...${field("name")} maxlength="63" hint="Small letters, digits, dashes. It can't be changed later." />`}
       ${pool?.isDefault ? html`<p class="f soft">The default pool holds all nodes that belong to no other.</p>` : html`<${TextField} label="Label key" size="half" mono ...${field("labelKey")} /><${TextField} label="Label value" size="half" mono ...${field("labelValue")} />`}<//>
-    <${Section} title="Placement" help="Where the scheduler puts a pod that fits in several places."><${SelectField} label="GPU pods" size="half" ...${field("gpu")} options=${PLACEMENTS} /><${SelectField} label="CPU-only pods" size="half" ...${field("cpu")} options=${PLACEMENTS} /><//>
-    <${Section} title="Fairness" help="How long borrowed GPUs are safe."><${TextField} label="Minimum guaranteed run time" size="half" ...${field("guaranteed")} hint="30m, 4h, 1d12h; 0 for none" /><//>
+    <${Section} title="Placement" help="Where the scheduler puts a pod that fits in several places."><${SelectField} label="GPU pods" size="half" ...${field("gpu")} options=${GPU_PLACEMENTS} /><${SelectField} label="CPU-only pods" size="half" ...${field("cpu")} options=${PLACEMENTS} /><//>
+    <${Section} title="Fairness" help="How long borrowed GPUs are safe, and whether who used much gets less of what is left over.">
+      <${TextField} label="Minimum guaranteed run time" size="half" ...${field("guaranteed")} hint="30m, 4h, 1d12h; 0 for none" /><${SelectField} label="Past use" size="half" ...${field("pastUse")} options=${PAST_USE} />
+      ${v.pastUse !== "off" && html`<${TextField} label="Window" size="third" ...${field("window")} hint="12h, 7d, 2w" /><${TextField} label="Half life" size="third" ...${field("halfLife")} hint="After it, use counts half; 0: never" /><${TextField} label="Weight" size="third" ...${field("weight")} inputmode="decimal" hint="0: no effect; 1: the usual" />`}
+      ${v.pastUse === "tumbling" && html`<${TextField} label="A window began on" size="third" ...${field("begin")} hint="A day in UTC, as 2026-01-01" />`}<//>
+    <${Section} title="Large gangs" help="Small workloads that fit in between can keep a large one waiting for ever."><${CheckField} label="Keep free GPUs for the largest gang that waits" ...${field("reservation")} hint="What ends in time may use them until then." /><//>
     <${Problem} error=${form.problem} />
     <div class="submit-bar"><span class="grow"></span><${LinkButton} href=${id ? `/nodepools?open=${id}` : "/nodepools"}>Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy}>${pool ? "Save" : "Create node pool"}<//></div></form>
     <aside class="sheet pane" aria-label="The same without the mouse"><div class="body"><${Code} forms=${{ curl: curl(pool ? "PUT" : "POST", pool ? `${PATH}/${id}` : PATH, bodyOf(v)), json: JSON.stringify(bodyOf(v), null, 2) }} /></div></aside></div>`;

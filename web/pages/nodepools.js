@@ -18,6 +18,7 @@ import { State } from "../parts/status.js";
 import { Table, openHref, renewTables } from "../parts/table.js";
 import { toast, toastError } from "../parts/toast.js";
 import { poolsOf } from "../pictures/cluster_map.js";
+import { STRATEGIES, rulesInWords } from "../pictures/pool_rules.js";
 import { coloured } from "../pictures/slots.js";
 import { route } from "../router.js";
 import { may } from "../session.js";
@@ -25,7 +26,7 @@ import { WORDS } from "../words.js";
 import { WorkloadsOf } from "./projects.js";
 
 const KINDS = ["nodepool", "node", "pod", "workload"];
-const strategy = (p, kind) => ({ binpack: "bin-pack", spread: "spread" })[p.schedulingConfiguration?.placementStrategy?.[kind] ?? p.placementStrategy?.[kind]] ?? NONE;
+const strategy = (p, kind) => STRATEGIES[p.schedulingConfiguration?.placementStrategy?.[kind] ?? p.placementStrategy?.[kind]] ?? NONE;
 const guaranteed = p => duration(goSeconds(p.schedulingConfiguration?.minGuaranteedRuntime ?? "0"));
 
 export default function NodePools() {
@@ -96,5 +97,5 @@ function PoolMap({ nodes }) {
 }
 
 function Rules({ pool: p }) {
-  return html`<${Facts} rows=${[["GPU placement", strategy(p, "gpu")], ["CPU placement", strategy(p, "cpu")], ["Minimum run time", guaranteed(p) === "0 s" ? "none: borrowed GPUs can be asked back at once" : guaranteed(p)], ["Topology", p.networkTopologyName ?? "none"], ["Created", html`<time data-tip=${iso(p.createdAt)}>${time(p.createdAt, now())}</time>`], ["Last updated", html`<time data-tip=${iso(p.updatedAt)}>${time(p.updatedAt, now())}</time>`], ["Id", html`<span class="mono">${p.id}</span>`]]} />`;
+  return html`<${Facts} rows=${[...rulesInWords(p), ["Topology", p.networkTopologyName ?? "none"], ["Created", html`<time data-tip=${iso(p.createdAt)}>${time(p.createdAt, now())}</time>`], ["Last updated", html`<time data-tip=${iso(p.updatedAt)}>${time(p.updatedAt, now())}</time>`], ["Id", html`<span class="mono">${p.id}</span>`]]} />`;
 }

@@ -1,6 +1,6 @@
 // What the scheduler says would happen, as things that pages show: verdicts, what a fix changes in a form, cells of a node,
 // receipts of one decision as one. Pure.
-import { clock, time } from "../format.js";
+import { clock, day, time } from "../format.js";
 import { KINDS } from "./submission.js";
 
 // The verdict -> icon, tone and the fewest words.
@@ -15,10 +15,14 @@ export function verdictOf(answer) {
   return VERDICTS[answer.verdict] ?? VERDICTS.Waits;
 }
 
-// A sentence of the scheduler ends as sentences do, and its times are the reader's.
+// A sentence of the scheduler ends as sentences do, and its times are the reader's: so exact that different ones differ.
 const ISO = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const isDay = (at, now) => new Date(at).toDateString() === new Date(now).toDateString();
+const PRECISIONS = [(at, now) => isDay(at, now) ? clock(at, true) : time(at, now), at => `${day(at)} ${clock(at, true)}`, (at, now) => `${isDay(at, now) ? "" : `${day(at)} `}${clock(at, true)}.${at.slice(20, 23).padEnd(3, "0")}`];
 export function closed(text, now = Date.now()) {
-  const said = (text ?? "").replace(ISO, at => new Date(at).toDateString() === new Date(now).toDateString() ? clock(at, true) : time(at, now));
+  const times = new Set((text ?? "").match(ISO) ?? []);
+  const shown = PRECISIONS.find(p => new Set([...times].map(at => p(at, now))).size === times.size) ?? PRECISIONS[0];
+  const said = (text ?? "").replace(ISO, at => shown(at, now));
   return !said || /[.!?]$/.test(said) ? said : said + ".";
 }
 

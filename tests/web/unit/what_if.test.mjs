@@ -86,6 +86,10 @@ test("sentences of the scheduler end as sentences do, and their times are the re
   assert.deepEqual([closed("It waits"), closed("It waits."), closed(null)], ["It waits.", "It waits.", ""]);
   const at = new Date(2026, 10, 21, 9, 5, 7), day = new Date(2026, 10, 20, 9, 5, 7);
   assert.equal(closed(`From ${at.toISOString()} on, the next at ${day.toISOString()}`, at.getTime()), "From 09:05:07 on, the next at 20 Nov 09:05.");
+  const close = new Date(at.getTime() + 250), hour = 3600000;
+  assert.equal(closed(`It came at ${at.toISOString()}, the next at ${close.toISOString()}`, at.getTime()), "It came at 09:05:07.000, the next at 09:05:07.250.");
+  assert.match(closed(`It came at ${at.toISOString()}, the next at ${close.toISOString()}`, at.getTime() + 72 * hour), /^It came at \d+ \w+ 09:05:07.000, the next at \d+ \w+ 09:05:07.250\.$/);
+  assert.equal(closed(`Until ${at.toISOString()}, and again: ${at.toISOString()}`, at.getTime()), "Until 09:05:07, and again: 09:05:07.");
 });
 
 test("the way through the tree of shares", () => {
