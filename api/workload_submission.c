@@ -15,6 +15,7 @@
 #include "model/project_rules.h"
 #include "model/workload_listing.h"
 #include "model/workload_spec.h"
+#include "reconciler/reconciler.h"
 
 #include <errno.h>
 #include <sodium.h>
@@ -186,6 +187,18 @@ static int store(struct request *req, const struct submission_envelope *envelope
     }
 }
 
+static int check_backend(const struct request *req, const struct submission *submission,
+                         const struct workload_place *place, struct error *err)
+{
+    const struct reconciler *reconciler = req->server->reconciler;
+    if (reconciler_check_spec(reconciler, place->project_name, submission->created_by, submission->spec_json, err) < 0)
+        return -1;
+    if (!submission->master_spec_json || reconciler_check_spec(reconciler, place->project_name, submission->created_by,
+                                                               submission->master_spec_json, err) == 0)
+        return 0;
+    return error_prefix(err, "masterSpec: ");
+}
+
 int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
                                 struct prepared_submission *out, struct error *err)
 {
@@ -215,7 +228,7 @@ int workload_submission_prepare(struct request *req, json_t *body, enum workload
         .time_limit_ms = limits.time_limit_ms,
         .idle_limit_ms = limits.idle_limit_ms,
     };
-    return 0;
+    return check_backend(req, &out->submission, place, err);
 }
 
 int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err)

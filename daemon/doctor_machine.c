@@ -4,6 +4,7 @@
 #include "backends/local/nvml.h"
 #include "backends/local/program.h"
 #include "backends/local/runtimes.h"
+#include "backends/local/users.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/quantity.h"
@@ -113,20 +114,22 @@ static void look_at_cgroups(struct findings *findings)
 static void look_at_users(const struct settings *settings, struct findings *findings)
 {
     struct arena *arena = findings->arena;
-    struct local_options *options = arena_alloc(arena, sizeof(*options));
+    struct user_rules rules = {settings->local_user_map, settings->local_user};
+    struct local_user *user = arena_alloc(arena, sizeof(*user));
     struct error err = {0};
-    if (machine_find_user(settings->local_user, arena, options, &err) < 0)
+    if (users_check(&rules, arena, &err) < 0 || users_find(&rules, "", NULL, true, arena, user, &err) < 0)
         findings_add(findings, FINDING_PROBLEM, "users", arena_printf(arena, "--local-user: %s", err.message),
                      "name a user of this machine that is not root");
-    else if (options->changes_user)
+    else if (user->changes)
         findings_add(findings, FINDING_GOOD, "users",
-                     arena_printf(arena, "the server is root: pods run as %s, never as root", options->user_name),
+                     arena_printf(arena, "the server is root: pods run as %s%s, never as root", user->name,
+                                  rules.map_file ? " or as their project or subject is mapped" : ""),
                      NULL);
     else
         findings_add(findings, FINDING_NOTE, "users",
                      arena_printf(arena,
                                   "the server is not root: pods run as its own user %s, and can read its data folder",
-                                  options->user_name),
+                                  user->name),
                      "run the server as root, so that it drops rights for each pod (--local-user)");
 }
 
@@ -134,7 +137,7 @@ static void look_at_runtimes(struct findings *findings)
 {
     struct arena *arena = findings->arena;
     struct runtime runtimes[RUNTIME_KIND_COUNT];
-    runtimes_look(arena, runtimes);
+    runtimes_look(-1, arena, runtimes);
     for (int i = 0; i < RUNTIME_KIND_COUNT; i++)
         if (runtimes[i].path)
             findings_add(findings, runtimes[i].answers ? FINDING_GOOD : FINDING_NOTE, "images",

@@ -111,12 +111,14 @@ static void tell(const struct machine *machine, const struct local_options *opti
         log_write(LOG_WARN, "backends",
                   "MIG divides some GPUs: the others, %zu, are not used, for this machine takes MIG requests only",
                   machine->gpu_count);
-    if (options->changes_user)
-        log_write(LOG_INFO, "backends", "pods run as user=%s", options->user_name);
+    if (geteuid() == 0)
+        log_write(LOG_INFO, "backends", "pods run as user=%s%s%s", options->users.others,
+                  options->users.map_file ? ", or as this file says: " : "",
+                  options->users.map_file ? options->users.map_file : "");
     else
         log_write(LOG_WARN, "backends",
-                  "the server is not root: pods run as its own user=%s, and can read its data folder",
-                  options->user_name);
+                  "the server is not root: pods run as its own user=%u, and can read its data folder%s",
+                  (unsigned)geteuid(), options->users.map_file ? "; --local-user-map has no effect" : "");
 }
 
 int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
@@ -136,13 +138,20 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         about = (struct stat){0};
     options.cgroup_name = arena_printf(arena, "prorata-%llx-%llx", (unsigned long long)about.st_dev,
                                        (unsigned long long)about.st_ino);
+    options.data = arena_strdup(arena, path);
+    options.images_folder = arena_printf(arena, "%s/images", path);
+    options.scratch = settings->local_scratch
+                          ? settings->local_scratch
+                          : arena_printf(arena, "/var/tmp/%s-%u", options.cgroup_name, (unsigned)geteuid());
+    options.images = (enum image_policy)settings->local_images;
+    options.users = (struct user_rules){settings->local_user_map, settings->local_user};
     free(path);
     options.supervisor = local_backend_find_supervisor(arena, err);
     if (options.supervisor)
         options.mpi_agent =
             arena_printf(arena, "%.*s/prorata-mpi-agent", (int)(strrchr(options.supervisor, '/') - options.supervisor),
                          options.supervisor);
-    if (machine_find_user(settings->local_user, arena, &options, err) < 0)
+    if (users_check(&options.users, arena, err) < 0)
         return error_prefix(err, "local-user: ");
     if (!options.supervisor || read_wishes(settings, &wishes, err) < 0 ||
         machine_look(&wishes, arena, &machine, err) < 0)

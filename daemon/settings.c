@@ -234,6 +234,20 @@ static int check_backend(const struct reading *reading, struct error *err)
                      given_of(reading, "backend")->where, backend ? backend : "nothing");
 }
 
+// In the order of enum image_policy (backends/local/images.h).
+static int read_images(const struct reading *reading, int *out_policy, struct error *err)
+{
+    static const char *const POLICIES[] = {"auto", "required", "ignore"};
+    const char *text = text_of(reading, "local-images");
+    for (int i = 0; i < 3; i++)
+        if (text && strcmp(text, POLICIES[i]) == 0) {
+            *out_policy = i;
+            return 0;
+        }
+    return error_set(err, ERROR_INVALID, "%s: auto, required or ignore, got %s",
+                     given_of(reading, "local-images")->where, text ? text : "nothing");
+}
+
 static int fill(const struct reading *reading, struct settings *out, struct error *err)
 {
     const struct given *listen = given_of(reading, "listen"), *proxies = given_of(reading, "trusted-proxy");
@@ -253,6 +267,8 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .quick_start = strcmp(text_of(reading, "quick-start"), "true") == 0,
         .local_gpus = strtoll(text_of(reading, "local-gpus"), NULL, 10),
         .local_user = text_of(reading, "local-user"),
+        .local_user_map = text_of(reading, "local-user-map"),
+        .local_scratch = text_of(reading, "local-scratch"),
         .local_reserved_cpu = text_of(reading, "local-reserved-cpu"),
         .local_reserved_memory = text_of(reading, "local-reserved-memory"),
         .local_nvml = text_of(reading, "local-nvml"),
@@ -265,6 +281,8 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
             out->trusted_proxies[out->trusted_proxy_count++] = proxies->values[i];
     int json = one_of(reading, "log-format", "text", "json", err);
     if (json < 0 || check_backend(reading, err) < 0)
+        return -1;
+    if (read_images(reading, &out->local_images, err) < 0)
         return -1;
     int ignores = one_of(reading, "local-foreign", "avoid", "ignore", err);
     int kills = ignores < 0 ? -1 : one_of(reading, "local-gpu-memory", "warn", "kill", err);
@@ -281,22 +299,23 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
 int settings_read(int argc, char **argv, const char *command, struct arena *arena, struct settings *out_settings,
                   enum settings_outcome *out_outcome, struct error *err)
 {
-    struct reading reading = {.arena = arena};
+    struct reading *reading = arena_alloc(arena, sizeof(*reading)); // large for a stack
+    reading->arena = arena;
     bool help = false;
     for (int i = 0; i < SETTING_COUNT; i++)
-        if (take_value(&reading, i, SOURCE_DEFAULT, SETTINGS[i].fallback, SETTINGS[i].name, err) < 0)
+        if (take_value(reading, i, SOURCE_DEFAULT, SETTINGS[i].fallback, SETTINGS[i].name, err) < 0)
             return -1;
-    if (read_flags(&reading, argc, argv, command, &help, err) < 0)
+    if (read_flags(reading, argc, argv, command, &help, err) < 0)
         return -1;
     if (help) {
         show_help(command);
         *out_outcome = SETTINGS_HELP_SHOWN;
         return 0;
     }
-    if (read_environment(&reading, err) < 0)
+    if (read_environment(reading, err) < 0)
         return -1;
-    if (text_of(&reading, "config") && read_file(&reading, text_of(&reading, "config"), err) < 0)
+    if (text_of(reading, "config") && read_file(reading, text_of(reading, "config"), err) < 0)
         return -1;
     *out_outcome = SETTINGS_READ;
-    return fill(&reading, out_settings, err);
+    return fill(reading, out_settings, err);
 }

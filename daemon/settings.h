@@ -36,6 +36,9 @@ struct settings {
     bool quick_start;
     int64_t local_gpus; // -1: ask the driver
     const char *local_user;
+    const char *local_user_map; // NULL: none
+    const char *local_scratch;  // NULL: one in /var/tmp
+    int local_images;           // enum image_policy
     const char *local_reserved_cpu;
     const char *local_reserved_memory;
     bool local_avoids_foreign;

@@ -186,6 +186,7 @@ struct pod_context {
     const char *project_name;
     const char *namespace;
     const char *spec_json; // of the pod's role
+    const char *submitted_by;
     const char *workload_spec_json; // where that is another; NULL: the same
     int64_t grace_period_ms;
     int64_t pods_wanted;

@@ -39,6 +39,7 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
         .namespace = context.namespace,
         .spec_json = context.spec_json,
         .workload_spec_json = context.workload_spec_json,
+        .submitted_by = context.submitted_by,
         .node_name = node_name,
         .gpu_indices = indices,
         .gpu_index_count = index_count,
@@ -50,6 +51,13 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
         .completed_ms = row.completed_ms,
     };
     return 0;
+}
+
+int reconciler_check_spec(const struct reconciler *reconciler, const char *project_name, const char *submitted_by,
+                          const char *spec_json, struct error *err)
+{
+    const struct backend *backend = reconciler->backend;
+    return backend->ops->check ? backend->ops->check(backend->self, project_name, submitted_by, spec_json, err) : 0;
 }
 
 int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,

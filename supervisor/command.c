@@ -9,13 +9,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 // What failed on the way to exec, as the child tells it.
 struct failure {
     int code; // errno
-    char what[32];
+    char what[64];
 };
 
 static _Noreturn void fail(int failure_fd, const char *what)
@@ -46,6 +47,14 @@ static void set_limits(const struct command_options *options, int failure_fd)
         fail(failure_fd, "limit of memory");
 }
 
+// What the user cannot reach would fail in ways that are hard to read.
+static void check_needs(const struct command_options *options, int failure_fd)
+{
+    for (int i = 0; i < options->need_count; i++)
+        if (access(options->needs[i], R_OK) < 0)
+            fail(failure_fd, options->needs[i]);
+}
+
 static void drop_rights(const struct command_options *options, int failure_fd)
 {
     if (options->changes_user) {
@@ -61,19 +70,46 @@ static void drop_rights(const struct command_options *options, int failure_fd)
         fail(failure_fd, "rights");
 }
 
-static _Noreturn void run_child(const struct command_options *options, char *const *argv, int output_fd, int failure_fd,
-                                pid_t supervisor)
+// A child of its own finds out: the one that keeps its rights could not tell.
+static void check_needs_of_user(const struct command_options *options, int failure_fd)
+{
+    int status = 0;
+    if (!options->changes_user || options->need_count == 0)
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        drop_rights(options, failure_fd);
+        check_needs(options, failure_fd);
+        _exit(0);
+    }
+    if (pid > 0 && waitpid(pid, &status, 0) == pid && status != 0)
+        _exit(127); // it has said why
+}
+
+static bool keeps_rights(const struct command_options *options, enum command_part part)
+{
+    return part == COMMAND_AFTER || (part != COMMAND_BEFORE && options->keeps_rights);
+}
+
+static _Noreturn void run_child(const struct command_options *options, enum command_part part, char *const *argv,
+                                int output_fd, int failure_fd, pid_t supervisor)
 {
     setsid();
     if (options->cgroup)
         enter_cgroup(options->cgroup, failure_fd);
     set_limits(options, failure_fd);
-    drop_rights(options, failure_fd);
+    if (keeps_rights(options, part)) {
+        if (part == COMMAND_MAIN)
+            check_needs_of_user(options, failure_fd);
+    } else {
+        drop_rights(options, failure_fd);
+        check_needs(options, failure_fd);
+    }
     // After the change of user, which clears it; the supervisor may have died before.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != supervisor)
         fail(failure_fd, "supervisor");
     umask(022); // not that of the server, which keeps secrets
-    if (chdir(options->folder) < 0)
+    if (chdir(part == COMMAND_MAIN || part == COMMAND_PRE_STOP ? options->folder : "/") < 0)
         fail(failure_fd, "working folder");
     int nothing = open("/dev/null", O_RDONLY);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output_fd, STDOUT_FILENO) < 0 ||
@@ -88,8 +124,8 @@ static _Noreturn void run_child(const struct command_options *options, char *con
     fail(failure_fd, "command");
 }
 
-static pid_t start(const struct command_options *options, char *const *argv, int output_fd, int *out_errno,
-                   const char **out_what)
+static pid_t start(const struct command_options *options, enum command_part part, char *const *argv, int output_fd,
+                   int *out_errno, const char **out_what)
 {
     static struct failure failure;
     int ends[2];
@@ -101,7 +137,7 @@ static pid_t start(const struct command_options *options, char *const *argv, int
     pid_t supervisor = getpid();
     pid_t pid = fork();
     if (pid == 0)
-        run_child(options, argv, output_fd, ends[1], supervisor);
+        run_child(options, part, argv, output_fd, ends[1], supervisor);
     *out_errno = errno;
     close(ends[1]);
     ssize_t length = pid < 0 ? 0 : read(ends[0], &failure, sizeof(failure)); // ends with exec
@@ -113,21 +149,18 @@ static pid_t start(const struct command_options *options, char *const *argv, int
     return -1;
 }
 
-pid_t command_start(const struct command_options *options, int output_fd, int *out_errno, const char **out_what)
+pid_t command_start(const struct command_options *options, enum command_part part, int output_fd, int *out_errno,
+                    const char **out_what)
 {
-    return start(options, options->argv, output_fd, out_errno, out_what);
-}
-
-pid_t command_start_pre_stop(const struct command_options *options, int output_fd)
-{
-    if (!options->pre_stop)
-        return -1;
+    const char *const texts[] = {
+        [COMMAND_BEFORE] = options->before, [COMMAND_PRE_STOP] = options->pre_stop, [COMMAND_AFTER] = options->after};
     char shell[] = "/bin/sh", dash_c[] = "-c";
-    char *text = strdup(options->pre_stop);
+    *out_errno = 0;
+    if (part == COMMAND_MAIN)
+        return start(options, part, options->argv, output_fd, out_errno, out_what);
+    char *text = texts[part] ? strdup(texts[part]) : NULL;
     char *const argv[] = {shell, dash_c, text, NULL};
-    int code;
-    const char *what;
-    pid_t pid = text ? start(options, argv, output_fd, &code, &what) : -1;
+    pid_t pid = text ? start(options, part, argv, output_fd, out_errno, out_what) : -1;
     free(text);
     return pid;
 }

@@ -6,7 +6,16 @@
 #include <sys/types.h>
 
 enum {
-    COMMAND_GROUPS_MAX = 64
+    COMMAND_GROUPS_MAX = 64,
+    COMMAND_NEEDS_MAX = 32
+};
+
+// What is run, and with whose rights.
+enum command_part {
+    COMMAND_BEFORE,   // a shell command of the user's, to the end, before the main one
+    COMMAND_MAIN,     // the user's; the supervisor's where it is a container runtime's client, which drops them itself
+    COMMAND_PRE_STOP, // a shell command with the main one's rights, before that is told to stop
+    COMMAND_AFTER     // a shell command of the supervisor's, when everything is over
 };
 
 struct command_options {
@@ -19,13 +28,16 @@ struct command_options {
     int group_count;
     const char *cgroup;   // a folder of cgroup v2 to enter; NULL: none
     int64_t memory_bytes; // bound of each process's data; 0: none
-    const char *pre_stop; // a shell command run before it is told to stop; NULL: none
+    bool keeps_rights;    // the main command and the one before the stop do
+    const char *needs[COMMAND_NEEDS_MAX]; // paths that the user must be able to enter or read
+    int need_count;
+    const char *before, *pre_stop, *after; // NULL: none
 };
 
-// Starts argv with its output going to output_fd; the environment is the caller's. Returns its process, which leads a
-// session and process group of its own and dies with the caller. -1: *out_errno and *out_what say why it could not.
-pid_t command_start(const struct command_options *options, int output_fd, int *out_errno, const char **out_what);
-// Starts the pre-stop command with the same rights; -1 where there is none or it cannot be started.
-pid_t command_start_pre_stop(const struct command_options *options, int output_fd);
+// Starts a part with its output going to output_fd; the environment is the caller's. Returns its process, which leads a
+// session and process group of its own and dies with the caller. -1: there is no such part, or *out_errno (not 0) and
+// *out_what say why it could not.
+pid_t command_start(const struct command_options *options, enum command_part part, int output_fd, int *out_errno,
+                    const char **out_what);
 // Sends SIGKILL to every process that is left below this one. False where there is none.
 bool command_kill_rest(void);

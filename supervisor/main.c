@@ -26,7 +26,8 @@
 enum {
     READ_SIZE = 64 * 1024,
     EXIT_USAGE = 2,
-    DEFAULT_GRACE_MS = 30000
+    DEFAULT_GRACE_MS = 30000,
+    AFTER_MS = 20000
 };
 
 struct supervisor {
@@ -37,7 +38,8 @@ struct supervisor {
     int output[2]; // a pipe: the command's end is kept open for what it starts last, until the end
     int signals;
     pid_t pid, pre_stop;
-    bool is_over; // the command's own process is
+    bool is_running; // the main command, not the one before it
+    bool is_over;    // the command's own process is
     int status;
     bool is_stopping, is_told; // asked to stop; and the command was told
     int64_t grace_ms;          // where the order to stop says nothing else
@@ -81,8 +83,16 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         supervisor->command.folder = value;
     else if (strcmp(name, "--cgroup") == 0)
         supervisor->command.cgroup = value;
+    else if (strcmp(name, "--before") == 0)
+        supervisor->command.before = value;
     else if (strcmp(name, "--pre-stop") == 0)
         supervisor->command.pre_stop = value;
+    else if (strcmp(name, "--after") == 0)
+        supervisor->command.after = value;
+    else if (strcmp(name, "--keeps-rights") == 0)
+        supervisor->command.keeps_rights = strcmp(value, "yes") == 0;
+    else if (strcmp(name, "--needs") == 0 && supervisor->command.need_count < COMMAND_NEEDS_MAX)
+        supervisor->command.needs[supervisor->command.need_count++] = value;
     else if (strcmp(name, "--user") == 0)
         return read_user(value, &supervisor->command);
     else if (strcmp(name, "--grace") == 0)
@@ -177,7 +187,11 @@ static void begin_stop(struct supervisor *supervisor)
     if (supervisor->is_stopping)
         return;
     supervisor->is_stopping = true;
-    supervisor->pre_stop = command_start_pre_stop(&supervisor->command, supervisor->output[1]);
+    int code;
+    const char *what;
+    supervisor->pre_stop = supervisor->is_running ? command_start(&supervisor->command, COMMAND_PRE_STOP,
+                                                                  supervisor->output[1], &code, &what)
+                                                  : -1;
     if (supervisor->pre_stop < 0)
         tell_command(supervisor);
 }
@@ -265,27 +279,77 @@ static int was_out_of_memory(const struct supervisor *supervisor)
     return kills && strtol(kills + strlen("oom_kill "), NULL, 10) > 0;
 }
 
+// Runs a part to its end with all it has started.
+static bool run_part(struct supervisor *supervisor, enum command_part part, int *out_errno, const char **out_what)
+{
+    supervisor->is_over = false;
+    supervisor->pid = command_start(&supervisor->command, part, supervisor->output[1], out_errno, out_what);
+    if (supervisor->pid < 0)
+        return false;
+    if (part == COMMAND_MAIN) {
+        supervisor->is_running = true;
+        state_write("running %d %llu %" PRId64, (int)supervisor->pid, state_start_time(supervisor->pid),
+                    state_now_ms());
+        state_wake(supervisor->uuid);
+    }
+    live(supervisor);
+    clear(supervisor);
+    return true;
+}
+
+static void write_end(const struct supervisor *supervisor)
+{
+    bool exited = WIFEXITED(supervisor->status);
+    state_write("ended %" PRId64 " %d %d %d", state_now_ms(), exited ? WEXITSTATUS(supervisor->status) : -1,
+                exited ? 0 : WTERMSIG(supervisor->status), was_out_of_memory(supervisor));
+}
+
+// What has to be done before: a storage that is fetched. False: it could not, or everything was stopped meanwhile.
+static bool prepare(struct supervisor *supervisor, int *out_errno, const char **out_what)
+{
+    if (!supervisor->command.before)
+        return true;
+    if (!run_part(supervisor, COMMAND_BEFORE, out_errno, out_what))
+        return false;
+    if (!supervisor->is_stopping && supervisor->status == 0)
+        return true;
+    *out_errno = 0;
+    *out_what = "the storage could not be prepared: the log says why";
+    return false;
+}
+
+// Puts away what the command leaves elsewhere: a container. Nothing may hold it up for long.
+static void put_away(struct supervisor *supervisor)
+{
+    int code;
+    const char *what;
+    if (!supervisor->command.after)
+        return;
+    int status = supervisor->status;
+    supervisor->is_running = false;
+    supervisor->is_stopping = supervisor->is_told = true;
+    supervisor->kill_at_ms = monotonic_ms() + AFTER_MS;
+    (void)run_part(supervisor, COMMAND_AFTER, &code, &what);
+    supervisor->status = status;
+}
+
 static int run(struct supervisor *supervisor)
 {
     int code = errno;
     const char *what = "folder";
     supervisor->pid = -1;
-    if (open_all(supervisor))
-        supervisor->pid = command_start(&supervisor->command, supervisor->output[1], &code, &what);
-    else
+    bool is_open = open_all(supervisor), was_run = false;
+    if (!is_open)
         code = errno;
-    if (supervisor->pid < 0) {
+    else if (prepare(supervisor, &code, &what))
+        was_run = run_part(supervisor, COMMAND_MAIN, &code, &what);
+    if (is_open)
+        put_away(supervisor);
+    if (was_run)
+        write_end(supervisor);
+    else
         state_write("refused %" PRId64 " %d %s", state_now_ms(), code, what);
-        return 1;
-    }
-    state_write("running %d %llu %" PRId64, (int)supervisor->pid, state_start_time(supervisor->pid), state_now_ms());
-    state_wake(supervisor->uuid);
-    live(supervisor);
-    clear(supervisor);
-    bool exited = WIFEXITED(supervisor->status);
-    state_write("ended %" PRId64 " %d %d %d", state_now_ms(), exited ? WEXITSTATUS(supervisor->status) : -1,
-                exited ? 0 : WTERMSIG(supervisor->status), was_out_of_memory(supervisor));
-    return 0; // the server sees the end of this process
+    return was_run ? 0 : 1; // the server sees the end of this process
 }
 
 int main(int argc, char **argv)

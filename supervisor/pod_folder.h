@@ -4,6 +4,7 @@
 //           lock before it starts the supervisor, which inherits it: there is no moment in which nobody holds it.
 //   spare   an empty state, of a folder that has no supervisor yet
 //   stop    how many milliseconds the command may take to stop; written by the server before it sends SIGTERM
+//   environment   variables for a container runtime; written by the server before the start
 //   log/    the output, where there was any: files named by the position of their first byte, as 20 digits
 //
 // Records of `state`, fields separated by blanks, times in milliseconds since the epoch:
@@ -12,7 +13,8 @@
 //   mig UUID[,UUID]...             MIG instances that it holds; written by the server, likewise
 //   supervisor PID START BOOT      its process, its start time in clock ticks since boot, the boot's id
 //   running PID START TIME         the command's process, which is also its session and process group
-//   refused TIME ERRNO WHAT        the command could not be started
+//   container RUNTIME              (the server's) a program that runs containers; this one's is prorata-UUID
+//   refused TIME ERRNO WHAT        the command could not be started; ERRNO 0: WHAT says it all
 //   ended TIME CODE SIGNAL OOM     exit code, or -1 and the signal; OOM 1: the kernel killed for memory
 //
 // A line of the log is `TIME F text` or `TIME P text`: TIME as 2022-01-01T03:49:52.531000000Z, F a full line, P a part
@@ -23,6 +25,7 @@
 #define POD_SPARE_FILE "spare"
 #define POD_STOP_FILE "stop"
 #define POD_LOG_FOLDER "log"
+#define POD_ENVIRONMENT_FILE "environment"
 // A datagram socket beside the pods' folders: a supervisor sends its pod's uuid when its state has a new record.
 #define POD_WAKE_SOCKET "wake"
 

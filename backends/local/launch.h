@@ -1,27 +1,60 @@
-// A pod's specification as a command to start: words, environment, folder.
+// A pod's specification as a command to start: words, environment, folder, volumes, as whom; and its start.
 #pragma once
 #include "backends/local/cgroups.h"
+#include "backends/local/images.h"
 #include "backends/local/local.h"
 #include "backends/local/ports.h"
+#include "backends/local/users.h"
+#include "backends/local/volumes.h"
 
 struct arena;
 struct local_pods;
 
 struct launch {
-    char **argv;
-    char **environment;
-    const char *folder;   // working folder
-    const char *pre_stop; // NULL: none
-    int64_t grace_ms;     // to stop, where the order's own cannot be read
-    struct ports ports;   // of a distributed workload
+    struct local_user user;
+    char **command, **arguments; // the specification's words; ends with NULL
+    char **argv;                 // what is started
+    char **environment;          // of what is started
+    size_t machine_variables;    // so many of it, in front, are about this machine and mean nothing in an image
+    const char *devices;         // their names, parted by commas
+    const char *folder;          // working folder on the machine
+    const char *image_folder;    // working folder in an image; NULL: the image's own
+    const char *before;          // shell commands; NULL: none
+    const char *pre_stop;
+    int64_t grace_ms; // to stop, where the order's own cannot be read
+    const char *after;
+    const char *container;        // the runtime's program; NULL: runs on the machine itself
+    const char *environment_file; // its text, for a container; NULL: none
+    bool keeps_rights;            // argv drops them itself
+    struct ports ports;           // of a distributed workload
     uint64_t mig_instances;
     struct cgroup_bounds bounds;
+    struct volumes volumes;
+    const char *image;
+    enum image_pull pull;
+    bool has_large_shm, is_read_only, is_unconfined, shares_ipc; // in an image
+    bool needs_machine;                                          // an image cannot be used
+    const uint16_t *listens;                                     // ports that it says it listens on
+    size_t listen_count;
+    const char *spec_json;
+    const char *runtime;    // the name of the program that runs the image; NULL: it is not used
+    const char *image_note; // why it is not; NULL: nothing to say
+    const char *const *notes; // what is not as the specification has it
+    size_t note_count;
 };
 
-// Everything in *out lives in the arena. ERROR_INVALID: cannot be started on a machine without containers; the message
-// says why. The other pods are asked which ports are theirs.
+// launch_check.c: what no pod on this machine could be given. ERROR_INVALID names the field.
+int launch_check(const struct local_options *options, const char *project, const char *subject, const char *spec_json,
+                 struct error *err);
+// launch_read.c. Everything in *out lives in the arena. ERROR_INVALID: cannot be started here; the message says why.
+// The other pods are asked which ports are theirs.
 int launch_read(const struct local_options *options, const struct local_pods *pods, const struct backend_pod *pod,
                 struct arena *arena, struct launch *out_launch, struct error *err);
-// Starts the supervisor in the pod's folder, which must be open and hold nothing yet. Returns its process; -1: err.
+// container.c: how it is started is known: by the runtime that the answer names, or on the machine itself. ERROR_INVALID:
+// neither is possible.
+int launch_decide(const struct local_options *options, const char *uuid, const struct image_answer *answer,
+                  unsigned unbounded, struct arena *arena, struct launch *launch, struct error *err);
+// launch.c. Starts the supervisor in the pod's folder, which must be open and hold nothing yet. Returns its process;
+// -1: err.
 pid_t launch_start(const struct local_options *options, const struct cgroups *cgroups, const char *uuid, int home_fd,
                    int folder_fd, const struct launch *launch, struct error *err);

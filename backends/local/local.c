@@ -73,6 +73,13 @@ static void adopt_pod(struct local *local, const struct backend_pod *row)
         attend_stop(local, pod);
 }
 
+static bool is_living(const char *uuid, void *context)
+{
+    const struct local *local = context;
+    const struct local_pod *pod = local_pods_find(&local->pods, uuid);
+    return pod && pod->phase != LOCAL_OVER;
+}
+
 // A pod's folder that no row asks for: what runs there ends at once.
 static void drop_stranger(const char *uuid, void *context)
 {
@@ -108,6 +115,7 @@ static int adopt(void *backend, const struct backend_pod *pods, size_t pod_count
     for (size_t i = 0; i < pod_count; i++)
         adopt_pod(local, &pods[i]);
     pod_folder_list(local->home_fd, drop_stranger, local);
+    volumes_sweep(local->options.scratch, is_living, local);
     pthread_mutex_unlock(&local->lock);
     wake_thread(local);
     return 0;
@@ -133,7 +141,7 @@ static void order_start(struct local *local, const struct backend_order *order)
     }
     pod->ports = pod->launch.ports;
     pod->mig_instances = pod->launch.mig_instances;
-    local_pods_queue(&local->pods, pod);
+    decide_ask(local, pod);
 }
 
 static void order_stop(struct local *local, const struct backend_order *order)
@@ -149,7 +157,7 @@ static void order_stop(struct local *local, const struct backend_order *order)
     pod->grace_ms = order->pod.grace_ms;
     if (pod->phase == LOCAL_LEAVING) {
         pod->end.kind = BACKEND_POD_GONE;
-    } else if (pod->phase == LOCAL_QUEUED || pod->phase == LOCAL_OVER) {
+    } else if (pod->phase == LOCAL_ASKING || pod->phase == LOCAL_QUEUED || pod->phase == LOCAL_OVER) {
         report_fact(local, BACKEND_POD_GONE, pod->uuid, order->decision, timestamp_now_ms());
         pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
         local_pods_remove(&local->pods, pod);
@@ -219,6 +227,8 @@ static void stop(void *backend)
     pthread_mutex_lock(&local->lock);
     local->stopping = true;
     pthread_mutex_unlock(&local->lock);
+    images_destroy(local->images); // its threads may wait for the lock
+    local->images = NULL;
     wake_thread(local);
     pthread_join(local->thread, NULL);
     local->has_thread = false;
@@ -226,11 +236,19 @@ static void stop(void *backend)
     local->gpus = NULL;
 }
 
+static int check(void *backend, const char *project_name, const char *submitted_by, const char *spec_json,
+                 struct error *err)
+{
+    const struct local *local = backend;
+    return launch_check(&local->options, project_name, submitted_by, spec_json, err);
+}
+
 static void destroy(void *backend)
 {
     struct local *local = backend;
     const int fds[] = {local->home_fd, local->epoll_fd, local->wake_fd, local->socket_fd};
     local_pods_done(&local->pods);
+    images_destroy(local->images);
     nvml_close(local->options.nvml);
     cgroups_close(&local->cgroups);
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
@@ -246,6 +264,7 @@ static const struct backend_ops OPS = {
     .start = start,
     .adopt = adopt,
     .apply = apply,
+    .check = check,
     .take_facts = take_facts,
     .logs = read_logs,
     .stop = stop,
@@ -263,8 +282,11 @@ int local_create(const struct local_options *options, struct backend *out_backen
     if (access(options->supervisor, X_OK) < 0)
         return error_set(err, ERROR_INVALID, "%s: the program that pods hang on cannot be run: %s", options->supervisor,
                          strerror(errno));
+    if (volumes_open_scratch(options->scratch, err) < 0)
+        return -1;
     struct local *local = memory_array(1, sizeof(*local));
     local->options = *options;
+    local->images = images_create(options->images, options->images_folder, decide_take, local);
     cgroups_open(options->cgroup_name, &local->cgroups);
     log_write(local->cgroups.reason[0] ? LOG_WARN : LOG_INFO, "backends", "pods are bounded by %s%s%s",
               local->cgroups.has_memory || local->cgroups.has_cpu ? "cgroup v2" : "limits of single processes",

@@ -2,14 +2,11 @@
 // the server. The machine is one node.
 #pragma once
 #include "backends/backend.h"
+#include "backends/local/images.h"
 #include "backends/local/mig.h"
-#include <sys/types.h>
+#include "backends/local/users.h"
 
 struct nvml;
-
-enum {
-    LOCAL_GROUPS_MAX = 64
-};
 
 struct local_options {
     const char *home;        // the folder of the pods' folders; absolute; created where it is missing
@@ -25,13 +22,11 @@ struct local_options {
     size_t gpu_count;
     const struct mig_instance *mig; // instances of GPUs that are divided; these GPUs are not among the devices
     size_t mig_count;
-    // Whom commands run as; the server's own user where it is not root.
-    bool changes_user;
-    uid_t user;
-    gid_t groups[LOCAL_GROUPS_MAX]; // the first is the user's own
-    int group_count;
-    const char *user_name;
-    const char *user_home;
+    struct user_rules users;   // as whom pods run
+    const char *data;          // the data folder: its secrets and config maps
+    const char *scratch;       // the folder of the pods' own volumes
+    const char *images_folder; // where images are kept as files
+    enum image_policy images;
     int64_t log_file_max, log_total_max; // bytes, of one pod
     int64_t log_kept_ms;                 // after a pod's end
 };

@@ -11,6 +11,7 @@ struct pod_state;
 struct local {
     struct local_options options;
     struct cgroups cgroups;
+    struct images *images;
     int home_fd;
     pthread_mutex_t lock; // of all below
     pthread_t thread;
@@ -42,6 +43,10 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
 void report_stopped(struct local *local, struct local_pod *pod);
 // The driver has let go of its devices.
 void report_left(struct local *local, struct local_pod *pod);
+
+// decide.c: whether a pod's image is used, and so how it is started.
+void decide_ask(struct local *local, struct local_pod *pod); // under the lock
+void decide_take(void *local, const char *pod_uuid, const struct image_answer *answer); // not under it
 
 // attend.c. All under the lock.
 void attend_start(struct local *local, struct local_pod *pod);

@@ -6,9 +6,7 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/sysinfo.h>
@@ -16,7 +14,6 @@
 
 enum {
     HOST_NAME_MAX_LENGTH = 253,
-    USER_BUFFER_SIZE = 16384,
     PRETENDED_MEMORY_MIB = 81920
 };
 
@@ -104,28 +101,5 @@ int machine_look(const struct machine_wishes *wishes, struct arena *arena, struc
         return -1;
     look_at_gpus(arena, out_machine);
     look_at_instances(arena, out_machine);
-    return 0;
-}
-
-int machine_find_user(const char *user_name, struct arena *arena, struct local_options *options, struct error *err)
-{
-    struct passwd entry, *found = NULL;
-    char *buffer = arena_alloc(arena, USER_BUFFER_SIZE);
-    bool is_root = geteuid() == 0;
-    int rc = is_root ? getpwnam_r(user_name, &entry, buffer, USER_BUFFER_SIZE, &found)
-                     : getpwuid_r(geteuid(), &entry, buffer, USER_BUFFER_SIZE, &found);
-    if (!found && is_root)
-        return error_set(err, ERROR_INVALID, "no user %s%s%s", user_name, rc ? ": " : "", rc ? strerror(rc) : "");
-    options->user_name = found ? entry.pw_name : arena_printf(arena, "%u", (unsigned)geteuid());
-    options->user_home = found && access(entry.pw_dir, X_OK) == 0 ? entry.pw_dir : "/tmp";
-    if (!is_root)
-        return 0;
-    if (entry.pw_uid == 0)
-        return error_set(err, ERROR_INVALID, "%s is root, and pods never are", user_name);
-    options->changes_user = true;
-    options->user = entry.pw_uid;
-    options->group_count = LOCAL_GROUPS_MAX;
-    if (getgrouplist(entry.pw_name, entry.pw_gid, options->groups, &options->group_count) < 0)
-        options->group_count = LOCAL_GROUPS_MAX; // the first ones: it is in more
     return 0;
 }

@@ -1,4 +1,4 @@
-// This machine as a node, and the user as whom pods run.
+// This machine as a node.
 #pragma once
 #include "backends/local/local.h"
 
@@ -30,6 +30,3 @@ struct machine_wishes {
 // Everything is the arena's. -1: err (a driver that answers with errors, a reserve that leaves nothing).
 int machine_look(const struct machine_wishes *wishes, struct arena *arena, struct machine *out_machine,
                  struct error *err);
-// Fills in whom commands run as: user_name where the server is root, else the server's own user. ERROR_INVALID where
-// there is no such user, or it is root.
-int machine_find_user(const char *user_name, struct arena *arena, struct local_options *options, struct error *err);

@@ -204,6 +204,7 @@ void pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid)
     if (folder_fd < 0)
         return;
     (void)unlinkat(folder_fd, POD_STOP_FILE, 0);
+    (void)unlinkat(folder_fd, POD_ENVIRONMENT_FILE, 0);
     bool has_log = log_written_ms(folder_fd) > 0;
     if (!has_log)
         remove_log(folder_fd);

@@ -39,6 +39,8 @@ static void read_record(const char *line, struct pod_state *state)
         state->pid = pid;
         state->start = start;
         state->running_ms = time_ms;
+    } else if (strncmp(line, "container ", 10) == 0) {
+        snprintf(state->container, sizeof(state->container), "%s", line + 10);
     } else if (sscanf(line, "refused %" SCNd64 " %d %63[^\n]", &time_ms, &code, text) == 3) {
         state->is_refused = true;
         state->over_ms = time_ms;

@@ -13,6 +13,7 @@ struct pod_state {
     pid_t pid; // 0: not running yet
     unsigned long long start;
     int64_t running_ms;
+    char container[256]; // the runtime that runs it in a container; "": none does
     bool is_refused, is_ended;
     int64_t over_ms;
     int refused_errno;

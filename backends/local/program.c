@@ -79,13 +79,17 @@ static bool take(int fd, struct buffer *out)
     return length > 0 || (length < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-// Until the program itself is over: what it left behind may hold the pipe open. False: out of time.
-static bool wait_for_end(int pidfd, int output_fd, int64_t end_ms, struct buffer *out)
+// Until the program itself is over: what it left behind may hold the pipe open. False: out of time, or cancelled.
+static bool wait_for_end(int pidfd, int output_fd, int cancel_fd, int64_t end_ms, struct buffer *out)
 {
-    struct pollfd fds[] = {{.fd = output_fd, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = output_fd, .events = POLLIN},
+                           {.fd = pidfd, .events = POLLIN},
+                           {.fd = cancel_fd, .events = POLLIN}};
     for (int64_t left; (left = end_ms - monotonic_ms()) > 0;) {
-        if (poll(fds, 2, (int)left) < 0)
+        if (poll(fds, 3, (int)left) < 0)
             continue;
+        if (fds[2].revents)
+            return false;
         if (fds[0].revents && !take(output_fd, out))
             fds[0].fd = -1;
         else if (!fds[0].revents && fds[1].revents)
@@ -94,7 +98,7 @@ static bool wait_for_end(int pidfd, int output_fd, int64_t end_ms, struct buffer
     return false;
 }
 
-int program_run(const char *const *argv, int timeout_ms, struct buffer *out)
+int program_run(const char *const *argv, int timeout_ms, int cancel_fd, struct buffer *out)
 {
     int ends[2];
     siginfo_t end = {0};
@@ -103,7 +107,7 @@ int program_run(const char *const *argv, int timeout_ms, struct buffer *out)
     pid_t pid = start(argv, ends[1]);
     close(ends[1]);
     int pidfd = pid < 0 ? -1 : pidfd_open(pid, 0);
-    bool in_time = pidfd >= 0 && wait_for_end(pidfd, ends[0], monotonic_ms() + timeout_ms, out);
+    bool in_time = pidfd >= 0 && wait_for_end(pidfd, ends[0], cancel_fd, monotonic_ms() + timeout_ms, out);
     if (pid > 0 && !in_time)
         (void)kill(-pid, SIGKILL);
     if (pid > 0)

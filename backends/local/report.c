@@ -2,6 +2,7 @@
 #include "backends/local/local_state.h"
 #include "backends/local/pod_folder.h"
 #include "backends/local/pod_state.h"
+#include "backends/local/program.h"
 #include "base/timestamp.h"
 
 #include <signal.h>
@@ -11,7 +12,8 @@
 
 enum {
     EXIT_NOT_STARTED = 128, // as containers' runtimes say it
-    EXIT_BY_SIGNAL = 128    // and the signal's number
+    EXIT_BY_SIGNAL = 128,   // and the signal's number
+    REMOVE_MS = 10 * 1000
 };
 
 struct backend_fact *report_fact(struct local *local, enum backend_fact_kind kind, const char *pod_uuid,
@@ -76,8 +78,7 @@ void report_running(struct local *local, struct local_pod *pod, const struct pod
     struct backend_fact *fact = report_fact(local, BACKEND_POD_RUNNING, pod->uuid, pod->decision, state->running_ms);
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
     snprintf(fact->message, sizeof(fact->message),
-             "runs as process %d of this machine, as user %.40s; no image is used", (int)state->pid,
-             local->options.user_name);
+             "runs as process %d of this machine%s%s", (int)state->pid, pod->about[0] ? ", " : "", pod->about);
 }
 
 void report_stopped(struct local *local, struct local_pod *pod)
@@ -85,8 +86,19 @@ void report_stopped(struct local *local, struct local_pod *pod)
     struct backend_fact *fact = report_fact(local, BACKEND_POD_LOST, pod->uuid, pod->decision, timestamp_now_ms());
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
     cgroups_remove(&local->cgroups, pod->uuid);
+    volumes_remove(local->options.scratch, pod->uuid);
     pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
     pod->phase = LOCAL_OVER;
+}
+
+// Its supervisor would have done it.
+static void remove_container(const struct local_pod *pod, const struct pod_state *state)
+{
+    char name[UUID_SIZE + 16];
+    const char *const argv[] = {state->container, "rm", "--force", name, NULL};
+    snprintf(name, sizeof(name), "prorata-%s", pod->uuid);
+    if (state->container[0])
+        (void)program_run(argv, REMOVE_MS, -1, NULL);
 }
 
 void report_end(struct local *local, struct local_pod *pod, const struct pod_state *state)
@@ -94,7 +106,8 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
     char message[128], boot[64];
     cgroups_remove(&local->cgroups, pod->uuid);
     if (state->is_refused) {
-        snprintf(message, sizeof(message), "%s: %s", state->refused_what, strerror(state->refused_errno));
+        snprintf(message, sizeof(message), "%s%s%s", state->refused_what, state->refused_errno ? ": " : "",
+                 state->refused_errno ? strerror(state->refused_errno) : "");
         report_not_started(local, pod, message);
     } else if (state->is_ended && state->exit_code >= 0) {
         end_pod(local, pod, state->over_ms, state->exit_code, state->exit_code == 0 ? "Completed" : "Error", "");
@@ -108,6 +121,7 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
         // The supervisor is gone without a word.
         bool leads = state->pid && pod_state_start_time(state->pid) == state->start;
         size_t left = leftovers_kill(pod->uuid, leads ? state->pid : 0);
+        remove_container(pod, state);
         pod_state_boot(boot);
         bool is_old = state->boot[0] && strcmp(state->boot, boot) != 0;
         snprintf(message, sizeof(message), "its supervisor was killed; %zu processes that it left were ended", left);

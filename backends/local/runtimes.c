@@ -37,13 +37,13 @@ static const char *last_line(char *text, struct arena *arena)
     return arena_strndup(arena, last, strnlen(last, 160));
 }
 
-static void ask(struct runtime *runtime, struct arena *arena)
+static void ask(struct runtime *runtime, int cancel_fd, struct arena *arena)
 {
     const char *argv[QUESTION_MAX + 2] = {runtime->path};
     struct buffer out;
     memcpy(argv + 1, RUNTIMES[runtime->kind].question, sizeof(RUNTIMES[runtime->kind].question));
     buffer_init(&out, ANSWER_MAX);
-    int status = program_run(argv, ANSWER_MS, &out);
+    int status = program_run(argv, ANSWER_MS, cancel_fd, &out);
     runtime->answers = status == 0;
     if (status == PROGRAM_TIMED_OUT)
         runtime->says = "did not answer in 10 s";
@@ -52,7 +52,7 @@ static void ask(struct runtime *runtime, struct arena *arena)
     buffer_done(&out);
 }
 
-void runtimes_look(struct arena *arena, struct runtime out_runtimes[RUNTIME_KIND_COUNT])
+void runtimes_look(int cancel_fd, struct arena *arena, struct runtime out_runtimes[RUNTIME_KIND_COUNT])
 {
     char path[PATH_SIZE];
     for (int kind = 0; kind < RUNTIME_KIND_COUNT; kind++) {
@@ -60,7 +60,7 @@ void runtimes_look(struct arena *arena, struct runtime out_runtimes[RUNTIME_KIND
         *runtime = (struct runtime){.kind = (enum runtime_kind)kind, .name = RUNTIMES[kind].name, .says = ""};
         runtime->path = arena_strdup(arena, program_find(runtime->name, path, sizeof(path)));
         if (runtime->path)
-            ask(runtime, arena);
+            ask(runtime, cancel_fd, arena);
     }
 }
 

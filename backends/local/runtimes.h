@@ -20,7 +20,8 @@ struct runtime {
     const char *says; // its version, or why it does not answer: one line
 };
 
-// Looks for each on PATH and asks it; takes seconds where one hangs. Texts are the arena's.
-void runtimes_look(struct arena *arena, struct runtime out_runtimes[RUNTIME_KIND_COUNT]);
+// Looks for each on PATH and asks it; takes seconds where one hangs, less when cancel_fd (-1: none) can
+// be read. Texts are the arena's.
+void runtimes_look(int cancel_fd, struct arena *arena, struct runtime out_runtimes[RUNTIME_KIND_COUNT]);
 // The first that answers; NULL: none does.
 const struct runtime *runtimes_choose(const struct runtime runtimes[RUNTIME_KIND_COUNT]);

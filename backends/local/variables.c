@@ -1,6 +1,7 @@
 #include "backends/local/variables.h"
 
 #include "base/arena.h"
+#include "base/buffer.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -26,4 +27,55 @@ void variables_set(struct variables *variables, const char *name, const char *va
 void variables_set_number(struct variables *variables, const char *name, int64_t value)
 {
     variables_set(variables, name, arena_printf(variables->arena, "%" PRId64, value));
+}
+
+static const char *find(const struct variables *variables, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < variables->count; i++)
+        if (strncmp(variables->items[i], name, length) == 0 && variables->items[i][length] == '=')
+            return variables->items[i] + length + 1;
+    return NULL;
+}
+
+const char *variables_value(const struct variables *variables, const char *name)
+{
+    const char *value = find(variables, name);
+    return value ? value : "";
+}
+
+char *variables_expand(const struct variables *variables, const char *text)
+{
+    struct buffer out;
+    buffer_init(&out, 0);
+    buffer_text(&out, "");
+    while (*text) {
+        const char *end = text[0] == '$' && text[1] == '(' ? strchr(text, ')') : NULL;
+        const char *name = end ? arena_strndup(variables->arena, text + 2, (size_t)(end - text - 2)) : NULL;
+        const char *value = name ? find(variables, name) : NULL;
+        if (strncmp(text, "$$(", 3) == 0) {
+            buffer_text(&out, "$(");
+            text += 3;
+        } else if (value) {
+            buffer_text(&out, value);
+            text = end + 1;
+        } else {
+            buffer_char(&out, *text++);
+        }
+    }
+    char *expanded = arena_strndup(variables->arena, out.data, out.length);
+    buffer_done(&out);
+    return expanded;
+}
+
+size_t variables_keep_in_front(struct variables *variables, char *const *items, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (variables->items[i] != items[i])
+            continue;
+        variables->items[i] = variables->items[kept];
+        variables->items[kept++] = items[i];
+    }
+    return kept;
 }

@@ -15,3 +15,9 @@ struct variables {
 void variables_init(struct variables *variables, size_t capacity, struct arena *arena);
 void variables_set(struct variables *variables, const char *name, const char *value);
 void variables_set_number(struct variables *variables, const char *name, int64_t value);
+const char *variables_value(const struct variables *variables, const char *name); // "" where there is none
+// $(NAME) becomes the value of a variable that there is, and $$(NAME) becomes $(NAME), as in Kubernetes' commands; any
+// other $ stays, $$ too, which is a shell's own number. The arena's.
+char *variables_expand(const struct variables *variables, const char *text);
+// Of these items, which stand in front, those that were not replaced meanwhile stay there; returns how many.
+size_t variables_keep_in_front(struct variables *variables, char *const *items, size_t count);

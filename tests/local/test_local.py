@@ -126,7 +126,7 @@ def test_a_failure_says_how(local, script, reason, message):
     ({}, "no command"),
     ({"command": "/no/such/program"}, "No such file"),
     ({"command": "true", "workingDir": "/no/such/folder"}, "No such file"),
-    ({"command": "true", "environmentVariables": [{"name": "KEY", "secret": {"name": "s", "key": "k"}}]}, "Kubernetes"),
+    ({"command": "true", "environmentVariables": [{"name": "KEY", "secret": {"name": "s", "key": "k"}}]}, "no secret s"),
 ])
 def test_what_cannot_start_says_why(local, spec, message):
     workload = local.submit("bad", "team-a", spec={"backoffLimit": 0, **spec})

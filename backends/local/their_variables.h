@@ -1,0 +1,18 @@
+// The variables that a specification brings: values, keys of secrets and config maps, what is known of the pod.
+#pragma once
+
+struct backend_pod;
+struct error;
+struct json_t;
+struct variables;
+
+struct variable_source {
+    const char *data; // the data folder: secrets and config maps
+    const struct backend_pod *pod;
+    const struct json_t *spec;
+};
+
+// ERROR_INVALID, ERROR_NOT_FOUND: a source that is not there; the message names the variable.
+int their_variables_set(const struct variable_source *source, struct variables *variables, struct error *err);
+// Whether what a variable is to hold of the pod is known on a machine at all. Static text; NULL: not known.
+const char *their_variables_field(const char *path);

@@ -1,0 +1,38 @@
+// As whom a pod runs. Where the server is root: as the user of this machine that its project or the one who submitted
+// it is mapped to, else as the one that stands for all others; never as root. Elsewhere as the server's own user.
+//
+// The map is a file of lines, read anew for each pod, so that it can be edited while the server runs:
+//
+//   project team-a  alice        # pods of project team-a run as alice
+//   subject bob@example.org bob  # what bob@example.org submits runs as bob: a subject's line wins over a project's
+#pragma once
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct arena;
+struct error;
+
+enum {
+    LOCAL_GROUPS_MAX = 64
+};
+
+struct local_user {
+    bool changes; // the server is root: rights are dropped to these
+    uid_t id;
+    gid_t groups[LOCAL_GROUPS_MAX]; // the first is the user's own
+    int group_count;
+    const char *name;
+    const char *home; // "/tmp" where the user has none that is there
+};
+
+struct user_rules {
+    const char *map_file; // NULL: nobody is mapped
+    const char *others;   // a user's name
+};
+
+// Whether the rules can be followed at all: ERROR_INVALID names the file's line, or the user that does not exist or is
+// root, or says that others could write to the file.
+int users_check(const struct user_rules *rules, struct arena *arena, struct error *err);
+// Texts are the arena's. with_devices: the groups that own graphics devices are added (video, render).
+int users_find(const struct user_rules *rules, const char *project, const char *subject, bool with_devices,
+               struct arena *arena, struct local_user *out_user, struct error *err);

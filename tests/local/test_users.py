@@ -1,0 +1,135 @@
+"""As whom pods run: the user that the project or the submitter is mapped to, never root; and a server that is not root."""
+import grp
+import os
+import pathlib
+import pwd
+import subprocess
+
+import pytest
+
+from conftest import PRORATA, Server
+from test_local import log_of, submit, supervisors_of
+from test_spec import events_of, start  # noqa: F401
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+NAMES = ("daemon", "bin", "games", "nobody")
+IDS = {name: pwd.getpwnam(name).pw_uid for name in NAMES}
+
+
+@pytest.fixture
+def map_file(folder):
+    path = folder / "users"
+
+    def write(text, mode=0o600):
+        path.write_text(text)
+        path.chmod(mode)
+        return path
+
+    return write
+
+
+def user_of(server, name, project="team-a", gpus=0, spec=None):
+    workload = submit(server, name, "id -u; id -G", project=project, gpus=gpus, spec={"backoffLimit": 0, **(spec or {})})
+    server.wait_phase(workload, "Completed", "Failed")
+    lines = log_of(server, workload).splitlines()
+    return (int(lines[0]), {int(group) for group in lines[1].split()}) if lines else events_of(server, workload)
+
+
+@needs_root
+def test_projects_and_subjects_are_mapped(start, map_file):
+    path = map_file("# our people\nproject team-a daemon # theirs\n\n")
+    server = start("--local-user-map", str(path), "--local-user", "games")
+    assert user_of(server, "mapped")[0] == IDS["daemon"]
+    assert user_of(server, "other", project="team-b")[0] == IDS["games"]
+    map_file("project team-a daemon\nsubject admin@prorata.local bin\n")
+    assert user_of(server, "subject")[0] == IDS["bin"], "a subject wins, and the file is read anew"
+
+
+@needs_root
+def test_nobody_is_the_rest(start):
+    assert user_of(start(), "job")[0] == IDS["nobody"]
+
+
+@needs_root
+def test_groups_that_own_devices_go_with_devices(start):
+    server = start()
+    wanted = {grp.getgrnam(name).gr_gid for name in ("video", "render") if any(g.gr_name == name for g in grp.getgrall())}
+    assert wanted, "this machine has no such group"
+    assert wanted <= user_of(server, "with", gpus=1)[1]
+    assert not wanted & user_of(server, "without")[1]
+
+
+@needs_root
+def test_a_user_that_vanishes_fails_the_pod(start, map_file):
+    path = map_file("project team-a daemon\n")
+    server = start("--local-user-map", str(path))
+    for text, message in (("project team-a nobody-here\n", "no user nobody-here"), ("project team-a root\n", "root, and pods never are"),
+                          ("something else\n", "line 1: project NAME USER")):
+        map_file(text)
+        events = user_of(server, f"job{len(text)}")
+        assert any(message in event for event in events), events
+
+
+@needs_root
+@pytest.mark.parametrize("text, mode, message", [
+    ("project team-a nobody-here\n", 0o600, "project team-a: no user nobody-here"),
+    ("subject a@b root\n", 0o600, "root, and pods never are"),
+    ("project team-a\n", 0o600, "line 1: project NAME USER or subject NAME USER is wanted"),
+    ("a b c d\n", 0o600, "line 1"),
+    ("team team-a daemon\n", 0o600, "line 1"),
+    ("project team-a daemon\n", 0o666, "others than the server's user can write to it"),
+])
+def test_a_bad_map_is_refused_at_the_start(folder, map_file, text, mode, message):
+    ended = subprocess.run([PRORATA, "serve", "--data", folder / "data", "--listen", "127.0.0.1:0", "--backend", "local", "--local-gpus", "0",
+                            "--local-user-map", map_file(text, mode)], capture_output=True, text=True, timeout=60,
+                           env=dict(os.environ, PRORATA_ADMIN_PASSWORD="a password here"))
+    assert ended.returncode == 2 and message in ended.stderr
+
+
+@needs_root
+def test_a_uid_of_another_is_refused_and_the_own_is_taken(start, map_file):
+    server = start("--local-user-map", str(map_file("project team-a daemon\n")))
+    assert user_of(server, "own", spec={"security": {"runAsUid": IDS["daemon"], "uidGidSource": "custom"}})[0] == IDS["daemon"]
+    body = {"name": "other", "projectId": server.project_id("team-a"), "clusterId": server.cluster_id(),
+            "spec": {"image": "i", "command": "true", "security": {"runAsUid": IDS["games"], "uidGidSource": "custom"}}}
+    assert server.post("/api/v1/workloads/trainings", body).status == 400
+
+
+class Unprivileged(Server):
+    """The same server as user nobody."""
+
+    def start(self, wait=True):
+        self.folder.parent.chmod(0o755)
+        os.chown(self.folder, 65534, 65534)
+        popen = subprocess.Popen
+
+        def as_nobody(words, **options):
+            return popen(words, user=65534, group=65534, extra_groups=[], **options)
+
+        subprocess.Popen = as_nobody
+        try:
+            super().start(wait=False)
+        finally:
+            subprocess.Popen = popen
+        self.wait_ready()
+        return self
+
+
+@needs_root
+def test_a_server_that_is_not_root(folder):
+    (folder / "server").mkdir()
+    server = Unprivileged(folder / "server", "--backend", "local", "--local-gpus", "2", "--quick-start").start()
+    try:
+        assert "pods run as its own user" in server.tail() and "can read its data folder" in server.tail()
+        assert user_of(server, "job", gpus=1)[0] == 65534
+        workload = submit(server, "volume", "cd $PRORATA_PATH_SCRATCH && pwd && sleep 1000", gpus=0, spec={"storage": {"emptyDirVolume": [{"path": "/scratch"}]}})
+        place = server.wait_for("the place", lambda: log_of(server, workload).strip())
+        assert pathlib.Path(place).owner() == "nobody"
+        server.kill()
+        server.start()
+        server.wait_phase(workload, "Running")
+        server.post(f"/api/v1/workloads/trainings/{workload}/suspend")
+        server.wait_phase(workload, "Stopped")
+        assert not pathlib.Path(place).parent.exists() and not supervisors_of(server)
+    finally:
+        server.stop()
