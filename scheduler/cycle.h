@@ -43,6 +43,7 @@ struct shared_device {
     uint32_t standing;     // pods that stand there and stay
     uint32_t releasing;
     uint32_t promised;
+    uint32_t mark;      // of who counted it last
     bool is_unhealthy;  // stands on an unhealthy device: none of the node's, and takes nothing new
     uint32_t gpu_index; // the physical device; SNAPSHOT_NONE until it is opened by a bound pod
 };
@@ -51,7 +52,7 @@ struct node {
     const struct snapshot_node *spec;
     uint32_t index;
     uint32_t position; // among the nodes of its pool
-    bool is_open; // takes new pods
+    bool is_open;      // takes new pods
     int64_t capacity[DIMENSION_COUNT];
     int64_t idle[DIMENSION_COUNT];
     int64_t releasing[DIMENSION_COUNT];

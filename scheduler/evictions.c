@@ -177,6 +177,7 @@ static bool try_one(struct round *round, struct workload *workload)
                             .waiting_count = round->waiting_count,
                             .is_lawful = round->action->is_lawful,
                             .may_lose = round->action->may_lose,
+                            .most_lost = round->action->most_lost,
                             .context = &prospects_of(cycle, round->pool)->frozen};
     if (!cycle->is_plain && cycle->prospects->is_transitive)
         search.serving = &round->serving;

@@ -1,6 +1,7 @@
 #include "scheduler/fairness.h"
 
 #include "scheduler/allocate.h"
+#include "scheduler/losses.h"
 #include "scheduler/node.h"
 #include "scheduler/queue.h"
 #include "scheduler/unit.h"
@@ -325,6 +326,71 @@ bool fairness_may_lose(const struct search *search, const struct workload *victi
 {
     return fairness_may_take(search->context, cycle_queue(search->pool, search->workload), search->pending,
                              cycle_queue(search->pool, victim));
+}
+
+struct queue *fairness_side(const struct search *search, const struct workload *victim)
+{
+    struct queue *own, *side;
+    find_leveled(cycle_queue(search->pool, search->workload), cycle_queue(search->pool, victim), &own, &side);
+    return side;
+}
+
+// What the chunks of a side may sum up to: all but the last leave it above its share, or its quota.
+static int64_t most_of_side(const struct search *search, struct queue *own, const struct loss_side *side)
+{
+    const struct frozen_queues *frozen = search->context;
+    const struct queue *queue = side->queue;
+    const struct amounts held = frozen_of(frozen, queue);
+    const bool within = !exceeds_deserved(own, amounts_add(frozen_of(frozen, own), search->pending));
+    int64_t most = 0;
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        int64_t kept = queue_allocatable_share(queue, r);
+        if (within && queue->spec->deserved.of[r] < kept)
+            kept = queue->spec->deserved.of[r];
+        if (held.of[r] <= kept)
+            continue;
+        if (r != RESOURCE_GPU)
+            return side->milli; // while it is above in something else
+        most = held.of[r] - kept + side->largest_milli;
+    }
+    return most < side->milli ? most : side->milli;
+}
+
+// What another department may lose without ending less saturated than the reclaimer's, which holds at least so much.
+static int64_t most_of_department(const struct search *search, const struct queue *own, int64_t mine,
+                                  const struct queue *other)
+{
+    const int64_t held = frozen_of(search->context, other).of[RESOURCE_GPU];
+    const int64_t my_share = own->fair_share.of[RESOURCE_GPU], their_share = other->fair_share.of[RESOURCE_GPU];
+    if (their_share <= 0 || mine <= my_share || search->pending.of[RESOURCE_GPU] == 0)
+        return INT64_MAX;
+    if (my_share == 0)
+        return 0;
+    const __int128 level = (__int128)mine * their_share;
+    const int64_t multiplier = search->cycle->snapshot->settings.saturation_multiplier_milli;
+    const __int128 bound = level / 1000 * multiplier + level % 1000 * multiplier / 1000; // as is_more_saturated has it
+    const __int128 kept = bound / my_share + 1;
+    return kept >= held ? 0 : held - (int64_t)kept;
+}
+
+int64_t fairness_most_lost(const struct search *search, const struct losses *losses)
+{
+    struct queue *project = cycle_queue(search->pool, search->workload), *own = project->parent;
+    int64_t sum = 0;
+    for (size_t i = 0; i < losses->count; i++) {
+        if (losses->sides[i].queue->kind == QUEUE_KIND_PROJECT)
+            sum += most_of_side(search, project, &losses->sides[i]);
+    }
+    const struct frozen_queues *frozen = search->context;
+    const int64_t mine = frozen_of(frozen, own).of[RESOURCE_GPU] - sum + search->pending.of[RESOURCE_GPU];
+    for (size_t i = 0; i < losses->count; i++) {
+        if (losses->sides[i].queue->kind == QUEUE_KIND_PROJECT)
+            continue;
+        const int64_t most = most_of_side(search, own, &losses->sides[i]);
+        const int64_t of_department = most_of_department(search, own, mine, losses->sides[i].queue);
+        sum += most < of_department ? most : of_department;
+    }
+    return sum;
 }
 
 bool fairness_allows(struct search *search, const struct scenario *scenario)

@@ -28,6 +28,7 @@ static void sum_free(struct prospects *prospects, const struct cycle *cycle)
 {
     prospects->free_gpu_milli = prospects->most_free_milli = 0;
     prospects->free_gpu_mib = 0;
+    prospects->free_devices = 0;
     for (size_t i = 0; i < prospects->pool->node_count; i++) {
         const struct node *node = prospects->pool->nodes[i];
         if (!node->is_open)
@@ -35,6 +36,7 @@ static void sum_free(struct prospects *prospects, const struct cycle *cycle)
         const int64_t free = node_free_gpu_milli(cycle->snapshot, node);
         prospects->free_gpu_milli += free;
         prospects->most_free_milli += free > 0 ? free : 0;
+        prospects->free_devices += node_free(node, DIMENSION_GPU) > 0 ? node_free(node, DIMENSION_GPU) : 0;
         prospects->free_gpu_mib += (__int128)free * node->gpu_memory_mib;
     }
 }
@@ -69,6 +71,19 @@ int64_t prospects_must_free(struct cycle *cycle, const struct pool *pool, const 
     for (uint32_t i = 0; i < pending_count; i++)
         milli += request_gpu_milli(&cycle->pods[workload->unit[i]].request, pool->largest_gpu_memory_mib);
     return milli;
+}
+
+int64_t prospects_must_free_devices(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
+                                    uint32_t pending_count)
+{
+    int64_t devices = -prospects_of(cycle, pool)->free_devices;
+    for (uint32_t i = 0; i < pending_count; i++) {
+        const struct request *request = &cycle->pods[workload->unit[i]].request;
+        if (request->of[DIMENSION_GPU] == 0)
+            return INT64_MIN;
+        devices += request->of[DIMENSION_GPU];
+    }
+    return devices;
 }
 
 static bool is_same_constraint(const struct snapshot_topology_constraint *a,

@@ -17,6 +17,7 @@ struct prospects {
     uint32_t opened_count;
     int64_t free_gpu_milli;  // idle and releasing GPUs of open nodes, parts of shared devices included
     int64_t most_free_milli; // the same without nodes that hold more than they have
+    int64_t free_devices;    // whole ones, the same
     __int128 free_gpu_mib;   // the same in thousandths of a MiB of device memory
     bool is_transitive;      // the order of queues: see serving.h
     struct prospect *projects;
@@ -30,6 +31,11 @@ const struct prospects *prospects_of(struct cycle *cycle, const struct pool *poo
 // memory make sums inexact.
 int64_t prospects_must_free(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
                             uint32_t pending_count);
+
+// The same in whole devices, where all pending pods ask for such: so many are given up by pods with whole devices, less
+// one for each shared device that victims leave. INT64_MIN where some ask for something else.
+int64_t prospects_must_free_devices(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
+                                    uint32_t pending_count);
 
 // Whether a search for `other` ends as the one just made for `one` did: the same request behind it in the same project,
 // both holding nothing.

@@ -165,6 +165,7 @@ void reclaim_run(struct cycle *cycle, struct pool *pool)
                                                   .is_victim = is_victim,
                                                   .is_lawful = is_lawful,
                                                   .may_lose = fairness_may_lose,
+                                                  .most_lost = fairness_most_lost,
                                                   .is_hopeless = is_hopeless,
                                                   .why = why,
                                                   .rule = rule,

@@ -90,7 +90,8 @@ static bool try_selection(struct selection *selection)
         loss_milli += victims->units[selection->units[i]].loss_milli;
     }
     if (!victims_may_lose_enough(victims, loss_milli) ||
-        !victims_leave_room(victims, selection->units, selection->count)) {
+        !victims_leave_room(victims, selection->units, selection->count) ||
+        !victims_sides_may_lose_enough(victims, selection->units, selection->count)) {
         search->cycle->counts[search->cycle->action].scenarios_filtered++;
         return false;
     }

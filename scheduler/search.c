@@ -310,6 +310,9 @@ static void set_pending_count(struct search *search, uint32_t count)
     search->must_free_milli = INT64_MIN;
     if (!search->cycle->is_plain && search->may_lose)
         search->must_free_milli = prospects_must_free(search->cycle, search->pool, search->workload, count);
+    search->must_free_devices = INT64_MIN;
+    if (!search->cycle->is_plain && search->most_lost)
+        search->must_free_devices = prospects_must_free_devices(search->cycle, search->pool, search->workload, count);
 }
 
 // Looks for a place for the first count pods of the unit. A success stays in the open statement.

@@ -11,6 +11,7 @@
 #include "scheduler/queue_walk.h"
 #include "scheduler/statement.h"
 
+struct losses;
 struct serving;
 
 struct scenario {
@@ -31,13 +32,16 @@ struct search {
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
     // Whether a scenario in which this victim gets no place back can be lawful; NULL: it can. In the state before it.
     bool (*may_lose)(const struct search *search, const struct workload *victim);
-    const void *context; // of is_lawful and may_lose
+    // How many GPUs of these the scenario can lose lawfully at most; NULL: not known. In the state before it.
+    int64_t (*most_lost)(const struct search *search, const struct losses *losses);
+    const void *context; // of is_lawful, may_lose and most_lost
 
-    uint32_t unit_count;     // pods of the whole unit
-    uint32_t pending_count;  // of them, those of this probe
-    struct amounts pending;  // what those ask for, an amount of GPU memory by the smallest device
-    int64_t must_free_milli; // GPUs that victims lose for good in every solution, at least; INT64_MIN: not known
-    bool *feasible;          // by node: may be used without victims of its own
+    uint32_t unit_count;       // pods of the whole unit
+    uint32_t pending_count;    // of them, those of this probe
+    struct amounts pending;    // what those ask for, an amount of GPU memory by the smallest device
+    int64_t must_free_milli;   // GPUs that victims lose for good in every solution, at least; INT64_MIN: not known
+    int64_t must_free_devices; // whole devices, where every pending pod asks for such; INT64_MIN: not known
+    bool *feasible;            // by node: may be used without victims of its own
     struct scenario recorded;
     struct scenario solution; // after success
     struct arena probe_arena; // of one probe

@@ -1,5 +1,6 @@
 #include "scheduler/victims.h"
 
+#include "scheduler/fairness.h"
 #include "scheduler/node.h"
 #include "scheduler/queue.h"
 #include "scheduler/rules.h"
@@ -92,6 +93,7 @@ static void allocate_tables(struct victims *victims, size_t pods)
     victims->on_nodes = arena_array(arena, pods, sizeof *victims->on_nodes);
     victims->is_chosen = arena_array(arena, pods, sizeof *victims->is_chosen);
     victims->selected = arena_array(arena, pods, sizeof *victims->selected);
+    victims->popped_milli = arena_array(arena, snapshot->workload_count, sizeof *victims->popped_milli);
     victims->last_unit = arena_array(arena, snapshot->workload_count, sizeof *victims->last_unit);
     victims->completed = arena_array(arena, snapshot->workload_count, sizeof *victims->completed);
     victims->is_recorded = arena_array(arena, snapshot->pod_count, sizeof *victims->is_recorded);
@@ -100,6 +102,84 @@ static void allocate_tables(struct victims *victims, size_t pods)
     victims->freed_milli = arena_array(arena, snapshot->node_count, sizeof *victims->freed_milli);
     victims->recorded_milli = arena_array(arena, snapshot->node_count, sizeof *victims->recorded_milli);
     victims->scratch_milli = arena_array(arena, snapshot->node_count, sizeof *victims->scratch_milli);
+}
+
+// What of a pod counts against the search's bound: whole devices, where the pending pods ask for such.
+static int64_t bounded_milli(const struct search *search, const struct pod *pod)
+{
+    return search->must_free_devices == INT64_MIN ? pod_amounts(search->cycle, pod).of[RESOURCE_GPU]
+                                                  : pod->request.of[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE;
+}
+
+// Shared devices that the pod stands on and that nobody has counted under either mark.
+static uint32_t count_shared(struct victims *victims, const struct pod *pod, uint32_t mark)
+{
+    const struct place *place = &pod->state.place;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < place->shared_count; i++) {
+        struct shared_device *device = &victims->search->cycle->nodes[place->node].shared[place->shared[i]];
+        count += device->mark != mark && device->mark != victims->recorded_mark;
+        if (device->mark != victims->recorded_mark)
+            device->mark = mark;
+    }
+    return count;
+}
+
+static void add_losses(struct victims *victims, struct losses *losses, const uint32_t *pods, size_t count,
+                       int64_t whole_milli, uint32_t mark)
+{
+    const struct search *search = victims->search;
+    struct queue *side = NULL;
+    int64_t milli = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct pod *pod = &search->cycle->pods[pods[i]];
+        const struct workload *workload = &search->cycle->workloads[pod->workload];
+        losses->shared_count += count_shared(victims, pod, mark);
+        if (!side)
+            side = fairness_side(search, workload);
+        if (search->may_lose(search, workload))
+            milli += bounded_milli(search, pod);
+    }
+    if (side)
+        losses_add(losses, side, milli, whole_milli);
+}
+
+// What a workload has popped counts recorded pods twice where they are popped again: an upper bound is enough.
+static void add_recorded_losses(struct victims *victims)
+{
+    struct search *search = victims->search;
+    const struct cycle *cycle = search->cycle;
+    if (!search->most_lost)
+        return;
+    losses_open(&victims->recorded_losses, cycle, search->pool, &search->probe_arena);
+    losses_open(&victims->losses, cycle, search->pool, &search->probe_arena);
+    victims->recorded_mark = ++search->cycle->stamp;
+    for (size_t i = 0; i < search->recorded.count; i++) {
+        const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
+        victims->popped_milli[pod->workload] += pod_amounts(cycle, pod).of[RESOURCE_GPU];
+    }
+    for (size_t i = 0; i < search->recorded.count; i++) {
+        const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
+        add_losses(victims, &victims->recorded_losses, &pod->index, 1, victims->popped_milli[pod->workload],
+                   victims->recorded_mark);
+    }
+}
+
+bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units, size_t count)
+{
+    struct search *search = victims->search;
+    if (!search->most_lost || (search->must_free_milli <= 0 && search->must_free_devices <= 0))
+        return true;
+    const uint32_t mark = ++search->cycle->stamp;
+    losses_reset(&victims->losses, &victims->recorded_losses);
+    for (size_t i = 0; i < count; i++) {
+        const struct victim_unit *unit = &victims->units[units[i]];
+        add_losses(victims, &victims->losses, unit->pods, unit->count, unit->whole_milli, mark);
+    }
+    const int64_t most = search->most_lost(search, &victims->losses);
+    if (search->must_free_devices == INT64_MIN)
+        return most >= search->must_free_milli;
+    return most >= (search->must_free_devices - victims->losses.shared_count) * GPU_MILLI_PER_DEVICE;
 }
 
 void victims_open(struct victims *victims, struct search *search)
@@ -126,6 +206,7 @@ void victims_open(struct victims *victims, struct search *search)
         victims->recorded_loss_milli += loss_of(search, &cycle->workloads[pod->workload], pod_amounts(cycle, pod));
     }
     victims->recorded_place_count = victims->place_count;
+    add_recorded_losses(victims);
     walk_open(&victims->walk, cycle, search->pool, WALK_YIELD, search->candidates, search->candidate_count,
               SNAPSHOT_COUNT_UNLIMITED, &search->probe_arena);
 }
@@ -150,14 +231,17 @@ bool victims_take(struct victims *victims)
         walk_count_popped(&victims->walk, workload, popped);
         if (left > 0)
             walk_push_back(&victims->walk, workload);
+        victims->popped_milli[workload->index] += popped.of[RESOURCE_GPU];
         if (is_recorded)
             continue;
         for (uint32_t i = 0; i < count; i++)
             free_pod(victims, &cycle->pods[pods[i]]);
-        victims->units[victims->unit_count++] = (struct victim_unit){.pods = pods,
-                                                                     .count = count,
-                                                                     .loss_milli = loss_of(search, workload, popped),
-                                                                     .previous = victims->last_unit[workload->index]};
+        victims->units[victims->unit_count++] =
+            (struct victim_unit){.pods = pods,
+                                 .count = count,
+                                 .loss_milli = loss_of(search, workload, popped),
+                                 .whole_milli = victims->popped_milli[workload->index],
+                                 .previous = victims->last_unit[workload->index]};
         victims->loss_milli += victims->units[victims->unit_count - 1].loss_milli;
         victims->last_unit[workload->index] = victims->unit_count;
         list_on_nodes(victims, victims->unit_count - 1);

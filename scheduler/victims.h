@@ -1,13 +1,16 @@
 // Victims taken so far, unit by unit in the order of giving way, and what they would free on each node.
 // docs/scheduler.md, 6.5 and 6.6.
 #pragma once
+#include "scheduler/losses.h"
 #include "scheduler/search.h"
 
 struct victim_unit {
+    const struct workload *workload;
     const uint32_t *pods;
     uint32_t count;
-    int64_t loss_milli; // GPUs that may be lost with it lawfully
-    size_t previous;    // unit of the same workload + 1; 0: none
+    int64_t loss_milli;  // GPUs that may be lost with it lawfully
+    int64_t whole_milli; // GPUs of it and of all before it of the workload, and recorded ones
+    size_t previous;     // unit of the same workload + 1; 0: none
 };
 
 // A unit with a pod on a node.
@@ -23,10 +26,14 @@ struct victims {
     size_t unit_count;
     uint32_t *pods; // of all units
     size_t pod_count;
-    int64_t loss_milli;          // of all units
-    int64_t recorded_loss_milli; // of the recorded victims
-    size_t *last_unit;           // by workload: its last unit + 1; 0: none yet
-    bool *is_recorded;           // by pod, of the pool's candidates
+    int64_t loss_milli;            // of all units
+    int64_t recorded_loss_milli;   // of the recorded victims
+    struct losses recorded_losses; // where the search knows the most that may be lost
+    struct losses losses;          // of the scenario that is looked at
+    uint32_t recorded_mark;
+    int64_t *popped_milli; // by workload: GPUs popped, and the recorded ones
+    size_t *last_unit;     // by workload: its last unit + 1; 0: none yet
+    bool *is_recorded;     // by pod, of the pool's candidates
     struct unit_on_node *on_nodes;
     size_t on_node_count;
     size_t *last_on_node;    // by node: its last entry + 1; 0: none
@@ -53,6 +60,8 @@ bool victims_take(struct victims *victims);
 // Gives all units back.
 void victims_close(struct victims *victims);
 
+// Whether the chosen units and the recorded victims may lose as many lawfully, each side as much as it may.
+bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units, size_t count);
 // Whether so many GPUs may be lost lawfully as every solution takes. loss_milli: of the units of a scenario.
 static inline bool victims_may_lose_enough(const struct victims *victims, int64_t loss_milli)
 {
