@@ -76,6 +76,11 @@ static bool place_group(struct placing *placing, uint32_t index, const struct no
         return place_members(placing, index, set);
     if (!has_unit_pods(placing, index))
         return true;
+    struct node_set listed;
+    if (!set->nodes) {
+        listed = placement_list(placing->pool, set, placing->cycle->scratch);
+        set = &listed;
+    }
     struct topology_sets sets = topology_find_sets(placing->cycle, placing->pool, placing->workload, index, set);
     if (sets.problem && !placing->attempt->topology_problem) {
         placing->attempt->topology_problem = sets.problem;

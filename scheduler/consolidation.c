@@ -29,10 +29,16 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
            free_gpus_suffice(cycle, pool, workload);
 }
 
-static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct amounts requested,
-                      struct workload *victim)
+static bool may_take_from(const struct pool *pool, const struct workload *workload, struct amounts requested,
+                          uint32_t project)
 {
-    (void)cycle, (void)pool, (void)workload, (void)requested, (void)victim;
+    (void)pool, (void)workload, (void)requested, (void)project;
+    return true;
+}
+
+static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct workload *victim)
+{
+    (void)cycle, (void)pool, (void)workload, (void)victim;
     return true;
 }
 
@@ -69,6 +75,7 @@ static enum eviction_rule rule(const struct pod *victim)
 void consolidation_run(struct cycle *cycle, struct pool *pool)
 {
     static const struct eviction_action ACTION = {.may_try = may_try,
+                                                  .may_take_from = may_take_from,
                                                   .is_victim = is_victim,
                                                   .is_lawful = is_lawful,
                                                   .may_lose = may_lose,

@@ -27,6 +27,7 @@ struct round {
     size_t waiting_count;
     struct serving serving; // the waiting ones, in order
     struct workload **candidates;
+    bool *gives;         // by project: whether it can have candidates for the one that is searched for
     struct tried *tried; // by project
     // Consolidation: the candidates of whoever holds nothing.
     struct workload **capped;
@@ -39,11 +40,13 @@ struct round {
 static size_t find_candidates(struct round *round, struct workload *workload, struct amounts requested)
 {
     size_t count = 0;
+    for (uint32_t p = 0; p < round->cycle->snapshot->project_count; p++)
+        round->gives[p] = round->action->may_take_from(round->pool, workload, requested, p);
     for (size_t i = 0; i < round->pool->holder_count; i++) {
         struct workload *victim = round->pool->holders[i];
         if (victim != workload && victim->spec->preemptible && victim->counts.held > 0 &&
-            victim->home == round->pool->index &&
-            round->action->is_victim(round->cycle, round->pool, workload, requested, victim))
+            victim->home == round->pool->index && round->gives[victim->spec->project] &&
+            round->action->is_victim(round->cycle, round->pool, workload, victim))
             round->candidates[count++] = victim;
     }
     return count;
@@ -213,6 +216,7 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
     serving_sort(&round.serving, cycle, round.waiting, round.waiting_count);
     round.candidates = arena_array(cycle->scratch, workload_count, sizeof *round.candidates);
     round.capped = arena_array(cycle->scratch, workload_count, sizeof *round.capped);
+    round.gives = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *round.gives);
     round.tried = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *round.tried);
     struct walk walk;
     walk_open(&walk, cycle, pool, WALK_SERVE, round.waiting, round.waiting_count,

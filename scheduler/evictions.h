@@ -15,9 +15,10 @@ bool stale_is(const struct workload *workload);
 struct eviction_action {
     // Whether the workload may trigger the action at all; where not, it explains why.
     bool (*may_try)(struct cycle *cycle, struct pool *pool, struct workload *workload);
-    // Whether the victim is a candidate for it.
-    bool (*is_victim)(struct cycle *cycle, struct pool *pool, struct workload *workload, struct amounts requested,
-                      struct workload *victim);
+    // Whether workloads of the project can be candidates for it at all, and whether this one of them is.
+    bool (*may_take_from)(const struct pool *pool, const struct workload *workload, struct amounts requested,
+                          uint32_t project);
+    bool (*is_victim)(struct cycle *cycle, struct pool *pool, struct workload *workload, struct workload *victim);
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
     // See search.h; NULL: anything may be lost.
     bool (*may_lose)(const struct search *search, const struct workload *victim);

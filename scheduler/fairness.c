@@ -3,6 +3,7 @@
 #include "scheduler/allocate.h"
 #include "scheduler/losses.h"
 #include "scheduler/node.h"
+#include "scheduler/prospects.h"
 #include "scheduler/queue.h"
 #include "scheduler/unit.h"
 
@@ -69,13 +70,6 @@ enum evidence_code fairness_protects(struct queue *reclaimer, struct amounts req
         is_below = is_below || other->allocated.of[r] < deserved;
     }
     return is_below ? EVIDENCE_WITHIN_QUOTA : EVIDENCE_CODE_COUNT;
-}
-
-bool fairness_is_victim(const struct pool *pool, const struct workload *reclaimer, struct amounts requested,
-                        const struct workload *victim)
-{
-    return fairness_protects(cycle_queue(pool, reclaimer), requested, cycle_queue(pool, victim), NULL) ==
-           EVIDENCE_CODE_COUNT;
 }
 
 struct frozen_queues fairness_make_frozen(struct cycle *cycle)
@@ -240,7 +234,7 @@ static bool take_all(const struct check *check, const struct scenario *scenario)
 {
     struct cycle *cycle = check->search->cycle;
     struct arena *arena = &check->search->arena;
-    size_t *last = arena_array(arena, cycle->snapshot->workload_count, sizeof *last); // position + 1; 0: not seen
+    size_t *last = cycle->prospects->positions; // + 1; 0: not seen
     size_t *next = arena_array(arena, scenario->count, sizeof *next);
     struct victim_workload *victims = arena_array(arena, scenario->count, sizeof *victims);
     size_t count = 0;
@@ -252,6 +246,8 @@ static bool take_all(const struct check *check, const struct scenario *scenario)
             victims[count++] = (struct victim_workload){cycle->workloads[workload].spec->project, workload, i};
         last[workload] = i + 1;
     }
+    for (size_t i = 0; i < count; i++)
+        last[victims[i].workload] = 0;
     qsort(victims, count, sizeof *victims, compare_victims);
     for (size_t i = 0; i < count; i++) {
         if (!take_workload(check, scenario, &victims[i], next))

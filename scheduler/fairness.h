@@ -6,10 +6,6 @@
 // The first resource in which the workload's project would go over its fair share (or, non-preemptible, over its quota)
 // with what its unit asks for; RESOURCE_COUNT: it may reclaim.
 enum resource fairness_refuses(struct cycle *cycle, const struct pool *pool, struct workload *workload);
-// Whether pods of the victim's queue may be looked at at all. requested: of the reclaimer's unit.
-bool fairness_is_victim(const struct pool *pool, const struct workload *reclaimer, struct amounts requested,
-                        const struct workload *victim);
-
 // What keeps the victim's project out of reach; EVIDENCE_CODE_COUNT: nothing, its pods may be looked at. out_side (may
 // be NULL): the project or department whose numbers decided.
 enum evidence_code fairness_protects(struct queue *reclaimer, struct amounts requested, struct queue *victim,

@@ -184,6 +184,33 @@ static bool has_rooms(struct cycle *cycle, const struct pool *pool, const struct
            cycle->workloads[pod->workload].spec->pod_affinity == POD_AFFINITY_NONE && rooms_of(cycle, pool);
 }
 
+struct node_set placement_list(const struct pool *pool, const struct node_set *set, struct arena *arena)
+{
+    uint32_t *nodes = arena_array(arena, pool->node_count, sizeof *nodes);
+    struct node_set listed = {.nodes = nodes, .scores = set->scores, .bits = set->bits};
+    for (size_t w = 0; w < (pool->node_count + 63) / 64; w++) {
+        for (uint64_t word = set->bits[w]; word; word &= word - 1)
+            nodes[listed.count++] = pool->node_indices[w * 64 + (size_t)__builtin_ctzll(word)];
+    }
+    return listed;
+}
+
+// The set's nodes one after the other; at begins with 0. NULL at the end.
+static struct node *next_node(struct cycle *cycle, const struct pool *pool, const struct node_set *set, size_t *at)
+{
+    if (set->nodes)
+        return *at < set->count ? &cycle->nodes[set->nodes[(*at)++]] : NULL;
+    while (*at < pool->node_count) {
+        const uint64_t word = set->bits[*at / 64] >> *at % 64;
+        if (word != 0) {
+            *at += (size_t)__builtin_ctzll(word) + 1;
+            return pool->nodes[*at - 1];
+        }
+        *at = (*at / 64 + 1) * 64;
+    }
+    return NULL;
+}
+
 bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
                      bool promise_only)
 {
@@ -200,8 +227,9 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
     const enum pod_affinity affinity = workload->spec->pod_affinity;
     const char *domain = affinity_domain(cycle, workload);
     struct candidate best = {0};
-    for (size_t i = 0; i < set->count; i++) {
-        struct candidate next = {.node = &cycle->nodes[set->nodes[i]]};
+    size_t at = 0;
+    for (struct node *node = next_node(cycle, pool, set, &at); node; node = next_node(cycle, pool, set, &at)) {
+        struct candidate next = {.node = node};
         if (!accepts[next.node->index])
             continue;
         next.fit = node_fit_pod(next.node, pod);

@@ -8,11 +8,14 @@
 #include "scheduler/rules.h"
 
 struct node_set {
-    const uint32_t *nodes; // indices, in ascending order
+    const uint32_t *nodes; // indices, in ascending order; NULL: see bits
     size_t count;
     const int64_t *scores; // by node index, in thousands (5.1: Topology); NULL: none
     const uint64_t *bits;  // the same nodes as bits by position in the pool; NULL: not known
 };
+
+// The set with its nodes listed.
+struct node_set placement_list(const struct pool *pool, const struct node_set *set, struct arena *arena);
 
 // Places the pod on the best node of the set through the statement, as a promise where it has to wait for a release or
 // where promise_only says so. False where no node takes it.

@@ -18,13 +18,18 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
     return !queue_check_quota(cycle_queue(pool, workload), requested).queue;
 }
 
-static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct amounts requested,
-                      struct workload *victim)
+static bool may_take_from(const struct pool *pool, const struct workload *workload, struct amounts requested,
+                          uint32_t project)
 {
-    (void)requested;
-    if (victim->spec->project != workload->spec->project || victim->spec->priority >= workload->spec->priority)
+    (void)pool, (void)requested;
+    return project == workload->spec->project;
+}
+
+static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct workload *victim)
+{
+    if (victim->spec->priority >= workload->spec->priority)
         return false;
-    return min_run_time_can_shrink(victim) ||
+    return !cycle->has_min_run_time || min_run_time_can_shrink(victim) ||
            min_run_time_protects_until(cycle, pool, victim, workload) == SNAPSHOT_TIME_NONE;
 }
 
@@ -83,11 +88,12 @@ static void explain_nobody(struct search *search)
 void preempt_run(struct cycle *cycle, struct pool *pool)
 {
     static const struct eviction_action ACTION = {.may_try = may_try,
-                                                 .is_victim = is_victim,
-                                                 .is_lawful = min_run_time_allows,
-                                                 .is_hopeless = is_hopeless,
-                                                 .why = why,
-                                                 .rule = rule,
-                                                 .explain_nobody = explain_nobody};
+                                                  .may_take_from = may_take_from,
+                                                  .is_victim = is_victim,
+                                                  .is_lawful = min_run_time_allows,
+                                                  .is_hopeless = is_hopeless,
+                                                  .why = why,
+                                                  .rule = rule,
+                                                  .explain_nobody = explain_nobody};
     evictions_run(cycle, pool, &ACTION);
 }

@@ -47,6 +47,8 @@ const struct prospects *prospects_of(struct cycle *cycle, const struct pool *poo
     if (!prospects) {
         prospects = cycle->prospects = arena_alloc(cycle->scratch, sizeof *prospects);
         prospects->projects = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *prospects->projects);
+        prospects->positions =
+            arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *prospects->positions);
         prospects->frozen = fairness_make_frozen(cycle);
     } else if (prospects->pool == pool && prospects->decision_count == cycle->journal->count &&
                prospects->opened_count == cycle->opened_count) {

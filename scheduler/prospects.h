@@ -21,6 +21,7 @@ struct prospects {
     __int128 free_gpu_mib;   // the same in thousandths of a MiB of device memory
     bool is_transitive;      // the order of queues: see serving.h
     struct prospect *projects;
+    size_t *positions;           // by workload, zero between uses
     struct frozen_queues frozen; // what queues hold
 };
 

@@ -117,7 +117,7 @@ static struct queue_key make_key(const struct walk *walk, const struct queue *qu
     return queue_key_make(queue, (struct amounts){0}, amounts_add(popped, head), walk->pool->total);
 }
 
-static void update_key(struct walk *walk, struct walk_leaf *leaf)
+void walk_find_key(struct walk *walk, struct walk_leaf *leaf)
 {
     if (leaf->key_is_known && leaf->key_version == leaf->queue->version)
         return;
@@ -145,7 +145,7 @@ static void update_best(struct walk *walk, struct walk_level *level)
         struct walk_leaf *leaf = &walk->leaves[level->leaves[i]];
         if (leaf->next == leaf->count)
             continue;
-        update_key(walk, leaf);
+        walk_find_key(walk, leaf);
         if (!best || goes_before(walk, &leaf->key, &best->key)) {
             best = leaf;
             level->best = level->leaves[i];

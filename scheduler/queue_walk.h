@@ -56,6 +56,8 @@ void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, 
 void walk_start(struct walk *walk, struct cycle *cycle, const struct pool *pool, enum walk_direction direction,
                 size_t most_leaves, struct arena *arena);
 void walk_add_leaf(struct walk *walk, uint32_t project, struct workload **workloads, size_t count);
+// The leaf's key as things stand.
+void walk_find_key(struct walk *walk, struct walk_leaf *leaf);
 // The next workload; NULL at the end.
 struct workload *walk_next(struct walk *walk);
 // The workload that was popped last goes back to its place among those left.

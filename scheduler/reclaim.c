@@ -56,12 +56,17 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
     return false;
 }
 
-static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct amounts requested,
-                      struct workload *victim)
+static bool may_take_from(const struct pool *pool, const struct workload *workload, struct amounts requested,
+                          uint32_t project)
 {
-    if (victim->spec->project == workload->spec->project || !fairness_is_victim(pool, workload, requested, victim))
-        return false;
-    return min_run_time_can_shrink(victim) ||
+    return project != workload->spec->project &&
+           fairness_protects(cycle_queue(pool, workload), requested, &pool->projects[project], NULL) ==
+               EVIDENCE_CODE_COUNT;
+}
+
+static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct workload *victim)
+{
+    return !cycle->has_min_run_time || min_run_time_can_shrink(victim) ||
            min_run_time_protects_until(cycle, pool, victim, workload) == SNAPSHOT_TIME_NONE;
 }
 
@@ -162,6 +167,7 @@ static void explain_nobody(struct search *search)
 void reclaim_run(struct cycle *cycle, struct pool *pool)
 {
     static const struct eviction_action ACTION = {.may_try = may_try,
+                                                  .may_take_from = may_take_from,
                                                   .is_victim = is_victim,
                                                   .is_lawful = is_lawful,
                                                   .may_lose = fairness_may_lose,

@@ -94,23 +94,14 @@ static bool is_spent(const struct search *search)
 static struct node_set find_nodes(struct search *search, const struct scenario *scenario)
 {
     const struct cycle *cycle = search->cycle;
-    const struct pool *pool = search->pool;
-    bool *chosen = arena_array(&search->arena, cycle->snapshot->node_count, sizeof *chosen);
+    const size_t words = (search->pool->node_count + 63) / 64;
+    uint64_t *bits = arena_array(&search->arena, words, sizeof *bits);
+    memcpy(bits, search->feasible_bits, words * sizeof *bits);
     for (size_t i = 0; i < scenario->count; i++) {
-        const struct pod_state *state = &cycle->pods[scenario->pods[i]].state;
-        chosen[state->origin.node] = true;
+        const uint32_t position = cycle->nodes[cycle->pods[scenario->pods[i]].state.origin.node].position;
+        bits[position / 64] |= UINT64_C(1) << position % 64;
     }
-    uint32_t *nodes = arena_array(&search->arena, pool->node_count, sizeof *nodes);
-    uint64_t *bits = arena_array(&search->arena, (pool->node_count + 63) / 64, sizeof *bits);
-    struct node_set set = {.nodes = nodes, .bits = bits};
-    for (size_t i = 0; i < pool->node_count; i++) {
-        const uint32_t node = pool->node_indices[i];
-        if (!search->feasible[node] && !chosen[node])
-            continue;
-        nodes[set.count++] = node;
-        bits[i / 64] |= UINT64_C(1) << i % 64;
-    }
-    return set;
+    return (struct node_set){.bits = bits};
 }
 
 struct served {
@@ -367,10 +358,14 @@ static void find_feasible(struct search *search)
     bool all_need_gpu = true;
     for (uint32_t i = 0; i < spec->pod_count; i++)
         all_need_gpu = all_need_gpu && cycle->pods[spec->first_pod + i].request.needs_gpu;
+    search->feasible_bits =
+        arena_array(cycle->scratch, (search->pool->node_count + 63) / 64, sizeof *search->feasible_bits);
     search->feasible = arena_array(cycle->scratch, cycle->snapshot->node_count, sizeof *search->feasible);
     for (size_t i = 0; i < search->pool->node_count; i++) {
         const struct node *node = search->pool->nodes[i];
         search->feasible[node->index] = !all_need_gpu || node_free_gpu_milli(cycle->snapshot, node) > 0;
+        if (search->feasible[node->index])
+            search->feasible_bits[i / 64] |= UINT64_C(1) << i % 64;
     }
 }
 

@@ -12,6 +12,7 @@ struct serving serving_make(struct cycle *cycle, size_t most_waiting)
     return (struct serving){
         .waiting = arena_array(cycle->scratch, most_waiting, sizeof(struct workload *)),
         .first = arena_array(cycle->scratch, cycle->snapshot->project_count + 1, sizeof(size_t)),
+        .keys = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof(struct served_key)),
     };
 }
 
@@ -35,6 +36,7 @@ void serving_sort(struct serving *serving, const struct cycle *cycle, struct wor
             at++;
     }
     serving->first[cycle->snapshot->project_count] = count;
+    memset(serving->keys, 0, cycle->snapshot->project_count * sizeof *serving->keys);
 }
 
 struct merge {
@@ -48,6 +50,22 @@ struct merge {
     struct arena *arena;
 };
 
+// From one simulation to the next most projects hold the same, and the same workload is the first of them.
+static void set_key(struct merge *merge, uint32_t project, const struct workload *head)
+{
+    struct served_key *known = &merge->serving->keys[project];
+    struct walk_leaf *leaf = &merge->walk->leaves[merge->walk->leaf_count - 1];
+    if (known->head != head || memcmp(&known->allocated, &leaf->queue->allocated, sizeof known->allocated) != 0) {
+        walk_find_key(merge->walk, leaf);
+        *known = (struct served_key){head, leaf->queue->allocated, leaf->head, leaf->key};
+        return;
+    }
+    leaf->head = known->amounts;
+    leaf->key = known->key;
+    leaf->key_version = leaf->queue->version;
+    leaf->key_is_known = true;
+}
+
 static void add_project(struct merge *merge, uint32_t project)
 {
     struct workload **waiting = merge->serving->waiting + merge->serving->first[project];
@@ -57,6 +75,8 @@ static void add_project(struct merge *merge, uint32_t project)
         end++;
     if (end == merge->next) {
         walk_add_leaf(merge->walk, project, waiting, waiting_count);
+        if (waiting_count > 0)
+            set_key(merge, project, waiting[0]);
         return;
     }
     struct workload **all = arena_array(merge->arena, waiting_count + end - merge->next, sizeof(struct workload *));

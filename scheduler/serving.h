@@ -7,10 +7,18 @@
 #pragma once
 #include "scheduler/queue_walk.h"
 
+struct served_key {
+    const struct workload *head; // NULL: none yet
+    struct amounts allocated;
+    struct amounts amounts; // what the head asks for
+    struct queue_key key;
+};
+
 // Those that allocate would consider, project by project in order, while nothing is decided.
 struct serving {
     struct workload **waiting;
-    size_t *first; // by project, and one more
+    size_t *first;           // by project, and one more
+    struct served_key *keys; // by project: of its first waiting workload, while the project holds the same
 };
 
 struct serving serving_make(struct cycle *cycle, size_t most_waiting);

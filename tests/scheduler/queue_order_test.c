@@ -246,12 +246,9 @@ static void check_victims(void)
         struct queue department = {.kind = QUEUE_KIND_DEPARTMENT};
         struct queue projects[] = {make_queue(&row->reclaimer, &specs[0], 0), make_queue(&row->victim, &specs[1], 1)};
         projects[0].parent = projects[1].parent = &department;
-        const struct pool pool = {.projects = projects};
-        const struct snapshot_workload workloads[] = {{.project = 0}, {.project = 1}};
-        const struct workload reclaimer = {.spec = &workloads[0]}, victim = {.spec = &workloads[1]};
         const struct amounts requested = {{[RESOURCE_GPU] = GPUS(2)}};
-        check_int(fairness_is_victim(&pool, &reclaimer, requested, &victim), row->is_candidate, "victim: %s",
-                  row->name);
+        const enum evidence_code code = fairness_protects(&projects[0], requested, &projects[1], NULL);
+        check_int(code == EVIDENCE_CODE_COUNT, row->is_candidate, "victim: %s", row->name);
         struct amounts held[] = {projects[0].allocated, projects[1].allocated};
         const struct frozen_queues frozen = {.projects = held};
         check_int(fairness_may_take(&frozen, &projects[0], requested, &projects[1]), row->may_take, "take: %s",
