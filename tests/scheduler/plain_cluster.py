@@ -1,6 +1,8 @@
 """The state of a cluster for plain_scheduler.py: pods, nodes, queues and fair shares, all looked up anew at every question.
-After docs/scheduler.md and the rules it is made from, not after the code in C; one node pool, no topology, no sub-groups."""
+After docs/scheduler.md and the rules it is made from, not after the code in C; one node pool."""
 from fractions import Fraction
+
+from plain_groups import make_groups
 
 INFINITE = float("inf")
 RESOURCES = ("gpu", "cpu", "memory")
@@ -62,6 +64,7 @@ class Cluster:
         self.now = document["now"]
         self.nodes = {node["name"]: node for node in sorted(document["nodes"], key=lambda n: n["name"])}
         self.strategies = document["nodePools"][0].get("placementStrategy", {"gpu": "binpack", "cpu": "binpack"})
+        self.topologies = {topology["name"]: topology["levels"] for topology in document.get("topologies", [])}
         self.projects = {q["name"]: q for q in sorted(document["projects"], key=lambda q: q["name"])}
         self.departments = {q["name"]: q for q in sorted(document["departments"], key=lambda q: q["name"])}
         self.workloads, self.pods = {}, {}
@@ -83,7 +86,7 @@ class Cluster:
         self.workloads[spec["name"]] = {
             "name": spec["name"], "project": spec["project"], "created": spec["createdAt"], "priority": priority,
             "preemptible": spec.get("preemptibility", "preemptible" if priority < 100 else "non-preemptible") == "preemptible",
-            "minimum": spec.get("minPods", len(pods)), "deleting": spec.get("deleting", False), "pods": [pod.name for pod in pods],
+            "root": make_groups(spec, pods), "deleting": spec.get("deleting", False), "pods": [pod.name for pod in pods],
             "lost": False, "first": None}
 
     # Pods.
@@ -180,6 +183,9 @@ class Cluster:
     def charge(self, pod, memory):
         each = pod.portion or (-(-pod.mib * 100 // memory) * 10 if pod.mib else 1000)
         return {"gpu": each * (pod.shared or pod.gpus) + 1000 * gpus_of(pod.mig), "cpu": pod.cpu, "memory": pod.memory}
+
+    def gpus_of_pod(self, pod):
+        return [gpus_of({profile: count}) for profile, count in pod.mig.items()]
 
     def charge_in_place(self, pod, node=None):
         return self.charge(pod, self.device_memory(node or pod.node) or 100)

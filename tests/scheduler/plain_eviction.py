@@ -59,7 +59,7 @@ class Evictions(Scheduler):
     def may_be_victim(self, action, name, asked, other):
         mine, theirs = self.workloads[name], self.workloads[other]
         is_same = mine["project"] == theirs["project"]
-        if len(theirs["pods"]) <= theirs["minimum"] and self.protection(action, name, other):
+        if all(len(leaf.pods) <= leaf.minimum for leaf in theirs["root"].leaves()) and self.protection(action, name, other):
             return False
         if action == "preempt":
             return is_same and theirs["priority"] < mine["priority"]
@@ -102,10 +102,6 @@ class Evictions(Scheduler):
         self.restore(start)
         return False
 
-    def take_unit(self, name, taken):
-        left = [pod for pod in self.held(name) if pod.name not in taken]
-        return left[-1:] if len(left) > self.workloads[name]["minimum"] else left
-
     def generate(self, action, name, candidates, recorded, generator):
         """The victims of the first scenario that is valid."""
         pending = self.unit(name)
@@ -115,7 +111,7 @@ class Evictions(Scheduler):
         left, taken, popped, units = list(candidates), set(), {}, []
         while left:
             victim = self.pick(left, taken, popped)
-            unit = self.take_unit(victim, taken)
+            unit = self.workloads[victim]["root"].take(lambda pod: pod.is_held and pod.name not in taken)
             taken.update(pod.name for pod in unit)
             for queue in self.path(victim):
                 for pod in unit:
@@ -128,21 +124,51 @@ class Evictions(Scheduler):
             gone = recorded + [pod for unit in units for pod in unit]
             room = {node: self.free_milli(node) + sum(self.charge_in_place(pod)["gpu"] for pod in gone if pod.node == node)
                     for node in self.nodes}
-            if self.may_suffice(pending, room, {pod.node for pod in gone}):
+            if self.may_suffice(name, pending, room, {pod.node for pod in gone}):
                 found = next((s for s in generator(pending, units, recorded, room) if valid(s)), None)
                 if found is not None:
                     return found
         return None
 
-    def may_suffice(self, pending, room, victims_nodes):
-        rooms = sorted(room.values(), reverse=True)
-        for wanted in sorted((self.charge(pod, self.largest)["gpu"] for pod in pending), reverse=True):
-            at = next((i for i, free in enumerate(rooms) if free >= wanted), None)
+    @staticmethod
+    def first_fit(wanted, rooms):
+        rooms = sorted(rooms, reverse=True)
+        for amount in sorted(wanted, reverse=True):
+            at = next((i for i, free in enumerate(rooms) if free >= amount), None)
             if at is None:
                 return False
-            rooms[at] -= wanted
+            rooms[at] -= amount
+        return True
+
+    def wanted(self, pods):
+        return [self.charge(pod, self.largest)["gpu"] for pod in pods]
+
+    def may_suffice(self, name, pending, room, victims_nodes):
         nodes = victims_nodes.union(self.feasible)
-        return all(any(self.matches(pod, node) for node in nodes) for pod in pending)
+        return self.first_fit(self.wanted(pending), room.values()) and \
+            all(any(self.matches(pod, node) for node in nodes) for pod in pending) and self.levels_may_suffice(name, pending, room)
+
+    def levels_may_suffice(self, name, pending, room):
+        """Sets that require a level, into its domains; one inside another counts with it."""
+        def outermost(group, key):
+            if not group.is_set:
+                return []
+            own = group.topology and (group.topology["name"], group.topology.get("required"))
+            return [group] if own == key else [inner for member in group.members for inner in outermost(member, key)]
+        root = self.workloads[name]["root"]
+        keys = {(group.topology["name"], group.topology["required"]) for group in root.sets() if group.topology and group.topology.get("required")}
+        for topology, required in keys:
+            levels = self.topologies[topology]
+            domains = {}
+            for node in self.nodes:
+                labels = self.nodes[node]["labels"]
+                if all(level in labels for level in levels):
+                    domain = tuple(labels[level] for level in levels[:levels.index(required) + 1])
+                    domains[domain] = domains.get(domain, 0) + room[node]
+            groups = [[pod for pod in pending if pod in group.all_pods()] for group in outermost(root, (topology, required))]
+            if not self.first_fit([sum(self.wanted(pods)) for pods in groups if pods], domains.values()):
+                return False
+        return True
 
     def select(self, units, recorded, nodes):
         """Units with a pod on one of the nodes; no gang is left in part."""
@@ -150,8 +176,7 @@ class Evictions(Scheduler):
         for i in sorted(chosen, reverse=True):
             name = units[i][0].workload
             gone = recorded + [pod for j in chosen for pod in units[j]]
-            left = sum(pod not in gone for pod in self.held(name))
-            if 0 < left < self.workloads[name]["minimum"]:
+            if not self.workloads[name]["root"].is_whole(lambda pod: pod.is_held and pod not in gone):
                 chosen |= {j for j in range(i) if units[j][0].workload == name}
         return recorded + [pod for i in sorted(chosen) for pod in units[i]]
 
@@ -160,7 +185,7 @@ class Evictions(Scheduler):
             yield self.select(units, recorded, {node})
 
     def by_nodes(self, pending, units, recorded, room):
-        wanted = [self.charge(pod, self.largest)["gpu"] for pod in pending]
+        wanted = self.wanted(pending)
         victims_nodes = list(dict.fromkeys(pod.node for unit in units for pod in unit))
         nodes = sorted((node for node in victims_nodes if room[node] >= min(wanted)), key=lambda node: room[node])
         others = set(self.feasible).union(pod.node for pod in recorded).difference(victims_nodes)
@@ -214,18 +239,23 @@ class Evictions(Scheduler):
         if action == "consolidation":
             return not any(pod.evicted for pod in victims)
         for other in {pod.workload for pod in victims}:
-            used = sum((pod.is_held or pod.status == "Releasing") and not pod.withdrawn for pod in self.pods_of(other))
-            left = used - sum(pod.workload == other for pod in victims)
-            if left < self.workloads[other]["minimum"] and self.protection(action, name, other):
-                return False
+            for leaf in self.workloads[other]["root"].leaves():
+                used = sum((pod.is_held or pod.status == "Releasing") and not pod.withdrawn for pod in leaf.pods)
+                taken = sum(pod in leaf.pods for pod in victims)
+                if taken and used - taken < leaf.minimum and self.protection(action, name, other):
+                    return False
         return action == "preempt" or self.is_fair(name, self.amounts(pending, self.smallest), victims)
 
     # Fairness (6.9).
     def chunks(self, name, victims):
-        core, pods = nothing(), [pod for pod in victims if pod.workload == name]
-        for i, pod in enumerate(pods):
+        core, seen = nothing(), {id(leaf): 0 for leaf in self.workloads[name]["root"].leaves()}
+        for pod in victims:
+            leaf = next((leaf for leaf in self.workloads[name]["root"].leaves() if pod in leaf.pods), None)
+            if leaf is None:
+                continue
             given = self.charge_in_place(pod, pod.origin[0]) if pod.evicted else nothing()
-            if i < self.workloads[name]["minimum"]:
+            seen[id(leaf)] += 1
+            if seen[id(leaf)] <= leaf.minimum:
                 core = add(core, given)
             else:
                 yield given

@@ -1,8 +1,9 @@
 """A second scheduler, written for clarity alone after docs/scheduler.md and the rules it is made from, and not after the code in C:
-one cycle, one node pool; whole devices, parts of them, device memory and MIG; gangs and elastic workloads; all actions but stale gangs."""
+one cycle, one node pool; whole devices, parts of them, device memory and MIG; gangs, elastic workloads, sub-groups, topology; all actions but stale gangs."""
 from fractions import Fraction
 
 from plain_cluster import INFINITE, RESOURCES, Cluster, add, nothing
+from plain_topology import Finder
 
 
 class Scheduler(Cluster):
@@ -14,24 +15,23 @@ class Scheduler(Cluster):
         self.evict_for("reclaim")
         self.evict_for("preempt")
 
-    # What is placed at once (10.4), and whether there is enough of it (10.3).
+    # What is placed at once, and whether there is enough of it (10.3, 10.4).
     def may_wait(self, name):
-        workload, pods = self.workloads[name], self.pods_of(name)
-        return (any(pod.status == "Pending" for pod in pods) and not workload["deleting"] and not workload["lost"]
-                and sum(pod.is_held or pod.status == "Pending" or pod.evicted for pod in pods) >= workload["minimum"])
+        workload = self.workloads[name]
+        exists = lambda pod: pod.is_held or pod.status == "Pending" or pod.evicted
+        return (any(pod.status == "Pending" for pod in self.pods_of(name)) and not workload["deleting"] and not workload["lost"]
+                and workload["root"].is_satisfied(exists))
 
     def unit(self, name):
-        workload, held = self.workloads[name], len(self.held(name))
-        placeable = [pod for pod in self.pods_of(name) if pod.status == "Pending" or pod.evicted]
-        if held + len(placeable) < workload["minimum"]:
-            return []
-        return placeable[:max(workload["minimum"] - held, 1)][:workload["first"]]
+        workload = self.workloads[name]
+        placeable = lambda pod: pod.status == "Pending" or pod.evicted
+        return workload["root"].collect(lambda pod: pod.is_held, placeable)[:workload["first"]]
 
     # Who is first (3.2, 3.3).
     def rank_workload(self, name, taken=()):
         workload = self.workloads[name]
-        left = sum(pod.name not in taken for pod in self.held(name))
-        state = (left >= workload["minimum"]) + (left > workload["minimum"])
+        left = [(sum(pod.is_held and pod.name not in taken for pod in leaf.pods), leaf.minimum) for leaf in workload["root"].leaves()]
+        state = 0 if any(count < minimum for count, minimum in left) else 1 + any(count > minimum for count, minimum in left)
         return -workload["priority"], state, workload["created"], name
 
     def dominant(self, queue, value):
@@ -172,18 +172,37 @@ class Scheduler(Cluster):
 
     def place(self, name, nodes, promise_only):
         """All of the unit or nothing."""
-        unit, saved = self.unit(name), self.save()
+        unit, saved, workload = self.unit(name), self.save(), self.workloads[name]
         if not unit or not self.is_allowed(name, self.amounts(unit, self.largest)):
             return False
-        for pod in unit:
-            fits = [(node, self.fit(pod, node)) for node in nodes]
-            fits = [(node, fit) for node, fit in fits if fit and
-                    not (pod.mib and not self.is_allowed(name, self.charge(pod, self.device_memory(node))))]
-            if not fits:
-                self.restore(saved)
-                return False
-            node, fit = max(fits, key=lambda entry: self.score(pod, entry[0], *entry[1]))  # of equal ones the first by name
-            self.put(pod, node, fit[0], promise_only)
+        if self.place_group(name, workload["root"], unit, nodes, {}, promise_only):
+            return True
+        self.restore(saved)
+        return False
+
+    def place_group(self, name, group, unit, nodes, scores, promise_only):
+        pods = [pod for pod in unit if pod in group.all_pods()]
+        sets = [(nodes, scores)]
+        if group.topology and pods:
+            stands = [pod.node for pod in group.all_pods() if pod.is_held]
+            sets = Finder(self, group.topology, nodes, pods, stands).sets(scores)
+        for nodes, scores in sets if pods else ():
+            saved = self.save()
+            members = group.in_order(lambda pod: pod.is_held)
+            if all(self.place_group(name, member, unit, nodes, scores, promise_only) for member in members) and \
+                    (group.is_set or all(self.place_pod(name, pod, nodes, scores, promise_only) for pod in pods)):
+                return True
+            self.restore(saved)
+        return not pods
+
+    def place_pod(self, name, pod, nodes, scores, promise_only):
+        fits = [(node, self.fit(pod, node)) for node in nodes]
+        fits = [(node, fit) for node, fit in fits if fit and
+                not (pod.mib and not self.is_allowed(name, self.charge(pod, self.device_memory(node))))]
+        if not fits:
+            return False
+        node, fit = max(fits, key=lambda entry: self.score(pod, entry[0], *entry[1]) + scores.get(entry[0], 0))
+        self.put(pod, node, fit[0], promise_only)
         return True
 
     def commit(self):
@@ -195,6 +214,11 @@ class Scheduler(Cluster):
                 pod.status = "Releasing" if pod.entries else "Pending"
             pod.evicted = pod.withdrawn = pod.moved = False
 
+    @staticmethod
+    def must_wait(leaf):
+        held = [pod.status for pod in leaf.pods if pod.is_held]
+        return "Pipelined" in held and len(held) - held.count("Pipelined") < leaf.minimum
+
     def allocate(self):
         waiting = [name for name in self.workloads if self.may_wait(name)]
         while waiting:
@@ -203,9 +227,7 @@ class Scheduler(Cluster):
             was_pending = [pod for pod in self.pods_of(name) if pod.status == "Pending"]
             if not self.place(name, self.nodes, False):
                 continue
-            held = self.held(name)
-            bound = sum(pod.status != "Pipelined" for pod in held)
-            if bound < len(held) and bound < self.workloads[name]["minimum"]:
+            if any(self.must_wait(leaf) for leaf in self.workloads[name]["root"].leaves()):
                 for pod in was_pending:
                     if pod.status == "Binding":
                         pod.status, pod.entries = "Pipelined", [(pod.node, "promised", pod.entries[-1][2])]

@@ -9,7 +9,7 @@ import pytest
 from clusters import simulate
 from plain_eviction import Evictions
 
-FIRST, COUNT, CHUNK = int(os.environ.get("PLAIN_SEED", "1")), int(os.environ.get("PLAIN_CLUSTERS", "300")), 50
+FIRST, COUNT, CHUNK = int(os.environ.get("PLAIN_SEED", "1")), int(os.environ.get("PLAIN_CLUSTERS", "200")), 50
 GIB = 2**30
 SMALL, LARGE = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-2g.20gb"
 
@@ -21,7 +21,7 @@ class Maker:
         self.dice = random.Random(seed)
         self.kinds = self.dice.choice((["whole"], ["whole", "part"], ["part", "memory", "whole"], ["whole", "whole", "part", "memory", "several", "cpu"],
                                ["whole", "instance", "instance", "cpu"]))
-        self.has_memory = self.dice.random() < 0.3
+        self.has_memory, self.has_groups, self.has_topology = self.happens(0.3), self.happens(0.4), self.happens(0.4)
 
     def one(self, *choices):
         return self.dice.choice(choices)
@@ -33,7 +33,7 @@ class Maker:
         sizes = self.one((16000,), (16000,), (8000, 16000))
         nodes = [{"name": f"n{i}", "nodePool": "default", "gpus": self.one(0, 1, 2, 2, 3, 4), "gpuMemoryMib": self.one(*sizes),
                   "cpuCores": self.one(32, 32, 4), "memoryBytes": self.one(64, 8) * GIB, "maxPods": self.one(110, 110, 110, 4),
-                  "labels": {"host": f"n{i}"}, **self.cut_up()} for i in range(self.dice.randint(1, 4))]
+                  "labels": {"host": f"n{i}", **self.racks()}, **self.cut_up()} for i in range(self.dice.randint(3, 6) if self.has_topology else self.dice.randint(1, 4))]
         departments = [self.queue(f"d{i}", (None, None, 0, 1, 2, 3), (None, None, None, 2, 3)) for i in range(self.one(1, 1, 2))]
         projects = [{**self.queue(f"p{i}", (0, 1, 1, 2, 3, None, 0.5), (None, None, None, None, 1, 3)), "department": self.one(*departments)["name"]}
                     for i in range(self.dice.randint(1, 3))]
@@ -46,8 +46,32 @@ class Maker:
         strategy = self.one("binpack", "binpack", "binpack", "binpack", "spread")
         return {"version": 1, "now": "2026-01-01T12:00:00Z", "nodes": nodes, "departments": departments, "projects": projects,
                 "nodePools": [{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": "binpack"}}],
+                "topologies": [{"name": "dc", "levels": ["zone", "rack"]}],
                 "settings": {"maxConsolidationVictims": None, "stalenessGraceSeconds": -1},
                 "workloads": [self.workload(f"w{i}", self.one(*projects)["name"]) for i in range(self.dice.randint(2, 9))]}
+
+    def racks(self):
+        zone = self.one("z0", "z1")
+        return {} if not self.has_topology or self.happens(0.1) else {"zone": zone, "rack": zone + self.one("r0", "r1")}
+
+    def topology(self):
+        if not self.has_topology or self.happens(0.5):
+            return {}
+        return {"topology": {"name": "dc", **self.one({"required": "rack"}, {"required": "zone"}, {"preferred": "rack"}, {"preferred": "zone"},
+                                                      {"required": "zone", "preferred": "rack"}, {"required": "rack", "preferred": "rack"})}}
+
+    def sub_groups(self):
+        """A tree of two levels, and its leaves."""
+        if not self.has_groups or self.happens(0.5):
+            return {}, [None]
+        leaves = [{"name": f"l{i}", "minPods": self.one(0, 1, 1, 2), **self.topology()} for i in range(self.one(1, 2, 2, 3))]
+        sets = [{"name": f"s{i}", **self.topology()} for i in range(self.one(0, 0, 1, 2))]
+        for leaf in leaves:
+            leaf |= {"parent": self.one(*sets)["name"]} if sets and self.happens(0.7) else {}
+        sets = [group for group in sets if any(leaf.get("parent") == group["name"] for leaf in leaves)]
+        for group in sets:
+            group |= self.one({}, {}, {"minSubGroups": 1})
+        return {"subGroups": leaves + sets, **self.one({}, {}, {"minSubGroups": self.one(0, 1)})}, [leaf["name"] for leaf in leaves]
 
     def cut_up(self):
         if "instance" not in self.kinds or self.happens(0.3):
@@ -70,15 +94,17 @@ class Maker:
                               "instance": {"gpuDevices": 0, "migInstances": self.one({SMALL: 1}, {SMALL: 1}, {SMALL: 2}, {LARGE: 1})}}[kind]}
 
     def workload(self, name, project):
-        count, request, runs = self.one(1, 1, 1, 2, 3), self.request(), self.happens(0.6)
+        groups, leaves = self.sub_groups()
+        count, request, runs = self.dice.randint(2, 5) if self.has_topology or leaves != [None] else self.one(1, 1, 1, 2, 3), self.request(), self.happens(0.6)
         workload = {"name": name, "project": project, "createdAt": f"2026-01-01T10:00:0{self.dice.randint(0, 6)}Z",
-                    "priority": self.one(50, 50, 50, 40, 60, 100), "minPods": self.one(count, count, 1), "pods": []}
+                    "priority": self.one(50, 50, 50, 40, 60, 100), "minPods": self.one(count, count, 1), "pods": [], **self.topology(), **groups}
+        are_unlike = self.happens(0.15)
         if self.happens(0.2):
             workload["preemptibility"] = self.one("preemptible", "non-preemptible")
         if runs and self.happens(0.08):
             workload["deleting"] = True
         for i in range(count):
-            pod = {"name": f"{name}-{i}", **request}
+            pod = {"name": f"{name}-{i}", **(self.request() if are_unlike else request), **({} if leaves == [None] else {"subGroup": leaves[i % len(leaves)]})}
             if self.happens(0.08):
                 pod["nodeSelector"] = {"host": [self.one(*self.room)]}
             if runs and (i < workload["minPods"] or self.happens(0.7)):
