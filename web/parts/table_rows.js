@@ -54,7 +54,7 @@ export function useRows(source, question, kinds, idOf) {
   };
   useEffect(() => {
     const abort = new AbortController();
-    let asking = false, again = false;
+    let asking = false, again = false, later;
     const load = async apply => {
       if (asking) {
         again = true;
@@ -64,8 +64,10 @@ export function useRows(source, question, kinds, idOf) {
       try {
         const fresh = await ask(source, question, abort.signal);
         const shown = current.current;
-        const still = shown.key === key && shown.rows && !apply && (busy() || Date.now() - touched < UNTOUCHED_MS);
+        const still = shown.key === key && shown.rows?.length && !apply && (busy() || Date.now() - touched < UNTOUCHED_MS);
         set(still ? { ...merge(shown, fresh, idOf), error: null } : { key, ...fresh, left: new Set(), news: 0, error: null });
+        clearTimeout(later);
+        if (still) later = setTimeout(load, Math.max(touched + UNTOUCHED_MS - Date.now(), 1000), false); // nobody may change anything by then
       } catch (error) {
         if (!abort.signal.aborted) set({ ...(current.current.key === key ? current.current : { key }), error });
       }
@@ -79,6 +81,7 @@ export function useRows(source, question, kinds, idOf) {
     const stops = [onChange(kinds, () => load(false)), renewed.subscribe(n => n && load(true))];
     return () => {
       abort.abort();
+      clearTimeout(later);
       for (const stop of stops) stop();
     };
   }, [key]);

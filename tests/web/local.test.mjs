@@ -1,0 +1,100 @@
+// The quick start for real: processes of this machine with pretended GPUs, submitted by the command line and watched in the
+// dashboard; among them a training that saves when it gives way, and goes on where it stopped.
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { ROOT, axe, launch, open } from "./browser.mjs";
+import { ADMIN, PASSWORD, ask, signIn } from "./real_server.mjs";
+import { rowOf, status } from "./walk.mjs";
+
+const PRORATA = process.env.PRORATA ?? join(ROOT, "build/prorata");
+const SHOTS = join(ROOT, "artifacts/screenshots");
+const run = promisify(execFile);
+
+let browser;
+before(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  browser = await launch();
+});
+after(() => browser?.close());
+
+// A server whose cluster is this machine, and a command line that is signed in; everything it ran is gone with it.
+async function begin(t) {
+  const folder = mkdtempSync(join(tmpdir(), "prorata-local-"));
+  chmodSync(folder, 0o755); // pods run as nobody, and read the program from here
+  const data = join(folder, "data");
+  const server = spawn(PRORATA, ["serve", "--data", data, "--backend", "local", "--local-gpus", "4", "--quick-start", "--listen", "127.0.0.1:0"], { env: { ...process.env, PRORATA_ADMIN_PASSWORD: PASSWORD } });
+  t.after(async () => {
+    await run(PRORATA, ["stop", "--data", data, "--pods", "--grace", "1s"]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const url = await new Promise((resolve, reject) => {
+    let said = "";
+    for (const stream of [server.stdout, server.stderr])
+      stream.on("data", text => {
+        const at = /http:\/\/127\.0\.0\.1:\d+/.exec((said += text));
+        if (at) resolve(at[0]);
+      });
+    server.once("exit", code => reject(new Error(`the server ended with ${code}:\n${said}`)));
+  });
+  const cli = (...words) => run(PRORATA, words, { env: { ...process.env, HOME: folder } }).then(done => done.stdout);
+  await cli("config", "set", "--cp-url", url);
+  await cli("login", "user", "-u", ADMIN, "-p", PASSWORD);
+  return { url, folder, cli };
+}
+
+const submit = (cli, name, project, gpus, ...command) => cli("training", "submit", name, "-p", project, "-g", String(gpus), "-i", "none", "--command", "--", ...command);
+const holds = ["sh", "-c", "echo holding $CUDA_VISIBLE_DEVICES; sleep 1000"];
+
+test("over quota and reclaim, as processes of this machine: a training gives way and goes on where it stopped", async t => {
+  const { url, folder, cli } = await begin(t);
+  const { page, troubles, context } = await open(browser, url);
+  t.after(() => context.close());
+  const script = join(folder, "train.py"), checkpoints = join(folder, "checkpoints");
+  copyFileSync(join(ROOT, "examples/checkpoint/train.py"), script);
+  mkdirSync(checkpoints);
+  chmodSync(checkpoints, 0o777);
+
+  await signIn(page, url);
+  await page.locator("a.nav").filter({ hasText: "Workloads" }).click();
+  await submit(cli, "a2", "team-a", 2, ...holds);
+  await submit(cli, "a1", "team-a", 1, "/usr/bin/python3", script, "--steps", "4000", "--pause", "0.01", "--folder", checkpoints);
+  await submit(cli, "b1", "team-b", 1, ...holds);
+  for (const name of ["a2", "a1", "b1"]) await status(page, name, "Running");
+  await rowOf(page, "a1").locator("td.first a").click();
+  await page.getByRole("tab", { name: "Logs", exact: true }).click();
+  await page.waitForSelector("#details :text('starting at step 0')");
+  await page.screenshot({ path: join(SHOTS, "local-logs.png") });
+  await page.keyboard.press("Escape");
+
+  // b2 wants what team-b is owed: the training, which borrows, gives way.
+  await submit(cli, "b2", "team-b", 1, ...holds);
+  await page.getByRole("button", { name: "Show", exact: true }).click(); // a new row, of somebody else
+  await status(page, "b2", "Running");
+  await status(page, "a1", "Pending");
+  await rowOf(page, "a1").locator("td.first a").click();
+  await page.locator(".because .one").waitFor();
+  assert.match(await page.locator(".because .one").innerText(), /^Needs 1 GPU in default; 0 of its 4 GPUs are free/);
+  assert.deepEqual(await axe(page), []);
+  await page.screenshot({ path: join(SHOTS, "local-why.png") });
+  await page.keyboard.press("Escape");
+  assert.match(await cli("training", "logs", "a1", "-p", "team-a"), /saved at step \d+, giving way/);
+
+  await cli("training", "delete", "b2", "-p", "team-b", "--yes");
+  await status(page, "a1", "Running");
+  const { workloads } = await ask(page, "/api/v1/workloads");
+  const { id } = workloads.find(workload => workload.name === "a1");
+  for (let i = 0; ; i++) {
+    const log = await page.evaluate(async path => (await fetch(path)).text(), `/api/v1/workloads/${id}/logs`);
+    if (/going on from step \d+/.test(log)) break;
+    assert.ok(i < 100, log);
+    await new Promise(done => setTimeout(done, 100));
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.screenshot({ path: join(SHOTS, "local-phone.png") });
+  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+});
