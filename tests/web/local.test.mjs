@@ -73,7 +73,9 @@ test("over quota and reclaim, as processes of this machine: a training gives way
 
   // b2 wants what team-b is owed: the training, which borrows, gives way.
   await submit(cli, "b2", "team-b", 1, ...holds);
-  await page.getByRole("button", { name: "Show", exact: true }).click(); // a new row, of somebody else
+  const show = page.getByRole("button", { name: "Show", exact: true }); // a new row, of somebody else
+  await show.or(rowOf(page, "b2")).first().waitFor();
+  if (await show.isVisible()) await show.click();
   await status(page, "b2", "Running");
   await status(page, "a1", "Pending");
   await rowOf(page, "a1").locator("td.first a").click();

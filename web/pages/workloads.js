@@ -1,6 +1,6 @@
 // Where is mine? Why is it pending, when will it run? What did it print?
 import { get } from "../api.js";
-import { minute, now } from "../clock.js";
+import { minute, now, second } from "../clock.js";
 import { useData } from "../data.js";
 import { NONE, bytes, cpu, duration, gpus, iso, memory, since, time } from "../format.js";
 import { html } from "../html.js";
@@ -22,14 +22,20 @@ const asked = w => w.workloadRequestedResources?.gpu?.request ?? 0;
 const held = w => w.allocatedResources?.gpu ?? 0;
 export const poolsOf = w => (w.currentNodePools?.length ? w.currentNodePools : w.requestedNodePools) ?? [];
 const at = value => html`<time datetime=${value} data-tip=${iso(value)}>${time(value, minute.value || now())}</time>`;
-const lasting = w => duration(since(w.phaseUpdatedAt, minute.value || now()));
+
+// Ticks by the second only where that shows: a phase that has just begun.
+const YOUNG_S = 60;
+function Lasting({ from }) {
+  const age = since(from, now());
+  return html`<span class="muted small">${duration(since(from, (age < YOUNG_S ? second : minute).value && now()))}</span>`;
+}
 const yes = value => value ? "Yes" : "No";
 const values = list => list.map(value => ({ value, label: PHASES[value]?.word ?? value }));
 const amount = (request, allocated, format) => request ? `${format(allocated ?? 0)} / ${format(request)}` : NONE;
 
 const COLUMNS = [
   { id: "name", label: "Workload", sort: "name", filter: { field: "name" }, text: w => w.name, cell: w => html`<${Icon} name=${TYPES[w.type] ?? "list"} /><span>${w.name}</span>` },
-  { id: "phase", label: "Status", sort: "phase", keep: true, filter: { field: "phase", values: values(Object.keys(PHASES)) }, text: w => w.phase, cell: w => html`<span class="s"><${Status} phase=${w.phase} message=${w.phaseMessage} /><span class="muted small">${lasting(w)}</span></span>` },
+  { id: "phase", label: "Status", sort: "phase", keep: true, filter: { field: "phase", values: values(Object.keys(PHASES)) }, text: w => w.phase, cell: w => html`<span class="s"><${Status} phase=${w.phase} message=${w.phaseMessage} /><${Lasting} from=${w.phaseUpdatedAt} /></span>` },
   { id: "project", label: "Project", sort: "projectName", filter: { field: "projectName", op: "==" }, text: w => w.projectName, cell: w => html`<${ProjectName} id=${w.projectId} name=${w.projectName} />` },
   { id: "gpu", label: "GPUs", num: true, sort: "allocatedGPU", filter: { field: "allocatedGPU", type: "number" }, text: w => held(w) === asked(w) ? gpus(held(w)) : `${gpus(held(w))} / ${gpus(asked(w))}`, csv: w => held(w), cell: w => held(w) === asked(w) ? gpus(held(w)) : html`<span class="muted">${gpus(held(w))} / ${gpus(asked(w))}</span>` },
   { id: "pool", label: "Pool", sort: "nodepool", filter: { field: "nodepool", op: "==" }, text: w => poolsOf(w).join(", ") || NONE },

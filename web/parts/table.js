@@ -96,7 +96,7 @@ function Foot({ list, page, size, number }) {
   const gone = list.left?.size ?? 0;
   const news = [list.news ? plural(list.news, "new row") : "", gone ? `${gone} gone or moved` : ""].filter(Boolean).join(", ");
   const last = list.total !== undefined && first + size > list.total;
-  return html`<div class="table-foot"><span>${number ? `${count(first)}–${count(first + number - 1)} of ${count(list.total)}` : ""}</span>
+  return html`<div class="table-foot"><span>${number > gone ? `${count(first)}–${count(first + number - gone - 1)} of ${count(list.total)}` : ""}</span>
     <span class="news" role="status">${news && html`${news} · <button type="button" class="link" onClick=${list.show}>Show</button>`}</span><span class="grow"></span>
     ${list.error && number > 0 && html`<span class="st bad" data-tip=${list.error.message}><${Icon} name="x" />Not refreshed</span>`}
     <label class="rows">Rows <select value=${size} onChange=${e => setQuery({ rows: e.target.value, page: null })}>${SIZES.map(s => html`<option key=${s} value=${s}>${s}</option>`)}</select></label>
