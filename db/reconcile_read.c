@@ -10,9 +10,9 @@
 static const char SQL_CLUSTER[] = "SELECT id, uuid FROM clusters ORDER BY id LIMIT 1";
 static const char SQL_POOLS[] =
     "SELECT p.id, p.name, p.is_default, p.gpu_placement, p.cpu_placement, p.min_guaranteed_runtime_ms,"
-    " p.time_based_fairshare_json, t.name, coalesce(json_extract(p.settings_json,"
-    " '$.schedulingConfiguration.reservation'), 0) FROM node_pools p LEFT JOIN topologies t"
-    " ON t.uuid = p.network_topology_id WHERE p.cluster_id = ?1 AND p.deleted_ms = 0 ORDER BY p.name";
+    " p.time_based_fairshare_json, t.name, coalesce(p.settings_json ->> '$.reservation', 0)"
+    " FROM node_pools p LEFT JOIN topologies t ON t.uuid = p.network_topology_id WHERE p.cluster_id = ?1 AND "
+    "p.deleted_ms = 0 ORDER BY p.name";
 static const char SQL_NODES[] =
     "SELECT n.id, n.name, n.node_pool_id, n.status, n.cordoned, n.status_reason, n.labels_json, n.taints_json,"
     " n.gpu_count, n.gpu_memory_mib, n.gpu_type, n.mig_strategy, n.mig_instances_json, n.cpu_milli, n.memory_bytes,"

@@ -29,6 +29,27 @@ def pool_of(server, node):
     return server.get("/api/v1/nodes", filterBy=f"name=={node}").json["nodes"][0]["nodePool"]
 
 
+def test_the_scheduler_sees_what_a_pool_is_told(cluster):
+    """From the API to the scheduler's snapshot, setting by setting, and back to the defaults."""
+    def seen():
+        return next((p for p in cluster.get("/api/v1/scheduler/snapshot").json["nodePools"] if p["name"] == "big"), None)
+    plain = {"name": "big", "placementStrategy": {"gpu": "binpack", "cpu": "binpack"}, "preemptMinRuntimeSeconds": 0, "reclaimMinRuntimeSeconds": 0,
+             "timeBasedFairshare": {"kValue": 0}}
+    made = create(cluster).json
+    cluster.wait_for("the pool", lambda: seen() == plain)
+    path = f"{POOLS}/{made['id']}"
+    share = {"enabled": True, "historicalUsageWeight": 2.5, "windowDuration": "3d"}
+    for settings, change in [
+        ({"placementStrategy": {"gpu": "fragmentation", "cpu": "spread"}}, {"placementStrategy": {"gpu": "fragmentation", "cpu": "spread"}}),
+        ({"minGuaranteedRuntime": "90s"}, {"preemptMinRuntimeSeconds": 90, "reclaimMinRuntimeSeconds": 90}),
+        ({"reservation": True}, {"reservation": True}),
+        ({"timeBasedFairShare": share}, {"timeBasedFairshare": {"kValue": 2.5}}),
+        ({"timeBasedFairShare": {**share, "enabled": False}}, {}),
+    ]:
+        assert cluster.request("PUT", path, {"labelKey": "team.io/kind", "labelValue": "big", "schedulingConfiguration": settings}).status == 200
+        cluster.wait_for(f"{settings} in {seen()}", lambda: seen() == {**plain, **change})
+
+
 def test_create_nodepool_takes_the_nodes_with_its_label(cluster):
     answer = create(cluster)
     assert answer.status == 201, answer

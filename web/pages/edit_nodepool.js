@@ -1,5 +1,5 @@
 // New node pool, and the rules of one that exists.
-import { get, post, put } from "../api.js";
+import { get, patch, post } from "../api.js";
 import { useData } from "../data.js";
 import { html } from "../html.js";
 import { refreshAll } from "../live.js";
@@ -48,7 +48,7 @@ function Form({ id, cluster, pool }) {
     return pool ? { ...label, ...rules } : { name: v.name, clusterId: cluster, ...label, ...rules };
   };
   const send = async values => {
-    const made = pool ? await put(`${PATH}/${id}`, bodyOf(values)) : await post(PATH, bodyOf(values));
+    const made = pool ? await patch(`${PATH}/${id}`, bodyOf(values)) : await post(PATH, bodyOf(values));
     refreshAll();
     renewTables();
     await go(`/nodepools?open=${id ?? made.id}`);
@@ -68,5 +68,5 @@ function Form({ id, cluster, pool }) {
     <${Section} title="Large gangs" help="Small workloads that fit in between can keep a large one waiting for ever."><${CheckField} label="Keep free GPUs for the largest gang that waits" ...${field("reservation")} hint="What ends in time may use them until then." /><//>
     <${Problem} error=${form.problem} />
     <div class="submit-bar"><span class="grow"></span><${LinkButton} href=${id ? `/nodepools?open=${id}` : "/nodepools"}>Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy}>${pool ? "Save" : "Create node pool"}<//></div></form>
-    <aside class="sheet pane" aria-label="The same without the mouse"><div class="body"><${Code} forms=${{ curl: curl(pool ? "PUT" : "POST", pool ? `${PATH}/${id}` : PATH, bodyOf(v)), json: JSON.stringify(bodyOf(v), null, 2) }} /></div></aside></div>`;
+    <aside class="sheet pane" aria-label="The same without the mouse"><div class="body"><${Code} forms=${{ curl: curl(pool ? "PATCH" : "POST", pool ? `${PATH}/${id}` : PATH, bodyOf(v)), json: JSON.stringify(bodyOf(v), null, 2) }} /></div></aside></div>`;
 }
