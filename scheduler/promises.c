@@ -18,7 +18,7 @@ static bool has_promised_place(const struct pod *pod)
 
 // Places the next unit where it was promised to stand. False: it does not fit there any more, or a pod of it has no
 // such place; nothing is changed.
-static bool place_as_promised(struct cycle *cycle, const struct pool *pool, struct workload *workload, bool *out_waits)
+static bool place_as_promised(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     unit_find(cycle, workload);
     const struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
@@ -26,28 +26,16 @@ static bool place_as_promised(struct cycle *cycle, const struct pool *pool, stru
         queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible).queue)
         return false;
     const size_t checkpoint = statement_checkpoint(cycle);
-    *out_waits = false;
     bool fits = true;
     for (uint32_t i = 0; i < workload->unit_count && fits; i++) {
         struct pod *pod = &cycle->pods[workload->unit[i]];
         fits = has_promised_place(pod) && placement_place_at(cycle, pool, pod);
-        *out_waits = *out_waits || pod->state.status == SNAPSHOT_POD_PIPELINED;
     }
     if (fits && domains_hold_unit(cycle, workload))
         return true;
     statement_roll_back(cycle, checkpoint);
     unit_find(cycle, workload);
     return false;
-}
-
-static bool place_anywhere(struct cycle *cycle, const struct pool *pool, struct workload *workload, bool *out_waits)
-{
-    const struct node_set set = pool_nodes(pool);
-    const uint32_t promised = workload->counts.held - workload->counts.allocated;
-    if (!allocate_workload(cycle, pool, workload, &set, false, NULL))
-        return false;
-    *out_waits = workload->counts.held - workload->counts.allocated > promised;
-    return true;
 }
 
 // How promises are kept.
@@ -58,9 +46,9 @@ enum manner {
 
 static bool place_unit(struct cycle *cycle, struct pool *pool, struct workload *workload, enum manner manner)
 {
-    bool waits;
-    return (manner == MANNER_IN_PLACE && place_as_promised(cycle, pool, workload, &waits)) ||
-           place_anywhere(cycle, pool, workload, &waits);
+    const struct node_set set = pool_nodes(pool);
+    return (manner == MANNER_IN_PLACE && place_as_promised(cycle, pool, workload)) ||
+           allocate_workload(cycle, pool, workload, &set, false, NULL);
 }
 
 // is_trial: in the open statement, without committing it.
