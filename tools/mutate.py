@@ -13,13 +13,14 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = ROOT / "build-mutation"
 TREE, BUILD = WORK / "tree", WORK / "build"
-TARGETS = ["scheduler_unit_test", "scheduler_queue_order_test", "scheduler_check_test", "scheduler_node_rules_test",
+TARGETS = ["scheduler_unit_test", "scheduler_displaced_test", "scheduler_queue_order_test", "scheduler_check_test", "scheduler_node_rules_test",
            "scheduler_cases_test", "scheduler_fair_share_test", "simulation_conformance_test",
            "simulation_random_documents_test", "scheduler_invariants_test", "prorata"]
 TESTS = [
     ("unit", ["scheduler_unit_test"]),
     ("queue order", ["scheduler_queue_order_test"]),
     ("node rules", ["scheduler_node_rules_test"]),
+    ("displaced", ["scheduler_displaced_test"]),
     ("fair share", ["scheduler_fair_share_test", "20000"]),
     ("conformance", ["simulation_conformance_test"]),
     ("cases", ["scheduler_cases_test"]),

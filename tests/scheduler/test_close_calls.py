@@ -101,12 +101,12 @@ FIRST_CYCLE = [
         [project("p", 0, "dy"), project("q", 1, "dy"), project("r", 0, "dx")],
         [*(work(f"p{i}", "p", on="n0", age=i) for i in range(5)), work("r0", "r", on="n0"),
          work("c", "q", preemptionDelaySeconds=600, lastEvictionAt=EARLIER),
-         work("w", "r", age=9)],
+         work("w", "r", age=9, displacedTimes=1, lastDisplacedAt=EARLIER)],
         departments=[department("dx", 0), department("dy", 10, limit=3)]),
      {"p3-0": ("Running", "n0"), "p4-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0"), "c-0": PENDING}),
     ("a project above its share of CPU takes no GPUs back", cluster(
         [node("n0", 2)],
-        [{**project("a", 1), "resources": [{**queue(1), "cpu": {"deserved": 1, "overQuotaWeight": 0}}]}, project("b", 0)],
+        [{**project("a", 1), "resources": [{**queue(1, rank=200), "cpu": {"deserved": 1, "overQuotaWeight": 0}}]}, project("b", 0)],
         [work("c", "a", on="n0", pod=on_cpu(4)), work("r", "b", on="n0"), work("s", "b", on="n0", age=1), work("w", "a", age=9)]),
      {"r-0": ("Running", "n0"), "s-0": ("Running", "n0"), "w-0": PENDING}),
     ("who was displaced itself takes no place that its owner may take back at once", cluster(
@@ -114,6 +114,20 @@ FIRST_CYCLE = [
         [work("g", "p", on="n0", pod={"gpuDevices": 3}), work("y", "p", age=5, pod={"gpuDevices": 2}),
          work("w", "r", age=9, pod={"gpuDevices": 2}, displacedTimes=1, lastDisplacedAt=EARLIER)]),
      {"g-0": ("Running", "n0"), "w-0": PENDING}),
+    ("what its department does not deserve is not taken back at once", cluster(
+        [node("n0", 4)], [project("p", 4, "dy"), project("r", 0, "dx")],
+        [work("g", "p", on="n0", pod={"gpuDevices": 3}),
+         work("w", "r", age=9, pod={"gpuDevices": 2}, displacedTimes=1, lastDisplacedAt=EARLIER)],
+        departments=[department("dx", 0), department("dy", 1, weight=0)]),
+     {"g-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("nor by what stands in another node pool", cluster(
+        [node("n0", 4), node("m0", 1, nodePool="other")], [project("p", 2, weight=0), project("r", 0)],
+        [work("g", "p", on="n0", pod={"gpuDevices": 3}),
+         {**work("e", "p", minPods=1, nodePools=["other", "default"]),
+          "pods": [{"name": "e-0", "gpuDevices": 1, "status": "Running", "node": "m0"}, {"name": "e-1", "gpuDevices": 2}]},
+         work("w", "r", age=9, pod={"gpuDevices": 2}, displacedTimes=1, lastDisplacedAt=EARLIER)],
+        nodePools=[{"name": "default"}, {"name": "other"}]),
+     {"g-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0"), "e-1": PENDING}),
     ("others do", cluster(
         [node("n0", 4)], [project("p", 2, weight=0), project("r", 0)],
         [work("g", "p", on="n0", pod={"gpuDevices": 3}), work("y", "p", age=5, pod={"gpuDevices": 2}),

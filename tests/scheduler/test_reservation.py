@@ -49,6 +49,15 @@ FIRST_CYCLE = [
         [node("n0", 2), node("n1", 2)], [project("a", 0, limit=3)],
         [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1)], nodePools=RESERVE),
      {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("nor one that its limit stops as long as others of the project run", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0, limit=4)],
+        [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "a", age=1)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
+    ("room is kept where it is free first", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 0)],
+        [work("r", "a", on="n0", maxRunSeconds=9000), work("s", "a", on="n1", maxRunSeconds=12600),
+         work("w", "a", pod={"gpuDevices": 2}), work("x", "a", age=1)], nodePools=RESERVE),
+     {"w-0": ("Pending", None), "x-0": ("Binding", "n1")}),
     ("who takes what it deserves is not held back for a gang beyond quota", cluster(
         [node("n0", 2), node("n1", 2)], [project("a", 0), project("b", 1)],
         [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2}), work("x", "b", age=1)], nodePools=RESERVE),
