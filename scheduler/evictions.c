@@ -45,7 +45,7 @@ static size_t find_candidates(struct round *round, struct workload *workload, st
     for (size_t i = 0; i < round->pool->holder_count; i++) {
         struct workload *victim = round->pool->holders[i];
         if (victim != workload && victim->spec->preemptible && victim->counts.held > 0 &&
-            victim->home == round->pool->index && round->gives[victim->spec->project] &&
+            round->gives[victim->spec->project] &&
             round->action->is_victim(round->cycle, round->pool, workload, victim))
             round->candidates[count++] = victim;
     }

@@ -7,7 +7,8 @@ import pathlib
 import sys
 
 LINES_PERCENT = 95.0
-EVERY_BRANCH = ["fair_share.c", "fairness.c", "victims.c", "reclaim.c", "preempt.c"]
+EVERY_BRANCH = ["fair_share.c", "fairness.c", "victims.c", "scenarios.c", "evictions.c", "reclaim.c", "preempt.c", "consolidation.c",
+                "min_run_time.c"]
 TRUE_COUNT, FALSE_COUNT = 4, 5
 
 

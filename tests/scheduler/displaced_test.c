@@ -56,7 +56,7 @@ static void check_case(size_t index)
     arena_done(&arena);
 }
 
-// A time at the end of all times is no reason to wait for ever, or to stop.
+// Times at the end of all times: nobody waits for ever, and nothing is protected by what cannot be reckoned.
 static void check_end_of_time(void)
 {
     char text[2048];
@@ -70,6 +70,8 @@ static void check_end_of_time(void)
     struct snapshot_workload *late = (struct snapshot_workload *)&snapshot->workloads[1];
     late->displaced_count = 1;
     late->displaced_ms = INT64_MAX;
+    ((struct snapshot_pod *)snapshot->pods)[0].started_ms = INT64_MAX - 1;
+    ((struct snapshot_project *)snapshot->projects)[1].reclaim_min_run_time_ms = 1000;
     check_int(scheduler_plan(snapshot, &arena, &plan, &err), 0, "plans: %s", err.message);
     check_true(plan->workloads[0].was_displaced, "what is owed to nobody is taken all the same");
     arena_done(&arena);
