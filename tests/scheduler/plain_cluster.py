@@ -77,6 +77,7 @@ class Cluster:
                       "memory": sum(n["memoryBytes"] for n in self.nodes.values())}
         self.profiles = {profile for node in self.nodes.values() for profile in node.get("migInstances", {})}.union(
             profile for pod in self.pods.values() for profile in pod.mig)
+        self.placed = []  # pods, by the open statement
         self.seen = {}  # answers about nodes; emptied at every change
 
     def add_workload(self, spec):
@@ -97,11 +98,12 @@ class Cluster:
         return [pod for pod in self.pods_of(workload) if pod.is_held]
 
     def save(self):
-        return {name: dict(pod.__dict__) for name, pod in self.pods.items()}
+        return {name: dict(pod.__dict__) for name, pod in self.pods.items()}, len(self.placed)
 
     def restore(self, saved):
         self.seen.clear()
-        for name, values in saved.items():
+        del self.placed[saved[1]:]
+        for name, values in saved[0].items():
             self.pods[name].__dict__ = dict(values)
 
     # Nodes.

@@ -22,7 +22,7 @@ class Evictions(Scheduler):
             victims = [other for other in self.workloads if other != name and self.workloads[other]["preemptible"]
                        and self.held(other) and self.may_be_victim(action, name, asked, other)]
             if victims and self.solve(action, name, victims):
-                self.commit()
+                self.commit(name)
 
     # Who may (6.3, 7, 8).
     def may_try(self, action, name):
@@ -244,7 +244,10 @@ class Evictions(Scheduler):
                 taken = sum(pod in leaf.pods for pod in victims)
                 if taken and used - taken < leaf.minimum and self.protection(action, name, other):
                     return False
-        return action == "preempt" or self.is_fair(name, self.amounts(pending, self.smallest), victims)
+        is_lawful = action == "preempt" or self.is_fair(name, self.amounts(pending, self.smallest), victims)
+        if is_lawful and action == "reclaim" and name in self.displaced:
+            self.in_doubt = True  # who was displaced itself has to reclaim for good
+        return is_lawful
 
     # Fairness (6.9).
     def chunks(self, name, victims):

@@ -1,5 +1,5 @@
 """A second scheduler, written for clarity alone after docs/scheduler.md and the rules it is made from, and not after the code in C:
-one cycle, one node pool; whole devices, parts of them, device memory and MIG; gangs, elastic workloads, sub-groups, topology; all actions but stale gangs."""
+some cycles, one node pool; whole devices, parts of them, device memory and MIG; gangs, elastic workloads, sub-groups, topology; all actions but stale gangs."""
 from fractions import Fraction
 
 from plain_cluster import INFINITE, RESOURCES, Cluster, add, nothing
@@ -7,8 +7,20 @@ from plain_topology import Finder
 
 
 class Scheduler(Cluster):
+    def __init__(self, document):
+        super().__init__(document)
+        self.promises = []  # (class, workload) in the order of decisions: 0 something was evicted for it, 1 it waits, 2 it was moved
+        self.displaced, self.displaced_now = set(), set()  # workloads that lost a place or a promise in an earlier cycle
+        self.in_doubt = False  # a rule that is not here may have decided
+
     def cycle(self):
+        """Decides once."""
+        self.displaced_now = set()
         self.divide()
+        promised, self.promises = self.promises, []
+        if promised:
+            self.keep_promises(promised)
+            self.divide()
         self.allocate()
         if "spread" not in self.strategies.values():
             self.evict_for("consolidation")
@@ -169,6 +181,7 @@ class Scheduler(Cluster):
         pod.entries = stays + [(node, "promised" if waits else "stays", groups)]
         pod.status = "Pipelined" if waits else "Binding"
         pod.moved, pod.evicted, pod.withdrawn = pod.evicted, False, False
+        self.placed.append(pod)
 
     def place(self, name, nodes, promise_only):
         """All of the unit or nothing."""
@@ -205,32 +218,70 @@ class Scheduler(Cluster):
         self.put(pod, node, fit[0], promise_only)
         return True
 
-    def commit(self):
+    def commit(self, name=None):
+        """name: for whom others were evicted."""
         self.seen.clear()
+        evicts = any(pod.evicted or pod.moved for pod in self.pods.values())
+        for pod in self.placed:
+            if pod.status == "Pipelined":
+                self.promises.append((2 if pod.moved else 0 if pod.workload == name and evicts else 1, pod.workload))
+        self.placed = []
         for pod in self.pods.values():
             if (pod.evicted or pod.moved) and pod.before[0] != "Pipelined":
                 self.workloads[pod.workload]["lost"] = True
+            if pod.evicted or pod.moved:
+                self.displaced_now.add(pod.workload)
             if pod.evicted and pod.withdrawn:
                 pod.status = "Releasing" if pod.entries else "Pending"
             pod.evicted = pod.withdrawn = pod.moved = False
+
+    # From cycle to cycle (the preface's promises).
+    def obey(self):
+        """What `simulate` does between cycles."""
+        self.displaced |= self.displaced_now
+        ranks = {name: [rank for rank, other in self.promises if other == name] for _, name in self.promises}
+        waits = [name for name in ranks if any(pod.status == "Pipelined" for pod in self.pods_of(name))]
+        self.promises = sorted(waits, key=lambda name: 2 if 2 in ranks[name] else min(ranks[name]))
+        for pod in self.pods.values():
+            pod.was_promised = pod.status == "Pipelined"
+            if pod.status == "Binding":
+                pod.status, pod.started, pod.entries = "Running", self.now, [pod.entries[-1]]
+            elif pod.status == "Pipelined" or (pod.status == "Releasing" and not self.workloads[pod.workload]["deleting"]):
+                pod.status, pod.started, pod.entries = "Pending", None, []
+        for workload in self.workloads.values():
+            workload["lost"] = False
+        self.seen.clear()
+
+    def keep_promises(self, promised):
+        for name in promised:
+            is_kept = not self.may_wait(name)
+            while not is_kept:
+                if not self.start(name):
+                    self.in_doubt = True  # then all are tried at the promised places
+                    return
+                is_kept = not any(pod.was_promised and pod.status == "Pending" for pod in self.pods_of(name))
 
     @staticmethod
     def must_wait(leaf):
         held = [pod.status for pod in leaf.pods if pod.is_held]
         return "Pipelined" in held and len(held) - held.count("Pipelined") < leaf.minimum
 
+    def start(self, name):
+        """Places a unit by the ordinary rules; a gang of which one place is only promised is promised whole."""
+        was_pending = [pod for pod in self.pods_of(name) if pod.status == "Pending"]
+        if not self.place(name, self.nodes, False):
+            return False
+        if any(self.must_wait(leaf) for leaf in self.workloads[name]["root"].leaves()):
+            for pod in was_pending:
+                if pod.status == "Binding":
+                    pod.status, pod.entries = "Pipelined", [(pod.node, "promised", pod.entries[-1][2])]
+        self.commit()
+        return True
+
     def allocate(self):
         waiting = [name for name in self.workloads if self.may_wait(name)]
         while waiting:
             name = self.pick(waiting)
             waiting.remove(name)
-            was_pending = [pod for pod in self.pods_of(name) if pod.status == "Pending"]
-            if not self.place(name, self.nodes, False):
-                continue
-            if any(self.must_wait(leaf) for leaf in self.workloads[name]["root"].leaves()):
-                for pod in was_pending:
-                    if pod.status == "Binding":
-                        pod.status, pod.entries = "Pipelined", [(pod.node, "promised", pod.entries[-1][2])]
-            self.commit()
-            if any(pod.status == "Pending" for pod in self.pods_of(name)):
+            if self.start(name) and any(pod.status == "Pending" for pod in self.pods_of(name)):
                 waiting.append(name)
