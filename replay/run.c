@@ -11,10 +11,6 @@
 #include "replay/usage.h"
 #include "scheduler/scheduler.h"
 
-enum {
-    PROGRESS_CYCLES = 256 // between two calls
-};
-
 struct engine {
     const struct trace *trace;
     const struct policy *policy;
@@ -223,7 +219,7 @@ static int run_events(struct engine *engine, struct error *err)
 {
     struct run *run = engine->run;
     const int64_t last_ms = earlier(engine->options->until_ms, TRACE_FOREVER_MS - 1);
-    for (int64_t now = next_ms(engine), count = 0; now <= last_ms; now = next_ms(engine), count++) {
+    for (int64_t now = next_ms(engine); now <= last_ms; now = next_ms(engine)) {
         measure_advance(&run->measure, now);
         usage_pass(&engine->usage, now);
         run->end_ms = now;
@@ -234,7 +230,7 @@ static int run_events(struct engine *engine, struct error *err)
         }
         if (engine->is_due && cycle_ms(engine, now) == now && run_cycles(engine, err) < 0)
             return -1;
-        if (engine->options->progress && count % PROGRESS_CYCLES == 0)
+        if (engine->options->progress)
             engine->options->progress(engine->options->progress_context, run);
     }
     if (engine->options->until_ms < INT64_MAX)

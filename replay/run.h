@@ -61,7 +61,7 @@ struct run {
 struct run_options {
     int64_t until_ms;                                       // INT64_MAX: to the end
     FILE *decisions;                                        // NULL: not written
-    void (*progress)(void *context, const struct run *run); // called now and then; NULL: not
+    void (*progress)(void *context, const struct run *run); // called at each time of an event; NULL: not
     void *progress_context;
 };
 

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import os
 import pathlib
+import pty
 import re
 import subprocess
 
@@ -408,6 +409,26 @@ def test_batches_place_as_one_by_one(run, tmp_path):
             rows = csv.DictReader((tmp_path / str(period) / "decisions.csv").open())
             ends.append([(r["pod"], r["node"], r["gpus"]) for r in rows])
         assert ends[0] == ends[1]
+
+
+def test_a_terminal_sees_a_progress_bar_and_a_file_does_not(tmp_path):
+    command = [PRORATA, "replay", SLICE, "--nodes", "30x8"]
+    quiet = subprocess.run(command, capture_output=True, timeout=300)
+    assert quiet.stderr == b""
+    leader, follower = pty.openpty()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower) as process:
+        os.close(follower)
+        shown = b""
+        try:
+            while block := os.read(leader, 4096):
+                shown += block
+        except OSError:  # what Linux says at the end of a terminal
+            pass
+        printed = process.stdout.read()
+    os.close(leader)
+    assert (process.returncode, printed) == (0, quiet.stdout)
+    assert re.search(rb"\rdefault +\[\.{30}\]   0 %  [01] cycles  0 s", shown), shown
+    assert shown.endswith(b"\r" + b" " * 100 + b"\r"), "the line is empty again when the replay is over"
 
 
 def test_no_output_folder_is_said(tmp_path):
