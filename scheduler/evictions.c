@@ -13,7 +13,7 @@
 
 // The workload of a project that was looked at last.
 struct tried {
-    const struct workload *workload;
+    struct workload *workload;
     bool failed; // its search found nothing
     size_t decision_count;
     size_t candidate_count;
@@ -132,12 +132,16 @@ static void keep(struct round *round, struct search *search)
 }
 
 // The search for the one before it in its project failed, and nothing has changed.
-static const struct tried *failed_alike(const struct round *round, const struct workload *workload)
+static const struct tried *failed_alike(const struct round *round, struct workload *workload)
 {
     const struct tried *before = &round->tried[workload->spec->project];
-    if (round->cycle->is_plain || round->pool->reservation || !before->workload || !before->failed ||
+    if (round->cycle->is_plain || !before->workload || !before->failed ||
         before->decision_count != round->cycle->journal->count ||
         !prospects_are_alike(round->cycle, before->workload, workload))
+        return NULL;
+    if (round->cycle->action == ACTION_CONSOLIDATION &&
+        reservation_would_hold(round->cycle, round->pool, before->workload) !=
+            reservation_would_hold(round->cycle, round->pool, workload))
         return NULL;
     return before;
 }

@@ -257,12 +257,16 @@ static bool may_use(struct cycle *cycle, const struct pool *pool, struct workloa
     return !reservation->is_within_deserved && is_within_deserved(cycle, pool, workload);
 }
 
+bool reservation_would_hold(struct cycle *cycle, const struct pool *pool, struct workload *workload)
+{
+    const struct reservation *reservation = pool->reservation;
+    return reservation && reservation->gang->counts.held == 0 && !may_use(cycle, pool, workload);
+}
+
 void reservation_hold(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
-    struct reservation *reservation = pool->reservation;
-    if (!reservation || reservation->gang->counts.held > 0 || may_use(cycle, pool, workload))
-        return;
-    set_held(cycle, reservation, true);
+    if (reservation_would_hold(cycle, pool, workload))
+        set_held(cycle, pool->reservation, true);
 }
 
 void reservation_release(struct cycle *cycle, struct pool *pool)

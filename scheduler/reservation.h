@@ -13,6 +13,8 @@
 // a gang has a reservation already.
 void reservation_make(struct cycle *cycle, struct pool *pool, struct workload *const *candidates, size_t count);
 
+// Whether the workload may not use what is reserved.
+bool reservation_would_hold(struct cycle *cycle, const struct pool *pool, struct workload *workload);
 // Holds the reserved places while the workload is tried, unless it may use them, until reservation_release.
 void reservation_hold(struct cycle *cycle, struct pool *pool, struct workload *workload);
 void reservation_release(struct cycle *cycle, struct pool *pool);
