@@ -19,7 +19,8 @@ static const char SQL_UPDATE_WORKLOAD[] =
     " phase_reason = ?3, started_ms = ?4, completed_ms = ?5, deleted_ms = ?6, gpu_allocated_milli = ?7,"
     " cpu_allocated_milli = ?8, memory_allocated_bytes = ?9, pods_running = ?10, pods_pending = ?11,"
     " succeeded_count = ?12, failed_count = ?13, current_node_pools_json = ?14, promise = ?15, last_eviction_ms = ?16,"
-    " stale_since_ms = ?17, displaced_count = ?23, displaced_ms = ?24, messages_json = iif(?22, ?18, messages_json),"
+    " phase_updated_ms = min(phase_updated_ms, ?20), stale_since_ms = ?17, displaced_count = ?23, displaced_ms = ?24, "
+    "messages_json = iif(?22, ?18, messages_json),"
     " explanation_json = iif(?22, ?19, explanation_json), updated_ms = ?20, revision = ?21 WHERE id = ?1";
 static const char SQL_UPDATE_PHASE[] =
     "UPDATE workloads SET phase = ?3, phase_message = ?4, phase_updated_ms = ?5,"

@@ -241,8 +241,12 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
 
 void facts_take(struct turn *turn, const struct backend_fact *facts, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        take_fact(turn, &facts[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct backend_fact fact = facts[i];
+        if (fact.time_ms > turn->now_ms) // written before the clock was set back
+            fact.time_ms = turn->now_ms;
+        take_fact(turn, &fact);
+    }
 }
 
 void facts_lose_pods_without_node(struct turn *turn)

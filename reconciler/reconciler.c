@@ -7,6 +7,7 @@
 #include "journal/journal.h"
 #include "journal/refused.h"
 #include "reconciler/carry_out.h"
+#include "reconciler/clock_back.h"
 #include "reconciler/commit.h"
 #include "reconciler/facts.h"
 #include "reconciler/lifecycle.h"
@@ -270,9 +271,14 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
         .plan_due_ms = INT64_MAX,
     };
     struct figure_changes changes = {0};
-    bool is_due = turn.now_ms >= reconciler->next_due_ms;
+    // Also by whoever set the clock while no server ran.
+    bool is_set_back = turn.now_ms < reconciler->latest_ms || reconciler->latest_ms == 0;
+    bool is_due = turn.now_ms >= reconciler->next_due_ms || is_set_back;
+    reconciler->latest_ms = turn.now_ms;
     if (!changed && !is_due && !has_expired && reconciler->fact_count == 0 && !reconciler->cache.needs_plan)
         return 0;
+    if (is_set_back)
+        clock_set_back(&turn);
     facts_take(&turn, reconciler->facts, reconciler->fact_count);
     if (world_changed)
         facts_lose_pods_without_node(&turn);

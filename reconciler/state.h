@@ -41,6 +41,7 @@ struct reconciler {
     struct backend_fact *facts; // taken from the backend and not yet written
     size_t fact_count, fact_capacity;
     bool has_adopted;
+    int64_t latest_ms; // when the turn before looked at the clock; 0: there was none
     int64_t next_due_ms;
     int64_t plan_due_ms; // until then what is unchanged need not be planned again
     int64_t expiry_checked_ms;

@@ -1,5 +1,6 @@
 """What must hold, looked at from outside: in the database's file and in /proc."""
 import json
+import os
 import pathlib
 import sqlite3
 import threading
@@ -8,6 +9,7 @@ import time
 from world import GPUS
 
 SETTLED_S = 60
+SLOW_S = 4
 HOLDING = ("Binding", "Bound", "Running", "Releasing")
 PLACED_MILLI = 1000
 
@@ -127,6 +129,10 @@ def unsettled(world):
     for row in read(world, "SELECT name, desired_phase, phase FROM workloads WHERE deleted_ms = 0"):
         if row["desired_phase"] == "Deleted" or row["phase"] in ("Stopping", "Deleting", "Creating", "Initializing", "Resuming", "Terminating"):
             wrong.append(f"{row['name']} is still {row['phase']}, wanted {row['desired_phase']}")
+    wrong += [f"{row['pod']} has failed and is not tried again" for row in
+              read(world, "SELECT p.name AS pod FROM pods p JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND p.status = 'Failed' AND p.attempt < 3 "  # later ones wait for long
+                          "AND w.deleted_ms = 0 AND w.desired_phase = 'Running' AND w.phase NOT IN ('Completed', 'Failed') AND NOT EXISTS (SELECT 1 FROM pods n "
+                          "WHERE n.workload_id = p.workload_id AND n.role = p.role AND n.pod_index = p.pod_index AND n.attempt > p.attempt)")]
     wrong += cgroups_left(world, pods)
     return wrong
 
@@ -143,11 +149,16 @@ def cgroups_left(world, pods):
 
 
 def settle(world):
-    until = time.monotonic() + SETTLED_S
+    begin = time.monotonic()
+    until, has_told = begin + SETTLED_S, not os.environ.get("FAULTS_TALK")
     while True:
         wrong = unsettled(world)
         if not wrong:
             return
+        if not has_told and time.monotonic() > begin + SLOW_S:
+            has_told = True
+            print("slow:", wrong, flush=True)
+            os.system(f"grep . /proc/{world.server.process.pid}/task/*/wchan | grep -v futex | head -20; timeout 20 gdb -p {world.server.process.pid} -batch -ex \"thread apply all bt 12\" > /tmp/gdb-slow.txt 2>/dev/null")
         if world.server.process.poll() is not None:
             raise AssertionError(f"the server ended with {world.server.process.returncode}:\n{world.server.tail()}")
         assert time.monotonic() < until, wrong

@@ -76,7 +76,12 @@ class World:
             except OSError:
                 pass
         for group in self.cgroups():  # where a round has failed
-            group.rmdir()
+            for _ in range(100):
+                try:
+                    group.rmdir()
+                    break
+                except OSError:
+                    time.sleep(0.05)
         if self.has_disk:
             subprocess.run(["umount", "-l", str(self.disk)], check=False)
 

@@ -158,6 +158,43 @@ static void test_failure_and_backoff(void)
     live_close(&live);
 }
 
+static void test_clock_set_back(void)
+{
+    struct live live;
+    open_small(&live);
+    live_submit(&live, &(struct live_spec){.name = "bad",
+                                           .project = "team-a",
+                                           .backoff_limit = 2,
+                                           .annotations = "[{\"name\":\"prorata.io/sim-duration\",\"value\":\"1s\"},"
+                                                          "{\"name\":\"prorata.io/sim-exit-code\",\"value\":\"3\"}]"});
+    live_submit(&live, &(struct live_spec){.name = "long", .project = "team-b", .time_limit_ms = 60000});
+    live_advance(&live, 2000);
+    live.now_ms -= 3600 * 1000;
+    live_run(&live);
+    live_advance(&live, 11000);
+    check_int(live_number(&live, "SELECT count(*) FROM pods WHERE name LIKE 'bad%'"), 2, "the second attempt comes");
+    check_text(live_phase(&live, "long"), "Running", "not yet");
+    live_advance(&live, 50000);
+    check_text(live_phase(&live, "long"), "Stopped", "the time limit counts from the jump");
+    live_close(&live);
+}
+
+static void test_gang_and_a_clock_set_back(void)
+{
+    struct live live;
+    open_small(&live);
+    live_submit(&live, &(struct live_spec){.name = "gang", .project = "team-a", .workers = 4});
+    live_run(&live);
+    live_add_node(&live, "node1", 2, false);
+    live_run(&live);
+    check_text(live_phase(&live, "gang"), "Degraded", "half of it is lost");
+    live.now_ms -= 3600 * 1000;
+    live_crash(&live); // no server saw the jump
+    live_advance(&live, 62000);
+    check_text(live_phase(&live, "gang"), "Pending", "it does not stay half for an hour");
+    live_close(&live);
+}
+
 static void test_restart_policy(void)
 {
     struct live live;
@@ -394,6 +431,8 @@ int main(void)
     test_suspend_and_resume_of_what_waits();
     test_completion();
     test_failure_and_backoff();
+    test_clock_set_back();
+    test_gang_and_a_clock_set_back();
     test_restart_policy();
     test_limits();
     test_deletion();
