@@ -92,6 +92,8 @@ static void submit_mixed(struct live *live, int number)
     };
     if (number % 6 == 1) {
         spec.workers = 3;
+        spec.min_pods = number % 12 == 1 ? 1 : 0;
+        spec.has_master = number % 12 == 1;
         spec.gpus = 1;
     }
     if (number % 7 == 2) {

@@ -56,7 +56,8 @@ static void submit(struct story *story)
         break;
     case 1:
         spec.workers = 3;
-        spec.min_pods = 1;
+        spec.min_pods = 1 + (int)roll(story, 2);
+        spec.has_master = roll(story, 2) == 0;
         spec.gpus = 1;
         break;
     case 2:

@@ -47,6 +47,7 @@ static void submit(struct story *story)
     if (roll(story, 4) == 0) {
         spec.workers = 2 + (int)roll(story, 2);
         spec.min_pods = 1 + (int)roll(story, 2);
+        spec.has_master = roll(story, 2) == 0;
         spec.gpus = 1;
     } else if (roll(story, 4) == 0) {
         spec.portion_milli = 500;
