@@ -12,7 +12,7 @@ import { Page } from "../parts/page.js";
 import { Empty, Fault, Loading } from "../parts/states.js";
 import { renewTables } from "../parts/table.js";
 import { toast, toastError } from "../parts/toast.js";
-import { EMPTY, FRAMEWORKS, KINDS, PRIORITIES, bodyOf, check, copyName, fromCompute, fromEnvironment, valuesOf } from "../pictures/submission.js";
+import { EMPTY, FRAMEWORKS, KINDS, PRIORITIES, bodyOf, check, copyName, fromCompute, fromEnvironment, standardPools, valuesOf } from "../pictures/submission.js";
 import { sharesByPool, sumParts } from "../pictures/shares.js";
 import { valuesOfQuery } from "../pictures/what_if.js";
 import { go, route } from "../router.js";
@@ -108,7 +108,7 @@ function Form({ kind, facts, query }) {
       <${NumberField} label="CPU cores" size="third" step=${0.5} ...${field("cpu")} /><${TextField} label="CPU memory" size="third" ...${field("memory")} hint="512M, 4Gi" />
       <div class="f third end"><${SaveAsset} kind="compute" project=${project} spec=${() => bodyOf(v, kind).spec.compute} why=${check(v, kind).gpus ?? ""} /></div>
       <${CheckField} label="Large shared memory (/dev/shm)" ...${field("shm")} />
-      ${facts.pools.length > 1 && html`<${OrderField} label="Node pools, tried in this order" none="All pools in the project's order." items=${v.pools.map(name => ({ id: name, content: html`<b class="strong">${name}</b>`, note: poolNote(project, name) }))} onValue=${ids => set("pools", ids)} remove=${id => set("pools", old => old.filter(p => p !== id))} />
+      ${facts.pools.length > 1 && html`<${OrderField} label="Node pools, tried in this order" none=${`None chosen: it goes to ${standardPools(project, facts.pools).join(", then ")}.`} items=${v.pools.map(name => ({ id: name, content: html`<b class="strong">${name}</b>`, note: poolNote(project, name) }))} onValue=${ids => set("pools", ids)} remove=${id => set("pools", old => old.filter(p => p !== id))} />
       ${unused.length > 0 && html`<${SelectField} label="Add a node pool" size="half" path="addPool" value="" onValue=${name => name && set("pools", old => [...old, name])} options=${[{ value: "", label: "Choose" }, ...unused.map(p => ({ value: p.name }))]} />`}`}<//>
     <${Section} title="Rules" help="Non-preemptible work must fit the quota and is never interrupted.">
       <${SelectField} label="Priority" size="third" ...${field("priority")} options=${[{ value: "", label: `${priority} (default)` }, ...PRIORITIES.map(value => ({ value }))]} />

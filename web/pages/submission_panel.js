@@ -13,13 +13,13 @@ import { Places } from "../parts/places.js";
 import { SoloBar } from "../parts/quota_bar.js";
 import { poolParts, sharesByPool } from "../pictures/shares.js";
 import { Loading } from "../parts/states.js";
-import { KINDS, bodyOf, commandOf, totalGpus } from "../pictures/submission.js";
+import { KINDS, bodyOf, commandOf, standardPools, totalGpus } from "../pictures/submission.js";
 import { closed, isExpected, valuesOfFix, verdictOf } from "../pictures/what_if.js";
 
 // What the form asks for, held against what stands: {pool, before, pods, each, all, firm}.
 export function requestOf(v, kind, project, facts) {
   const shares = project ? sharesByPool(project) : {};
-  const order = v.pools.length ? v.pools : project?.defaultNodePools ?? facts.pools.map(p => p.name);
+  const order = v.pools.length ? v.pools : standardPools(project, facts.pools);
   const pool = order.find(name => shares[name]?.quota > 0 && shares[name].limit !== 0) ?? order[0] ?? "default";
   const before = project && (shares[pool] ?? poolParts({}));
   const firm = v.preemptibility === "non-preemptible" || (!v.preemptibility && (v.priority ? ["high", "very-high"].includes(v.priority) : KINDS[kind].firm));

@@ -11,6 +11,12 @@ const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
 export const EMPTY = { name: "", project: "", image: "", command: "", args: "", workingDir: "", environment: "", gpus: 1, workers: 1, framework: "PyTorch", cpu: 0.1, memory: "100M", pools: [], priority: "", preemptibility: "", backoff: "", completions: 1, parallelism: 1, shm: false };
 
+// Where a workload goes that names no node pools: its project's, its department's, else the default one.
+export function standardPools(project, pools) {
+  const lists = [project?.effective?.defaultNodePools, project?.defaultNodePools, [(pools.find(p => p.isDefault) ?? pools[0])?.name ?? "default"]];
+  return lists.find(list => list?.length);
+}
+
 // What a form may not be sent with: {field: sentence}.
 export function check(v, kind) {
   const wrong = {};

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changes, checkRows, division, resourcesOf, rowsOf } from "../../../web/pictures/quota_form.js";
-import { EMPTY, bodyOf, check, commandOf, copyName, totalGpus, valuesOf } from "../../../web/pictures/submission.js";
+import { EMPTY, bodyOf, check, commandOf, copyName, standardPools, totalGpus, valuesOf } from "../../../web/pictures/submission.js";
 
 const V = more => ({ ...EMPTY, name: "a1", project: "4", image: "quickstart", cpu: "", memory: "", ...more });
 
@@ -75,4 +75,12 @@ test("a quota is a number, a limit at least the quota", () => {
 test("a pool's division says what is promised beyond it", () => {
   assert.deepEqual(division(8, 6, 4), { total: 8, others: 6, mine: 4, free: 0, over: 2, top: 10 });
   assert.equal(division(8, 2, 4).free, 2);
+});
+
+test("where a workload goes that names no node pools", () => {
+  const pools = [{ name: "a100" }, { name: "default", isDefault: true }];
+  assert.deepEqual(standardPools({ effective: { defaultNodePools: ["h100", "a100"] }, defaultNodePools: null }, pools), ["h100", "a100"]);
+  assert.deepEqual(standardPools({ effective: {}, defaultNodePools: ["a100"] }, pools), ["a100"]);
+  assert.deepEqual(standardPools({ effective: { defaultNodePools: null }, defaultNodePools: [] }, pools), ["default"]);
+  assert.deepEqual([standardPools(undefined, pools), standardPools(undefined, [])], [["default"], ["default"]]);
 });
