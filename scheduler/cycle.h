@@ -12,6 +12,7 @@ struct error;
 struct undo_log;
 struct journal;
 struct reservation;
+struct victim_marks;
 
 enum dimension {
     DIMENSION_CPU,
@@ -210,6 +211,7 @@ struct cycle {
     struct plan_action_counts counts[ACTION_COUNT];
     struct evidence_memo *evidence_memo;
     struct prospects *prospects;
+    struct victim_marks *victim_marks;
     struct rooms **rooms;  // by pool; NULL until they are asked for
     uint32_t stamp;        // of the latest simulation
     bool has_inexact_gpus; // somebody asks for device memory or for a part finer than a hundredth

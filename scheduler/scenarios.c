@@ -36,8 +36,9 @@ static bool leaves_whole(const struct victims *victims, const struct workload *w
     for (uint32_t g = 0; g < workload->group_count; g++)
         left[g] = workload->groups[g].counts.held;
     for (uint32_t p = 0; p < workload->spec->pod_count; p++)
-        left[cycle->pods[workload->spec->first_pod + p].group] -= victims->is_recorded[workload->spec->first_pod + p];
-    for (size_t unit = victims->last_unit[workload->index]; unit > 0; unit = victims->units[unit - 1].previous) {
+        left[cycle->pods[workload->spec->first_pod + p].group] -=
+            victims->marks->recorded[workload->spec->first_pod + p] == victims->stamp;
+    for (size_t unit = victims_mark(victims, workload)->last_unit; unit > 0; unit = victims->units[unit - 1].previous) {
         const struct victim_unit *taken = &victims->units[unit - 1];
         for (uint32_t i = 0; i < taken->count && victims->is_chosen[unit - 1]; i++)
             left[cycle->pods[taken->pods[i]].group]--;
@@ -54,15 +55,16 @@ static void complete_gangs(struct selection *selection)
     const size_t chosen = selection->count;
     victims->selection++;
     for (size_t i = 0; i < chosen; i++) {
-        const uint32_t workload = victims->search->cycle->pods[victims->units[selection->units[i]].pods[0]].workload;
-        if (victims->completed[workload] == victims->selection)
+        const struct workload *workload = victims->units[selection->units[i]].workload;
+        struct victim_mark *mark = victims_mark(victims, workload);
+        if (mark->completed == victims->selection)
             continue;
-        victims->completed[workload] = victims->selection;
-        size_t last = victims->last_unit[workload];
+        mark->completed = victims->selection;
+        size_t last = mark->last_unit;
         while (!victims->is_chosen[last - 1])
             last = victims->units[last - 1].previous;
         size_t before = victims->units[last - 1].previous;
-        if (before == 0 || leaves_whole(victims, &victims->search->cycle->workloads[workload]))
+        if (before == 0 || leaves_whole(victims, workload))
             continue;
         for (; before > 0; before = victims->units[before - 1].previous)
             choose_unit(selection, before - 1);
@@ -131,6 +133,10 @@ static bool try_nodes_of_last(struct victims *victims)
     for (uint32_t i = 0; i < last->count && !search_is_over(search); i++) {
         if (i > 0 && nodes[i] == nodes[i - 1])
             continue;
+        if (!victims_node_may_lose_enough(victims, nodes[i])) {
+            search->cycle->counts[search->cycle->action].scenarios_filtered++;
+            continue;
+        }
         struct selection selection = start_selection(victims);
         choose_node(&selection, nodes[i]);
         if (try_selection(&selection))

@@ -3,6 +3,7 @@
 #include "scheduler/allocate.h"
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/popping.h"
 #include "scheduler/prospects.h"
 #include "scheduler/serving.h"
 #include "scheduler/unit.h"
@@ -372,6 +373,7 @@ static void find_feasible(struct search *search)
 bool search_run(struct search *search)
 {
     struct cycle *cycle = search->cycle;
+    arena_init(&search->walk_arena);
     arena_init(&search->probe_arena);
     arena_init(&search->arena);
     search->failed = memory_array(1, sizeof *search->failed);
@@ -385,6 +387,9 @@ bool search_run(struct search *search)
     bool found = false;
     for (size_t g = 0; g < sizeof GENERATORS / sizeof GENERATORS[0] && !found && !search->was_cut; g++)
         found = run_generator(search, GENERATORS[g]);
+    if (search->popping)
+        popping_close(search->popping);
+    search->popping = NULL;
     search->workload->unit_cap = SNAPSHOT_COUNT_UNLIMITED;
     search->workload->unit_is_known = false;
     return found;
@@ -395,6 +400,7 @@ void search_done(struct search *search)
     if (search->failed)
         free(search->failed->slots);
     free(search->failed);
+    arena_done(&search->walk_arena);
     arena_done(&search->probe_arena);
     arena_done(&search->arena);
     *search = (struct search){0};

@@ -12,6 +12,7 @@
 #include "scheduler/statement.h"
 
 struct losses;
+struct popping;
 struct serving;
 
 struct scenario {
@@ -45,6 +46,8 @@ struct search {
     bool *feasible;            // by node: may be used without victims of its own
     struct scenario recorded;
     struct scenario solution; // after success
+    struct popping *popping;  // the victims in order; NULL: not open
+    struct arena walk_arena;  // of the whole search
     struct arena probe_arena; // of one probe
     struct arena arena;       // of one simulation
     struct fingerprint_set *failed;

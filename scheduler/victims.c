@@ -2,12 +2,12 @@
 
 #include "scheduler/fairness.h"
 #include "scheduler/node.h"
+#include "scheduler/popping.h"
 #include "scheduler/queue.h"
 #include "scheduler/rules.h"
 #include "scheduler/topology.h"
 #include "scheduler/unit.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,9 +71,25 @@ static int64_t loss_of(const struct search *search, const struct workload *workl
     return !search->may_lose || search->may_lose(search, workload) ? amounts.of[RESOURCE_GPU] : 0;
 }
 
+// So many devices its pods hold, whole or in part; with a gang that is taken in parts those of the whole workload, which
+// may go with it.
+static int64_t most_devices(const struct victims *victims, const struct victim_unit *unit)
+{
+    const struct cycle *cycle = victims->search->cycle;
+    const struct snapshot_workload *spec = unit->workload->spec;
+    const bool is_all = unit->count == unit->workload->counts.held;
+    int64_t devices = 0;
+    for (uint32_t i = 0; i < (is_all ? unit->count : spec->pod_count); i++) {
+        const struct request *request = &cycle->pods[is_all ? unit->pods[i] : spec->first_pod + i].request;
+        devices += request->of[DIMENSION_GPU] + request->shared_devices;
+    }
+    return devices;
+}
+
 static void list_on_nodes(struct victims *victims, size_t unit)
 {
     const struct victim_unit *listed = &victims->units[unit];
+    const int64_t devices = victims->search->must_free_devices > 0 ? most_devices(victims, listed) : 0;
     for (uint32_t i = 0; i < listed->count; i++) {
         const uint32_t node = victims->search->cycle->pods[listed->pods[i]].state.place.node;
         size_t *last = &victims->last_on_node[node];
@@ -81,7 +97,16 @@ static void list_on_nodes(struct victims *victims, size_t unit)
             continue;
         victims->on_nodes[victims->on_node_count++] = (struct unit_on_node){unit, *last};
         *last = victims->on_node_count;
+        victims->node_devices[node] += devices;
     }
+}
+
+struct victim_mark *victims_mark(const struct victims *victims, const struct workload *workload)
+{
+    struct victim_mark *mark = &victims->marks->workloads[workload->index];
+    if (mark->stamp != victims->stamp)
+        *mark = (struct victim_mark){.stamp = victims->stamp};
+    return mark;
 }
 
 static void allocate_tables(struct victims *victims, size_t pods)
@@ -93,10 +118,7 @@ static void allocate_tables(struct victims *victims, size_t pods)
     victims->on_nodes = arena_array(arena, pods, sizeof *victims->on_nodes);
     victims->is_chosen = arena_array(arena, pods, sizeof *victims->is_chosen);
     victims->selected = arena_array(arena, pods, sizeof *victims->selected);
-    victims->popped_milli = arena_array(arena, snapshot->workload_count, sizeof *victims->popped_milli);
-    victims->last_unit = arena_array(arena, snapshot->workload_count, sizeof *victims->last_unit);
-    victims->completed = arena_array(arena, snapshot->workload_count, sizeof *victims->completed);
-    victims->is_recorded = arena_array(arena, snapshot->pod_count, sizeof *victims->is_recorded);
+    victims->node_devices = arena_array(arena, snapshot->node_count, sizeof *victims->node_devices);
     victims->last_on_node = arena_array(arena, snapshot->node_count, sizeof *victims->last_on_node);
     victims->free_milli = arena_array(arena, snapshot->node_count, sizeof *victims->free_milli);
     victims->freed_milli = arena_array(arena, snapshot->node_count, sizeof *victims->freed_milli);
@@ -156,13 +178,20 @@ static void add_recorded_losses(struct victims *victims)
     victims->recorded_mark = ++search->cycle->stamp;
     for (size_t i = 0; i < search->recorded.count; i++) {
         const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
-        victims->popped_milli[pod->workload] += pod_amounts(cycle, pod).of[RESOURCE_GPU];
+        victims_mark(victims, &cycle->workloads[pod->workload])->popped_milli += pod_amounts(cycle, pod).of[RESOURCE_GPU];
     }
     for (size_t i = 0; i < search->recorded.count; i++) {
         const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
-        add_losses(victims, &victims->recorded_losses, &pod->index, 1, victims->popped_milli[pod->workload],
+        victims->recorded_devices += pod->request.of[DIMENSION_GPU] + pod->request.shared_devices;
+        add_losses(victims, &victims->recorded_losses, &pod->index, 1, victims_mark(victims, &cycle->workloads[pod->workload])->popped_milli,
                    victims->recorded_mark);
     }
+}
+
+bool victims_node_may_lose_enough(const struct victims *victims, uint32_t node)
+{
+    return !victims->search->most_lost || victims->search->must_free_devices <= 0 ||
+           victims->recorded_devices + victims->node_devices[node] >= victims->search->must_free_devices;
 }
 
 bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units, size_t count)
@@ -189,6 +218,15 @@ void victims_open(struct victims *victims, struct search *search)
     size_t pods = 0;
     for (size_t i = 0; i < search->candidate_count; i++)
         pods += search->candidates[i]->counts.held;
+    if (!cycle->victim_marks) {
+        cycle->victim_marks = arena_alloc(cycle->scratch, sizeof *cycle->victim_marks);
+        cycle->victim_marks->workloads =
+            arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *cycle->victim_marks->workloads);
+        cycle->victim_marks->recorded =
+            arena_array(cycle->scratch, cycle->snapshot->pod_count, sizeof *cycle->victim_marks->recorded);
+    }
+    victims->marks = cycle->victim_marks;
+    victims->stamp = ++cycle->stamp;
     allocate_tables(victims, pods);
     find_same_milli(victims);
     find_accepts(victims);
@@ -200,52 +238,53 @@ void victims_open(struct victims *victims, struct search *search)
     }
     for (size_t i = 0; i < search->recorded.count; i++) {
         const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
-        victims->is_recorded[pod->index] = true;
+        victims->marks->recorded[pod->index] = victims->stamp;
         free_pod(victims, pod);
         victims->recorded_milli[pod->state.place.node] += pod_amounts(cycle, pod).of[RESOURCE_GPU];
         victims->recorded_loss_milli += loss_of(search, &cycle->workloads[pod->workload], pod_amounts(cycle, pod));
     }
     victims->recorded_place_count = victims->place_count;
     add_recorded_losses(victims);
-    walk_open(&victims->walk, cycle, search->pool, WALK_YIELD, search->candidates, search->candidate_count,
-              SNAPSHOT_COUNT_UNLIMITED, &search->probe_arena);
+    if (!search->popping) {
+        search->popping = arena_alloc(&search->walk_arena, sizeof *search->popping);
+        popping_open(search->popping, search, &search->walk_arena);
+    }
+    victims->popping = search->popping;
+}
+
+static void add_unit(struct victims *victims, const struct popped_unit *popped)
+{
+    struct search *search = victims->search;
+    struct victim_mark *mark = victims_mark(victims, popped->workload);
+    uint32_t *pods = victims->pods + victims->pod_count;
+    memcpy(pods, popped->pods, popped->count * sizeof *pods);
+    for (uint32_t i = 0; i < popped->count; i++)
+        free_pod(victims, &search->cycle->pods[pods[i]]);
+    struct victim_unit *unit = &victims->units[victims->unit_count++];
+    *unit = (struct victim_unit){.workload = popped->workload,
+                                 .pods = pods,
+                                 .count = popped->count,
+                                 .loss_milli = loss_of(search, popped->workload, popped->amounts),
+                                 .whole_milli = mark->popped_milli,
+                                 .previous = mark->last_unit};
+    victims->loss_milli += unit->loss_milli;
+    mark->last_unit = victims->unit_count;
+    list_on_nodes(victims, victims->unit_count - 1);
+    victims->pod_count += popped->count;
 }
 
 bool victims_take(struct victims *victims)
 {
-    struct search *search = victims->search;
-    struct cycle *cycle = search->cycle;
-    for (struct workload *workload = walk_next(&victims->walk); workload; workload = walk_next(&victims->walk)) {
-        uint32_t *pods = victims->pods + victims->pod_count;
-        const uint32_t count = unit_take_victims(cycle, workload, pods);
-        assert(count > 0); // the walk has only who still holds something
-        struct amounts popped = {0};
+    const struct popped_unit *popped;
+    while ((popped = popping_at(victims->popping, victims->popped_count))) {
+        victims->popped_count++;
         bool is_recorded = false;
-        uint32_t left = workload->counts.held;
-        for (uint32_t i = 0; i < count; i++) {
-            popped = amounts_add(popped, pod_amounts(cycle, &cycle->pods[pods[i]]));
-            is_recorded = is_recorded || victims->is_recorded[pods[i]];
-        }
-        for (uint32_t g = 0; g < workload->group_count; g++)
-            left -= workload->groups[g].taken;
-        walk_count_popped(&victims->walk, workload, popped);
-        if (left > 0)
-            walk_push_back(&victims->walk, workload);
-        victims->popped_milli[workload->index] += popped.of[RESOURCE_GPU];
+        for (uint32_t i = 0; i < popped->count; i++)
+            is_recorded = is_recorded || victims->marks->recorded[popped->pods[i]] == victims->stamp;
+        victims_mark(victims, popped->workload)->popped_milli += popped->amounts.of[RESOURCE_GPU];
         if (is_recorded)
             continue;
-        for (uint32_t i = 0; i < count; i++)
-            free_pod(victims, &cycle->pods[pods[i]]);
-        victims->units[victims->unit_count++] =
-            (struct victim_unit){.pods = pods,
-                                 .count = count,
-                                 .loss_milli = loss_of(search, workload, popped),
-                                 .whole_milli = victims->popped_milli[workload->index],
-                                 .previous = victims->last_unit[workload->index]};
-        victims->loss_milli += victims->units[victims->unit_count - 1].loss_milli;
-        victims->last_unit[workload->index] = victims->unit_count;
-        list_on_nodes(victims, victims->unit_count - 1);
-        victims->pod_count += count;
+        add_unit(victims, popped);
         return true;
     }
     return false;
@@ -253,8 +292,10 @@ bool victims_take(struct victims *victims)
 
 void victims_close(struct victims *victims)
 {
-    for (size_t i = 0; i < victims->search->candidate_count; i++)
-        unit_give_back(victims->search->cycle, victims->search->candidates[i]);
+    if (!victims->search->cycle->is_plain)
+        return;
+    popping_close(victims->popping);
+    victims->search->popping = NULL;
 }
 
 bool victims_leave_room(struct victims *victims, const size_t *units, size_t count)

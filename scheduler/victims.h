@@ -19,9 +19,25 @@ struct unit_on_node {
     size_t next; // of the same node + 1, an earlier unit; 0: none
 };
 
+struct victim_mark { // of a workload
+    uint32_t stamp;       // of the victims it was made for
+    size_t last_unit;     // its last unit + 1; 0: none yet
+    size_t completed;     // the last selection whose gangs were completed
+    int64_t popped_milli; // GPUs popped, and the recorded ones
+};
+
+// Made once in a cycle.
+struct victim_marks {
+    struct victim_mark *workloads;
+    uint32_t *recorded; // by pod: the stamp of the victims among whose recorded ones it is
+};
+
 struct victims {
     struct search *search;
-    struct walk walk;
+    struct popping *popping;
+    size_t popped_count; // units gone through
+    struct victim_marks *marks;
+    uint32_t stamp;
     struct victim_unit *units; // without those that are recorded already
     size_t unit_count;
     uint32_t *pods; // of all units
@@ -31,9 +47,8 @@ struct victims {
     struct losses recorded_losses; // where the search knows the most that may be lost
     struct losses losses;          // of the scenario that is looked at
     uint32_t recorded_mark;
-    int64_t *popped_milli; // by workload: GPUs popped, and the recorded ones
-    size_t *last_unit;     // by workload: its last unit + 1; 0: none yet
-    bool *is_recorded;     // by pod, of the pool's candidates
+    int64_t recorded_devices; // of the recorded victims, whole or in part
+    int64_t *node_devices; // by node: more devices than a scenario of its units may free, where losses are bounded
     struct unit_on_node *on_nodes;
     size_t on_node_count;
     size_t *last_on_node;    // by node: its last entry + 1; 0: none
@@ -50,8 +65,9 @@ struct victims {
     bool *is_chosen;              // by unit, false between uses
     size_t *selected;             // room for all units
     size_t selection;             // how many were made
-    size_t *completed;            // by workload: the last selection whose gangs were completed
 };
+
+struct victim_mark *victims_mark(const struct victims *victims, const struct workload *workload);
 
 // Memory is the search's probe arena.
 void victims_open(struct victims *victims, struct search *search);
@@ -60,6 +76,8 @@ bool victims_take(struct victims *victims);
 // Gives all units back.
 void victims_close(struct victims *victims);
 
+// Whether the units on the node could lose enough: false is certain, and found without choosing them.
+bool victims_node_may_lose_enough(const struct victims *victims, uint32_t node);
 // Whether the chosen units and the recorded victims may lose as many lawfully, each side as much as it may.
 bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units, size_t count);
 // Whether so many GPUs may be lost lawfully as every solution takes. loss_milli: of the units of a scenario.
