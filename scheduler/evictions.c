@@ -28,6 +28,7 @@ struct round {
     struct serving serving; // the waiting ones, in order
     struct workload **candidates;
     bool *gives;         // by project: whether it can have candidates for the one that is searched for
+    size_t *first;       // by project, where candidates are in order
     struct tried *tried; // by project
     // Consolidation: the candidates of whoever holds nothing.
     struct workload **capped;
@@ -49,6 +50,26 @@ static size_t find_candidates(struct round *round, struct workload *workload, st
             round->action->is_victim(round->cycle, round->pool, workload, victim))
             round->candidates[count++] = victim;
     }
+    return count;
+}
+
+// The same project by project, in the order of giving way.
+static size_t order_candidates(struct round *round, struct workload *workload, struct amounts requested)
+{
+    const struct holders *holders = &prospects_of(round->cycle, round->pool)->holders;
+    size_t count = 0;
+    for (uint32_t p = 0; p < round->cycle->snapshot->project_count; p++) {
+        round->first[p] = count;
+        if (holders->count[p] == 0 || !round->action->may_take_from(round->pool, workload, requested, p))
+            continue;
+        for (size_t i = 0; i < holders->count[p]; i++) {
+            struct workload *victim = holders->workloads[holders->first[p] + i];
+            if (victim != workload && holders_has(holders, victim) &&
+                round->action->is_victim(round->cycle, round->pool, workload, victim))
+                round->candidates[count++] = victim;
+        }
+    }
+    round->first[round->cycle->snapshot->project_count] = count;
     return count;
 }
 
@@ -190,7 +211,12 @@ static bool try_one(struct round *round, struct workload *workload)
         search.serving = &round->serving;
     bool found = false;
     if (!is_hopeless(round, workload, requested, &search.candidate_count)) {
-        search.candidate_count = list_candidates(round, workload, requested);
+        if (search.serving && cycle->action != ACTION_CONSOLIDATION) {
+            search.candidate_count = order_candidates(round, workload, requested);
+            search.candidate_first = round->first;
+        } else {
+            search.candidate_count = list_candidates(round, workload, requested);
+        }
         if (cycle->action == ACTION_CONSOLIDATION)
             reservation_hold(cycle, round->pool, workload);
         found = search_run(&search);
@@ -220,6 +246,7 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
     serving_sort(&round.serving, cycle, round.waiting, round.waiting_count);
     round.candidates = arena_array(cycle->scratch, workload_count, sizeof *round.candidates);
     round.capped = arena_array(cycle->scratch, workload_count, sizeof *round.capped);
+    round.first = arena_array(cycle->scratch, cycle->snapshot->project_count + 1, sizeof *round.first);
     round.gives = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *round.gives);
     round.tried = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *round.tried);
     struct walk walk;

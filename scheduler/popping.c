@@ -15,6 +15,14 @@ void popping_open(struct popping *popping, struct search *search, struct arena *
     *popping = (struct popping){.search = search,
                                 .units = arena_array(arena, pods, sizeof *popping->units),
                                 .pods = arena_array(arena, pods, sizeof *popping->pods)};
+    if (search->candidate_first) {
+        const uint32_t projects = (uint32_t)search->cycle->snapshot->project_count;
+        walk_start(&popping->walk, search->cycle, search->pool, WALK_YIELD, projects, arena);
+        for (uint32_t p = 0; p < projects; p++)
+            walk_add_leaf(&popping->walk, p, search->candidates + search->candidate_first[p],
+                          search->candidate_first[p + 1] - search->candidate_first[p]);
+        return;
+    }
     walk_open(&popping->walk, search->cycle, search->pool, WALK_YIELD, search->candidates, search->candidate_count,
               SNAPSHOT_COUNT_UNLIMITED, arena);
 }

@@ -8,20 +8,31 @@
 
 #include <string.h>
 
-static void count_holders(struct prospects *prospects, const struct cycle *cycle)
+static void count_holders(void *context, uint32_t project)
 {
-    const struct pool *pool = prospects->pool;
-    for (size_t p = 0; p < cycle->snapshot->project_count; p++)
-        prospects->projects[p] = (struct prospect){.lowest_priority = INT64_MAX};
-    for (size_t i = 0; i < pool->holder_count; i++) {
-        const struct workload *workload = pool->holders[i];
-        if (!workload->spec->preemptible || workload->counts.held == 0 || workload->home != pool->index)
+    struct prospects *prospects = context;
+    const struct holders *holders = &prospects->holders;
+    struct prospect *prospect = &prospects->projects[project];
+    *prospect = (struct prospect){.lowest_priority = INT64_MAX};
+    for (size_t i = 0; i < holders->count[project]; i++) {
+        const struct workload *workload = holders->workloads[holders->first[project] + i];
+        if (!holders_has(holders, workload))
             continue;
-        struct prospect *prospect = &prospects->projects[workload->spec->project];
         prospect->victim_count++;
         if (workload->spec->priority < prospect->lowest_priority)
             prospect->lowest_priority = workload->spec->priority;
     }
+}
+
+static void update_holders(struct prospects *prospects, const struct cycle *cycle, const struct pool *pool)
+{
+    if (prospects->pool == pool && prospects->opened_count == cycle->opened_count) {
+        holders_follow(&prospects->holders, cycle, prospects->decision_count, count_holders, prospects);
+        return;
+    }
+    holders_fill(&prospects->holders, cycle, pool);
+    for (uint32_t p = 0; p < cycle->snapshot->project_count; p++)
+        count_holders(prospects, p);
 }
 
 static void sum_free(struct prospects *prospects, const struct cycle *cycle)
@@ -50,14 +61,15 @@ const struct prospects *prospects_of(struct cycle *cycle, const struct pool *poo
         prospects->positions =
             arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *prospects->positions);
         prospects->frozen = fairness_make_frozen(cycle);
+        prospects->holders = holders_make(cycle);
     } else if (prospects->pool == pool && prospects->decision_count == cycle->journal->count &&
                prospects->opened_count == cycle->opened_count) {
         return prospects;
     }
+    update_holders(prospects, cycle, pool);
     prospects->pool = pool;
     prospects->decision_count = cycle->journal->count;
     prospects->opened_count = cycle->opened_count;
-    count_holders(prospects, cycle);
     sum_free(prospects, cycle);
     fairness_freeze(cycle, pool, &prospects->frozen);
     prospects->is_transitive = serving_is_transitive(cycle, pool);

@@ -5,6 +5,7 @@
 // tests/scheduler/plain_search_test.c holds the plans against those of the plain search. docs/scheduler.md, 5.
 #pragma once
 #include "scheduler/fairness.h"
+#include "scheduler/holders.h"
 
 struct prospect {          // of one project
     uint32_t victim_count; // preemptible workloads that hold something
@@ -21,6 +22,7 @@ struct prospects {
     __int128 free_gpu_mib;   // the same in thousandths of a MiB of device memory
     bool is_transitive;      // the order of queues: see serving.h
     struct prospect *projects;
+    struct holders holders;
     size_t *positions;           // by workload, zero between uses
     struct frozen_queues frozen; // what queues hold
 };

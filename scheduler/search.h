@@ -24,9 +24,10 @@ struct search {
     struct cycle *cycle;
     const struct pool *pool;
     struct workload *workload;    // the one that waits
-    struct workload **candidates; // whose pods may be victims, by name
+    struct workload **candidates; // whose pods may be victims, by name; or, with candidate_first, in order
     size_t candidate_count;
-    struct workload **waiting; // those that allocate would consider, by name
+    const size_t *candidate_first; // by project, and one more; NULL: they are by name
+    struct workload **waiting;     // those that allocate would consider, by name
     size_t waiting_count;
     const struct serving *serving; // the same in order; NULL: all of them are gone through
     // Whether the scenario that was just simulated is lawful; called with its outcome in place.

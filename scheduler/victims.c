@@ -71,8 +71,8 @@ static int64_t loss_of(const struct search *search, const struct workload *workl
     return !search->may_lose || search->may_lose(search, workload) ? amounts.of[RESOURCE_GPU] : 0;
 }
 
-// So many devices its pods hold, whole or in part; with a gang that is taken in parts those of the whole workload, which
-// may go with it.
+// So many devices its pods hold, whole or in part; with a gang that is taken in parts those of the whole workload,
+// which may go with it.
 static int64_t most_devices(const struct victims *victims, const struct victim_unit *unit)
 {
     const struct cycle *cycle = victims->search->cycle;
@@ -178,13 +178,14 @@ static void add_recorded_losses(struct victims *victims)
     victims->recorded_mark = ++search->cycle->stamp;
     for (size_t i = 0; i < search->recorded.count; i++) {
         const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
-        victims_mark(victims, &cycle->workloads[pod->workload])->popped_milli += pod_amounts(cycle, pod).of[RESOURCE_GPU];
+        victims_mark(victims, &cycle->workloads[pod->workload])->popped_milli +=
+            pod_amounts(cycle, pod).of[RESOURCE_GPU];
     }
     for (size_t i = 0; i < search->recorded.count; i++) {
         const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
         victims->recorded_devices += pod->request.of[DIMENSION_GPU] + pod->request.shared_devices;
-        add_losses(victims, &victims->recorded_losses, &pod->index, 1, victims_mark(victims, &cycle->workloads[pod->workload])->popped_milli,
-                   victims->recorded_mark);
+        add_losses(victims, &victims->recorded_losses, &pod->index, 1,
+                   victims_mark(victims, &cycle->workloads[pod->workload])->popped_milli, victims->recorded_mark);
     }
 }
 

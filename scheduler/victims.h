@@ -19,7 +19,7 @@ struct unit_on_node {
     size_t next; // of the same node + 1, an earlier unit; 0: none
 };
 
-struct victim_mark { // of a workload
+struct victim_mark {      // of a workload
     uint32_t stamp;       // of the victims it was made for
     size_t last_unit;     // its last unit + 1; 0: none yet
     size_t completed;     // the last selection whose gangs were completed
@@ -48,7 +48,7 @@ struct victims {
     struct losses losses;          // of the scenario that is looked at
     uint32_t recorded_mark;
     int64_t recorded_devices; // of the recorded victims, whole or in part
-    int64_t *node_devices; // by node: more devices than a scenario of its units may free, where losses are bounded
+    int64_t *node_devices;    // by node: more devices than a scenario of its units may free, where losses are bounded
     struct unit_on_node *on_nodes;
     size_t on_node_count;
     size_t *last_on_node;    // by node: its last entry + 1; 0: none
