@@ -61,7 +61,7 @@ def nothing():
 
 class Cluster:
     def __init__(self, document):
-        self.now = document["now"]
+        self.now, self.grace = document["now"], document["settings"]["stalenessGraceSeconds"]
         self.nodes = {node["name"]: node for node in sorted(document["nodes"], key=lambda n: n["name"])}
         self.strategies = document["nodePools"][0].get("placementStrategy", {"gpu": "binpack", "cpu": "binpack"})
         self.topologies = {topology["name"]: topology["levels"] for topology in document.get("topologies", [])}

@@ -24,6 +24,15 @@ class Evictions(Scheduler):
             if victims and self.solve(action, name, victims):
                 self.commit(name)
 
+    def evict_stale(self):
+        """With a grace of 0: whoever has pods and not its minimum (9.1)."""
+        for name in self.workloads if self.grace == 0 else ():
+            is_used = lambda pod: pod.is_held or pod.status == "Releasing"
+            if any(map(is_used, self.pods_of(name))) and not self.workloads[name]["root"].is_satisfied(is_used):
+                for pod in self.held(name):
+                    self.evict(pod)
+                self.commit()
+
     # Who may (6.3, 7, 8).
     def may_try(self, action, name):
         unit, workload, project = self.unit(name), self.workloads[name], self.path(name)[0]

@@ -1,5 +1,5 @@
 """A second scheduler, written for clarity alone after docs/scheduler.md and the rules it is made from, and not after the code in C:
-some cycles, one node pool; whole devices, parts of them, device memory and MIG; gangs, elastic workloads, sub-groups, topology; all actions but stale gangs."""
+some cycles, one node pool; whole devices, parts of them, device memory and MIG; gangs, elastic workloads, sub-groups, topology."""
 from fractions import Fraction
 
 from plain_cluster import INFINITE, RESOURCES, Cluster, add, nothing
@@ -26,6 +26,7 @@ class Scheduler(Cluster):
             self.evict_for("consolidation")
         self.evict_for("reclaim")
         self.evict_for("preempt")
+        self.evict_stale()
 
     # What is placed at once, and whether there is enough of it (10.3, 10.4).
     def may_wait(self, name):

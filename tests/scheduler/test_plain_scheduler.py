@@ -48,7 +48,7 @@ class Maker:
         return {"version": 1, "now": "2026-01-01T12:00:00Z", "nodes": nodes, "departments": departments, "projects": projects,
                 "nodePools": [{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": "binpack"}}],
                 "topologies": [{"name": "dc", "levels": ["zone", "rack"]}],
-                "settings": {"maxConsolidationVictims": None, "stalenessGraceSeconds": -1},
+                "settings": {"maxConsolidationVictims": None, "stalenessGraceSeconds": self.one(-1, -1, 0)},
                 "workloads": [self.workload(f"w{i}", self.one(*projects)["name"]) for i in range(self.dice.randint(2, 9))]}
 
     def racks(self):
