@@ -63,6 +63,7 @@ long)
     stage "long unit tests" unit build-asan -L long
     stage "long walk-throughs" env PRORATA_LONG=1 PRORATA="$PWD/build-asan/prorata" /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/e2e
     stage "many rounds of faults" env PRORATA_LONG=1 PRORATA="$PWD/build-asan/prorata" /usr/bin/python3 -m pytest -q -s -p no:cacheprovider tests/faults
+    stage "random clusters decided twice" env PLAIN_CLUSTERS=5000 PRORATA="$PWD/build/prorata" /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/scheduler/test_plain_scheduler.py
     stage "coverage of the scheduler" tools/coverage.sh
     stage "seeded bugs" tools/mutate.py
     stage "fuzzing" tools/fuzz.sh 600

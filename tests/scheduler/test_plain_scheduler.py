@@ -9,7 +9,7 @@ import pytest
 from clusters import simulate
 from plain_eviction import Evictions
 
-FIRST, COUNT, CHUNK = int(os.environ.get("PLAIN_SEED", "1")), int(os.environ.get("PLAIN_CLUSTERS", "200")), 50
+FIRST, COUNT, CHUNK = int(os.environ.get("PLAIN_SEED", "1")), int(os.environ.get("PLAIN_CLUSTERS", "150")), 50
 CYCLES = 3
 GIB = 2**30
 SMALL, LARGE = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-2g.20gb"
