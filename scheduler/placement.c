@@ -16,7 +16,7 @@ static const int64_t SCORE_UNIT = INT64_C(1) << 41;
 static const int64_t SCORE_RESOURCE_TYPE = 10;
 static const int64_t SCORE_AVAILABILITY = 1000;
 static const int64_t SCORE_GPU_SHARING = 10000;
-static const int64_t SCORE_POD_AFFINITY = 1000000;
+static const int64_t SCORE_POD_AFFINITY = 2000000; // topology gives 1000000 at most
 static const int64_t PACK_LIMIT = INT64_C(1) << 40;
 
 struct candidate {

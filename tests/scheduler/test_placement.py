@@ -1,7 +1,7 @@
 """Where pods go, by docs/scheduler.md, 4: a row each, a small cluster and who runs where."""
 import pytest
 
-from clusters import (FRAGMENTATION, TOPOLOGY, cases, check_first_cycle, cluster, node, pods_of, project, rack,
+from clusters import (FRAGMENTATION, TOPOLOGY, cases, check_first_cycle, cluster, node, pod, pods_of, project, rack,
                       simulate, work)
 
 # sentence, cluster, pods that are looked at after the first cycle
@@ -112,6 +112,12 @@ FIRST_CYCLE = [
         [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 8)],
         [work("w", "a", pods=2, podAffinity={"type": "preferred", "key": "rack"})]),
      {"w-0": ("Binding", "n0"), "w-1": ("Binding", "n1")}),
+    ("together before the freest of many domains", cluster(
+        [node(f"n{i:02}", 1, labels={"rack": f"r{i:02}", "host": f"n{i:02}", "zone": "z0" if i == 0 else "z1"}) for i in range(12)], [project("a", 99)],
+        [work("r", "a", deleting=True, pod={"status": "Releasing", "node": "n00"}),
+         work("w", "a", pods=[pod("w-0", on="n00", gpus=0), pod("w-1"), pod("w-2")],
+              podAffinity={"type": "preferred", "key": "zone"}, topology={"name": "dc", "preferred": "rack"})], topologies=TOPOLOGY),
+     {"w-1": ("Pipelined", "n00"), "w-2": ("Pipelined", "n11")}),
     # 5.6: shared devices
     ("a part joins a device that is shared already", cluster(
         [node("n0", 2), node("n1", 1)], [project("a", 8)],

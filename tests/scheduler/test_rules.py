@@ -1,7 +1,7 @@
 """The rules of docs/scheduler.md on who is served and how much at a time: a row each, a small cluster and who runs where."""
 import pytest
 
-from clusters import POOLS, cases, check_first_cycle, cluster, department, node, pods_of, project, simulate, work
+from clusters import POOLS, cases, check_first_cycle, cluster, department, node, pod, pods_of, project, simulate, work
 
 # sentence, cluster, pods that are looked at after the first cycle
 FIRST_CYCLE = [
@@ -20,6 +20,10 @@ FIRST_CYCLE = [
      {"w-0": ("Pending", None)}),
     ("preemptible may go over quota", cluster(
         [node("n0", 4)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a")]), {"w-0": ("Binding", "n0")}),
+    ("a project of which nothing is said has no quota and no limit", cluster(
+        [node("n0", 4)], [{"name": "a", "department": "d"}],
+        [work("w", "a", pods=2), work("x", "a", age=1, preemptibility="non-preemptible")]),
+     {"w-0": ("Binding", "n0"), "w-1": ("Binding", "n0"), "x-0": ("Pending", None)}),
     # 3.2, 3.3: who is first
     ("higher priority first", cluster(
         [node("n0", 1)], [project("a", 1)], [work("w", "a"), work("x", "a", age=1, priority=60)]),
@@ -60,6 +64,28 @@ FIRST_CYCLE = [
         [{"name": "w", "project": "a", "minSubGroups": 1, "subGroups": [{"name": "a", "minPods": 1}, {"name": "b", "minPods": 1}],
           "pods": [{"name": "w-0", "gpuDevices": 1, "subGroup": "a"}, {"name": "w-1", "gpuDevices": 1, "subGroup": "b"}]}]),
      {"w-0": ("Binding", "n0"), "w-1": ("Pending", None)}),
+    ("each role has its own minimum, and grows beyond it", cluster(
+        [node("n0", 4)], [project("a", 4)],
+        [work("w", "a", pods=[pod("w-0", "master"), *(pod(f"w-{i}", "worker") for i in range(1, 5))],
+              subGroups=[{"name": "master", "minPods": 1}, {"name": "worker", "minPods": 2}])]),
+     {"w-0": ("Binding", "n0"), "w-1": ("Binding", "n0"), "w-3": ("Binding", "n0"), "w-4": ("Pending", None)}),
+    ("without room for every role's minimum nothing starts", cluster(
+        [node("n0", 2)], [project("a", 4)],
+        [work("w", "a", pods=[pod("w-0", "master"), *(pod(f"w-{i}", "worker") for i in range(1, 5))],
+              subGroups=[{"name": "master", "minPods": 1}, {"name": "worker", "minPods": 2}])]),
+     {f"w-{i}": ("Pending", None) for i in range(5)}),
+    ("a sub-group with too few pods is passed over", cluster(
+        [node("n0", 4)], [project("a", 4)],
+        [work("w", "a", minSubGroups=1, pods=[pod("w-0", "a"), pod("w-1", "b")],
+              subGroups=[{"name": "a", "minPods": 2}, {"name": "b", "minPods": 1}])]),
+     {"w-0": ("Pending", None), "w-1": ("Binding", "n0")}),
+    ("the head before what has a higher priority", cluster(
+        [node("n0", 1), node("n1", 2)], [project("a", 4)],
+        [work("w", "a", pods=[pod("w-0", priority=9), pod("w-1", role="head")])]), {"w-1": ("Binding", "n0"), "w-0": ("Binding", "n1")}),
+    ("a higher priority before the name, names as text", cluster(
+        [node("n0", 1), node("n1", 3)], [project("a", 4)],
+        [work("w", "a", pods=[pod("w-10"), pod("w-2"), pod("w-3", priority=1)], minPods=1)]),
+     {"w-3": ("Binding", "n0"), "w-10": ("Binding", "n1")}),
     ("a master is placed first", cluster(
         [node("n0", 1), node("n1", 2)], [project("a", 4)],
         [{"name": "w", "project": "a", "pods": [{"name": "w-0", "gpuDevices": 1}, {"name": "w-1", "gpuDevices": 1, "role": "master"}]}]),

@@ -1,7 +1,7 @@
 """Fair shares through `prorata simulate`, by docs/scheduler.md, 2."""
 import pytest
 
-from clusters import cases, cluster, department, node, project, shares_of, simulate, work
+from clusters import cases, cluster, department, node, project, queue, shares_of, simulate, work
 
 # 2.5: T, then per department and its project: deserved, weight, rank; and the fair shares
 SHARES = [
@@ -55,3 +55,20 @@ def test_past_usage_counts_over_quota(k, a, b, want):
 
 
 # 5.3, 5.4: strategy, GPUs of the nodes, GPUs in use on them; where one-GPU pods go, one after the other
+
+
+def test_past_usage_of_departments_counts_between_them():
+    document = cluster([node("n0", 9)], [project("a", 0, "d"), project("b", 0, "e"), project("c", 0, "e")],
+                       [work(name, name, pods=9, minPods=1) for name in "abc"], departments=[department("d", 0), department("e", 0)],
+                       nodePools=[{"name": "default", "timeBasedFairshare": {"kValue": 1}}],
+                       usage=[{"kind": "department", "name": "d", "nodePool": "default", "gpu": 0.5},
+                              {"kind": "project", "name": "b", "nodePool": "default", "gpu": 0.5}])
+    assert shares_of(document) == {"d": 3, "e": 6, "a": 3, "b": 2, "c": 4}
+
+
+def test_each_resource_is_divided_for_itself():
+    resources = [{**queue(1), "cpu": {"deserved": 2, "limit": 4, "overQuotaWeight": 1}, "memory": {"deserved": 0, "limit": None, "overQuotaWeight": 0}}]
+    document = cluster([node("n0", 4, cpuCores=8)], [{**project("a", 1), "resources": resources}, project("b", 1)],
+                       [work("w", "a", pods=3, minPods=1, pod={"cpuCores": 2, "memoryBytes": 1024}), work("x", "b", pods=3, minPods=1)])
+    queues = {q["name"]: q for q in simulate(document)["cycles"][0]["queues"]}
+    assert [queues["a"][resource]["fairShare"] for resource in ("gpu", "cpu", "memory")] == [2, 4, 0]

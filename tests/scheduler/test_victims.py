@@ -285,6 +285,16 @@ FIRST_CYCLE = [
         [node("n0", 2), node("n1", 2)], [project("a", 4)],
         [work("r", "a", on="n0"), work("s", "a", on="n1"), work("w", "a", pod={"gpuDevices": 2})],
         settings={"maxConsolidationVictims": 0}), {"w-0": ("Pending", None)}),
+    ("as many as the setting says, the first to give way", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 4)],
+        [work("r", "a", on="n0"), work("s", "a", on="n1", age=5, pod={"nodeSelector": {"host": ["n1"]}}),
+         work("w", "a", age=9, pod={"gpuDevices": 2})],
+        settings={"maxConsolidationVictims": 1}), {"r-0": ("Running", "n0"), "s-0": ("Running", "n1"), "w-0": ("Pending", None)}),
+    ("with one more it is found", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 4)],
+        [work("r", "a", on="n0"), work("s", "a", on="n1", age=5, pod={"nodeSelector": {"host": ["n1"]}}),
+         work("w", "a", age=9, pod={"gpuDevices": 2})],
+        settings={"maxConsolidationVictims": 2}), {"r-0": ("Pipelined", "n1"), "s-0": ("Running", "n1"), "w-0": ("Pipelined", "n0")}),
     # 9.1: stale gangs
     ("a gang below its minimum stops after its grace", cluster(
         [node("n0", 2)], [project("a", 4)],
