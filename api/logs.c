@@ -1,4 +1,5 @@
 // GET /workloads/{id}/logs: what a pod printed. Following polls the reconciler each second until the pod has ended.
+#include "api/authenticate.h"
 #include "api/operations.h"
 #include "api/request.h"
 #include "api/response.h"
@@ -98,6 +99,10 @@ int op_get_workload_logs(struct request *req, struct response *res, struct error
         .timestamps = request_query_boolean(req, "timestamps"),
         .max_bytes = limit < LOG_MAX_BYTES ? (size_t)limit : LOG_MAX_BYTES,
     };
+    if (request_query_boolean(req, "attach") &&
+        workload_record(req, &state, "Attached", arena_printf(req->arena, "%s follows %s", req->caller->name, state.name),
+                        err) < 0)
+        return -1;
     if (request_query_boolean(req, "follow") && !req->is_head)
         return follow(req, res, &log, err);
     bool has_ended;

@@ -1,6 +1,7 @@
 #include "api/server.h"
 #include "api/dispatch.h"
 #include "api/exchange.h"
+#include "api/exec_sessions.h"
 #include "api/listen.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -170,11 +171,14 @@ int api_server_start(struct server *server, struct error *err)
     if (!core->deadlines)
         goto failed;
     server->core = core;
+    server->exec_sessions = exec_sessions_create();
     if (start_civetweb(server, core, ports, err) < 0)
         goto failed;
     return 0;
 failed:
     server->core = NULL;
+    exec_sessions_destroy(server->exec_sessions);
+    server->exec_sessions = NULL;
     core_destroy(core);
     return -1;
 }
@@ -203,5 +207,7 @@ void api_server_stop(struct server *server, int64_t wait_ms)
     mg_stop(core->context);
     mg_exit_library();
     server->core = NULL;
+    exec_sessions_destroy(server->exec_sessions);
+    server->exec_sessions = NULL;
     core_destroy(core);
 }

@@ -10,6 +10,7 @@ struct auth; // api/auth.h
 struct buffer;
 struct change_feed;
 struct db;
+struct exec_sessions;
 struct error;
 struct reconciler;
 struct server_core; // api/server.c: civetweb's context, deadlines, connection counts
@@ -33,6 +34,7 @@ struct server {
     struct db *db;
     struct reconciler *reconciler;
     struct auth *auth;
+    struct exec_sessions *exec_sessions; // api/exec_sessions.h; made at the start
     struct change_feed *changes; // api/change_feed.h; made before the reconciler starts
 
     // /readyz answers 503 with out_reason until it returns true. Called from workers.

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "db/db.h"
+#include "db/events.h"
 
 #include <string.h>
 
@@ -133,4 +134,33 @@ int workload_act(struct request *req, struct response *res, const struct workloa
     if (workload_wish(req, request_path(req, "workloadId"), kind, wish, err) < 0)
         return -1;
     return response_message(res, 202, MESSAGES[wish]);
+}
+
+struct record_job {
+    const struct request *req;
+    const struct workload_state *workload;
+    const char *reason, *message;
+};
+
+static int write_record(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct record_job *job = context;
+    struct event event = {.workload_id = job->workload->id,
+                          .workload_uuid = job->workload->uuid,
+                          .time_ms = job->req->received_ms,
+                          .type = EVENT_NORMAL,
+                          .reason = job->reason,
+                          .message = job->message,
+                          .source = "control-plane",
+                          .object_kind = "Workload",
+                          .object_name = job->workload->name,
+                          .object_uuid = job->workload->uuid};
+    db_revision(conn);
+    return db_add_event(conn, &event, err);
+}
+
+int workload_record(struct request *req, const struct workload_state *workload, const char *reason, const char *message,
+                    struct error *err)
+{
+    return db_write(req->server->db, write_record, &(struct record_job){req, workload, reason, message}, err);
 }

@@ -25,6 +25,9 @@ int workload_of_path(struct request *req, const struct workload_kind *kind, enum
 int workload_answer(struct request *req, struct response *res, const struct workload_kind *kind, struct error *err);
 int workload_act(struct request *req, struct response *res, const struct workload_kind *kind, enum workload_wish wish,
                  struct error *err);
+// An event of the workload that says what somebody did with it; on disk when it returns.
+int workload_record(struct request *req, const struct workload_state *workload, const char *reason, const char *message,
+                    struct error *err);
 // One workload of a batch; the write goes through db_write by itself.
 int workload_wish(struct request *req, const char *uuid, const struct workload_kind *kind, enum workload_wish wish,
                   struct error *err);

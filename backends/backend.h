@@ -102,6 +102,20 @@ struct backend_log_request {
     size_t max_bytes;
 };
 
+// A further process in a pod that runs: a shell. Texts belong to the caller and end with the call.
+struct backend_session_request {
+    struct backend_pod pod;
+    const char *const *words; // ends with NULL
+    bool has_terminal;
+    uint16_t rows, columns; // of it
+};
+
+// Its ends, all the caller's to close; -1: there is none. With a terminal input and output are its other side. On control
+// comes one message, `STATUS TEXT`, when the process has ended or could not be started; closing it hangs it up.
+struct backend_session {
+    int input_fd, output_fd, error_fd, control_fd;
+};
+
 // Set once by the owner before start: called from any thread of the backend when there are facts, must only wake
 // somebody.
 typedef void (*backend_wake_fn)(void *context);
@@ -137,6 +151,9 @@ struct backend_ops {
     // thread.
     int (*logs)(void *backend, const struct backend_log_request *request, struct buffer *out, int64_t *out_position,
                 bool *out_ended, struct error *err);
+    // Opens a session. ERROR_CONFLICT: the pod does not run. NULL where there is nothing to run a shell in. Any thread.
+    int (*open_session)(void *backend, const struct backend_session_request *request, struct backend_session *out,
+                        struct error *err);
     void (*stop)(void *backend); // ends its threads; pods go on
     void (*destroy)(void *backend);
     const struct backend_clock_ops *clock;

@@ -71,6 +71,15 @@ const struct flag LOG_FLAGS[] = {
     {0},
 };
 
+static const struct flag EXEC_FLAGS[] = {
+    {"pod", NULL, 0, FLAG_TEXT, "NAME", "in this pod; else the newest"},
+    {"container", NULL, 'c', FLAG_TEXT, "NAME", "accepted; a pod has one"},
+    {"stdin", NULL, 'i', FLAG_SWITCH, "", "pass the input on"},
+    {"tty", NULL, 't', FLAG_SWITCH, "", "with a terminal"},
+    {"wait-timeout", NULL, 0, FLAG_TEXT, "TIME", "accepted; the pod must run"},
+    {0},
+};
+
 static const struct flag DELETE_FLAGS[] = {
     {"yes", NULL, 'y', FLAG_SWITCH, "", "do not ask"},
     {"all", "all-projects", 'A', FLAG_SWITCH, "", "all workloads of the project"},
@@ -125,6 +134,7 @@ static const struct flag CONFIG_FLAGS[] = {
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
+TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
 TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
 TABLES(WITH_SUBMIT, PROJECT_FLAGS, SUBMIT_FLAGS);
 TABLES(WITH_OLD_SUBMIT, PROJECT_FLAGS, OLD_SUBMIT_FLAGS);
@@ -134,6 +144,16 @@ TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
 TABLES(WITH_USER, USER_FLAGS);
 TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
 TABLES(WITH_CONFIG, CONFIG_FLAGS);
+
+#define ENTER(words_, kind_)                                                                                       \
+    {words_ "bash", run_workload_bash, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]",                   \
+     "a shell in a pod that runs"},                                                                                \
+        {words_ "exec", run_workload_exec, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P] -- COMMAND...", \
+         "a command in a pod that runs"},                                                                          \
+    {                                                                                                              \
+        words_ "attach", run_workload_attach, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]",            \
+            "what it prints, from now on"                                                                          \
+    }
 
 #define LIFE(words_, kind_)                                                                                          \
     {words_ " submit", run_submit, NEEDS_SERVER, &kind_, WITH_SUBMIT, false, "[NAME] -i IMAGE [FLAGS] [-- ARGS]",    \
@@ -175,6 +195,17 @@ const struct command COMMANDS[] = {
     {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "delete one"},
     {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "stop one"},
     {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "run it again"},
+    ENTER("", ANY),
+    ENTER("workload ", ANY),
+    ENTER("training ", TRAINING),
+    ENTER("training standard ", TRAINING),
+    ENTER("training pytorch ", PYTORCH),
+    ENTER("training mpi ", MPI),
+    ENTER("training tensorflow ", TENSORFLOW),
+    ENTER("training xgboost ", XGBOOST),
+    ENTER("training jax ", JAX),
+    ENTER("workspace ", WORKSPACE),
+    ENTER("distributed ", DISTRIBUTED),
     {"explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
      "why a workload waits, and what would start it"},
     {"fairshare", run_fairshare, NEEDS_SERVER, NULL, WITH_SHARES, false, "[--pool NAME] [--terms]",

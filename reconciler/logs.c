@@ -81,3 +81,28 @@ int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_
     arena_done(&arena);
     return rc;
 }
+
+int reconciler_open_session(struct reconciler *reconciler, const struct reconciler_session_request *request,
+                            struct arena *arena, struct reconciler_session *out, struct error *err)
+{
+    const struct backend *backend = reconciler->backend;
+    struct reconciler_log_request wanted = {.workload_id = request->workload_id, .pod_name = request->pod_name};
+    struct backend_session_request asked = {.words = request->words,
+                                            .has_terminal = request->has_terminal,
+                                            .rows = request->rows,
+                                            .columns = request->columns};
+    struct backend_session session;
+    struct db_conn *conn = db_acquire(reconciler->db);
+    int rc = find_pod(conn, &wanted, arena, &asked.pod, err);
+    db_give_back(reconciler->db, conn);
+    if (rc < 0)
+        return -1;
+    if (!backend->ops->open_session)
+        return error_set(err, ERROR_CONFLICT, "pods of the %s backend have nothing to run a shell in",
+                         backend->ops->name);
+    if (backend->ops->open_session(backend->self, &asked, &session, err) < 0)
+        return error_prefix(err, "%s: ", asked.pod.name);
+    *out = (struct reconciler_session){session.input_fd, session.output_fd, session.error_fd, session.control_fd,
+                                       asked.pod.name};
+    return 0;
+}

@@ -125,6 +125,22 @@ struct reconciler_log_request {
 int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,
                          struct buffer *out, int64_t *out_position, bool *out_ended, struct error *err);
 
+struct reconciler_session_request {
+    int64_t workload_id;      // row
+    const char *pod_name;     // NULL: the newest pod
+    const char *const *words; // ends with NULL
+    bool has_terminal;
+    uint16_t rows, columns;
+};
+// The descriptors are the caller's. *out_pod_name is the arena's. ERROR_NOT_FOUND: no such pod; ERROR_CONFLICT: it does
+// not run, or its backend has nothing to run a shell in. Any thread; takes seconds where a supervisor does not answer.
+struct reconciler_session {
+    int input_fd, output_fd, error_fd, control_fd; // as backends/backend.h has them
+    const char *pod_name;
+};
+int reconciler_open_session(struct reconciler *reconciler, const struct reconciler_session_request *request,
+                            struct arena *arena, struct reconciler_session *out, struct error *err);
+
 // The row of `meta` that holds the state of the simulated clock, for who creates the simulated backend.
 #define RECONCILER_CLOCK_META "simulation_clock"
 

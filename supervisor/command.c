@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -91,10 +92,20 @@ static bool keeps_rights(const struct command_options *options, enum command_par
     return part == COMMAND_AFTER || (part != COMMAND_BEFORE && options->keeps_rights);
 }
 
+static void take_terminal(const struct command_options *options, int fd, int failure_fd)
+{
+    if (options->changes_user && fchown(fd, options->user, (gid_t)-1) < 0)
+        fail(failure_fd, "terminal");
+    if (ioctl(fd, TIOCSCTTY, 0) < 0)
+        fail(failure_fd, "terminal");
+}
+
 static _Noreturn void run_child(const struct command_options *options, enum command_part part, char *const *argv,
-                                int output_fd, int failure_fd, pid_t supervisor)
+                                const struct command_stdio *stdio, int failure_fd, pid_t supervisor)
 {
     setsid();
+    if (stdio->is_terminal)
+        take_terminal(options, stdio->input, failure_fd);
     if (options->cgroup)
         enter_cgroup(options->cgroup, failure_fd);
     set_limits(options, failure_fd);
@@ -103,19 +114,19 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
             check_needs_of_user(options, failure_fd);
     } else {
         drop_rights(options, failure_fd);
-        check_needs(options, failure_fd);
+        if (part == COMMAND_MAIN)
+            check_needs(options, failure_fd);
     }
     // After the change of user, which clears it; the supervisor may have died before.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != supervisor)
         fail(failure_fd, "supervisor");
     umask(022); // not that of the server, which keeps secrets
-    if (chdir(part == COMMAND_MAIN || part == COMMAND_PRE_STOP ? options->folder : "/") < 0)
+    if (chdir(part == COMMAND_BEFORE || part == COMMAND_AFTER ? "/" : options->folder) < 0)
         fail(failure_fd, "working folder");
-    int nothing = open("/dev/null", O_RDONLY);
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output_fd, STDOUT_FILENO) < 0 ||
-        dup2(output_fd, STDERR_FILENO) < 0)
+    int input = stdio->input >= 0 ? stdio->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(stdio->output, STDOUT_FILENO) < 0 ||
+        dup2(stdio->error, STDERR_FILENO) < 0)
         fail(failure_fd, "output");
-    close(nothing);
     sigset_t none;
     sigemptyset(&none);
     signal(SIGPIPE, SIG_DFL);
@@ -124,8 +135,8 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
     fail(failure_fd, "command");
 }
 
-static pid_t start(const struct command_options *options, enum command_part part, char *const *argv, int output_fd,
-                   int *out_errno, const char **out_what)
+static pid_t start(const struct command_options *options, enum command_part part, char *const *argv,
+                   const struct command_stdio *stdio, int *out_errno, const char **out_what)
 {
     static struct failure failure;
     int ends[2];
@@ -137,7 +148,7 @@ static pid_t start(const struct command_options *options, enum command_part part
     pid_t supervisor = getpid();
     pid_t pid = fork();
     if (pid == 0)
-        run_child(options, part, argv, output_fd, ends[1], supervisor);
+        run_child(options, part, argv, stdio, ends[1], supervisor);
     *out_errno = errno;
     close(ends[1]);
     ssize_t length = pid < 0 ? 0 : read(ends[0], &failure, sizeof(failure)); // ends with exec
@@ -152,17 +163,24 @@ static pid_t start(const struct command_options *options, enum command_part part
 pid_t command_start(const struct command_options *options, enum command_part part, int output_fd, int *out_errno,
                     const char **out_what)
 {
-    const char *const texts[] = {
+    const char *const texts[COMMAND_AFTER + 1] = {
         [COMMAND_BEFORE] = options->before, [COMMAND_PRE_STOP] = options->pre_stop, [COMMAND_AFTER] = options->after};
     char shell[] = "/bin/sh", dash_c[] = "-c";
+    const struct command_stdio stdio = {-1, output_fd, output_fd, false};
     *out_errno = 0;
     if (part == COMMAND_MAIN)
-        return start(options, part, options->argv, output_fd, out_errno, out_what);
+        return start(options, part, options->argv, &stdio, out_errno, out_what);
     char *text = texts[part] ? strdup(texts[part]) : NULL;
     char *const argv[] = {shell, dash_c, text, NULL};
-    pid_t pid = text ? start(options, part, argv, output_fd, out_errno, out_what) : -1;
+    pid_t pid = text ? start(options, part, argv, &stdio, out_errno, out_what) : -1;
     free(text);
     return pid;
+}
+
+pid_t command_start_session(const struct command_options *options, char *const *argv,
+                            const struct command_stdio *stdio, int *out_errno, const char **out_what)
+{
+    return start(options, COMMAND_SESSION, argv, stdio, out_errno, out_what);
 }
 
 // The direct children. What they leave behind when they die becomes a child of this process in turn.

@@ -10,11 +10,18 @@ enum {
     COMMAND_NEEDS_MAX = 32
 };
 
+// What a process reads and writes.
+struct command_stdio {
+    int input, output, error;
+    bool is_terminal; // all three are, and it becomes the session's
+};
+
 // What is run, and with whose rights.
 enum command_part {
     COMMAND_BEFORE,   // a shell command of the user's, to the end, before the main one
     COMMAND_MAIN,     // the user's; the supervisor's where it is a container runtime's client, which drops them itself
     COMMAND_PRE_STOP, // a shell command with the main one's rights, before that is told to stop
+    COMMAND_SESSION,  // a shell of a user's beside the main one, with its rights
     COMMAND_AFTER     // a shell command of the supervisor's, when everything is over
 };
 
@@ -39,5 +46,8 @@ struct command_options {
 // *out_what say why it could not.
 pid_t command_start(const struct command_options *options, enum command_part part, int output_fd, int *out_errno,
                     const char **out_what);
+// A further process beside the main one, likewise.
+pid_t command_start_session(const struct command_options *options, char *const *argv,
+                            const struct command_stdio *stdio, int *out_errno, const char **out_what);
 // Sends SIGKILL to every process that is left below this one. False where there is none.
 bool command_kill_rest(void);

@@ -6,6 +6,7 @@
 #include "supervisor/command.h"
 #include "supervisor/log_writer.h"
 #include "supervisor/pod_folder.h"
+#include "supervisor/sessions.h"
 #include "supervisor/state.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ struct supervisor {
     struct command_options command;
     int64_t log_file_max, log_total_max;
     struct log_writer log;
+    struct sessions sessions;
     int output[2]; // a pipe: the command's end is kept open for what it starts last, until the end
     int signals;
     pid_t pid, pre_stop;
@@ -146,6 +148,7 @@ static bool open_all(struct supervisor *supervisor)
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
     sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGUSR1);
     supervisor->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     read_boot(boot);
     return supervisor->signals >= 0 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 &&
@@ -205,6 +208,8 @@ static void reap(struct supervisor *supervisor)
             supervisor->status = status;
         } else if (pid == supervisor->pre_stop && !supervisor->is_told) {
             tell_command(supervisor);
+        } else {
+            sessions_reap(&supervisor->sessions, pid, status);
         }
     }
 }
@@ -215,6 +220,8 @@ static void take_signals(struct supervisor *supervisor)
     while (read(supervisor->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo == SIGTERM)
             begin_stop(supervisor);
+        else if (info.ssi_signo == SIGUSR1 && supervisor->is_running)
+            sessions_connect(&supervisor->sessions, supervisor->uuid);
         else
             reap(supervisor);
     }
@@ -222,10 +229,13 @@ static void take_signals(struct supervisor *supervisor)
 
 static void wait_for_something(struct supervisor *supervisor, int timeout_ms)
 {
-    struct pollfd fds[] = {{.fd = supervisor->output[0], .events = POLLIN},
-                           {.fd = supervisor->signals, .events = POLLIN}};
-    if (poll(fds, 2, timeout_ms) <= 0)
+    struct pollfd fds[2 + SESSIONS_MAX] = {{.fd = supervisor->output[0], .events = POLLIN},
+                                           {.fd = supervisor->signals, .events = POLLIN}};
+    int sessions = sessions_poll(&supervisor->sessions, fds + 2);
+    if (poll(fds, 2 + (nfds_t)sessions, timeout_ms) <= 0)
         return;
+    if (sessions > 0)
+        sessions_take(&supervisor->sessions, &supervisor->command);
     if (fds[0].revents)
         (void)take_output(supervisor);
     if (fds[1].revents)
@@ -256,8 +266,11 @@ static void clear(struct supervisor *supervisor)
         while (take_output(supervisor)) {
         }
         (void)command_kill_rest();
-        if (waitpid(-1, &status, WNOHANG) < 0 && errno == ECHILD)
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid < 0 && errno == ECHILD)
             break;
+        if (pid > 0)
+            sessions_reap(&supervisor->sessions, pid, status);
         wait_for_something(supervisor, 10); // a process in the kernel's hands may take its time
     }
     while (take_output(supervisor)) {
@@ -293,6 +306,7 @@ static bool run_part(struct supervisor *supervisor, enum command_part part, int 
         state_wake(supervisor->uuid);
     }
     live(supervisor);
+    supervisor->is_running = false; // no further session
     clear(supervisor);
     return true;
 }
@@ -326,7 +340,6 @@ static void put_away(struct supervisor *supervisor)
     if (!supervisor->command.after)
         return;
     int status = supervisor->status;
-    supervisor->is_running = false;
     supervisor->is_stopping = supervisor->is_told = true;
     supervisor->kill_at_ms = monotonic_ms() + AFTER_MS;
     (void)run_part(supervisor, COMMAND_AFTER, &code, &what);

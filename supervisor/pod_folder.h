@@ -29,7 +29,14 @@
 // A datagram socket beside the pods' folders: a supervisor sends its pod's uuid when its state has a new record.
 #define POD_WAKE_SOCKET "wake"
 
+// A socket there, on which the server waits for a supervisor that it has sent SIGUSR1. The supervisor sends its pod's
+// uuid; the server the words of a command, each ended by a zero byte, with one descriptor, a terminal's, or three: input,
+// output, errors. The supervisor answers with `STATUS TEXT` when the command is over or could not be started.
+#define POD_SESSION_SOCKET "session"
+
 enum {
+    POD_SESSION_WORDS_SIZE = 65536,
+    POD_SESSION_WORDS_MAX = 256,
     POD_RECORD_MAX = 512,
     POD_LOG_NAME_DIGITS = 20,
     POD_LOG_TIME_LENGTH = 30,                        // of TIME

@@ -3,6 +3,7 @@
 #include "backends/local/local_state.h"
 #include "backends/local/pod_folder.h"
 #include "backends/local/pod_log.h"
+#include "backends/local/sessions.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -243,10 +244,16 @@ static int check(void *backend, const char *project_name, const char *submitted_
     return launch_check(&local->options, project_name, submitted_by, spec_json, err);
 }
 
+static int open_session(void *backend, const struct backend_session_request *request, struct backend_session *out,
+                        struct error *err)
+{
+    return sessions_open(backend, request, out, err);
+}
+
 static void destroy(void *backend)
 {
     struct local *local = backend;
-    const int fds[] = {local->home_fd, local->epoll_fd, local->wake_fd, local->socket_fd};
+    const int fds[] = {local->home_fd, local->epoll_fd, local->wake_fd, local->socket_fd, local->session_fd};
     local_pods_done(&local->pods);
     images_destroy(local->images);
     nvml_close(local->options.nvml);
@@ -256,6 +263,7 @@ static void destroy(void *backend)
             close(fds[i]);
     free(local->facts);
     pthread_mutex_destroy(&local->lock);
+    pthread_mutex_destroy(&local->session_lock);
     free(local);
 }
 
@@ -265,6 +273,7 @@ static const struct backend_ops OPS = {
     .adopt = adopt,
     .apply = apply,
     .check = check,
+    .open_session = open_session,
     .take_facts = take_facts,
     .logs = read_logs,
     .stop = stop,
@@ -292,13 +301,17 @@ int local_create(const struct local_options *options, struct backend *out_backen
               local->cgroups.has_memory || local->cgroups.has_cpu ? "cgroup v2" : "limits of single processes",
               local->cgroups.reason[0] ? ": " : "", local->cgroups.reason);
     pthread_mutex_init(&local->lock, NULL);
+    pthread_mutex_init(&local->session_lock, NULL);
+    local->session_fd = -1;
     local_pods_init(&local->pods);
     local->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     local->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     local->socket_fd = -1;
     local->home_fd = pod_folder_open_home(options->home, &local->socket_fd, err);
+    if (local->home_fd >= 0)
+        local->session_fd = sessions_listen(local->home_fd, err);
     *out_backend = (struct backend){.ops = &OPS, .self = local};
-    if (local->home_fd >= 0 && add_to_epoll(local, local->wake_fd, &local->wake_fd) &&
+    if (local->session_fd >= 0 && add_to_epoll(local, local->wake_fd, &local->wake_fd) &&
         add_to_epoll(local, local->socket_fd, &local->socket_fd))
         return 0;
     if (local->home_fd >= 0)

@@ -17,6 +17,8 @@ struct local {
     pthread_t thread;
     bool has_thread, stopping;
     int epoll_fd, wake_fd, socket_fd;
+    pthread_mutex_t session_lock; // of who calls a supervisor
+    int session_fd;
     backend_wake_fn wake;
     void *wake_context;
     struct local_pods pods;

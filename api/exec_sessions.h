@@ -1,0 +1,40 @@
+// Shells in pods that callers hold open: made by one request, read by a stream, written to by further requests, each
+// of which may run on a thread of its own. A session belongs to who opened it. One that nobody reads is hung up.
+#pragma once
+#include "base/uuid.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct exec_sessions;
+
+struct exec_session {
+    char id[UUID_SIZE];
+    char owner[UUID_SIZE]; // the caller's subject
+    int64_t workload_id;   // row
+    bool has_terminal;
+    int input_fd, output_fd, error_fd, control_fd; // -1: none, or closed; as reconciler.h has them
+    pthread_mutex_t input_lock;                    // of who writes, and of input_fd
+    // The table's.
+    bool is_read, is_over;
+    int references;
+    int64_t left_us; // monotonic, since when nobody has read it
+    struct exec_session *next;
+};
+
+struct exec_sessions *exec_sessions_create(void);
+void exec_sessions_destroy(struct exec_sessions *sessions); // NULL is fine; nobody may hold one
+
+// Takes the descriptors over, also where it fails. ERROR_UNAVAILABLE: too many. The caller's id is written to out_id.
+int exec_sessions_add(struct exec_sessions *sessions, const struct exec_session *what, char out_id[UUID_SIZE],
+                      struct error *err);
+// The caller's session, held until it is given back; ERROR_NOT_FOUND.
+int exec_sessions_hold(struct exec_sessions *sessions, const char *id, const char *owner, int64_t workload_id,
+                       struct exec_session **out_session, struct error *err);
+void exec_sessions_give_back(struct exec_sessions *sessions, struct exec_session *session);
+// To be its reader: false where somebody is.
+bool exec_sessions_read(struct exec_sessions *sessions, struct exec_session *session);
+void exec_sessions_stop_reading(struct exec_sessions *sessions, struct exec_session *session);
+// Hangs up; it is gone when all have given it back.
+void exec_sessions_end(struct exec_sessions *sessions, struct exec_session *session);

@@ -1,0 +1,11 @@
+// Shells in pods: asked of the pod's supervisor, which starts them with the pod's rights (supervisor/pod_folder.h says
+// how the two talk).
+#pragma once
+#include "backends/backend.h"
+
+struct local;
+
+// The socket on which supervisors come, beside the pods' folders. -1: err.
+int sessions_listen(int home_fd, struct error *err);
+int sessions_open(struct local *local, const struct backend_session_request *request, struct backend_session *out,
+                  struct error *err);

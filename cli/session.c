@@ -1,0 +1,226 @@
+#include "cli/session.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum {
+    FRAME_HEAD = 5,
+    FRAME_MAX = 65536,
+    INPUT_SIZE = 16384,
+    STATUS_LOST = 255
+};
+
+struct session {
+    struct cli *cli;
+    const struct session_wish *wish;
+    const char *path; // of the session
+    struct client client; // the input's own: its calls run beside the stream
+    struct arena arena;   // of the input's thread
+    int over_fd, signal_fd;
+    pthread_t thread;
+    unsigned char input[INPUT_SIZE];
+    char text[sodium_base64_ENCODED_LEN(INPUT_SIZE, sodium_base64_VARIANT_ORIGINAL)]; // of it
+    unsigned char frame[FRAME_HEAD + FRAME_MAX];
+    size_t length;
+    bool is_over;
+    int status;
+    char words[128]; // of the end
+};
+
+static void write_all(int fd, const unsigned char *data, size_t length)
+{
+    for (size_t done = 0; done < length;) {
+        ssize_t written = write(fd, data + done, length - done);
+        if (written < 0 && errno != EINTR)
+            return;
+        done += written > 0 ? (size_t)written : 0;
+    }
+}
+
+static void take_frame(struct session *session, char kind, const unsigned char *data, size_t length)
+{
+    if (kind == '1' || kind == '2')
+        write_all(kind == '1' ? STDOUT_FILENO : STDERR_FILENO, data, length);
+    if (kind != 'x')
+        return;
+    char text[sizeof(session->words)], *end;
+    snprintf(text, sizeof(text), "%.*s", (int)length, (const char *)data);
+    session->is_over = true;
+    session->status = (int)strtol(text, &end, 10);
+    snprintf(session->words, sizeof(session->words), "%s", end + strspn(end, " "));
+}
+
+static size_t take(char *data, size_t size, size_t count, void *context)
+{
+    struct session *session = context;
+    size_t rest = size * count;
+    while (rest > 0) {
+        size_t space = sizeof(session->frame) - session->length, part = rest < space ? rest : space;
+        memcpy(session->frame + session->length, data, part);
+        session->length += part;
+        data += part;
+        rest -= part;
+        for (;;) {
+            const unsigned char *frame = session->frame;
+            size_t length = session->length < FRAME_HEAD
+                                ? FRAME_MAX
+                                : (size_t)frame[1] << 24 | (size_t)frame[2] << 16 | (size_t)frame[3] << 8 | frame[4];
+            if (length > FRAME_MAX)
+                return 0;
+            if (session->length < FRAME_HEAD + length)
+                break;
+            take_frame(session, (char)frame[0], frame + FRAME_HEAD, length);
+            session->length -= FRAME_HEAD + length;
+            memmove(session->frame, session->frame + FRAME_HEAD + length, session->length);
+        }
+    }
+    return size * count;
+}
+
+static void add_size(json_t *body)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col)
+        return;
+    json_object_set_new(body, "rows", json_integer(size.ws_row));
+    json_object_set_new(body, "columns", json_integer(size.ws_col));
+}
+
+// False where the session takes nothing more.
+static bool tell(struct session *session, json_t *body)
+{
+    int rc = client_call(&session->client, "POST", arena_printf(&session->arena, "%s/input", session->path), body, NULL,
+                         NULL);
+    json_decref(body);
+    arena_clear(&session->arena);
+    return rc == 0;
+}
+
+static bool pass_input(struct session *session)
+{
+    ssize_t length = read(STDIN_FILENO, session->input, sizeof(session->input));
+    if (length < 0 && errno == EINTR)
+        return true;
+    if (length <= 0) {
+        (void)tell(session, json_pack("{s:b}", "close", 1));
+        return false;
+    }
+    sodium_bin2base64(session->text, sizeof(session->text), session->input, (size_t)length,
+                      sodium_base64_VARIANT_ORIGINAL);
+    return tell(session, json_pack("{s:s}", "data", session->text));
+}
+
+static void *bring_input(void *context)
+{
+    struct session *session = context;
+    struct signalfd_siginfo info;
+    struct pollfd fds[] = {{.fd = session->over_fd, .events = POLLIN},
+                           {.fd = session->signal_fd, .events = POLLIN},
+                           {.fd = session->wish->has_input ? STDIN_FILENO : -1, .events = POLLIN}};
+    for (;;) {
+        if (poll(fds, 3, -1) < 0)
+            continue;
+        if (fds[0].revents)
+            return NULL;
+        if (fds[1].revents && read(session->signal_fd, &info, sizeof(info)) > 0) {
+            json_t *body = json_object();
+            add_size(body);
+            (void)tell(session, body);
+        }
+        if (fds[2].revents && !pass_input(session))
+            fds[2].fd = -1;
+    }
+}
+
+static int open_session(struct session *session, struct error *err)
+{
+    struct cli *cli = session->cli;
+    json_t *answer, *body = json_pack("{s:O, s:b}", "command", session->wish->command, "terminal",
+                                      (int)session->wish->has_terminal);
+    if (session->wish->pod)
+        json_object_set_new(body, "pod", json_string(session->wish->pod));
+    if (session->wish->has_terminal)
+        add_size(body);
+    const char *path = arena_printf(&cli->arena, "/api/v1/workloads/%s/exec", session->wish->workload_uuid);
+    int rc = client_call(&cli->client, "POST", path, body, &answer, err);
+    json_decref(body);
+    if (rc < 0)
+        return -1;
+    session->path = arena_printf(&cli->arena, "%s/%s", path, cli_text(answer, "sessionId"));
+    json_decref(answer);
+    return 0;
+}
+
+// A stream has its time; the session goes on beyond it.
+static int follow(struct session *session, struct error *err)
+{
+    int rc = 0;
+    while (rc == 0 && !session->is_over) {
+        session->length = 0;
+        rc = client_stream(&session->cli->client, session->path, take, session, err);
+    }
+    return session->is_over ? 0 : rc;
+}
+
+static int run(struct session *session, struct error *err)
+{
+    sigset_t resized;
+    uint64_t one = 1;
+    sigemptyset(&resized);
+    sigaddset(&resized, SIGWINCH);
+    pthread_sigmask(SIG_BLOCK, &resized, NULL);
+    session->signal_fd = signalfd(-1, &resized, SFD_CLOEXEC);
+    session->over_fd = eventfd(0, EFD_CLOEXEC);
+    if (pthread_create(&session->thread, NULL, bring_input, session) != 0)
+        return error_set(err, ERROR_INTERNAL, "no thread for the input");
+    int rc = follow(session, err);
+    (void)!write(session->over_fd, &one, sizeof(one));
+    pthread_join(session->thread, NULL);
+    close(session->over_fd);
+    close(session->signal_fd);
+    return rc;
+}
+
+int session_run(struct cli *cli, const struct session_wish *wish, int *out_status, struct error *err)
+{
+    struct termios usual, raw;
+    struct session *session = memory_array(1, sizeof(*session));
+    bool is_raw = wish->has_terminal && tcgetattr(STDIN_FILENO, &usual) == 0;
+    *session = (struct session){.cli = cli, .wish = wish, .status = STATUS_LOST};
+    arena_init(&session->arena);
+    fflush(stdout);
+    int rc = open_session(session, err);
+    if (rc == 0)
+        rc = client_open(cli->client.url, cli->client.token, &session->arena, &session->client, err);
+    session->client.url = cli->client.url; // its arena is cleared after each call
+    if (rc == 0 && is_raw) {
+        raw = usual;
+        cfmakeraw(&raw);
+        is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+    }
+    if (rc == 0) {
+        rc = run(session, err);
+        if (is_raw)
+            tcsetattr(STDIN_FILENO, TCSANOW, &usual);
+    }
+    if (rc == 0 && session->words[0])
+        rc = error_set(err, ERROR_INVALID, "%s", session->words);
+    *out_status = session->status;
+    client_close(&session->client);
+    arena_done(&session->arena);
+    free(session);
+    return rc;
+}

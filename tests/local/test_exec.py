@@ -1,0 +1,319 @@
+"""Commands and shells in pods that run: over HTTP, by the command line, with a terminal, and who may."""
+import base64
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+from conftest import ADMIN, PRORATA, Client
+from test_images import IMAGE, Runtime
+from test_local import processes_of, read_quietly, submit, supervisors_of, wait_log
+from test_spec import events_of, start  # noqa: F401
+
+RESEARCHER, VIEWER = 9, 12
+USER = "65534" if os.geteuid() == 0 else str(os.geteuid())
+SLEEPS = "echo up; while true; do sleep 0.05; done"
+
+
+@pytest.fixture
+def machine(start):
+    return start()
+
+
+@pytest.fixture
+def runs(machine):
+    """A workload that runs."""
+    workload = submit(machine, "job", SLEEPS, gpus=1, spec={"workingDir": "/usr", "environmentVariables": [{"name": "GREETING", "value": "good day"}]})
+    wait_log(machine, workload, "up")
+    machine.wait_phase(workload, "Running")
+    return workload
+
+
+@pytest.fixture
+def client(machine, folder):
+    client = Client(machine, folder / "home").sign_in()
+    client.run("config", "project", "team-a", program=client.runai)
+    return client
+
+
+def named(uuid, word):
+    """The pod's processes with a word on their command line."""
+    return [pid for pid in processes_of(uuid) if word in read_quietly(pathlib.Path(f"/proc/{pid}/cmdline"))]
+
+
+def call(client, *words, status=0, input=""):
+    done = subprocess.run([PRORATA, *words], capture_output=True, text=True, input=input, env={**os.environ, "HOME": str(client.home)}, timeout=60)
+    assert done.returncode == status, done
+    return done
+
+
+def open_session(server, workload, *command, expect=201, **more):
+    answer = server.post(f"/api/v1/workloads/{workload}/exec", {"command": list(command), **more})
+    assert answer.status == expect, answer
+    return answer.json.get("sessionId") if expect == 201 else answer.json["message"]
+
+
+def read_session(server, workload, session):
+    """Output, errors, and the end."""
+    body, said = server.get(f"/api/v1/workloads/{workload}/exec/{session}").body, {"1": b"", "2": b"", "x": b"", " ": b""}
+    while body:
+        length = struct.unpack(">I", body[1:5])[0]
+        said[chr(body[0])] += body[5:5 + length]
+        body = body[5 + length:]
+    return said["1"].decode(), said["2"].decode(), said["x"].decode()
+
+
+def give_input(server, workload, session, data=b"", expect=204, **more):
+    answer = server.post(f"/api/v1/workloads/{workload}/exec/{session}/input", {"data": base64.b64encode(data).decode(), **more})
+    assert answer.status == expect, answer
+
+
+def test_a_command_has_the_pods_rights_environment_and_folder(machine, runs, client):
+    lines = call(client, "exec", "job", "--", "/bin/sh", "-c", "id -u; pwd; echo $GREETING $CUDA_VISIBLE_DEVICES; grep NoNewPrivs /proc/self/status").stdout.splitlines()
+    assert lines == [USER, "/usr", "good day 0", "NoNewPrivs:\t1"]
+
+
+def test_output_errors_and_status_are_the_commands(machine, runs, client):
+    done = call(client, "exec", "job", "--", "/bin/sh", "-c", "echo out; echo err >&2; exit 7", status=7)
+    assert (done.stdout, done.stderr) == ("out\n", "err\n")
+    assert call(client, "exec", "job", "--", "/bin/sh", "-c", "kill -9 $$", status=137)
+
+
+def test_what_cannot_be_started_says_why(machine, runs, client):
+    assert "No such file" in call(client, "exec", "job", "--", "/no/such/program", status=1).stderr
+
+
+def test_input_is_passed_on_where_it_is_asked_for(machine, runs, client):
+    text = "".join(f"line {i}\n" for i in range(5000))
+    assert call(client, "exec", "job", "-i", "--", "cat", input=text).stdout == text
+    assert call(client, "exec", "job", "--", "/bin/sh", "-c", "echo no input", input=text).stdout == "no input\n"
+
+
+def test_bash_without_a_terminal_runs_a_script(machine, runs, client):
+    assert call(client, "bash", "job", input="echo $GREETING\nexit 3\n", status=3).stdout == "good day\n"
+
+
+@pytest.mark.parametrize("words", [["exec"], ["workload", "exec"], ["training", "exec"], ["training", "standard", "exec"]])
+def test_spellings(machine, runs, client, words):
+    assert call(client, *words, "job", "--", "echo", "here").stdout == "here\n"
+
+
+def test_the_first_generations_spelling(machine, runs, client):
+    assert call(client, "exec", "job", "echo", "here").stdout == "here\n"
+
+
+def test_much_output_comes_whole(machine, runs, client):
+    assert len(call(client, "exec", "job", "--", "/bin/sh", "-c", "head -c 20000000 /dev/zero").stdout) == 20_000_000
+
+
+class Terminal:
+    """The command line with a terminal of its own."""
+
+    def __init__(self, client, *words):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(PRORATA, [PRORATA, *words], {**os.environ, "HOME": str(client.home), "TERM": "vt100"})
+        self.said = ""
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def write(self, text):
+        os.write(self.fd, text.encode())
+
+    def wait(self, pattern, seconds=30):
+        until = time.monotonic() + seconds
+        while not re.search(pattern, self.said):
+            assert time.monotonic() < until, f"never {pattern!r} in {self.said!r}"
+            if select.select([self.fd], [], [], 0.1)[0]:
+                try:
+                    self.said += os.read(self.fd, 65536).decode(errors="replace")
+                except OSError:
+                    break
+        found = re.search(pattern, self.said)
+        assert found, self.said
+        self.said = self.said[found.end():]
+        return found
+
+    def status(self):
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                os.close(self.fd)
+                return os.waitstatus_to_exitcode(status)
+            if select.select([self.fd], [], [], 0.05)[0]:
+                try:
+                    self.said += os.read(self.fd, 65536).decode(errors="replace")
+                except OSError:
+                    pass
+        raise AssertionError("it does not end")
+
+
+def test_a_shell_with_a_terminal(machine, runs, client):
+    shell = Terminal(client, "bash", "job")
+    shell.write("echo $((40 + 2)) $TERM $GREETING; id -u; pwd\r")
+    shell.wait(f"42 vt100 good day\\s+{USER}\\s+/usr")
+    shell.resize(33, 99)
+    shell.write("sleep 0.5; stty size; tty\r")
+    shell.wait("33 99")
+    shell.wait("/dev/pts/")
+    shell.write("sleep 1000\r")
+    time.sleep(0.3)
+    shell.write("\x03")  # ^C ends the sleep, not the shell
+    shell.write("echo still $((1 + 1)); exit 5\r")
+    shell.wait("still 2")
+    assert shell.status() == 5
+
+
+def test_exec_with_a_terminal(machine, runs, client):
+    shell = Terminal(client, "exec", "job", "-t", "--", "/bin/sh", "-c", "test -t 0 && test -t 2 && echo a terminal; read x; echo got $x")
+    shell.wait("a terminal")
+    shell.write("this\r")
+    shell.wait("got this")
+    assert shell.status() == 0
+
+
+def test_a_shell_ends_with_its_pod(machine, runs, client):
+    shell = Terminal(client, "bash", "job")
+    shell.write("echo in$((1 + 1))\r")
+    shell.wait("in2")
+    uuid = next(iter(supervisors_of(machine)))
+    machine.post(f"/api/v1/workloads/trainings/{runs}/suspend")
+    assert shell.status() != 0
+    machine.wait_phase(runs, "Stopped")
+    assert processes_of(uuid) == []
+
+
+def test_a_client_that_goes_away_hangs_the_shell_up(machine, runs, client):
+    uuid = next(iter(supervisors_of(machine)))
+    shell = Terminal(client, "bash", "job")
+    shell.write("echo in$((1 + 1))\r")
+    shell.wait("in2")
+    assert named(uuid, b"bash")
+    os.kill(shell.pid, 9)
+    shell.status()
+    machine.wait_for("the shell gone", lambda: not named(uuid, b"bash"))
+
+
+def test_the_servers_end_hangs_up_and_the_pod_runs_on(machine, runs, client):
+    shell = Terminal(client, "bash", "job")
+    shell.write("echo in$((1 + 1))\r")
+    shell.wait("in2")
+    machine.kill()
+    assert shell.status() != 0
+    machine.start()
+    machine.wait_phase(runs, "Running")
+    assert call(client, "exec", "job", "--", "echo", "again").stdout == "again\n"
+
+
+def test_what_a_session_leaves_behind_goes_with_the_pod(machine, runs, client):
+    call(client, "exec", "job", "--", "/bin/sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & echo")
+    uuid = next(iter(supervisors_of(machine)))
+    machine.post(f"/api/v1/workloads/trainings/{runs}/suspend")
+    machine.wait_phase(runs, "Stopped")
+    assert processes_of(uuid) == []
+
+
+def test_attach_follows(machine, client):
+    workload = submit(machine, "talks", "i=0; while test $i -lt 15; do i=$((i+1)); echo step $i; sleep 0.2; done", gpus=0)
+    wait_log(machine, workload, "step 2")
+    assert "step 15\n" in call(client, "attach", "talks").stdout
+    assert any(f"{ADMIN} follows talks" in event for event in events_of(machine, workload))
+
+
+# Over HTTP.
+
+def test_a_session_by_its_operations(machine, runs):
+    session = open_session(machine, runs, "cat")
+    give_input(machine, runs, session, b"one ")
+    give_input(machine, runs, session, b"two", close=True)
+    assert read_session(machine, runs, session) == ("one two", "", "0 ")
+    give_input(machine, runs, session, b"late", expect=404)
+    assert machine.get(f"/api/v1/workloads/{runs}/exec/{session}").status == 404
+
+
+def test_a_session_is_hung_up_by_its_deletion(machine, runs):
+    uuid = next(iter(supervisors_of(machine)))
+    session = open_session(machine, runs, "sleep", "98765")
+    machine.wait_for("its start", lambda: named(uuid, b"98765"))
+    assert machine.delete(f"/api/v1/workloads/{runs}/exec/{session}").status == 204
+    machine.wait_for("its end", lambda: not named(uuid, b"98765"))
+
+
+@pytest.mark.parametrize("body, status, message", [
+    ({"command": []}, 400, "command: at least one word"), ({"command": [""]}, 400, "command: at least one word"), ({}, 400, "command"),
+    ({"command": ["true"], "pod": "none"}, 404, "no such pod"), ({"command": ["true"], "rows": 0}, 400, "rows"),
+    ({"command": ["x" * 30000] * 3}, 400, "at most 256 words"), ({"command": "true"}, 400, "command"),
+])
+def test_bad_requests(machine, runs, body, status, message):
+    answer = machine.post(f"/api/v1/workloads/{runs}/exec", body)
+    assert answer.status == status and message in answer.json["message"], answer
+
+
+def test_bad_input(machine, runs):
+    session = open_session(machine, runs, "cat")
+    assert machine.post(f"/api/v1/workloads/{runs}/exec/{session}/input", {"data": "not base64!"}).status == 400
+    give_input(machine, runs, session, b"x", close=True)
+    give_input(machine, runs, session, b"y", expect=409)
+    assert read_session(machine, runs, session)[0] == "x"
+
+
+def test_a_pod_that_does_not_run(machine):
+    done = submit(machine, "done", "true", gpus=0)
+    machine.wait_phase(done, "Completed")
+    assert "does not run" in open_session(machine, done, "true", expect=409)
+
+
+def test_the_simulated_backend_has_nothing_to_run_it_in(make_server):
+    server = make_server("--quick-start")
+    workload = server.submit("job", "team-a")
+    server.wait_phase(workload, "Running")
+    assert "simulated" in open_session(server, workload, "true", expect=409)
+
+
+def token_of(server, name, role, project):
+    """A service account with a role in a project."""
+    account = server.post("/api/v1/service-accounts", {"name": name}).json
+    body = {"subjectId": account["clientId"], "subjectType": "service-account", "roleId": role, "scopeId": str(server.project_id(project)), "scopeType": "project"}
+    assert server.post("/api/v1/authorization/access-rules", body).status == 201
+    grant = {"grantType": "client_credentials", "clientId": account["clientId"], "clientSecret": account["clientSecret"]}
+    return server.request("POST", "/api/v1/token", grant, token=None).json["accessToken"]
+
+
+def test_who_may(machine, runs):
+    path = f"/api/v1/workloads/{runs}/exec"
+    body = {"command": ["echo", "here"]}
+    assert machine.request("POST", path, body, token=None).status == 401
+    viewer = token_of(machine, "viewer", VIEWER, "team-a")
+    assert machine.request("POST", path, body, token=viewer).status == 403
+    other = token_of(machine, "other", RESEARCHER, "team-b")
+    assert machine.request("POST", path, body, token=other).status == 404
+    own = token_of(machine, "own", RESEARCHER, "team-a")
+    answer = machine.request("POST", path, body, token=own)
+    assert answer.status == 201, answer
+    session = answer.json["sessionId"]
+    assert machine.get(f"{path}/{session}").status == 404, "another caller's session"
+    assert b"here" in machine.request("GET", f"{path}/{session}", token=own).body
+    events = machine.get(f"/api/v1/workloads/{runs}/events").json["events"]
+    assert [event["message"] for event in events if event["reason"] == "Exec"] == ["own runs echo in a pod of job"]
+
+
+def test_a_shell_in_a_container(start, folder):
+    runtime = Runtime(folder)
+    server = start(**runtime.install("docker"))
+    workload = submit(server, "job", SLEEPS, gpus=0, spec={"image": IMAGE})
+    wait_log(server, workload, "up")
+    server.wait_phase(workload, "Running")
+    uuid = next(iter(supervisors_of(server)))
+    session = open_session(server, workload, "/bin/echo", "inside")
+    assert read_session(server, workload, session) == ("inside\n", "", "0 ")
+    assert [call["words"] for call in runtime.calls("exec")] == [["exec", "-i", f"prorata-{uuid}", "/bin/echo", "inside"]]
