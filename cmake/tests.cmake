@@ -31,6 +31,7 @@ long_test(scheduler/fair_share_1000000 scheduler_fair_share_test 1000000)
 long_test(scheduler/share_tree_20000 scheduler_share_tree_test 1 20000)
 long_test(scheduler/what_if_10000 scheduler_what_if_test 1 5000)
 long_test(scheduler/more_nodes_2000 scheduler_more_nodes_test 1 2000)
+long_test(reconciler/plan_check_20000 reconciler_plan_check_test 20000)
 long_test(simulation/random_documents_5000 simulation_random_documents_test 5000)
 
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_*.c)

@@ -10,12 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void count_decisions(const struct plan *plan, struct life *life)
+static void count_decisions(const struct plan *plan, int cycle, struct life *life)
 {
-    life->rests = true;
     for (size_t i = 0; i < plan->decision_count; i++) {
         const bool evicts = plan->decisions[i].verb == PLAN_EVICT;
-        life->rests = life->rests && !evicts;
+        life->rests = life->rests && !(evicts && cycle > RESTLESS_CYCLES);
         life->evictions += evicts;
         life->decisions++;
     }
@@ -62,7 +61,7 @@ static bool live_cycle(struct simulation *simulation, bool prints, struct life *
         return break_rule(breach, "what the reader lets pass is planned", err.message);
     if (prints)
         print_plan(snapshot, plan, breach->cycle);
-    count_decisions(plan, life);
+    count_decisions(plan, breach->cycle, life);
     if (!invariants_hold(snapshot, before, plan, breach))
         return false;
     if (!is_same_plan(plan, again))
@@ -78,7 +77,7 @@ bool cluster_live(const struct snapshot *snapshot, int cycles, bool prints, stru
                   struct breach *out_breach)
 {
     struct simulation simulation;
-    *out_life = (struct life){0};
+    *out_life = (struct life){.rests = true};
     *out_breach = (struct breach){0};
     simulation_init(&simulation, snapshot);
     bool holds = true;

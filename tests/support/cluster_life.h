@@ -4,12 +4,13 @@
 #include <jansson.h>
 
 enum {
-    LIFE_CYCLES = 24 // after so many a cluster that stands still has come to rest
+    RESTLESS_CYCLES = 24, // after so many a cluster that stands still has come to rest
+    LIFE_CYCLES = RESTLESS_CYCLES + 3
 };
 
 struct life {
     uint32_t running_pods; // in the end, or when it broke a rule
-    bool rests;            // the cycle after the last one evicts nothing
+    bool rests;            // nothing was evicted after the first RESTLESS_CYCLES
     unsigned decisions;    // in all cycles
     unsigned evictions;
 };
