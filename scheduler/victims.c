@@ -151,19 +151,16 @@ static void add_losses(struct victims *victims, struct losses *losses, const uin
                        int64_t whole_milli, uint32_t mark)
 {
     const struct search *search = victims->search;
-    struct queue *side = NULL;
+    struct queue *side = fairness_side(search, &search->cycle->workloads[search->cycle->pods[pods[0]].workload]);
     int64_t milli = 0;
     for (size_t i = 0; i < count; i++) {
         const struct pod *pod = &search->cycle->pods[pods[i]];
         const struct workload *workload = &search->cycle->workloads[pod->workload];
         losses->shared_count += count_shared(victims, pod, mark);
-        if (!side)
-            side = fairness_side(search, workload);
         if (search->may_lose(search, workload))
             milli += bounded_milli(search, pod);
     }
-    if (side)
-        losses_add(losses, side, milli, whole_milli);
+    losses_add(losses, side, milli, whole_milli);
 }
 
 // What a workload has popped counts recorded pods twice where they are popped again: an upper bound is enough.

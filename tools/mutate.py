@@ -28,7 +28,7 @@ TESTS = [
     ("invariants", ["scheduler_invariants_test", "1", "500", "first"]),
     ("documents", ["simulation_random_documents_test", "100"]),
 ]
-SECONDS = 120  # a test that takes longer has noticed
+SECONDS = 300  # a test that takes longer has noticed
 
 
 def load_mutants():

@@ -114,6 +114,14 @@ FIRST_CYCLE = [
         [work("g", "p", on="n0", pod={"gpuDevices": 3}), work("y", "p", age=5, pod={"gpuDevices": 2}),
          work("w", "r", age=9, pod={"gpuDevices": 2}, displacedTimes=1, lastDisplacedAt=EARLIER)]),
      {"g-0": ("Running", "n0"), "w-0": PENDING}),
+    ("GPUs over a department's share do not count where CPU alone is taken back", cluster(
+        [node("n0", 4)], [project("p", 0, "dx"), project("q", 0, "dx"), project("s", 0, "dy")],
+        [work("q", "q", on="n0", pod={"gpuDevices": 3}), work("s", "s", on="n0"),
+         *(work(f"c{i}", "s", on="n0", age=i, pod=on_cpu(10)) for i in range(3)), work("w", "p", age=9, pod=on_cpu(8))],
+        departments=[
+            {**department("dx"), "resources": [{**queue(1, weight=0), "cpu": {"deserved": 10, "overQuotaWeight": 1}}]},
+            {**department("dy"), "resources": [{**queue(0), "cpu": {"deserved": 0, "overQuotaWeight": 1}}]}]),
+     {"c1-0": ("Running", "n0"), "c2-0": ("Releasing", "n0"), "q-0": ("Running", "n0"), "w-0": ("Pipelined", "n0")}),
     ("what its department does not deserve is not taken back at once", cluster(
         [node("n0", 4)], [project("p", 4, "dy"), project("r", 0, "dx")],
         [work("g", "p", on="n0", pod={"gpuDevices": 3}),
