@@ -95,6 +95,7 @@ static bool try_selection(struct selection *selection)
         !victims_leave_room(victims, selection->units, selection->count) ||
         !victims_sides_may_lose_enough(victims, selection->units, selection->count)) {
         search->cycle->counts[search->cycle->action].scenarios_filtered++;
+        victims->was_refused = true;
         return false;
     }
     uint32_t *pods = arena_array(&search->probe_arena, count, sizeof *pods);
@@ -133,14 +134,17 @@ static bool try_nodes_of_last(struct victims *victims)
     for (uint32_t i = 0; i < last->count && !search_is_over(search); i++) {
         if (i > 0 && nodes[i] == nodes[i - 1])
             continue;
-        if (!victims_node_may_lose_enough(victims, nodes[i])) {
+        if (!victims_node_may_suffice(victims, nodes[i])) {
             search->cycle->counts[search->cycle->action].scenarios_filtered++;
             continue;
         }
         struct selection selection = start_selection(victims);
         choose_node(&selection, nodes[i]);
+        victims->was_refused = false;
         if (try_selection(&selection))
             return true;
+        if (victims->was_refused && !cycle->is_plain)
+            victims->refused_devices[nodes[i]] = victims->node_devices[nodes[i]] + 1;
     }
     return false;
 }

@@ -2,6 +2,7 @@
 
 #include "scheduler/fairness.h"
 #include "scheduler/node.h"
+#include "scheduler/pod_status.h"
 #include "scheduler/popping.h"
 #include "scheduler/queue.h"
 #include "scheduler/rules.h"
@@ -66,6 +67,13 @@ static void free_pod(struct victims *victims, const struct pod *pod)
         victims->place_count += places_in(victims, victims_node_milli(victims, node)) - places_in(victims, before);
 }
 
+// Whether room can be counted in places for one of the pending pods.
+static bool counts_places(const struct victims *victims)
+{
+    const struct search *search = victims->search;
+    return victims->same_milli > 0 && search->cycle->pods[search->workload->unit[0]].request.memory_mib == 0;
+}
+
 static int64_t loss_of(const struct search *search, const struct workload *workload, struct amounts amounts)
 {
     return !search->may_lose || search->may_lose(search, workload) ? amounts.of[RESOURCE_GPU] : 0;
@@ -81,15 +89,30 @@ static int64_t most_devices(const struct victims *victims, const struct victim_u
     int64_t devices = 0;
     for (uint32_t i = 0; i < (is_all ? unit->count : spec->pod_count); i++) {
         const struct request *request = &cycle->pods[is_all ? unit->pods[i] : spec->first_pod + i].request;
-        devices += request->of[DIMENSION_GPU] + request->shared_devices;
+        devices += request->of[DIMENSION_GPU] + request->shared_devices + request->is_mig;
     }
     return devices;
+}
+
+static bool stands_on_several(const struct cycle *cycle, const struct workload *workload)
+{
+    uint32_t node = SNAPSHOT_NONE;
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
+        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
+        if (!pod_status_is_held(pod->state.status))
+            continue;
+        if (node != SNAPSHOT_NONE && node != pod->state.place.node)
+            return true;
+        node = pod->state.place.node;
+    }
+    return false;
 }
 
 static void list_on_nodes(struct victims *victims, size_t unit)
 {
     const struct victim_unit *listed = &victims->units[unit];
-    const int64_t devices = victims->search->must_free_devices > 0 ? most_devices(victims, listed) : 0;
+    const int64_t devices = most_devices(victims, listed);
+    const bool is_spread = stands_on_several(victims->search->cycle, listed->workload);
     for (uint32_t i = 0; i < listed->count; i++) {
         const uint32_t node = victims->search->cycle->pods[listed->pods[i]].state.place.node;
         size_t *last = &victims->last_on_node[node];
@@ -98,6 +121,7 @@ static void list_on_nodes(struct victims *victims, size_t unit)
         victims->on_nodes[victims->on_node_count++] = (struct unit_on_node){unit, *last};
         *last = victims->on_node_count;
         victims->node_devices[node] += devices;
+        victims->is_spread[node] = victims->is_spread[node] || is_spread;
     }
 }
 
@@ -118,6 +142,8 @@ static void allocate_tables(struct victims *victims, size_t pods)
     victims->on_nodes = arena_array(arena, pods, sizeof *victims->on_nodes);
     victims->is_chosen = arena_array(arena, pods, sizeof *victims->is_chosen);
     victims->selected = arena_array(arena, pods, sizeof *victims->selected);
+    victims->refused_devices = arena_array(arena, snapshot->node_count, sizeof *victims->refused_devices);
+    victims->is_spread = arena_array(arena, snapshot->node_count, sizeof *victims->is_spread);
     victims->node_devices = arena_array(arena, snapshot->node_count, sizeof *victims->node_devices);
     victims->last_on_node = arena_array(arena, snapshot->node_count, sizeof *victims->last_on_node);
     victims->free_milli = arena_array(arena, snapshot->node_count, sizeof *victims->free_milli);
@@ -186,10 +212,26 @@ static void add_recorded_losses(struct victims *victims)
     }
 }
 
-bool victims_node_may_lose_enough(const struct victims *victims, uint32_t node)
+// Where all of its units stand on the node alone, the places that they free are known.
+static bool node_leaves_room(const struct victims *victims, uint32_t node)
 {
-    return !victims->search->most_lost || victims->search->must_free_devices <= 0 ||
-           victims->recorded_devices + victims->node_devices[node] >= victims->search->must_free_devices;
+    const struct search *search = victims->search;
+    if (search->cycle->is_plain || victims->is_spread[node] || !counts_places(victims))
+        return true;
+    const int64_t without = victims->free_milli[node] + victims->recorded_milli[node];
+    const int64_t more = places_in(victims, victims_node_milli(victims, node)) - places_in(victims, without);
+    return victims->recorded_place_count + more >= search->pending_count;
+}
+
+bool victims_node_may_suffice(const struct victims *victims, uint32_t node)
+{
+    const struct search *search = victims->search;
+    // Units without GPUs that came since make no difference to what is lost and what room there is.
+    if (victims->refused_devices[node] == victims->node_devices[node] + 1)
+        return false;
+    return node_leaves_room(victims, node) &&
+           (!search->most_lost || search->must_free_devices <= 0 ||
+            victims->recorded_devices + victims->node_devices[node] >= search->must_free_devices);
 }
 
 bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units, size_t count)
@@ -203,10 +245,10 @@ bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units,
         const struct victim_unit *unit = &victims->units[units[i]];
         add_losses(victims, &victims->losses, unit->pods, unit->count, unit->whole_milli, mark);
     }
-    const int64_t most = search->most_lost(search, &victims->losses);
-    if (search->must_free_devices == INT64_MIN)
-        return most >= search->must_free_milli;
-    return most >= (search->must_free_devices - victims->losses.shared_count) * GPU_MILLI_PER_DEVICE;
+    int64_t needed = search->must_free_milli;
+    if (search->must_free_devices != INT64_MIN)
+        needed = (search->must_free_devices - victims->losses.shared_count) * GPU_MILLI_PER_DEVICE;
+    return search->most_lost(search, &victims->losses) >= needed;
 }
 
 void victims_open(struct victims *victims, struct search *search)
@@ -300,7 +342,7 @@ bool victims_leave_room(struct victims *victims, const size_t *units, size_t cou
 {
     const struct search *search = victims->search;
     const struct cycle *cycle = search->cycle;
-    if (victims->same_milli <= 0 || cycle->pods[search->workload->unit[0]].request.memory_mib > 0)
+    if (!counts_places(victims))
         return true;
     int64_t places = victims->recorded_place_count;
     for (size_t u = 0; u < count; u++) {

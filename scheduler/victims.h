@@ -48,7 +48,9 @@ struct victims {
     struct losses losses;          // of the scenario that is looked at
     uint32_t recorded_mark;
     int64_t recorded_devices; // of the recorded victims, whole or in part
-    int64_t *node_devices;    // by node: more devices than a scenario of its units may free, where losses are bounded
+    int64_t *refused_devices; // by node: node_devices + 1 when its units did not suffice; 0: they did
+    bool *is_spread;          // by node: some of its units, or what may go with them, have pods elsewhere too
+    int64_t *node_devices;    // by node: no fewer devices than a scenario of its units may free
     struct unit_on_node *on_nodes;
     size_t on_node_count;
     size_t *last_on_node;    // by node: its last entry + 1; 0: none
@@ -64,6 +66,7 @@ struct victims {
     int64_t *scratch_milli;       // by node, zero between uses
     bool *is_chosen;              // by unit, false between uses
     size_t *selected;             // room for all units
+    bool was_refused;             // the latest selection was filtered
     size_t selection;             // how many were made
 };
 
@@ -76,8 +79,8 @@ bool victims_take(struct victims *victims);
 // Gives all units back.
 void victims_close(struct victims *victims);
 
-// Whether the units on the node could lose enough: false is certain, and found without choosing them.
-bool victims_node_may_lose_enough(const struct victims *victims, uint32_t node);
+// Whether the units on the node could lose enough and leave room: false is certain, and found without choosing them.
+bool victims_node_may_suffice(const struct victims *victims, uint32_t node);
 // Whether the chosen units and the recorded victims may lose as many lawfully, each side as much as it may.
 bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units, size_t count);
 // Whether so many GPUs may be lost lawfully as every solution takes. loss_milli: of the units of a scenario.
