@@ -1,5 +1,5 @@
-"""The state of a cluster for plain_scheduler.py: pods, nodes, queues and fair shares, all looked up anew at every question.
-After docs/scheduler.md and the rules it is made from, not after the code in C; one node pool."""
+"""The state of a cluster for plain_scheduler.py: pods, nodes, queues and fair shares, looked up anew at every question.
+After docs/scheduler.md and the rules it is made from, not after the code in C"""
 from fractions import Fraction
 
 from plain_groups import make_groups
@@ -62,20 +62,15 @@ def nothing():
 class Cluster:
     def __init__(self, document):
         self.now, self.grace = document["now"], document["settings"]["stalenessGraceSeconds"]
-        self.nodes = {node["name"]: node for node in sorted(document["nodes"], key=lambda n: n["name"])}
-        self.strategies = document["nodePools"][0].get("placementStrategy", {"gpu": "binpack", "cpu": "binpack"})
+        self.all_nodes = {node["name"]: node for node in sorted(document["nodes"], key=lambda n: n["name"])}
+        self.pools = {pool["name"]: pool for pool in sorted(document["nodePools"], key=lambda pool: pool["name"])}
         self.topologies = {topology["name"]: topology["levels"] for topology in document.get("topologies", [])}
         self.projects = {q["name"]: q for q in sorted(document["projects"], key=lambda q: q["name"])}
         self.departments = {q["name"]: q for q in sorted(document["departments"], key=lambda q: q["name"])}
         self.workloads, self.pods = {}, {}
         for spec in sorted(document["workloads"], key=lambda w: w["name"]):
             self.add_workload(spec)
-        memories = [self.device_memory(n) for n in self.nodes if self.nodes[n]["gpus"]]
-        self.smallest, self.largest = (min(memories), max(memories)) if memories else (100, 100)
-        self.total = {"gpu": 1000 * sum(n["gpus"] + gpus_of(n.get("migInstances", {})) for n in self.nodes.values()),
-                      "cpu": 1000 * sum(n["cpuCores"] for n in self.nodes.values()),
-                      "memory": sum(n["memoryBytes"] for n in self.nodes.values())}
-        self.profiles = {profile for node in self.nodes.values() for profile in node.get("migInstances", {})}.union(
+        self.profiles = {profile for node in self.all_nodes.values() for profile in node.get("migInstances", {})}.union(
             profile for pod in self.pods.values() for profile in pod.mig)
         self.placed = []  # pods, by the open statement
         self.seen = {}  # answers about nodes; emptied at every change
@@ -88,7 +83,29 @@ class Cluster:
             "name": spec["name"], "project": spec["project"], "created": spec["createdAt"], "priority": priority,
             "preemptible": spec.get("preemptibility", "preemptible" if priority < 100 else "non-preemptible") == "preemptible",
             "root": make_groups(spec, pods), "deleting": spec.get("deleting", False), "pods": [pod.name for pod in pods],
-            "lost": False, "first": None}
+            "lost": False, "first": None,
+            "pools": spec.get("nodePools") or ["default"], "home": None}
+
+    # Pools: everything below is about the one that is entered.
+    def enter(self, pool, turn):
+        """turn: whose preference it is now, from 0."""
+        self.pool, self.turn = pool, turn
+        self.nodes = {name: node for name, node in self.all_nodes.items() if node["nodePool"] == pool}
+        self.strategies = self.pools[pool].get("placementStrategy", {"gpu": "binpack", "cpu": "binpack"})
+        memories = [self.device_memory(n) for n in self.nodes if self.nodes[n]["gpus"]]
+        self.smallest, self.largest = (min(memories), max(memories)) if memories else (100, 100)
+        self.total = {"gpu": 1000 * sum(n["gpus"] + gpus_of(n.get("migInstances", {})) for n in self.nodes.values()),
+                      "cpu": 1000 * sum(n["cpuCores"] for n in self.nodes.values()),
+                      "memory": sum(n["memoryBytes"] for n in self.nodes.values())}
+        for name, workload in self.workloads.items():
+            nodes = [pod.node for pod in self.pods_of(name) if pod.is_held or pod.status == "Releasing"]
+            workload["home"] = self.all_nodes[nodes[0]]["nodePool"] if nodes else None
+
+    def may_stand(self, name):
+        return self.workloads[name]["home"] in (None, self.pool)
+
+    def is_turn(self, name):
+        return self.may_stand(name) and self.workloads[name]["pools"][self.turn:self.turn + 1] == [self.pool]
 
     # Pods.
     def pods_of(self, workload):
@@ -108,7 +125,7 @@ class Cluster:
 
     # Nodes.
     def device_memory(self, node):
-        return self.nodes[node]["gpuMemoryMib"] // 100 * 100
+        return self.all_nodes[node]["gpuMemoryMib"] // 100 * 100
 
     def part(self, pod, node):
         return pod.mib or pod.portion * self.device_memory(node) // 1000
@@ -117,7 +134,7 @@ class Cluster:
         """What is idle, what is releasing, the shared devices and the capacity of a node."""
         if node in self.seen:
             return self.seen[node]
-        spec = self.nodes[node]
+        spec = self.all_nodes[node]
         capacity = {"cpu": spec["cpuCores"] * 1000, "memory": spec["memoryBytes"], "gpu": spec["gpus"], "pods": spec.get("maxPods", 110),
                     **dict.fromkeys(self.profiles, 0), **spec.get("migInstances", {})}
         idle, releasing, groups = dict(capacity), dict.fromkeys(capacity, 0), {}
@@ -173,7 +190,7 @@ class Cluster:
 
     def numbers(self, queue):
         spec = (self.projects if queue[0] == "project" else self.departments)[queue[1]]
-        resources = spec["resources"][0]
+        resources = next(resources for resources in spec["resources"] if resources["nodePool"] == self.pool)
         numbers = {"rank": resources.get("rank", 100), "created": spec["createdAt"]}
         for r in RESOURCES:
             of = resources.get(r, {})
@@ -201,7 +218,7 @@ class Cluster:
     def allocated(self, queue, non_preemptible=False):
         total = nothing()
         for pod in self.pods.values():
-            if pod.is_held and queue in self.path(pod.workload) and not (non_preemptible and self.workloads[pod.workload]["preemptible"]):
+            if pod.is_held and pod.node in self.nodes and queue in self.path(pod.workload) and not (non_preemptible and self.workloads[pod.workload]["preemptible"]):
                 total = add(total, self.charge_in_place(pod))
         return total
 
@@ -209,7 +226,8 @@ class Cluster:
         """The fair shares, as fractions, by queue."""
         requested = {queue: self.allocated(queue) for queue in self.queues("department") + self.queues("project")}
         for pod in self.pods.values():
-            if pod.status == "Pending":
+            has_come = self.may_stand(pod.workload) and self.pool in self.workloads[pod.workload]["pools"][:self.turn + 1]
+            if pod.status == "Pending" and has_come:
                 for queue in self.path(pod.workload):
                     requested[queue] = add(requested[queue], self.charge(pod, self.smallest))
         self.shares = {queue: {} for queue in requested}

@@ -20,7 +20,7 @@ class Evictions(Scheduler):
                 continue
             asked = self.amounts(self.unit(name), self.smallest)
             victims = [other for other in self.workloads if other != name and self.workloads[other]["preemptible"]
-                       and self.held(other) and self.may_be_victim(action, name, asked, other)]
+                       and self.workloads[other]["home"] == self.pool and self.held(other) and self.may_be_victim(action, name, asked, other)]
             if victims and self.solve(action, name, victims):
                 self.commit(name)
 
@@ -28,7 +28,7 @@ class Evictions(Scheduler):
         """With a grace of 0: whoever has pods and not its minimum (9.1)."""
         for name in self.workloads if self.grace == 0 else ():
             is_used = lambda pod: pod.is_held or pod.status == "Releasing"
-            if any(map(is_used, self.pods_of(name))) and not self.workloads[name]["root"].is_satisfied(is_used):
+            if self.workloads[name]["home"] == self.pool and any(map(is_used, self.pods_of(name))) and not self.workloads[name]["root"].is_satisfied(is_used):
                 for pod in self.held(name):
                     self.evict(pod)
                 self.commit()

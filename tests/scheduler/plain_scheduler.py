@@ -1,5 +1,5 @@
 """A second scheduler, written for clarity alone after docs/scheduler.md and the rules it is made from, and not after the code in C:
-some cycles, one node pool; whole devices, parts of them, device memory and MIG; gangs, elastic workloads, sub-groups, topology."""
+some cycles of some node pools; whole devices, parts of them, device memory and MIG; gangs, elastic workloads, sub-groups, topology."""
 from fractions import Fraction
 
 from plain_cluster import INFINITE, RESOURCES, Cluster, add, nothing
@@ -15,12 +15,18 @@ class Scheduler(Cluster):
 
     def cycle(self):
         """Decides once."""
-        self.displaced_now = set()
-        self.divide()
+        self.displaced_now, self.results = set(), {}
         promised, self.promises = self.promises, []
-        if promised:
-            self.keep_promises(promised)
-            self.divide()
+        self.keep_promises(promised)
+        for turn in range(max(len(workload["pools"]) for workload in self.workloads.values())):
+            for pool in self.pools if not self.in_doubt else ():
+                self.enter(pool, turn)
+                self.divide()
+                self.results.update({(pool, queue): shares for queue, shares in self.shares.items()})
+                if turn == 0 or any(self.is_turn(pod.workload) for pod in self.pods.values() if pod.status == "Pending"):
+                    self.plan_pool()
+
+    def plan_pool(self):
         self.allocate()
         if "spread" not in self.strategies.values():
             self.evict_for("consolidation")
@@ -30,6 +36,9 @@ class Scheduler(Cluster):
 
     # What is placed at once, and whether there is enough of it (10.3, 10.4).
     def may_wait(self, name):
+        return self.is_turn(name) and self.is_candidate(name)
+
+    def is_candidate(self, name):
         workload = self.workloads[name]
         exists = lambda pod: pod.is_held or pod.status == "Pending" or pod.evicted
         return (any(pod.status == "Pending" for pod in self.pods_of(name)) and not workload["deleting"] and not workload["lost"]
@@ -224,6 +233,7 @@ class Scheduler(Cluster):
         self.seen.clear()
         evicts = any(pod.evicted or pod.moved for pod in self.pods.values())
         for pod in self.placed:
+            self.workloads[pod.workload]["home"] = self.workloads[pod.workload]["home"] or self.pool
             if pod.status == "Pipelined":
                 self.promises.append((2 if pod.moved else 0 if pod.workload == name and evicts else 1, pod.workload))
         self.placed = []
@@ -255,12 +265,14 @@ class Scheduler(Cluster):
 
     def keep_promises(self, promised):
         for name in promised:
-            is_kept = not self.may_wait(name)
-            while not is_kept:
-                if not self.start(name):
-                    self.in_doubt = True  # then all are tried at the promised places
-                    return
-                is_kept = not any(pod.was_promised and pod.status == "Pending" for pod in self.pods_of(name))
+            for pool in self.workloads[name]["pools"]:
+                self.enter(pool, 0)
+                if self.may_stand(name) and self.is_candidate(name) and self.start(name):
+                    break
+            else:
+                self.in_doubt = self.in_doubt or self.is_candidate(name)  # then all are tried at the promised places
+            while not self.in_doubt and self.is_candidate(name) and any(pod.was_promised and pod.status == "Pending" for pod in self.pods_of(name)):
+                self.in_doubt = not self.start(name)
 
     @staticmethod
     def must_wait(leaf):

@@ -32,7 +32,8 @@ class Maker:
 
     def make(self):
         sizes = self.one((16000,), (16000,), (8000, 16000))
-        nodes = [{"name": f"n{i}", "nodePool": "default", "gpus": self.one(0, 1, 2, 2, 3, 4), "gpuMemoryMib": self.one(*sizes),
+        self.pools = self.one(["default"], ["default"], ["default", "other"])
+        nodes = [{"name": f"n{i}", "nodePool": self.one(*self.pools), "gpus": self.one(0, 1, 2, 2, 3, 4), "gpuMemoryMib": self.one(*sizes),
                   "cpuCores": self.one(32, 32, 4), "memoryBytes": self.one(64, 8) * GIB, "maxPods": self.one(110, 110, 110, 4),
                   "labels": {"host": f"n{i}", **self.racks()}, **self.cut_up()} for i in range(self.dice.randint(3, 6) if self.has_topology else self.dice.randint(1, 4))]
         departments = [self.queue(f"d{i}", (None, None, 0, 1, 2, 3), (None, None, None, 2, 3)) for i in range(self.one(1, 1, 2))]
@@ -44,9 +45,9 @@ class Maker:
         self.room = {n["name"]: {"cpu": n["cpuCores"], "memory": n["memoryBytes"], "gpu": n["gpus"], "pods": n["maxPods"], "groups": {},
                                **n.get("migInstances", {})} for n in nodes}
         self.nodes = nodes
-        strategy = self.one("binpack", "binpack", "binpack", "binpack", "spread")
+        strategies = [{"gpu": self.one("binpack", "binpack", "binpack", "binpack", "spread"), "cpu": "binpack"} for _ in self.pools]
         return {"version": 1, "now": "2026-01-01T12:00:00Z", "nodes": nodes, "departments": departments, "projects": projects,
-                "nodePools": [{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": "binpack"}}],
+                "nodePools": [{"name": name, "placementStrategy": strategy} for name, strategy in zip(self.pools, strategies)],
                 "topologies": [{"name": "dc", "levels": ["zone", "rack"]}],
                 "settings": {"maxConsolidationVictims": None, "stalenessGraceSeconds": self.one(-1, -1, 0)},
                 "workloads": [self.workload(f"w{i}", self.one(*projects)["name"]) for i in range(self.dice.randint(2, 9))]}
@@ -80,12 +81,13 @@ class Maker:
         return {"gpus": 0, "migStrategy": "mixed", "migInstances": {SMALL: self.one(1, 2, 3), **self.one({}, {LARGE: self.one(1, 2)})}}
 
     def queue(self, name, deserved, limit):
-        resources = {"nodePool": "default", "rank": self.one(100, 100, 100, 200),
-                     "gpu": {"deserved": self.one(*deserved), "limit": self.one(*limit), "overQuotaWeight": self.one(0, 1, 1, 1, 3)}}
+        resources = [{"nodePool": pool, "rank": self.one(100, 100, 100, 200),
+                      "gpu": {"deserved": self.one(*deserved), "limit": self.one(*limit), "overQuotaWeight": self.one(0, 1, 1, 1, 3)}}
+                     for pool in self.pools]
         if self.happens(0.25):
-            resources["cpu"] = {"deserved": self.one(0, 1, 4), "limit": None, "overQuotaWeight": self.one(0, 1)}
-            resources["memory"] = {"deserved": self.one(0, GIB), "limit": None, "overQuotaWeight": self.one(0, 1)}
-        return {"name": name, "createdAt": f"2026-01-01T11:0{self.one(0, 1, 2)}:00Z", "resources": [resources]}
+            resources[0]["cpu"] = {"deserved": self.one(0, 1, 4), "limit": None, "overQuotaWeight": self.one(0, 1)}
+            resources[0]["memory"] = {"deserved": self.one(0, GIB), "limit": None, "overQuotaWeight": self.one(0, 1)}
+        return {"name": name, "createdAt": f"2026-01-01T11:0{self.one(0, 1, 2)}:00Z", "resources": resources}
 
     def request(self):
         kind, request = self.one(*self.kinds), {"cpuCores": self.one(0, 0, 1, 2), "memoryBytes": self.one(0, GIB) if self.has_memory else 0}
@@ -99,6 +101,8 @@ class Maker:
         count, request, runs = self.dice.randint(2, 5) if self.has_topology or leaves != [None] else self.one(1, 1, 1, 2, 3), self.request(), self.happens(0.6)
         workload = {"name": name, "project": project, "createdAt": f"2026-01-01T10:00:0{self.dice.randint(0, 6)}Z",
                     "priority": self.one(50, 50, 50, 40, 60, 100), "minPods": self.one(count, count, 1), "pods": [], **self.topology(), **groups}
+        self.home = self.one(*self.pools)
+        workload["nodePools"] = self.one([self.home], self.pools, self.pools[::-1])
         are_unlike = self.happens(0.15)
         if self.happens(0.2):
             workload["preemptibility"] = self.one("preemptible", "non-preemptible")
@@ -116,7 +120,7 @@ class Maker:
     def run(self, pod, workload):
         for node in self.dice.sample(self.nodes, len(self.nodes)):
             room = self.room[node["name"]]
-            if node["name"] not in pod.get("nodeSelector", {"host": [node["name"]]})["host"] or room["pods"] < 1 or \
+            if node["nodePool"] != self.home or node["name"] not in pod.get("nodeSelector", {"host": [node["name"]]})["host"] or room["pods"] < 1 or \
                     room["cpu"] < pod["cpuCores"] or room["memory"] < pod["memoryBytes"] or not self.take_devices(pod, node, room):
                 continue
             room["cpu"] -= pod["cpuCores"]
@@ -166,6 +170,6 @@ def test_both_decide_alike(first):
                    for pod in cycle["pods"]}
             assert got == places(plain), f"seed {seed}, cycle {cycle['cycle']}: {json.dumps(document)}"
             for queue in cycle["queues"]:
-                share = float(plain.shares[queue["kind"], queue["name"]]["gpu"]) / 1000
+                share = float(plain.results[queue["nodePool"], (queue["kind"], queue["name"])]["gpu"]) / 1000
                 assert cycle["cycle"] > 1 or abs(queue["gpu"]["fairShare"] - share) < 0.0021, f"seed {seed}: {queue}"
             plain.obey()
