@@ -23,6 +23,20 @@ static const struct plan_explanation *find_first_end(const struct plan_workload 
     return first;
 }
 
+// Whether in every pool that was looked at no node is large enough.
+static bool is_beyond_all_nodes(const struct plan_workload *workload)
+{
+    for (size_t i = 0; i < workload->explanation_count; i++) {
+        bool is_beyond = false;
+        for (size_t k = 0; k < workload->explanation_count && !is_beyond; k++)
+            is_beyond = workload->explanations[k].node_pool == workload->explanations[i].node_pool &&
+                        workload->explanations[k].is_beyond_nodes;
+        if (!is_beyond)
+            return false;
+    }
+    return true;
+}
+
 struct plan_forecast plan_forecast_of(const struct plan_workload *workload, struct arena *arena)
 {
     struct plan_forecast forecast = {.kind = FORECAST_UNKNOWN, .at_ms = SNAPSHOT_TIME_NONE};
@@ -35,6 +49,9 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
             "again";
         return forecast;
     }
+    if (is_beyond_all_nodes(workload))
+        return (struct plan_forecast){FORECAST_NEVER, SNAPSHOT_TIME_NONE,
+                                      "Not as asked: none of its node pools has a node that is large enough"};
     const struct plan_explanation *reserved = find(workload, EXPLANATION_HAS_RESERVATION);
     if (reserved && reserved->until_ms != SNAPSHOT_TIME_NONE) {
         char text[TIMESTAMP_SIZE];

@@ -177,6 +177,7 @@ struct plan_explanation {
     const struct plan_evidence *evidence;
     size_t evidence_count;
     uint32_t evidence_more; // further projects that hold something
+    bool is_beyond_nodes;   // no node of the pool has so much, be it empty
 };
 
 // Whether the code says why nobody gives what another explanation says is lacking.

@@ -5,8 +5,8 @@ from clusters import NOW, RESERVE, TOPOLOGY, cases, cluster, node, project, rack
 
 # sentence, cluster, the code of the pending workload w's explanation, words of its message
 EXPLANATIONS = [
-    ("not enough GPUs", cluster([node("n0", 1)], [project("a", 4)], [work("w", "a", pod={"gpuDevices": 2})]),
-     "NotEnoughGpus", "Needs 2 GPUs in default; 1 of its 1 GPU is free"),
+    ("not enough GPUs", cluster([node("n0", 2)], [project("a", 4)], [work("r", "a", on="n0"), work("w", "a", pod={"gpuDevices": 2})]),
+     "NotEnoughGpus", "Needs 2 GPUs in default; 1 of its 2 GPUs is free"),
     ("a gang's progress", cluster([node("n0", 2)], [project("a", 4)], [work("w", "a", pods=3)]),
      "NotEnoughGpus", "Needs 3 pods of 1 GPU in default; 2 found a place"),
     ("over the limit", cluster([node("n0", 4)], [project("a", 4, limit=1)], [work("w", "a", pod={"gpuDevices": 2})]),
@@ -26,8 +26,12 @@ EXPLANATIONS = [
      "WaitingForRelease", "Has a place on n0 promised and waits for what stops there"),
     ("over fair share", cluster([node("n0", 1)], [project("a", 0, weight=0), project("b", 1)], [work("r", "b", on="n0"), work("w", "a")]),
      "OverFairShare", "a has no fair share of what is asked for"),
-    ("room, but not on one node", cluster([node("n0", 2), node("n1", 2)], [project("a", 4)],
-                                          [work("w", "a", pod={"gpuDevices": 3}, preemptibility="non-preemptible")]),
+    ("more than any node has", cluster([node("n0", 2), node("n1", 2)], [project("a", 4)], [work("w", "a", pod={"gpuDevices": 3})]),
+     "NotEnoughGpus", "Needs 3 GPUs on one node; the largest of default has 2"),
+    ("more than any node has, for each of a gang", cluster([node("n0", 2), node("n1", 2)], [project("a", 9)], [work("w", "a", pods=3, pod={"gpuDevices": 3})]),
+     "NotEnoughGpus", "Needs 3 GPUs on one node; the largest of default has 2"),
+    ("room, but not on one node", cluster([node("n0", 3), node("n1", 3)], [project("a", 6)],
+                                          [work("r", "a", pods=2, on=["n0", "n1"]), work("w", "a", pod={"gpuDevices": 3}, preemptibility="non-preemptible")]),
      "NotEnoughGpus", "Needs 3 GPUs on one node in default; 4 are free, at most 2 on one node"),
     ("all of the fair share", cluster([node("n0", 2)], [project("a", 1), project("b", 1)],
                                       [work("q", "a", on="n0"), work("r", "b", on="n0"), work("w", "a")]),

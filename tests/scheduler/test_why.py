@@ -201,7 +201,7 @@ VERDICTS = [
     ("nobody gives it", cluster([node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0")]), work("x", "a"), "Waits",
      "Needs 1 GPU in default; 0 of its 1 GPU are free", "unknown"),
     ("larger than any node", cluster([node("n0", 4)], [project("a", 9)], []), work("x", "a", pod={"gpuDevices": 8}), "Waits",
-     "Needs 8 GPUs in default; 4 of its 4 GPUs are free", "never"),
+     "Needs 8 GPUs on one node; the largest of default has 4", "never"),
     ("above the limit", cluster([node("n0", 4)], [project("a", 1, limit=1)], []), work("x", "a", pod=GANG), "Waits",
      "Needs 2 GPUs; the limit of a is 1 GPU", "never"),
     ("protected for now", cluster([node("n0", 2)], [project("a", 2), project("b", 0, reclaimMinRuntimeSeconds=60)],
@@ -458,3 +458,13 @@ def test_bad_questions(arguments, text, words, tmp_path):
         (tmp_path / "workload.json").write_text(text)
         arguments = [*arguments, str(tmp_path / "workload.json")]
     assert words in ask(full(), *arguments, status=2)
+
+
+@pytest.mark.parametrize("pools,kind", [(["default"], "never"), (["big"], "unknown"), (["default", "big"], "unknown")], ids=str)
+def test_what_no_node_is_large_enough_for(pools, kind):
+    """Only where that holds of every pool that it may use."""
+    document = cluster([node("n0", 2), {**node("n1", 4), "nodePool": "big"}], [project("a", 4)],
+                       [work("r", "a", on="n1", nodePools=["big"], preemptibility="non-preemptible"), work("w", "a", pod={"gpuDevices": 4}, nodePools=pools)],
+                       nodePools=[{"name": "default"}, {"name": "big"}])
+    workloads = {w["name"]: w for w in ask(document, "--explain")["cycles"][0]["workloads"]}
+    assert workloads["w"]["forecast"]["kind"] == kind, workloads["w"]

@@ -54,7 +54,7 @@ function Card({ workload: w, explanation: e, trial }) {
   return html`<section aria-label="Explanation"><${Because} icon=${icon} tone=${tone} one=${closed(e.sentence)} two=${closed(e.why)} />
       ${waits && isExpected(e.forecast) && html`<${Expected} forecast=${trial?.data?.verdict === "Waits" && trial.data.forecast?.kind !== "never" ? trial.data.forecast : e.forecast} />`}</section>
     ${project && html`<section><h3>${project.name} in ${e.pool}</h3><${Bar} ...${{ w, project, requested: requestedGpus, waits }} /></section>`}
-    ${trial && html`<${Trial} workload=${w} trial=${trial} />`}
+    ${trial && html`<${Trial} workload=${w} trial=${trial} isSaid=${e.forecast?.kind === "never"} />`}
     ${!trial?.loading && html`<${Rest} ...${{ w, e, project, department, requestedGpus, waits, findings, givers }} />`}`;
 }
 
@@ -103,12 +103,13 @@ function Bar({ w, project, requested, waits }) {
   return html`<${SoloBar} parts=${parts} project=${w.projectId} name=${project.name} names=${names} />${never && html`<p class="hint bad"><${Icon} name="no" />${WORDS.never[w.phaseReason] ?? "It can't start as asked."}</p>`}`;
 }
 
-function Trial({ workload: w, trial }) {
+// isSaid: what is never is said above already.
+function Trial({ workload: w, trial, isSaid }) {
   if (trial.loading) return html`<section><h3>What would start it</h3><${Loading} rows=${2} height=${44} /></section>`;
   if (!trial.data) return trial.error?.status >= 500 || trial.error?.status === 0 ? html`<section><h3>What would start it</h3><p class="soft none">${trial.error.message} <${Button} small icon="refresh" onClick=${trial.reload}>Try again<//></p></section>` : null;
   const { verdict, sentence, forecast, fixes = [], fixesLeftOut, verifiedAt } = trial.data;
   if (verdict !== "Waits" && !fixes.length) return html`<section><h3>Tried again <span class="muted">(by the scheduler at ${clock(verifiedAt, true)})</span></h3><p class="soft none">${closed(sentence)}</p></section>`;
-  return html`<${Fixes} title="What would start it" fixes=${fixes.slice(0, 4)} at=${verifiedAt} act=${fix => html`<${CopyWith} workload=${w} fix=${fix} />`} ids=${w} leftOut=${fixesLeftOut} never=${forecast?.kind === "never" && forecast} />`;
+  return html`<${Fixes} title="What would start it" fixes=${fixes.slice(0, 4)} at=${verifiedAt} act=${fix => html`<${CopyWith} workload=${w} fix=${fix} />`} ids=${w} leftOut=${fixesLeftOut} never=${!isSaid && forecast?.kind === "never" && forecast} />`;
 }
 
 // The filled form of a copy with the change in it; the copy takes the place of the one that waits.
