@@ -51,7 +51,7 @@ static void print_help(FILE *out)
     fprintf(out, "\nand the client's commands, as `runai` (a link of that name is the client alone):\n"
                  "  login, logout, whoami, config, project, department, cluster, node, nodepool, workload, training, "
                  "workspace,\n"
-                 "  distributed, submit, list, describe, logs, bash, exec, attach, suspend, resume, delete, get, cluster-info\n"
+                 "  distributed, submit, list, describe, logs, bash, exec, attach, top, suspend, resume, delete, get, cluster-info\n"
                  "\nprorata COMMAND --help says more of each.\n");
 }
 

@@ -116,6 +116,25 @@ struct backend_session {
     int input_fd, output_fd, error_fd, control_fd;
 };
 
+// A device of a node as it was seen last. Texts are the arena's.
+struct backend_process {
+    int64_t pid;
+    int64_t memory_mib;
+    const char *user, *command;
+    const char *pod_uuid; // "": nobody submitted it
+};
+
+struct backend_device {
+    const char *name; // what CUDA calls it
+    bool is_healthy;
+    const char *reason;                  // of not being healthy
+    int64_t memory_mib, memory_used_mib; // -1: not known
+    int utilization;                     // percent; -1: not known
+    int temperature;                     // degrees Celsius; -1: not known
+    struct backend_process *processes;
+    size_t process_count;
+};
+
 // Set once by the owner before start: called from any thread of the backend when there are facts, must only wake
 // somebody.
 typedef void (*backend_wake_fn)(void *context);
@@ -154,6 +173,9 @@ struct backend_ops {
     // Opens a session. ERROR_CONFLICT: the pod does not run. NULL where there is nothing to run a shell in. Any thread.
     int (*open_session)(void *backend, const struct backend_session_request *request, struct backend_session *out,
                         struct error *err);
+    // What is known of a node's devices, by index; none where nothing is measured. NULL: never is. Any thread.
+    size_t (*read_devices)(void *backend, const char *node_name, struct arena *arena,
+                           struct backend_device **out_devices);
     void (*stop)(void *backend); // ends its threads; pods go on
     void (*destroy)(void *backend);
     const struct backend_clock_ops *clock;

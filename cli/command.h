@@ -112,6 +112,7 @@ int run_workload_logs(struct cli *cli, struct error *err);
 int run_workload_bash(struct cli *cli, struct error *err);
 int run_workload_exec(struct cli *cli, struct error *err);
 int run_workload_attach(struct cli *cli, struct error *err);
+int run_top(struct cli *cli, struct error *err);
 int run_explain(struct cli *cli, struct error *err);
 int run_fairshare(struct cli *cli, struct error *err);
 int run_queue(struct cli *cli, struct error *err);

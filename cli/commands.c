@@ -195,6 +195,7 @@ const struct command COMMANDS[] = {
     {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "delete one"},
     {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "stop one"},
     {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "run it again"},
+    {"top", run_top, NEEDS_SERVER, NULL, WITH_QUEUE, false, "", "GPUs: utilization, memory, who holds them, who else uses them"},
     ENTER("", ANY),
     ENTER("workload ", ANY),
     ENTER("training ", TRAINING),

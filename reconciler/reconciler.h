@@ -141,6 +141,26 @@ struct reconciler_session {
 int reconciler_open_session(struct reconciler *reconciler, const struct reconciler_session_request *request,
                             struct arena *arena, struct reconciler_session *out, struct error *err);
 
+// What is measured of a node's devices, by index (backends/backend.h); texts are the arena's.
+struct reconciler_process {
+    int64_t pid;
+    int64_t memory_mib;
+    const char *user, *command;
+    const char *pod_uuid; // "": nobody submitted it
+};
+struct reconciler_device {
+    const char *name;
+    bool is_healthy;
+    const char *reason;
+    int64_t memory_mib, memory_used_mib; // -1: not known
+    int utilization, temperature;        // percent, degrees Celsius; -1: not known
+    struct reconciler_process *processes;
+    size_t process_count;
+};
+// How many there are; 0 where nothing is measured. Any thread.
+size_t reconciler_read_devices(const struct reconciler *reconciler, const char *node_name, struct arena *arena,
+                               struct reconciler_device **out_devices);
+
 // The row of `meta` that holds the state of the simulated clock, for who creates the simulated backend.
 #define RECONCILER_CLOCK_META "simulation_clock"
 

@@ -81,7 +81,9 @@ static void look(struct gpu_watch *watch, size_t index)
     nvml_look(watch->nvml, index, &watch->sample);
     *state = (struct gpu_state){.is_healthy = watch->sample.is_healthy,
                                 .utilization = watch->sample.utilization,
-                                .memory_used_mib = watch->sample.memory_used_mib};
+                                .memory_used_mib = watch->sample.memory_used_mib,
+                                .memory_mib = watch->sample.memory_mib,
+                                .temperature = watch->sample.temperature};
     memcpy(state->reason, watch->sample.reason, sizeof(state->reason));
     for (size_t i = 0; i < watch->sample.process_count; i++) {
         struct gpu_process *process = &state->processes[state->process_count];

@@ -20,7 +20,8 @@ struct gpu_state {
     bool is_healthy;
     char reason[NVML_TEXT_SIZE];
     int utilization; // percent; -1: not known
-    int64_t memory_used_mib;
+    int64_t memory_used_mib, memory_mib;
+    int temperature; // degrees Celsius; -1: not known
     struct gpu_process processes[NVML_PROCESSES_MAX];
     size_t process_count;
 };

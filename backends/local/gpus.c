@@ -13,10 +13,17 @@ static bool holds(const struct local_pod *pod, size_t gpu)
     return gpu < NVML_DEVICES_MAX && (pod->gpus >> gpu & 1) != 0;
 }
 
-static const struct gpu_process *find_stranger(const struct gpu_state *state)
+// A process may say of itself that it belongs to a pod; only the pods of this server count. Which these are is known
+// once rows were compared with what runs.
+static bool is_ours(const struct local *local, const struct gpu_process *process)
+{
+    return process->pod_uuid[0] && (!local->has_adopted || local_pods_find(&local->pods, process->pod_uuid));
+}
+
+static const struct gpu_process *find_stranger(const struct local *local, const struct gpu_state *state)
 {
     for (size_t i = 0; i < state->process_count; i++)
-        if (!state->processes[i].pod_uuid[0])
+        if (!is_ours(local, &state->processes[i]))
             return &state->processes[i];
     return NULL;
 }
@@ -28,7 +35,7 @@ static uint64_t find_unusable(const struct local *local, const struct gpu_state 
     uint64_t unusable = 0;
     message[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        const struct gpu_process *stranger = local->options.avoids_foreign ? find_stranger(&states[i]) : NULL;
+        const struct gpu_process *stranger = local->options.avoids_foreign ? find_stranger(local, &states[i]) : NULL;
         if (states[i].is_healthy && !stranger)
             continue;
         unusable |= UINT64_C(1) << i;
@@ -128,10 +135,60 @@ static bool is_on_device(const struct local_pod *pod, const struct gpu_state *st
     return false;
 }
 
+// For who asks.
+static void keep(struct local *local, const struct gpu_state *states, size_t count)
+{
+    if (!local->seen)
+        local->seen = memory_array(count ? count : 1, sizeof(*local->seen));
+    local->seen_count = count; // it never changes
+    for (size_t i = 0; i < count; i++)
+        local->seen[i] = states[i];
+}
+
+static void describe(const struct local *local, const struct gpu_state *state, const char *name, struct arena *arena,
+                     struct backend_device *out)
+{
+    *out = (struct backend_device){.name = name,
+                                   .is_healthy = state->is_healthy,
+                                   .reason = arena_strdup(arena, state->reason),
+                                   .memory_mib = state->memory_mib ? state->memory_mib : -1,
+                                   .memory_used_mib = state->memory_used_mib,
+                                   .utilization = state->utilization,
+                                   .temperature = state->temperature,
+                                   .process_count = state->process_count};
+    out->processes = arena_array(arena, state->process_count, sizeof(*out->processes));
+    for (size_t i = 0; i < state->process_count; i++) {
+        const struct gpu_process *process = &state->processes[i];
+        out->processes[i] = (struct backend_process){.pid = process->pid,
+                                                     .memory_mib = process->memory_mib,
+                                                     .user = arena_strdup(arena, process->user),
+                                                     .command = arena_strdup(arena, process->command),
+                                                     .pod_uuid = is_ours(local, process)
+                                                                     ? arena_strdup(arena, process->pod_uuid)
+                                                                     : ""};
+    }
+}
+
+size_t gpus_read(void *context, const char *node_name, struct arena *arena, struct backend_device **out_devices)
+{
+    struct local *local = context;
+    if (strcmp(node_name, local->options.node_name) != 0)
+        return 0;
+    pthread_mutex_lock(&local->lock);
+    size_t count = local->seen_count;
+    *out_devices = arena_array(arena, count, sizeof(**out_devices));
+    for (size_t i = 0; i < count; i++)
+        describe(local, &local->seen[i], i < local->options.gpu_count ? local->options.gpus[i] : "", arena,
+                 &(*out_devices)[i]);
+    pthread_mutex_unlock(&local->lock);
+    return count;
+}
+
 void gpus_take(void *context, const struct gpu_state *states, size_t count)
 {
     struct local *local = context;
     pthread_mutex_lock(&local->lock);
+    keep(local, states, count);
     report_devices(local, states, count);
     for (struct local_pod *pod = local_pods_next(&local->pods, NULL), *next; pod; pod = next) {
         next = local_pods_next(&local->pods, pod);

@@ -116,6 +116,7 @@ static int adopt(void *backend, const struct backend_pod *pods, size_t pod_count
     for (size_t i = 0; i < pod_count; i++)
         adopt_pod(local, &pods[i]);
     pod_folder_list(local->home_fd, drop_stranger, local);
+    local->has_adopted = true;
     volumes_sweep(local->options.scratch, is_living, local);
     pthread_mutex_unlock(&local->lock);
     wake_thread(local);
@@ -262,6 +263,7 @@ static void destroy(void *backend)
         if (fds[i] >= 0)
             close(fds[i]);
     free(local->facts);
+    free(local->seen);
     pthread_mutex_destroy(&local->lock);
     pthread_mutex_destroy(&local->session_lock);
     free(local);
@@ -274,6 +276,7 @@ static const struct backend_ops OPS = {
     .apply = apply,
     .check = check,
     .open_session = open_session,
+    .read_devices = gpus_read,
     .take_facts = take_facts,
     .logs = read_logs,
     .stop = stop,

@@ -27,7 +27,10 @@ struct local {
     size_t fact_count, fact_capacity;
     int64_t tidied_ms;
     struct gpu_watch *gpus; // NULL: none to watch
+    bool has_adopted; // rows were compared with what runs
     bool has_reported_devices;
+    struct gpu_state *seen; // what was seen of the GPUs last
+    size_t seen_count;
     uint64_t unusable; // devices that must take nothing new, as last reported
 };
 
@@ -59,3 +62,4 @@ void *attend_main(void *local); // the thread
 
 // gpus.c: what the watch has seen. Any thread.
 void gpus_take(void *local, const struct gpu_state *states, size_t count);
+size_t gpus_read(void *local, const char *node_name, struct arena *arena, struct backend_device **out_devices);

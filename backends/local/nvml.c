@@ -14,6 +14,7 @@ enum {
     NVML_NOT_SUPPORTED = 3,
     NVML_NO_DRIVER = 9,
     NVML_UNCORRECTED = 1, // nvmlMemoryErrorType_t
+    NVML_TEMPERATURE_GPU = 0, // nvmlTemperatureSensors_t
     NVML_VOLATILE = 0     // nvmlEccCounterType_t: since the driver was loaded
 };
 
@@ -51,6 +52,7 @@ struct nvml {
     int (*get_processes)(device_handle device, unsigned *count, struct nvml_process_info *infos);
     int (*get_ecc_errors)(device_handle device, int type, int counter, unsigned long long *count);
     const char *(*get_error_text)(int code);
+    int (*get_temperature)(device_handle device, int sensor, unsigned *degrees); // NULL: the driver tells none
     // NULL where the driver is older than MIG.
     int (*get_mig_mode)(device_handle device, unsigned *current, unsigned *pending);
     int (*get_mig_max)(device_handle device, unsigned *count);
@@ -82,6 +84,7 @@ static int load(struct nvml *nvml, struct error *err)
             return error_set(err, ERROR_UNAVAILABLE, "NVML has no %s", symbols[i].name);
         *(void **)symbols[i].slot = function;
     }
+    *(void **)&nvml->get_temperature = dlsym(nvml->library, "nvmlDeviceGetTemperature");
     *(void **)&nvml->get_mig_mode = dlsym(nvml->library, "nvmlDeviceGetMigMode");
     *(void **)&nvml->get_mig_max = dlsym(nvml->library, "nvmlDeviceGetMaxMigDeviceCount");
     *(void **)&nvml->get_mig_handle = dlsym(nvml->library, "nvmlDeviceGetMigDeviceHandleByIndex");
@@ -239,10 +242,14 @@ void nvml_look(const struct nvml *nvml, size_t index, struct nvml_sample *out_sa
     struct nvml_memory memory = {0};
     struct nvml_utilization utilization = {0};
     unsigned long long errors = 0;
-    *out_sample = (struct nvml_sample){.is_healthy = true, .utilization = -1, .memory_used_mib = -1};
+    *out_sample = (struct nvml_sample){.is_healthy = true, .utilization = -1, .memory_used_mib = -1, .temperature = -1};
     if (!note_code(nvml, nvml->get_memory(device, &memory), out_sample))
         return;
     out_sample->memory_used_mib = (int64_t)(memory.used >> 20);
+    out_sample->memory_mib = (int64_t)(memory.total >> 20);
+    unsigned degrees;
+    if (nvml->get_temperature && nvml->get_temperature(device, NVML_TEMPERATURE_GPU, &degrees) == NVML_SUCCESS)
+        out_sample->temperature = (int)degrees;
     int code = nvml->get_utilization(device, &utilization);
     if (!note_code(nvml, code, out_sample))
         return;

@@ -40,6 +40,8 @@ struct nvml_sample {
     char reason[NVML_TEXT_SIZE]; // of not being healthy
     int utilization;             // percent; -1: not known
     int64_t memory_used_mib;     // -1: not known
+    int64_t memory_mib;          // in all; 0: not known
+    int temperature;             // degrees Celsius; -1: not known
     struct nvml_process processes[NVML_PROCESSES_MAX];
     size_t process_count;
 };

@@ -38,9 +38,9 @@ def gpus(folder):
 
 
 @pytest.fixture
-def machine(make_server, gpus):
+def machine(make_server, gpus, folder):
     make = lambda *more: make_server("--backend", "local", "--local-nvml", str(LIBRARY), "--quick-start", *more,
-                                     environment={"PRORATA_FAKE_NVML": str(gpus.path)})
+                                     environment={"PRORATA_FAKE_NVML": str(gpus.path), "PRORATA_FAKE_NVML_PODS": str(folder / "server-0/data/pods")})
     made = []
 
     def start(*more):
@@ -138,6 +138,18 @@ def test_what_nobody_submitted_is_avoided(machine, gpus):
     finally:
         stranger.kill()
         stranger.wait()
+
+
+def test_a_process_that_only_says_it_is_a_pods_is_a_stranger(machine, gpus):
+    with subprocess.Popen(["sleep", "1000"], env={"PRORATA_POD": "11111111-2222-4333-8444-555555555555"}) as stranger:
+        try:
+            gpus.set(0, f"proc={stranger.pid}:1000")
+            server = machine()
+            server.wait_for("the stranger seen", lambda: "nobody submitted" in server.get("/api/v1/events").body.decode())
+            workload = submit(server, "around", RUNS)
+            assert wait_log(server, workload, "up").startswith("GPU-1\n")
+        finally:
+            stranger.kill()
 
 
 def test_what_nobody_submitted_can_be_ignored(machine, gpus):

@@ -71,7 +71,15 @@ function Devices({ node }) {
   return html`<section>${pools.length > 0 && html`<${ClusterMap} pools=${pools} view="project" colours=${colours} />`}</section>
     <section class="scroll" tabindex="0" aria-label="Devices"><table class="share devices"><thead><tr><th scope="col">GPU</th><th scope="col">State</th><th scope="col">Held by</th><th scope="col" class="num">Share</th></tr></thead>
     <tbody>${row.cells.map(c => html`<tr key=${c.index}><td>${c.index}</td><td>${{ free: "free", allocated: "allocated", releasing: "giving back", down: "not ready" }[c.state] ?? c.state}</td>
-      <td>${c.workloads.length ? c.workloads.map(w => html`<a key=${w.id} class="plain p" href=${`/workloads?open=${w.id}`}><${Swatch} project=${w.projectId} />${w.projectName}/${w.name}</a>`) : NONE}</td><td class="num">${c.workloads.length ? c.workloads.map(w => gpus(w.share ?? 1)).join(" + ") : NONE}</td></tr>`)}</tbody></table></section>`;
+      <td>${c.workloads.length ? c.workloads.map(w => html`<a key=${w.id} class="plain p" href=${`/workloads?open=${w.id}`}><${Swatch} project=${w.projectId} />${w.projectName}/${w.name}</a>`) : NONE}</td><td class="num">${c.workloads.length ? c.workloads.map(w => gpus(w.share ?? 1)).join(" + ") : NONE}</td></tr>`)}</tbody></table></section><${Foreign} node=${node} />`;
+}
+
+// What the node's driver tells of processes that no pod started; they keep their GPU from being given out.
+function Foreign({ node }) {
+  const found = useData(`node-devices/${node.name}`, abort => get("/api/v1/devices", { filterBy: [`name==${node.name}`] }, { signal: abort }).then(a => (a.nodes?.[0]?.readings ?? []).flatMap((r, index) => r.processes.filter(p => p.foreign).map(p => ({ ...p, index })))), KINDS);
+  if (!found.data?.length) return null;
+  return html`<section class="scroll" tabindex="0" aria-label="Processes that nobody submitted"><h3>Processes that nobody submitted</h3><table class="share foreign"><thead><tr><th scope="col">GPU</th><th scope="col">User</th><th scope="col">Command</th><th scope="col" class="num">Process</th><th scope="col" class="num">Memory</th></tr></thead>
+    <tbody>${found.data.map(p => html`<tr key=${`${p.index}-${p.pid}`}><td>${p.index}</td><td>${p.user}</td><td class="mono">${p.command}</td><td class="num">${p.pid}</td><td class="num">${memory(p.memoryMib * 2 ** 20)}</td></tr>`)}</tbody></table></section>`;
 }
 
 function Pods({ node }) {

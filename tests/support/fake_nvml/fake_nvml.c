@@ -1,6 +1,6 @@
 // A library with NVML's functions whose devices are lines of the file $PRORATA_FAKE_NVML, read anew at each call:
 //
-//   gpu UUID MEMORY_MIB [util=PERCENT] [used=MIB] [lost] [ecc=COUNT] [proc=PID:MIB] ... [mig=PROFILE,PROFILE,...]
+//   gpu UUID MEMORY_MIB [util=PERCENT] [temp=DEGREES] [used=MIB] [lost] [ecc=COUNT] [proc=PID:MIB] ... [mig=PROFILE,PROFILE,...]
 //
 // `nodriver` in the first line: there is none. `proc=pod:MIB` stands for every process that carries PRORATA_POD and
 // sees the device. The device's number is the line's.
@@ -43,6 +43,7 @@ int nvmlDeviceGetUUID(void *device, char *uuid, unsigned length);
 int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory);
 int nvmlDeviceGetUtilizationRates(void *device, struct utilization *utilization);
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes);
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *degrees);
 int nvmlDeviceGetTotalEccErrors(void *device, int type, int counter, unsigned long long *count);
 int nvmlDeviceGetMigMode(void *device, unsigned *current, unsigned *pending);
 int nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned *count);
@@ -195,6 +196,27 @@ int nvmlDeviceGetUtilizationRates(void *device, struct utilization *utilization)
     return is_lost(line) ? LOST : OK;
 }
 
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *degrees)
+{
+    char line[LINE_MAX];
+    (void)sensor;
+    if (!read_line((size_t)device, line))
+        return NOT_FOUND;
+    const char *value = find(line, "temp=");
+    *degrees = value ? (unsigned)strtoul(value, NULL, 10) : 0;
+    return value ? OK : NOT_FOUND;
+}
+
+// Where $PRORATA_FAKE_NVML_PODS names a folder, only the pods that have a folder there are on the devices: other
+// servers of the machine may have devices of the same names.
+static int is_counted(const char *pod_uuid)
+{
+    char path[4096];
+    const char *folder = getenv("PRORATA_FAKE_NVML_PODS");
+    snprintf(path, sizeof(path), "%s/%.40s", folder ? folder : "", pod_uuid);
+    return !folder || access(path, F_OK) == 0;
+}
+
 // Whether the process belongs to a pod that sees the device.
 static int is_pod_with(const char *pid, const char *uuid)
 {
@@ -209,7 +231,7 @@ static int is_pod_with(const char *pid, const char *uuid)
     text[length] = '\0';
     int is_pod = 0, sees = 0;
     for (const char *at = text; at < text + length; at += strlen(at) + 1) {
-        is_pod |= strncmp(at, "PRORATA_POD=", 12) == 0;
+        is_pod |= strncmp(at, "PRORATA_POD=", 12) == 0 && is_counted(at + 12);
         sees |= strncmp(at, "CUDA_VISIBLE_DEVICES=", 21) == 0 && strstr(at, uuid) != NULL;
     }
     return is_pod && sees;
