@@ -94,6 +94,8 @@ static void add_node_to_pool(struct cycle *cycle, struct node *node)
     pool->node_indices[pool->node_count] = node->index;
     node->position = (uint32_t)pool->node_count;
     pool->nodes[pool->node_count++] = node;
+    if (node->capacity[DIMENSION_GPU] > pool->largest_gpus)
+        pool->largest_gpus = node->capacity[DIMENSION_GPU];
     if (!node->is_open)
         return;
     pool->total.of[RESOURCE_GPU] += node->capacity[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE + node->mig_gpu_milli;

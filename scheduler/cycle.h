@@ -148,6 +148,7 @@ struct pool {
     struct amounts total;            // of open nodes
     int64_t smallest_gpu_memory_mib; // of a device of an open node; 100 where none is known
     int64_t largest_gpu_memory_mib;
+    int64_t largest_gpus; // of one node, open or not
     struct queue *departments; // one with departments off
     size_t department_count;
     struct queue *projects;

@@ -54,17 +54,6 @@ struct room {
     int64_t most; // on one node
 };
 
-// The GPUs of the largest node, open or not.
-static int64_t largest_gpu_milli(const struct pool *pool)
-{
-    int64_t largest = 0;
-    for (size_t i = 0; i < pool->node_count; i++) {
-        const int64_t gpus = pool->nodes[i]->capacity[DIMENSION_GPU];
-        largest = gpus > largest ? gpus : largest;
-    }
-    return largest * GPU_MILLI_PER_DEVICE;
-}
-
 static int64_t needed_devices_milli(const struct request *request)
 {
     return (request->shared_devices > 0 ? request->shared_devices : request->of[DIMENSION_GPU]) * GPU_MILLI_PER_DEVICE;
@@ -104,9 +93,9 @@ static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, co
     const char *needs = lack_describe_request(arena, request);
     if (room.total == 0)
         return arena_printf(arena, "Needs %s; %s has no GPUs that can be used", needs, pool->spec->name);
-    if (needed_devices_milli(request) > largest_gpu_milli(pool))
+    if (needed_devices_milli(request) > pool->largest_gpus * GPU_MILLI_PER_DEVICE)
         return arena_printf(arena, "Needs %s on one node; the largest of %s has %s", needs, pool->spec->name,
-                            explain_number(arena, RESOURCE_GPU, largest_gpu_milli(pool)));
+                            explain_number(arena, RESOURCE_GPU, pool->largest_gpus * GPU_MILLI_PER_DEVICE));
     const int64_t needed = request_gpu_milli(request, pool->largest_gpu_memory_mib);
     if (room.free >= needed && needed > GPU_MILLI_PER_DEVICE && request->shared_devices == 0)
         return arena_printf(arena, "Needs %s on one node in %s; %s %s free, at most %s on one node", needs,
@@ -209,8 +198,9 @@ void lack_explain(struct cycle *cycle, const struct pool *pool, const struct wor
     }
     explanation->node_reasons = reasons;
     explanation->code = code_of(attempt->node_counts);
-    explanation->is_beyond_nodes = explanation->code == EXPLANATION_NOT_ENOUGH_GPUS &&
-                                   needed_devices_milli(&attempt->failed->request) > largest_gpu_milli(pool);
+    explanation->is_beyond_nodes =
+        explanation->code == EXPLANATION_NOT_ENOUGH_GPUS &&
+        needed_devices_milli(&attempt->failed->request) > pool->largest_gpus * GPU_MILLI_PER_DEVICE;
     if (attempt->needed > 1 && !explanation->is_beyond_nodes)
         explanation->message = lack_of_gang(cycle, pool, workload, attempt, explanation);
     else
