@@ -158,7 +158,6 @@ def settle(world):
         if not has_told and time.monotonic() > begin + SLOW_S:
             has_told = True
             print("slow:", wrong, flush=True)
-            os.system(f"grep . /proc/{world.server.process.pid}/task/*/wchan | grep -v futex | head -20; timeout 20 gdb -p {world.server.process.pid} -batch -ex \"thread apply all bt 12\" > /tmp/gdb-slow.txt 2>/dev/null")
         if world.server.process.poll() is not None:
             raise AssertionError(f"the server ended with {world.server.process.returncode}:\n{world.server.tail()}")
         assert time.monotonic() < until, wrong
@@ -197,6 +196,11 @@ def listed_by_the_api(world):
     told = {w["id"] for w in answer.json["workloads"]}
     rows = {row["uuid"] for row in read(world, "SELECT uuid FROM workloads WHERE deleted_ms = 0")}
     return [f"workload {uuid} is told of in one place only" for uuid in told ^ rows]
+
+
+def ends(world):
+    """How many pods ended how."""
+    return {row[0]: row[1] for row in read(world, "SELECT reason, count(*) FROM pods WHERE completed_ms > 0 AND started_ms > 0 GROUP BY reason")}
 
 
 ALWAYS = (answers_lost, held_twice, used_twice, ends_without_reason, broken_file, bad_log)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from checks import Watch, check, check_all_is_free
+from checks import Watch, check, check_all_is_free, ends
 from world import World
 
 ROUNDS = int(os.environ.get("FAULTS_ROUNDS", 300 if os.environ.get("PRORATA_LONG") else 15))
@@ -69,5 +69,8 @@ def test_rounds_of_faults(world):
     world.tidy(0)
     check_all_is_free(world)
     check(world)
+    ended = ends(world)
+    assert ended.get("Completed", 0) > ROUNDS / 3 and ended.get("Error", 0) > ROUNDS / 3, f"hardly a pod ran: {ended}"
+    print(f"pods that ran and ended: {ended}")
     print(f"slowest to settle {slowest:.1f} s; " + ", ".join(f"{n} {what}" for what, n in sorted(world.counts.items())))
     assert world.server.stop() == 0

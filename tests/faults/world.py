@@ -47,12 +47,12 @@ class World:
         self.write_gpus()
         self.write_clock()
         clock = {"LD_PRELOAD": str(BUILD / "shift_clock.so"), "PRORATA_SHIFT_CLOCK": str(self.clock_file)}
-        self.pod_environment = {**clock, **dict([self.mark.split("=")])}
+        sanitizer = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}  # where it is built in
+        self.pod_environment = {**clock, **sanitizer, **dict([self.mark.split("=")])}
         self.server = Server(
             self.disk, "--backend", "local", "--local-nvml", str(BUILD / "fake_nvml.so"), "--quick-start", "--retry-delay", "0.2",
             "--staleness-grace", "2", "--journal-bytes", str(8 << 20),
-            environment={**clock, "PRORATA_FAKE_NVML": str(self.gpu_file),
-                         "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"})
+            environment={**clock, **sanitizer, "PRORATA_FAKE_NVML": str(self.gpu_file)})
         self.server.log = folder / "server.log"
         self.lock = threading.Lock()
         self.known = {}    # id -> what was answered of it
