@@ -16,6 +16,8 @@ PATIENCE_S = 30
 PAUSE_S = 0.03
 QUIET_LOOKS = 3
 STOPS_S = 0.2
+FOLLOWED = ("submit", "suspend", "resume", "delete", "quota", "node")  # by a cycle, or else nothing comes of it
+UNPLANNED_S = 2
 FAKE_NVML = pathlib.Path(PRORATA).with_name("fake_nvml.so")
 UNSETTLED = ("ContainerCreating", "Terminating")
 MOVING = ("Binding", "Bound", "Releasing")
@@ -42,7 +44,7 @@ class Play:
 
     def __init__(self, scenario, backend, folder, this_machine):
         self.scenario, self.backend, self.folder, self.this_machine = scenario, backend, folder, this_machine
-        self.ids, self.states, self.decided, self.ends = {}, [], [], []
+        self.ids, self.states, self.decided, self.ends, self.before = {}, [], [], [], None
         arguments = [f"--{key}={value}" for key, value in scenario.server.items()]
         environment = {}
         if backend == "simulated":
@@ -74,6 +76,7 @@ class Play:
         try:
             self.set_up()
             for number, (what, value, place) in enumerate(self.scenario.steps):
+                self.before = self.cycle() if what in FOLLOWED else None
                 try:
                     getattr(self, what)(value)
                 except AssertionError as error:
@@ -224,14 +227,16 @@ class Play:
         return cycles[0]["cycle"] if cycles else 0
 
     def settle(self):
-        """Until nothing is starting or stopping, and no cycle follows."""
-        until, last, quiet = time.monotonic() + PATIENCE_S, None, 0
+        """Until what was done has been planned, nothing is starting or stopping, and no cycle follows."""
+        begin = time.monotonic()
+        until, last, quiet = begin + PATIENCE_S, None, 0
         while quiet < QUIET_LOOKS:
             snapshot = self.server.get("/api/v1/scheduler/snapshot").json # there are also the pods of what has ended
             moving = [p["name"] for p in self.pods() if p["k8sPhase"] in UNSETTLED]
             moving += [p["name"] for w in snapshot["workloads"] for p in w["pods"] if p["status"] in MOVING]
             now = self.cycle()
-            quiet = quiet + 1 if not moving and now == last else 0
+            is_planned = self.before is None or now > self.before or time.monotonic() > begin + UNPLANNED_S
+            quiet = quiet + 1 if is_planned and not moving and now == last else 0
             last = now
             assert time.monotonic() < until, f"never quiet: {moving} still start or stop" if moving else "never quiet: cycle follows cycle"
             time.sleep(PAUSE_S)
