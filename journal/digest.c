@@ -60,7 +60,7 @@ static void add_devices(struct digest *digest, const struct plan_devices *device
 static void add_side(struct digest *digest, const struct plan_receipt_side *side)
 {
     const struct plan_receipt_queue *queues[] = {&side->project_queue, &side->department_queue};
-    add_number(digest, (int64_t)side->project << 32 | side->department);
+    add_number(digest, (int64_t)((uint64_t)side->project << 32 | side->department));
     for (size_t i = 0; i < 2 && side->project != SNAPSHOT_NONE; i++) {
         add_amounts(digest, &queues[i]->deserved);
         add_amounts(digest, &queues[i]->limit);
