@@ -358,7 +358,7 @@ static int64_t most_of_department(const struct search *search, const struct queu
 {
     const int64_t held = frozen_of(search->context, other).of[RESOURCE_GPU];
     const int64_t my_share = own->fair_share.of[RESOURCE_GPU], their_share = other->fair_share.of[RESOURCE_GPU];
-    if (their_share <= 0 || mine <= my_share || search->pending.of[RESOURCE_GPU] == 0)
+    if (their_share <= 0 || mine <= my_share)
         return INT64_MAX;
     if (my_share == 0)
         return 0;
