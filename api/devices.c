@@ -1,5 +1,5 @@
-// GET /devices: the devices of the nodes with what is measured of them, who holds them, and the processes on them, those
-// that nobody submitted among them.
+// GET /devices: the devices of the nodes with what is measured of them, who holds them, and the processes on them,
+// those that nobody submitted among them.
 #include "api/authorization.h"
 #include "api/nodes.h"
 #include "api/operations.h"

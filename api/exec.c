@@ -1,6 +1,6 @@
-// Shells in pods: POST /workloads/{id}/exec opens one, GET .../exec/{session} streams what it says, POST .../input brings
-// what it is told, DELETE hangs up. What is streamed are frames: a byte of what it is, four of its length, the highest
-// first, and the bytes; '1' output, '2' errors, 'x' the end as `STATUS TEXT`, ' ' nothing, to be heard.
+// Shells in pods: POST /workloads/{id}/exec opens one, GET .../exec/{session} streams what it says, POST .../input
+// brings what it is told, DELETE hangs up. What is streamed are frames: a byte of what it is, four of its length, the
+// highest first, and the bytes; '1' output, '2' errors, 'x' the end as `STATUS TEXT`, ' ' nothing, to be heard.
 #include "api/authenticate.h"
 #include "api/exec_sessions.h"
 #include "api/operations.h"

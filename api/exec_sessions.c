@@ -102,8 +102,8 @@ int exec_sessions_hold(struct exec_sessions *sessions, const char *id, const cha
     pthread_mutex_lock(&sessions->lock);
     sweep(sessions);
     for (struct exec_session *session = sessions->first; session; session = session->next)
-        if (strcmp(session->id, id) == 0 && strcmp(session->owner, owner) == 0 &&
-            session->workload_id == workload_id && !session->is_over)
+        if (strcmp(session->id, id) == 0 && strcmp(session->owner, owner) == 0 && session->workload_id == workload_id &&
+            !session->is_over)
             found = session;
     if (found)
         found->references++;

@@ -100,8 +100,8 @@ int op_get_workload_logs(struct request *req, struct response *res, struct error
         .max_bytes = limit < LOG_MAX_BYTES ? (size_t)limit : LOG_MAX_BYTES,
     };
     if (request_query_boolean(req, "attach") &&
-        workload_record(req, &state, "Attached", arena_printf(req->arena, "%s follows %s", req->caller->name, state.name),
-                        err) < 0)
+        workload_record(req, &state, "Attached",
+                        arena_printf(req->arena, "%s follows %s", req->caller->name, state.name), err) < 0)
         return -1;
     if (request_query_boolean(req, "follow") && !req->is_head)
         return follow(req, res, &log, err);

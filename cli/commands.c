@@ -145,14 +145,20 @@ TABLES(WITH_USER, USER_FLAGS);
 TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
 TABLES(WITH_CONFIG, CONFIG_FLAGS);
 
-#define ENTER(words_, kind_)                                                                                       \
-    {words_ "bash", run_workload_bash, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]",                   \
-     "a shell in a pod that runs"},                                                                                \
-        {words_ "exec", run_workload_exec, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P] -- COMMAND...", \
-         "a command in a pod that runs"},                                                                          \
-    {                                                                                                              \
-        words_ "attach", run_workload_attach, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]",            \
-            "what it prints, from now on"                                                                          \
+#define ENTER(words_, kind_)                                                                            \
+    {words_ "bash",    run_workload_bash,           NEEDS_SERVER, &kind_, WITH_EXEC, false,             \
+     "NAME [--pod P]", "a shell in a pod that runs"},                                                   \
+        {words_ "exec",                                                                                 \
+         run_workload_exec,                                                                             \
+         NEEDS_SERVER,                                                                                  \
+         &kind_,                                                                                        \
+         WITH_EXEC,                                                                                     \
+         false,                                                                                         \
+         "NAME [--pod P] -- COMMAND...",                                                                \
+         "a command in a pod that runs"},                                                               \
+    {                                                                                                   \
+        words_ "attach", run_workload_attach, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]", \
+            "what it prints, from now on"                                                               \
     }
 
 #define LIFE(words_, kind_)                                                                                          \
@@ -195,7 +201,8 @@ const struct command COMMANDS[] = {
     {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "delete one"},
     {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "stop one"},
     {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "run it again"},
-    {"top", run_top, NEEDS_SERVER, NULL, WITH_QUEUE, false, "", "GPUs: utilization, memory, who holds them, who else uses them"},
+    {"top", run_top, NEEDS_SERVER, NULL, WITH_QUEUE, false, "",
+     "GPUs: utilization, memory, who holds them, who else uses them"},
     ENTER("", ANY),
     ENTER("workload ", ANY),
     ENTER("training ", TRAINING),

@@ -71,9 +71,9 @@ int run_workload_attach(struct cli *cli, struct error *err)
     json_t *workload;
     if (cli_name(cli, &name, err) < 0 || cli_find_workload(cli, name, &workload, err) < 0)
         return -1;
-    const char *path = arena_printf(&cli->arena, "/api/v1/workloads/%s/logs?follow=true&attach=true&tail=10%s%s",
-                                    cli_text(workload, "id"), pod ? "&pod=" : "",
-                                    pod ? client_escape(&cli->client, pod) : "");
+    const char *path =
+        arena_printf(&cli->arena, "/api/v1/workloads/%s/logs?follow=true&attach=true&tail=10%s%s",
+                     cli_text(workload, "id"), pod ? "&pod=" : "", pod ? client_escape(&cli->client, pod) : "");
     json_decref(workload);
     return client_stream(&cli->client, path, print_text, NULL, err);
 }

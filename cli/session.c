@@ -26,7 +26,7 @@ enum {
 struct session {
     struct cli *cli;
     const struct session_wish *wish;
-    const char *path; // of the session
+    const char *path;     // of the session
     struct client client; // the input's own: its calls run beside the stream
     struct arena arena;   // of the input's thread
     int over_fd, signal_fd;

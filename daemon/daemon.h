@@ -1,4 +1,5 @@
-// `prorata serve`, `prorata demo` and `prorata doctor`: configuration, start order, signals, drain. The only room that knows all others.
+// `prorata serve`, `prorata demo` and `prorata doctor`: configuration, start order, signals, drain. The only room that
+// knows all others.
 #pragma once
 
 // Command entries: argv[0] is the command's name. They return the process's exit status: 0 after a clean stop, 2 where

@@ -15,8 +15,7 @@ enum {
     EXIT_BAD_SETTING = 2
 };
 
-static const char *const LEVELS[] = {
-    [FINDING_GOOD] = "good", [FINDING_NOTE] = "note", [FINDING_PROBLEM] = "problem"};
+static const char *const LEVELS[] = {[FINDING_GOOD] = "good", [FINDING_NOTE] = "note", [FINDING_PROBLEM] = "problem"};
 
 void findings_add(struct findings *findings, enum finding_level level, const char *check, const char *says,
                   const char *advice)

@@ -92,10 +92,10 @@ static int read_health(struct db_conn *conn, const struct settings *settings, st
                                   strcmp(result, "ok") == 0 ? "whole" : "damaged"),
                      NULL);
     if (backend && strcmp(backend, settings->backend) != 0)
-        findings_add(findings, FINDING_PROBLEM, "backend",
-                     arena_printf(arena, "the data folder belongs to the backend %s, not to %s", backend,
-                                  settings->backend),
-                     arena_printf(arena, "serve it with --backend %s, or take another folder", backend));
+        findings_add(
+            findings, FINDING_PROBLEM, "backend",
+            arena_printf(arena, "the data folder belongs to the backend %s, not to %s", backend, settings->backend),
+            arena_printf(arena, "serve it with --backend %s, or take another folder", backend));
     else
         findings_add(findings, FINDING_GOOD, "backend", settings->backend, NULL);
     return 0;
@@ -128,8 +128,9 @@ static void look_at_folder(const struct settings *settings, struct findings *fin
     struct stat about;
     if (stat(settings->data, &about) < 0) {
         findings_add(findings, errno == ENOENT ? FINDING_GOOD : FINDING_PROBLEM, "data",
-                     errno == ENOENT ? arena_printf(arena, "%s: not there yet: the first start makes it", settings->data)
-                                     : arena_printf(arena, "%s: %s", settings->data, strerror(errno)),
+                     errno == ENOENT
+                         ? arena_printf(arena, "%s: not there yet: the first start makes it", settings->data)
+                         : arena_printf(arena, "%s: %s", settings->data, strerror(errno)),
                      NULL);
         return;
     }

@@ -1,5 +1,6 @@
 // What this machine offers to pods.
 #include "backends/local/cgroups.h"
+#include "backends/local/images.h"
 #include "backends/local/machine.h"
 #include "backends/local/nvml.h"
 #include "backends/local/program.h"
@@ -133,7 +134,7 @@ static void look_at_users(const struct settings *settings, struct findings *find
                      "run the server as root, so that it drops rights for each pod (--local-user)");
 }
 
-static void look_at_runtimes(struct findings *findings)
+static void look_at_runtimes(const struct settings *settings, struct findings *findings)
 {
     struct arena *arena = findings->arena;
     struct runtime runtimes[RUNTIME_KIND_COUNT];
@@ -145,8 +146,10 @@ static void look_at_runtimes(struct findings *findings)
                                       runtimes[i].answers ? "answers" : "does not answer", runtimes[i].says),
                          runtimes[i].answers ? NULL : "start its service, or let this user reach it");
     if (!runtimes_choose(runtimes))
-        findings_add(findings, FINDING_NOTE, "images",
-                     "no container runtime answers: commands run on the machine itself, images are not used",
+        findings_add(findings, settings->local_images == IMAGES_REQUIRED ? FINDING_PROBLEM : FINDING_NOTE, "images",
+                     settings->local_images == IMAGES_REQUIRED
+                         ? "no container runtime answers, and --local-images requires one"
+                         : "no container runtime answers: commands run on the machine itself, images are not used",
                      "install podman, docker or apptainer");
 }
 
@@ -202,7 +205,7 @@ void doctor_look_at_machine(const struct settings *settings, struct findings *fi
     look_at_cgroups(findings);
     look_at_users(settings, findings);
     look_at_helpers(findings);
-    look_at_runtimes(findings);
+    look_at_runtimes(settings, findings);
     look_at_limit(RLIMIT_NOFILE, "open files", FILES_WANTED, "ulimit -n 8192, or LimitNOFILE=8192 in the systemd unit",
                   findings);
     look_at_limit(RLIMIT_NPROC, "processes", PROCESSES_WANTED, "ulimit -u 4096, or LimitNPROC=4096 in the systemd unit",

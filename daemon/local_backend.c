@@ -136,8 +136,8 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     struct stat about;
     if (stat(path, &about) < 0)
         about = (struct stat){0};
-    options.cgroup_name = arena_printf(arena, "prorata-%llx-%llx", (unsigned long long)about.st_dev,
-                                       (unsigned long long)about.st_ino);
+    options.cgroup_name =
+        arena_printf(arena, "prorata-%llx-%llx", (unsigned long long)about.st_dev, (unsigned long long)about.st_ino);
     options.data = arena_strdup(arena, path);
     options.images_folder = arena_printf(arena, "%s/images", path);
     options.scratch = settings->local_scratch

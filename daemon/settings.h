@@ -44,7 +44,7 @@ struct settings {
     bool local_avoids_foreign;
     bool local_kills_over_memory;
     const char *local_nvml; // NULL: the usual one
-    const char *scenario; // of `prorata demo`; NULL: the first
+    const char *scenario;   // of `prorata demo`; NULL: the first
 };
 
 enum settings_outcome {

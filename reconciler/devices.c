@@ -12,9 +12,9 @@ size_t reconciler_read_devices(const struct reconciler *reconciler, const char *
     for (size_t i = 0; i < count; i++) {
         const struct backend_device *from = &devices[i];
         struct reconciler_device *to = &(*out_devices)[i];
-        *to = (struct reconciler_device){from->name,        from->is_healthy, from->reason, from->memory_mib,
-                                         from->memory_used_mib, from->utilization, from->temperature, NULL,
-                                         from->process_count};
+        *to = (struct reconciler_device){
+            from->name,        from->is_healthy,  from->reason, from->memory_mib,   from->memory_used_mib,
+            from->utilization, from->temperature, NULL,         from->process_count};
         to->processes = arena_array(arena, from->process_count, sizeof(*to->processes));
         for (size_t k = 0; k < from->process_count; k++) {
             const struct backend_process *process = &from->processes[k];

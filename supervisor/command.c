@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // What failed on the way to exec, as the child tells it.
@@ -177,8 +177,8 @@ pid_t command_start(const struct command_options *options, enum command_part par
     return pid;
 }
 
-pid_t command_start_session(const struct command_options *options, char *const *argv,
-                            const struct command_stdio *stdio, int *out_errno, const char **out_what)
+pid_t command_start_session(const struct command_options *options, char *const *argv, const struct command_stdio *stdio,
+                            int *out_errno, const char **out_what)
 {
     return start(options, COMMAND_SESSION, argv, stdio, out_errno, out_what);
 }

@@ -33,9 +33,9 @@ struct command_options {
     gid_t group;
     gid_t groups[COMMAND_GROUPS_MAX];
     int group_count;
-    const char *cgroup;   // a folder of cgroup v2 to enter; NULL: none
-    int64_t memory_bytes; // bound of each process's data; 0: none
-    bool keeps_rights;    // the main command and the one before the stop do
+    const char *cgroup;                   // a folder of cgroup v2 to enter; NULL: none
+    int64_t memory_bytes;                 // bound of each process's data; 0: none
+    bool keeps_rights;                    // the main command and the one before the stop do
     const char *needs[COMMAND_NEEDS_MAX]; // paths that the user must be able to enter or read
     int need_count;
     const char *before, *pre_stop, *after; // NULL: none
@@ -47,7 +47,7 @@ struct command_options {
 pid_t command_start(const struct command_options *options, enum command_part part, int output_fd, int *out_errno,
                     const char **out_what);
 // A further process beside the main one, likewise.
-pid_t command_start_session(const struct command_options *options, char *const *argv,
-                            const struct command_stdio *stdio, int *out_errno, const char **out_what);
+pid_t command_start_session(const struct command_options *options, char *const *argv, const struct command_stdio *stdio,
+                            int *out_errno, const char **out_what);
 // Sends SIGKILL to every process that is left below this one. False where there is none.
 bool command_kill_rest(void);

@@ -30,8 +30,8 @@
 #define POD_WAKE_SOCKET "wake"
 
 // A socket there, on which the server waits for a supervisor that it has sent SIGUSR1. The supervisor sends its pod's
-// uuid; the server the words of a command, each ended by a zero byte, with one descriptor, a terminal's, or three: input,
-// output, errors. The supervisor answers with `STATUS TEXT` when the command is over or could not be started.
+// uuid; the server the words of a command, each ended by a zero byte, with one descriptor, a terminal's, or three:
+// input, output, errors. The supervisor answers with `STATUS TEXT` when the command is over or could not be started.
 #define POD_SESSION_SOCKET "session"
 
 enum {

@@ -54,7 +54,8 @@ void attend_stop(struct local *local, struct local_pod *pod)
 {
     struct error err = {0};
     if (pod_folder_write_grace(local->home_fd, pod->uuid, pod->grace_ms, &err) < 0)
-        log_write(LOG_WARN, "backends", "pod=%s is stopped with the grace it was started with: %s", pod->uuid, err.message);
+        log_write(LOG_WARN, "backends", "pod=%s is stopped with the grace it was started with: %s", pod->uuid,
+                  err.message);
     if (pod->pidfd >= 0)
         (void)pidfd_send_signal(pod->pidfd, SIGTERM, NULL, 0);
 }

@@ -80,8 +80,8 @@ static void add_volume(struct words *words, const struct volume *volume)
                      : arena_printf(arena, "%s:rw,exec,mode=1777", volume->mount_path));
     else
         add_pair(words, "--volume",
-                 arena_printf(arena, "%s:%s:%s%s", volume->place, volume->mount_path, volume->is_read_only ? "ro" : "rw",
-                              volume->follows_host ? ",rslave" : ""));
+                 arena_printf(arena, "%s:%s:%s%s", volume->place, volume->mount_path,
+                              volume->is_read_only ? "ro" : "rw", volume->follows_host ? ",rslave" : ""));
 }
 
 // docker and podman understand the same words but for the devices.
@@ -136,8 +136,9 @@ static void write_apptainer(struct words *words, const struct local_options *opt
         add(words, "--writable-tmpfs");
     for (size_t i = 0; i < launch->volumes.count; i++) {
         const struct volume *volume = &launch->volumes.items[i];
-        add_pair(words, "--bind",
-                 arena_printf(arena, "%s:%s:%s", volume->place, volume->mount_path, volume->is_read_only ? "ro" : "rw"));
+        add_pair(
+            words, "--bind",
+            arena_printf(arena, "%s:%s:%s", volume->place, volume->mount_path, volume->is_read_only ? "ro" : "rw"));
     }
     if (launch->image_folder)
         add_pair(words, "--pwd", launch->image_folder);
@@ -176,8 +177,7 @@ static int write_environment(struct arena *arena, struct launch *launch, struct 
 }
 
 // The client of a runtime runs with the server's rights: nothing that the user has chosen may be in its environment.
-static void keep_rights(const char *uuid, const struct image_answer *answer, struct arena *arena,
-                        struct launch *launch)
+static void keep_rights(const char *uuid, const struct image_answer *answer, struct arena *arena, struct launch *launch)
 {
     static const char *const KEPT[] = {"PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINER_HOST", "TMPDIR"};
     const char *name = arena_printf(arena, "prorata-%s", uuid), *path = quoted(answer->runtime_path, arena);
@@ -190,11 +190,10 @@ static void keep_rights(const char *uuid, const struct image_answer *answer, str
     launch->keeps_rights = true;
     launch->folder = "/";
     launch->container = arena_strdup(arena, answer->runtime_path);
-    launch->after = arena_printf(arena, "%s rm --force %s >/dev/null 2>&1\n%s", path, name,
-                                 launch->after ? launch->after : "");
+    launch->after =
+        arena_printf(arena, "%s rm --force %s >/dev/null 2>&1\n%s", path, name, launch->after ? launch->after : "");
     if (launch->pre_stop)
-        launch->pre_stop =
-            arena_printf(arena, "%s exec %s /bin/sh -c %s", path, name, quoted(launch->pre_stop, arena));
+        launch->pre_stop = arena_printf(arena, "%s exec %s /bin/sh -c %s", path, name, quoted(launch->pre_stop, arena));
 }
 
 static int use_image(const struct local_options *options, const char *uuid, const struct image_answer *answer,

@@ -55,8 +55,8 @@ static void describe(struct local_pod *pod)
 static void decide(struct local *local, struct local_pod *pod, const struct image_answer *answer)
 {
     struct error err = {0};
-    unsigned unbounded = (local->cgroups.has_cpu ? 0 : HONOUR_WITHOUT_CPU) |
-                         (local->cgroups.has_memory ? 0 : HONOUR_WITHOUT_MEMORY);
+    unsigned unbounded =
+        (local->cgroups.has_cpu ? 0 : HONOUR_WITHOUT_CPU) | (local->cgroups.has_memory ? 0 : HONOUR_WITHOUT_MEMORY);
     if (launch_decide(&local->options, pod->uuid, answer, unbounded, &pod->arena, &pod->launch, &err) < 0) {
         pod->phase = LOCAL_STARTING;
         report_not_started(local, pod, err.message);

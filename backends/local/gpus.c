@@ -159,13 +159,12 @@ static void describe(const struct local *local, const struct gpu_state *state, c
     out->processes = arena_array(arena, state->process_count, sizeof(*out->processes));
     for (size_t i = 0; i < state->process_count; i++) {
         const struct gpu_process *process = &state->processes[i];
-        out->processes[i] = (struct backend_process){.pid = process->pid,
-                                                     .memory_mib = process->memory_mib,
-                                                     .user = arena_strdup(arena, process->user),
-                                                     .command = arena_strdup(arena, process->command),
-                                                     .pod_uuid = is_ours(local, process)
-                                                                     ? arena_strdup(arena, process->pod_uuid)
-                                                                     : ""};
+        out->processes[i] =
+            (struct backend_process){.pid = process->pid,
+                                     .memory_mib = process->memory_mib,
+                                     .user = arena_strdup(arena, process->user),
+                                     .command = arena_strdup(arena, process->command),
+                                     .pod_uuid = is_ours(local, process) ? arena_strdup(arena, process->pod_uuid) : ""};
     }
 }
 

@@ -78,8 +78,7 @@ static bool find(const json_t *node, const char *path, const char *wanted, const
     json_array_foreach(value, i, item)
     {
         const char *at = arena_printf(arena, "%s[%zu]", where, i);
-        if (!json_is_true(json_object_get(item, "exclude")) && rest &&
-            find(item, rest, wanted, at, arena, out_where))
+        if (!json_is_true(json_object_get(item, "exclude")) && rest && find(item, rest, wanted, at, arena, out_where))
             return true;
     }
     return false;
@@ -105,8 +104,7 @@ size_t honours_notes(const struct json_t *spec, unsigned places, struct arena *a
     *out_notes = arena_array(arena, sizeof(HONOURS) / sizeof(HONOURS[0]), sizeof(**out_notes));
     for (size_t i = 0; i < sizeof(HONOURS) / sizeof(HONOURS[0]); i++)
         if ((HONOURS[i].places & places) && find(spec, HONOURS[i].path, HONOURS[i].value, "spec", arena, &where))
-            (*out_notes)[count++] =
-                arena_printf(arena, "%s%s%s %s", where, HONOURS[i].value ? ": " : "",
-                             HONOURS[i].value ? HONOURS[i].value : "", HONOURS[i].says);
+            (*out_notes)[count++] = arena_printf(arena, "%s%s%s %s", where, HONOURS[i].value ? ": " : "",
+                                                 HONOURS[i].value ? HONOURS[i].value : "", HONOURS[i].says);
     return count;
 }

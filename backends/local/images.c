@@ -127,8 +127,8 @@ static bool choose_runtime(struct images *images, struct runtime *out, char why[
     struct runtime found[RUNTIME_KIND_COUNT];
     pthread_mutex_lock(&images->look_lock);
     pthread_mutex_lock(&images->lock);
-    bool is_old = !images->has_looked || (!runtimes_choose(images->runtimes) &&
-                                          monotonic_s() - images->looked_s >= LOOK_AGAIN_S);
+    bool is_old =
+        !images->has_looked || (!runtimes_choose(images->runtimes) && monotonic_s() - images->looked_s >= LOOK_AGAIN_S);
     pthread_mutex_unlock(&images->lock);
     if (is_old) // none answered before, so nobody has kept a text of the arena's
         runtimes_look(images->cancel_fd, &images->arena, found);

@@ -37,8 +37,8 @@ struct launch {
     const uint16_t *listens;                                     // ports that it says it listens on
     size_t listen_count;
     const char *spec_json;
-    const char *runtime;    // the name of the program that runs the image; NULL: it is not used
-    const char *image_note; // why it is not; NULL: nothing to say
+    const char *runtime;      // the name of the program that runs the image; NULL: it is not used
+    const char *image_note;   // why it is not; NULL: nothing to say
     const char *const *notes; // what is not as the specification has it
     size_t note_count;
 };
@@ -50,8 +50,8 @@ int launch_check(const struct local_options *options, const char *project, const
 // The other pods are asked which ports are theirs.
 int launch_read(const struct local_options *options, const struct local_pods *pods, const struct backend_pod *pod,
                 struct arena *arena, struct launch *out_launch, struct error *err);
-// container.c: how it is started is known: by the runtime that the answer names, or on the machine itself. ERROR_INVALID:
-// neither is possible.
+// container.c: how it is started is known: by the runtime that the answer names, or on the machine itself.
+// ERROR_INVALID: neither is possible.
 int launch_decide(const struct local_options *options, const char *uuid, const struct image_answer *answer,
                   unsigned unbounded, struct arena *arena, struct launch *launch, struct error *err);
 // launch.c. Starts the supervisor in the pod's folder, which must be open and hold nothing yet. Returns its process;

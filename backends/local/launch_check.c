@@ -15,8 +15,9 @@ static int check_user(const json_t *security, const struct local_user *user, con
     if (json_is_integer(id) && json_integer_value(id) == 0)
         return error_set(err, ERROR_INVALID, "spec.security.runAsUid: pods never run as root");
     if (json_is_integer(id) && json_integer_value(id) != (json_int_t)user->id)
-        return error_set(err, ERROR_INVALID, "spec.security.runAsUid: pods of project %s run as %s (%u) on this machine",
-                         project, user->name, (unsigned)user->id);
+        return error_set(err, ERROR_INVALID,
+                         "spec.security.runAsUid: pods of project %s run as %s (%u) on this machine", project,
+                         user->name, (unsigned)user->id);
     if (!json_is_integer(group))
         return 0;
     for (int i = 0; i < user->group_count; i++)
@@ -49,9 +50,10 @@ static int check_resources(const json_t *compute, struct error *err)
     json_array_foreach(json_object_get(compute, "extendedResources"), i, item)
     {
         const char *resource = json_string_value(json_object_get(item, "resource"));
-        if (resource && strncmp(resource, "nvidia.com/mig-", 15) != 0 && !json_is_true(json_object_get(item, "exclude")))
-            return error_set(err, ERROR_INVALID, "spec.compute.extendedResources[%zu].resource: this machine has no %.80s",
-                             i, resource);
+        if (resource && strncmp(resource, "nvidia.com/mig-", 15) != 0 &&
+            !json_is_true(json_object_get(item, "exclude")))
+            return error_set(err, ERROR_INVALID,
+                             "spec.compute.extendedResources[%zu].resource: this machine has no %.80s", i, resource);
     }
     return 0;
 }
@@ -64,8 +66,10 @@ static int check_variables(const json_t *spec, struct error *err)
     {
         const char *path = json_string_value(json_object_get(json_object_get(variable, "podFieldRef"), "path"));
         if (path && !their_variables_field(path))
-            return error_set(err, ERROR_INVALID, "spec.environmentVariables[%zu].podFieldRef: %.80s: not known on this "
-                                                 "machine", i, path);
+            return error_set(err, ERROR_INVALID,
+                             "spec.environmentVariables[%zu].podFieldRef: %.80s: not known on this "
+                             "machine",
+                             i, path);
     }
     return 0;
 }

@@ -28,7 +28,7 @@ struct local_pod {
     struct ports ports;           // of a distributed workload
     int utilization;
     bool is_warned;
-    char about[112]; // as whom it runs, and by what; "": not known any more
+    char about[112];            // as whom it runs, and by what; "": not known any more
     const char *failure_reason; // why it is being ended by this backend; NULL: it is not
     char failure_message[128];
     struct backend_fact end; // held back while it is leaving

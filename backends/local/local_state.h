@@ -27,7 +27,7 @@ struct local {
     size_t fact_count, fact_capacity;
     int64_t tidied_ms;
     struct gpu_watch *gpus; // NULL: none to watch
-    bool has_adopted; // rows were compared with what runs
+    bool has_adopted;       // rows were compared with what runs
     bool has_reported_devices;
     struct gpu_state *seen; // what was seen of the GPUs last
     size_t seen_count;
@@ -50,7 +50,7 @@ void report_stopped(struct local *local, struct local_pod *pod);
 void report_left(struct local *local, struct local_pod *pod);
 
 // decide.c: whether a pod's image is used, and so how it is started.
-void decide_ask(struct local *local, struct local_pod *pod); // under the lock
+void decide_ask(struct local *local, struct local_pod *pod);                            // under the lock
 void decide_take(void *local, const char *pod_uuid, const struct image_answer *answer); // not under it
 
 // attend.c. All under the lock.

@@ -13,9 +13,9 @@ enum {
     NVML_SUCCESS = 0,
     NVML_NOT_SUPPORTED = 3,
     NVML_NO_DRIVER = 9,
-    NVML_UNCORRECTED = 1, // nvmlMemoryErrorType_t
+    NVML_UNCORRECTED = 1,     // nvmlMemoryErrorType_t
     NVML_TEMPERATURE_GPU = 0, // nvmlTemperatureSensors_t
-    NVML_VOLATILE = 0     // nvmlEccCounterType_t: since the driver was loaded
+    NVML_VOLATILE = 0         // nvmlEccCounterType_t: since the driver was loaded
 };
 
 typedef struct nvmlDevice *device_handle;

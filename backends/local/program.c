@@ -82,9 +82,8 @@ static bool take(int fd, struct buffer *out)
 // Until the program itself is over: what it left behind may hold the pipe open. False: out of time, or cancelled.
 static bool wait_for_end(int pidfd, int output_fd, int cancel_fd, int64_t end_ms, struct buffer *out)
 {
-    struct pollfd fds[] = {{.fd = output_fd, .events = POLLIN},
-                           {.fd = pidfd, .events = POLLIN},
-                           {.fd = cancel_fd, .events = POLLIN}};
+    struct pollfd fds[] = {
+        {.fd = output_fd, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
     for (int64_t left; (left = end_ms - monotonic_ms()) > 0;) {
         if (poll(fds, 3, (int)left) < 0)
             continue;

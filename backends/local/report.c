@@ -77,8 +77,8 @@ void report_running(struct local *local, struct local_pod *pod, const struct pod
     pod->phase = LOCAL_RUNNING;
     struct backend_fact *fact = report_fact(local, BACKEND_POD_RUNNING, pod->uuid, pod->decision, state->running_ms);
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
-    snprintf(fact->message, sizeof(fact->message),
-             "runs as process %d of this machine%s%s", (int)state->pid, pod->about[0] ? ", " : "", pod->about);
+    snprintf(fact->message, sizeof(fact->message), "runs as process %d of this machine%s%s", (int)state->pid,
+             pod->about[0] ? ", " : "", pod->about);
 }
 
 void report_stopped(struct local *local, struct local_pod *pod)

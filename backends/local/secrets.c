@@ -27,8 +27,8 @@ static const char *kind_of(const char *folder)
     return strcmp(folder, SECRETS_FOLDER) == 0 ? "secret" : "config map";
 }
 
-static int find_folder(const char *data, const char *folder, const char *project, const char *name,
-                       struct arena *arena, const char **out_path, struct error *err)
+static int find_folder(const char *data, const char *folder, const char *project, const char *name, struct arena *arena,
+                       const char **out_path, struct error *err)
 {
     struct stat about;
     if (!is_good(name))
@@ -48,7 +48,8 @@ static int read_value(const char *path, const char *key, struct arena *arena, st
         int code = errno;
         if (fd >= 0)
             close(fd);
-        return error_set(err, ERROR_NOT_FOUND, "key %s: %s", key, fd < 0 ? strerror(code) : "not a file of up to 1 MiB");
+        return error_set(err, ERROR_NOT_FOUND, "key %s: %s", key,
+                         fd < 0 ? strerror(code) : "not a file of up to 1 MiB");
     }
     size_t size = (size_t)about.st_size, length = 0;
     char *value = arena_alloc(arena, size + 1);

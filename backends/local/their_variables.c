@@ -11,11 +11,8 @@
 
 // Kubernetes' paths, and the variables of ours that hold the same. In quotes below: a key of labels or annotations.
 static const char *const FIELDS[][2] = {
-    {"metadata.name", "POD_NAME"},
-    {"metadata.uid", "POD_UUID"},
-    {"metadata.namespace", "POD_NAMESPACE"},
-    {"spec.nodeName", "NODE_NAME"},
-    {"spec.serviceAccountName", "USER"},
+    {"metadata.name", "POD_NAME"},  {"metadata.uid", "POD_UUID"},        {"metadata.namespace", "POD_NAMESPACE"},
+    {"spec.nodeName", "NODE_NAME"}, {"spec.serviceAccountName", "USER"},
 };
 static const char *const ADDRESSES[] = {"status.podIP", "status.hostIP", "status.podIPs", "status.hostIPs"};
 static const char *const LISTS[] = {"labels", "annotations"};

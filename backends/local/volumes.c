@@ -296,13 +296,14 @@ static const char *script_of(const struct volume *volume, struct arena *arena)
     else if (volume->credentials)
         how = arena_printf(arena, "-c credential.helper=%s ",
                            quote(arena_printf(arena, "store --file=%s", quote(volume->credentials, arena)), arena));
-    const char *branch =
-        volume->branch ? arena_printf(arena, "--branch=%s ", quote(volume->branch, arena)) : "";
-    const char *text = arena_printf(arena, "echo git clone %s\ngit %sclone -q %s-- %s %s\n", url, how, branch, url, place);
+    const char *branch = volume->branch ? arena_printf(arena, "--branch=%s ", quote(volume->branch, arena)) : "";
+    const char *text =
+        arena_printf(arena, "echo git clone %s\ngit %sclone -q %s-- %s %s\n", url, how, branch, url, place);
     if (volume->revision)
         text = arena_printf(arena,
                             "%scommit=$(git -C %s rev-parse -q --verify --end-of-options %s || git -C %s rev-parse -q "
-                            "--verify --end-of-options %s) || { echo no revision %s; exit 1; }\ngit -C %s checkout -q --detach \"$commit\"\n",
+                            "--verify --end-of-options %s) || { echo no revision %s; exit 1; }\ngit -C %s checkout -q "
+                            "--detach \"$commit\"\n",
                             text, place, quote(arena_printf(arena, "%s^{commit}", volume->revision), arena), place,
                             quote(arena_printf(arena, "origin/%s^{commit}", volume->revision), arena),
                             quote(volume->revision, arena), place);
@@ -317,7 +318,8 @@ const char *volumes_script(const struct volumes *volumes, struct arena *arena)
         if (volume->kind != VOLUME_GIT)
             continue;
         if (!script) // nobody's home is /tmp, where anybody may have left a configuration
-            script = "set -e\nexport GIT_TERMINAL_PROMPT=0\n[ \"$HOME\" != /tmp ] || export GIT_CONFIG_GLOBAL=/dev/null\n";
+            script =
+                "set -e\nexport GIT_TERMINAL_PROMPT=0\n[ \"$HOME\" != /tmp ] || export GIT_CONFIG_GLOBAL=/dev/null\n";
         script = arena_printf(arena, "%s%s", script, script_of(volume, arena));
         if (volume->credentials)
             script = arena_printf(arena, "%srm -f -- %s\n", script, quote(volume->credentials, arena));

@@ -38,10 +38,10 @@ struct volume {
     const char *place;
     const char *mount_path;
     bool is_read_only;
-    bool follows_host;      // mounts that the host makes later are seen
-    bool is_memory;         // of an empty folder: on a tmpfs, where there is a runtime
-    int64_t size_bytes;     // its bound there; 0: none
-    mode_t mode;            // of files
+    bool follows_host;  // mounts that the host makes later are seen
+    bool is_memory;     // of an empty folder: on a tmpfs, where there is a runtime
+    int64_t size_bytes; // its bound there; 0: none
+    mode_t mode;        // of files
     struct volume_file *files;
     size_t file_count;
     const char *url, *branch, *revision; // git

@@ -92,6 +92,10 @@ def test_without_runtimes_and_git(folder):
     assert "no container runtime answers" in about(found, "images") and "not installed" in about(found, "git")
 
 
+def test_required_images_need_a_runtime(folder):
+    assert "problem: no container runtime answers" in about(findings("--local-images", "required", PATH=str(folder), status=1), "images")
+
+
 def test_limits(folder):
     done = subprocess.run(["sh", "-c", f"ulimit -n 512; exec {PRORATA} doctor --json --listen 127.0.0.1:0"], capture_output=True, text=True, check=True)
     assert "open files: 512" in done.stdout and "LimitNOFILE" in done.stdout
