@@ -177,6 +177,8 @@ int stream_run(const struct stream_spec *spec, struct stream_figures *out_figure
     struct stream stream = {.spec = spec};
     const int64_t gpus = (int64_t)spec->nodes * CLUSTER_GPUS_PER_NODE;
     cluster_init(&stream.cluster);
+    if (spec->budget > 0)
+        stream.cluster.snapshot.settings.scenarios_per_workload = spec->budget;
     cluster_make_nodes(&stream.cluster, spec->nodes);
     cluster_make_projects(&stream.cluster, spec->departments, spec->projects, gpus / (int64_t)spec->projects);
     cluster_reserve(&stream.cluster, spec->workloads, spec->workloads * GANG_PODS);

@@ -13,6 +13,7 @@ struct stream_spec {
     uint32_t gap_us;    // between arrivals
     uint32_t period_ms; // a cycle every so often; 0: one at each arrival and each end
     uint32_t run_ms;    // a workload runs between half and one and a half of this
+    uint32_t budget;    // scenarios for each workload and action; 0: none
     uint32_t largest;   // workloads ask for 1 to so many GPUs, whole powers of two; every tenth is a gang of four pods
 };
 
