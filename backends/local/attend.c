@@ -136,7 +136,7 @@ static void take_events(struct local *local, const struct epoll_event *events, i
             (void)!read(local->wake_fd, &number, sizeof(number));
         else if (events[i].data.ptr == &local->socket_fd)
             take_wakes(local);
-        else
+        else if (((const struct local_pod *)events[i].data.ptr)->pidfd >= 0) // else its end was heard of meanwhile
             look_at(local, events[i].data.ptr, true);
     }
 }
@@ -147,6 +147,7 @@ void *attend_main(void *context)
     struct epoll_event events[EVENTS_AT_ONCE];
     pthread_mutex_lock(&local->lock);
     while (!local->stopping) {
+        local_pods_free_removed(&local->pods); // no event is in hand
         bool is_idle = !local->pods.first_queued;
         pthread_mutex_unlock(&local->lock);
         int count = epoll_wait(local->epoll_fd, events, EVENTS_AT_ONCE, is_idle ? SWEEP_MS : 0);

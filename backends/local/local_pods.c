@@ -91,14 +91,25 @@ void local_pods_remove(struct local_pods *pods, struct local_pod *pod)
     pods->count--;
     if (pod->pidfd >= 0)
         close(pod->pidfd);
+    pod->pidfd = -1;
     arena_done(&pod->arena);
-    free(pod);
+    pod->next_removed = pods->removed;
+    pods->removed = pod;
+}
+
+void local_pods_free_removed(struct local_pods *pods)
+{
+    for (struct local_pod *pod; (pod = pods->removed);) {
+        pods->removed = pod->next_removed;
+        free(pod);
+    }
 }
 
 void local_pods_done(struct local_pods *pods)
 {
     for (struct local_pod *pod; (pod = local_pods_next(pods, NULL));)
         local_pods_remove(pods, pod);
+    local_pods_free_removed(pods);
     free(pods->slots);
 }
 

@@ -36,6 +36,7 @@ struct local_pod {
     struct launch launch;
     struct local_pod *next_in_slot;
     struct local_pod *next_queued;
+    struct local_pod *next_removed;
 };
 
 struct local_pods {
@@ -43,13 +44,17 @@ struct local_pods {
     size_t slot_count; // a power of two
     size_t count;
     struct local_pod *first_queued, *last_queued;
+    struct local_pod *removed; // not freed yet
 };
 
 void local_pods_init(struct local_pods *pods);
 void local_pods_done(struct local_pods *pods); // closes what they hold; processes go on
 struct local_pod *local_pods_find(const struct local_pods *pods, const char *uuid);
 struct local_pod *local_pods_add(struct local_pods *pods, const char *uuid);
+// Takes it out and closes its descriptor. Its memory stays until local_pods_free_removed: an event about it may have been
+// fetched already.
 void local_pods_remove(struct local_pods *pods, struct local_pod *pod);
+void local_pods_free_removed(struct local_pods *pods);
 void local_pods_queue(struct local_pods *pods, struct local_pod *pod);
 struct local_pod *local_pods_take_queued(struct local_pods *pods); // NULL: none waits
 // All, in any order: NULL starts, NULL ends. The one returned may be removed by the caller after asking for the next.

@@ -218,8 +218,10 @@ class World:
 
     def restart(self):
         """Starts the server, which may refuse only while the disk is full."""
+        begin = self.server.log.stat().st_size
         try:
-            self.server.start()
+            self.server.start(wait=False)
+            self.server.wait_ready(begin, seconds=5 if self.is_full() else 60)
         except AssertionError:
             if not self.is_full():
                 raise
