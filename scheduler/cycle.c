@@ -335,6 +335,7 @@ static void build_workload(struct cycle *cycle, uint32_t index, struct blocks *b
         pod->workload = index;
         pod->group = pod->spec->sub_group == SNAPSHOT_NONE ? 1 : pod->spec->sub_group + 1;
         pod->request = make_request(cycle->snapshot, pod->spec);
+        workload->asks_memory = workload->asks_memory || pod->request.memory_mib > 0;
         cycle->has_inexact_gpus =
             cycle->has_inexact_gpus || pod->request.memory_mib > 0 || pod->request.portion_milli % 10 != 0;
     }

@@ -54,12 +54,12 @@ static bool is_in_domain(const struct workload *workload, const struct node *nod
     return value && (!domain || strcmp(value, domain) == 0);
 }
 
-// Whether the queue may have what a request for device memory is worth on this node. The unit was checked with the most
-// favourable device.
+// Whether the queue may have what the pod is worth on this node. The unit was checked as a whole; only where its pods
+// ask for device memory, then measured by the largest device, may it be charged more.
 static bool is_lawful_on(const struct pool *pool, const struct workload *workload, const struct pod *pod,
                          const struct node *node)
 {
-    if (pod->request.memory_mib == 0)
+    if (!workload->asks_memory)
         return true;
     return !queue_check_capacity(cycle_queue(pool, workload), request_amounts(&pod->request, node->gpu_memory_mib),
                                  workload->spec->preemptible)
@@ -179,9 +179,11 @@ static bool find_fullest(struct cycle *cycle, const struct pool *pool, const str
 static bool has_rooms(struct cycle *cycle, const struct pool *pool, const struct pod *pod, const struct node_set *set)
 {
     const struct request *request = &pod->request;
-    return !cycle->is_plain && request->of[DIMENSION_GPU] > 0 && request->of[DIMENSION_GPU] <= ROOMS_MOST_GPUS &&
-           !request->is_mig && !set->scores && (set->bits || set->nodes == pool->node_indices) &&
-           cycle->workloads[pod->workload].spec->pod_affinity == POD_AFFINITY_NONE && rooms_of(cycle, pool);
+    const struct workload *workload = &cycle->workloads[pod->workload];
+    return !cycle->is_plain && !workload->asks_memory && request->of[DIMENSION_GPU] > 0 &&
+           request->of[DIMENSION_GPU] <= ROOMS_MOST_GPUS && !request->is_mig && !set->scores &&
+           (set->bits || set->nodes == pool->node_indices) && workload->spec->pod_affinity == POD_AFFINITY_NONE &&
+           rooms_of(cycle, pool);
 }
 
 struct node_set placement_list(const struct pool *pool, const struct node_set *set, struct arena *arena)

@@ -221,7 +221,7 @@ class Scheduler(Cluster):
     def place_pod(self, name, pod, nodes, scores, promise_only):
         fits = [(node, self.fit(pod, node)) for node in nodes]
         fits = [(node, fit) for node, fit in fits if fit and
-                not (pod.mib and not self.is_allowed(name, self.charge(pod, self.device_memory(node))))]
+                self.is_allowed(name, self.charge(pod, self.device_memory(node) or 100))]
         if not fits:
             return False
         node, fit = max(fits, key=lambda entry: self.score(pod, entry[0], *entry[1]) + scores.get(entry[0], 0))

@@ -75,6 +75,12 @@ FIRST_CYCLE = [
         [node("n0", 2)], [project("a", 2), project("b", 0)],
         [work("r", "a", on="n0"), work("s", "b", on="n0"), work("w", "a", priority=60)]),
      {"r-0": ("Running", "n0"), "s-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("what device memory is charged on its node counts for the rest of the gang", cluster(
+        [node("n0", 1), node("n1", 4, gpuMemoryMib=15800)], [project("a", 0), project("b", 3)],
+        [work("r", "a", on="n0"),
+         work("w", "b", preemptibility="non-preemptible", pods=[pod("w-0", gpuMemoryMib=3477), pod("w-1", gpuMemoryMib=13919),
+                                                                pod("w-2", gpuMemoryMib=13919), pod("w-3")])]),
+     {f"w-{i}": PENDING for i in range(4)}),
     # parts of devices
     ("a part takes the place of a part of lower priority, the youngest", cluster(
         [node("n0", 1)], [project("a", 1)],
