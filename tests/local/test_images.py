@@ -247,7 +247,7 @@ def test_a_container_that_will_not_go_is_removed(start, runtime, name):
     workload = image_submit(server, "job", STUBBORN, spec={"terminationGracePeriodSeconds": 1})
     wait_log(server, workload, "up")
     uuid = next(iter(supervisors_of(server)))
-    assert [path.name for path in containers(runtime)] == [f"prorata-{uuid}"]
+    server.wait_for("its note", lambda: [path.name for path in containers(runtime)] == [f"prorata-{uuid}"])  # written after the start
     server.post(f"/api/v1/workloads/trainings/{workload}/suspend")
     server.wait_phase(workload, "Stopped")
     assert not processes_of(uuid) and not containers(runtime)
@@ -269,6 +269,7 @@ def test_a_container_whose_supervisor_was_killed_is_removed(start, runtime, is_d
     workload = image_submit(server, "job", STUBBORN)
     wait_log(server, workload, "up")
     uuid, supervisor = next(iter(supervisors_of(server).items()))
+    server.wait_for("its note", lambda: containers(runtime))
     if is_down:
         server.kill()
     os.kill(supervisor, signal.SIGKILL)
