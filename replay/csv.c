@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,6 +240,15 @@ const char *csv_text(const struct csv *csv, size_t column)
     return csv->positions[column] == SIZE_MAX ? "" : csv->fields[csv->positions[column]].text;
 }
 
+// Names stand in JSON and on a page.
+static bool is_utf8(const char *text)
+{
+    json_t *value = json_string(text);
+    const bool is_good = value != NULL;
+    json_decref(value);
+    return is_good;
+}
+
 int csv_name(const struct csv *csv, size_t column, struct arena *arena, const char **out_name, struct error *err)
 {
     const char *text = csv_text(csv, column);
@@ -251,6 +261,8 @@ int csv_name(const struct csv *csv, size_t column, struct arena *arena, const ch
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
             return csv_error(csv, column, err, "%s: a control character", name);
+    if (!is_utf8(text))
+        return csv_error(csv, column, err, "%s: not UTF-8", name);
     *out_name = arena_strndup(arena, text, length);
     return 0;
 }

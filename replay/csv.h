@@ -56,7 +56,7 @@ const char *csv_text(const struct csv *csv, size_t column);
 // -1 with the place of the column's value in front of the message.
 int csv_error(const struct csv *csv, size_t column, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-// Not empty, at most CSV_NAME_MAXIMUM bytes, no control characters. Copied into arena.
+// Not empty, at most CSV_NAME_MAXIMUM bytes of UTF-8, no control characters. Copied into arena.
 int csv_name(const struct csv *csv, size_t column, struct arena *arena, const char **out_name, struct error *err);
 // Whole numbers, minimum to maximum; fallback where the value is empty.
 int csv_whole(const struct csv *csv, size_t column, int64_t minimum, int64_t maximum, int64_t fallback,

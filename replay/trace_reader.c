@@ -352,13 +352,27 @@ static int read_jobs(struct reader *reader, struct trace *out_trace, struct erro
     return 0;
 }
 
+static int read_and_close(struct reader *reader, struct trace *out_trace, struct error *err)
+{
+    const int rc = read_jobs(reader, out_trace, err);
+    csv_close(&reader->csv);
+    return rc;
+}
+
 int trace_read(const char *path, const struct nodes *nodes, struct arena *arena, struct trace *out_trace,
                struct error *err)
 {
     struct reader reader = {.nodes = nodes, .arena = arena};
     if (csv_open(&reader.csv, path, COLUMNS, COLUMN_COUNT, err) < 0)
         return -1;
-    const int rc = read_jobs(&reader, out_trace, err);
-    csv_close(&reader.csv);
-    return rc;
+    return read_and_close(&reader, out_trace, err);
+}
+
+int trace_read_text(const char *name, const char *text, size_t length, const struct nodes *nodes, struct arena *arena,
+                    struct trace *out_trace, struct error *err)
+{
+    struct reader reader = {.nodes = nodes, .arena = arena};
+    if (csv_open_text(&reader.csv, name, text, length, COLUMNS, COLUMN_COUNT, err) < 0)
+        return -1;
+    return read_and_close(&reader, out_trace, err);
 }

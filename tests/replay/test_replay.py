@@ -193,6 +193,7 @@ BAD_TRACES = [
     ("blanks around a number", HEAD + "a,0,1,p, 1\n", ':2:9: gpus_per_pod: a whole number from 0 to 1024, got " 1"'),
     ("a name too long", HEAD + "a" * 201 + ",0,1,p,1\n", ":2:1: id: longer than 200 bytes"),
     ("too many columns", ",".join(["id"] + ["x"] * 70) + "\n", ":1:130: more than 64 columns"),
+    ("a name that is not UTF-8", HEAD + "a,0,1,p\udcbe,1\n", ":2:7: project: not UTF-8"),
     ("only the mark of the encoding", "\ufeff", ":1:1: the file is empty"),
     ("line ends of another age", HEAD.replace("\n", "\r") + "a,0,1,p,1\r", ":1:32: no column is called"),
     ("a project in two departments", HEAD.replace("\n", ",department\n") + "a,0,1,p,1,x\nb,0,1,p,1,y\n",
@@ -208,7 +209,7 @@ BAD_TRACES = [
 def test_bad_traces_are_refused_with_their_place(tmp_path, name, trace, want):
     path = tmp_path / "trace.csv"
     if trace is not None:
-        path.write_bytes(trace.encode())
+        path.write_bytes(trace.encode(errors="surrogateescape"))
     result = replay(path, "--nodes", "1x1")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith(f"prorata replay: {path}") and want in result.stderr, result.stderr
