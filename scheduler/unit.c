@@ -69,19 +69,26 @@ bool unit_workload_is_ready(const struct workload *workload)
     return unit_group_is_ready(workload, &workload->groups[0]);
 }
 
+static bool is_filled(const struct workload *workload, uint32_t index, const uint32_t *left)
+{
+    const struct group *group = &workload->groups[index];
+    uint32_t filled = group->is_set ? 0 : left[index];
+    for (uint32_t i = 0; i < group->child_count; i++)
+        filled += is_filled(workload, workload->children[group->first_child + i], left);
+    return filled >= group->minimum;
+}
+
 // Adds the pods left of a member to out_pods; false where it, or a member inside, has pods but not its minimum.
 static bool is_whole(const struct workload *workload, uint32_t index, const uint32_t *left, uint32_t *out_pods)
 {
     const struct group *group = &workload->groups[index];
-    uint32_t pods = group->is_set ? 0 : left[index], filled = pods;
+    uint32_t pods = group->is_set ? 0 : left[index];
     for (uint32_t i = 0; i < group->child_count; i++) {
-        const uint32_t child = workload->children[group->first_child + i], before = pods;
-        if (!is_whole(workload, child, left, &pods))
+        if (!is_whole(workload, workload->children[group->first_child + i], left, &pods))
             return false;
-        filled += pods > before || workload->groups[child].minimum == 0;
     }
     *out_pods += pods;
-    return pods == 0 || filled >= group->minimum;
+    return pods == 0 || is_filled(workload, index, left);
 }
 
 bool unit_is_whole(const struct workload *workload, const uint32_t *left)
