@@ -96,6 +96,7 @@ static void add_node_to_pool(struct cycle *cycle, struct node *node)
     pool->nodes[pool->node_count++] = node;
     if (node->capacity[DIMENSION_GPU] > pool->largest_gpus)
         pool->largest_gpus = node->capacity[DIMENSION_GPU];
+    pool->some_lack_cpu = pool->some_lack_cpu || node->capacity[DIMENSION_CPU] == 0;
     if (!node->is_open)
         return;
     pool->total.of[RESOURCE_GPU] += node->capacity[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE + node->mig_gpu_milli;

@@ -12,6 +12,7 @@ struct error;
 struct undo_log;
 struct journal;
 struct reservation;
+struct standings;
 struct victim_marks;
 
 enum dimension {
@@ -149,6 +150,7 @@ struct pool {
     int64_t smallest_gpu_memory_mib; // of a device of an open node; 100 where none is known
     int64_t largest_gpu_memory_mib;
     int64_t largest_gpus; // of one node, open or not
+    bool some_lack_cpu;   // nodes of unknown CPU
     struct queue *departments; // one with departments off
     size_t department_count;
     struct queue *projects;
@@ -214,7 +216,8 @@ struct cycle {
     struct evidence_memo *evidence_memo;
     struct prospects *prospects;
     struct victim_marks *victim_marks;
-    struct rooms **rooms;  // by pool; NULL until they are asked for
+    struct rooms **rooms;         // by pool; NULL until they are asked for
+    struct standings **standings; // the same
     uint32_t stamp;        // of the latest simulation
     bool has_inexact_gpus; // somebody asks for device memory or for a part finer than a hundredth
     bool has_min_run_time;

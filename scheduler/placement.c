@@ -7,6 +7,7 @@
 #include "scheduler/queue.h"
 #include "scheduler/rooms.h"
 #include "scheduler/shared_device.h"
+#include "scheduler/standings.h"
 #include "scheduler/statement.h"
 
 #include <string.h>
@@ -186,6 +187,29 @@ static bool has_rooms(struct cycle *cycle, const struct pool *pool, const struct
            rooms_of(cycle, pool);
 }
 
+static int64_t standing(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct node *node)
+{
+    struct candidate candidate = {.node = node, .fit = node_fit_pod(node, pod)};
+    if (!candidate.fit.fits)
+        return STANDINGS_NONE;
+    score(cycle, pool, pod, &candidate);
+    return candidate.score;
+}
+
+// Whether what a node scores hangs on the node and the request alone.
+static bool has_standings(const struct cycle *cycle, const struct pool *pool, const struct pod *pod,
+                          const struct node_set *set)
+{
+    const struct request *request = &pod->request;
+    const struct workload *workload = &cycle->workloads[pod->workload];
+    if (cycle->is_plain || workload->asks_memory || request->is_mig || pod->spec->extended_count > 0 || set->scores ||
+        workload->spec->pod_affinity != POD_AFFINITY_NONE || !(set->bits || set->nodes == pool->node_indices))
+        return false;
+    const enum placement_strategy strategy = request->needs_gpu ? pool->spec->gpu_placement : pool->spec->cpu_placement;
+    return strategy == PLACEMENT_SPREAD ||
+           (strategy == PLACEMENT_BINPACK && (request->needs_gpu || !pool->some_lack_cpu));
+}
+
 struct node_set placement_list(const struct pool *pool, const struct node_set *set, struct arena *arena)
 {
     uint32_t *nodes = arena_array(arena, pool->node_count, sizeof *nodes);
@@ -222,6 +246,14 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
             !find_fullest(cycle, pool, pod, set, false, &fullest))
             return false;
         place_on(cycle, pool, pod, &fullest, promise_only);
+        return true;
+    }
+    struct node *first;
+    if (has_standings(cycle, pool, pod, set) && standings_find(cycle, pool, pod, set, standing, &first)) {
+        if (!first)
+            return false;
+        const struct candidate found = {.node = first, .fit = node_fit_pod(first, pod)};
+        place_on(cycle, pool, pod, &found, promise_only);
         return true;
     }
     const struct workload *workload = &cycle->workloads[pod->workload];

@@ -8,6 +8,7 @@
 #include "scheduler/pod_status.h"
 #include "scheduler/queue.h"
 #include "scheduler/rooms.h"
+#include "scheduler/standings.h"
 #include "scheduler/statement.h"
 #include "scheduler/unit.h"
 
@@ -237,6 +238,7 @@ static void set_held(struct cycle *cycle, struct reservation *reservation, bool 
         (is_held ? node_add : node_remove)(&cycle->nodes[reserved->place.node], &reserved->pod, &reserved->place,
                                            STANDING_PROMISED);
         rooms_note(cycle, &cycle->nodes[reserved->place.node]);
+        standings_note(cycle, &cycle->nodes[reserved->place.node]);
     }
     reservation->is_held = is_held;
     cycle->nodes_memo.counts = NULL; // was counted with other room

@@ -7,6 +7,7 @@
 #include "scheduler/queue.h"
 #include "scheduler/receipts.h"
 #include "scheduler/rooms.h"
+#include "scheduler/standings.h"
 
 #include <assert.h>
 #include <string.h>
@@ -39,12 +40,14 @@ static void account(struct cycle *cycle, struct pod *pod, const struct pod_state
     if (place_is(state->held)) {
         (sign > 0 ? node_add : node_remove)(&cycle->nodes[state->held.node], pod, &state->held, STANDING_RELEASING);
         rooms_note(cycle, &cycle->nodes[state->held.node]);
+        standings_note(cycle, &cycle->nodes[state->held.node]);
     }
     if (!place_is(state->place) || !pod_status_is_used(state->status))
         return;
     struct node *node = &cycle->nodes[state->place.node];
     (sign > 0 ? node_add : node_remove)(node, pod, &state->place, standing_of(state->status));
     rooms_note(cycle, node);
+    standings_note(cycle, node);
     if (pod_status_is_held(state->status))
         queue_charge(cycle_queue(&cycle->pools[node->spec->node_pool], workload),
                      request_amounts(&pod->request, node->gpu_memory_mib), workload->spec->preemptible, sign);
