@@ -197,7 +197,7 @@ def running_pods(count):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=5000)
-    parser.add_argument("--pods", type=int, default=1900)
+    parser.add_argument("--pods", type=int, default=2000)
     parser.add_argument("--starts", type=int, default=200)
     options = parser.parse_args()
     print(f"local backend: {os.cpu_count()} cores, {PRORATA}")
