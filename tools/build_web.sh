@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../web"
 exec 9>.install.lock
 flock 9
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
-    npm ci --silent
+    npm ci --no-audit --no-fund --loglevel=error >&2
     touch node_modules/.package-lock.json
 fi
 node build.mjs "$out"
