@@ -28,6 +28,17 @@ static void choose_node(struct selection *selection, uint32_t node)
         choose_unit(selection, victims->on_nodes[at - 1].unit);
 }
 
+// Whether no gang of the workload stands in part before anything is taken.
+static bool stands_whole(const struct victims *victims, const struct workload *workload)
+{
+    uint32_t *held = arena_array(&victims->search->arena, workload->group_count, sizeof *held);
+    for (uint32_t g = 0; g < workload->group_count; g++)
+        held[g] = workload->groups[g].counts.held;
+    const bool is_whole = unit_is_whole(workload, held);
+    arena_clear(&victims->search->arena);
+    return is_whole;
+}
+
 // Whether no gang of the workload is left in part with the recorded victims and the chosen units gone.
 static bool leaves_whole(const struct victims *victims, const struct workload *workload)
 {
@@ -48,8 +59,9 @@ static bool leaves_whole(const struct victims *victims, const struct workload *w
     return is_whole;
 }
 
-// Where a gang would be left in part, all that was taken of the workload before goes with it.
-static void complete_gangs(struct selection *selection)
+// Where a gang would be left in part, all that was taken of the workload before goes with it. False where that is not
+// enough: recorded victims may have passed over units, of which only some have been taken again.
+static bool complete_gangs(struct selection *selection)
 {
     struct victims *victims = selection->victims;
     const size_t chosen = selection->count;
@@ -64,11 +76,15 @@ static void complete_gangs(struct selection *selection)
         while (!victims->is_chosen[last - 1])
             last = victims->units[last - 1].previous;
         size_t before = victims->units[last - 1].previous;
-        if (before == 0 || leaves_whole(victims, workload))
+        const bool has_recorded = victims->search->recorded.count > 0;
+        if ((before == 0 && !has_recorded) || leaves_whole(victims, workload))
             continue;
         for (; before > 0; before = victims->units[before - 1].previous)
             choose_unit(selection, before - 1);
+        if (has_recorded && !leaves_whole(victims, workload) && stands_whole(victims, workload))
+            return false;
     }
+    return true;
 }
 
 static int compare_units(const void *a, const void *b)
@@ -82,7 +98,7 @@ static bool try_selection(struct selection *selection)
 {
     struct victims *victims = selection->victims;
     struct search *search = victims->search;
-    complete_gangs(selection);
+    const bool is_whole = complete_gangs(selection);
     qsort(selection->units, selection->count, sizeof *selection->units, compare_units);
     size_t count = search->recorded.count;
     int64_t loss_milli = 0;
@@ -90,6 +106,10 @@ static bool try_selection(struct selection *selection)
         victims->is_chosen[selection->units[i]] = false;
         count += victims->units[selection->units[i]].count;
         loss_milli += victims->units[selection->units[i]].loss_milli;
+    }
+    if (!is_whole) {
+        search->cycle->counts[search->cycle->action].scenarios_filtered++;
+        return false;
     }
     if (!victims_may_lose_enough(victims, loss_milli) ||
         !victims_leave_room(victims, selection->units, selection->count) ||

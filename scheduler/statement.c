@@ -231,6 +231,7 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
             journal_add_eviction(cycle, &decision, &operation->before);
             if (!was_promise) {
                 cycle->workloads[pod->workload].lost_pod = true;
+                cycle->workloads[pod->workload].unit_is_known = false;
                 cycle->counts[cycle->action].pods_evicted++;
             } else {
                 cycle->workloads[pod->workload].lost_promise = true;

@@ -54,10 +54,16 @@ bool unit_group_is_satisfied(const struct workload *workload, const struct group
     return is_satisfied(workload, group, VIEW_HELD);
 }
 
+// What lost a pod gets nothing more in the cycle, but what the open statement evicted it may get back.
+static uint32_t count_placeable(const struct workload *workload, const struct group *leaf)
+{
+    return leaf->counts.returnable + (workload->lost_pod ? 0 : leaf->counts.pending);
+}
+
 bool unit_group_is_ready(const struct workload *workload, const struct group *group)
 {
     if (!group->is_set)
-        return group->counts.held + group->counts.pending + group->counts.returnable >= group->minimum;
+        return group->counts.held + count_placeable(workload, group) >= group->minimum;
     uint32_t ready = 0;
     for (uint32_t i = 0; i < group->child_count; i++)
         ready += unit_group_is_ready(workload, child_of(workload, group, i));
@@ -134,9 +140,9 @@ void unit_order_children(const struct workload *workload, const struct group *gr
     order_children(workload, group, VIEW_HELD, out_children);
 }
 
-static bool is_placeable(const struct pod *pod)
+static bool is_placeable(const struct workload *workload, const struct pod *pod)
 {
-    return pod->state.status == SNAPSHOT_POD_PENDING ||
+    return (pod->state.status == SNAPSHOT_POD_PENDING && !workload->lost_pod) ||
            (pod->state.evicted && pod->state.status == SNAPSHOT_POD_RELEASING);
 }
 
@@ -144,7 +150,7 @@ static void collect_pods(struct cycle *cycle, struct workload *workload, const s
 {
     for (uint32_t i = 0; i < leaf->pod_count && count > 0; i++) {
         const uint32_t pod = workload->order[leaf->first_pod + i];
-        if (!is_placeable(&cycle->pods[pod]))
+        if (!is_placeable(workload, &cycle->pods[pod]))
             continue;
         workload->unit[workload->unit_count++] = pod;
         count--;

@@ -134,7 +134,7 @@ class Evictions(Scheduler):
             room = {node: self.free_milli(node) + sum(self.charge_in_place(pod)["gpu"] for pod in gone if pod.node == node)
                     for node in self.nodes}
             if self.may_suffice(name, pending, room, {pod.node for pod in gone}):
-                found = next((s for s in generator(pending, units, recorded, room) if valid(s)), None)
+                found = next((s for s in generator(pending, units, recorded, room) if s and valid(s)), None)
                 if found is not None:
                     return found
         return None
@@ -180,13 +180,17 @@ class Evictions(Scheduler):
         return True
 
     def select(self, units, recorded, nodes):
-        """Units with a pod on one of the nodes; no gang is left in part."""
+        """Units with a pod on one of the nodes; none where a gang is left in part by all that was taken of it so far."""
         chosen = {i for i, unit in enumerate(units) if any(pod.node in nodes for pod in unit)}
         for i in sorted(chosen, reverse=True):
             name = units[i][0].workload
             gone = recorded + [pod for j in chosen for pod in units[j]]
-            if not self.workloads[name]["root"].is_whole(lambda pod: pod.is_held and pod not in gone):
+            root = self.workloads[name]["root"]
+            if not root.is_whole(lambda pod: pod.is_held and pod not in gone):
                 chosen |= {j for j in range(i) if units[j][0].workload == name}
+                gone = recorded + [pod for j in chosen for pod in units[j]]
+                if root.is_whole(lambda pod: pod.is_held) and not root.is_whole(lambda pod: pod.is_held and pod not in gone):
+                    return None
         return recorded + [pod for i in sorted(chosen) for pod in units[i]]
 
     def by_node(self, pending, units, recorded, room):

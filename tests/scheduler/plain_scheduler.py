@@ -46,7 +46,7 @@ class Scheduler(Cluster):
 
     def unit(self, name):
         workload = self.workloads[name]
-        placeable = lambda pod: pod.status == "Pending" or pod.evicted
+        placeable = lambda pod: pod.evicted or (pod.status == "Pending" and not workload["lost"])
         return workload["root"].collect(lambda pod: pod.is_held, placeable)[:workload["first"]]
 
     # Who is first (3.2, 3.3).
