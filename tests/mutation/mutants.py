@@ -95,6 +95,7 @@ MUTANTS = [
     ("a gang is evicted in part", "scenarios.c", "    const bool is_whole = complete_gangs(selection);\n", "    (void)complete_gangs;\n    const bool is_whole = true;\n"),
     ("recorded victims leave a gang in part", "scenarios.c", "if (has_recorded && !leaves_whole(victims, workload) && stands_whole(victims, workload)) return false;", ""),
     ("a victim that lost a pod gains one", "unit.c", "(pod->state.status == SNAPSHOT_POD_PENDING && !workload->lost_pod) ||", "pod->state.status == SNAPSHOT_POD_PENDING ||"),
+    ("pods that wait make a victim ready", "unit.c", "(workload->lost_pod ? 0 : leaf->counts.pending)", "leaf->counts.pending"),
     ("promises are forgotten", "promises.c", "        if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)", "        if (false)"),
     ("promises in the order of names", "promises.c", "return left != right ? (left > right) - (left < right)\n                         : ((*one)", "return false ? (left > right) - (left < right)\n                         : ((*one)"),
     ("a promise's node is not kept", "promises.c", "(manner == MANNER_IN_PLACE && place_as_promised", "(false && place_as_promised"),

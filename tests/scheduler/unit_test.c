@@ -1,9 +1,11 @@
 // What a workload is given next, and what it gives up next: the worked units of docs/scheduler.md, 4 and 5.
 #include "base/arena.h"
 #include "base/error.h"
+#include "scheduler/statement.h"
 #include "scheduler/unit.h"
 #include "tests/support/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -16,7 +18,7 @@ struct group_row {
     const char *name;
     const char *parent; // NULL: the root
     uint32_t minimum;   // pods, or children
-    const char *pods;   // R running, P pending; "" for a set
+    const char *pods;   // R running, P pending, E evicted by the open statement; "" for a set
 };
 
 struct unit_case {
@@ -70,6 +72,28 @@ static const struct unit_case CASES[] = {
      "b1-0 b2-0",
      true},
     {"too few pods: no member of the gang", 1, {{"a", NULL, 2, "P"}, {"b", NULL, 1, "P"}}, "b-0", "", false},
+    // Victims: what the open statement evicted may be placed like what waits.
+    {"its place back", ALL, {{"", NULL, 2, "RE"}}, "-1", "-0", false},
+    {"a pod that waited with one that goes back", ALL, {{"", NULL, 2, "PEE"}}, "-0 -1", "", false},
+    {"a child that waits is a member",
+     2,
+     {{"a", NULL, 1, "P"}, {"b", NULL, 1, "E"}, {"c", NULL, 1, "E"}},
+     "a-0 b-0",
+     "",
+     false},
+};
+
+// Victims that lost a pod by an earlier statement of the cycle.
+static const struct unit_case AFTER_LOSS[] = {
+    {"only what goes back", ALL, {{"", NULL, 2, "PEE"}}, "-1 -2", "", false},
+    {"nothing goes back", ALL, {{"", NULL, 1, "RP"}}, "", "-0", false},
+    {"too few to go back", ALL, {{"", NULL, 2, "PE"}}, "", "", false},
+    {"a child that only waits is no member",
+     2,
+     {{"a", NULL, 1, "P"}, {"b", NULL, 1, "E"}, {"c", NULL, 1, "E"}},
+     "b-0 c-0",
+     "",
+     false},
 };
 
 struct example {
@@ -96,7 +120,7 @@ static uint32_t find_group(const struct unit_case *row, const char *name)
 static void add_pods(struct example *example, const struct group_row *group, uint32_t sub_group, struct arena *arena)
 {
     for (size_t i = 0; group->pods[i]; i++) {
-        const bool runs = group->pods[i] == 'R';
+        const bool runs = group->pods[i] != 'P';
         example->pods[example->snapshot.pod_count++] =
             (struct snapshot_pod){.name = arena_printf(arena, "%s-%zu", group->name, i),
                                   .sub_group = sub_group,
@@ -159,7 +183,17 @@ static const char *name_pods(const struct example *example, const uint32_t *pods
     return text;
 }
 
-static void check_case(const struct unit_case *row)
+static void evict_pods(struct cycle *cycle, const struct example *example, const struct unit_case *row)
+{
+    for (uint32_t p = 0; p < example->snapshot.pod_count; p++) {
+        const struct snapshot_pod *pod = &example->pods[p];
+        const uint32_t group = pod->sub_group == SNAPSHOT_NONE ? 0 : pod->sub_group;
+        if (row->groups[group].pods[strtoul(strrchr(pod->name, '-') + 1, NULL, 10)] == 'E')
+            statement_evict(cycle, p);
+    }
+}
+
+static void check_case(const struct unit_case *row, bool lost_pod)
 {
     struct cycle *cycle;
     struct arena arena;
@@ -172,6 +206,8 @@ static void check_case(const struct unit_case *row)
     } else {
         struct workload *workload = &cycle->workloads[0];
         uint32_t victims[MOST_PODS * MOST_GROUPS];
+        evict_pods(cycle, example, row);
+        workload->lost_pod = lost_pod;
         unit_find(cycle, workload);
         check_text(name_pods(example, workload->unit, workload->unit_count, &arena), row->next, "%s: next", row->name);
         const uint32_t held = workload->counts.held;
@@ -185,6 +221,8 @@ static void check_case(const struct unit_case *row)
 int main(void)
 {
     for (size_t i = 0; i < COUNT(CASES); i++)
-        check_case(&CASES[i]);
+        check_case(&CASES[i], false);
+    for (size_t i = 0; i < COUNT(AFTER_LOSS); i++)
+        check_case(&AFTER_LOSS[i], true);
     return check_finish();
 }
