@@ -7,14 +7,14 @@
 
 // Whether a group is the other one or inside it.
 bool unit_is_below(const struct workload *workload, uint32_t group, uint32_t ancestor);
-// Whether enough pods exist and are not gated, for the workload and for a member of it.
+// Whether enough pods are held or could be placed, for the workload and for a member of it.
 bool unit_workload_is_ready(const struct workload *workload);
 bool unit_group_is_ready(const struct workload *workload, const struct group *group);
 // Whether a member has what its minimum asks for: pods that it holds, or satisfied children.
 bool unit_group_is_satisfied(const struct workload *workload, const struct group *group);
 
-// The next unit to place: pending pods, and pods that the open statement evicted. Sets workload->unit and unit_count
-// (0: nothing); kept until a pod's status changes.
+// The next unit to place: pods that the open statement evicted, and pending ones where the workload lost no pod before
+// it. Sets workload->unit and unit_count (0: nothing); kept until a pod's status changes.
 void unit_find(struct cycle *cycle, struct workload *workload);
 // What the unit asks of quota, an amount of GPU memory measured by a device with this much of it.
 struct amounts unit_amounts(struct cycle *cycle, struct workload *workload, int64_t gpu_memory_mib);
