@@ -73,6 +73,19 @@ static size_t order_candidates(struct round *round, struct workload *workload, s
     return count;
 }
 
+// The projects that may lose all they hold to the workload; returns how many candidates that makes.
+static size_t find_giving(struct round *round, struct workload *workload, struct amounts requested)
+{
+    const struct prospects *prospects = prospects_of(round->cycle, round->pool);
+    size_t count = 0;
+    for (uint32_t p = 0; p < round->cycle->snapshot->project_count; p++) {
+        round->gives[p] = prospects->projects[p].victim_count > 0 &&
+                          round->action->may_take_from(round->pool, workload, requested, p);
+        count += round->gives[p] ? prospects->projects[p].victim_count : 0;
+    }
+    return count;
+}
+
 // The first workloads in the order of giving way, back in the order of names.
 static size_t cap_candidates(struct round *round, size_t count, size_t most)
 {
@@ -211,7 +224,10 @@ static bool try_one(struct round *round, struct workload *workload)
         search.serving = &round->serving;
     bool found = false;
     if (!is_hopeless(round, workload, requested, &search.candidate_count)) {
-        if (search.serving && cycle->action != ACTION_CONSOLIDATION) {
+        if (search.serving && round->action->takes_all && !cycle->has_min_run_time) {
+            search.candidate_count = find_giving(round, workload, requested);
+            search.gives = round->gives;
+        } else if (search.serving && cycle->action != ACTION_CONSOLIDATION) {
             search.candidate_count = order_candidates(round, workload, requested);
             search.candidate_first = round->first;
         } else {

@@ -18,6 +18,7 @@ struct eviction_action {
     // Whether workloads of the project can be candidates for it at all, and whether this one of them is.
     bool (*may_take_from)(const struct pool *pool, const struct workload *workload, struct amounts requested,
                           uint32_t project);
+    bool takes_all; // without minimum run times every one of them is
     bool (*is_victim)(struct cycle *cycle, struct pool *pool, struct workload *workload, struct workload *victim);
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
     // See search.h; NULL: anything may be lost.

@@ -28,9 +28,12 @@ static void update_holders(struct prospects *prospects, const struct cycle *cycl
 {
     if (prospects->pool == pool && prospects->opened_count == cycle->opened_count) {
         holders_follow(&prospects->holders, cycle, prospects->decision_count, count_holders, prospects);
+        for (size_t i = prospects->decision_count; i < cycle->journal->count; i++)
+            yielding_touch(&prospects->yielding, &cycle->workloads[cycle->journal->decisions[i].workload]);
         return;
     }
     holders_fill(&prospects->holders, cycle, pool);
+    yielding_forget(&prospects->yielding, cycle);
     for (uint32_t p = 0; p < cycle->snapshot->project_count; p++)
         count_holders(prospects, p);
 }
@@ -62,6 +65,7 @@ const struct prospects *prospects_of(struct cycle *cycle, const struct pool *poo
             arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *prospects->positions);
         prospects->frozen = fairness_make_frozen(cycle);
         prospects->holders = holders_make(cycle);
+        prospects->yielding = yielding_make(cycle, &prospects->holders);
     } else if (prospects->pool == pool && prospects->decision_count == cycle->journal->count &&
                prospects->opened_count == cycle->opened_count) {
         return prospects;

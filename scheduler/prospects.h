@@ -6,6 +6,7 @@
 #pragma once
 #include "scheduler/fairness.h"
 #include "scheduler/holders.h"
+#include "scheduler/yielding.h"
 
 struct prospect {          // of one project
     uint32_t victim_count; // preemptible workloads that hold something
@@ -23,6 +24,7 @@ struct prospects {
     bool is_transitive;      // the order of queues: see serving.h
     struct prospect *projects;
     struct holders holders;
+    struct yielding yielding;
     size_t *positions;           // by workload, zero between uses
     struct frozen_queues frozen; // what queues hold
 };

@@ -1,11 +1,10 @@
 #include "scheduler/queue_walk.h"
 
 #include "base/arena.h"
-#include "scheduler/node.h"
-#include "scheduler/pod_status.h"
 #include "scheduler/queue.h"
 #include "scheduler/unit.h"
 #include "scheduler/workload_order.h"
+#include "scheduler/yielding.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,18 +96,6 @@ void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, 
                       sort_leaf(direction, sorted + first[p], first[p + 1] - first[p], depth));
 }
 
-// What is left of a workload to be taken as a victim.
-static struct amounts left_amounts(const struct cycle *cycle, const struct workload *workload)
-{
-    struct amounts sum = {0};
-    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
-        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
-        if (pod_status_is_held(pod->state.status) && !pod->taken)
-            sum = amounts_add(sum, request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib));
-    }
-    return sum;
-}
-
 static struct queue_key make_key(const struct walk *walk, const struct queue *queue, struct amounts head,
                                  struct amounts popped)
 {
@@ -123,7 +110,7 @@ void walk_find_key(struct walk *walk, struct walk_leaf *leaf)
         return;
     struct workload *head = leaf->workloads[leaf->next];
     leaf->head = walk->direction == WALK_SERVE ? unit_amounts(walk->cycle, head, walk->pool->smallest_gpu_memory_mib)
-                                               : left_amounts(walk->cycle, head);
+                                               : yielding_left(walk->cycle, head);
     leaf->key = make_key(walk, leaf->queue, leaf->head, leaf->popped);
     leaf->key_version = leaf->queue->version;
     leaf->key_is_known = true;

@@ -168,6 +168,7 @@ void reclaim_run(struct cycle *cycle, struct pool *pool)
 {
     static const struct eviction_action ACTION = {.may_try = may_try,
                                                   .may_take_from = may_take_from,
+                                                  .takes_all = true,
                                                   .is_victim = is_victim,
                                                   .is_lawful = is_lawful,
                                                   .may_lose = fairness_may_lose,

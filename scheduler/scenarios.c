@@ -194,14 +194,18 @@ static void find_candidate_nodes(struct victims *victims, int64_t smallest, stru
 {
     const struct cycle *cycle = victims->search->cycle;
     plan->nodes = arena_array(&victims->search->probe_arena, victims->pod_count, sizeof *plan->nodes);
-    for (size_t i = 0; i < victims->pod_count; i++) {
-        const uint32_t node = cycle->pods[victims->pods[i]].state.place.node;
-        if (has_victims[node])
-            continue;
-        has_victims[node] = true;
-        const int64_t milli = victims_node_milli(victims, node);
-        if (milli >= smallest)
-            plan->nodes[plan->count++] = (struct node_room){node, milli, i};
+    for (size_t u = 0; u < victims->unit_count; u++) {
+        for (uint32_t i = 0; i < victims->units[u].count; i++) {
+            const uint32_t node = cycle->pods[victims->units[u].pods[i]].state.place.node;
+            if (has_victims[node])
+                continue;
+            has_victims[node] = true;
+            const int64_t milli = victims_node_milli(victims, node);
+            if (milli >= smallest) {
+                plan->nodes[plan->count] = (struct node_room){node, milli, plan->count};
+                plan->count++;
+            }
+        }
     }
     qsort(plan->nodes, plan->count, sizeof *plan->nodes, compare_rooms);
 }

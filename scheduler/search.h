@@ -26,6 +26,7 @@ struct search {
     struct workload *workload;    // the one that waits
     struct workload **candidates; // whose pods may be victims, by name; or, with candidate_first, in order
     size_t candidate_count;
+    const bool *gives; // by project: all that it holds may go, and candidates are not listed; NULL: they are
     const size_t *candidate_first; // by project, and one more; NULL: they are by name
     struct workload **waiting;     // those that allocate would consider, by name
     size_t waiting_count;

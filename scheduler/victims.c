@@ -2,7 +2,6 @@
 
 #include "scheduler/fairness.h"
 #include "scheduler/node.h"
-#include "scheduler/pod_status.h"
 #include "scheduler/popping.h"
 #include "scheduler/queue.h"
 #include "scheduler/rules.h"
@@ -79,49 +78,21 @@ static int64_t loss_of(const struct search *search, const struct workload *workl
     return !search->may_lose || search->may_lose(search, workload) ? amounts.of[RESOURCE_GPU] : 0;
 }
 
-// So many devices its pods hold, whole or in part; with a gang that is taken in parts those of the whole workload,
-// which may go with it.
-static int64_t most_devices(const struct victims *victims, const struct victim_unit *unit)
+static void list_on_nodes(struct victims *victims, size_t unit, const struct popped_unit *popped)
 {
-    const struct cycle *cycle = victims->search->cycle;
-    const struct snapshot_workload *spec = unit->workload->spec;
-    const bool is_all = unit->count == unit->workload->counts.held;
-    int64_t devices = 0;
-    for (uint32_t i = 0; i < (is_all ? unit->count : spec->pod_count); i++) {
-        const struct request *request = &cycle->pods[is_all ? unit->pods[i] : spec->first_pod + i].request;
-        devices += request->of[DIMENSION_GPU] + request->shared_devices + request->is_mig;
-    }
-    return devices;
-}
-
-static bool stands_on_several(const struct cycle *cycle, const struct workload *workload)
-{
-    uint32_t node = SNAPSHOT_NONE;
-    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
-        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
-        if (!pod_status_is_held(pod->state.status))
-            continue;
-        if (node != SNAPSHOT_NONE && node != pod->state.place.node)
-            return true;
-        node = pod->state.place.node;
-    }
-    return false;
-}
-
-static void list_on_nodes(struct victims *victims, size_t unit)
-{
-    const struct victim_unit *listed = &victims->units[unit];
-    const int64_t devices = most_devices(victims, listed);
-    const bool is_spread = stands_on_several(victims->search->cycle, listed->workload);
-    for (uint32_t i = 0; i < listed->count; i++) {
-        const uint32_t node = victims->search->cycle->pods[listed->pods[i]].state.place.node;
+    struct arena *arena = &victims->search->probe_arena;
+    for (uint32_t i = 0; i < popped->count; i++) {
+        const uint32_t node = victims->search->cycle->pods[popped->pods[i]].state.place.node;
         size_t *last = &victims->last_on_node[node];
         if (*last > 0 && victims->on_nodes[*last - 1].unit == unit)
             continue;
+        if (victims->on_node_count == victims->on_node_capacity)
+            victims->on_nodes = arena_grow(arena, victims->on_nodes, &victims->on_node_capacity,
+                                           victims->on_node_count + 1, sizeof *victims->on_nodes);
         victims->on_nodes[victims->on_node_count++] = (struct unit_on_node){unit, *last};
         *last = victims->on_node_count;
-        victims->node_devices[node] += devices;
-        victims->is_spread[node] = victims->is_spread[node] || is_spread;
+        victims->node_devices[node] += popped->devices;
+        victims->is_spread[node] = victims->is_spread[node] || popped->is_spread;
     }
 }
 
@@ -133,15 +104,10 @@ struct victim_mark *victims_mark(const struct victims *victims, const struct wor
     return mark;
 }
 
-static void allocate_tables(struct victims *victims, size_t pods)
+static void allocate_tables(struct victims *victims)
 {
     const struct snapshot *snapshot = victims->search->cycle->snapshot;
     struct arena *arena = &victims->search->probe_arena;
-    victims->units = arena_array(arena, pods, sizeof *victims->units);
-    victims->pods = arena_array(arena, pods, sizeof *victims->pods);
-    victims->on_nodes = arena_array(arena, pods, sizeof *victims->on_nodes);
-    victims->is_chosen = arena_array(arena, pods, sizeof *victims->is_chosen);
-    victims->selected = arena_array(arena, pods, sizeof *victims->selected);
     victims->refused_devices = arena_array(arena, snapshot->node_count, sizeof *victims->refused_devices);
     victims->is_spread = arena_array(arena, snapshot->node_count, sizeof *victims->is_spread);
     victims->node_devices = arena_array(arena, snapshot->node_count, sizeof *victims->node_devices);
@@ -255,9 +221,6 @@ void victims_open(struct victims *victims, struct search *search)
 {
     struct cycle *cycle = search->cycle;
     *victims = (struct victims){.search = search};
-    size_t pods = 0;
-    for (size_t i = 0; i < search->candidate_count; i++)
-        pods += search->candidates[i]->counts.held;
     if (!cycle->victim_marks) {
         cycle->victim_marks = arena_alloc(cycle->scratch, sizeof *cycle->victim_marks);
         cycle->victim_marks->workloads =
@@ -267,7 +230,7 @@ void victims_open(struct victims *victims, struct search *search)
     }
     victims->marks = cycle->victim_marks;
     victims->stamp = ++cycle->stamp;
-    allocate_tables(victims, pods);
+    allocate_tables(victims);
     find_same_milli(victims);
     find_accepts(victims);
     for (size_t i = 0; i < search->pool->node_count; i++) {
@@ -292,24 +255,37 @@ void victims_open(struct victims *victims, struct search *search)
     victims->popping = search->popping;
 }
 
+static void make_room_for_unit(struct victims *victims)
+{
+    struct arena *arena = &victims->search->probe_arena;
+    const size_t needed = victims->unit_count + 1;
+    if (needed > victims->unit_capacity)
+        victims->units = arena_grow(arena, victims->units, &victims->unit_capacity, needed, sizeof *victims->units);
+    if (needed > victims->chosen_capacity)
+        victims->is_chosen =
+            arena_grow(arena, victims->is_chosen, &victims->chosen_capacity, needed, sizeof *victims->is_chosen);
+    if (needed > victims->selected_capacity)
+        victims->selected =
+            arena_grow(arena, victims->selected, &victims->selected_capacity, needed, sizeof *victims->selected);
+}
+
 static void add_unit(struct victims *victims, const struct popped_unit *popped)
 {
     struct search *search = victims->search;
     struct victim_mark *mark = victims_mark(victims, popped->workload);
-    uint32_t *pods = victims->pods + victims->pod_count;
-    memcpy(pods, popped->pods, popped->count * sizeof *pods);
-    for (uint32_t i = 0; i < popped->count; i++)
-        free_pod(victims, &search->cycle->pods[pods[i]]);
+    make_room_for_unit(victims);
+    for (uint32_t i = 0; i < popped->count && popped->amounts.of[RESOURCE_GPU] > 0; i++)
+        free_pod(victims, &search->cycle->pods[popped->pods[i]]);
     struct victim_unit *unit = &victims->units[victims->unit_count++];
     *unit = (struct victim_unit){.workload = popped->workload,
-                                 .pods = pods,
+                                 .pods = popped->pods,
                                  .count = popped->count,
                                  .loss_milli = loss_of(search, popped->workload, popped->amounts),
                                  .whole_milli = mark->popped_milli,
                                  .previous = mark->last_unit};
     victims->loss_milli += unit->loss_milli;
     mark->last_unit = victims->unit_count;
-    list_on_nodes(victims, victims->unit_count - 1);
+    list_on_nodes(victims, victims->unit_count - 1, popped);
     victims->pod_count += popped->count;
 }
 

@@ -40,8 +40,8 @@ struct victims {
     uint32_t stamp;
     struct victim_unit *units; // without those that are recorded already
     size_t unit_count;
-    uint32_t *pods; // of all units
-    size_t pod_count;
+    size_t unit_capacity;
+    size_t pod_count;              // of all units
     int64_t loss_milli;            // of all units
     int64_t recorded_loss_milli;   // of the recorded victims
     struct losses recorded_losses; // where the search knows the most that may be lost
@@ -53,6 +53,7 @@ struct victims {
     int64_t *node_devices;    // by node: no fewer devices than a scenario of its units may free
     struct unit_on_node *on_nodes;
     size_t on_node_count;
+    size_t on_node_capacity;
     size_t *last_on_node;    // by node: its last entry + 1; 0: none
     int64_t *free_milli;     // by node: GPUs idle and releasing
     int64_t *freed_milli;    // by node: GPUs of recorded and taken victims
@@ -65,9 +66,11 @@ struct victims {
     int64_t recorded_place_count; // with the recorded ones gone
     int64_t *scratch_milli;       // by node, zero between uses
     bool *is_chosen;              // by unit, false between uses
-    size_t *selected;             // room for all units
-    bool was_refused;             // the latest selection was filtered
-    size_t selection;             // how many were made
+    size_t chosen_capacity;
+    size_t *selected; // room for all units
+    size_t selected_capacity;
+    bool was_refused; // the latest selection was filtered
+    size_t selection; // how many were made
 };
 
 struct victim_mark *victims_mark(const struct victims *victims, const struct workload *workload);

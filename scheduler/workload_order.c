@@ -30,6 +30,11 @@ static int elastic_state(const struct workload *workload, bool without_taken)
     return state;
 }
 
+int workload_rest_state(const struct workload *workload)
+{
+    return elastic_state(workload, true);
+}
+
 static int compare_elastic_state(const struct workload *a, const struct workload *b)
 {
     return elastic_state(a, false) - elastic_state(b, false);

@@ -1,0 +1,245 @@
+#include "scheduler/yielding.h"
+
+#include "base/arena.h"
+#include "scheduler/node.h"
+#include "scheduler/pod_status.h"
+#include "scheduler/queue.h"
+#include "scheduler/unit.h"
+#include "scheduler/workload_order.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    FIRST_UNITS = 32 // found at once
+};
+
+struct yielding yielding_make(struct cycle *cycle, const struct holders *holders)
+{
+    const struct snapshot *snapshot = cycle->snapshot;
+    return (struct yielding){
+        .holders = holders,
+        .projects = arena_array(cycle->scratch, snapshot->project_count, sizeof(struct yielding_project)),
+        .left = arena_array(cycle->scratch, snapshot->workload_count * 2, sizeof(struct workload *)),
+        .begun = arena_array(cycle->scratch, snapshot->workload_count, sizeof(struct workload *))};
+}
+
+static void cut(struct yielding_project *project, size_t count)
+{
+    project->count = count;
+    project->is_whole = false;
+}
+
+void yielding_forget(struct yielding *yielding, const struct cycle *cycle)
+{
+    for (size_t p = 0; p < cycle->snapshot->project_count; p++)
+        cut(&yielding->projects[p], 0);
+}
+
+// Whether the workload, of which nothing is taken, gives way before this unit of another.
+static bool goes_before(const struct workload *workload, int state, const struct yielding_unit *unit)
+{
+    const struct snapshot_workload *a = workload->spec, *b = unit->popped.workload->spec;
+    if (a->priority != b->priority)
+        return a->priority < b->priority;
+    if (state != unit->state)
+        return state > unit->state;
+    if (a->created_ms != b->created_ms)
+        return a->created_ms > b->created_ms;
+    return workload->index > unit->popped.workload->index;
+}
+
+void yielding_touch(struct yielding *yielding, const struct workload *workload)
+{
+    struct yielding_project *project = &yielding->projects[workload->spec->project];
+    const bool holds = workload->spec->preemptible && holders_has(yielding->holders, workload);
+    const int state = workload_rest_state(workload);
+    size_t at = 0;
+    while (at < project->count && project->units[at].popped.workload != workload &&
+           !(holds && goes_before(workload, state, &project->units[at])))
+        at++;
+    if (at < project->count || holds)
+        cut(project, at);
+}
+
+struct amounts yielding_left(const struct cycle *cycle, const struct workload *workload)
+{
+    struct amounts sum = {0};
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
+        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
+        if (pod_status_is_held(pod->state.status) && !pod->taken)
+            sum = amounts_add(sum, request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib));
+    }
+    return sum;
+}
+
+uint32_t yielding_count_left(const struct workload *workload)
+{
+    uint32_t left = workload->counts.held;
+    for (uint32_t g = 0; g < workload->group_count; g++)
+        left -= workload->groups[g].taken;
+    return left;
+}
+
+// So many devices its pods hold, whole or in part; with a gang that is taken in parts those of the whole workload,
+// which may go with it.
+static int64_t most_devices(const struct cycle *cycle, const struct popped_unit *unit)
+{
+    const struct snapshot_workload *spec = unit->workload->spec;
+    const bool is_all = unit->count == unit->workload->counts.held;
+    int64_t devices = 0;
+    for (uint32_t i = 0; i < (is_all ? unit->count : spec->pod_count); i++) {
+        const struct request *request = &cycle->pods[is_all ? unit->pods[i] : spec->first_pod + i].request;
+        devices += request->of[DIMENSION_GPU] + request->shared_devices + request->is_mig;
+    }
+    return devices;
+}
+
+static bool stands_on_several(const struct cycle *cycle, const struct workload *workload)
+{
+    uint32_t node = SNAPSHOT_NONE;
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
+        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
+        if (!pod_status_is_held(pod->state.status))
+            continue;
+        if (node != SNAPSHOT_NONE && node != pod->state.place.node)
+            return true;
+        node = pod->state.place.node;
+    }
+    return false;
+}
+
+struct popped_unit yielding_take(struct cycle *cycle, struct workload *workload, uint32_t *pods)
+{
+    struct popped_unit unit = {.workload = workload, .pods = pods};
+    unit.count = unit_take_victims(cycle, workload, pods);
+    assert(unit.count > 0); // only who still holds something is asked
+    for (uint32_t i = 0; i < unit.count; i++) {
+        const struct pod *pod = &cycle->pods[pods[i]];
+        const int64_t memory_mib = cycle->nodes[pod->state.place.node].gpu_memory_mib;
+        unit.amounts = amounts_add(unit.amounts, request_amounts(&pod->request, memory_mib));
+    }
+    unit.devices = most_devices(cycle, &unit);
+    unit.is_spread = stands_on_several(cycle, workload);
+    return unit;
+}
+
+// Puts it among those that are left, in order. There is room for one before them.
+static void insert(struct workload **left, size_t count, struct workload *workload)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (workload_compare_victims(left[middle], workload, NULL) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(left - 1, left, low * sizeof *left);
+    left[low - 1] = workload;
+}
+
+static void mark_taken(struct cycle *cycle, const struct popped_unit *unit)
+{
+    for (uint32_t i = 0; i < unit->count; i++) {
+        struct pod *pod = &cycle->pods[unit->pods[i]];
+        pod->taken = true;
+        unit->workload->groups[pod->group].taken++;
+    }
+}
+
+// Of which some units are known.
+static bool is_begun(const struct workload *workload)
+{
+    for (uint32_t g = 0; g < workload->group_count; g++) {
+        if (workload->groups[g].taken > 0)
+            return true;
+    }
+    return false;
+}
+
+struct left {
+    struct workload **next; // in order
+    size_t count;
+};
+
+// Those with something left when the known units are taken, in order.
+static struct left find_left(struct yielding *yielding, struct cycle *cycle, uint32_t index)
+{
+    const struct holders *holders = yielding->holders;
+    const struct yielding_project *project = &yielding->projects[index];
+    const uint32_t stamp = ++cycle->stamp;
+    size_t begun = 0;
+    for (size_t i = 0; i < project->count; i++)
+        mark_taken(cycle, &project->units[i].popped);
+    for (size_t i = 0; i < project->count; i++) {
+        struct workload *workload = project->units[i].popped.workload;
+        if (workload->stamp != stamp && yielding_count_left(workload) > 0)
+            yielding->begun[begun++] = workload;
+        workload->stamp = stamp;
+    }
+    struct workload **workloads = holders->workloads + holders->first[index];
+    struct left left = {.next = yielding->left + begun};
+    for (size_t i = 0; i < holders->count[index]; i++) {
+        if (holders_has(holders, workloads[i]) && !is_begun(workloads[i]))
+            left.next[left.count++] = workloads[i];
+    }
+    for (size_t i = 0; i < begun; i++) {
+        insert(left.next, left.count, yielding->begun[i]);
+        left.next--;
+        left.count++;
+    }
+    return left;
+}
+
+static struct yielding_unit *add_unit(struct cycle *cycle, struct yielding_project *project, uint32_t most_pods)
+{
+    struct arena *arena = cycle->scratch;
+    if (project->count == project->capacity)
+        project->units =
+            arena_grow(arena, project->units, &project->capacity, project->count + 1, sizeof *project->units);
+    struct yielding_unit *unit = &project->units[project->count];
+    *unit = (struct yielding_unit){0};
+    if (project->count > 0) {
+        const struct yielding_unit *last = unit - 1;
+        unit->before = amounts_add(last->before, last->popped.amounts);
+        unit->first_pod = last->first_pod + last->popped.count;
+    }
+    // Units that are known keep theirs where they were.
+    if (unit->first_pod + most_pods > project->pod_capacity)
+        project->pods = arena_grow(arena, project->pods, &project->pod_capacity, unit->first_pod + most_pods,
+                                   sizeof *project->pods);
+    return unit;
+}
+
+static void find_more(struct yielding *yielding, struct cycle *cycle, uint32_t index)
+{
+    struct yielding_project *project = &yielding->projects[index];
+    const size_t wanted = project->count < FIRST_UNITS ? FIRST_UNITS : project->count * 2;
+    struct left left = find_left(yielding, cycle, index);
+    while (left.count > 0 && project->count < wanted) {
+        struct workload *workload = *left.next++;
+        left.count--;
+        struct yielding_unit *unit = add_unit(cycle, project, yielding_count_left(workload));
+        unit->head = yielding_left(cycle, workload);
+        unit->state = workload_rest_state(workload);
+        unit->popped = yielding_take(cycle, workload, project->pods + unit->first_pod);
+        project->count++;
+        if (yielding_count_left(workload) > 0) {
+            insert(left.next, left.count, workload);
+            left.next--;
+            left.count++;
+        }
+    }
+    project->is_whole = left.count == 0;
+    for (size_t i = 0; i < project->count; i++)
+        unit_give_back(cycle, project->units[i].popped.workload);
+}
+
+const struct yielding_unit *yielding_at(struct yielding *yielding, struct cycle *cycle, uint32_t index, size_t position)
+{
+    const struct yielding_project *project = &yielding->projects[index];
+    if (position >= project->count && !project->is_whole)
+        find_more(yielding, cycle, index);
+    return position < project->count ? &project->units[position] : NULL;
+}
