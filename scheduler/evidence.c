@@ -8,6 +8,7 @@
 #include "scheduler/min_run_time.h"
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/prospects.h"
 #include "scheduler/queue.h"
 
 #include <string.h>
@@ -315,10 +316,10 @@ static void collect_preemption(struct search *search, struct amounts requested, 
     struct holding holding = open_holding(own, r);
     if (holding.held <= 0)
         return;
-    for (size_t i = 0; i < pool->holder_count; i++) {
-        struct workload *victim = pool->holders[i];
-        if (victim == search->workload || victim->spec->project != own->index || !victim->spec->preemptible ||
-            victim->counts.held == 0 || victim->home != pool->index)
+    const struct holders *holders = &prospects_of(search->cycle, pool)->holders;
+    for (size_t i = 0; i < holders->count[own->index]; i++) {
+        struct workload *victim = holders->workloads[holders->first[own->index] + i];
+        if (victim == search->workload || !holders_has(holders, victim))
             continue;
         if (victim->spec->priority >= search->workload->spec->priority)
             holding.higher_priority += held_of(search->cycle, victim, r);

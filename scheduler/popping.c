@@ -71,6 +71,7 @@ static void open_walk(struct popping *popping)
     for (size_t i = 0; i < search->candidate_count; i++)
         pods += search->candidates[i]->counts.held;
     popping->pods = arena_array(popping->arena, pods, sizeof *popping->pods);
+    popping->nodes = arena_array(popping->arena, pods, sizeof *popping->nodes);
     if (!search->candidate_first) {
         walk_open(&popping->walk, search->cycle, search->pool, WALK_YIELD, search->candidates, search->candidate_count,
                   SNAPSHOT_COUNT_UNLIMITED, popping->arena);
@@ -153,7 +154,8 @@ static const struct popped_unit *pop_walk(struct popping *popping)
     if (!workload)
         return NULL;
     struct popped_unit *unit = arena_alloc(popping->arena, sizeof *unit);
-    *unit = yielding_take(popping->search->cycle, workload, popping->pods + popping->pod_count);
+    *unit = yielding_take(popping->search->cycle, workload, popping->pods + popping->pod_count,
+                          popping->nodes + popping->pod_count);
     popping->pod_count += unit->count;
     walk_count_popped(&popping->walk, workload, unit->amounts);
     if (yielding_count_left(workload) > 0)

@@ -36,6 +36,7 @@ struct popping {
     size_t count;
     size_t capacity;
     uint32_t *pods; // of all units of the walk
+    uint32_t *nodes;
     size_t pod_count;
     struct arena *arena;
 };

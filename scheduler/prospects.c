@@ -24,12 +24,12 @@ static void count_holders(void *context, uint32_t project)
     }
 }
 
-static void update_holders(struct prospects *prospects, const struct cycle *cycle, const struct pool *pool)
+static void update_holders(struct prospects *prospects, struct cycle *cycle, const struct pool *pool)
 {
     if (prospects->pool == pool && prospects->opened_count == cycle->opened_count) {
         holders_follow(&prospects->holders, cycle, prospects->decision_count, count_holders, prospects);
         for (size_t i = prospects->decision_count; i < cycle->journal->count; i++)
-            yielding_touch(&prospects->yielding, &cycle->workloads[cycle->journal->decisions[i].workload]);
+            yielding_touch(&prospects->yielding, cycle, &cycle->workloads[cycle->journal->decisions[i].workload]);
         return;
     }
     holders_fill(&prospects->holders, cycle, pool);

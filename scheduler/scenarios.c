@@ -147,10 +147,13 @@ static bool try_nodes_of_last(struct victims *victims)
     struct search *search = victims->search;
     const struct cycle *cycle = search->cycle;
     const struct victim_unit *last = &victims->units[victims->unit_count - 1];
-    uint32_t *nodes = arena_array(&search->probe_arena, last->count, sizeof *nodes);
-    for (uint32_t i = 0; i < last->count; i++)
-        nodes[i] = cycle->pods[last->pods[i]].state.place.node;
-    qsort(nodes, last->count, sizeof *nodes, compare_nodes);
+    const uint32_t *nodes = last->nodes;
+    if (last->count > 1) {
+        uint32_t *sorted = arena_array(&search->probe_arena, last->count, sizeof *sorted);
+        memcpy(sorted, last->nodes, last->count * sizeof *sorted);
+        qsort(sorted, last->count, sizeof *sorted, compare_nodes);
+        nodes = sorted;
+    }
     for (uint32_t i = 0; i < last->count && !search_is_over(search); i++) {
         if (i > 0 && nodes[i] == nodes[i - 1])
             continue;
@@ -192,11 +195,10 @@ struct prefix_plan {
 
 static void find_candidate_nodes(struct victims *victims, int64_t smallest, struct prefix_plan *plan, bool *has_victims)
 {
-    const struct cycle *cycle = victims->search->cycle;
     plan->nodes = arena_array(&victims->search->probe_arena, victims->pod_count, sizeof *plan->nodes);
     for (size_t u = 0; u < victims->unit_count; u++) {
         for (uint32_t i = 0; i < victims->units[u].count; i++) {
-            const uint32_t node = cycle->pods[victims->units[u].pods[i]].state.place.node;
+            const uint32_t node = victims->units[u].nodes[i];
             if (has_victims[node])
                 continue;
             has_victims[node] = true;

@@ -355,16 +355,18 @@ static bool run_generator(struct search *search, scenario_generator generator)
 static void find_feasible(struct search *search)
 {
     const struct cycle *cycle = search->cycle;
+    struct arena *arena = &search->walk_arena;
     const struct snapshot_workload *spec = search->workload->spec;
     bool all_need_gpu = true;
     for (uint32_t i = 0; i < spec->pod_count; i++)
         all_need_gpu = all_need_gpu && cycle->pods[spec->first_pod + i].request.needs_gpu;
-    search->feasible_bits =
-        arena_array(cycle->scratch, (search->pool->node_count + 63) / 64, sizeof *search->feasible_bits);
-    search->feasible = arena_array(cycle->scratch, cycle->snapshot->node_count, sizeof *search->feasible);
+    search->feasible_bits = arena_array(arena, (search->pool->node_count + 63) / 64, sizeof *search->feasible_bits);
+    search->feasible = arena_array(arena, cycle->snapshot->node_count, sizeof *search->feasible);
+    search->free_milli = arena_array(arena, search->pool->node_count, sizeof *search->free_milli);
     for (size_t i = 0; i < search->pool->node_count; i++) {
         const struct node *node = search->pool->nodes[i];
-        search->feasible[node->index] = !all_need_gpu || node_free_gpu_milli(cycle->snapshot, node) > 0;
+        search->free_milli[i] = node_free_gpu_milli(cycle->snapshot, node);
+        search->feasible[node->index] = !all_need_gpu || search->free_milli[i] > 0;
         if (search->feasible[node->index])
             search->feasible_bits[i / 64] |= UINT64_C(1) << i % 64;
     }

@@ -44,8 +44,9 @@ struct search {
     struct amounts pending;    // what those ask for, an amount of GPU memory by the smallest device
     int64_t must_free_milli;   // GPUs that victims lose for good in every solution, at least; INT64_MIN: not known
     int64_t must_free_devices; // whole devices, where every pending pod asks for such; INT64_MIN: not known
-    uint64_t *feasible_bits;   // the same by position in the pool
+    int64_t *free_milli;       // by position in the pool: GPUs idle and releasing
     bool *feasible;            // by node: may be used without victims of its own
+    uint64_t *feasible_bits;   // the same by position in the pool
     struct scenario recorded;
     struct scenario solution; // after success
     struct popping *popping;  // the victims in order; NULL: not open

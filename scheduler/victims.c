@@ -8,6 +8,7 @@
 #include "scheduler/topology.h"
 #include "scheduler/unit.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +83,7 @@ static void list_on_nodes(struct victims *victims, size_t unit, const struct pop
 {
     struct arena *arena = &victims->search->probe_arena;
     for (uint32_t i = 0; i < popped->count; i++) {
-        const uint32_t node = victims->search->cycle->pods[popped->pods[i]].state.place.node;
+        const uint32_t node = popped->nodes[i];
         size_t *last = &victims->last_on_node[node];
         if (*last > 0 && victims->on_nodes[*last - 1].unit == unit)
             continue;
@@ -98,24 +99,33 @@ static void list_on_nodes(struct victims *victims, size_t unit, const struct pop
 
 struct victim_mark *victims_mark(const struct victims *victims, const struct workload *workload)
 {
-    struct victim_mark *mark = &victims->marks->workloads[workload->index];
+    struct victim_mark *mark = &victims->marks->workloads[workload - victims->search->cycle->workloads];
     if (mark->stamp != victims->stamp)
         *mark = (struct victim_mark){.stamp = victims->stamp};
     return mark;
 }
 
-static void allocate_tables(struct victims *victims)
+// The tables by node, side by side: one victims at a time is open.
+static void open_tables(struct victims *victims)
 {
-    const struct snapshot *snapshot = victims->search->cycle->snapshot;
-    struct arena *arena = &victims->search->probe_arena;
-    victims->refused_devices = arena_array(arena, snapshot->node_count, sizeof *victims->refused_devices);
-    victims->is_spread = arena_array(arena, snapshot->node_count, sizeof *victims->is_spread);
-    victims->node_devices = arena_array(arena, snapshot->node_count, sizeof *victims->node_devices);
-    victims->last_on_node = arena_array(arena, snapshot->node_count, sizeof *victims->last_on_node);
-    victims->free_milli = arena_array(arena, snapshot->node_count, sizeof *victims->free_milli);
-    victims->freed_milli = arena_array(arena, snapshot->node_count, sizeof *victims->freed_milli);
-    victims->recorded_milli = arena_array(arena, snapshot->node_count, sizeof *victims->recorded_milli);
-    victims->scratch_milli = arena_array(arena, snapshot->node_count, sizeof *victims->scratch_milli);
+    enum {
+        WIDE = 7 // tables of 64 bits
+    };
+    const size_t nodes = victims->search->cycle->snapshot->node_count;
+    const size_t bytes = nodes * (WIDE * sizeof(int64_t) + sizeof(bool));
+    static_assert(sizeof(size_t) == sizeof(int64_t), "one of them holds positions");
+    if (!victims->marks->tables)
+        victims->marks->tables = arena_alloc(victims->search->cycle->scratch, bytes);
+    memset(victims->marks->tables, 0, bytes);
+    int64_t *wide = victims->marks->tables;
+    victims->refused_devices = wide;
+    victims->node_devices = wide + nodes;
+    victims->last_on_node = (size_t *)(wide + 2 * nodes);
+    victims->free_milli = wide + 3 * nodes;
+    victims->freed_milli = wide + 4 * nodes;
+    victims->recorded_milli = wide + 5 * nodes;
+    victims->scratch_milli = wide + 6 * nodes;
+    victims->is_spread = (bool *)(wide + WIDE * nodes);
 }
 
 // What of a pod counts against the search's bound: whole devices, where the pending pods ask for such.
@@ -230,12 +240,12 @@ void victims_open(struct victims *victims, struct search *search)
     }
     victims->marks = cycle->victim_marks;
     victims->stamp = ++cycle->stamp;
-    allocate_tables(victims);
+    open_tables(victims);
     find_same_milli(victims);
     find_accepts(victims);
     for (size_t i = 0; i < search->pool->node_count; i++) {
         const uint32_t node = search->pool->node_indices[i];
-        victims->free_milli[node] = node_free_gpu_milli(cycle->snapshot, &cycle->nodes[node]);
+        victims->free_milli[node] = search->free_milli[i];
         if (victims->same_milli > 0)
             victims->place_count += places_in(victims, victims->free_milli[node]);
     }
@@ -277,12 +287,14 @@ static void add_unit(struct victims *victims, const struct popped_unit *popped)
     for (uint32_t i = 0; i < popped->count && popped->amounts.of[RESOURCE_GPU] > 0; i++)
         free_pod(victims, &search->cycle->pods[popped->pods[i]]);
     struct victim_unit *unit = &victims->units[victims->unit_count++];
-    *unit = (struct victim_unit){.workload = popped->workload,
-                                 .pods = popped->pods,
-                                 .count = popped->count,
-                                 .loss_milli = loss_of(search, popped->workload, popped->amounts),
-                                 .whole_milli = mark->popped_milli,
-                                 .previous = mark->last_unit};
+    *unit = (struct victim_unit){
+        .workload = popped->workload,
+        .pods = popped->pods,
+        .nodes = popped->nodes,
+        .count = popped->count,
+        .loss_milli = popped->amounts.of[RESOURCE_GPU] > 0 ? loss_of(search, popped->workload, popped->amounts) : 0,
+        .whole_milli = mark->popped_milli,
+        .previous = mark->last_unit};
     victims->loss_milli += unit->loss_milli;
     mark->last_unit = victims->unit_count;
     list_on_nodes(victims, victims->unit_count - 1, popped);
@@ -295,7 +307,7 @@ bool victims_take(struct victims *victims)
     while ((popped = popping_at(victims->popping, victims->popped_count))) {
         victims->popped_count++;
         bool is_recorded = false;
-        for (uint32_t i = 0; i < popped->count; i++)
+        for (uint32_t i = 0; i < popped->count && victims->search->recorded.count > 0; i++)
             is_recorded = is_recorded || victims->marks->recorded[popped->pods[i]] == victims->stamp;
         victims_mark(victims, popped->workload)->popped_milli += popped->amounts.of[RESOURCE_GPU];
         if (is_recorded)

@@ -7,6 +7,7 @@
 struct victim_unit {
     const struct workload *workload;
     const uint32_t *pods;
+    const uint32_t *nodes; // that they stand on
     uint32_t count;
     int64_t loss_milli;  // GPUs that may be lost with it lawfully
     int64_t whole_milli; // GPUs of it and of all before it of the workload, and recorded ones
@@ -30,6 +31,7 @@ struct victim_mark {      // of a workload
 struct victim_marks {
     struct victim_mark *workloads;
     uint32_t *recorded; // by pod: the stamp of the victims among whose recorded ones it is
+    void *tables;       // by node, of the victims that were opened last
 };
 
 struct victims {

@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-    FIRST_UNITS = 32 // found at once
+    FIRST_UNITS = 8,   // found at once
+    MOST_PUT_BACK = 32 // pods; with more the rest is found again
 };
 
 struct yielding yielding_make(struct cycle *cycle, const struct holders *holders)
@@ -24,16 +25,10 @@ struct yielding yielding_make(struct cycle *cycle, const struct holders *holders
         .begun = arena_array(cycle->scratch, snapshot->workload_count, sizeof(struct workload *))};
 }
 
-static void cut(struct yielding_project *project, size_t count)
-{
-    project->count = count;
-    project->is_whole = false;
-}
-
 void yielding_forget(struct yielding *yielding, const struct cycle *cycle)
 {
     for (size_t p = 0; p < cycle->snapshot->project_count; p++)
-        cut(&yielding->projects[p], 0);
+        yielding->projects[p].count = yielding->projects[p].pod_count = 0, yielding->projects[p].is_whole = false;
 }
 
 // Whether the workload, of which nothing is taken, gives way before this unit of another.
@@ -47,19 +42,6 @@ static bool goes_before(const struct workload *workload, int state, const struct
     if (a->created_ms != b->created_ms)
         return a->created_ms > b->created_ms;
     return workload->index > unit->popped.workload->index;
-}
-
-void yielding_touch(struct yielding *yielding, const struct workload *workload)
-{
-    struct yielding_project *project = &yielding->projects[workload->spec->project];
-    const bool holds = workload->spec->preemptible && holders_has(yielding->holders, workload);
-    const int state = workload_rest_state(workload);
-    size_t at = 0;
-    while (at < project->count && project->units[at].popped.workload != workload &&
-           !(holds && goes_before(workload, state, &project->units[at])))
-        at++;
-    if (at < project->count || holds)
-        cut(project, at);
 }
 
 struct amounts yielding_left(const struct cycle *cycle, const struct workload *workload)
@@ -109,14 +91,15 @@ static bool stands_on_several(const struct cycle *cycle, const struct workload *
     return false;
 }
 
-struct popped_unit yielding_take(struct cycle *cycle, struct workload *workload, uint32_t *pods)
+struct popped_unit yielding_take(struct cycle *cycle, struct workload *workload, uint32_t *pods, uint32_t *nodes)
 {
-    struct popped_unit unit = {.workload = workload, .pods = pods};
+    struct popped_unit unit = {.workload = workload, .pods = pods, .nodes = nodes};
     unit.count = unit_take_victims(cycle, workload, pods);
     assert(unit.count > 0); // only who still holds something is asked
     for (uint32_t i = 0; i < unit.count; i++) {
         const struct pod *pod = &cycle->pods[pods[i]];
-        const int64_t memory_mib = cycle->nodes[pod->state.place.node].gpu_memory_mib;
+        nodes[i] = pod->state.place.node;
+        const int64_t memory_mib = cycle->nodes[nodes[i]].gpu_memory_mib;
         unit.amounts = amounts_add(unit.amounts, request_amounts(&pod->request, memory_mib));
     }
     unit.devices = most_devices(cycle, &unit);
@@ -192,39 +175,46 @@ static struct left find_left(struct yielding *yielding, struct cycle *cycle, uin
     return left;
 }
 
-static struct yielding_unit *add_unit(struct cycle *cycle, struct yielding_project *project, uint32_t most_pods)
+// Takes the workload's next unit and puts it at the position; what went before those from there on is to be summed up.
+static void add_unit(struct cycle *cycle, struct yielding_project *project, size_t at, struct workload *workload)
 {
     struct arena *arena = cycle->scratch;
+    const size_t pods = project->pod_count + yielding_count_left(workload);
     if (project->count == project->capacity)
         project->units =
             arena_grow(arena, project->units, &project->capacity, project->count + 1, sizeof *project->units);
-    struct yielding_unit *unit = &project->units[project->count];
-    *unit = (struct yielding_unit){0};
-    if (project->count > 0) {
-        const struct yielding_unit *last = unit - 1;
-        unit->before = amounts_add(last->before, last->popped.amounts);
-        unit->first_pod = last->first_pod + last->popped.count;
-    }
     // Units that are known keep theirs where they were.
-    if (unit->first_pod + most_pods > project->pod_capacity)
-        project->pods = arena_grow(arena, project->pods, &project->pod_capacity, unit->first_pod + most_pods,
-                                   sizeof *project->pods);
-    return unit;
+    if (pods > project->pod_capacity)
+        project->pods = arena_grow(arena, project->pods, &project->pod_capacity, pods, sizeof *project->pods);
+    if (pods > project->node_capacity)
+        project->nodes = arena_grow(arena, project->nodes, &project->node_capacity, pods, sizeof *project->nodes);
+    struct yielding_unit *unit = &project->units[at];
+    memmove(unit + 1, unit, (project->count - at) * sizeof *unit);
+    *unit = (struct yielding_unit){.head = yielding_left(cycle, workload), .state = workload_rest_state(workload)};
+    unit->popped =
+        yielding_take(cycle, workload, project->pods + project->pod_count, project->nodes + project->pod_count);
+    project->pod_count += unit->popped.count;
+    project->count++;
+}
+
+static void sum_up(struct yielding_project *project, size_t from)
+{
+    for (size_t i = from; i < project->count; i++) {
+        struct yielding_unit *unit = &project->units[i];
+        unit->before = i == 0 ? (struct amounts){0} : amounts_add(unit[-1].before, unit[-1].popped.amounts);
+    }
 }
 
 static void find_more(struct yielding *yielding, struct cycle *cycle, uint32_t index)
 {
     struct yielding_project *project = &yielding->projects[index];
-    const size_t wanted = project->count < FIRST_UNITS ? FIRST_UNITS : project->count * 2;
+    const size_t wanted = project->count < FIRST_UNITS ? FIRST_UNITS : project->count * 4;
+    const size_t before = project->count;
     struct left left = find_left(yielding, cycle, index);
     while (left.count > 0 && project->count < wanted) {
         struct workload *workload = *left.next++;
         left.count--;
-        struct yielding_unit *unit = add_unit(cycle, project, yielding_count_left(workload));
-        unit->head = yielding_left(cycle, workload);
-        unit->state = workload_rest_state(workload);
-        unit->popped = yielding_take(cycle, workload, project->pods + unit->first_pod);
-        project->count++;
+        add_unit(cycle, project, project->count, workload);
         if (yielding_count_left(workload) > 0) {
             insert(left.next, left.count, workload);
             left.next--;
@@ -232,8 +222,48 @@ static void find_more(struct yielding *yielding, struct cycle *cycle, uint32_t i
         }
     }
     project->is_whole = left.count == 0;
+    sum_up(project, before);
     for (size_t i = 0; i < project->count; i++)
         unit_give_back(cycle, project->units[i].popped.workload);
+}
+
+// Takes the workload's units out; returns the position of the first one, or how many units there are.
+static size_t remove_units(struct yielding_project *project, const struct workload *workload)
+{
+    size_t first = 0;
+    while (first < project->count && project->units[first].popped.workload != workload)
+        first++;
+    size_t left = first;
+    for (size_t i = first; i < project->count; i++) {
+        if (project->units[i].popped.workload != workload)
+            project->units[left++] = project->units[i];
+    }
+    project->count = left;
+    return first;
+}
+
+void yielding_touch(struct yielding *yielding, struct cycle *cycle, struct workload *workload)
+{
+    struct yielding_project *project = &yielding->projects[workload->spec->project];
+    size_t changed = remove_units(project, workload);
+    if (workload->spec->preemptible && holders_has(yielding->holders, workload)) {
+        for (size_t at = 0; yielding_count_left(workload) > 0; at++) {
+            const int state = workload_rest_state(workload);
+            while (at < project->count && !goes_before(workload, state, &project->units[at]))
+                at++;
+            if (at == project->count && !project->is_whole)
+                break; // behind all that is known
+            if (workload->counts.held > MOST_PUT_BACK) {
+                project->count = at;
+                project->is_whole = false;
+                break;
+            }
+            changed = at < changed ? at : changed;
+            add_unit(cycle, project, at, workload);
+        }
+        unit_give_back(cycle, workload);
+    }
+    sum_up(project, changed);
 }
 
 const struct yielding_unit *yielding_at(struct yielding *yielding, struct cycle *cycle, uint32_t index, size_t position)

@@ -1,7 +1,8 @@
 // The units of each project in the order of giving way, kept from search to search.
 //
-// Inside a project the order hangs on the workloads alone, not on what the queue holds. After a decision what comes
-// before the workloads that it touched stays as it was; the rest is found again as far as it is asked for.
+// Inside a project the order hangs on the workloads alone, not on what the queue holds, and each workload's units have
+// their places in it whatever the others do. After a decision only the units of the workloads that it touched are taken
+// out and put back in their new places.
 // docs/scheduler.md, 6.5.
 #pragma once
 #include "scheduler/holders.h"
@@ -9,6 +10,7 @@
 struct popped_unit {
     struct workload *workload;
     const uint32_t *pods;
+    const uint32_t *nodes; // that they stand on
     uint32_t count;
     struct amounts amounts;
     int64_t devices; // whole or in part, of its pods; of a gang taken in parts those of all that may go with it
@@ -17,7 +19,6 @@ struct popped_unit {
 
 struct yielding_unit {
     struct popped_unit popped;
-    size_t first_pod;      // of the project's
     struct amounts head;   // what was left of the workload before it went
     struct amounts before; // all that went before it
     int state;             // of the workload before it went: see workload_order.h
@@ -28,7 +29,10 @@ struct yielding_project {
     size_t count;
     size_t capacity;
     uint32_t *pods; // of all units
+    size_t pod_count;
     size_t pod_capacity;
+    uint32_t *nodes; // that the pods stand on
+    size_t node_capacity;
     bool is_whole; // nobody comes behind them
 };
 
@@ -43,14 +47,14 @@ struct yielding yielding_make(struct cycle *cycle, const struct holders *holders
 // Everything is to be found again.
 void yielding_forget(struct yielding *yielding, const struct cycle *cycle);
 // A decision touched the workload: holders has followed it.
-void yielding_touch(struct yielding *yielding, const struct workload *workload);
+void yielding_touch(struct yielding *yielding, struct cycle *cycle, struct workload *workload);
 // The project's unit at the position, at most one behind those known; NULL: nobody is left.
 const struct yielding_unit *yielding_at(struct yielding *yielding, struct cycle *cycle, uint32_t project,
                                         size_t position);
 
 // What is left of a workload to be taken as a victim.
 struct amounts yielding_left(const struct cycle *cycle, const struct workload *workload);
-// Takes the workload's next unit; pods has room for all that it holds.
-struct popped_unit yielding_take(struct cycle *cycle, struct workload *workload, uint32_t *pods);
+// Takes the workload's next unit; pods and nodes have room for all that is left of it.
+struct popped_unit yielding_take(struct cycle *cycle, struct workload *workload, uint32_t *pods, uint32_t *nodes);
 // How many pods are left of it.
 uint32_t yielding_count_left(const struct workload *workload);
