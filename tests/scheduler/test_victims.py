@@ -47,6 +47,18 @@ FIRST_CYCLE = [
         [work("q", "a", pods=2, on="n0"), work("r", "b", on="n0"), work("s", "b", on="n0"), work("w", "a")],
         departments=[department("d", 3), department("e", 2)]),
      {"r-0": ("Running", "n0"), "s-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("a department that would be further over its share takes from none that is less", cluster(
+        [node("n0", 5)], [project("a", 2, "d"), project("b", 2, "d"), project("c", 2, "e")],
+        [work("q", "b", pods=2, on="n0"), *(work(f"r{i}", "c", on="n0", age=i) for i in range(3)), work("w", "a")],
+        departments=[department("d", 2, weight=0), department("e", 2, weight=0)]),
+     {"r2-0": ("Running", "n0"), "w-0": ("Pending", None)}),
+    ("nor one that would be over its share of CPU alone", cluster(
+        [node("n0", 5)], [project("a", 2, "d"), project("b", 2, "d"), project("c", 2, "e")],
+        [work("q", "b", pods=2, on="n0", pod={"cpuCores": 1}), work("w", "a", pod={"cpuCores": 1}),
+         *(work(f"r{i}", "c", on="n0", age=i, pod={"cpuCores": 1}) for i in range(3))],
+        departments=[{**department(name), "resources": [{**queue(gpus, weight=0), "cpu": {"deserved": 2, "limit": None, "overQuotaWeight": 0}}]}
+                     for name, gpus in (("d", 3), ("e", 2))]),
+     {"r2-0": ("Running", "n0"), "w-0": ("Pending", None)}),
     ("a non-preemptible workload reclaims within quota", cluster(
         [node("n0", 1)], [project("a", 1), project("b", 0)],
         [work("r", "b", on="n0"), work("w", "a", preemptibility="non-preemptible")]),
@@ -225,6 +237,13 @@ FIRST_CYCLE = [
         [node("n0", 1)], [project("a", 2), project("b", 0)],
         [work("r", "b", on="n0"), work("v", "a", pod={"gpuDevices": 2}), work("w", "a", age=1)],
         settings={"depthPerAction": {"allocate": 1}}), {"r-0": ("Releasing", "n0"), "w-0": ("Pipelined", "n0")}),
+    ("and who lost a pod in the cycle is none of them", cluster(
+        [node("n0", 1), node("n1", 2)], [project("a", 1), project("b", 2)],
+        [work("r", "b", pods=[pod("r-0", on="n1"), pod("r-1", on="n0"), pod("r-2")], minPods=1, priority=70),
+         work("s", "b", on="n1", priority=50), work("v", "b", priority=60),
+         work("w", "a", pod={"nodeAffinity": [{"matchExpressions": [{"key": "host", "operator": "In", "values": ["n0"]}]}]})],
+        settings={"depthPerAction": {"preempt": 1}}),
+     {"r-1": ("Releasing", "n0"), "w-0": ("Pipelined", "n0"), "s-0": ("Releasing", "n1"), "v-0": ("Pipelined", "n1")}),
     # affinity and deletion
     ("a reclaim takes from nodes that an affinity term allows", cluster(
         [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 1), project("b", 0)],
