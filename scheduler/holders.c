@@ -15,7 +15,9 @@ struct holders holders_make(struct cycle *cycle)
                             .first = arena_array(arena, snapshot->project_count + 1, sizeof(size_t)),
                             .count = arena_array(arena, snapshot->project_count, sizeof(size_t)),
                             .is_listed = arena_array(arena, snapshot->workload_count, sizeof(bool)),
-                            .is_dirty = arena_array(arena, snapshot->project_count, sizeof(bool))};
+                            .is_dirty = arena_array(arena, snapshot->project_count, sizeof(bool)),
+                            .is_moved = arena_array(arena, snapshot->workload_count, sizeof(bool)),
+                            .moved = arena_array(arena, snapshot->workload_count, sizeof(struct workload *))};
 }
 
 static int compare(const void *a, const void *b)
@@ -51,16 +53,33 @@ void holders_fill(struct holders *holders, const struct cycle *cycle, const stru
         qsort(holders->workloads + holders->first[p], holders->count[p], sizeof *holders->workloads, compare);
 }
 
-// Almost in order already.
-static void sort_again(struct workload **workloads, size_t count)
+static void insert(struct workload **workloads, size_t count, struct workload *workload)
 {
-    for (size_t i = 1; i < count; i++) {
-        struct workload *workload = workloads[i];
-        size_t at = i;
-        for (; at > 0 && workload_compare_victims(workload, workloads[at - 1], NULL) < 0; at--)
-            workloads[at] = workloads[at - 1];
-        workloads[at] = workload;
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (workload_compare_victims(workloads[middle], workload, NULL) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    memmove(workloads + low + 1, workloads + low, (count - low) * sizeof *workloads);
+    workloads[low] = workload;
+}
+
+// All but those that a decision touched are in order.
+static void sort_again(struct holders *holders, const struct cycle *cycle, uint32_t project)
+{
+    struct workload **workloads = holders->workloads + holders->first[project];
+    size_t kept = 0, moved = 0;
+    for (size_t i = 0; i < holders->count[project]; i++) {
+        if (holders->is_moved[workloads[i] - cycle->workloads])
+            holders->moved[moved++] = workloads[i];
+        else
+            workloads[kept++] = workloads[i];
+    }
+    for (size_t i = 0; i < moved; i++)
+        insert(workloads, kept++, holders->moved[i]);
 }
 
 void holders_follow(struct holders *holders, const struct cycle *cycle, size_t decision,
@@ -70,6 +89,7 @@ void holders_follow(struct holders *holders, const struct cycle *cycle, size_t d
     for (size_t i = decision; i < journal->count; i++) {
         struct workload *workload = &cycle->workloads[journal->decisions[i].workload];
         list(holders, workload);
+        holders->is_moved[workload->index] = true;
         holders->is_dirty[workload->spec->project] = true;
     }
     for (size_t i = decision; i < journal->count; i++) {
@@ -77,7 +97,9 @@ void holders_follow(struct holders *holders, const struct cycle *cycle, size_t d
         if (!holders->is_dirty[project])
             continue;
         holders->is_dirty[project] = false;
-        sort_again(holders->workloads + holders->first[project], holders->count[project]);
+        sort_again(holders, cycle, project);
         changed(context, project);
     }
+    for (size_t i = decision; i < journal->count; i++)
+        holders->is_moved[journal->decisions[i].workload] = false;
 }

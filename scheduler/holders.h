@@ -10,6 +10,8 @@ struct holders {
     size_t *count;
     bool *is_listed; // by workload
     bool *is_dirty;  // by project, false between uses
+    bool *is_moved;  // by workload, the same
+    struct workload **moved;
 };
 
 struct holders holders_make(struct cycle *cycle);

@@ -46,7 +46,7 @@ static bool leaves_whole(const struct victims *victims, const struct workload *w
     uint32_t *left = arena_array(&victims->search->arena, workload->group_count, sizeof *left);
     for (uint32_t g = 0; g < workload->group_count; g++)
         left[g] = workload->groups[g].counts.held;
-    for (uint32_t p = 0; p < workload->spec->pod_count; p++)
+    for (uint32_t p = 0; p < workload->spec->pod_count && victims->search->recorded.count > 0; p++)
         left[cycle->pods[workload->spec->first_pod + p].group] -=
             victims->marks->recorded[workload->spec->first_pod + p] == victims->stamp;
     for (size_t unit = victims_mark(victims, workload)->last_unit; unit > 0; unit = victims->units[unit - 1].previous) {
