@@ -276,3 +276,27 @@ void cluster_make_mixed(struct cluster *cluster, size_t nodes)
     for (uint32_t i = 0; i < waiting; i++)
         add_mixed_waiting(cluster, i, projects);
 }
+
+void cluster_make_backlog(struct cluster *cluster, size_t nodes)
+{
+    const uint32_t projects = (uint32_t)nodes, running = projects * GPUS_PER_NODE, waiting = projects * 4;
+    cluster_make_nodes(cluster, nodes);
+    cluster_make_projects(cluster, nodes / 20, projects, 0);
+    struct snapshot_department *departments =
+        arena_array(&cluster->arena, cluster->snapshot.department_count, sizeof *departments);
+    struct snapshot_queue *unlimited = arena_alloc(&cluster->arena, sizeof *unlimited);
+    *unlimited = snapshot_queue_default();
+    unlimited->deserved.of[RESOURCE_GPU] = QUANTITY_UNLIMITED;
+    for (size_t d = 0; d < cluster->snapshot.department_count; d++) {
+        departments[d] = cluster->snapshot.departments[d];
+        departments[d].queues = unlimited;
+    }
+    cluster->snapshot.departments = departments;
+    for (uint32_t p = 0; p < projects; p++)
+        cluster->queues[p].deserved.of[RESOURCE_GPU] = (p % 2 ? 9 : 12) * GPU_MILLI_PER_DEVICE;
+    cluster_reserve(cluster, running + waiting, running + waiting);
+    for (uint32_t i = 0; i < running; i++)
+        cluster_add(cluster, i % projects, 1, 1, i, 1);
+    for (uint32_t i = 0; i < waiting; i++)
+        cluster_add(cluster, i % projects, 1, 1 + i / projects % 4, SNAPSHOT_NONE, 0);
+}

@@ -39,3 +39,4 @@ void cluster_make_reclaim(struct cluster *cluster, size_t nodes);
 void cluster_make_consolidation(struct cluster *cluster, size_t nodes);
 void cluster_make_gangs_to_move(struct cluster *cluster, size_t nodes);
 void cluster_make_mixed(struct cluster *cluster, size_t nodes);
+void cluster_make_backlog(struct cluster *cluster, size_t nodes);

@@ -169,6 +169,13 @@ static const struct row ROWS[] = {
      "2.5 s",
      {1000, 2000, 4000},
      .make = cluster_make_mixed},
+    {"backlog",
+     "full nodes, each project holds 8 of the 9 or 12 it deserves and waits with 4 workloads of 1 to 4 GPUs; all of it "
+     "is explained",
+     "-",
+     "-",
+     {125, 250, 500},
+     .make = cluster_make_backlog},
     {"arrivals",
      "50 workloads for each of so many projects arrive on as many nodes at 93 % load, a cycle each 100 ms",
      ">= 5000 workloads/s",
