@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = ROOT / "build-mutation"
 TREE, BUILD = WORK / "tree", WORK / "build"
 TARGETS = ["scheduler_unit_test", "scheduler_displaced_test", "scheduler_queue_order_test", "scheduler_check_test", "scheduler_node_rules_test",
-           "scheduler_cases_test", "scheduler_fair_share_test", "simulation_conformance_test",
+           "scheduler_cases_test", "scheduler_plain_search_test", "scheduler_fair_share_test", "simulation_conformance_test",
            "simulation_random_documents_test", "scheduler_invariants_test", "prorata"]
 TESTS = [
     ("unit", ["scheduler_unit_test"]),
@@ -26,6 +26,7 @@ TESTS = [
     ("cases", ["scheduler_cases_test"]),
     ("rules", None),
     ("invariants", ["scheduler_invariants_test", "1", "500", "first"]),
+    ("plain search", ["scheduler_plain_search_test"]),
     ("documents", ["simulation_random_documents_test", "100"]),
 ]
 SECONDS = 300  # a test that takes longer has noticed
