@@ -104,6 +104,8 @@ MUTANTS = [
     ("a withdrawn promise is no displacement", "outcome.c", "workload->lost_pod || workload->lost_promise", "workload->lost_pod"),
     ("parts of devices that are gone", "node.c", "node->capacity[DIMENSION_GPU] == 0 || node_free(node, DIMENSION_GPU) < 0", "false"),
     ("shares are not looked at again while victims are taken", "queue_walk.c", "    leaf->popped = amounts_add(leaf->popped, amounts);\n    level->popped = amounts_add(level->popped, amounts);\n", ""),
+    ("what departments lost is not looked at while victims are taken", "popping.c", "    best->popped = amounts_add(best->popped, unit->amounts);\n", ""),
+    ("the project that is owed most gives way first", "popping.c", "queue_compare(&project->key, &department->best->key, NULL) > 0", "queue_compare(&project->key, &department->best->key, NULL) < 0"),
     ("what gave way is not behind the others", "queue_walk.c", "return walk->direction == WALK_SERVE ? order < 0 : order > 0;", "return order < 0;"),
     ("the victim's project protects across departments", "min_run_time.c", "if (!same_tree && snapshot->settings.reclaim_min_run_time_method == RECLAIM_MIN_RUN_TIME_LCA)", "if (false)"),
     ("most pods that find a place are enough", "search.c", "return found > 0 && !search->was_cut && probe(search, generator, all);", "return found > 0;"),
