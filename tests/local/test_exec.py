@@ -166,8 +166,8 @@ def test_a_shell_with_a_terminal(machine, runs, client):
     shell.write("sleep 0.5; stty size; tty\r")
     shell.wait("33 99")
     shell.wait("/dev/pts/")
-    shell.write("sleep 1000\r")
-    time.sleep(0.3)
+    shell.write("sh -c 'echo it $((60 + 1)); exec sleep 1000'\r")
+    shell.wait("it 61")
     shell.write("\x03")  # ^C ends the sleep, not the shell
     shell.write("echo still $((1 + 1)); exit 5\r")
     shell.wait("still 2")

@@ -287,8 +287,8 @@ def test_workers_find_each_other(local):
         "        try: peer = socket.create_connection(address); break\n"
         "        except OSError: time.sleep(0.05)\n"
         "    peer.sendall(str(rank).encode()); total = int(peer.recv(16))\n"
-        "print('rank', rank, 'of', size, 'total', total, flush=True)\n"
-        "time.sleep(1 if rank == 0 else 0)\n")  # with its master the workload is complete, and who still works is stopped
+        "os.write(1, f'rank {rank} of {size} total {total}\\n'.encode())\n"
+        "time.sleep(3 if rank == 0 else 0)\n")  # with its master the workload is complete, and who still works is stopped
     body = {"command": "/usr/bin/python3 -c", "args": quoted(program), "numWorkers": 3, "distributedFramework": "PyTorch"}
     workload = local.submit("gang", "team-a", 1, kind="distributed", spec=body, masterSpecSameAsWorker=True)
     local.wait_phase(workload, "Completed", "Failed")
