@@ -49,7 +49,7 @@ all | long)
     stage "API" python_tests build-asan tests/api
     stage "command line and the rules of scheduling" python_tests build-asan tests/cli tests/scheduler tests/replay
     stage "walk-throughs and faults" python_tests build-asan tests/e2e
-    stage "the local backend" python_tests build-asan tests/local
+    stage "the local backend" python_tests build-asan -n 3 --dist loadfile tests/local
     stage "rounds of faults" python_tests build-asan tests/faults
     stage "scenarios on both backends, decision by decision" python_tests build-asan tests/scenarios
     stage "build with ThreadSanitizer" tools/build.sh build-tsan thread
