@@ -54,6 +54,7 @@ function answer(data, path, query, body) {
   }
   if (path.startsWith("/api/v1/asset/")) return { entries: path.endsWith("compute") ? data.computes : data.environments };
   if (path === "/api/v1/org-unit/priorities") return { priorities: ["VeryLow", "Low", "MediumLow", "Medium", "MediumHigh", "High", "VeryHigh"].map((name, i) => ({ name, value: i, isDefault: name === "MediumLow" })) };
+  if (path === "/api/v1/devices") return { nodes: [] };
   if (path === "/api/v1/nodes/telemetry") return { type: query.get("telemetryType"), timestamp: new Date().toISOString(), values: [{ value: "6" }] };
   const one = /^\/api\/v1\/(workloads|nodes|node-pools|org-unit\/projects|org-unit\/departments)\/(?:(?:trainings|workspaces|distributed|inferences)\/)?([^/]+)(\/([\w-]+))?$/.exec(path);
   if (!one) return null;

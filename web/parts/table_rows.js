@@ -54,10 +54,10 @@ export function useRows(source, question, kinds, idOf) {
   };
   useEffect(() => {
     const abort = new AbortController();
-    let asking = false, again = false, later;
+    let asking = false, again = null, later; // again: what was asked for meanwhile
     const load = async apply => {
       if (asking) {
-        again = true;
+        again = { apply: apply || Boolean(again?.apply) };
         return;
       }
       asking = true;
@@ -73,8 +73,9 @@ export function useRows(source, question, kinds, idOf) {
       }
       asking = false;
       if (again && !abort.signal.aborted) {
-        again = false;
-        load(false);
+        const { apply: wanted } = again;
+        again = null;
+        load(wanted);
       }
     };
     load(true);
