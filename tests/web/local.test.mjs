@@ -48,6 +48,15 @@ async function begin(t) {
 }
 
 const submit = (cli, name, project, gpus, ...command) => cli("training", "submit", name, "-p", project, "-g", String(gpus), "-i", "none", "--command", "--", ...command);
+// Rows of others are counted first, and shown when one asks for them.
+async function appears(page, name) {
+  const show = page.getByRole("button", { name: "Show", exact: true });
+  for (let i = 0; i < 300 && !(await rowOf(page, name).isVisible()); i++) {
+    if (await show.isVisible()) await show.click();
+    await new Promise(done => setTimeout(done, 100));
+  }
+}
+
 const holds = ["sh", "-c", "echo holding $CUDA_VISIBLE_DEVICES; sleep 1000"];
 
 test("over quota and reclaim, as processes of this machine: a training gives way and goes on where it stopped", async t => {
@@ -64,7 +73,10 @@ test("over quota and reclaim, as processes of this machine: a training gives way
   await submit(cli, "a2", "team-a", 2, ...holds);
   await submit(cli, "a1", "team-a", 1, "/usr/bin/python3", script, "--steps", "4000", "--pause", "0.01", "--folder", checkpoints);
   await submit(cli, "b1", "team-b", 1, ...holds);
-  for (const name of ["a2", "a1", "b1"]) await status(page, name, "Running");
+  for (const name of ["a2", "a1", "b1"]) {
+    await appears(page, name);
+    await status(page, name, "Running");
+  }
   await rowOf(page, "a1").locator("td.first a").click();
   await page.getByRole("tab", { name: "Logs", exact: true }).click();
   await page.waitForSelector("#details :text('starting at step 0')");
@@ -73,9 +85,7 @@ test("over quota and reclaim, as processes of this machine: a training gives way
 
   // b2 wants what team-b is owed: the training, which borrows, gives way.
   await submit(cli, "b2", "team-b", 1, ...holds);
-  const show = page.getByRole("button", { name: "Show", exact: true }); // a new row, of somebody else
-  await show.or(rowOf(page, "b2")).first().waitFor();
-  if (await show.isVisible()) await show.click();
+  await appears(page, "b2");
   await status(page, "b2", "Running");
   await status(page, "a1", "Pending");
   await rowOf(page, "a1").locator("td.first a").click();
