@@ -61,6 +61,20 @@ static int read_pragma(struct db_conn *conn, const char *sql, int64_t *out_value
     return rc < 0 ? -1 : 0;
 }
 
+// Foreign keys are off while a migration runs, so that it may make a table again; here they are looked at.
+static int check_references(struct db_conn *conn, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare_once(conn, "PRAGMA foreign_key_check", &stmt, err) < 0)
+        return -1;
+    int rc = db_step(conn, stmt, err);
+    if (rc > 0)
+        rc = error_set(err, ERROR_INTERNAL, "a row of %s would refer to nothing",
+                       (const char *)sqlite3_column_text(stmt, 0));
+    db_release(conn, stmt);
+    return rc;
+}
+
 static int apply_migration(struct db_conn *conn, const struct migration *migration, struct error *err)
 {
     char version[64];
@@ -69,7 +83,7 @@ static int apply_migration(struct db_conn *conn, const struct migration *migrati
         return -1;
     if (connection_exec(conn, migration->sql, err) < 0 || connection_exec(conn, version, err) < 0 ||
         connection_exec(conn, "INSERT OR IGNORE INTO meta(key, value) VALUES ('revision', '0')", err) < 0 ||
-        connection_exec(conn, "COMMIT", err) < 0) {
+        check_references(conn, err) < 0 || connection_exec(conn, "COMMIT", err) < 0) {
         if (!sqlite3_get_autocommit(conn->handle))
             sqlite3_exec(conn->handle, "ROLLBACK", NULL, NULL, NULL);
         return error_prefix(err, "migration %d %s: ", migration->number, migration->name);
@@ -104,12 +118,13 @@ static int migrate(struct db_conn *conn, struct error *err)
                          (long long)version, (long long)newest);
     char mark[64];
     snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", APPLICATION_ID);
-    if (version == 0 && connection_exec(conn, mark, err) < 0)
+    if ((version == 0 && connection_exec(conn, mark, err) < 0) ||
+        connection_exec(conn, "PRAGMA foreign_keys=OFF", err) < 0)
         return -1;
     for (size_t i = 0; i < MIGRATION_COUNT; i++)
         if (MIGRATIONS[i].number > version && apply_migration(conn, &MIGRATIONS[i], err) < 0)
             return -1;
-    return check_file(conn, err);
+    return connection_exec(conn, "PRAGMA foreign_keys=ON", err) < 0 ? -1 : check_file(conn, err);
 }
 
 static int open_writer(struct db *db, struct error *err)

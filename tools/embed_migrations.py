@@ -4,8 +4,10 @@ import sys
 
 out, *files = sys.argv[1:]
 lines = ['#include "db/migrations.h"', "", "const struct migration MIGRATIONS[] = {"]
-for path in sorted(map(pathlib.Path, files)):
+for place, path in enumerate(sorted(map(pathlib.Path, files)), 1):
     number, _, name = path.stem.partition("_")
+    if int(number) != place or not name:
+        sys.exit(f"{path.name}: the next number is {place:04}, and a name follows it: {place:04}_name.sql")
     text = path.read_text()
     literal = "\n".join('        "' + l.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for l in text.splitlines())
     lines += ["    {%d, \"%s\",\n%s}," % (int(number), name, literal)]

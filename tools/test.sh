@@ -46,7 +46,7 @@ all | long)
     stage "build with AddressSanitizer and UndefinedBehaviorSanitizer" tools/build.sh build-asan address
     stage "unit tests, conformance and fuzz corpora" unit build-asan -LE long
     stage "house rules" python_tests build tests/house
-    stage "API" python_tests build-asan tests/api
+    stage "API and migrations" python_tests build-asan tests/api tests/db
     stage "command line and the rules of scheduling" python_tests build-asan tests/cli tests/scheduler tests/replay
     stage "walk-throughs and faults" python_tests build-asan tests/e2e
     stage "the local backend" python_tests build-asan -n 3 --dist loadfile tests/local

@@ -1,0 +1,97 @@
+"""Migrations: what shipped never changes, and a folder of an older schema opens under this program with everything in it."""
+import hashlib
+import pathlib
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, Server
+
+MIGRATIONS = ROOT / "db/migrations"
+SHIPPED = {"0001_initial.sql": "4d0ebc177fe34c6d89fcc5c7a4892e3a047f599d1b971f918f8af34bd845bca0"}
+APPLICATION_ID = 1886549106
+# What people put in; the rest are figures that the server renews.
+KEPT = {
+    "clusters": "uuid, name, created_ms",
+    "node_pools": "id, name, is_default, label_key, label_value, gpu_placement, cpu_placement, settings_json, created_ms",
+    "nodes": "uuid, name, node_pool_id, labels_json, gpu_count, cpu_milli, memory_bytes, created_ms",
+    "topologies": "uuid, name, levels_json",
+    "departments": "id, name, description, scheduling_rules_json, default_node_pools_json, node_types_json, created_by, created_ms",
+    "projects": "id, department_id, name, description, namespace, requested_namespace, scheduling_rules_json, "
+                "default_node_pools_json, node_types_json, created_by, created_ms",
+    "queues": "owner_kind, owner_id, node_pool_id, rank_name, rank, gpu_deserved_milli, gpu_limit_milli, gpu_over_quota_weight, "
+              "cpu_deserved_milli, cpu_limit_milli, memory_deserved_bytes, memory_limit_bytes, memory_units",
+    "workloads": "uuid, name, type, project_id, project_name, created_by, created_ms, desired_phase, spec_json, master_spec_json, "
+                 "framework, priority, priority_class, preemptible, node_pools_json, pods_wanted, min_pods, time_limit_ms, idle_limit_ms",
+    "receipts": "id, workload_id, rule, sentence, victim_queue_json, beneficiary_queue_json",
+    "assets": "uuid, kind, name, scope, scope_id, spec_json",
+    "users": "uuid, email, password_hash, reset_password",
+    "service_accounts": "uuid, name, client_id, secret_hash, enabled",
+    "access_rules": "subject_type, subject_id, role_id, scope_type, scope_id",
+    "tenant_settings": "key, value",
+}
+
+
+def schema(database):
+    return database.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY 1, 2").fetchall()
+
+
+def rows(database):
+    return {table: sorted(database.execute(f"SELECT {columns} FROM {table}").fetchall(), key=repr) for table, columns in KEPT.items()}
+
+
+@pytest.fixture
+def upgraded(folder):
+    """A server on a folder of schema 1; the rows of that folder before it started."""
+    server = Server(folder)
+    server.data.mkdir(mode=0o700)
+    with sqlite3.connect(server.data / "prorata.db") as database:
+        database.executescript((MIGRATIONS / "0001_initial.sql").read_text() + (ROOT / "tests/db/filled_1.sql").read_text())
+        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        database.execute("PRAGMA user_version = 1")
+        before = rows(database)
+    yield server.start(), before
+    server.stop()
+
+
+def test_shipped_migrations_never_change():
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in MIGRATIONS.glob("*.sql")}
+    assert SHIPPED.items() <= found.items(), "a schema change is a migration of its own, with the next number"
+
+
+def test_a_database_of_schema_1_opens_with_everything_in_it(upgraded):
+    server, before = upgraded
+    projects = {project["name"]: project for project in server.get("/api/v1/org-unit/projects").json["projects"]}
+    assert projects["team-a"]["description"] == "the a team" and projects["team-a"]["defaultNodePools"] == ["h100", "default"]
+    workloads = {workload["name"]: workload for workload in server.get("/api/v1/workloads").json["workloads"]}
+    assert set(workloads) == {"a1", "a2", "b1", "b2", "desk", "gang", "paused"} and workloads["paused"]["phase"] == "Stopped"
+    after_start = server.submit("after", "team-b", 0)
+    server.wait_phase(after_start, "Running")
+    server.delete(f"/api/v1/workloads/trainings/{after_start}")
+    server.wait_for("the deletion", lambda: len(server.get("/api/v1/workloads").json["workloads"]) == len(workloads))
+    assert server.stop() == 0
+    with sqlite3.connect(server.data / "prorata.db") as database:
+        assert not database.execute("PRAGMA foreign_key_check").fetchall()
+        after = rows(database)
+    after["workloads"] = [row for row in after["workloads"] if row[1] != "after"]
+    assert {table: len(found) for table, found in before.items() if not found} == {}
+    for table in KEPT:
+        assert after[table] == before[table], table
+
+
+def test_an_upgraded_database_has_the_schema_of_a_new_one(upgraded, make_server):
+    server, _ = upgraded
+    new = make_server()
+    with sqlite3.connect(server.data / "prorata.db") as old_file, sqlite3.connect(new.data / "prorata.db") as new_file:
+        assert schema(old_file) == schema(new_file)
+        assert old_file.execute("PRAGMA user_version").fetchone() == new_file.execute("PRAGMA user_version").fetchone()
+
+
+@pytest.mark.parametrize("names", [["0001_a.sql", "0003_b.sql"], ["0001_a.sql", "0002_b.sql", "0002_c.sql"], ["0002_a.sql"], ["0001.sql"]])
+def test_the_build_refuses_numbers_that_leave_a_gap_or_stand_twice(folder, names):
+    for name in names:
+        (folder / name).write_text("SELECT 1;\n")
+    done = subprocess.run([sys.executable, ROOT / "tools/embed_migrations.py", folder / "out.c", *(folder / n for n in names)],
+                          capture_output=True, text=True)
+    assert done.returncode != 0 and "number" in done.stderr and not pathlib.Path(folder / "out.c").exists()
