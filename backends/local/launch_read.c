@@ -82,7 +82,7 @@ static void set_ours(struct variables *variables, const struct local_options *op
 }
 
 // The words of a text; $(NAME) in them becomes the variable's value, as Kubernetes has it.
-static int read_words(const json_t *spec, const char *key, const struct variables *variables, char ***out_words,
+static int read_words(const json_t *spec, const char *key, struct variables *variables, char ***out_words,
                       struct error *err)
 {
     struct arena *arena = variables->arena;
@@ -92,7 +92,8 @@ static int read_words(const json_t *spec, const char *key, const struct variable
         return -1;
     char **expanded = arena_array(arena, count + 1, sizeof(*expanded));
     for (size_t i = 0; i < count; i++)
-        expanded[i] = variables_expand(variables, words[i]);
+        if (variables_expand(variables, words[i], &expanded[i], err) < 0)
+            return error_prefix(err, "%s: ", key);
     *out_words = expanded;
     return 0;
 }

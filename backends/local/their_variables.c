@@ -92,7 +92,10 @@ static int read_value(const struct variable_source *source, const json_t *variab
         return read_key(source, map, CONFIG_MAPS_FOLDER, variables->arena, out_value, err);
     if (json_is_object(field))
         return read_field(source, field, variables, out_value, err);
-    *out_value = value ? variables_expand(variables, value) : "";
+    char *expanded = NULL;
+    if (value && variables_expand(variables, value, &expanded, err) < 0)
+        return -1;
+    *out_value = expanded ? expanded : "";
     return 0;
 }
 

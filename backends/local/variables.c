@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/error.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -29,9 +30,8 @@ void variables_set_number(struct variables *variables, const char *name, int64_t
     variables_set(variables, name, arena_printf(variables->arena, "%" PRId64, value));
 }
 
-static const char *find(const struct variables *variables, const char *name)
+static const char *find(const struct variables *variables, const char *name, size_t length)
 {
-    size_t length = strlen(name);
     for (size_t i = 0; i < variables->count; i++)
         if (strncmp(variables->items[i], name, length) == 0 && variables->items[i][length] == '=')
             return variables->items[i] + length + 1;
@@ -40,19 +40,18 @@ static const char *find(const struct variables *variables, const char *name)
 
 const char *variables_value(const struct variables *variables, const char *name)
 {
-    const char *value = find(variables, name);
+    const char *value = find(variables, name, strlen(name));
     return value ? value : "";
 }
 
-char *variables_expand(const struct variables *variables, const char *text)
+int variables_expand(struct variables *variables, const char *text, char **out_text, struct error *err)
 {
     struct buffer out;
-    buffer_init(&out, 0);
+    buffer_init(&out, VARIABLES_TEXT_MAX);
     buffer_text(&out, "");
-    while (*text) {
+    while (*text && !out.overflow) {
         const char *end = text[0] == '$' && text[1] == '(' ? strchr(text, ')') : NULL;
-        const char *name = end ? arena_strndup(variables->arena, text + 2, (size_t)(end - text - 2)) : NULL;
-        const char *value = name ? find(variables, name) : NULL;
+        const char *value = end ? find(variables, text + 2, (size_t)(end - text - 2)) : NULL;
         if (strncmp(text, "$$(", 3) == 0) {
             buffer_text(&out, "$(");
             text += 3;
@@ -63,9 +62,17 @@ char *variables_expand(const struct variables *variables, const char *text)
             buffer_char(&out, *text++);
         }
     }
-    char *expanded = arena_strndup(variables->arena, out.data, out.length);
+    int failed = 0;
+    variables->expanded += out.length;
+    if (out.overflow)
+        failed = error_set(err, ERROR_INVALID, "its $(NAME) make it longer than %d KiB", VARIABLES_TEXT_MAX >> 10);
+    else if (variables->expanded > VARIABLES_TEXTS_MAX)
+        failed = error_set(err, ERROR_INVALID, "the pod's texts with $(NAME) are longer than %d KiB in all",
+                           VARIABLES_TEXTS_MAX >> 10);
+    else
+        *out_text = arena_strndup(variables->arena, out.data, out.length);
     buffer_done(&out);
-    return expanded;
+    return failed;
 }
 
 size_t variables_keep_in_front(struct variables *variables, char *const *items, size_t count)

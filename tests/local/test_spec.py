@@ -369,3 +369,17 @@ def test_git_with_a_password(machine, repository):
         web.shutdown()
     assert "Basic " + base64.b64encode(b"ali:p@ss:word").decode() in asked
     assert "main 1" in log and "text" not in log and "p@ss" not in log
+
+
+@pytest.mark.parametrize("grown, message", [
+    ({"environmentVariables": [{"name": "A0", "value": "x" * 100}] +
+      [{"name": f"A{i}", "value": f"$(A{i - 1})" * 8} for i in range(1, 12)]},
+     "environmentVariables: A4: its $(NAME) make it longer than 128 KiB"),
+    ({"environmentVariables": [{"name": "A", "value": "x" * 2000}], "args": " ".join(["$(A)" * 64] * 9)},
+     "args: the pod's texts with $(NAME) are longer than 1024 KiB in all"),
+])
+def test_variables_that_multiply_each_other_fail_their_pod_alone(machine, grown, message):
+    workload = submit(machine, "grown", "true", gpus=0, spec={"backoffLimit": 0, **grown})
+    machine.wait_phase(workload, "Failed")
+    assert any(message in said for said in events_of(machine, workload)), events_of(machine, workload)
+    assert run(machine, "echo still here")[0] == "still here\n"
