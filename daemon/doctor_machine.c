@@ -6,6 +6,7 @@
 #include "backends/local/program.h"
 #include "backends/local/runtimes.h"
 #include "backends/local/users.h"
+#include "backends/local/volumes.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/quantity.h"
@@ -134,6 +135,23 @@ static void look_at_users(const struct settings *settings, struct findings *find
                      "run the server as root, so that it drops rights for each pod (--local-user)");
 }
 
+static void look_at_scratch(const struct settings *settings, struct findings *findings)
+{
+    struct error err = {0};
+    const char *above, *path;
+    const char *folder = settings->data ? settings->data : "";
+    char *data = realpath(folder, NULL);
+    local_backend_scratch(settings, data ? data : folder, findings->arena, &above, &path);
+    free(data);
+    if (volumes_check_scratch(above, path, &err) < 0)
+        findings_add(findings, FINDING_PROBLEM, "scratch",
+                     arena_printf(findings->arena, "--local-scratch: %s", err.message),
+                     "name a folder of root's or the server's own, or move away what is in the way");
+    else
+        findings_add(findings, FINDING_GOOD, "scratch",
+                     arena_printf(findings->arena, "volumes of pods are in %s", path), NULL);
+}
+
 static void look_at_runtimes(const struct settings *settings, struct findings *findings)
 {
     struct arena *arena = findings->arena;
@@ -204,6 +222,7 @@ void doctor_look_at_machine(const struct settings *settings, struct findings *fi
     look_at_gpus(settings, findings);
     look_at_cgroups(findings);
     look_at_users(settings, findings);
+    look_at_scratch(settings, findings);
     look_at_helpers(findings);
     look_at_runtimes(settings, findings);
     look_at_limit(RLIMIT_NOFILE, "open files", FILES_WANTED, "ulimit -n 8192, or LimitNOFILE=8192 in the systemd unit",

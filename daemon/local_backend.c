@@ -121,6 +121,21 @@ static void tell(const struct machine *machine, const struct local_options *opti
                   (unsigned)geteuid(), options->users.map_file ? "; --local-user-map has no effect" : "");
 }
 
+static const char *name_of_folder(const char *path, struct arena *arena)
+{
+    struct stat about;
+    if (stat(path, &about) < 0)
+        about = (struct stat){0};
+    return arena_printf(arena, "prorata-%llx-%llx", (unsigned long long)about.st_dev, (unsigned long long)about.st_ino);
+}
+
+void local_backend_scratch(const struct settings *settings, const char *data, struct arena *arena,
+                           const char **out_above, const char **out_path)
+{
+    *out_above = settings->local_scratch ? settings->local_scratch : "/var/tmp";
+    *out_path = arena_printf(arena, "%s/%s-%u", *out_above, name_of_folder(data, arena), (unsigned)geteuid());
+}
+
 int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
                          struct arena *arena, struct backend *out_backend, struct error *err)
 {
@@ -133,16 +148,10 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         return error_set(err, ERROR_INVALID, "%s: %s", folder->path, strerror(errno));
     options.home = arena_printf(arena, "%s/pods", path);
     // Two servers on a machine have pods of their own.
-    struct stat about;
-    if (stat(path, &about) < 0)
-        about = (struct stat){0};
-    options.cgroup_name =
-        arena_printf(arena, "prorata-%llx-%llx", (unsigned long long)about.st_dev, (unsigned long long)about.st_ino);
+    options.cgroup_name = name_of_folder(path, arena);
     options.data = arena_strdup(arena, path);
     options.images_folder = arena_printf(arena, "%s/images", path);
-    options.scratch = settings->local_scratch
-                          ? settings->local_scratch
-                          : arena_printf(arena, "/var/tmp/%s-%u", options.cgroup_name, (unsigned)geteuid());
+    local_backend_scratch(settings, path, arena, &options.scratch_above, &options.scratch);
     options.images = (enum image_policy)settings->local_images;
     options.users = (struct user_rules){settings->local_user_map, settings->local_user};
     free(path);

@@ -13,3 +13,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
                          struct arena *arena, struct backend *out_backend, struct error *err);
 // The program that pods hang on: beside this one where it was built, else where it is installed. NULL: err.
 const char *local_backend_find_supervisor(struct arena *arena, struct error *err);
+// The folder of the pods' own volumes, named after the data folder, and the folder that it is in (--local-scratch, else
+// /var/tmp). The arena's.
+void local_backend_scratch(const struct settings *settings, const char *data, struct arena *arena,
+                           const char **out_above, const char **out_path);

@@ -111,8 +111,8 @@ static int claim(struct db_conn *conn, void *context, struct error *err)
     if (db_find_meta(conn, KEY, wanted->arena, &owner, err) < 0)
         return -1;
     if (owner && strcmp(owner, wanted->backend) != 0)
-        return error_set(err, ERROR_INVALID, "the data folder belongs to the backend %s, not to %s: take another", owner,
-                         wanted->backend);
+        return error_set(err, ERROR_INVALID, "the data folder belongs to the backend %s, not to %s: take another",
+                         owner, wanted->backend);
     return owner ? 0 : db_set_meta_in(conn, KEY, wanted->backend, err);
 }
 

@@ -294,7 +294,7 @@ int local_create(const struct local_options *options, struct backend *out_backen
     if (access(options->supervisor, X_OK) < 0)
         return error_set(err, ERROR_INVALID, "%s: the program that pods hang on cannot be run: %s", options->supervisor,
                          strerror(errno));
-    if (volumes_open_scratch(options->scratch, err) < 0)
+    if (volumes_open_scratch(options->scratch_above, options->scratch, err) < 0)
         return -1;
     struct local *local = memory_array(1, sizeof(*local));
     local->options = *options;

@@ -24,7 +24,8 @@ struct local_options {
     size_t mig_count;
     struct user_rules users;   // as whom pods run
     const char *data;          // the data folder: its secrets and config maps
-    const char *scratch;       // the folder of the pods' own volumes
+    const char *scratch_above; // the folder that the next one is in
+    const char *scratch;       // the folder of the pods' own volumes, this server's alone
     const char *images_folder; // where images are kept as files
     enum image_policy images;
     int64_t log_file_max, log_total_max; // bytes, of one pod

@@ -80,8 +80,12 @@ void volumes_set(const struct volumes *volumes, struct variables *variables);
 // A path below a mount path, on the machine; others as they are.
 const char *volumes_translate(const struct volumes *volumes, const char *path, struct arena *arena);
 
-// The folder above all pods' places, made where it is missing; nobody else may have made it.
-int volumes_open_scratch(const char *path, struct error *err);
+// The folder `path` above all pods' places, in the folder `above` it: both made where missing, and `path` marked as
+// ours. ERROR_INVALID where somebody else made it, where it holds what is no pod's, or where others can replace it.
+int volumes_open_scratch(const char *above, const char *path, struct error *err);
+// The same question, and nothing is made.
+int volumes_check_scratch(const char *above, const char *path, struct error *err);
+// The next two remove pods' folders from a folder with our mark, and nothing else; other file systems are left alone.
 void volumes_remove(const char *scratch, const char *pod_uuid);
 // Removes what is left of pods that do not live.
 void volumes_sweep(const char *scratch, bool (*is_living)(const char *pod_uuid, void *context), void *context);

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from conftest import PRORATA
 from test_local import kind_of, log_of, quoted, submit, supervisors_of, wait_log
 
 ROOT = os.geteuid() == 0
@@ -211,6 +212,63 @@ def test_volumes_of_pods_that_nobody_ended_are_removed_at_the_start(machine):
     workload = submit(machine, "stays", "echo $PRORATA_PATH_SCRATCH; echo up; sleep 1000", gpus=0,
                       spec={"backoffLimit": 0, "storage": {"emptyDirVolume": [{"path": "/scratch"}]}})
     place = pathlib.Path(wait_log(machine, workload, "up").splitlines()[0])
+    machine.kill()
+    for pid in supervisors_of(machine).values():
+        os.kill(pid, 9)
+    machine.start()
+    machine.wait_phase(workload, "Failed")
+    assert not place.parent.exists()
+
+
+KEEPS_A_FILE = {"storage": {"emptyDirVolume": [{"path": "/scratch"}]}}
+PRINTS_ITS_PLACE = "cd $PRORATA_PATH_SCRATCH && echo x > file && pwd && echo up && sleep 1000"
+
+
+def place_of(server, workload):
+    return pathlib.Path(wait_log(server, workload, "up").splitlines()[0])
+
+
+def test_nothing_else_below_the_scratch_folder_is_touched(start, tmp_path):
+    nvme = tmp_path / "nvme"
+    (nvme / "alice/results").mkdir(parents=True)
+    (nvme / "1f0e5c1e-0000-4000-8000-000000000001").mkdir()
+    (nvme / "alice/results/model.pt").write_text("a year of work")
+    before = nvme.stat().st_mode
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        folder.chmod(folder.stat().st_mode | 0o1)
+    first = start("--local-scratch", str(nvme))
+    place = place_of(first, submit(first, "a", PRINTS_ITS_PLACE, gpus=0, spec=KEEPS_A_FILE))
+    second = start("--local-scratch", str(nvme))
+    second.kill()
+    second.start()
+    first.kill()
+    first.start()
+    assert place.is_relative_to(nvme) and (place / "file").exists()
+    assert (nvme / "alice/results/model.pt").read_text() == "a year of work" and nvme.stat().st_mode == before
+    assert (nvme / "1f0e5c1e-0000-4000-8000-000000000001").is_dir()
+
+
+def test_a_scratch_folder_that_others_use_is_refused_by_name(machine, tmp_path):
+    workload = submit(machine, "a", PRINTS_ITS_PLACE, gpus=0, spec=KEEPS_A_FILE)
+    scratch = place_of(machine, workload).parent.parent
+    machine.kill()
+    (scratch / "thesis.tex").write_text("x")
+    refused = subprocess.run([PRORATA, "serve", "--data", str(machine.data), "--listen", "127.0.0.1:0", *machine.arguments],
+                             capture_output=True, text=True, timeout=60)
+    assert refused.returncode != 0 and f"{scratch}: holds thesis.tex, which is no pod's" in refused.stderr
+    (scratch / "thesis.tex").unlink()
+    machine.start()
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    doctor = subprocess.run([PRORATA, "doctor", "--backend", "local", "--local-scratch", str(open_to_all)], capture_output=True, text=True, timeout=60)
+    assert "others can write to it" in doctor.stdout and doctor.returncode == 1
+
+
+def test_a_folder_of_any_depth_is_removed(machine):
+    workload = submit(machine, "deep", "cd $PRORATA_PATH_SCRATCH && pwd; for i in $(seq 400); do mkdir d && cd d; done; touch end; echo up; sleep 1000",
+                      gpus=0, spec={"backoffLimit": 0, **KEEPS_A_FILE})
+    place = place_of(machine, workload)
     machine.kill()
     for pid in supervisors_of(machine).values():
         os.kill(pid, 9)
