@@ -10,10 +10,6 @@
 
 #define UNREADABLE_NAME "another project's workload"
 
-enum {
-    WHOLE_MILLI = 1000
-};
-
 static int compare_by_id(const void *a, const void *b)
 {
     const struct node_view *left = *(struct node_view *const *)a, *right = *(struct node_view *const *)b;
@@ -42,24 +38,14 @@ static void hold(struct node_view *view, json_int_t index, const struct node_pod
     device->holders[device->holder_count++] = (struct device_holder){.pod = pod, .share_milli = share_milli};
 }
 
-// Whole devices stand in gpu_indices_json, shared ones in gpu_groups_json (by index, as text).
+// What it holds is the same of each device: whole ones, or a part of each.
 static void add_pod(struct node_view *view, const struct node_pod *pod, struct arena *arena)
 {
     json_t *indices = json_loads(pod->gpu_indices_json, 0, NULL);
-    json_t *groups = json_loads(pod->gpu_groups_json, 0, NULL);
-    size_t group_count = json_array_size(groups);
-    int64_t share_milli = pod->gpu_portion_milli;
-    if (group_count && !share_milli)
-        share_milli = pod->gpu_milli / (int64_t)group_count;
-    for (size_t i = 0; i < group_count; i++) {
-        const json_t *group = json_array_get(groups, i);
-        hold(view, json_is_string(group) ? strtoll(json_string_value(group), NULL, 10) : json_integer_value(group), pod,
-             share_milli, arena);
-    }
-    for (size_t i = 0; group_count == 0 && i < json_array_size(indices); i++)
-        hold(view, json_integer_value(json_array_get(indices, i)), pod, share_milli ? share_milli : WHOLE_MILLI, arena);
+    size_t count = json_array_size(indices);
+    for (size_t i = 0; i < count; i++)
+        hold(view, json_integer_value(json_array_get(indices, i)), pod, pod->gpu_milli / (int64_t)count, arena);
     json_decref(indices);
-    json_decref(groups);
     view->gpu_allocated_milli += pod->gpu_milli;
     view->cpu_allocated_milli += pod->cpu_milli;
     view->memory_allocated_bytes += pod->memory_bytes;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const char SQL_READ[] =
-    "SELECT p.node_id, p.status, w.preemptible, p.gpu_allocated_milli, p.gpu_indices_json, p.gpu_groups_json, "
-    "p.gpu_portion_milli, p.cpu_milli, p.memory_bytes, w.uuid, w.name, w.project_name, w.cluster_id, w.department_id, "
+    "SELECT p.node_id, p.status, w.preemptible, p.gpu_allocated_milli, p.gpu_indices_json, "
+    "p.cpu_milli, p.memory_bytes, w.uuid, w.name, w.project_name, w.cluster_id, w.department_id, "
     "w.project_id FROM pods p CROSS JOIN workloads w ON w.id = p.workload_id "
     "WHERE p.node_id IN (SELECT value FROM json_each(?)) AND p.deleted_ms = 0 "
     "AND p.status IN ('Binding', 'Bound', 'Running', 'Releasing') ORDER BY p.node_id, p.id";
@@ -20,16 +20,14 @@ static struct node_pod read_pod(sqlite3_stmt *stmt, struct arena *arena)
         .is_preemptible = db_column_int(stmt, 2) != 0,
         .gpu_milli = db_column_int(stmt, 3),
         .gpu_indices_json = db_column_text(stmt, 4, arena),
-        .gpu_groups_json = db_column_text(stmt, 5, arena),
-        .gpu_portion_milli = db_column_int(stmt, 6),
-        .cpu_milli = db_column_int(stmt, 7),
-        .memory_bytes = db_column_int(stmt, 8),
-        .workload_uuid = db_column_text(stmt, 9, arena),
-        .workload_name = db_column_text(stmt, 10, arena),
-        .project_name = db_column_text(stmt, 11, arena),
-        .path = {.cluster_id = db_column_int(stmt, 12),
-                 .department_id = db_column_int(stmt, 13),
-                 .project_id = db_column_int(stmt, 14)},
+        .cpu_milli = db_column_int(stmt, 5),
+        .memory_bytes = db_column_int(stmt, 6),
+        .workload_uuid = db_column_text(stmt, 7, arena),
+        .workload_name = db_column_text(stmt, 8, arena),
+        .project_name = db_column_text(stmt, 9, arena),
+        .path = {.cluster_id = db_column_int(stmt, 10),
+                 .department_id = db_column_int(stmt, 11),
+                 .project_id = db_column_int(stmt, 12)},
     };
 }
 

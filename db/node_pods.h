@@ -14,10 +14,8 @@ struct node_pod {
     int64_t node_id;
     bool is_releasing;
     bool is_preemptible;
-    int64_t gpu_milli; // held in all; of one device where it holds shares
+    int64_t gpu_milli; // held in all, the same of each device
     const char *gpu_indices_json;
-    const char *gpu_groups_json;
-    int64_t gpu_portion_milli; // of each device; 0: whole devices
     int64_t cpu_milli;
     int64_t memory_bytes;
     const char *workload_uuid;

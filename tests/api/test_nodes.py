@@ -62,6 +62,36 @@ def test_devices_tell_who_holds_them(server):
                       "share": 1, "preemptible": True}
 
 
+def shares(server):
+    """{(node, index): [(workload, share), ...]} of every device that somebody holds."""
+    return {(n["name"], d["index"]): [(w["name"], w["share"]) for w in d["workloads"]]
+            for n in nodes(server.get(NODES)) for d in n["prorata"]["devices"] if d["workloads"]}
+
+
+def held_by_pods(server):
+    """The same by what the pods themselves say."""
+    names = {w["id"]: w["name"] for w in server.get("/api/v1/workloads").json["workloads"]}
+    found = {}
+    for pod in server.get("/api/v1/workloads/pods", sortBy="createdAt").json["pods"]:
+        for index in pod["gpuIndices"]:
+            found.setdefault((pod["nodeName"], index), []).append(names[pod["workloadId"]])
+    return found
+
+
+PORTION = {"gpuRequestType": "portion", "gpuDevicesRequest": 1, "gpuPortionRequest": 0.5}
+
+
+def test_parts_of_a_device_are_where_their_pods_run(server):
+    server.wait_phase(server.submit("whole", "team-a", gpus=1), "Running")
+    for name in ("half", "other-half"):
+        server.wait_phase(server.submit(name, "team-a", spec={"compute": PORTION}), "Running")
+    held = shares(server)
+    assert sorted(held.values()) == [[("half", 0.5), ("other-half", 0.5)], [("whole", 1)]]
+    assert {place: [name for name, _ in who] for place, who in held.items()} == held_by_pods(server)
+    assert sum(n["prorata"]["allocatedGpus"] for n in nodes(server.get(NODES))) == 2
+    assert figure(server, "FREE_GPUS")["values"] == [{"value": "2"}] and figure(server, "ALLOCATED_GPUS")["values"] == [{"value": "2"}]
+
+
 def test_device_is_releasing_while_its_pod_stops(server):
     slow = {"annotations": [{"name": "prorata.io/sim-stop-duration", "value": "20s"}]}
     workload = server.submit("slow", "team-a", spec=slow)

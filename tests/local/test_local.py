@@ -105,6 +105,16 @@ def test_a_command_runs_with_its_devices_and_variables(local):
         assert lines[-2] != "0", "a pod ran as root"
 
 
+def test_a_part_of_a_device_is_shown_where_its_processes_run(local):
+    submit(local, "whole", "echo devices=$CUDA_VISIBLE_DEVICES; sleep 60")
+    submit(local, "half", "echo devices=$CUDA_VISIBLE_DEVICES; sleep 60", spec={"compute": {"gpuRequestType": "portion", "gpuDevicesRequest": 1, "gpuPortionRequest": 0.5}})
+    told = local.wait_for("both told their device", lambda: [w for w in local.get("/api/v1/workloads", sortBy="name").json["workloads"] if "devices=" in log_of(local, w["id"])][1:] and {
+        w["name"]: int(log_of(local, w["id"]).split("devices=")[1].split()[0]) for w in local.get("/api/v1/workloads").json["workloads"]})
+    node, = local.get("/api/v1/nodes").json["nodes"]
+    shown = {w["name"]: (d["index"], w["share"]) for d in node["prorata"]["devices"] for w in d["workloads"]}
+    assert shown == {"whole": (told["whole"], 1), "half": (told["half"], 0.5)} and told["whole"] != told["half"]
+
+
 def test_a_pod_without_gpus_sees_none(local):
     workload = submit(local, "cpu", "echo devices:$CUDA_VISIBLE_DEVICES:$NVIDIA_VISIBLE_DEVICES", gpus=0)
     local.wait_phase(workload, "Completed")
