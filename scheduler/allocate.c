@@ -1,6 +1,7 @@
 #include "scheduler/allocate.h"
 
 #include "base/arena.h"
+#include "scheduler/affinity.h"
 #include "scheduler/explain.h"
 #include "scheduler/queue_log.h"
 #include "scheduler/queue_walk.h"
@@ -15,6 +16,7 @@ struct placing {
     struct workload *workload;
     bool promise_only;
     struct attempt *attempt;
+    const struct pod *first; // that was tried; NULL: none yet
 };
 
 static bool place_pods(struct placing *placing, uint32_t leaf, const struct node_set *set)
@@ -24,6 +26,8 @@ static bool place_pods(struct placing *placing, uint32_t leaf, const struct node
         struct pod *pod = &placing->cycle->pods[workload->unit[i]];
         if (pod->group != leaf)
             continue;
+        if (!placing->first)
+            placing->first = pod;
         if (!placement_place(placing->cycle, placing->pool, pod, set, placing->promise_only)) {
             placing->attempt->failed = pod;
             placing->attempt->group = leaf;
@@ -98,6 +102,38 @@ static bool place_group(struct placing *placing, uint32_t index, const struct no
     return false;
 }
 
+static bool has_topology(const struct workload *workload)
+{
+    for (uint32_t i = 0; i < workload->group_count; i++) {
+        if (workload->groups[i].topology)
+            return true;
+    }
+    return false;
+}
+
+// The first pod led where the others find no place: its second best domain is tried, and so on, each once.
+static bool place_elsewhere(struct placing *placing, const struct node_set *set)
+{
+    struct attempt *attempt = placing->attempt;
+    struct arena arena;
+    bool is_placed = false;
+    arena_init(&arena);
+    const struct affinity_domains domains = affinity_find(placing->cycle, placing->pool, placing->first, set, &arena);
+    // Without topologies the best of all was tried already.
+    for (size_t i = has_topology(placing->workload) ? 0 : 1; i < domains.count && !is_placed; i++) {
+        const struct node_set nodes = affinity_nodes(&domains, i, &arena);
+        const size_t checkpoint = statement_checkpoint(placing->cycle);
+        struct attempt next = {0};
+        placing->attempt = &next;
+        is_placed = place_group(placing, 0, &nodes);
+        if (!is_placed)
+            statement_roll_back(placing->cycle, checkpoint);
+        attempt->placed = next.placed > attempt->placed ? next.placed : attempt->placed;
+    }
+    arena_done(&arena);
+    return is_placed;
+}
+
 bool allocate_workload(struct cycle *cycle, const struct pool *pool, struct workload *workload,
                        const struct node_set *set, bool promise_only, struct attempt *attempt)
 {
@@ -112,12 +148,13 @@ bool allocate_workload(struct cycle *cycle, const struct pool *pool, struct work
     attempt->refusal = queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible);
     if (attempt->refusal.queue)
         return false;
-    struct placing placing = {cycle, pool, workload, promise_only, attempt};
+    struct placing placing = {
+        .cycle = cycle, .pool = pool, .workload = workload, .promise_only = promise_only, .attempt = attempt};
     const size_t checkpoint = statement_checkpoint(cycle);
     if (place_group(&placing, 0, set))
         return true;
     statement_roll_back(cycle, checkpoint);
-    return false;
+    return placing.first && affinity_is_open(workload) && place_elsewhere(&placing, set);
 }
 
 bool allocate_is_candidate(const struct workload *workload)

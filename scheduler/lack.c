@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "scheduler/affinity.h"
 #include "scheduler/explain.h"
 #include "scheduler/node.h"
 
@@ -180,6 +181,10 @@ static const char *lack_of_gang(struct cycle *cycle, const struct pool *pool, co
         return arena_printf(arena, "Needs %u pods in %s; %s found a place, then none of %zu nodes takes the next: %s",
                             attempt->needed, pool->spec->name, found, pool->node_count,
                             list_reasons(arena, explanation));
+    if (affinity_is_open(workload))
+        return arena_printf(
+            arena, "Needs %u pods in %s on nodes of one %s; at most %u found a place together, and the next needs %s",
+            attempt->needed, pool->spec->name, workload->spec->pod_affinity_key, attempt->placed, request);
     if (is_alike(cycle, workload))
         return arena_printf(arena, "Needs %u pods of %s in %s; %s found a place", attempt->needed, request,
                             pool->spec->name, found);

@@ -23,8 +23,7 @@ static const int64_t PACK_LIMIT = INT64_C(1) << 40;
 struct candidate {
     struct node *node;
     struct node_fit fit;
-    int64_t score;
-    int64_t tie; // decides between equal scores
+    struct rating rating;
 };
 
 static const char *label_value(const struct snapshot_node *node, const char *key)
@@ -49,9 +48,14 @@ static const char *affinity_domain(const struct cycle *cycle, const struct workl
     return NULL;
 }
 
+const char *placement_affinity_value(const struct workload *workload, const struct node *node)
+{
+    return label_value(node->spec, workload->spec->pod_affinity_key);
+}
+
 static bool is_in_domain(const struct workload *workload, const struct node *node, const char *domain)
 {
-    const char *value = label_value(node->spec, workload->spec->pod_affinity_key);
+    const char *value = placement_affinity_value(workload, node);
     return value && (!domain || strcmp(value, domain) == 0);
 }
 
@@ -119,12 +123,12 @@ static void score(struct cycle *cycle, const struct pool *pool, const struct pod
     const enum dimension dimension = request->needs_gpu ? DIMENSION_GPU : DIMENSION_CPU;
     const enum placement_strategy strategy = request->needs_gpu ? pool->spec->gpu_placement : pool->spec->cpu_placement;
     int64_t fine = strategy == PLACEMENT_SPREAD ? spread_score(node, dimension) : pack_score(pool, node, dimension);
-    candidate->tie = 0;
+    candidate->rating.tie = 0;
     if (strategy == PLACEMENT_FRAGMENTATION) {
-        candidate->tie = fine;
+        candidate->rating.tie = fine;
         fine = fragmentation_score(cycle, pool, node, pod);
     }
-    candidate->score = units * SCORE_UNIT + fine;
+    candidate->rating.score = units * SCORE_UNIT + fine;
 }
 
 static struct device_choice choose_devices(struct cycle *cycle, const struct pool *pool, struct node *node,
@@ -193,7 +197,7 @@ static int64_t standing(struct cycle *cycle, const struct pool *pool, const stru
     if (!candidate.fit.fits)
         return STANDINGS_NONE;
     score(cycle, pool, pod, &candidate);
-    return candidate.score;
+    return candidate.rating.score;
 }
 
 // Whether what a node scores hangs on the node and the request alone.
@@ -237,6 +241,28 @@ static struct node *next_node(struct cycle *cycle, const struct pool *pool, cons
     return NULL;
 }
 
+// Whether the pod may and can stand on the node as things are, and how well.
+static bool rate(struct cycle *cycle, const struct pool *pool, const struct pod *pod, const bool *accepts,
+                 struct candidate *candidate)
+{
+    if (!accepts[candidate->node->index])
+        return false;
+    candidate->fit = node_fit_pod(candidate->node, pod);
+    if (!candidate->fit.fits || !is_lawful_on(pool, &cycle->workloads[pod->workload], pod, candidate->node))
+        return false;
+    score(cycle, pool, pod, candidate);
+    return true;
+}
+
+bool placement_rate(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct node *node,
+                    struct rating *out_rating)
+{
+    struct candidate candidate = {.node = node};
+    const bool fits = rate(cycle, pool, pod, rules_accepting_nodes(cycle, pod), &candidate);
+    *out_rating = candidate.rating;
+    return fits;
+}
+
 bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
                      bool promise_only)
 {
@@ -264,21 +290,17 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
     size_t at = 0;
     for (struct node *node = next_node(cycle, pool, set, &at); node; node = next_node(cycle, pool, set, &at)) {
         struct candidate next = {.node = node};
-        if (!accepts[next.node->index])
+        if (!rate(cycle, pool, pod, accepts, &next))
             continue;
-        next.fit = node_fit_pod(next.node, pod);
-        if (!next.fit.fits || !is_lawful_on(pool, workload, pod, next.node))
-            continue;
-        score(cycle, pool, pod, &next);
         if (set->scores)
-            next.score += set->scores[next.node->index] * SCORE_UNIT;
+            next.rating.score += set->scores[next.node->index] * SCORE_UNIT;
         if (affinity != POD_AFFINITY_NONE) {
             const bool together = is_in_domain(workload, next.node, domain);
             if (!together && affinity == POD_AFFINITY_REQUIRED)
                 continue;
-            next.score += together && domain ? SCORE_POD_AFFINITY * SCORE_UNIT : 0;
+            next.rating.score += together && domain ? SCORE_POD_AFFINITY * SCORE_UNIT : 0;
         }
-        if (!best.node || next.score > best.score || (next.score == best.score && next.tie > best.tie))
+        if (!best.node || rating_compare(next.rating, best.rating) > 0)
             best = next;
     }
     if (!best.node)

@@ -14,6 +14,18 @@ struct node_set {
     const uint64_t *bits;  // the same nodes as bits by position in the pool; NULL: not known
 };
 
+// How well a node suits a pod; the tie decides between equal scores.
+struct rating {
+    int64_t score;
+    int64_t tie;
+};
+
+static inline int rating_compare(struct rating a, struct rating b)
+{
+    const int order = (a.score > b.score) - (a.score < b.score);
+    return order ? order : (a.tie > b.tie) - (a.tie < b.tie);
+}
+
 // The set with its nodes listed.
 struct node_set placement_list(const struct pool *pool, const struct node_set *set, struct arena *arena);
 
@@ -21,6 +33,12 @@ struct node_set placement_list(const struct pool *pool, const struct node_set *s
 // where promise_only says so. False where no node takes it.
 bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *pod, const struct node_set *set,
                      bool promise_only);
+
+// How well the node suits the pod, topology and affinity aside. False where it may not or can't stand there now.
+bool placement_rate(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct node *node,
+                    struct rating *out_rating);
+// The node's value of the label by which the workload's pods are kept together; NULL: none.
+const char *placement_affinity_value(const struct workload *workload, const struct node *node);
 
 // Places the pod where the cycle before promised it a place: on the node of its spec and, for a shared request, on the
 // devices of these groups. False where it does not fit there.

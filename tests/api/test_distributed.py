@@ -49,6 +49,19 @@ def test_elastic_training_takes_what_there_is(server):
     assert row["requestedPods"] == {"number": 6, "min": 2, "max": 6}
 
 
+def test_a_half_used_node_does_not_spoil_a_required_affinity(make_server, folder):
+    """The first pod would go to the fuller node of rack-0, where the second finds no place beside it."""
+    path = folder / "cluster.yaml"
+    path.write_text("nodes:\n" + "".join(f"- {{name: n{i}, gpus: 4, cpuCores: 32, memoryBytes: 64000000000, labels: {{rack: rack-{i // 2}}}}}\n" for i in range(4)))
+    server = make_server("--quick-start", "--cluster", str(path))
+    for name, gpus in (("half", 2), ("whole", 4)):
+        server.wait_phase(server.submit(name, "team-a", gpus=gpus), "Running")
+    together = submit(server, "together", {"numWorkers": 3, "compute": {"gpuDevicesRequest": 2}, "podAffinity": {"type": "Required", "key": "rack"}})
+    assert together.status == 202, together
+    server.wait_phase(together.json["workloadId"], "Running")
+    assert {pod["nodeName"] for pod in server.get(f"/api/v1/workloads/{together.json['workloadId']}/pods").json["pods"]} == {"n2", "n3"}
+
+
 def test_suspended_distributed_comes_back_whole(server):
     workload_id = submit(server, "d1", {"numWorkers": 2, "compute": {"gpuDevicesRequest": 2}}).json["workloadId"]
     path = f"/api/v1/workloads/distributed/{workload_id}"

@@ -82,7 +82,7 @@ class Cluster:
         self.workloads[spec["name"]] = {
             "name": spec["name"], "project": spec["project"], "created": spec["createdAt"], "priority": priority,
             "preemptible": spec.get("preemptibility", "preemptible" if priority < 100 else "non-preemptible") == "preemptible",
-            "root": make_groups(spec, pods), "deleting": spec.get("deleting", False), "pods": [pod.name for pod in pods],
+            "root": make_groups(spec, pods), "deleting": spec.get("deleting", False), "affinity": spec.get("podAffinity"), "pods": [pod.name for pod in pods],
             "lost": False, "first": None,
             "pools": spec.get("nodePools") or ["default"], "home": None}
 

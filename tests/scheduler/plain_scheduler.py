@@ -198,10 +198,30 @@ class Scheduler(Cluster):
         unit, saved, workload = self.unit(name), self.save(), self.workloads[name]
         if not unit or not self.is_allowed(name, self.amounts(unit, self.largest)):
             return False
+        self.tried = None
         if self.place_group(name, workload["root"], unit, nodes, {}, promise_only):
             return True
         self.restore(saved)
+        for domain in self.domains(name, nodes) if self.tried and len(unit) > 1 else ():
+            if self.place_group(name, workload["root"], unit, domain, {}, promise_only):
+                return True
+            self.restore(saved)
         return False
+
+    def label(self, name, node):
+        return self.nodes[node]["labels"].get(self.workloads[name]["affinity"]["key"])
+
+    def domains(self, name, nodes):
+        """The nodes by the label of a required affinity whose place is still open, best for the pod that was tried first."""
+        if not self.is_bound_together(name) or self.held(name):
+            return []
+        best = {}
+        for node in nodes:
+            fit, value = self.fit_lawfully(name, self.tried, node), self.label(name, node)
+            if fit and value is not None:
+                score = self.score(self.tried, node, *fit)
+                best[value] = max(best.get(value, score), score)
+        return [[node for node in nodes if self.label(name, node) == value] for value in sorted(best, key=best.get, reverse=True)]
 
     def place_group(self, name, group, unit, nodes, scores, promise_only):
         pods = [pod for pod in unit if pod in group.all_pods()]
@@ -219,14 +239,32 @@ class Scheduler(Cluster):
         return not pods
 
     def place_pod(self, name, pod, nodes, scores, promise_only):
-        fits = [(node, self.fit(pod, node)) for node in nodes]
-        fits = [(node, fit) for node, fit in fits if fit and
-                self.is_allowed(name, self.charge(pod, self.device_memory(node) or 100))]
+        self.tried = self.tried or pod
+        together, bonus = self.together(name, nodes)
+        fits = [(node, self.fit_lawfully(name, pod, node)) for node in nodes]
+        fits = [(node, fit) for node, fit in fits if fit and (node in together or not self.is_bound_together(name))]
         if not fits:
             return False
-        node, fit = max(fits, key=lambda entry: self.score(pod, entry[0], *entry[1]) + scores.get(entry[0], 0))
+        node, fit = max(fits, key=lambda entry: self.score(pod, entry[0], *entry[1]) + scores.get(entry[0], 0) + bonus * (entry[0] in together))
         self.put(pod, node, fit[0], promise_only)
         return True
+
+    def fit_lawfully(self, name, pod, node):
+        fit = self.fit(pod, node)
+        return fit if fit and self.is_allowed(name, self.charge(pod, self.device_memory(node) or 100)) else None
+
+    def is_bound_together(self, name):
+        return (self.workloads[name]["affinity"] or {}).get("type") == "required"
+
+    def together(self, name, nodes):
+        """Nodes that an affinity to the workload's other pods leaves or prefers, and by how much it does the latter."""
+        if not self.workloads[name]["affinity"]:
+            return [], 0
+        held = min(self.held(name), key=lambda pod: pod.name, default=None)
+        value = held and self.label(name, held.node)
+        if value is None:  # nobody stands there yet, or on a node without the label
+            return [node for node in nodes if self.label(name, node) is not None], 0
+        return [node for node in nodes if self.label(name, node) == value], 2000000
 
     def commit(self, name=None):
         """name: for whom others were evicted."""

@@ -103,6 +103,29 @@ FIRST_CYCLE = [
     ("required pod affinity: nodes without the label take none", cluster(
         [node("n0", 4)], [project("a", 4)], [work("w", "a", podAffinity={"type": "required", "key": "rack"})]),
      {"w-0": ("Pending", None)}),
+    ("required pod affinity: a half-used node does not spoil it, the next best rack is tried", cluster(
+        [rack(f"n{i}", 4, f"r{i // 2}") for i in range(8)], [project("a", 32)],
+        [work("r", "a", on="n0", pod={"gpuDevices": 2}), work("s", "a", on="n1", pod={"gpuDevices": 4}),
+         work("w", "a", pods=3, podAffinity={"type": "required", "key": "rack"}, minPods=3, pod={"gpuDevices": 2})]),
+     {"w-0": ("Binding", "n2"), "w-1": ("Binding", "n2"), "w-2": ("Binding", "n3")}),
+    ("required pod affinity: racks are tried from the fullest on", cluster(
+        [rack("n0", 4, "r0"), rack("n1", 4, "r1"), rack("n2", 4, "r1"), rack("n3", 4, "r2"), rack("n4", 4, "r2")], [project("a", 32)],
+        [work("r", "a", on="n0", pod={"gpuDevices": 2}), work("s", "a", on="n4", pod={"gpuDevices": 1}),
+         work("w", "a", pods=2, podAffinity={"type": "required", "key": "rack"}, minPods=2, pod={"gpuDevices": 2})]),
+     {"w-0": ("Binding", "n4"), "w-1": ("Binding", "n3")}),
+    ("required pod affinity: the second rack of the zone that a topology asks for", cluster(
+        [node(f"n{i}", 4, labels={"rack": f"r{i // 2}", "zone": f"z{i // 4}"}) for i in range(8)], [project("a", 32)],
+        [work("r", "a", on="n0", pod={"gpuDevices": 2}), work("s", "a", on="n1", pod={"gpuDevices": 4}),
+         *(work(f"t{i}", "a", on=f"n{i}", pod={"gpuDevices": 4}) for i in range(4, 8)),
+         work("w", "a", pods=3, podAffinity={"type": "required", "key": "rack"}, minPods=3, pod={"gpuDevices": 2},
+              topology={"name": "halls", "required": "zone"})], topologies=[{"name": "halls", "levels": ["zone", "rack"]}]),
+     {"w-0": ("Binding", "n2"), "w-1": ("Binding", "n2"), "w-2": ("Binding", "n3")}),
+    ("required pod affinity: others stop for it where no rack is free", cluster(
+        [rack(f"n{i}", 4, f"r{i // 2}") for i in range(4)], [project("a", 8), project("b", 0)],
+        [work("r", "b", on="n0", pod={"gpuDevices": 4}, preemptibility="non-preemptible"), work("s", "b", on="n1", pod={"gpuDevices": 1}),
+         work("t", "b", on="n2", pod={"gpuDevices": 4}), work("u", "b", on="n3", pod={"gpuDevices": 2}),
+         work("w", "a", pods=2, podAffinity={"type": "required", "key": "rack"}, minPods=2, pod={"gpuDevices": 4})]),
+     {"r-0": ("Running", "n0"), "w-0": ("Pipelined", "n2"), "w-1": ("Pipelined", "n3")}),
     ("preferred pod affinity: together before packed", cluster(
         [rack("n0", 1, "r0"), rack("n1", 2, "r1"), rack("n2", 4, "r1")], [project("a", 8)],
         [{**work("w", "a", podAffinity={"type": "preferred", "key": "rack"}, minPods=1),

@@ -19,7 +19,7 @@ class Maker:
     """A cluster from a seed. What runs in it fits."""
 
     def __init__(self, seed):
-        self.dice = random.Random(seed)
+        self.dice, self.affinity_dice = random.Random(seed), random.Random(-seed - 1)
         self.kinds = self.dice.choice((["whole"], ["whole", "part"], ["part", "memory", "whole"], ["whole", "whole", "part", "memory", "several", "cpu"],
                                ["whole", "instance", "instance", "cpu"]))
         self.has_memory, self.has_groups, self.has_topology = self.happens(0.3), self.happens(0.4), self.happens(0.4)
@@ -75,6 +75,12 @@ class Maker:
             group |= self.one({}, {}, {"minSubGroups": 1})
         return {"subGroups": leaves + sets, **self.one({}, {}, {"minSubGroups": self.one(0, 1)})}, [leaf["name"] for leaf in leaves]
 
+    def affinity(self):
+        """From dice of its own, which leaves the rest of the cluster as it is without."""
+        if not self.has_topology or self.affinity_dice.random() < 0.6:
+            return {}
+        return {"podAffinity": {"type": self.affinity_dice.choice(("required", "required", "preferred")), "key": self.affinity_dice.choice(("rack", "rack", "zone"))}}
+
     def cut_up(self):
         if "instance" not in self.kinds or self.happens(0.3):
             return {}
@@ -100,7 +106,7 @@ class Maker:
         groups, leaves = self.sub_groups()
         count, request, runs = self.dice.randint(2, 5) if self.has_topology or leaves != [None] else self.one(1, 1, 1, 2, 3), self.request(), self.happens(0.6)
         workload = {"name": name, "project": project, "createdAt": f"2026-01-01T10:00:0{self.dice.randint(0, 6)}Z",
-                    "priority": self.one(50, 50, 50, 40, 60, 100), "minPods": self.one(count, count, 1), "pods": [], **self.topology(), **groups}
+                    "priority": self.one(50, 50, 50, 40, 60, 100), "minPods": self.one(count, count, 1), "pods": [], **self.topology(), **groups, **self.affinity()}
         self.home = self.one(*self.pools)
         workload["nodePools"] = self.one([self.home], self.pools, self.pools[::-1])
         are_unlike = self.happens(0.15)
