@@ -220,19 +220,34 @@ int op_get_access_rule(struct request *req, struct response *res, struct error *
     return 0;
 }
 
-// The first role can do everything: only those who have it there may pass it on.
+// What is done inside a project is the matter of whoever gives rights there, whether he does such work himself or not;
+// so are the keys that everybody has for himself.
+static bool is_work(enum resource_type type)
+{
+    const char *group = resource_type_group(type);
+    return strcmp(group, "workload") == 0 || strcmp(group, "workload-asset") == 0 || type == RESOURCE_TYPE_ACCESS_KEYS;
+}
+
+// Nobody gives more than he has: a role may hold no right over people, the organisation, hardware or dashboards that
+// its giver lacks in that scope. The first role can do everything, so only those who have it there pass it on.
 static int check_role(const struct request *req, int64_t role_id, const struct scope_path *where, struct error *err)
 {
-    if (!role_find(role_id))
+    const struct role *role = role_find(role_id);
+    if (!role)
         return error_set(err, ERROR_INVALID, "roleId: there is no role %" PRId64, role_id);
-    if (role_id != ROLE_SYSTEM_ADMINISTRATOR)
-        return 0;
-    for (size_t i = 0; i < req->caller->grants->count; i++) {
-        const struct grant *grant = &req->caller->grants->items[i];
-        if (grant->role->id == ROLE_SYSTEM_ADMINISTRATOR && scope_path_contains(&grant->path, where))
-            return 0;
+    for (enum resource_type type = 0; type < RESOURCE_TYPE_COUNT; type++) {
+        if (role_id != ROLE_SYSTEM_ADMINISTRATOR && is_work(type))
+            continue;
+        for (enum access_action action = ACTION_CREATE; action <= ACTION_DELETE; action *= 2) {
+            if (!(role->permissions.actions[type] & action) || access_is_held(req->caller, where, type, action))
+                continue;
+            if (role_id == ROLE_SYSTEM_ADMINISTRATOR)
+                return error_set(err, ERROR_FORBIDDEN, "roleId: only a system administrator gives this role");
+            return error_set(err, ERROR_FORBIDDEN, "roleId: %s may %s %s, and you may not here", role->name,
+                             access_action_text(action), resource_type_text(type));
+        }
     }
-    return error_set(err, ERROR_FORBIDDEN, "roleId: only a system administrator gives this role");
+    return 0;
 }
 
 static int check_creation(struct request *req, const struct access_rule *rule, struct error *err)

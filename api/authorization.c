@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+static const char SQL_CLUSTER[] = "SELECT min(id) FROM clusters";
+
 static bool grant_allows(const struct grant *grant, enum resource_type type, enum access_action action)
 {
     return grant->role->permissions.actions[type] & action;
@@ -29,6 +31,16 @@ bool access_is_allowed(const struct identity *caller, const struct scope_path *w
             (is_seen_from_below && scope_path_contains(where, &grant->path)))
             return true;
     }
+    return false;
+}
+
+bool access_is_held(const struct identity *caller, const struct scope_path *where, enum resource_type type,
+                    enum access_action action)
+{
+    for (size_t i = 0; i < caller->grants->count; i++)
+        if (grant_allows(&caller->grants->items[i], type, action) &&
+            scope_path_contains(&caller->grants->items[i].path, where))
+            return true;
     return false;
 }
 
@@ -89,6 +101,16 @@ int access_check_cluster(const struct request *req, const char *cluster_uuid, en
                          enum access_action action, struct scope_path *out_path, struct error *err)
 {
     return check_place(req, SCOPE_CLUSTER, cluster_uuid, type, action, out_path, err);
+}
+
+int access_check_whole_cluster(const struct request *req, enum resource_type type, enum access_action action,
+                               const char *what, struct error *err)
+{
+    struct scope_path cluster = {0};
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = db_read_number(conn, SQL_CLUSTER, &cluster.cluster_id, err);
+    db_give_back(req->server->db, conn);
+    return rc < 0 ? -1 : access_check(req, &cluster, type, action, what, err);
 }
 
 int access_check_tenant(const struct request *req, enum resource_type type, enum access_action action,

@@ -33,6 +33,10 @@ struct grants {
 bool access_is_allowed(const struct identity *caller, const struct scope_path *where, enum resource_type type,
                        enum access_action action);
 
+// The same, and only by rules of a scope that contains the place: none that looks up from below.
+bool access_is_held(const struct identity *caller, const struct scope_path *where, enum resource_type type,
+                    enum access_action action);
+
 // 404 `WHAT: not found` where the caller may not even read there, 403 where the action is not the caller's. what names
 // the thing as the client does, e.g. "workload 7ff1..."; static or the arena's.
 int access_check(const struct request *req, const struct scope_path *where, enum resource_type type,
@@ -45,6 +49,9 @@ int access_check_department(const struct request *req, int64_t department_id, en
                             enum access_action action, struct scope_path *out_path, struct error *err);
 int access_check_cluster(const struct request *req, const char *cluster_uuid, enum resource_type type,
                          enum access_action action, struct scope_path *out_path, struct error *err);
+// For what shows or moves everything in the cluster at once, of which there is one: rules below it are not enough.
+int access_check_whole_cluster(const struct request *req, enum resource_type type, enum access_action action,
+                               const char *what, struct error *err);
 // For what belongs to the whole tenant: settings, users, roles.
 int access_check_tenant(const struct request *req, enum resource_type type, enum access_action action,
                         struct error *err);

@@ -144,6 +144,11 @@ const char *resource_type_text(enum resource_type type)
     return TYPES[type].text;
 }
 
+const char *resource_type_group(enum resource_type type)
+{
+    return TYPES[type].group;
+}
+
 bool resource_type_parse(const char *text, enum resource_type *out_type)
 {
     for (size_t i = 0; text && i < RESOURCE_TYPE_COUNT; i++) {

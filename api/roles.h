@@ -68,6 +68,7 @@ enum access_action {
 #define ACTION_ALL (ACTION_CREATE | ACTION_READ | ACTION_UPDATE | ACTION_DELETE)
 
 const char *resource_type_text(enum resource_type type);
+const char *resource_type_group(enum resource_type type); // the contract's word: "workload", "iam", ...
 bool resource_type_parse(const char *text, enum resource_type *out_type);
 // "create", "read", "update", "delete".
 const char *access_action_text(enum access_action action);

@@ -1,4 +1,5 @@
 // GET /scheduler/decisions: the cycles of the journal, newest first.
+#include "api/authorization.h"
 #include "api/operations.h"
 #include "api/request.h"
 #include "api/response.h"
@@ -10,7 +11,7 @@
 #include "reconciler/reconciler.h"
 
 enum {
-    WINDOW_MS = 60 * 60 * 1000,          // where nothing is said: the last hour
+    WINDOW_MS = 60 * 60 * 1000,        // where nothing is said: the last hour
     WINDOW_MAXIMUM_MS = 24 * WINDOW_MS // what is read at once
 };
 
@@ -52,7 +53,8 @@ int op_get_scheduler_decisions(struct request *req, struct response *res, struct
     int64_t from_ms, to_ms;
     struct reconciler_cycle *cycles;
     size_t count;
-    if (read_time(req, "until", req->received_ms, &to_ms, err) < 0 ||
+    if (access_check_whole_cluster(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, "decisions", err) < 0 ||
+        read_time(req, "until", req->received_ms, &to_ms, err) < 0 ||
         read_time(req, "since", to_ms - WINDOW_MS, &from_ms, err) < 0)
         return -1;
     if (to_ms - from_ms > WINDOW_MAXIMUM_MS)

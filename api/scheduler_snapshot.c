@@ -1,4 +1,5 @@
 // The live cluster as the scheduler last read it, for taking a decision home and replaying it with `prorata simulate`.
+#include "api/authorization.h"
 #include "api/operations.h"
 #include "api/request.h"
 #include "api/response.h"
@@ -10,6 +11,8 @@
 
 int op_get_scheduler_snapshot(struct request *req, struct response *res, struct error *err)
 {
+    if (access_check_whole_cluster(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, "snapshot", err) < 0)
+        return -1;
     const struct reconciler_view *view = reconciler_acquire_view(req->server->reconciler);
     if (!view)
         return error_set(err, ERROR_UNAVAILABLE, "the first cycle has not run yet");

@@ -3,6 +3,7 @@
 #include "api/request.h"
 #include "api/response.h"
 #include "api/server.h"
+#include "api/simulation.h"
 #include "reconciler/reconciler.h"
 
 int op_get_simulation_clock(struct request *req, struct response *res, struct error *err)
@@ -16,7 +17,7 @@ int op_get_simulation_clock(struct request *req, struct response *res, struct er
 int op_set_simulation_clock(struct request *req, struct response *res, struct error *err)
 {
     double speed = json_number_value(json_object_get(req->body, "speed"));
-    if (reconciler_set_speed(req->server->reconciler, speed, err) < 0)
+    if (simulation_check(req, ACTION_UPDATE, err) < 0 || reconciler_set_speed(req->server->reconciler, speed, err) < 0)
         return -1;
     return response_json(res, json_pack("{s:f}", "speed", speed));
 }

@@ -1,8 +1,10 @@
 // The simulated cluster's nodes: add, remove, let fail and recover. For real backends these paths answer 404.
+#include "api/authorization.h"
 #include "api/operations.h"
 #include "api/request.h"
 #include "api/response.h"
 #include "api/server.h"
+#include "api/simulation.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
@@ -25,10 +27,12 @@ struct node_change {
     struct node node; // of an addition
 };
 
-static int check_simulated(struct request *req, struct error *err)
+int simulation_check(struct request *req, enum access_action action, struct error *err)
 {
     double speed;
-    return reconciler_get_speed(req->server->reconciler, &speed, err);
+    if (reconciler_get_speed(req->server->reconciler, &speed, err) < 0)
+        return -1;
+    return access_check_whole_cluster(req, RESOURCE_TYPE_NODES, action, "simulation", err);
 }
 
 static void write_node(struct json_writer *json, const struct node *node)
@@ -53,7 +57,7 @@ int op_list_simulation_nodes(struct request *req, struct response *res, struct e
     struct node *nodes = NULL;
     size_t count = 0;
     int64_t cluster_id;
-    if (check_simulated(req, err) < 0)
+    if (simulation_check(req, ACTION_READ, err) < 0)
         return -1;
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = db_read_number(conn, SQL_SIMULATED_CLUSTER, &cluster_id, err);
@@ -146,7 +150,7 @@ int op_add_simulation_node(struct request *req, struct response *res, struct err
         .updated_ms = req->received_ms,
     };
     change.node.gpu_type = type ? type : change.node.gpu_count ? "NVIDIA-H100-80GB" : "";
-    if (check_simulated(req, err) < 0 ||
+    if (simulation_check(req, ACTION_CREATE, err) < 0 ||
         (json_is_number(cores) && quantity_cpu_from_cores(json_number_value(cores), &change.node.cpu_milli, err) < 0) ||
         db_write(req->server->db, add_node, &change, err) < 0)
         return -1;
@@ -168,7 +172,7 @@ static int remove_node(struct db_conn *conn, void *context, struct error *err)
 int op_remove_simulation_node(struct request *req, struct response *res, struct error *err)
 {
     struct node_change change = {.req = req, .name = request_path(req, "nodeName")};
-    if (check_simulated(req, err) < 0 || db_write(req->server->db, remove_node, &change, err) < 0)
+    if (simulation_check(req, ACTION_DELETE, err) < 0 || db_write(req->server->db, remove_node, &change, err) < 0)
         return -1;
     return response_empty(res, 204);
 }
@@ -187,7 +191,7 @@ static int change_status(struct request *req, struct response *res, enum node_st
                          const char *message, struct error *err)
 {
     struct node_change change = {.req = req, .name = request_path(req, "nodeName"), .status = status, .reason = reason};
-    if (check_simulated(req, err) < 0 || db_write(req->server->db, set_status, &change, err) < 0)
+    if (simulation_check(req, ACTION_UPDATE, err) < 0 || db_write(req->server->db, set_status, &change, err) < 0)
         return -1;
     return response_message(res, 202, message);
 }

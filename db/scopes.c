@@ -109,19 +109,26 @@ static int find_tenant(struct db_conn *conn, struct arena *arena, const char **o
     return rc < 0 ? -1 : 1;
 }
 
+// Ids as they are written, and no other way: a rule is found again by the text that was given.
+static int64_t scope_id_parse(const char *text)
+{
+    errno = 0;
+    char *end;
+    int64_t id = text[0] >= '1' && text[0] <= '9' ? strtoll(text, &end, 10) : 0;
+    return id && !errno && !*end ? id : 0;
+}
+
 int db_find_scope(struct db_conn *conn, enum scope_type type, const char *scope_id, struct arena *arena,
                   struct scope_path *out_path, const char **out_name, struct error *err)
 {
-    if (type == SCOPE_SYSTEM || type == SCOPE_TENANT) {
+    int64_t id = type == SCOPE_CLUSTER ? 0 : scope_id_parse(scope_id);
+    if (type == SCOPE_SYSTEM || (type == SCOPE_TENANT && id == TENANT_ID)) {
         *out_path = (struct scope_path){0};
         return find_tenant(conn, arena, out_name, err);
     }
     if (type == SCOPE_CLUSTER)
         return read_path(conn, SQL_CLUSTER, scope_id, 0, arena, out_path, out_name, err);
-    char *end;
-    errno = 0;
-    int64_t id = strtoll(scope_id, &end, 10);
-    if (errno || end == scope_id || *end || id <= 0)
+    if (type == SCOPE_TENANT || id <= 0)
         return 0;
     int rc =
         read_path(conn, type == SCOPE_PROJECT ? SQL_PROJECT : SQL_DEPARTMENT, NULL, id, arena, out_path, out_name, err);

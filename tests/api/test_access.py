@@ -1,7 +1,8 @@
 """What a caller may do and where: access rules, roles, users; 403 for what is not allowed, 404 for what is not to be seen."""
 import pytest
 
-ROLES = {"System administrator": 1, "Department administrator": 2, "L1 researcher": 9, "Viewer": 12, "Editor": 7, "AI practitioner": 5}
+ROLES = {"System administrator": 1, "Department administrator": 2, "L1 researcher": 9, "Viewer": 12, "Editor": 7, "AI practitioner": 5,
+         "Project administrator": 4}
 
 
 def make_caller(server, name, *rules):
@@ -117,6 +118,59 @@ RULE_REFUSALS = [
     ("unknown scope type", {"scopeType": "galaxy"}, 400),
     ("cluster no uuid", {"scopeType": "cluster", "scopeId": "1"}, 400),
 ]
+
+
+@pytest.mark.parametrize("giver, scope, role, status, message", [
+    ("Project administrator", "project", "Editor", 403, "roleId: Editor may create department, and you may not here"),
+    ("Project administrator", "project", "Viewer", 403, "roleId: Viewer may read department, and you may not here"),
+    ("Project administrator", "project", "System administrator", 403, "roleId: only a system administrator gives this role"),
+    ("Project administrator", "project", "L1 researcher", 201, ""),
+    ("Project administrator", "project", "AI practitioner", 201, ""),
+    ("Project administrator", "project", "Project administrator", 201, ""),
+    ("Department administrator", "department", "Editor", 201, ""),
+    ("Department administrator", "department", "Project administrator", 201, ""),
+    ("Department administrator", "department", "Viewer", 403, "roleId: Viewer may read events-history, and you may not here"),
+    ("Department administrator", "project", "L1 researcher", 201, ""),
+    ("System administrator", "project", "System administrator", 201, ""),
+])
+def test_nobody_gives_more_than_he_has(server, giver, scope, role, status, message):
+    project = server.project_id("team-a")
+    place = {"project": project, "department": department_id(server)}[scope]
+    above = {"Department administrator": ("department", department_id(server)), "Project administrator": ("project", project),
+             "System administrator": ("project", project)}[giver]
+    _, token = make_caller(server, "giver", (giver, *above))
+    account, _ = make_caller(server, "taker")
+    answer = server.request("POST", "/api/v1/authorization/access-rules", rule_for(account, role, scope, place), token=token)
+    assert answer.status == status and (not message or answer.json["message"] == message), answer
+
+
+@pytest.mark.parametrize("path", ["snapshot", "decisions"])
+@pytest.mark.parametrize("role", ["System administrator", "L1 researcher", "Viewer"])
+def test_the_whole_cluster_is_shown_to_who_reads_all_of_it(server, role, path):
+    for scope, place, status in (("project", server.project_id("team-a"), 403), ("department", department_id(server), 403),
+                                 ("cluster", server.cluster_id(), 200)):
+        _, token = make_caller(server, scope, (role, scope, place))
+        assert server.request("GET", f"/api/v1/scheduler/{path}", token=token).status == status, scope
+
+
+@pytest.mark.parametrize("rights", [("System administrator", "project"), ("System administrator", "department"), ("Editor", "department")])
+def test_who_steers_the_simulation_needs_the_cluster(server, rights):
+    place = {"project": server.project_id("team-a"), "department": department_id(server)}[rights[1]]
+    _, token = make_caller(server, "narrow", (*rights, place))
+    node = server.get("/api/v1/simulation/nodes").json["nodes"][0]["name"]
+    for method, path, body in (("POST", "nodes", {"name": "mine", "gpus": 8}), ("POST", f"nodes/{node}/fail", None),
+                               ("POST", f"nodes/{node}/recover", None), ("DELETE", f"nodes/{node}", None), ("PUT", "clock", {"speed": 2})):
+        assert server.request(method, f"/api/v1/simulation/{path}", body, token=token).status in (403, 404), path
+    assert [found["name"] for found in server.get("/api/v1/simulation/nodes").json["nodes"] if found["ready"]][0] == node
+
+
+@pytest.mark.parametrize("scope_type, scope_id", [("project", " {}"), ("project", "+{}"), ("project", "00{}"), ("project", "{} "),
+                                                  ("project", "{}.0"), ("project", "0x{}"), ("tenant", "999"), ("tenant", "x")])
+def test_ids_of_scopes_are_written_one_way(server, scope_type, scope_id):
+    account, _ = make_caller(server, "padded")
+    answer = server.post("/api/v1/authorization/access-rules",
+                         rule_for(account, "Viewer", scope_type, scope_id.format(server.project_id("team-a"))))
+    assert answer.status == 400 and answer.json["message"].startswith("scopeId: there is no"), answer
 
 
 def test_access_rule_refusals(server):

@@ -95,3 +95,16 @@ def test_the_build_refuses_numbers_that_leave_a_gap_or_stand_twice(folder, names
     done = subprocess.run([sys.executable, ROOT / "tools/embed_migrations.py", folder / "out.c", *(folder / n for n in names)],
                           capture_output=True, text=True)
     assert done.returncode != 0 and "number" in done.stderr and not pathlib.Path(folder / "out.c").exists()
+
+
+def test_ids_of_scopes_are_written_one_way():
+    with sqlite3.connect(":memory:") as database:
+        database.executescript((MIGRATIONS / "0001_initial.sql").read_text())
+        insert = ("INSERT INTO access_rules(subject_type, subject_id, role_id, scope_type, scope_id, created_ms, updated_ms) "
+                  "VALUES ('user', ?, 9, ?, ?, 1, 1)")
+        for subject, kind, scope in (("ann", "project", " 6"), ("ann", "project", "+6"), ("ann", "project", "6"), ("bob", "department", "006"),
+                                     ("bob", "project", "7"), ("cy", "cluster", "0a-b"), ("cy", "tenant", "1")):
+            database.execute(insert, (subject, kind, scope))
+        database.executescript((MIGRATIONS / "0002_scope_ids.sql").read_text())
+        assert sorted(database.execute("SELECT subject_id, scope_type, scope_id FROM access_rules")) == [
+            ("ann", "project", "6"), ("bob", "department", "6"), ("bob", "project", "7"), ("cy", "cluster", "0a-b"), ("cy", "tenant", "1")]
