@@ -55,12 +55,12 @@ export function useData(key, load, kinds = []) {
 }
 
 // Asks again each minute: what changes without an event.
-export function useEachMinute({ reload }) {
+export function useEachMinute({ reload }, on = true) {
   const opened = useRef(minute.peek());
   useEffect(() => {
     if (minute.value === opened.current) return;
     opened.current = null;
-    reload();
+    if (on) reload();
   }, [minute.value]);
 }
 

@@ -9,6 +9,7 @@ import { LinkButton } from "./parts/button.js";
 import { Page } from "./parts/page.js";
 import { SignInPage } from "./parts/sign_in.js";
 import { Empty, Fault, Loading } from "./parts/states.js";
+import { home, landing } from "./nav.js";
 import { go, match, route } from "./router.js";
 import { learnSession, session } from "./session.js";
 import { WORDS } from "./words.js";
@@ -50,12 +51,16 @@ function Outlet() {
   return html`<${known.View} key=${load} ...${params} />`;
 }
 
+// Was the address typed or followed from elsewhere, rather than reloaded?
+const isFresh = () => performance.getEntriesByType("navigation")[0]?.type === "navigate";
+
 function App() {
   const { state, error } = session.value;
   const { path, query } = route.value;
   useEffect(() => {
     if (state === "out" && path !== "/sign-in") go("/sign-in?from=" + encodeURIComponent(location.pathname + location.search), { replace: true });
-    if (state === "in" && path === "/sign-in") go(query.from?.startsWith("/") && !query.from.startsWith("//") ? query.from : "/", { replace: true });
+    if (state === "in" && path === "/sign-in") go(landing(query.from), { replace: true });
+    else if (state === "in" && path === "/" && home() !== "/" && isFresh()) go(home(), { replace: true });
     if (state === "in") start();
   }, [state]);
   if (state === "unknown") return error ? html`<main id="main" class="sign-page"><div class="sheet"><h1>${WORDS.product}</h1><${Fault} error=${error} what="The session" retry=${learnSession} /></div></main>` : null;

@@ -10,6 +10,8 @@ export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img
 const TYPES = { js: "text/javascript", css: "text/css", html: "text/html; charset=utf-8", svg: "image/svg+xml", woff2: "font/woff2", txt: "text/plain" };
 const PAGE = /^\/($|sign-in$|workloads|projects|departments|nodes|nodepools|timeline)/;
 
+const READS = { "/api/v1/workloads": "workloads", "/api/v1/org-unit/projects": "project", "/api/v1/org-unit/departments": "department", "/api/v1/nodes": "nodes", "/api/v1/node-pools": "nodepools", "/api/v1/clusters": "cluster" };
+
 const field = (row, name) => name === "nodepool" ? row.requestedNodePools?.[0] : name === "allocatedGPU" ? row.allocatedResources?.gpu : row[name];
 const TESTS = { "==": (a, b) => String(a) === b, "!=": (a, b) => String(a) !== b, "=@": (a, b) => String(a ?? "").toLowerCase().includes(b.toLowerCase()), ">=": (a, b) => Number(a) >= Number(b), "<=": (a, b) => Number(a) <= Number(b) };
 
@@ -88,6 +90,8 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       request.on("close", () => streams.delete(response));
       return undefined;
     }
+    const kind = Object.entries(READS).find(([path]) => url.pathname.startsWith(path))?.[1];
+    if (permissions && kind && !permissions.some(p => p.resourceType === kind && p.actions.includes("read"))) return json(403, { code: 403, message: `your roles do not allow to read ${kind}` });
     if (url.pathname.startsWith("/api/v1/")) {
       const body = answer(data, url.pathname, url.searchParams, request.method === "POST" ? JSON.parse(Buffer.concat(await request.toArray()).toString()) : null);
       return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });

@@ -116,6 +116,30 @@ test("a session that ends asks over the page and leaves it as it was", async () 
   await context.close();
 });
 
+test("a researcher begins with his own workloads, and what he may not read is absent", async () => {
+  const permissions = ["workloads", "project", "cluster"].map(resourceType => ({ resourceType, actions: ["read", "create"] }));
+  const own = await startMock(join(folder, "web"), { permissions });
+  const { page, troubles, context } = await open(browser, own.url);
+  await page.goto(own.url + "/");
+  await page.waitForSelector(".chip:has-text('mira@lab.example')");
+  await settled(page);
+  const rows = await page.locator("tbody tr").count();
+  assert.equal(rows, own.data.workloads.filter(w => w.submittedBy === "mira@lab.example").length);
+  assert.deepEqual(await page.locator("nav.side .nav-group").allTextContents(), []);
+  assert.deepEqual(await page.locator("nav.side a.nav .txt").allTextContents(), ["Overview", "Workloads", "Projects"]);
+  await page.getByRole("link", { name: "Overview" }).first().click();
+  await page.waitForSelector(".q-row");
+  await settled(page);
+  assert.deepEqual(await page.locator(".fault, #h-map").count(), 0);
+  assert.deepEqual(await page.locator(".stat .k").allTextContents(), ["Waiting", "Running", "GPU utilization"]);
+  assert.deepEqual(await axe(page), []);
+  await page.getByRole("button", { name: "All departments" }).click();
+  await page.waitForSelector(".scope button:has-text('Research')");
+  assert.deepEqual([troubles.foreign, troubles.errors, troubles.violations], [[], [], []]);
+  await context.close();
+  await own.close();
+});
+
 test("Find anything, the keys and the menus are without fault", async () => {
   const { page, context } = await open(browser, mock.url);
   await page.goto(mock.url + "/");

@@ -1,4 +1,5 @@
-// A real server for the browser tests: `prorata demo` on a free port, its folder gone with it. $PRORATA is the binary.
+// A real server for the browser tests on a free port: `prorata demo`, its folder gone with it, or `serve`. $PRORATA is the
+// binary.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { ROOT } from "./browser.mjs";
@@ -6,8 +7,9 @@ import { ROOT } from "./browser.mjs";
 export const ADMIN = "admin@prorata.local", PASSWORD = "correct horse battery";
 
 // Resolves with {url, stop()} once it says where it is.
-export function startServer(...options) {
-  const child = spawn(process.env.PRORATA ?? join(ROOT, "build/prorata"), ["demo", "--listen", "127.0.0.1:0", ...options], { env: { ...process.env, PRORATA_ADMIN_PASSWORD: PASSWORD } });
+export const startServer = (...options) => start("demo", ...options);
+export function start(command, ...options) {
+  const child = spawn(process.env.PRORATA ?? join(ROOT, "build/prorata"), [command, "--listen", "127.0.0.1:0", ...options], { env: { ...process.env, PRORATA_ADMIN_PASSWORD: PASSWORD } });
   let said = "";
   const stop = () => new Promise(done => {
     child.once("exit", done);

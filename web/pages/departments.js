@@ -5,7 +5,6 @@ import { NONE, gpus } from "../format.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { refreshAll } from "../live.js";
-import { Because } from "../parts/because.js";
 import { Button, LinkButton } from "../parts/button.js";
 import { confirm } from "../parts/dialog.js";
 import { Page, Primary } from "../parts/page.js";
@@ -19,8 +18,8 @@ import { poolParts, sharesByPool, sumParts } from "../pictures/shares.js";
 import { route } from "../router.js";
 import { may } from "../session.js";
 import { WORDS } from "../words.js";
-import { PoolTable, Rules, WorkloadsOf, quotaColumns, sentences } from "./projects.js";
-import { OverTime, PoolBars, WhyShare } from "./unit_parts.js";
+import { PoolTable, Rules, WorkloadsOf, quotaColumns } from "./projects.js";
+import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts.js";
 
 const KINDS = ["department", "project", "nodepool", "queue", "workload"];
 
@@ -85,9 +84,8 @@ function Actions({ department: d, projects }) {
 
 function Share({ department: d, projects }) {
   const shares = sharesByPool(d);
-  const [one, two] = sentences(d.name, shares);
   const rows = projects.map(p => ({ p, t: sumParts(Object.values(sharesByPool(p))) }));
-  return html`<section aria-label="In words"><${Because} icon="check" tone="ok" one=${one} two=${two} /></section>
+  return html`<section aria-label="In words"><${ShareSentence} name=${d.name} shares=${shares} /></section>
     <section><h3>By node pool</h3><${PoolBars} shares=${shares} project=${null} /></section>
     <section><h3>Quota</h3><${PoolTable} unit=${d} shares=${shares} /></section>
     <section><h3>Projects</h3><${Loaded} of=${{ data: rows, loading: false, error: null }} what="Projects">${list => list.length ? html`<table class="share"><thead><tr><th scope="col">Project</th><th scope="col" class="num">Quota</th><th scope="col" class="num">Holds</th><th scope="col" class="num">Borrowed</th></tr></thead>

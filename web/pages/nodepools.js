@@ -31,13 +31,14 @@ const guaranteed = p => duration(goSeconds(p.schedulingConfiguration?.minGuarant
 
 export default function NodePools() {
   const id = route.value.query.open;
-  const nodes = useData("pool-nodes", abort => getAll("/api/v1/nodes", "nodes", {}, { signal: abort, most: 4000 }), KINDS);
+  const seesNodes = may("read", "nodes");
+  const nodes = useData(seesNodes ? "pool-nodes" : null, abort => getAll("/api/v1/nodes", "nodes", {}, { signal: abort, most: 4000 }), KINDS);
   const full = new Map(poolsOf(nodes.data ?? []).map(p => [p.name, p]));
   const columns = [
     { id: "name", label: "Node pool", sort: "name", filter: { field: "name" }, text: p => p.name, cell: p => html`<${Icon} name="pool" /><span>${p.name}</span>` },
     { id: "phase", label: "Status", keep: true, sort: "phase", text: p => p.phase ?? NONE, cell: p => html`<${State} phase=${p.phase ?? "Unknown"} message=${p.phaseMessage} />` },
-    { id: "allocated", label: "GPUs allocated", num: true, text: p => full.has(p.name) ? `${gpus(full.get(p.name).held)} / ${gpus(full.get(p.name).total)}` : "0 / 0" },
-    { id: "ratio", label: "Ratio", num: true, text: p => ratio(full.get(p.name)?.held, full.get(p.name)?.total) },
+    seesNodes && { id: "allocated", label: "GPUs allocated", num: true, text: p => full.has(p.name) ? `${gpus(full.get(p.name).held)} / ${gpus(full.get(p.name).total)}` : "0 / 0" },
+    seesNodes && { id: "ratio", label: "Ratio", num: true, text: p => ratio(full.get(p.name)?.held, full.get(p.name)?.total) },
     { id: "nodes", label: "Nodes", num: true, text: p => String(p.status?.nodes?.length ?? 0) },
     { id: "gpu", label: "Placement", text: p => strategy(p, "gpu") },
     { id: "guaranteed", label: "Minimum run time", num: true, text: guaranteed, low: true },
@@ -46,10 +47,10 @@ export default function NodePools() {
     { id: "topology", label: "Topology", sort: "networkTopologyName", text: p => p.networkTopologyName ?? NONE, hidden: true },
     { id: "updated", label: "Last updated", num: true, sort: "updatedAt", text: p => p.updatedAt?.slice(0, 10) ?? NONE, hidden: true },
     { id: "created", label: "Created", num: true, sort: "createdAt", text: p => p.createdAt?.slice(0, 10) ?? NONE, hidden: true },
-  ];
+  ].filter(Boolean);
   const action = may("create", "nodepools") && html`<${Primary} href="/nodepools/new" icon="plus" label="New node pool" />`;
   return html`<${Page} title="Node pools" action=${action}><${Split} label="Node pools" pane=${id && html`<${Details} key=${id} id=${id} nodes=${nodes.data ?? []} />`}>
-    <${Table} name="nodepools" caption="Node pools" source=${{ path: "/api/v1/node-pools", key: "nodepools", countPath: "/api/v1/node-pools/count" }} kinds=${KINDS} columns=${columns} sort="name" searchBy="name" hrefOf=${p => openHref(p.id)} sub=${p => full.has(p.name) ? `${gpus(full.get(p.name).held)} of ${gpus(full.get(p.name).total)} GPUs` : "no GPUs"} empty=${html`No node pools yet.`} /><//><//>`;
+    <${Table} name="nodepools" caption="Node pools" source=${{ path: "/api/v1/node-pools", key: "nodepools", countPath: "/api/v1/node-pools/count" }} kinds=${KINDS} columns=${columns} sort="name" searchBy="name" hrefOf=${p => openHref(p.id)} sub=${p => !seesNodes ? "" : full.has(p.name) ? `${gpus(full.get(p.name).held)} of ${gpus(full.get(p.name).total)} GPUs` : "no GPUs"} empty=${html`No node pools yet.`} /><//><//>`;
 }
 
 function Details({ id, nodes }) {
@@ -63,13 +64,13 @@ function Details({ id, nodes }) {
   if (!p) return html`<${Pane} id=${id} title="Node pool">${found.error ? html`<${Fault} error=${found.error} retry=${found.reload} what="The node pool" />` : html`<${Loading} rows=${6} />`}<//>`;
   const mine = nodes.filter(n => n.nodePool === p.name);
   const tabs = [
-    { id: "nodes", label: "Nodes", view: () => html`<${PoolMap} nodes=${mine} />` },
+    may("read", "nodes") && { id: "nodes", label: "Nodes", view: () => html`<${PoolMap} nodes=${mine} />` },
     { id: "workloads", label: "Workloads", view: () => html`<${WorkloadsOf} filter=${`nodepool==${p.name}`} list=${`nodepool==${p.name}`} />` },
     { id: "queue", label: "Queue", view: () => html`<${QueueList} pool=${p.name} />` },
     { id: "share", label: "Shares", view: () => html`<${ShareTree} pool=${p.name} kind="pool" />` },
     { id: "rules", label: "Rules", view: () => html`<${Rules} pool=${p} />` },
-  ];
-  return html`<${Pane} id=${id} title=${p.name} status=${html`<${State} phase=${p.phase ?? "Unknown"} pill />`} line=${`${plural(mine.length, "node")}, ${p.isDefault || !p.labelKey ? "all that belong to no other pool" : `those with ${p.labelKey}=${p.labelValue}`}`} tabs=${tabs} actions=${html`<${Actions} pool=${p} />`} />`;
+  ].filter(Boolean);
+  return html`<${Pane} id=${id} title=${p.name} status=${html`<${State} phase=${p.phase ?? "Unknown"} pill />`} line=${`${plural(p.status?.nodes?.length ?? mine.length, "node")}, ${p.isDefault || !p.labelKey ? "all that belong to no other pool" : `those with ${p.labelKey}=${p.labelValue}`}`} tabs=${tabs} actions=${html`<${Actions} pool=${p} />`} />`;
 }
 
 function Actions({ pool: p }) {

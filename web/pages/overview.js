@@ -18,7 +18,7 @@ import { closed, isExpected } from "../pictures/what_if.js";
 import { refusedByProject, sharesByPool } from "../pictures/shares.js";
 import { coloured } from "../pictures/slots.js";
 import { route, setQuery } from "../router.js";
-import { scope, scopeFilter } from "../session.js";
+import { may, scope, scopeFilter } from "../session.js";
 import { OverviewStats } from "./overview_stats.js";
 
 const PICTURE = ["project", "department", "nodepool", "node", "workload", "pod"];
@@ -26,20 +26,21 @@ const PICTURE = ["project", "department", "nodepool", "node", "workload", "pod"]
 export default function Overview() {
   const at = JSON.stringify(scope.value);
   const projects = useData("projects" + at, abort => getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name", filterBy: scopeFilter("projects") }, { signal: abort }), PICTURE);
-  const nodes = useData("nodes", abort => getAll("/api/v1/nodes", "nodes", { sortBy: "name" }, { signal: abort, most: 4000 }), PICTURE);
-  useEachMinute(nodes); // what is used of them
+  const seesNodes = may("read", "nodes");
+  const nodes = useData(seesNodes ? "nodes" : null, abort => getAll("/api/v1/nodes", "nodes", { sortBy: "name" }, { signal: abort, most: 4000 }), PICTURE);
+  useEachMinute(nodes, seesNodes); // what is used of them
   const waiting = useData("waiting" + at, abort => get("/api/v1/workloads", { filterBy: ["phase==Pending", ...scopeFilter("workloads")], sortBy: "phaseUpdatedAt", limit: 200 }, { signal: abort }).then(a => a.workloads), PICTURE);
   const cluster = projects.data?.[0]?.clusterId ?? nodes.data?.[0]?.clusterUuid;
-  const lately = useHistory(cluster, "1");
+  const lately = useHistory(may("read", "cluster") && cluster, "1");
   const refused = useMemo(() => refusedByProject(waiting.data ?? []), [waiting.data]);
   const pools = useMemo(() => poolsOf(nodes.data ?? [], poolNames(projects.data)), [nodes.data, projects.data]);
   return html`<${Page} title="Overview" scoped>
     <${OverviewStats} ...${{ projects, nodes, pools, refused, used: usedNow(lately.data) }} />
-    ${projects.loading || nodes.loading || waiting.loading ? html`<section class="sheet first-load"><${Loading} rows=${12} height=${38} /></section>` : html`<div class="grid">
+    ${projects.loading || seesNodes && nodes.loading || waiting.loading ? html`<section class="sheet first-load"><${Loading} rows=${12} height=${38} /></section>` : html`<div class="grid">
       <${WhoUsesWhat} projects=${projects} refused=${refused} />
       <${Waiting} waiting=${waiting} projects=${projects} refused=${refused} />
-      <${Cluster} nodes=${nodes} pools=${pools} />
-      <${OverTime} cluster=${cluster} lately=${lately} />
+      ${seesNodes && html`<${Cluster} nodes=${nodes} pools=${pools} />`}
+      ${may("read", "cluster") && html`<${OverTime} cluster=${cluster} lately=${lately} />`}
       <${Happened} />
     </div>`}<//>`;
 }
@@ -59,7 +60,7 @@ function WhoUsesWhat({ projects, refused }) {
     <div class="body"><${Loaded} of=${projects} what="Projects" rows=${8} height=${38}>${list => list.length
       ? html`<${QuotaPicture} projects=${list} refused=${refused} pool=${pool} scale=${query.scale ?? "gpus"} order=${query.order ?? "held"}
           setScale=${v => setQuery({ scale: v === "gpus" ? null : v })} setOrder=${v => setQuery({ order: v === "held" ? null : v })} />`
-      : html`<${Empty} action=${html`<${LinkButton} href="/projects/new">New project<//>`}>No projects yet.<//>`}<//></div></section>`;
+      : html`<${Empty} action=${may("create", "project") && html`<${LinkButton} href="/projects/new">New project<//>`}>No projects yet.<//>`}<//></div></section>`;
 }
 
 const askedGpus = w => w.workloadRequestedResources?.gpu?.request ?? 0;
@@ -131,7 +132,7 @@ function useHistory(cluster, hours) {
     const { measurements = [] } = await get(`/api/v1/clusters/${cluster}/metrics`, { start: new Date(start).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 120, metricType: [...Object.keys(LINES), "GPU_UTILIZATION"] }, { signal: abort });
     return { start, end, series: seriesOf(measurements.filter(m => m.type in LINES), LINES), used: measurements.find(m => m.type === "GPU_UTILIZATION")?.values ?? [] };
   });
-  useEachMinute(history);
+  useEachMinute(history, Boolean(cluster && hours));
   return history;
 }
 

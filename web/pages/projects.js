@@ -5,7 +5,6 @@ import { useData } from "../data.js";
 import { NONE, duration, gpus, ratio } from "../format.js";
 import { html } from "../html.js";
 import { refreshAll } from "../live.js";
-import { Because } from "../parts/because.js";
 import { Button, LinkButton } from "../parts/button.js";
 import { confirm } from "../parts/dialog.js";
 import { Page, Primary } from "../parts/page.js";
@@ -22,7 +21,7 @@ import { refusedByProject, sharesByPool, sumParts } from "../pictures/shares.js"
 import { route } from "../router.js";
 import { may, scope, scopeFilter } from "../session.js";
 import { WORDS, shareWords } from "../words.js";
-import { OverTime, PoolBars, WhyShare } from "./unit_parts.js";
+import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts.js";
 
 const KINDS = ["project", "department", "nodepool", "queue", "workload"];
 const BAR = 240;
@@ -101,23 +100,9 @@ function Actions({ project: p }) {
     <${LinkButton} small icon="plus" href=${`/workloads/new/training?project=${p.id}`}>New training<//><${Button} small icon="trash" why=${why} writes onClick=${drop}>Delete<//>`;
 }
 
-// Words for what the bar shows: does it get what it is owed, and what does it borrow?
-export function sentences(name, shares) {
-  const t = sumParts(Object.values(shares));
-  const list = key => Object.entries(shares).filter(([, s]) => s[key] > 0).map(([pool, s]) => `${gpus(s[key])} in ${pool}`).join(" and ");
-  if (!Number.isFinite(t.quota)) return [`${name} holds ${gpus(t.held)} GPUs; its quota is unlimited.`, ""];
-  if (t.owed > 0) return [`${name} is owed ${gpus(t.owed)} ${t.owed === 1 ? "GPU" : "GPUs"} that it waits for.`, `It holds ${gpus(t.held)} of its quota of ${gpus(t.quota)}; ${list("owed")} ${t.owed === 1 ? "is" : "are"} asked for within the quota.`];
-  if (t.over > 0) return [t.inQuota >= t.quota ? `${name} has all ${gpus(t.quota)} GPUs it is owed and borrows ${gpus(t.over)} more.` : `${name} holds ${gpus(t.inQuota)} of ${gpus(t.quota)} in quota and borrows ${gpus(t.over)}.`, `${list("over")} ${t.over === 1 ? "is" : "are"} borrowed: they go back when their owners ask.`];
-  if (t.more > 0) return [`${name} has what it is owed and wants ${gpus(t.more)} more.`, `It holds ${gpus(t.held)} of ${gpus(t.quota)}.`];
-  if (t.quota === 0) return [`${name} has no quota: all it runs is borrowed.`, ""];
-  return [t.held > 0 ? `${name} holds ${gpus(t.held)} of its quota of ${gpus(t.quota)}.` : `${name} holds nothing of its quota of ${gpus(t.quota)}.`, t.quota > t.held ? `${gpus(t.quota - t.held)} ${t.quota - t.held === 1 ? "is" : "are"} unused: others may borrow them until ${name} asks.` : ""];
-}
-
 function Share({ project, refused }) {
   const shares = sharesByPool(project, refused);
-  const [one, two] = sentences(project.name, shares);
-  const owed = sumParts(Object.values(shares)).owed > 0;
-  return html`<section aria-label="In words"><${Because} icon=${owed ? "wait" : "check"} tone=${owed ? "warn" : "ok"} one=${one} two=${two} /></section>
+  return html`<section aria-label="In words"><${ShareSentence} name=${project.name} shares=${shares} /></section>
     <section><h3>By node pool</h3><${PoolBars} shares=${shares} project=${project.id} /></section>
     <section><h3>Quota</h3><${PoolTable} unit=${project} shares=${shares} /></section>
     <${WhyShare} shares=${shares} kind="project" name=${project.name} />`;

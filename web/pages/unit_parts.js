@@ -1,23 +1,44 @@
-// What the panes of projects and departments share: a bar for each pool on one axis, and the history.
+// What the panes of projects and departments share: the sentence, a bar for each pool on one axis, and the history.
 import { useState } from "preact/hooks";
 import { get } from "../api.js";
 import { now } from "../clock.js";
 import { useData, useWidth } from "../data.js";
 import { gpus } from "../format.js";
 import { html } from "../html.js";
+import { Because } from "../parts/because.js";
 import { Seg } from "../parts/button.js";
 import { LineChart, seriesOf } from "../parts/line_chart.js";
 import { QuotaBar } from "../parts/quota_bar.js";
 import { PoolChoice } from "../parts/quota_picture.js";
 import { ShareTree } from "../parts/share_tree.js";
 import { Empty, Loaded } from "../parts/states.js";
-import { axis } from "../pictures/axis.js";
+import { axisTop } from "../pictures/axis.js";
 import { reach } from "../pictures/quota_bar.js";
+import { sumParts } from "../pictures/shares.js";
+
+// Words for what the bar shows: does it get what it is owed, and what does it borrow?
+function sentences(name, shares) {
+  const t = sumParts(Object.values(shares));
+  const list = key => Object.entries(shares).filter(([, s]) => s[key] > 0).map(([pool, s]) => `${gpus(s[key])} in ${pool}`).join(" and ");
+  if (!Number.isFinite(t.quota)) return [`${name} holds ${gpus(t.held)} GPUs; its quota is unlimited.`, ""];
+  if (t.owed > 0) return [`${name} is owed ${gpus(t.owed)} ${t.owed === 1 ? "GPU" : "GPUs"} that it waits for.`, `It holds ${gpus(t.held)} of its quota of ${gpus(t.quota)}; ${list("owed")} ${t.owed === 1 ? "is" : "are"} asked for within the quota.`];
+  if (t.over > 0) return [t.inQuota >= t.quota ? `${name} has all ${gpus(t.quota)} GPUs it is owed and borrows ${gpus(t.over)} more.` : `${name} holds ${gpus(t.inQuota)} of ${gpus(t.quota)} in quota and borrows ${gpus(t.over)}.`, `${list("over")} ${t.over === 1 ? "is" : "are"} borrowed: they go back when their owners ask.`];
+  if (t.more > 0) return [`${name} has what it is owed and wants ${gpus(t.more)} more.`, `It holds ${gpus(t.held)} of ${gpus(t.quota)}.`];
+  if (t.quota === 0) return [`${name} has no quota: all it runs is borrowed.`, ""];
+  return [t.held > 0 ? `${name} holds ${gpus(t.held)} of its quota of ${gpus(t.quota)}.` : `${name} holds nothing of its quota of ${gpus(t.quota)}.`, t.quota > t.held ? `${gpus(t.quota - t.held)} ${t.quota - t.held === 1 ? "is" : "are"} unused: others may borrow them until ${name} asks.` : ""];
+}
+
+// With the clock where something owed is waited for.
+export function ShareSentence({ name, shares }) {
+  const [one, two] = sentences(name, shares);
+  const owed = sumParts(Object.values(shares)).owed > 0;
+  return html`<${Because} icon=${owed ? "wait" : "check"} tone=${owed ? "warn" : "ok"} one=${one} two=${two} />`;
+}
 
 export function PoolBars({ shares, project }) {
   const [ref, width] = useWidth();
   const rows = Object.entries(shares);
-  const top = axis(Math.max(1, ...rows.map(([, s]) => reach(s)))).top;
+  const { top } = axisTop(rows.map(([, s]) => reach(s)));
   return html`<div>${rows.map(([pool, s], i) => html`<div class="minibar" key=${pool}><span class="strong cut">${pool}</span><div ref=${i === 0 ? ref : null}><${QuotaBar} parts=${s} width=${width} scale=${Math.max(0, width - 8) / top} project=${project} name=${pool} /></div><span class="num">${gpus(s.held)} / ${Number.isFinite(s.quota) ? gpus(s.quota) : "∞"}${s.over > 0 ? ` · ${gpus(s.over)} over` : ""}</span></div>`)}</div>`;
 }
 

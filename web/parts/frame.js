@@ -6,7 +6,7 @@ import { count } from "../format.js";
 import { html } from "../html.js";
 import { Icon, Mark } from "../icons.js";
 import { keys, keysOn, known } from "../keys.js";
-import { NAV, allPages, isCurrent, visible } from "../nav.js";
+import { allPages, groups, home, isCurrent } from "../nav.js";
 import { keep, setTheme, theme } from "../prefs.js";
 import { go, route } from "../router.js";
 import { may, session, signOut } from "../session.js";
@@ -43,8 +43,8 @@ function useCounts() {
 
 function Side() {
   const counts = useCounts();
-  return html`<nav class="side" aria-label="Main"><a class="brand" href="/" aria-label="Prorata, to the overview"><${Mark} /><span>${WORDS.product}</span></a>
-    ${NAV.map(g => html`${g.group && html`<h2 class="nav-group">${g.group}</h2>`}${g.pages.filter(visible).map(p => html`<a key=${p.href} class="nav" href=${p.href} title=${p.label}
+  return html`<nav class="side" aria-label="Main"><a class="brand" href=${home()} aria-label="Prorata, to the first page"><${Mark} /><span>${WORDS.product}</span></a>
+    ${groups().map(g => html`${g.group && html`<h2 class="nav-group">${g.group}</h2>`}${g.pages.map(p => html`<a key=${p.href} class="nav" href=${p.href} title=${p.label}
       aria-current=${isCurrent(p, route.value.path) ? "page" : null}><${Icon} name=${p.icon} /><span class="txt">${p.label}</span>${counts[p.href] !== null && counts[p.href] !== undefined && html`<span class="count">${count(counts[p.href])}</span>`}</a>`)}`)}
     <div class="foot"><${Account} /></div></nav>`;
 }

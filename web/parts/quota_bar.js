@@ -3,18 +3,18 @@ import { useWidth } from "../data.js";
 import { gpus } from "../format.js";
 import { html } from "../html.js";
 import { axis, labels } from "../pictures/axis.js";
-import { besideMark, named, quotaMarks, reach } from "../pictures/quota_bar.js";
+import { besideMark, named, quotaMarks, reach, wantedReach } from "../pictures/quota_bar.js";
 import { slotOf } from "../pictures/slots.js";
 import { shareLine } from "../words.js";
 
 const draw = marks => marks.map(([tag, { text, ...attrs }]) => tag === "text" ? html`<text ...${attrs}>${text}</text>` : tag === "path" ? html`<path ...${attrs} />` : html`<rect ...${attrs} />`);
 
 // One bar on a shared axis. width and scale come from who draws the axis; project gives the colour, null is ink.
-export function QuotaBar({ parts, width, scale, height = 38, bar = 16, project, ticks = [], name, say, limit = true, ending = 0, ...rest }) {
+export function QuotaBar({ parts, width, scale, height = 38, bar = 16, project, ticks = [], name, say, limit = true, ending = 0, unit = "", ...rest }) {
   const slot = project === null || project === undefined ? null : slotOf(project);
   return html`<svg class="q" height=${height} width="100%" ...${name ? { role: "img", "aria-label": say ?? shareLine(name, parts) } : { "aria-hidden": "true" }} ...${rest}>${width > 0 && html`<g transform="translate(4 0)">
     ${ticks.map(v => html`<path key=${"t" + v} d=${`M${Math.round(v * scale) + 0.5} 0V${height}`} class=${"gridline" + (v ? "" : " zero")} />`)}
-    ${draw(quotaMarks(parts, { width: width - 8, height, bar, scale, slot, limit, ending }))}</g>`}</svg>`;
+    ${draw(quotaMarks(parts, { width: width - 8, height, bar, scale, slot, limit, ending, unit }))}</g>`}</svg>`;
 }
 
 // The numbers above a column of bars.
@@ -26,7 +26,7 @@ export function QuotaAxis({ top, width, unit = "GPUs", ...rest }) {
 // A bar of its own: names [{from, to, text}] stand below; "quota 24" above the mark.
 export function SoloBar({ parts, project, name, names = [] }) {
   const [ref, width] = useWidth();
-  const top = Math.max(reach(parts), 1) * 1.02;
+  const top = Math.max(Math.min(wantedReach(parts), 3 * Math.max(reach(parts), 1)), reach(parts), 1) * 1.02;
   const scale = Math.max(0, width - 8) / top;
   return html`<div class="minibar solo" ref=${ref}><svg class="q" height="52" width="100%" role="img" aria-label=${shareLine(name, parts)}>${width > 0 && html`<g transform="translate(4 0)">
     ${draw(quotaMarks(parts, { width: width - 8, height: 38, scale, slot: slotOf(project) }))}

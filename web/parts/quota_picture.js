@@ -4,8 +4,8 @@ import { useRef, useState } from "preact/hooks";
 import { useWidth } from "../data.js";
 import { gpus, plural } from "../format.js";
 import { html } from "../html.js";
-import { axis } from "../pictures/axis.js";
-import { inPercent, reach } from "../pictures/quota_bar.js";
+import { axisTop } from "../pictures/axis.js";
+import { inPercent, percentAxis, reach } from "../pictures/quota_bar.js";
 import { ORDERS, isEmpty, shareOf, sortShares, sumParts } from "../pictures/shares.js";
 import { shareLine, shareWords } from "../words.js";
 import { Seg } from "./button.js";
@@ -13,14 +13,15 @@ import { QuotaAxis, QuotaBar, QuotaLegend } from "./quota_bar.js";
 import { Empty } from "./states.js";
 import { Swatch } from "./status.js";
 
-const FLAT = 12, MOST_PERCENT = 300;
+const FLAT = 12;
 
-// Projects of the API with their parts over the chosen pool, in the order of the last sort.
+// Projects of the API with their parts over the chosen pool, in the order of the last sort; many by need.
 export function useShares(projects, { pool, order, refused }) {
   const kept = useRef({ question: "", ids: [] });
   const rows = projects.map(p => ({ id: p.id, name: p.name, department: p.parent?.name ?? "", departmentId: p.parentId, project: p, parts: shareOf(p, pool, refused[p.id]) }));
-  const question = `${pool}/${order}`;
-  if (kept.current.question !== question) kept.current = { question, ids: sortShares(rows, order).map(r => r.id) };
+  const few = rows.filter(r => !isEmpty(r.parts)).length <= FLAT, by = few ? order : "need";
+  const question = `${pool}/${by}`;
+  if (kept.current.question !== question) kept.current = { question, ids: sortShares(rows, by).map(r => r.id) };
   const rank = new Map(kept.current.ids.map((id, i) => [id, i]));
   return rows.sort((a, b) => (rank.get(a.id) ?? 1e9) - (rank.get(b.id) ?? 1e9) || a.name.localeCompare(b.name));
 }
@@ -34,7 +35,7 @@ export function PoolChoice({ pools, pool, setPool, all = true }) {
 function Choice({ label, options, value, onChange }) {
   return html`<select class="in slim quiet" aria-label=${label} value=${value} onChange=${e => onChange(e.target.value)}>${options.map(o => html`<option key=${o.value} value=${o.value}>${o.label}</option>`)}</select>`;
 }
-const SORTS = Object.entries(ORDERS).map(([value, { label }]) => ({ value, label: `by ${label.toLowerCase()}` }));
+const SORTS = Object.entries(ORDERS).filter(([, { label }]) => label).map(([value, { label }]) => ({ value, label: `by ${label.toLowerCase()}` }));
 const SCALES = [{ value: "gpus", label: "in GPUs" }, { value: "percent", label: "in % of quota" }];
 
 // projects: of the API; refused: see shares.js; all: how many projects there are when not all are given.
@@ -45,19 +46,17 @@ export function QuotaPicture({ projects, refused = {}, pool = "all", scale = "gp
   const shown = rows.filter(r => !isEmpty(r.parts));
   const folded = rows.length - shown.length;
   if (!shown.length) return html`<${Empty}>${none ?? "No project has a quota or asks for GPUs here."}<//>`;
-  const list = shown.length > FLAT ? mostInNeed(shown) : shown;
+  const list = shown.slice(0, FLAT);
   const percent = scale === "percent";
-  const top = axis(Math.min(percent ? MOST_PERCENT : Infinity, Math.max(...list.map(r => percent ? reach(inPercent(r.parts) ?? { quota: 100, over: 0, more: 0, inQuota: 0, limit: null }) : reach(r.parts)))));
+  const top = percent ? percentAxis(list.map(r => r.parts)) : axisTop(list.map(r => reach(r.parts)));
   const unit = percent ? "% of quota" : "GPUs";
   return html`<div class="quota-picture">${table ? html`<${Numbers} rows=${list} />` : html`
-    <div class="q-head"><span>${setOrder ? html`<${Choice} label="Sort" options=${SORTS} value=${order} onChange=${setOrder} />` : "Project"}</span><span class="ax" ref=${ref}><${QuotaAxis} top=${top.top} width=${width} unit=${unit} /></span><span class="num">Held</span><span>${setScale && html`<${Choice} label="Scale" options=${SCALES} value=${scale} onChange=${setScale} />`}</span></div>
+    <div class="q-head"><span>${list.length < shown.length ? html`<span class="muted small">${FLAT} most in need</span>` : setOrder ? html`<${Choice} label="Sort" options=${SORTS} value=${order} onChange=${setOrder} />` : "Project"}</span><span class="ax" ref=${ref}><${QuotaAxis} top=${top.top} width=${width} unit=${unit} /></span><span class="num">Held</span><span>${setScale && html`<${Choice} label="Scale" options=${SCALES} value=${scale} onChange=${setScale} />`}</span></div>
     ${byDepartment(list).map(group => html`<${Department} key=${group.name} group=${group} show=${list.length === shown.length} />
       ${group.rows.map(row => html`<${Row} key=${row.id} row=${row} width=${width} axis=${top} percent=${percent} />`)}`)}`}
     ${folded > 0 && html`<p class="q-fold">${plural(folded, "project")} without a share here</p>`}
     <div class="q-foot"><${QuotaLegend} />${list.length < all && html`<a class="small" href="/projects">All ${all}</a>`}<button type="button" class="btn sm quiet" aria-pressed=${String(table)} onClick=${() => setTable(!table)}>${table ? "Picture" : "Table"}</button></div></div>`;
 }
-
-const mostInNeed = rows => [...rows].sort((a, b) => b.parts.owed - a.parts.owed || b.parts.over - a.parts.over || b.parts.held - a.parts.held || a.name.localeCompare(b.name)).slice(0, FLAT);
 
 // Groups in the order of their first row.
 function byDepartment(rows) {
@@ -77,7 +76,7 @@ function Row({ row, width, axis: a, percent }) {
   const related = percent ? inPercent(parts) : parts;
   return html`<a class="q-row" href=${`/projects?open=${row.id}`} data-tip=${shareLine(row.name, parts)}>
     <span class="name"><${Swatch} project=${row.id} /><span>${row.name}</span></span>
-    ${related ? html`<${QuotaBar} parts=${related} width=${width} scale=${Math.max(0, width - 8) / a.top} project=${row.id} ticks=${a.ticks} name=${row.name} say=${shareLine(row.name, parts)} />` : html`<span class="muted small">no quota to relate to</span>`}
+    ${related ? html`<${QuotaBar} parts=${related} width=${width} scale=${Math.max(0, width - 8) / a.top} project=${row.id} unit=${percent ? "%" : ""} ticks=${a.ticks} name=${row.name} say=${shareLine(row.name, parts)} />` : html`<span class="muted small">no quota to relate to</span>`}
     <span class="num"><span class="strong">${gpus(parts.held)}</span> <span class="muted">/ ${Number.isFinite(parts.quota) ? gpus(parts.quota) : "unlimited"}</span></span>
     <span class="say" key=${words.length}>${words.map(([tone, text], i) => html`<span key=${i} class=${tone}>${text}</span>`)}</span></a>`;
 }

@@ -3,7 +3,7 @@ import { getAll } from "../api.js";
 import { useData } from "../data.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
-import { scope, setScope } from "../session.js";
+import { may, scope, setScope } from "../session.js";
 import { Popover } from "./menu.js";
 import { Loaded } from "./states.js";
 import { Swatch } from "./status.js";
@@ -16,10 +16,11 @@ export function ScopeButton() {
 function Choices({ close }) {
   const units = useData("scope", async abort => {
     const [departments, projects] = await Promise.all([
-      getAll("/api/v1/org-unit/departments", "departments", { sortBy: "name" }, { signal: abort }),
+      may("read", "department") ? getAll("/api/v1/org-unit/departments", "departments", { sortBy: "name" }, { signal: abort }) : [],
       getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, { signal: abort }),
     ]);
-    return departments.map(d => ({ ...d, projects: projects.filter(p => p.parentId === d.id) }));
+    const known = new Map([...departments, ...projects.flatMap(p => p.parent ?? [])].map(d => [d.id, d]));
+    return [...known.values()].map(d => ({ ...d, projects: projects.filter(p => p.parentId === d.id) }));
   });
   const choose = value => {
     setScope(value);

@@ -4,6 +4,7 @@ import { signedOut } from "../api.js";
 import { html } from "../html.js";
 import { Icon, Mark } from "../icons.js";
 import { refreshAll } from "../live.js";
+import { landing } from "../nav.js";
 import { go, route } from "../router.js";
 import { session, signIn } from "../session.js";
 import { WORDS } from "../words.js";
@@ -36,7 +37,7 @@ function Form({ done }) {
 
 export function SignInPage() {
   const wanted = route.value.query.from;
-  const done = () => go(wanted?.startsWith("/") && !wanted.startsWith("//") ? wanted : "/", { replace: true });
+  const done = () => go(landing(wanted), { replace: true });
   return html`<main id="main" class="sign-page" tabindex="-1"><div class="sheet"><p class="brand"><${Mark} /><span>${WORDS.product}</span></p>
     <h1>Sign in</h1><${Form} done=${done} /></div></main>`;
 }

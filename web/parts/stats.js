@@ -3,7 +3,7 @@
 import { html } from "../html.js";
 
 export function Stats({ label, children }) {
-  return html`<section class="sheet stats" aria-label=${label}>${children}</section>`;
+  return html`<section class=${`sheet stats n-${children.filter(Boolean).length}`} aria-label=${label}>${children}</section>`;
 }
 
 export function Stat({ label, value, unit, line, tone = "", href, tip, children }) {

@@ -71,12 +71,13 @@ export function refusedByProject(workloads) {
 // Has it anything to show here?
 export const isEmpty = parts => !(parts.quota > 0 || parts.held > 0 || parts.owed > 0 || parts.more > 0);
 
-// The orders of the picture; ties go by name.
+// The orders of the picture, those with a label to choose from; ties go by name.
 export const ORDERS = {
   held: { label: "Held", compare: (a, b) => b.parts.held - a.parts.held },
   ratio: { label: "Held / quota", compare: (a, b) => ratioOf(b.parts) - ratioOf(a.parts) },
   owed: { label: "Owed", compare: (a, b) => b.parts.owed - a.parts.owed || b.parts.over - a.parts.over },
   name: { label: "Name", compare: () => 0 },
+  need: { compare: (a, b) => b.parts.owed - a.parts.owed || b.parts.over - a.parts.over || b.parts.held - a.parts.held },
 };
 const ratioOf = parts => parts.quota > 0 ? parts.held / parts.quota : parts.held > 0 ? Infinity : -1;
 export function sortShares(rows, order) {

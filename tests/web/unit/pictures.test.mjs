@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axis, labels } from "../../../web/pictures/axis.js";
+import { axis, axisTop, labels } from "../../../web/pictures/axis.js";
 import { stretches as ansi, plain } from "../../../web/pictures/ansi.js";
 import { hit, layout, wordsAt } from "../../../web/pictures/cluster_canvas.js";
 import { heat, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } from "../../../web/pictures/cluster_map.js";
-import { besideMark, inPercent, named, quotaMarks, reach } from "../../../web/pictures/quota_bar.js";
+import { besideMark, inPercent, named, percentAxis, quotaMarks, reach, wantedReach } from "../../../web/pictures/quota_bar.js";
 import { poolParts, refusedByProject, shareOf, sharesByPool, sortShares, sumParts } from "../../../web/pictures/shares.js";
 import { coloured, slotOf } from "../../../web/pictures/slots.js";
 import { shareLine, shareWords } from "../../../web/words.js";
@@ -107,9 +107,33 @@ test("an axis has at most 7 ticks in steps of 1, 2, 5", () => {
   assert.equal(labels(axis(58), 400, "GPUs").at(-1).text, "60 GPUs");
 });
 
-test("the bar of a row reaches as far as its limit and its wishes", () => {
-  assert.equal(reach(parts("language")), 58);
+test("a row needs the axis as far as it holds, its quota and a near limit; what it wants stands apart", () => {
+  assert.equal(reach(parts("language")), 42);
+  assert.equal(wantedReach(parts("language")), 58);
   assert.equal(reach(parts("robotics")), 32);
+  assert.equal(reach(poolParts({ quota: 8, held: 2, limit: 1000 })), 8);
+  assert.equal(reach(poolParts({ quota: Infinity, held: 5 })), 5);
+});
+
+test("neither five times the demand nor one outlier presses the marks into a corner", () => {
+  const rows = [10, 28, 24, 17, 9, 34, 12, 20].map(quota => poolParts({ quota, held: quota / 2, waiting: 5 * quota }));
+  assert.equal(axisTop(rows.map(reach)).top, 40);
+  const silly = poolParts({ quota: 9999, held: 40, waiting: 9 });
+  const { top } = axisTop([...rows, silly].map(reach));
+  assert.equal(top, 40);
+  const marks = quotaMarks(silly, { width: 400, scale: 400 / top, slot: null });
+  assert.equal(marks.find(([tag]) => tag === "text")[1].text, "quota 9999 →");
+  for (const [tag, a] of marks) if (tag === "rect") assert.ok(a.x + a.width <= 400, a.key);
+  assert.equal(axisTop([]).top, 1);
+  assert.equal(axisTop([0, 0, 0, 44]).top, 60); // most hold nothing: that is no reason to cut
+});
+
+test("marks beyond the axis carry the unit, percent without decimals", () => {
+  const related = inPercent(poolParts({ quota: 7, held: 10, waiting: 51 }));
+  assert.equal(percentAxis([poolParts({ quota: 7, held: 70 }), poolParts({ held: 3 })]).top, 300);
+  const cut = scale => quotaMarks(related, { width: 300, scale, slot: null, unit: "%" }).find(([tag]) => tag === "text")[1].text;
+  assert.equal(cut(1), "+571\u202f% →");
+  assert.equal(cut(3), "143\u202f% →");
 });
 
 test("colours are stateless; the first 24 projects differ", () => {
