@@ -3,9 +3,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,48 +45,95 @@ static int make_parents(const char *path, struct arena *arena, struct error *err
     return make_folder(path, err);
 }
 
-static int take_lock(const char *path, int *out_fd, struct error *err)
+static int refuse_second(const char *path, int lock_fd, struct error *err)
 {
     char holder[32] = "";
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
+    ssize_t length = read(lock_fd, holder, sizeof(holder) - 1);
+    holder[length > 0 ? strcspn(holder, "\n") : 0] = '\0';
+    return error_set(err, ERROR_INVALID, "%s: held by another server, process %s", path, *holder ? holder : "unknown");
+}
+
+// The file names its holder; the folder's own lock is there too, for anybody may remove a file by mistake.
+static int take_lock(struct data_folder *folder, const char *path, struct error *err)
+{
+    char holder[32];
+    folder->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (folder->lock_fd < 0)
         return error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        ssize_t length = read(fd, holder, sizeof(holder) - 1);
-        holder[length > 0 ? strcspn(holder, "\n") : 0] = '\0';
-        close(fd);
-        return error_set(err, ERROR_INVALID, "%s: held by another server, process %s", path,
-                         *holder ? holder : "unknown");
-    }
+    if (flock(folder->lock_fd, LOCK_EX | LOCK_NB) < 0)
+        return refuse_second(path, folder->lock_fd, err);
+    folder->folder_fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder->folder_fd < 0)
+        return error_set(err, ERROR_INVALID, "%s: %s", folder->path, strerror(errno));
+    // Some network file systems lock no folders: there the file's lock is all there is.
+    if (flock(folder->folder_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return refuse_second(folder->path, folder->lock_fd, err);
     int length = snprintf(holder, sizeof(holder), "%ld\n", (long)getpid());
-    if (ftruncate(fd, 0) < 0 || write(fd, holder, (size_t)length) != length) {
-        error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
-        close(fd);
-        return -1;
-    }
-    *out_fd = fd;
+    if (ftruncate(folder->lock_fd, 0) < 0 || write(folder->lock_fd, holder, (size_t)length) != length)
+        return error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
     return 0;
+}
+
+static bool has_entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    bool found = false;
+    for (const struct dirent *entry; folder && !found && (entry = readdir(folder));)
+        found = entry->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+int data_folder_check_database(const char *path, struct arena *arena, struct error *err)
+{
+    static const char *const SIGNS[] = {"keys", "pods", "journal"};
+    struct stat database, wal;
+    const char *file = arena_printf(arena, "%s/prorata.db", path);
+    bool has_wal = stat(arena_printf(arena, "%s-wal", file), &wal) == 0 && wal.st_size > 0;
+    const char *found = has_wal ? "prorata.db-wal" : "";
+    if (stat(file, &database) == 0 && (database.st_size > 0 || has_wal))
+        return 0;
+    for (size_t i = 0; i < sizeof(SIGNS) / sizeof(SIGNS[0]); i++)
+        if (has_entries(arena_printf(arena, "%s/%s", path, SIGNS[i])))
+            found = arena_printf(arena, "%s%s%s", found, *found ? ", " : "", SIGNS[i]);
+    if (!*found)
+        return 0;
+    error_set(err, ERROR_INVALID, "%s: holds %s and no prorata.db: this is no new folder", path, found);
+    return error_details(err,
+                         "Put prorata.db back, from a backup too, or name another folder. "
+                         "To begin again here, end what runs and move %s away.",
+                         found);
 }
 
 int data_folder_open(const char *path, struct arena *arena, struct data_folder *out_folder, struct error *err)
 {
-    int fd = -1;
-    if (make_parents(path, arena, err) < 0 || take_lock(arena_printf(arena, "%s/lock", path), &fd, err) < 0)
-        return -1;
-    *out_folder = (struct data_folder){
+    struct data_folder folder = {
         .path = path,
         .database = arena_printf(arena, "%s/prorata.db", path),
         .keys = arena_printf(arena, "%s/keys", path),
         .journal = arena_printf(arena, "%s/journal", path),
         .refused = arena_printf(arena, "%s/refused", path),
-        .lock_fd = fd,
+        .lock_fd = -1,
+        .folder_fd = -1,
     };
+    if (make_parents(path, arena, err) < 0)
+        return -1;
+    if (take_lock(&folder, arena_printf(arena, "%s/lock", path), err) < 0 ||
+        data_folder_check_database(path, arena, err) < 0) {
+        data_folder_close(&folder);
+        return -1;
+    }
+    *out_folder = folder;
     return 0;
 }
 
 void data_folder_close(struct data_folder *folder)
 {
-    close(folder->lock_fd);
+    if (folder->lock_fd >= 0)
+        close(folder->lock_fd);
+    if (folder->folder_fd >= 0)
+        close(folder->folder_fd);
 }
 
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk)

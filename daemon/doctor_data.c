@@ -2,6 +2,7 @@
 #include "api/listen.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "daemon/data_folder.h"
 #include "daemon/doctor.h"
 #include "db/db.h"
 #include "db/migrations.h"
@@ -106,6 +107,11 @@ static void look_at_database(const struct settings *settings, struct findings *f
     struct db *db;
     struct error err = {0};
     const char *path = arena_printf(findings->arena, "%s/prorata.db", settings->data);
+    if (data_folder_check_database(settings->data, findings->arena, &err) < 0) {
+        findings_add(findings, FINDING_PROBLEM, "database", arena_strdup(findings->arena, err.message),
+                     arena_strdup(findings->arena, err.details));
+        return;
+    }
     if (access(path, F_OK) < 0) {
         findings_add(findings, FINDING_GOOD, "database", "none yet: the first start makes it", NULL);
         return;

@@ -263,7 +263,7 @@ static int run(struct daemon *daemon)
         api_server_drain(&daemon->server);
         change_feed_wake(daemon->server.changes);
     } else {
-        fprintf(stderr, "prorata: %s\n", err.message);
+        fprintf(stderr, "prorata: %s%s%s\n", err.message, err.details[0] ? ". " : "", err.details);
         status = err.code == ERROR_INTERNAL ? 1 : EXIT_BAD_SETTING;
     }
     stop(daemon);
@@ -282,7 +282,7 @@ static int prepare(struct daemon *daemon, int argc, char **argv, const char *com
     }
     json_object_seed(0);
     if (settings_read(argc, argv, command, &daemon->arena, &daemon->settings, out_outcome, &err) < 0) {
-        fprintf(stderr, "prorata: %s\n", err.message);
+        fprintf(stderr, "prorata: %s%s%s\n", err.message, err.details[0] ? ". " : "", err.details);
         return EXIT_BAD_SETTING;
     }
     log_configure(daemon->settings.log_level, daemon->settings.log_json);

@@ -84,6 +84,34 @@ def test_the_folder_is_private_and_one_server_holds_it(make_server):
     assert done.returncode == 2 and str(server.process.pid) in done.stderr, done
 
 
+def test_a_second_server_stays_out_without_the_lock_file_too(make_server):
+    server = make_server()
+    (server.data / "lock").unlink()
+    done = run("serve", "--data", str(server.data), "--listen", "127.0.0.1:0")
+    assert done.returncode == 2 and "held by another server" in done.stderr, done
+
+
+@pytest.mark.parametrize("left", [[], ["prorata.db-wal"]], ids=["nothing of it", "its log alone"])
+def test_a_folder_without_its_database_is_no_new_folder(make_server, folder, left):
+    server = make_server("--quick-start")
+    server.submit("kept", "team-a")
+    server.kill()
+    aside = folder / "aside"
+    aside.mkdir()
+    for name in ("prorata.db", "prorata.db-wal", "prorata.db-shm"):
+        if name not in left and (server.data / name).exists():
+            (server.data / name).rename(aside / name)
+    before = sorted(path.name for path in server.data.rglob("*"))
+    done = run("serve", "--data", str(server.data), "--listen", "127.0.0.1:0")
+    assert done.returncode == 2 and f"{server.data}: holds {', '.join([*left, 'keys', 'journal'])} and no prorata.db" in done.stderr, done
+    assert "no prorata.db" in run("doctor", "--data", str(server.data), "--listen", "127.0.0.1:0").stdout
+    assert sorted(path.name for path in server.data.rglob("*")) == before
+    for path in aside.iterdir():
+        path.rename(server.data / path.name)
+    server.start()
+    assert [workload["name"] for workload in server.get("/api/v1/workloads").json["workloads"]] == ["kept"]
+
+
 def test_a_port_in_use_is_named(folder):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
