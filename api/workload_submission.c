@@ -208,10 +208,11 @@ int workload_submission_prepare(struct request *req, json_t *body, enum workload
         find_place(req, &top, &out->envelope, &out->spec, &out->place) < 0)
         return -1;
     const struct workload_place *place = &out->place;
-    struct project_rules rules = {place->project_rules_json, place->department_rules_json, place->node_types_json};
+    struct project_rules rules = {place->project_rules_json, place->department_rules_json, place->node_types_json,
+                                  place->department_node_types_json};
     struct workload_limits limits;
     project_rules_limits(&rules, &out->spec, &limits);
-    if (project_rules_check_node_type(&rules, &out->spec, err) < 0)
+    if (project_rules_apply_node_types(&rules, &out->spec, req->arena, err) < 0)
         return -1;
     out->spec_json = fields_get(&top, "spec");
     out->master_spec_json = type == WORKLOAD_TYPE_DISTRIBUTED ? fields_get(&top, "masterSpec") : NULL;

@@ -17,7 +17,8 @@ struct workload_place {
     const char *project_rules_json; // NULL: none; so are all of these
     const char *department_rules_json;
     const char *default_node_pools_json; // the project's, else the department's
-    const char *node_types_json;         // the same
+    const char *node_types_json;
+    const char *department_node_types_json;
 };
 
 // 1: found; 0: no such project; -1: error. Texts are the arena's.

@@ -218,6 +218,28 @@ static void write_effective_rules(const char *own_json, const char *inherited_js
     json_decref(inherited);
 }
 
+// Kind by kind the project's list, else the department's; what their ids are called comes from both.
+static void write_effective_node_types(const struct org_unit *unit, struct json_writer *json)
+{
+    json_t *own = unit->node_types_json ? json_loads(unit->node_types_json, 0, NULL) : NULL;
+    json_t *types = unit->department_node_types_json ? json_loads(unit->department_node_types_json, 0, NULL) : NULL;
+    if (!types)
+        types = json_object();
+    json_t *names = json_incref(json_object_get(types, "names"));
+    const char *key;
+    json_t *value;
+    json_object_foreach(own, key, value) if (strcmp(key, "names") == 0 || json_array_size(value) > 0)
+        json_object_set(types, key, value);
+    if (names && json_object_get(types, "names"))
+        json_object_update_missing(json_object_get(types, "names"), names);
+    char *text = json_dumps(types, JSON_COMPACT | JSON_SORT_KEYS);
+    json_raw(json, "nodeTypes", text);
+    free(text);
+    json_decref(names);
+    json_decref(types);
+    json_decref(own);
+}
+
 static void write_effective(const struct org_unit *unit, struct json_writer *json)
 {
     json_key(json, "effective");
@@ -225,8 +247,7 @@ static void write_effective(const struct org_unit *unit, struct json_writer *jso
     write_effective_rules(unit->scheduling_rules_json, unit->department_scheduling_rules_json, json);
     json_raw(json, "defaultNodePools",
              unit->default_node_pools_json ? unit->default_node_pools_json : unit->department_default_node_pools_json);
-    const char *types = unit->node_types_json ? unit->node_types_json : unit->department_node_types_json;
-    json_raw(json, "nodeTypes", types ? types : "{}");
+    write_effective_node_types(unit, json);
     json_end_object(json);
 }
 

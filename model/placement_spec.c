@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NODE_TYPE_LABEL "run.ai/type"
-
 static const char *const EXPRESSION_OPERATORS[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", NULL};
 static const char *const TOLERATION_OPERATORS[] = {"Equal", "Exists", NULL};
 static const char *const TAINT_EFFECTS[] = {"NoSchedule", "NoExecute", "PreferNoSchedule", "Any", NULL};
@@ -177,7 +175,7 @@ static int read_node_type(const struct fields *spec, json_t *constraints)
     return 0;
 }
 
-static const char *to_text(const json_t *constraints, struct arena *arena)
+const char *placement_spec_text(const json_t *constraints, struct arena *arena)
 {
     if (json_object_size(constraints) == 0)
         return NULL;
@@ -198,7 +196,7 @@ int placement_spec_read(const struct fields *spec, struct compute_spec *compute,
     int rc = -1;
     if (read_node_type(spec, constraints) == 0 && read_affinity(spec, constraints) == 0 &&
         read_pod_affinity(spec, constraints) == 0 && read_tolerations(spec, constraints) == 0) {
-        *out_json = to_text(constraints, spec->arena);
+        *out_json = placement_spec_text(constraints, spec->arena);
         rc = 0;
     }
     json_decref(constraints);

@@ -3,6 +3,9 @@
 #pragma once
 #include "model/fields.h"
 
+// The label that says a node's type; the scheduler also takes its other spelling (scheduler/rules.c).
+#define NODE_TYPE_LABEL "run.ai/type"
+
 struct compute_spec;
 
 enum {
@@ -11,3 +14,5 @@ enum {
 
 // Takes over compute's extended resources and MIG instances. *out_json is NULL where nothing is constrained.
 int placement_spec_read(const struct fields *spec, struct compute_spec *compute, const char **out_json);
+// Constraints as text of one form, so that equal ones are equal texts; NULL where nothing is constrained.
+const char *placement_spec_text(const json_t *constraints, struct arena *arena);

@@ -17,7 +17,7 @@ struct pod_request {
     int64_t gpu_memory_mib;    // of each device; 0: none
     int64_t cpu_milli;
     int64_t memory_bytes;
-    // NULL, or what a snapshot's pod says, as an object: nodeSelector, nodeAffinity, tolerations, extended,
+    // NULL, or what a snapshot's pod says, as an object: nodeSelector, nodeTypes, nodeAffinity, tolerations, extended,
     // migInstances. podAffinity, which a snapshot's workload has, stands here too: {"type": "Required", "key": "..."}.
     const char *constraints_json;
 };

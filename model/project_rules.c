@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json_reader.h"
+#include "model/placement_spec.h"
 
 #include <string.h>
 
@@ -45,31 +46,80 @@ void project_rules_limits(const struct project_rules *rules, const struct worklo
     tighten(out_limits, rules->department_rules_json, spec);
 }
 
-static bool is_listed(const json_t *list, const json_t *names, const char *node_type)
+// The list for the workload's kind, with the names of its entries: the project's, else the department's.
+struct node_types {
+    json_t *owner;
+    const json_t *list;
+};
+
+static struct node_types find_node_types(const struct project_rules *rules, enum workload_type type)
 {
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *id = json_string_value(json_array_get(list, i));
-        const char *name = id ? json_string_value(json_object_get(names, id)) : NULL;
-        if (node_type && id && (strcmp(id, node_type) == 0 || (name && strcmp(name, node_type) == 0)))
-            return true;
+    const char *texts[] = {rules->node_types_json, rules->department_node_types_json};
+    const char *key = type == WORKLOAD_TYPE_WORKSPACE ? "workspace" : "training";
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        json_t *owner = parse(texts[i]);
+        const json_t *list = json_object_get(owner, key);
+        if (json_array_size(list) > 0)
+            return (struct node_types){owner, list};
+        json_decref(owner);
     }
-    return json_array_size(list) == 0;
+    return (struct node_types){0};
 }
 
-int project_rules_check_node_type(const struct project_rules *rules, const struct workload_spec *spec,
-                                  struct error *err)
+// What nodes of the i-th type are labelled with: its name, else the id itself.
+static json_t *label_of(const struct node_types *types, size_t i)
 {
-    json_t *node_types = parse(rules->node_types_json);
-    const char *key = spec->type == WORKLOAD_TYPE_WORKSPACE ? "workspace" : "training";
-    const json_t *list = json_object_get(node_types, key);
-    int rc = 0;
-    if (!is_listed(list, json_object_get(node_types, "names"), spec->node_type)) {
-        if (spec->node_type)
-            rc = error_set(err, ERROR_INVALID, "spec.nodeType: the project allows no %.60s for this kind",
-                           spec->node_type);
-        else
-            rc = error_set(err, ERROR_INVALID, "spec.nodeType: required, the project has a list of node types");
+    json_t *id = json_array_get(types->list, i);
+    json_t *name = json_object_get(json_object_get(types->owner, "names"), json_string_value(id));
+    return json_is_string(name) ? name : id;
+}
+
+static json_t *find_label(const struct node_types *types, const char *asked)
+{
+    for (size_t i = 0; i < json_array_size(types->list); i++) {
+        const char *id = json_string_value(json_array_get(types->list, i));
+        json_t *label = label_of(types, i);
+        if ((id && strcmp(id, asked) == 0) || strcmp(json_string_value(label), asked) == 0)
+            return label;
     }
-    json_decref(node_types);
+    return NULL;
+}
+
+static int apply_to_pod(const struct node_types *types, struct pod_request *request, const char *spec_name,
+                        struct arena *arena, struct error *err)
+{
+    json_t *constraints = request->constraints_json ? parse(request->constraints_json) : json_object();
+    json_t *asked = json_object_get(json_object_get(constraints, "nodeSelector"), NODE_TYPE_LABEL);
+    int rc = 0;
+    if (asked) {
+        const char *name = json_string_value(json_array_get(asked, 0));
+        json_t *label = find_label(types, name);
+        if (label)
+            json_array_set(asked, 0, label);
+        else
+            rc = error_set(err, ERROR_INVALID, "%s.nodeType: the project allows no %.60s for this kind", spec_name,
+                           name);
+    } else {
+        json_t *labels = json_array();
+        for (size_t i = 0; i < json_array_size(types->list); i++)
+            json_array_append(labels, label_of(types, i));
+        json_object_set_new(constraints, "nodeTypes", labels);
+    }
+    if (rc == 0)
+        request->constraints_json = placement_spec_text(constraints, arena);
+    json_decref(constraints);
+    return rc;
+}
+
+int project_rules_apply_node_types(const struct project_rules *rules, struct workload_spec *spec, struct arena *arena,
+                                   struct error *err)
+{
+    struct node_types types = find_node_types(rules, spec->type);
+    int rc = 0;
+    if (types.list)
+        rc = apply_to_pod(&types, &spec->worker, "spec", arena, err);
+    if (types.list && rc == 0 && spec->has_master)
+        rc = apply_to_pod(&types, &spec->master, "masterSpec", arena, err);
+    json_decref(types.owner);
     return rc;
 }

@@ -1,13 +1,16 @@
-// What a project and its department rule about workloads submitted to it: time limits, idle limits, node types.
+// What a project and its department rule about workloads submitted to it: time limits, idle limits, node types. A rule
+// holds what is submitted after it was made.
 #pragma once
 #include "model/submission.h"
 
+struct arena;
 struct error;
 
 struct project_rules {
     const char *project_rules_json; // schedulingRules; NULL: none
     const char *department_rules_json;
     const char *node_types_json; // {"training": [ids], "workspace": [ids], "names": {id: label value}}; NULL: none
+    const char *department_node_types_json; // counts for a kind of which the project has no list
 };
 
 struct workload_limits {
@@ -18,6 +21,8 @@ struct workload_limits {
 // The tighter of project and department.
 void project_rules_limits(const struct project_rules *rules, const struct workload_spec *spec,
                           struct workload_limits *out_limits);
-// ERROR_INVALID names spec.nodeType where the project has a list of node types and the workload's is none of them.
-int project_rules_check_node_type(const struct project_rules *rules, const struct workload_spec *spec,
-                                  struct error *err);
+// Where there is a list of node types for the workload's kind: pods that name no type are held to the list, in their
+// constraints; one that names a type of the list keeps it, as its label's value. ERROR_INVALID names nodeType where
+// the type is none of the list.
+int project_rules_apply_node_types(const struct project_rules *rules, struct workload_spec *spec, struct arena *arena,
+                                   struct error *err);

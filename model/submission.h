@@ -23,7 +23,6 @@ struct workload_spec {
     const char *framework;         // distributed: PyTorch, MPI, ...; "" else
     const char *const *node_pools; // as asked, in order
     size_t node_pool_count;        // 0: the project's default
-    const char *node_type;         // NULL: none asked for
     struct pod_request worker;
     struct pod_request master;
     bool has_master;

@@ -113,7 +113,7 @@ static int read_node_pools(const struct fields *spec, struct workload_spec *out)
                 return fields_fail(spec, "nodePools", "%.60s stands here twice", names[i]);
     }
     out->node_pools = names;
-    return fields_text(spec, "nodeType", &out->node_type);
+    return 0;
 }
 
 // A training may want its pod several times over: one after the other, or at once.

@@ -225,10 +225,13 @@ void world_json_placement(const char *json, struct world *world, struct extended
 {
     json_t *object = load(json);
     struct snapshot_placement_rules *rules = arena_alloc(&world->arena, sizeof(*rules));
+    const char **node_types;
     read_selector(json_object_get(object, "nodeSelector"), &world->arena, rules);
     read_affinity(json_object_get(object, "nodeAffinity"), &world->arena, rules);
     read_tolerations(json_object_get(object, "tolerations"), &world->arena, rules);
-    if (rules->selector_count + rules->affinity_term_count + rules->toleration_count > 0)
+    rules->node_type_count = texts_of(json_object_get(object, "nodeTypes"), &world->arena, &node_types);
+    rules->node_types = node_types;
+    if (rules->selector_count + rules->affinity_term_count + rules->toleration_count + rules->node_type_count > 0)
         out_placement->rules = rules;
     const json_t *extended = json_object_get(object, "extended"), *mig = json_object_get(object, "migInstances");
     struct snapshot_extended_amount *amounts =

@@ -192,6 +192,26 @@ static const char *lack_of_gang(struct cycle *cycle, const struct pool *pool, co
                         pool->spec->name, found, request);
 }
 
+// What the project's list of node types has to do with it, in front of what else is lacking.
+static const char *say_node_types(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
+                                  const struct attempt *attempt, const char *message)
+{
+    const struct snapshot_placement_rules *rules = attempt->failed->spec->rules;
+    const char *types = "";
+    if (attempt->node_counts[NODE_TYPE] == 0)
+        return message;
+    for (size_t i = 0; i < rules->node_type_count; i++)
+        types = arena_printf(cycle->arena, "%s%s%s", types,
+                             i == 0                            ? ""
+                             : i + 1 == rules->node_type_count ? " or "
+                                                               : ", ",
+                             rules->node_types[i]);
+    return arena_printf(
+        cycle->arena, "%s lets work of this kind use nodes of type %s, and %u of %zu in %s %s of another. %s",
+        cycle->snapshot->projects[workload->spec->project].name, types, attempt->node_counts[NODE_TYPE],
+        pool->node_count, pool->spec->name, attempt->node_counts[NODE_TYPE] == 1 ? "is" : "are", message);
+}
+
 void lack_explain(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
                   const struct attempt *attempt, struct plan_explanation *explanation)
 {
@@ -210,4 +230,5 @@ void lack_explain(struct cycle *cycle, const struct pool *pool, const struct wor
         explanation->message = lack_of_gang(cycle, pool, workload, attempt, explanation);
     else
         explanation->message = lack_of_one(cycle, pool, &attempt->failed->request, explanation);
+    explanation->message = say_node_types(cycle, pool, workload, attempt, explanation->message);
 }

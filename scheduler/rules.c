@@ -11,6 +11,7 @@ static const char *const REFUSAL_TEXTS[NODE_REFUSAL_COUNT] = {
     [NODE_NOT_READY] = "not ready",
     [NODE_CORDONED] = "cordoned",
     [NODE_MIG_STRATEGY] = "with a MIG strategy for other requests",
+    [NODE_TYPE] = "of another node type",
     [NODE_SELECTOR] = "without the labels asked for",
     [NODE_AFFINITY] = "without the labels of an affinity term",
     [NODE_TAINT] = "with a taint that is not tolerated",
@@ -29,13 +30,31 @@ const char *node_refusal_text(enum node_refusal refusal)
     return REFUSAL_TEXTS[refusal];
 }
 
-static const char *label_value(const struct snapshot_node *node, const char *key)
+// A node's type has two spellings; the first counts where a node has both.
+static const char NODE_TYPE_KEY[] = "run.ai/type", NODE_TYPE_OTHER_KEY[] = "run-ai/node-type";
+
+static const char *plain_label_value(const struct snapshot_node *node, const char *key)
 {
     for (size_t i = 0; i < node->label_count; i++) {
         if (strcmp(node->labels[i].key, key) == 0)
             return node->labels[i].value;
     }
     return NULL;
+}
+
+static const char *label_value(const struct snapshot_node *node, const char *key)
+{
+    const char *value = plain_label_value(node, key);
+    return value || strcmp(key, NODE_TYPE_KEY) != 0 ? value : plain_label_value(node, NODE_TYPE_OTHER_KEY);
+}
+
+static bool is_of_type(const struct snapshot_placement_rules *rules, const struct snapshot_node *node)
+{
+    const char *type = rules->node_type_count > 0 ? label_value(node, NODE_TYPE_KEY) : NULL;
+    for (size_t i = 0; type && i < rules->node_type_count; i++)
+        if (strcmp(rules->node_types[i], type) == 0)
+            return true;
+    return rules->node_type_count == 0;
 }
 
 static bool lists_value(const struct snapshot_requirement *requirement, const char *value)
@@ -154,6 +173,8 @@ enum node_refusal rules_check(const struct cycle *cycle, const struct pod *pod, 
         return NODE_MIG_STRATEGY;
     if (pod->request.shared_devices > 0 && node->gpu_memory_mib == 0 && node->capacity[DIMENSION_GPU] > 0)
         return NODE_GPU_MEMORY_UNKNOWN;
+    if (rules && !is_of_type(rules, spec))
+        return NODE_TYPE;
     if (rules && !all_hold(rules->selector, rules->selector_count, spec))
         return NODE_SELECTOR;
     if (rules && !some_term_holds(rules, spec))

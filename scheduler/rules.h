@@ -1,5 +1,5 @@
-// Which nodes may take a pod at all: node state, MIG strategy, selectors, affinity terms, taints.
-// Amounts are node.h's. docs/scheduler.md, 4.4.
+// Which nodes may take a pod at all: node state, MIG strategy, node types, selectors, affinity terms, taints.
+// Amounts are node.h's. docs/scheduler.md, 4.
 #pragma once
 #include "scheduler/cycle.h"
 
@@ -8,6 +8,7 @@ enum node_refusal {
     NODE_NOT_READY,
     NODE_CORDONED,
     NODE_MIG_STRATEGY,
+    NODE_TYPE, // the project's list of node types has not this one
     NODE_SELECTOR,
     NODE_AFFINITY,
     NODE_TAINT,

@@ -278,6 +278,8 @@ struct snapshot_placement_rules {
     size_t affinity_term_count;
     const struct snapshot_toleration *tolerations;
     size_t toleration_count;
+    const char *const *node_types; // the project's list: the node's type must be one of them; 0 of them: any
+    size_t node_type_count;
 };
 
 struct snapshot_pod {

@@ -66,6 +66,7 @@ static const struct field POD_FIELDS[] = {
     POD("memoryBytes", memory_bytes, read_bytes, 0),
     {"extended", NULL, 0, 0},
     {"nodeSelector", NULL, 0, 0},
+    {"nodeTypes", NULL, 0, 0},
     {"nodeAffinity", NULL, 0, 0},
     {"tolerations", NULL, 0, 0},
     POD("status", status, read_status, FIELD_NULL),

@@ -1,5 +1,5 @@
-// Where pods may go: nodeSelector, nodeAffinity, tolerations. Each list is put in one order, and a text is made of the
-// whole, so that pods with the same rules share one object whatever order the document has them in.
+// Where pods may go: nodeSelector, nodeTypes, nodeAffinity, tolerations. Each list is put in one order, and a text is
+// made of the whole, so that pods with the same rules share one object whatever order the document has them in.
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "simulation/reader.h"
@@ -19,21 +19,29 @@ static int read_value(struct reader *reader, const struct place *place, void *ta
     return read_text(reader, place, target, err);
 }
 
-static int read_values(struct reader *reader, const struct place *place, struct snapshot_requirement *requirement,
-                       struct error *err)
+// In byte order, each once.
+static int read_texts(struct reader *reader, const struct place *place, const char *const **out_texts,
+                      size_t *out_count, struct error *err)
 {
     void *items;
-    size_t count;
+    size_t count, kept = 0;
     if (fields_read_list(reader, place, sizeof(const char *), read_value, &items, &count, err) < 0)
         return -1;
     const char *const *values = items;
     const size_t *order = texts_order(reader->arena, values, count);
     const char **sorted = arena_array(reader->arena, count, sizeof *sorted);
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || strcmp(values[order[i]], sorted[requirement->value_count - 1]) != 0)
-            sorted[requirement->value_count++] = values[order[i]];
-    requirement->values = sorted;
+        if (i == 0 || strcmp(values[order[i]], sorted[kept - 1]) != 0)
+            sorted[kept++] = values[order[i]];
+    *out_texts = sorted;
+    *out_count = kept;
     return 0;
+}
+
+static int read_values(struct reader *reader, const struct place *place, struct snapshot_requirement *requirement,
+                       struct error *err)
+{
+    return read_texts(reader, place, &requirement->values, &requirement->value_count, err);
 }
 
 static bool is_whole_number(const char *text)
@@ -261,28 +269,47 @@ static int read_tolerations(struct reader *reader, const struct place *place, st
     return 0;
 }
 
+static int read_node_types(struct reader *reader, const struct place *place, struct rules_draft *draft,
+                           const char **out_text, struct error *err)
+{
+    struct snapshot_placement_rules *rules = &draft->rules;
+    if (read_texts(reader, place, &rules->node_types, &rules->node_type_count, err) < 0)
+        return -1;
+    struct buffer text;
+    buffer_init(&text, 0);
+    for (size_t i = 0; i < rules->node_type_count; i++)
+        append_part(&text, rules->node_types[i]);
+    *out_text = take_text(reader, &text);
+    return 0;
+}
+
 int read_placement_rules(struct reader *reader, const struct place *pod,
                          const struct snapshot_placement_rules **out_rules, struct error *err)
 {
     struct place selector = place_member(pod, "nodeSelector"), affinity = place_member(pod, "nodeAffinity");
-    struct place tolerations = place_member(pod, "tolerations");
+    struct place tolerations = place_member(pod, "tolerations"), types = place_member(pod, "nodeTypes");
     if (json_is_null(affinity.value))
         affinity.value = NULL;
     if (json_is_null(tolerations.value))
         tolerations.value = NULL;
+    if (json_is_null(types.value))
+        types.value = NULL;
     *out_rules = NULL;
-    if (!selector.value && !affinity.value && !tolerations.value)
+    if (!selector.value && !affinity.value && !tolerations.value && !types.value)
         return 0;
     struct rules_draft *draft = arena_alloc(reader->arena, sizeof *draft);
-    const char *affinity_text, *tolerations_text;
+    const char *affinity_text, *tolerations_text, *types_text;
     if (read_selector(reader, &selector, draft, err) < 0 ||
         read_terms(reader, &affinity, draft, &affinity_text, err) < 0 ||
-        read_tolerations(reader, &tolerations, draft, &tolerations_text, err) < 0)
+        read_tolerations(reader, &tolerations, draft, &tolerations_text, err) < 0 ||
+        read_node_types(reader, &types, draft, &types_text, err) < 0)
         return -1;
-    if (draft->rules.selector_count + draft->rules.affinity_term_count + draft->rules.toleration_count == 0)
+    if (draft->rules.selector_count + draft->rules.affinity_term_count + draft->rules.toleration_count +
+            draft->rules.node_type_count ==
+        0)
         return 0;
-    const char *const parts[] = {draft->text, affinity_text, tolerations_text};
-    draft->text = join_texts(reader, parts, (const size_t[]){0, 1, 2}, 3);
+    const char *const parts[] = {draft->text, affinity_text, tolerations_text, types_text};
+    draft->text = join_texts(reader, parts, (const size_t[]){0, 1, 2, 3}, 4);
     *out_rules = &draft->rules;
     return 0;
 }

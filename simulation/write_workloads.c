@@ -132,6 +132,8 @@ static void write_rules(struct json_writer *json, const struct snapshot_placemen
         write_affinity(json, rules);
     if (rules->toleration_count > 0)
         write_tolerations(json, rules);
+    if (rules->node_type_count > 0)
+        write_texts(json, "nodeTypes", rules->node_types, rules->node_type_count);
 }
 
 static void write_requests(struct json_writer *json, const struct snapshot *snapshot, const struct snapshot_pod *pod)

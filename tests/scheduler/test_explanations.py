@@ -19,6 +19,10 @@ EXPLANATIONS = [
      "NotReady", "Waits for pods: 1 needed, 1 gated"),
     ("no matching node", cluster([node("n0", 4)], [project("a", 4)], [work("w", "a", pod={"nodeSelector": {"host": ["n9"]}})]),
      "NoMatchingNode", "None of 1 node in default may take it: 1 without the labels asked for"),
+    ("the project's list of node types", cluster(
+        [{**node("n0", 4), "labels": {"run-ai/node-type": "h100"}}, {**node("n1", 1), "labels": {"run.ai/type": "a100"}}], [project("a", 4)],
+        [work("r", "a", on="n1", pod={"nodeTypes": ["a100"]}), work("w", "a", pod={"nodeTypes": ["a100", "v100"]})]),
+     "NotEnoughGpus", "a lets work of this kind use nodes of type a100 or v100, and 1 of 2 in default is of another. Needs 1 GPU"),
     ("topology", cluster([rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 4)],
                          [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
      "TopologyNotSatisfiable", "No rack of topology dc has room for 2 pods"),

@@ -306,6 +306,11 @@ static bool may_take(const struct snapshot_node *node, const struct snapshot_pla
             return false;
     if (!rules)
         return true;
+    if (rules->node_type_count > 0 &&
+        !match_all(
+            &(struct snapshot_requirement){"run.ai/type", REQUIREMENT_IN, rules->node_types, rules->node_type_count}, 1,
+            node))
+        return false;
     bool any = rules->affinity_term_count == 0;
     for (size_t i = 0; i < rules->affinity_term_count && !any; i++)
         any = rules->affinity_terms[i].requirement_count > 0 && // a term that says nothing matches nothing
