@@ -219,7 +219,9 @@ static bool try_one(struct round *round, struct workload *workload)
                             .is_lawful = round->action->is_lawful,
                             .may_lose = round->action->may_lose,
                             .most_lost = round->action->most_lost,
-                            .context = &prospects_of(cycle, round->pool)->frozen};
+                            .context = &prospects_of(cycle, round->pool)->frozen,
+                            .spares = round->action->spares,
+                            .requested = requested};
     if (!cycle->is_plain && cycle->prospects->is_transitive)
         search.serving = &round->serving;
     bool found = false;
@@ -238,7 +240,7 @@ static bool try_one(struct round *round, struct workload *workload)
         found = search_run(&search);
         reservation_release(cycle, round->pool);
     }
-    const bool was_cut = search.was_cut;
+    const bool was_cut = search.was_cut || search.sparing_was_cut;
     *tried = (struct tried){workload, !found && !was_cut, cycle->journal->count, search.candidate_count};
     if (found)
         keep(round, &search);
@@ -246,8 +248,9 @@ static bool try_one(struct round *round, struct workload *workload)
         note_cut(round, &search);
     else if (round->action->explain_nobody && !cycle->is_silent)
         round->action->explain_nobody(&search);
+    const bool is_over = !found && search.was_cut;
     search_done(&search);
-    return !found && was_cut;
+    return is_over;
 }
 
 void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction_action *action)

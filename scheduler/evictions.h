@@ -21,6 +21,7 @@ struct eviction_action {
     bool takes_all; // without minimum run times every one of them is
     bool (*is_victim)(struct cycle *cycle, struct pool *pool, struct workload *workload, struct workload *victim);
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
+    bool spares; // what is due to others first: see search.h
     // See search.h; NULL: anything may be lost.
     bool (*may_lose)(const struct search *search, const struct workload *victim);
     int64_t (*most_lost)(const struct search *search, const struct losses *losses);

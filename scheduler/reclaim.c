@@ -171,6 +171,7 @@ void reclaim_run(struct cycle *cycle, struct pool *pool)
                                                   .takes_all = true,
                                                   .is_victim = is_victim,
                                                   .is_lawful = is_lawful,
+                                                  .spares = true,
                                                   .may_lose = fairness_may_lose,
                                                   .most_lost = fairness_most_lost,
                                                   .is_hopeless = is_hopeless,

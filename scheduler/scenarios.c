@@ -60,7 +60,7 @@ static bool leaves_whole(const struct victims *victims, const struct workload *w
 }
 
 // Where a gang would be left in part, all that was taken of the workload before goes with it. False where that is not
-// enough: recorded victims may have passed over units, of which only some have been taken again.
+// enough: units were passed over, to spare them or by recorded victims, and not all of them have been taken since.
 static bool complete_gangs(struct selection *selection)
 {
     struct victims *victims = selection->victims;
@@ -76,12 +76,12 @@ static bool complete_gangs(struct selection *selection)
         while (!victims->is_chosen[last - 1])
             last = victims->units[last - 1].previous;
         size_t before = victims->units[last - 1].previous;
-        const bool has_recorded = victims->search->recorded.count > 0;
-        if ((before == 0 && !has_recorded) || leaves_whole(victims, workload))
+        const bool lacks_units = victims->search->recorded.count > 0 || victims->search->has_passed;
+        if ((before == 0 && !lacks_units) || leaves_whole(victims, workload))
             continue;
         for (; before > 0; before = victims->units[before - 1].previous)
             choose_unit(selection, before - 1);
-        if (has_recorded && !leaves_whole(victims, workload) && stands_whole(victims, workload))
+        if (lacks_units && !leaves_whole(victims, workload) && stands_whole(victims, workload))
             return false;
     }
     return true;
@@ -269,7 +269,6 @@ static bool generate(struct search *search, bool (*try_taken)(struct victims *vi
     struct victims victims;
     victims_open(&victims, search);
     while (!found && !search_is_over(search) && victims_take(&victims)) {
-        search->met_candidates = true;
         if (victims_may_suffice(&victims))
             found = try_taken(&victims);
     }

@@ -14,7 +14,9 @@
 
 static const scenario_generator GENERATORS[] = {scenarios_by_node, scenarios_over_nodes};
 
-// Scenarios that failed already, by the pods they place and evict. A hash of 128 bits stands for them.
+static const uint64_t OPEN = 2; // bit of a fingerprint's a: the scenario is not known to fail
+
+// Scenarios that were tried already, by the pods they place and evict. A hash of 128 bits stands for them.
 struct fingerprint {
     uint64_t a, b;
 };
@@ -42,40 +44,47 @@ static struct fingerprint fingerprint_of(const struct search *search, const stru
         print.a = mix(print.a ^ (scenario->pods[i] + UINT64_C(0x9e3779b97f4a7c15)));
         print.b = mix(print.b + (scenario->pods[i] ^ UINT64_C(0xd1b54a32d192ed03)));
     }
-    print.a |= 1;
+    print.a |= 1 | OPEN;
     return print;
 }
 
 static struct fingerprint *find_slot(struct fingerprint *slots, size_t capacity, struct fingerprint print)
 {
     size_t at = print.b & (capacity - 1);
-    while (slots[at].a != 0 && (slots[at].a != print.a || slots[at].b != print.b))
+    while (slots[at].a != 0 && ((slots[at].a | OPEN) != (print.a | OPEN) || slots[at].b != print.b))
         at = (at + 1) & (capacity - 1);
     return &slots[at];
 }
 
-// Whether the scenario is new; it is remembered.
-static bool remember(struct search *search, const struct scenario *scenario)
+// Makes the set again with room for so many, without those that have the bit.
+static void rebuild(struct fingerprint_set *set, size_t capacity, uint64_t left_out)
+{
+    struct fingerprint *slots = memory_array(capacity, sizeof *slots);
+    set->count = 0;
+    for (size_t i = 0; i < set->capacity; i++) {
+        if (set->slots[i].a == 0 || (set->slots[i].a & left_out))
+            continue;
+        *find_slot(slots, capacity, set->slots[i]) = set->slots[i];
+        set->count++;
+    }
+    free(set->slots);
+    set->slots = slots;
+    set->capacity = capacity;
+}
+
+// Remembers the scenario; NULL: it is not new.
+static struct fingerprint *remember(struct search *search, const struct scenario *scenario)
 {
     struct fingerprint_set *set = search->failed;
-    if ((set->count + 1) * 2 > set->capacity) {
-        const size_t capacity = set->capacity ? set->capacity * 2 : 64;
-        struct fingerprint *slots = memory_array(capacity, sizeof *slots);
-        for (size_t i = 0; i < set->capacity; i++) {
-            if (set->slots[i].a != 0)
-                *find_slot(slots, capacity, set->slots[i]) = set->slots[i];
-        }
-        free(set->slots);
-        set->slots = slots;
-        set->capacity = capacity;
-    }
+    if ((set->count + 1) * 2 > set->capacity)
+        rebuild(set, set->capacity ? set->capacity * 2 : 64, 0);
     const struct fingerprint print = fingerprint_of(search, scenario);
     struct fingerprint *slot = find_slot(set->slots, set->capacity, print);
     if (slot->a != 0)
-        return false;
+        return NULL;
     *slot = print;
     set->count++;
-    return true;
+    return slot;
 }
 
 bool search_is_over(const struct search *search)
@@ -87,7 +96,10 @@ static bool is_spent(const struct search *search)
 {
     const struct snapshot_settings *settings = &search->cycle->snapshot->settings;
     const uint64_t simulated = search->cycle->counts[search->cycle->action].scenarios_simulated;
-    return search->scenario_count >= settings->scenarios_per_workload ||
+    uint32_t most = settings->scenarios_per_workload;
+    if (search->is_sparing && most != SNAPSHOT_COUNT_UNLIMITED)
+        most -= most / 2; // the other half is for the search that spares nothing
+    return search->scenario_count >= most ||
            (settings->scenarios_per_action != SNAPSHOT_COUNT_UNLIMITED && simulated >= settings->scenarios_per_action);
 }
 
@@ -267,7 +279,8 @@ bool search_try(struct search *search, const struct scenario *scenario)
     struct cycle *cycle = search->cycle;
     if (scenario->count == 0 || search->was_cut)
         return false;
-    if (!remember(search, scenario)) {
+    struct fingerprint *print = remember(search, scenario);
+    if (!print) {
         cycle->counts[cycle->action].scenarios_filtered++;
         return false;
     }
@@ -283,6 +296,7 @@ bool search_try(struct search *search, const struct scenario *scenario)
     const bool found = serve(search, scenario) && is_solved(search) && search->is_lawful(search, scenario);
     arena_clear(&search->arena);
     if (!found) {
+        print->a &= ~OPEN;
         statement_roll_back(cycle, checkpoint);
         unit_find(cycle, search->workload);
         return false;
@@ -372,6 +386,28 @@ static void find_feasible(struct search *search)
     }
 }
 
+static bool run_generators(struct search *search)
+{
+    bool found = false;
+    for (size_t g = 0; g < sizeof GENERATORS / sizeof GENERATORS[0] && !found && !search->was_cut; g++)
+        found = run_generator(search, GENERATORS[g]);
+    return found;
+}
+
+// The search that spares nothing. Where nothing was passed over it would be the one just made; what failed in that one
+// fails here.
+static bool run_unsparing(struct search *search)
+{
+    search->is_sparing = false;
+    if (!search->has_passed && !search->cycle->is_plain)
+        return false;
+    search->has_passed = false;
+    search->sparing_was_cut = search->was_cut;
+    search->was_cut = false;
+    rebuild(search->failed, search->failed->capacity, search->cycle->is_plain ? 1 : OPEN);
+    return run_generators(search);
+}
+
 bool search_run(struct search *search)
 {
     struct cycle *cycle = search->cycle;
@@ -386,9 +422,10 @@ bool search_run(struct search *search)
     if (search->candidate_count == 0 || search->unit_count == 0)
         return false;
     find_feasible(search);
-    bool found = false;
-    for (size_t g = 0; g < sizeof GENERATORS / sizeof GENERATORS[0] && !found && !search->was_cut; g++)
-        found = run_generator(search, GENERATORS[g]);
+    search->is_sparing = search->spares;
+    bool found = run_generators(search);
+    if (!found && search->is_sparing)
+        found = run_unsparing(search);
     if (search->popping)
         popping_close(search->popping);
     search->popping = NULL;

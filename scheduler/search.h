@@ -37,7 +37,9 @@ struct search {
     bool (*may_lose)(const struct search *search, const struct workload *victim);
     // How many GPUs of these the scenario can lose lawfully at most; NULL: not known. In the state before it.
     int64_t (*most_lost)(const struct search *search, const struct losses *losses);
-    const void *context; // of is_lawful, may_lose and most_lost
+    const void *context;      // of is_lawful, may_lose and most_lost
+    bool spares;              // what is due to others is spared first: see sparing.h
+    struct amounts requested; // by the whole unit, an amount of GPU memory by the smallest device
 
     uint32_t unit_count;       // pods of the whole unit
     uint32_t pending_count;    // of them, those of this probe
@@ -55,8 +57,10 @@ struct search {
     struct arena arena;       // of one simulation
     struct fingerprint_set *failed;
     uint32_t scenario_count;
-    bool was_cut; // by its budget
-    bool met_candidates;
+    bool was_cut;         // by its budget
+    bool sparing_was_cut; // by half of it
+    bool is_sparing;      // now
+    bool has_passed;      // over a unit, to spare what is due
 };
 
 // Finds a way to place the workload's next unit and leaves it done in the open statement: true, solution is set. False:

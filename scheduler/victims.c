@@ -263,6 +263,8 @@ void victims_open(struct victims *victims, struct search *search)
         popping_open(search->popping, search, &search->walk_arena);
     }
     victims->popping = search->popping;
+    if (search->is_sparing)
+        victims->sparing = sparing_make(search);
 }
 
 static void make_room_for_unit(struct victims *victims)
@@ -310,7 +312,7 @@ bool victims_take(struct victims *victims)
         for (uint32_t i = 0; i < popped->count && victims->search->recorded.count > 0; i++)
             is_recorded = is_recorded || victims->marks->recorded[popped->pods[i]] == victims->stamp;
         victims_mark(victims, popped->workload)->popped_milli += popped->amounts.of[RESOURCE_GPU];
-        if (is_recorded)
+        if (is_recorded || (victims->search->is_sparing && !sparing_takes(&victims->sparing, popped)))
             continue;
         add_unit(victims, popped);
         return true;

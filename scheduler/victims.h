@@ -3,6 +3,7 @@
 #pragma once
 #include "scheduler/losses.h"
 #include "scheduler/search.h"
+#include "scheduler/sparing.h"
 
 struct victim_unit {
     const struct workload *workload;
@@ -37,7 +38,8 @@ struct victim_marks {
 struct victims {
     struct search *search;
     struct popping *popping;
-    size_t popped_count; // units gone through
+    size_t popped_count;    // units gone through
+    struct sparing sparing; // where the search is sparing
     struct victim_marks *marks;
     uint32_t stamp;
     struct victim_unit *units; // without those that are recorded already
@@ -79,7 +81,7 @@ struct victim_mark *victims_mark(const struct victims *victims, const struct wor
 
 // Memory is the search's probe arena.
 void victims_open(struct victims *victims, struct search *search);
-// Takes the next unit; false where nobody is left.
+// Takes the next unit that need not be spared; false where nobody is left.
 bool victims_take(struct victims *victims);
 // Gives all units back.
 void victims_close(struct victims *victims);

@@ -89,7 +89,19 @@ class Evictions(Scheduler):
         self.feasible = [node for node in self.nodes if not every or self.free_milli(node) > 0]
         self.frozen = {(queue, np): self.allocated(queue, np) for queue in self.queues("project") + self.queues("department")
                        for np in (False, True)}
-        self.failed = set()
+        if action == "reclaim":
+            project = self.path(name)[0]
+            held = add(self.allocated(project), self.amounts(self.unit(name), self.smallest))
+            is_within = all(held[r] <= self.numbers(project)[r][0] for r in RESOURCES)
+            due = {queue: {r: self.numbers(queue)[r][0] if is_within else self.allocatable_share(queue, r) for r in RESOURCES}
+                   for queue, np in self.frozen if not np and queue != self.path(name)[1]}
+            if self.search(action, name, candidates, start, count, due):
+                return True
+        return self.search(action, name, candidates, start, count, {})
+
+    def search(self, action, name, candidates, start, count, due):
+        """due: what queues are left, in this search."""
+        workload, self.due, self.failed = self.workloads[name], due, set()
         for generator in (self.by_node, self.by_nodes):
             recorded, found, failed, tried = [], 0, count + 1, 1
             while failed - found > 1:
@@ -118,6 +130,9 @@ class Evictions(Scheduler):
         if recorded and valid(recorded):
             return recorded
         left, taken, popped, units = list(candidates), set(), {}, []
+        rest, passed = {queue: self.frozen[queue, False] for queue in self.due}, {}
+        for pod in recorded:
+            self.count_down(rest, [pod])
         while left:
             victim = self.pick(left, taken, popped)
             unit = self.workloads[victim]["root"].take(lambda pod: pod.is_held and pod.name not in taken)
@@ -129,6 +144,11 @@ class Evictions(Scheduler):
                 left.remove(victim)
             if any(pod in recorded for pod in unit):
                 continue
+            project, priority = self.path(victim)[0], self.workloads[victim]["priority"]
+            if priority > passed.get(project, INFINITE) or self.leaves_less_than_due(rest, unit):
+                passed[project] = min(priority, passed.get(project, INFINITE))
+                continue
+            self.count_down(rest, unit)
             units.append(unit)
             gone = recorded + [pod for unit in units for pod in unit]
             room = {node: self.free_milli(node) + sum(self.charge_in_place(pod)["gpu"] for pod in gone if pod.node == node)
@@ -138,6 +158,21 @@ class Evictions(Scheduler):
                 if found is not None:
                     return found
         return None
+
+    # What is due is spared (the preface).
+    def count_down(self, rest, pods):
+        for queue in self.path(pods[0].workload):
+            if queue in rest:
+                rest[queue] = add(rest[queue], self.amounts_in_place(pods), -1)
+
+    def amounts_in_place(self, pods):
+        charges = [self.charge_in_place(pod) for pod in pods]
+        return {r: sum(charge[r] for charge in charges) for r in RESOURCES}
+
+    def leaves_less_than_due(self, rest, unit):
+        amounts = self.amounts_in_place(unit)
+        return any(amounts[r] > 0 and self.due[queue][r] != INFINITE and rest[queue][r] - amounts[r] < self.due[queue][r]
+                   for queue in self.path(unit[0].workload) if queue in rest for r in RESOURCES)
 
     @staticmethod
     def first_fit(wanted, rooms):
