@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "db/db.h"
 #include "db/topologies.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 
@@ -18,11 +19,17 @@ enum {
     LEVELS_MAX = 16
 };
 
+// Off: pods are placed without it in the pools whose nodes lack a label of its levels.
+#define PHASE_OFF "Off"
+#define PHASE_READY "Ready"
+
 static const struct list_field FIELDS[] = {
     {.name = "name", .sql = "t.name", .type = LIST_TEXT},
     {.name = "clusterId", .sql = "c.uuid", .type = LIST_TEXT},
     {.name = "source", .sql = "'user'", .type = LIST_TEXT},
-    {.name = "phase", .sql = "'Ready'", .type = LIST_TEXT},
+    {.name = "phase",
+     .sql = "CASE WHEN EXISTS " TOPOLOGY_OUTSIDE " THEN '" PHASE_OFF "' ELSE '" PHASE_READY "' END",
+     .type = LIST_TEXT},
 };
 
 static const struct list_source TOPOLOGY_LIST = {
@@ -34,8 +41,9 @@ static const struct list_source TOPOLOGY_LIST = {
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
 };
 
-static void write_topology(const struct topology *topology, struct json_writer *json)
+static void write_topology(const struct topology *topology, struct arena *arena, struct json_writer *json)
 {
+    const char *off = names_topology_off_json(arena, topology->name, NULL, topology->outside_json);
     json_begin_object(json);
     json_text(json, "id", topology->uuid);
     json_text(json, "name", topology->name);
@@ -44,10 +52,12 @@ static void write_topology(const struct topology *topology, struct json_writer *
     json_raw(json, "levels", topology->levels_json);
     json_time(json, "createdAt", topology->created_ms);
     json_text(json, "createdBy", topology->created_by);
-    json_text(json, "phase", "Ready");
+    json_text(json, "phase", off ? PHASE_OFF : PHASE_READY);
     json_text(json, "source", "user");
     json_key(json, "status");
     json_begin_object(json);
+    json_text(json, "message", off ? off : "");
+    json_raw(json, "nodesWithoutLabels", topology->outside_json);
     json_end_object(json);
     json_raw(json, "nodePools", topology->node_pools_json);
     json_end_object(json);
@@ -79,7 +89,7 @@ int op_get_network_topologies(struct request *req, struct response *res, struct 
         while ((rc = list_query_step(&query, err)) == 1) {
             struct topology topology;
             topology_from_row(query.stmt, req->arena, &topology);
-            write_topology(&topology, &json);
+            write_topology(&topology, req->arena, &json);
         }
         json_end_array(&json);
         json_end_object(&json);
@@ -116,7 +126,7 @@ static int answer_topology(struct request *req, struct response *res, const char
     if (find_topology(req, uuid, ACTION_READ, &topology, err) < 0)
         return -1;
     json_writer_init(&json, res->body, false);
-    write_topology(&topology, &json);
+    write_topology(&topology, req->arena, &json);
     return 0;
 }
 

@@ -72,7 +72,7 @@ int op_get_nodepools(struct request *req, struct response *res, struct error *er
         while ((rc = list_query_step(&query, err)) == 1) {
             struct node_pool pool;
             node_pool_from_row(query.stmt, req->arena, &pool);
-            node_pool_write_json(&pool, &json);
+            node_pool_write_json(&pool, req->arena, &json);
         }
         json_end_array(&json);
         json_end_object(&json);
@@ -112,7 +112,7 @@ static int answer_pool(struct request *req, struct response *res, int64_t id, st
     if (rc < 0)
         return -1;
     json_writer_init(&json, res->body, false);
-    node_pool_write_json(&pool, &json);
+    node_pool_write_json(&pool, req->arena, &json);
     return 0;
 }
 
@@ -123,7 +123,7 @@ int op_get_nodepool(struct request *req, struct response *res, struct error *err
     if (find_pool(req, ACTION_READ, &pool, err) < 0)
         return -1;
     json_writer_init(&json, res->body, false);
-    node_pool_write_json(&pool, &json);
+    node_pool_write_json(&pool, req->arena, &json);
     return 0;
 }
 

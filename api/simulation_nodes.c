@@ -105,7 +105,7 @@ static int join_pool(struct db_conn *conn, struct node_change *change, struct er
         else if (rc == 0 && pool.label_key)
             json_object_set_new(labels, pool.label_key, json_string(pool.label_value));
     }
-    change->node.labels_json = dump(change->req->arena, labels, "{}");
+    change->node.labels_json = node_labels_json(change->req->arena, labels, change->node.name);
     json_decref(labels);
     return rc;
 }

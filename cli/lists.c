@@ -181,6 +181,11 @@ int run_nodepool_list(struct cli *cli, struct error *err)
                               arena_printf(&cli->arena, "%.0f", sum.gpus), cli_amount(cli, sum.held)});
     }
     print_table(cli, &table);
+    json_array_foreach(pools, i, pool)
+    {
+        if (*cli_text(pool, "phaseMessage"))
+            printf("%s\n", cli_text(pool, "phaseMessage"));
+    }
     json_decref(nodes);
     json_decref(pools);
     return 0;

@@ -221,6 +221,7 @@ void node_pool_from_row(sqlite3_stmt *stmt, struct arena *arena, struct node_poo
         .updated_by = db_column_text(stmt, 20, arena),
         .created_ms = db_column_int(stmt, 21),
         .updated_ms = db_column_int(stmt, 22),
+        .outside_topology_json = db_column_text(stmt, 23, arena),
     };
 }
 

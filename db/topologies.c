@@ -75,6 +75,7 @@ void topology_from_row(sqlite3_stmt *stmt, struct arena *arena, struct topology 
         .node_pools_json = db_column_text(stmt, 5, arena),
         .created_by = db_column_text(stmt, 6, arena),
         .created_ms = db_column_int(stmt, 7),
+        .outside_json = db_column_text(stmt, 8, arena),
     };
 }
 

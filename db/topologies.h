@@ -14,13 +14,22 @@ struct topology {
     const char *name;
     const char *levels_json;
     const char *node_pools_json; // only read: the names of those that use it
+    const char *outside_json;    // only read: the names of their nodes that lack a label of its levels
     const char *created_by;
     int64_t created_ms;
 };
 
+// Whether a node lacks a label of a topology's levels: then the topology is off in the node's pool.
+#define TOPOLOGY_LACKS(topology, node)                                                                 \
+    "EXISTS (SELECT 1 FROM json_each(" topology ".levels_json) level WHERE NOT EXISTS (SELECT 1 FROM " \
+    "json_each(" node ".labels_json) label WHERE label.key = level.value))"
+#define TOPOLOGY_OUTSIDE                                                                             \
+    "(SELECT n.name FROM node_pools np JOIN nodes n ON n.node_pool_id = np.id AND n.deleted_ms = 0 " \
+    "WHERE np.network_topology_id = t.uuid AND np.deleted_ms = 0 AND " TOPOLOGY_LACKS("t", "n") " ORDER BY 1)"
 #define TOPOLOGY_COLUMNS                                                                                         \
     "t.cluster_id, t.uuid, c.uuid, t.name, t.levels_json, (SELECT json_group_array(np.name) FROM node_pools np " \
-    "WHERE np.network_topology_id = t.uuid AND np.deleted_ms = 0), t.created_by, t.created_ms"
+    "WHERE np.network_topology_id = t.uuid AND np.deleted_ms = 0), t.created_by, t.created_ms, (SELECT "         \
+    "json_group_array(name) FROM " TOPOLOGY_OUTSIDE ")"
 #define TOPOLOGY_FROM "topologies t JOIN clusters c ON c.id = t.cluster_id"
 void topology_from_row(struct sqlite3_stmt *stmt, struct arena *arena, struct topology *out_topology);
 

@@ -1,7 +1,9 @@
 #include "model/names.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -63,4 +65,35 @@ int label_value_check(const char *value, const char *path, struct error *err)
     return error_set(err, ERROR_INVALID,
                      "%s: at most 63 letters, digits, '-', '_', '.', a letter or digit at both ends, got \"%.80s\"",
                      path, value);
+}
+
+const char *names_few(struct arena *arena, const char *const *names, size_t count)
+{
+    enum {
+        NAMED = 3
+    };
+    const size_t named = count > NAMED ? NAMED : count;
+    const char *text = count > 0 ? names[0] : "";
+    for (size_t i = 1; i < named; i++)
+        text = arena_printf(arena, "%s%s%s", text, i + 1 == count ? " and " : ", ", names[i]);
+    return count > named ? arena_printf(arena, "%s and %zu more", text, count - named) : text;
+}
+
+const char *names_topology_off(struct arena *arena, const char *topology, const char *pool, const char *const *nodes,
+                               size_t count)
+{
+    return arena_printf(arena, "Topology %s is off%s%s: %s %s labels of its levels", topology, pool ? " in " : "",
+                        pool ? pool : "", names_few(arena, nodes, count), count == 1 ? "lacks" : "lack");
+}
+
+const char *names_topology_off_json(struct arena *arena, const char *topology, const char *pool, const char *nodes_json)
+{
+    json_t *nodes = nodes_json ? json_loads(nodes_json, 0, NULL) : NULL;
+    const size_t count = json_array_size(nodes);
+    const char **names = arena_array(arena, count, sizeof(*names));
+    for (size_t i = 0; i < count; i++)
+        names[i] = json_string_value(json_array_get(nodes, i));
+    const char *text = count > 0 ? names_topology_off(arena, topology, pool, names, count) : NULL;
+    json_decref(nodes);
+    return text;
 }

@@ -1,6 +1,9 @@
 // The rules for names: those of Kubernetes, as the API states them (docs/api.md, names and ids).
 #pragma once
 
+#include <stddef.h>
+
+struct arena;
 struct error;
 
 enum {
@@ -13,3 +16,12 @@ int name_check(const char *name, int max_length, const char *path, struct error 
 // A key of a Kubernetes label: [prefix/]name.
 int label_key_check(const char *key, const char *path, struct error *err);
 int label_value_check(const char *value, const char *path, struct error *err);
+
+// "a", "a and b", "a, b and c", "a, b, c and 4 more".
+const char *names_few(struct arena *arena, const char *const *names, size_t count);
+// What people are told of a topology some of whose pool's nodes lack a label of its levels; pool NULL: of several.
+const char *names_topology_off(struct arena *arena, const char *topology, const char *pool, const char *const *nodes,
+                               size_t count);
+// The same for nodes as a list in JSON; NULL where there are none.
+const char *names_topology_off_json(struct arena *arena, const char *topology, const char *pool,
+                                    const char *nodes_json);

@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct arena;
+struct json_t;
+
 enum node_status {
     NODE_STATUS_READY,
     NODE_STATUS_NOT_READY,
@@ -43,3 +46,7 @@ struct node {
     int64_t updated_ms;
     int64_t revision;
 };
+
+// {"key": "value"} as text, with kubernetes.io/hostname = name where the labels don't have that key, as nodes of
+// Kubernetes have it. labels may be NULL and is left as it is.
+const char *node_labels_json(struct arena *arena, const struct json_t *labels, const char *name);

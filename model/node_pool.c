@@ -210,9 +210,11 @@ static void write_settings(const struct node_pool *pool, struct json_writer *jso
     json_decref(settings);
 }
 
-void node_pool_write_json(const struct node_pool *pool, struct json_writer *json)
+void node_pool_write_json(const struct node_pool *pool, struct arena *arena, struct json_writer *json)
 {
     char id[24];
+    const char *off =
+        names_topology_off_json(arena, pool->network_topology_name, pool->name, pool->outside_topology_json);
     snprintf(id, sizeof(id), "%lld", (long long)pool->id);
     json_begin_object(json);
     json_text(json, "id", id);
@@ -227,7 +229,7 @@ void node_pool_write_json(const struct node_pool *pool, struct json_writer *json
     json_text(json, "networkTopologyId", pool->network_topology_id);
     json_text(json, "networkTopologyName", pool->network_topology_name);
     json_text(json, "phase", pool->phase);
-    json_text(json, "phaseMessage", pool->phase_message);
+    json_text(json, "phaseMessage", off ? off : pool->phase_message);
     json_key(json, "status");
     json_begin_object(json);
     json_text(json, "labelKey", pool->label_key);

@@ -27,6 +27,7 @@ struct node_pool {
     double over_provisioning_ratio;
     const char *network_topology_id;   // NULL: none
     const char *network_topology_name; // only read
+    const char *outside_topology_json; // only read: the nodes that lack a label of its levels; NULL where there is none
     const char *settings_json;         // the rest of the API's fields, as sent; see node_pool_from_json
     const char *nodes_json;            // only read: ["name", ...]
     const char *created_by;
@@ -41,4 +42,4 @@ void node_pool_defaults(struct node_pool *pool);
 // it does not name stays as it is. Checks the rules that the schema cannot state. Texts are the arena's.
 int node_pool_from_json(struct node_pool *pool, const json_t *body, struct arena *arena, struct error *err);
 // The API's Nodepool object.
-void node_pool_write_json(const struct node_pool *pool, struct json_writer *json);
+void node_pool_write_json(const struct node_pool *pool, struct arena *arena, struct json_writer *json);

@@ -97,6 +97,8 @@ static int check_topology(const struct snapshot *snapshot, const struct snapshot
     if ((constraint->required != SNAPSHOT_NONE && constraint->required >= levels) ||
         (constraint->preferred != SNAPSHOT_NONE && constraint->preferred >= levels))
         return error_set(err, ERROR_INVALID, "workload %s: no such topology level", name);
+    if (constraint->required == SNAPSHOT_NONE && constraint->preferred == SNAPSHOT_NONE)
+        return error_set(err, ERROR_INVALID, "workload %s: a topology without a level", name);
     return 0;
 }
 

@@ -158,6 +158,8 @@ struct pool {
     size_t waiting_count;
     struct workload **holders; // workloads whose home it is, by name; some may hold nothing any more
     size_t holder_count;
+    bool topology_is_known;
+    const char *topology_off; // sentence where its own topology does not count; NULL
     struct reservation *reservation; // for the largest gang that waits; NULL: none
 };
 

@@ -1,6 +1,7 @@
 #include "scheduler/domains.h"
 
 #include "base/arena.h"
+#include "model/names.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/unit.h"
 
@@ -72,6 +73,33 @@ const struct domain_tree *domain_tree_of(struct cycle *cycle, uint32_t topology)
     if (!tree->domains)
         build_tree(cycle, tree, topology);
     return tree;
+}
+
+static uint32_t find_topology(const struct snapshot *snapshot, const char *name)
+{
+    for (size_t i = 0; name && i < snapshot->topology_count; i++) {
+        if (strcmp(snapshot->topologies[i].name, name) == 0)
+            return (uint32_t)i;
+    }
+    return SNAPSHOT_NONE;
+}
+
+const char *domains_pool_off(struct cycle *cycle, struct pool *pool)
+{
+    const uint32_t topology = find_topology(cycle->snapshot, pool->spec->topology);
+    if (pool->topology_is_known || topology == SNAPSHOT_NONE)
+        return pool->topology_off;
+    pool->topology_is_known = true;
+    const struct domain_tree *tree = domain_tree_of(cycle, topology);
+    const char **outside = arena_array(cycle->scratch, pool->node_count, sizeof *outside);
+    size_t count = 0;
+    for (size_t i = 0; i < pool->node_count; i++) {
+        if (tree->lowest[pool->node_indices[i]] == SNAPSHOT_NONE)
+            outside[count++] = pool->nodes[i]->spec->name;
+    }
+    if (count > 0)
+        pool->topology_off = names_topology_off(cycle->arena, tree->spec->name, pool->spec->name, outside, count);
+    return pool->topology_off;
 }
 
 uint32_t domain_at_level(const struct domain_tree *tree, uint32_t domain, int level)

@@ -17,6 +17,8 @@ struct domain_tree {
 
 // Built at the first use in a cycle.
 const struct domain_tree *domain_tree_of(struct cycle *cycle, uint32_t topology);
+// Why the network that the pool's gangs get by themselves doesn't count: a sentence, made once in a cycle; NULL.
+const char *domains_pool_off(struct cycle *cycle, struct pool *pool);
 // The domain of that level above (or at) a domain.
 uint32_t domain_at_level(const struct domain_tree *tree, uint32_t domain, int level);
 // Whether the unit's pods, which have been placed, stand where the required levels of their groups let them: with those

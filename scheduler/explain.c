@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "base/timestamp.h"
+#include "scheduler/domains.h"
 #include "scheduler/journal.h"
 #include "scheduler/lack.h"
 #include "scheduler/node.h"
@@ -156,8 +157,16 @@ void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct po
                                     .counts = pod->spec->extended_count == 0 ? counts : NULL};
 }
 
-void explain_refused(struct cycle *cycle, const struct pool *pool, struct workload *workload,
-                     const struct attempt *attempt)
+// What it does not get, although its node pool is set up for it.
+static void explain_topology_off(struct cycle *cycle, struct pool *pool, struct workload *workload)
+{
+    struct plan_explanation explanation = explain_blank(pool, EXPLANATION_TOPOLOGY_OFF, NULL, RESOURCE_GPU);
+    explanation.message = domains_pool_off(cycle, pool);
+    if (explanation.message)
+        append(cycle, workload, &explanation);
+}
+
+void explain_refused(struct cycle *cycle, struct pool *pool, struct workload *workload, const struct attempt *attempt)
 {
     if (cycle->is_silent)
         return;
@@ -179,6 +188,8 @@ void explain_refused(struct cycle *cycle, const struct pool *pool, struct worklo
     if (!attempt->refusal.queue)
         explanation.requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib).of[explanation.resource];
     append(cycle, workload, &explanation);
+    if (workload->spec->min_pods > 1 && workload->spec->topology.topology == SNAPSHOT_NONE && pool->spec->topology)
+        explain_topology_off(cycle, pool, workload);
 }
 
 void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct workload *workload)

@@ -23,8 +23,7 @@ const char *explain_quota(struct arena *arena, const struct queue *queue, enum r
 const char *explain_protection(struct arena *arena, const char *what, const char *pool, int64_t first_end_ms);
 
 // What an attempt to place it came to; replaces what was said about the workload in this pool.
-void explain_refused(struct cycle *cycle, const struct pool *pool, struct workload *workload,
-                     const struct attempt *attempt);
+void explain_refused(struct cycle *cycle, struct pool *pool, struct workload *workload, const struct attempt *attempt);
 // Not enough pods exist, or they are gated.
 void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct workload *workload);
 // Adds what an action says, message and numbers by the caller; once per code and pool.

@@ -23,6 +23,7 @@ static const char *const EXPLANATION_NAMES[EXPLANATION_CODE_COUNT] = {
     [EXPLANATION_SEARCH_CUT] = "SearchCut",
     [EXPLANATION_HELD_FOR_RESERVATION] = "HeldForReservation",
     [EXPLANATION_HAS_RESERVATION] = "HasReservation",
+    [EXPLANATION_TOPOLOGY_OFF] = "TopologyOff",
 };
 
 static const char *const EVICTION_RULE_NAMES[EVICTION_RULE_COUNT] = {

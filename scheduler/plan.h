@@ -107,6 +107,7 @@ enum explanation_code {
     EXPLANATION_SEARCH_CUT,           // the search for victims was cut by its budget
     EXPLANATION_HELD_FOR_RESERVATION, // there is room, but it is reserved for a gang
     EXPLANATION_HAS_RESERVATION,      // is the gang for which room is reserved
+    EXPLANATION_TOPOLOGY_OFF,         // the network of its node pool doesn't count: nodes lack labels of its levels
     EXPLANATION_CODE_COUNT
 };
 

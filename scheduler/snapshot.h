@@ -61,6 +61,7 @@ struct snapshot_node_pool {
     enum placement_strategy cpu_placement;
     int64_t preempt_min_run_time_ms; // the default where no queue says otherwise; >= 0
     int64_t reclaim_min_run_time_ms;
+    const char *topology;       // of the network that its gangs get by themselves; NULL: none
     bool reserves;              // keeps room for the largest gang that waits
     int64_t fair_share_k_micro; // kValue of time-based fair share in millionths; 0: plain weights
 };

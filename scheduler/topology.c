@@ -336,11 +336,6 @@ struct topology_sets topology_find_sets(struct cycle *cycle, const struct pool *
                             .constraint = workload->groups[group].topology};
     finder.tree = domain_tree_of(cycle, finder.constraint->topology);
     const char *name = finder.tree->spec->name;
-    if (finder.constraint->required == SNAPSHOT_NONE && finder.constraint->preferred == SNAPSHOT_NONE) {
-        struct node_set *same = arena_alloc(cycle->arena, sizeof *same);
-        *same = *set;
-        return (struct topology_sets){.sets = same, .count = 1};
-    }
     find_demand(&finder);
     if (!estimate_domains(&finder))
         return (struct topology_sets){.problem =

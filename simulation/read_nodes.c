@@ -340,5 +340,13 @@ int read_topologies(struct reader *reader, const struct place *document, struct 
         return -1;
     reader->snapshot->topologies = items;
     reader->snapshot->topology_count = count;
+    list = place_member(document, "nodePools");
+    for (size_t i = 0; i < json_array_size(list.value); i++) {
+        struct place pool = place_item(&list, i), name = place_member(&pool, "topology");
+        uint32_t topology;
+        if (json_is_string(name.value) &&
+            names_resolve(&name, "topology", items, count, sizeof(struct snapshot_topology), &topology, err) < 0)
+            return -1;
+    }
     return 0;
 }

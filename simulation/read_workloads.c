@@ -24,8 +24,10 @@ static int resolve_level(const struct place *object, const char *key, const stru
     return place_error(&place, err, "no level \"%s\" in topology \"%s\"", level, topology->name);
 }
 
-int read_topology_constraint(struct reader *reader, const struct place *object,
-                             struct snapshot_topology_constraint *out_constraint, struct error *err)
+// The constraint at object's key `topology`; no constraint where it is missing or null. what: "workload" or
+// "sub-group", owner: its name.
+static int read_constraint(struct reader *reader, const struct place *object, const char *what, const char *owner,
+                           struct snapshot_topology_constraint *out_constraint, struct error *err)
 {
     static const struct field FIELDS[] = {
         {"name", NULL, 0, FIELD_REQUIRED}, {"required", NULL, 0, 0}, {"preferred", NULL, 0, 0}};
@@ -46,6 +48,8 @@ int read_topology_constraint(struct reader *reader, const struct place *object,
     if (resolve_level(&place, "required", topology, &constraint.required, err) < 0 ||
         resolve_level(&place, "preferred", topology, &constraint.preferred, err) < 0)
         return -1;
+    if (constraint.required == SNAPSHOT_NONE && constraint.preferred == SNAPSHOT_NONE)
+        return place_error(&place, err, "%s \"%s\": names neither a required nor a preferred level", what, owner);
     *out_constraint = constraint;
     return 0;
 }
@@ -78,7 +82,7 @@ static int read_sub_group(struct reader *reader, const struct place *place, void
         (struct sub_group_draft){.place = place->index, .min_pods = SNAPSHOT_NONE, .min_sub_groups = SNAPSHOT_MIN_ALL};
     if (fields_read(reader, place, SUB_GROUP_FIELDS, READER_COUNT_OF(SUB_GROUP_FIELDS), draft, err) < 0)
         return -1;
-    return read_topology_constraint(reader, place, &draft->topology, err);
+    return read_constraint(reader, place, "sub-group", draft->name, &draft->topology, err);
 }
 
 static int link_sub_groups(const struct place *list, const struct sub_group_draft *drafts, size_t count,
@@ -252,7 +256,7 @@ static int read_workload(struct reader *reader, const struct place *place, void 
         names_resolve(&project, "project", reader->snapshot->projects, reader->snapshot->project_count,
                       sizeof(struct snapshot_project), &workload->project, err) < 0 ||
         read_preemptibility(place, workload, err) < 0 || read_preferred_pools(reader, place, workload, err) < 0 ||
-        read_topology_constraint(reader, place, &workload->topology, err) < 0 ||
+        read_constraint(reader, place, "workload", workload->name, &workload->topology, err) < 0 ||
         read_sub_groups(reader, place, err) < 0)
         return -1;
     void *items;

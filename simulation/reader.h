@@ -68,9 +68,6 @@ int read_labels(struct reader *reader, const struct place *place, const struct s
 extern const char *const TAINT_EFFECT_WORDS[3]; // by enum taint_effect; the writer uses them too
 extern const char *const REQUIREMENT_WORDS[6];  // by enum requirement_operator
 
-// The constraint at object's key `topology`; no constraint where it is missing or null.
-int read_topology_constraint(struct reader *reader, const struct place *object,
-                             struct snapshot_topology_constraint *out_constraint, struct error *err);
 int read_sub_groups(struct reader *reader, const struct place *workload, struct error *err);
 // target: struct snapshot_pod *
 int read_pod(struct reader *reader, const struct place *place, void *target, struct error *err);

@@ -74,6 +74,8 @@ static void write_node_pools(struct json_writer *json, const struct snapshot *sn
         json_milli(json, "reclaimMinRuntimeSeconds", pool->reclaim_min_run_time_ms);
         if (pool->reserves)
             json_bool(json, "reservation", true);
+        if (pool->topology)
+            json_text(json, "topology", pool->topology);
         json_key(json, "timeBasedFairshare");
         json_begin_object(json);
         json_number(json, "kValue", (double)pool->fair_share_k_micro / 1e6);

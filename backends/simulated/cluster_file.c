@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "base/yaml_reader.h"
+#include "model/node.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,8 +176,8 @@ static int read_pool(struct reading *reading, const struct entry *entry, struct 
     return 0;
 }
 
-static int add_node(struct reading *reading, const struct entry *entry, struct cluster_node node, const char *name,
-                    struct error *err)
+static int add_node(struct reading *reading, const struct entry *entry, struct cluster_node node, const json_t *labels,
+                    const char *name, struct error *err)
 {
     struct cluster_description *cluster = reading->cluster;
     if (cluster->node_count == CLUSTER_NODES_MAX)
@@ -184,11 +185,13 @@ static int add_node(struct reading *reading, const struct entry *entry, struct c
     cluster->nodes = arena_grow(reading->arena, cluster->nodes, &reading->node_capacity, cluster->node_count + 1,
                                 sizeof(*cluster->nodes));
     node.name = name;
+    node.labels_json = node_labels_json(reading->arena, labels, name);
     cluster->nodes[cluster->node_count++] = node;
     return 0;
 }
 
-static int read_labels(const struct entry *entry, const struct cluster_pool *pool, struct cluster_node *node,
+// Those of the entry with its pool's; to be released.
+static int read_labels(const struct entry *entry, const struct cluster_pool *pool, json_t **out_labels,
                        struct error *err)
 {
     const json_t *given = json_object_get(entry->json, "labels");
@@ -204,8 +207,8 @@ static int read_labels(const struct entry *entry, const struct cluster_pool *poo
     json_t *labels = given ? json_copy((json_t *)given) : json_object();
     if (pool && pool->label_key)
         json_object_set_new(labels, pool->label_key, json_string(pool->label_value));
-    node->labels_json = dump(entry, labels, "{}");
-    json_decref(labels);
+    json_object_del(labels, YAML_LINE_KEY);
+    *out_labels = labels;
     return 0;
 }
 
@@ -284,14 +287,15 @@ static int read_node(struct reading *reading, const struct entry *entry, struct 
         return -1;
     node.taints_json = dump(entry, taints, "[]");
     node.mig_instances_json = dump(entry, mig, "{}");
-    if (read_labels(entry, pool, &node, err) < 0)
+    json_t *labels = NULL;
+    if (read_labels(entry, pool, &labels, err) < 0)
         return -1;
-    if (!json_object_get(entry->json, "count"))
-        return add_node(reading, entry, node, name, err);
-    for (int64_t i = 0; i < count; i++)
-        if (add_node(reading, entry, node, arena_printf(reading->arena, "%s-%lld", name, (long long)i), err) < 0)
-            return -1;
-    return 0;
+    const bool is_one = !json_object_get(entry->json, "count");
+    int rc = is_one ? add_node(reading, entry, node, labels, name, err) : 0;
+    for (int64_t i = 0; !is_one && i < count && rc == 0; i++)
+        rc = add_node(reading, entry, node, labels, arena_printf(reading->arena, "%s-%lld", name, (long long)i), err);
+    json_decref(labels);
+    return rc;
 }
 
 static int read_topology(struct reading *reading, const struct entry *entry, struct error *err)

@@ -107,11 +107,11 @@ static void test_a_cluster(void)
     check_int(cluster.nodes[1].gpu_count, 8, "GPUs");
     check_int(cluster.nodes[1].cpu_milli, 2500, "cores");
     check_int(cluster.nodes[1].memory_bytes, 1 << 30, "memory as a quantity");
-    check_text(cluster.nodes[1].labels_json, "{\"prorata.io/node-pool\":\"fast\",\"zone\":\"z1\"}",
+    check_text(cluster.nodes[1].labels_json, "{\"kubernetes.io/hostname\":\"big-1\",\"prorata.io/node-pool\":\"fast\",\"zone\":\"z1\"}",
                "the pool's label is set");
     check_text(cluster.nodes[1].taints_json, "[{\"effect\":\"NoSchedule\",\"key\":\"k\",\"value\":\"v\"}]", "taints");
     check_true(cluster.nodes[3].is_cordoned && cluster.nodes[3].is_ready, "flags");
-    check_text(cluster.nodes[3].labels_json, "{}", "the default pool has no label");
+    check_text(cluster.nodes[3].labels_json, "{\"kubernetes.io/hostname\":\"plain\"}", "the default pool has no label");
     check_int((int64_t)cluster.pool_count >= 1, 1, "pools");
     check_text(cluster.pools[0].gpu_placement, "spread", "placement");
     check_int(cluster.pools[0].min_runtime_ms, 60000, "minimum run time");

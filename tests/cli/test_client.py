@@ -178,6 +178,16 @@ def test_suspend_resume_and_logs(client):
     wait_status(client, w="Running")
 
 
+def test_a_pool_whose_topology_is_off_says_so(client):
+    server = client.server
+    made = server.post("/api/v1/network-topologies", {"name": "hall", "clusterId": server.cluster_id(), "levels": ["rack"]}).json
+    pool, = server.get("/api/v1/node-pools", filterBy="name==default").json["nodepools"]
+    said = "Topology hall is off in default: node-0 and node-1 lack labels of its levels"
+    assert said not in client.run("nodepool", "list")
+    server.request("PATCH", f"/api/v1/node-pools/{pool['id']}", {"networkTopologyId": made["id"]})
+    assert said in client.run("nodepool", "list")
+
+
 @pytest.mark.parametrize("words", [["project", "list"], ["node", "list"], ["nodepool", "list"], ["department", "list"], ["cluster", "list"],
                                    ["workload", "list", "-A"], ["list", "nodes"], ["list", "clusters"], ["get", "node-pools"]], ids=" ".join)
 def test_lists_as_json_and_yaml(client, words):

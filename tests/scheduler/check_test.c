@@ -67,6 +67,7 @@ ROW(pods_that_begin_beyond, s->workloads[1].first_pod = 4)
 ROW(no_such_pool, *(uint32_t *)s->workloads[0].node_pools = 1)
 ROW(no_such_topology, s->workloads[1].topology.topology = 1)
 ROW(no_such_level, s->workloads[1].topology.required = 1)
+ROW(no_level, s->workloads[1].topology.required = SNAPSHOT_NONE)
 ROW(no_such_preferred_level, s->groups[2].topology.preferred = 1)
 ROW(no_such_parent, s->groups[1].parent = 3)
 ROW(its_own_parent, s->groups[1].parent = 1)
@@ -118,6 +119,7 @@ static const struct {
     {"a pool that is not there", no_such_pool, "workload a: no such node pool"},
     {"a topology that is not there", no_such_topology, "workload b: no such topology"},
     {"a level that is not there", no_such_level, "workload b: no such topology level"},
+    {"a topology without a level", no_level, "workload b: a topology without a level"},
     {"a preferred level that is not there", no_such_preferred_level, "workload b: no such topology level"},
     {"a sub-group with an unknown parent", no_such_parent, "sub-group t: no such parent"},
     {"a sub-group inside itself", its_own_parent, "sub-group t: nested deeper"},

@@ -59,10 +59,31 @@ EXPLANATIONS = [
     ("has a reservation", cluster(
         [node("n0", 2), node("n1", 2)], [project("a", 0)], [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2})],
         nodePools=RESERVE), "HasReservation", "4 GPUs on 2 nodes in default are reserved for it"),
+    ("a topology that is off", cluster(
+        [rack("n0", 1, "r0"), *(node(f"n{i}", 1) for i in range(1, 6))], [project("a", 8)], [work("w", "a", pods=9)],
+        nodePools=[{"name": "default", "topology": "dc"}], topologies=TOPOLOGY),
+     "TopologyOff", "Topology dc is off in default: n1, n2, n3 and 2 more lack labels of its levels"),
     ("patience", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
                          [work("r", "b", on="n0"), work("w", "a", displacedTimes=5, lastDisplacedAt=NOW)]),
      "PreemptionDelayNotElapsed", "May displace nobody before 2026-01-01T12:02:00"),
 ]
+
+
+# sentence, node pools, more of the workload: a topology that is on, or that the workload does without
+NOT_OFF = [
+    ("every node has the labels", [{"name": "default", "topology": "dc"}], {}),
+    ("the pool has none", [{"name": "default"}], {}),
+    ("no gang", [{"name": "default", "topology": "dc"}], {"minPods": 1}),
+    ("a constraint of its own", [{"name": "default", "topology": "dc"}], {"topology": {"name": "dc", "required": "rack"}}),
+]
+
+
+@pytest.mark.parametrize("pools,more", cases(NOT_OFF))
+def test_a_topology_that_is_not_off_is_not_named(pools, more):
+    nodes = [rack("n0", 1, "r0"), node("n1", 1) if "topology" not in pools[0] or more else rack("n1", 1, "r1")]
+    document = cluster(nodes, [project("a", 8)], [work("w", "a", pods=3, **more)], nodePools=pools, topologies=TOPOLOGY)
+    workload, = simulate(document)["cycles"][0]["workloads"]
+    assert workload["explanation"] and "TopologyOff" not in [e["code"] for e in workload["explanation"]]
 
 
 @pytest.mark.parametrize("document,code,words", cases(EXPLANATIONS))

@@ -21,7 +21,7 @@ static const char GOOD[] =
     " 'departments': [{'name': 'd', 'resources': [{'nodePool': 'default', 'rank': 1, 'gpu': {'deserved': 1}}]}],"
     " 'projects': [{'name': 'p', 'department': 'd', 'resources': []}],"
     " 'workloads': [{'name': 'w', 'project': 'p', 'nodePools': ['default'],"
-    "                'subGroups': [{'name': 's'}, {'name': 'leaf', 'parent': 's'}], 'topology': {'name': 'dc'},"
+    "                'subGroups': [{'name': 's'}, {'name': 'leaf', 'parent': 's'}], 'topology': {'name': 'dc', 'required': 'rack'},"
     "                'pods': [{'name': 'w-0', 'subGroup': 'leaf', 'gpuDevices': 1, 'status': 'Running', 'node': "
     "'node0',"
     "                          'nodeSelector': {}, 'tolerations': [{'key': 'k'}], 'nodeAffinity': []},"
@@ -77,6 +77,8 @@ static const struct bad_case CASES[] = {
     {"nodePools/1/placementStrategy/gpu", "'pack'", "nodePools[1].placementStrategy.gpu: binpack, spread or fragmentation, got \"pack\""},
     {"nodePools/1/placementStrategy/disk", "'pack'", "nodePools[1].placementStrategy.disk: unknown key"},
     {"nodePools/0/preemptMinRuntimeSeconds", "-1", "nodePools[0].preemptMinRuntimeSeconds: at least 0, got -1"},
+    {"nodePools/0/topology", "1", "nodePools[0].topology: text, got 1"},
+    {"nodePools/0/topology", "'az'", "nodePools[0].topology: no topology \"az\""},
     {"nodePools/0/timeBasedFairshare", "1", "nodePools[0].timeBasedFairshare: an object, got 1"},
     {"nodePools/0/timeBasedFairshare", "{'kValue': -1}", "nodePools[0].timeBasedFairshare.kValue: at least 0, got -1"},
     // nodes
@@ -153,6 +155,7 @@ static const struct bad_case CASES[] = {
     {"workloads/0/promise", "-1", "workloads[0].promise: at least 0, got -1"},
     {"workloads/0/deleting", "null", "workloads[0].deleting: may not be null"},
     {"workloads/0/topology/name", "'az'", "workloads[0].topology.name: no topology \"az\""},
+    {"workloads/0/topology/required", "null", "workloads[0].topology: workload \"w\": names neither a required nor a preferred level"},
     {"workloads/0/topology/required", "'block'", "workloads[0].topology.required: no level \"block\" in topology \"dc\""},
     {"workloads/0/topology/preferred", "1", "workloads[0].topology.preferred: the name of a level, got 1"},
     {"workloads/0/podAffinity", "{'type': 'some', 'key': 'rack'}", "workloads[0].podAffinity.type: required or preferred, got \"some\""},
@@ -162,6 +165,7 @@ static const struct bad_case CASES[] = {
     {"workloads/0/subGroups/0/parent", "'leaf'", "workloads[0].subGroups[1]: more than 16 levels of sub-groups, or its own ancestor"},
     {"workloads/0/subGroups/0/minPods", "1", "workloads[0].subGroups[0].minPods: a sub-group with sub-groups of its own has minSubGroups"},
     {"workloads/0/subGroups/1/minSubGroups", "1", "workloads[0].subGroups[1].minSubGroups: a sub-group without sub-groups of its own has minPods"},
+    {"workloads/0/subGroups/1/topology", "{'name': 'dc'}", "workloads[0].subGroups[1].topology: sub-group \"leaf\": names neither a required nor a preferred level"},
     {"workloads/0/subGroups/1/topology", "{'name': 'dc', 'required': 'x'}", "workloads[0].subGroups[1].topology.required: no level \"x\" in topology \"dc\""},
     // pods
     {"workloads/0/pods/0/name", NULL, "workloads[0].pods[0].name: missing"},
