@@ -53,6 +53,8 @@ export const WORDS = {
   noReason: status => `The server answered ${status} without a reason.`,
   writingOff: "The connection is lost, so nothing is sent. Your input is kept.",
   signInAgain: "Your session has ended. After signing in this page is as you left it.",
+  notSent: "Your session had ended, so nothing was sent. What you typed is kept.",
+  badName: "Small letters, digits and dashes; a letter first, no dash last.",
   wrongSignIn: "The name and password don't match an account.",
   noRight: permission => `Your roles don't allow it: ${permission} is missing.`,
   emptyFilter: number => `Nothing matches ${plural(number, "filter")}.`,

@@ -17,14 +17,16 @@ after(async () => {
 });
 
 const button = name => page.getByRole("button", { name, exact: true });
+const cell = name => page.getByLabel(`${name} in default`, { exact: true });
 const find = async (path, key, name) => (await ask(page, path))[key].find(x => x.name === name);
 
 test("a department is made with its quota", async () => {
   await page.goto(server.url + "/departments");
   await page.getByRole("link", { name: "New department" }).click();
   await page.fill("#f-name", "applied");
-  await page.getByLabel("Quota").fill("1");
+  await cell("GPUs").fill("1");
   await button("Create department").click();
+  await button("Create anyway").click(); // the demo's own departments have all GPUs
   await page.waitForSelector("#pane-title:has-text('applied')");
   const made = await find("/api/v1/org-unit/departments", "departments", "applied");
   assert.equal(made.resources[0].gpu.deserved, 1);
@@ -41,7 +43,7 @@ test("a name that is taken, or wrong, is said at the field", async () => {
   await page.fill("#f-name", "team-a");
   await page.selectOption("#f-parent", { label: "research" });
   await button("Create project").click();
-  await page.waitForSelector(".fault, #f-name[aria-invalid=true]");
+  await page.waitForSelector(".fault, [aria-invalid=true]");
   assert.match(await page.textContent("form"), /team-a|name/);
   assert.equal((await ask(page, "/api/v1/org-unit/projects?filterBy=name==team-a")).projects.length, 1);
 });
@@ -50,19 +52,20 @@ test("a project is made, its quota changed, and what a save changes is said befo
   await page.goto(server.url + "/projects/new");
   await page.fill("#f-name", "vision");
   await page.selectOption("#f-parent", { label: "applied" });
-  await page.getByLabel("Quota").fill("1");
-  await page.getByLabel("Limit").fill("2");
+  await cell("GPUs").fill("1");
+  await cell("Limit").fill("2");
   await button("Create project").click();
+  await button("Create anyway").click();
   await page.waitForSelector("#pane-title:has-text('vision')");
   const made = await find("/api/v1/org-unit/projects", "projects", "vision");
   assert.deepEqual([made.resources[0].gpu.deserved, made.resources[0].gpu.limit, made.parent.name], [1, 2, "applied"]);
-  await page.getByRole("link", { name: "Edit quota" }).click();
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
   await page.waitForURL("**/edit");
-  await page.getByLabel("Limit").fill("0.5");
+  await cell("Limit").fill("0.5");
   await button("Save").click();
   await page.waitForSelector("[aria-invalid=true]");
-  await page.getByLabel("Limit").fill("");
-  await page.getByLabel("Weight").fill("3");
+  await cell("Limit").fill("");
+  await cell("Weight").fill("3");
   assert.equal((await page.textContent(".submit-bar .muted")).trim(), "default: weight 2 → 3, limit 2 → none");
   await button("Save").click();
   await page.waitForSelector("#pane-title:has-text('vision')");

@@ -96,6 +96,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       const body = answer(data, url.pathname, url.searchParams, request.method === "POST" ? JSON.parse(Buffer.concat(await request.toArray()).toString()) : null);
       return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });
     }
+    if (url.pathname === "/v1/k8s/setting/cpuQuota") return json(200, true);
     const path = PAGE.test(url.pathname) ? "/index.html" : url.pathname;
     try {
       const file = await readFile(join(folder, normalize(path)));

@@ -78,7 +78,7 @@ function Actions({ department: d, projects }) {
     refreshAll();
     renewTables();
   };
-  return html`${may("update", "department") ? html`<${LinkButton} small icon="edit" href=${`/departments/${d.id}/edit`}>Edit quota<//>` : html`<${Button} small icon="edit" why=${WORDS.noRight("update department")}>Edit quota<//>`}
+  return html`${may("update", "department") ? html`<${LinkButton} small icon="edit" href=${`/departments/${d.id}/edit`}>Edit<//>` : html`<${Button} small icon="edit" why=${WORDS.noRight("update department")}>Edit<//>`}
     <${Button} small icon="trash" writes why=${may("delete", "department") ? "" : WORDS.noRight("delete department")} onClick=${drop}>Delete<//>`;
 }
 

@@ -12,6 +12,7 @@ import { renewTables } from "../parts/table.js";
 import { toast } from "../parts/toast.js";
 import { checkRules, configurationOf, valuesOfPool } from "../pictures/pool_rules.js";
 import { go } from "../router.js";
+import { WORDS } from "../words.js";
 
 const PATH = "/api/v1/node-pools";
 const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
@@ -34,7 +35,7 @@ export default function EditNodePool({ id }) {
 
 function check(v, pool) {
   const wrong = checkRules(v);
-  if (!pool && !NAME.test(v.name)) wrong.name = "Small letters, digits and dashes; a letter first, no dash last.";
+  if (!pool && !NAME.test(v.name)) wrong.name = WORDS.badName;
   if (!pool?.isDefault && !KEY.test(v.labelKey)) wrong.labelKey = "A label's key, e.g. prorata.io/pool.";
   if (!pool?.isDefault && !(v.labelValue && VALUE.test(v.labelValue))) wrong.labelValue = "A label's value: letters, digits, - _ .";
   return wrong;

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { del, get, getAll } from "../api.js";
 import { useData } from "../data.js";
-import { NONE, duration, gpus, ratio } from "../format.js";
+import { NONE, gpus, ratio } from "../format.js";
 import { html } from "../html.js";
 import { refreshAll } from "../live.js";
 import { Button, LinkButton } from "../parts/button.js";
@@ -18,6 +18,7 @@ import { toast, toastError } from "../parts/toast.js";
 import { axis } from "../pictures/axis.js";
 import { reach } from "../pictures/quota_bar.js";
 import { refusedByProject, sharesByPool, sumParts } from "../pictures/shares.js";
+import { unitInWords } from "../pictures/unit_rules.js";
 import { route } from "../router.js";
 import { may, scope, scopeFilter } from "../session.js";
 import { WORDS, shareWords } from "../words.js";
@@ -96,7 +97,7 @@ function Actions({ project: p }) {
     refreshAll();
     renewTables();
   };
-  return html`${may("update", "project") ? html`<${LinkButton} small icon="edit" href=${`/projects/${p.id}/edit`}>Edit quota<//>` : html`<${Button} small icon="edit" why=${WORDS.noRight("update project")}>Edit quota<//>`}
+  return html`${may("update", "project") ? html`<${LinkButton} small icon="edit" href=${`/projects/${p.id}/edit`}>Edit<//>` : html`<${Button} small icon="edit" why=${WORDS.noRight("update project")}>Edit<//>`}
     <${LinkButton} small icon="plus" href=${`/workloads/new/training?project=${p.id}`}>New training<//><${Button} small icon="trash" why=${why} writes onClick=${drop}>Delete<//>`;
 }
 
@@ -122,12 +123,7 @@ export function WorkloadsOf({ filter, list }) {
     <tbody>${rows.map(w => html`<tr key=${w.id}><td><a class="plain" href=${`/workloads?open=${w.id}`}>${w.name}</a></td><td><${Status} phase=${w.phase} /></td><td class="num">${gpus(w.allocatedResources?.gpu ?? 0)}</td></tr>`)}</tbody></table><p class="small"><a href=${`/workloads?f=${encodeURIComponent(list)}`}>All in the table</a></p>` : html`<${Empty}>It has no workloads.<//>`}<//>`;
 }
 
-const RULES = [["trainingJobTimeLimitSeconds", "Training: time limit"], ["trainingJobMaxIdleDurationSeconds", "Training: idle GPUs"], ["interactiveJobTimeLimitSeconds", "Workspace: time limit"], ["interactiveJobPreemptIdleDurationSeconds", "Preemptible workspace: idle GPUs"], ["interactiveJobMaxIdleDurationSeconds", "Non-preemptible workspace: idle GPUs"]];
-const PROTECTIONS = [["preemptMinRuntimeSeconds", "Not stopped for the same project"], ["reclaimMinRuntimeSeconds", "Not stopped for other projects"]];
 export function Rules({ unit }) {
-  const rules = unit.effective?.schedulingRules ?? unit.schedulingRules ?? {};
-  const rows = [...RULES.filter(([key]) => rules?.[key]).map(([key, label]) => [label, `at most ${duration(rules[key])}`]),
-    ...PROTECTIONS.filter(([key]) => Number.isFinite(rules?.[key])).map(([key, label]) => [label, rules[key] ? `for ${duration(rules[key])} after its start` : "no protection"])];
+  const rows = unitInWords(unit);
   return rows.length ? html`<${Facts} rows=${rows} />` : html`<${Empty}>No time or idle limits: workloads run as long as they want.<//>`;
 }
-

@@ -25,7 +25,8 @@ export function Dialog({ label, labelledby, class: more = "", onClose, firm, chi
 
 const asked = signal(null);
 
-// Says what goes and what stays, with the verb on the button: resolves true or false. `type` is a name to type first.
+// Says what goes and what stays, with the verb on the button: resolves true or false. `body` is a text or a list of
+// paragraphs; `type` is a name to type first.
 export function confirm({ title, body, verb, tone = "bad", type }) {
   return new Promise(done => {
     asked.value = { title, body, verb, tone, type, done };
@@ -48,7 +49,7 @@ function Question({ title, body, verb, tone, type, done }) {
     if (!type || typed === type) close(true);
   };
   return html`<${Dialog} labelledby="ask-title" onClose=${() => close(false)}><form onSubmit=${submit} class="ask">
-    <h2 id="ask-title">${title}</h2><p class="soft">${body}</p>
+    <h2 id="ask-title">${title}</h2>${[body].flat().map((text, i) => html`<p key=${i} class="soft">${text}</p>`)}
     ${type && html`<div class="f"><label for="ask-type">Type <b class="strong">${type}</b> to confirm</label><input id="ask-type" class="in" autocomplete="off" value=${typed} onInput=${e => setTyped(e.target.value)} /></div>`}
     <div class="acts"><${Button} onClick=${() => close(false)} autofocus>Cancel<//>
     <${Button} type="submit" class=${tone === "bad" ? "danger" : "primary"} why=${type && typed !== type ? `Type ${type} first.` : ""}>${verb}<//></div></form><//>`;

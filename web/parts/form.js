@@ -1,7 +1,7 @@
 // Forms: values, errors by field path, validation on blur and on submit. A 400 goes to the field it names; the focus goes
 // to the first. Leaving with changes asks first.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, fieldErrors } from "../api.js";
+import { ApiError, fieldErrors, signedOut } from "../api.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { leaveGuard } from "../router.js";
@@ -9,7 +9,8 @@ import { WORDS } from "../words.js";
 import { confirm } from "./dialog.js";
 import { toastError } from "./toast.js";
 
-// check(values) -> {path: message}; send(values) -> promise. paths: {"spec.image": "image"} maps the server's names to ours.
+// check(values) -> {path: message}; send(values) -> promise, of false where a person took it back. paths: {"spec.image":
+// "image"} maps the server's names to ours.
 export function useForm({ initial, check = () => ({}), send, paths = {} }) {
   const [values, setValues] = useState(initial);
   const [touched, setTouched] = useState({});
@@ -20,12 +21,19 @@ export function useForm({ initial, check = () => ({}), send, paths = {} }) {
   const form = useRef(null);
   const wrong = check(values);
   useEffect(() => leaveGuard(() => !dirty.current || confirm({ ...WORDS.leave, tone: "" })), []);
+  useEffect(() => signedOut.subscribe(out => { // signed in again: what the ended session said is over
+    if (!out) setProblem(old => old?.status === 401 ? null : old);
+  }), []);
   const set = (path, value) => {
     dirty.current = true;
     setValues(old => ({ ...old, [path]: typeof value === "function" ? value(old[path]) : value }));
     setRefused(old => ({ ...old, [path]: undefined }));
   };
-  const focusFirst = () => requestAnimationFrame(() => form.current?.querySelector("[aria-invalid=true]")?.focus());
+  const focusFirst = () => requestAnimationFrame(() => {
+    const first = form.current?.querySelector("[aria-invalid=true]");
+    first?.focus({ preventScroll: true });
+    (first?.closest(".f, tr") ?? form.current?.querySelector(".fault"))?.scrollIntoView({ block: "nearest" });
+  });
   const submit = async event => {
     event?.preventDefault();
     setTouched(Object.fromEntries(Object.keys({ ...values, ...wrong }).map(k => [k, true])));
@@ -37,11 +45,11 @@ export function useForm({ initial, check = () => ({}), send, paths = {} }) {
     setBusy(true);
     dirty.current = false;
     try {
-      await send(values);
+      dirty.current = await send(values) === false;
     } catch (error) {
       dirty.current = true;
       if (!(error instanceof ApiError)) throw error;
-      const named = Object.fromEntries(Object.entries(fieldErrors(error)).map(([path, text]) => [ours(paths, path), text]));
+      const named = error.status === 401 ? {} : Object.fromEntries(Object.entries(fieldErrors(error)).map(([path, text]) => [ours(paths, path), text]));
       setRefused(named);
       setProblem(Object.keys(named).some(path => path in values) ? null : error);
       if (error.status === 0) toastError(error);
@@ -146,5 +154,6 @@ export function OrderField({ label, items, onValue, remove, none }) {
 
 // What the server refused without naming a field.
 export function Problem({ error }) {
-  return error && html`<div class="fault" role="alert"><${Icon} name="x" tone="bad" /><div><p class="strong">${error.message}</p>${error.details && html`<p class="small">${error.details}</p>`}</div></div>`;
+  const { message, details } = error?.status === 401 ? { message: WORDS.notSent } : error ?? {};
+  return error && html`<div class="fault" role="alert"><${Icon} name="x" tone="bad" /><div><p class="strong">${message}</p>${details && html`<p class="small">${details}</p>`}</div></div>`;
 }

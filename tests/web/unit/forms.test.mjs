@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changes, checkRows, division, resourcesOf, rowsOf } from "../../../web/pictures/quota_form.js";
+import { goSeconds } from "../../../web/format.js";
+import { boundsOfProject, warnings } from "../../../web/pictures/promises.js";
+import { checkRules as checkUnitRules, goText, knownTypes, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } from "../../../web/pictures/unit_rules.js";
 import { EMPTY, bodyOf, check, commandOf, copyName, standardPools, totalGpus, valuesOf } from "../../../web/pictures/submission.js";
 
 const V = more => ({ ...EMPTY, name: "a1", project: "4", image: "quickstart", cpu: "", memory: "", ...more });
@@ -49,27 +52,75 @@ test("a copy has the same specification under a new name", () => {
 });
 
 const POOLS = [{ id: "1", name: "default" }, { id: "2", name: "h100" }];
-const RESOURCES = [{ nodePool: { id: "1", name: "default" }, gpu: { deserved: 2, limit: null, overQuotaWeight: 2 }, cpu: { deserved: 4000, limit: null }, memory: { deserved: null, limit: null, units: "MB" }, priority: "High" }];
+const RESOURCES = [{ nodePool: { id: "1", name: "default" }, gpu: { deserved: 2, limit: null, overQuotaWeight: 2 }, cpu: { deserved: 4000, limit: 8000, overQuotaWeight: 1 }, memory: { deserved: 65536, limit: null, overQuotaWeight: 1, units: "Mib" }, priority: "High" }];
+const ROW = { id: "2", name: "h100", quota: 0, exceed: true, weight: 2, rank: "MediumLow", limit: "", cpu: "", memory: "" };
+const DEFAULT = { ...ROW, id: "1", name: "default", quota: 2, rank: "High", cpu: 4, memory: "64Gi" };
+const row = more => rowsOf([POOLS[0]], [{ ...RESOURCES[0], ...more }], "MediumLow")[0];
 
-test("the quota form starts from what is there, and new pools from nothing", () => {
-  assert.deepEqual(rowsOf(POOLS, RESOURCES, "MediumLow"), [{ id: "1", name: "default", quota: 2, weight: 2, rank: "High", limit: "" }, { id: "2", name: "h100", quota: 0, weight: 2, rank: "MediumLow", limit: "" }]);
+test("the quota form starts from what is there, and new pools from nothing; pools without GPUs come last", () => {
+  assert.deepEqual(rowsOf(POOLS, RESOURCES, "MediumLow"), [DEFAULT, ROW]);
+  assert.deepEqual(rowsOf(POOLS, [], "MediumLow", { h100: 8, default: 0 }).map(r => r.name), ["h100", "default"]);
 });
 
-test("saving keeps CPU and memory as they were", () => {
+test("a limit equal to the quota is the switch that is off, at 0 too", () => {
+  assert.deepEqual([row({ gpu: { deserved: 2, limit: 2 } }).exceed, row({ gpu: { deserved: 0, limit: 0 } }).exceed, row({ gpu: { deserved: 2, limit: 3 } }).exceed, row({ gpu: { deserved: 0, limit: null } }).exceed], [false, false, true, true]);
+  const [off] = resourcesOf([{ ...DEFAULT, exceed: false, quota: "3" }], RESOURCES);
+  assert.deepEqual([off.gpu.limit, off.cpu.limit, off.memory.limit], [3, 4000, 65536]);
+  const [on] = resourcesOf([{ ...DEFAULT, exceed: true }], [off]);
+  assert.deepEqual([on.gpu.limit, on.cpu.limit, on.memory.limit], [null, null, null]);
+});
+
+test("CPU and memory that weren't touched stay as they were", () => {
   const [first] = resourcesOf(rowsOf(POOLS, RESOURCES, "MediumLow"), RESOURCES);
   assert.deepEqual([first.cpu, first.memory, first.priority, first.gpu.limit], [RESOURCES[0].cpu, RESOURCES[0].memory, "High", null]);
+});
+
+test("memory is read and written in the units that it has", () => {
+  const texts = [["MB", 64000, "64G"], ["MB", 512, "512M"], ["GB", 2, "2G"], ["Mib", 4096, "4Gi"], ["Mib", 100, "100Mi"], ["MB", null, ""]];
+  for (const [units, deserved, text] of texts) assert.equal(row({ memory: { deserved, units } }).memory, text);
+  for (const [text, deserved, units] of [["64G", 64000, "MB"], ["1Ti", 1048576, "Mib"], ["0", 0, "MB"], ["", null, "MB"]]) {
+    const [{ memory }] = resourcesOf([{ ...ROW, memory: text }]);
+    assert.deepEqual([memory.deserved, memory.units, memory.limit], [deserved, units, null], text);
+  }
 });
 
 test("what a save changes is said", () => {
   const before = rowsOf(POOLS, RESOURCES, "MediumLow");
   assert.deepEqual(changes(before, before), []);
-  assert.deepEqual(changes(before, [{ ...before[0], quota: "4", limit: "8" }, before[1]]), ["default: 2 → 4, limit none → 8"]);
+  assert.deepEqual(changes(before, [{ ...before[0], quota: "4", limit: "8", cpu: "", memory: "1G" }, { ...before[1], exceed: false }]), ["default: 2 → 4, limit none → 8, CPU 4 → unlimited, memory 64Gi → 1G", "h100: may not exceed its quota"]);
 });
 
 test("a quota is a number, a limit at least the quota", () => {
-  const [row] = rowsOf(POOLS, RESOURCES, "MediumLow");
-  for (const [more, field] of [[{ quota: "" }, "quota-1"], [{ quota: "x" }, "quota-1"], [{ quota: -1 }, "quota-1"], [{ weight: "" }, "weight-1"], [{ limit: "1" }, "limit-1"], [{ limit: "x" }, "limit-1"]]) assert.ok(checkRows([{ ...row, ...more }])[field], JSON.stringify(more));
-  assert.deepEqual(checkRows([{ ...row, quota: "0.5", limit: "2" }]), {});
+  for (const [more, field] of [[{ quota: "" }, "quota-2"], [{ quota: "x" }, "quota-2"], [{ quota: -1 }, "quota-2"], [{ weight: "" }, "weight-2"], [{ quota: 2, limit: "1" }, "limit-2"], [{ limit: "x" }, "limit-2"], [{ cpu: "x" }, "cpu-2"], [{ memory: "much" }, "memory-2"], [{ memory: "-1G" }, "memory-2"]]) assert.ok(checkRows([{ ...ROW, ...more }])[field], JSON.stringify(more));
+  assert.deepEqual(checkRows([{ ...ROW, quota: "0.5", limit: "2", cpu: "1.5", memory: "4Gi" }, { ...ROW, quota: 4, exceed: false, limit: "1" }]), {});
+});
+
+test("rules are durations, and only those that are set are sent", () => {
+  const values = valuesOfRules({ trainingJobTimeLimitSeconds: 129600, reclaimMinRuntimeSeconds: 0 });
+  assert.deepEqual(rulesOf(values), { trainingJobTimeLimitSeconds: 129600, reclaimMinRuntimeSeconds: 0 });
+  assert.deepEqual([values["rule-trainingJobTimeLimitSeconds"], values["rule-reclaimMinRuntimeSeconds"], values["rule-interactiveJobTimeLimitSeconds"]], ["1d12h", "0", null]);
+  for (const seconds of [1, 59, 60, 3661, 86400, 90061]) assert.equal(goSeconds(goText(seconds)), seconds);
+  for (const text of ["", "soon", "0", "0.5s", "-1h"]) assert.ok(checkUnitRules({ "rule-trainingJobTimeLimitSeconds": text })["rule-trainingJobTimeLimitSeconds"], text);
+  assert.deepEqual(checkUnitRules({ "rule-reclaimMinRuntimeSeconds": "0", "rule-trainingJobTimeLimitSeconds": "1d12h" }), {});
+});
+
+test("node types: a list of its own, else the department's", () => {
+  assert.deepEqual(nodeTypesOf({ "types-training": ["a100"], "types-workspace": [] }, { names: { a100: "A100 40 GB" } }), { training: ["a100"], names: { a100: "A100 40 GB" } });
+  assert.deepEqual(nodeTypesOf({ "types-training": [], "types-workspace": [] }, { names: {} }), {});
+  assert.deepEqual(knownTypes([{ prorata: { labels: { "run.ai/type": "v100" } } }, { prorata: { labels: { "run-ai/node-type": "a100", "run.ai/type": "v100" } } }, {}]), ["a100", "v100"]);
+  assert.deepEqual(unitInWords({ defaultNodePools: ["a", "b"], schedulingRules: { trainingJobTimeLimitSeconds: 3600, preemptMinRuntimeSeconds: 0 }, nodeTypes: { workspace: ["x"], names: { x: "X" } } }), [["Node pools, in this order", "a, b"], ["Training: time limit", "at most 1 h"], ["Not stopped for the same project", "no protection"], ["Workspaces: node types", "X"]]);
+});
+
+const unitOf = (name, parentId, deserved, held = 0) => ({ id: name, name, parentId, resources: [{ nodePool: { id: "2", name: "h100" }, gpu: { deserved } }], status: { nodePoolQuotaStatuses: [{ nodePoolName: "h100", nodePoolId: "2", allocated: { gpu: held } }] } });
+test("a save that promises more than there is says so, with who gives back", () => {
+  const projects = [unitOf("vision", "d", 2, 2), unitOf("speech", "d", 2, 5), unitOf("fraud", "e", 2, 3)], department = unitOf("d", null, 4);
+  const others = projects.slice(1), before = [{ ...ROW, quota: 2 }];
+  const ask = quota => warnings({ name: "vision", before, after: [{ ...ROW, quota }], boundsOf: r => boundsOfProject(r, "vision", department, projects, { h100: 8 }), projects: others, heldIn: () => 2 });
+  assert.deepEqual([ask(2), ask(1)], [[], []], "what isn't raised takes nothing");
+  assert.deepEqual(ask(3), ["h100: 5 GPUs of quota in all, and department d has a quota of 4: 1 too many.", "vision holds 2 GPUs in h100 today. Others borrow 4 GPUs there and give them back when it asks: speech 3, fraud 1."]);
+  assert.equal(ask(9999).length, 3);
+  assert.deepEqual(warnings({ name: "d", before: [{ ...ROW, quota: 8 }], after: [{ ...ROW, quota: 3 }], boundsOf: () => [], projects: [], children: projects.slice(0, 2) }), ["h100: its projects have 4 GPUs of quota, 1 more than 3."]);
+  assert.deepEqual(boundsOfProject(ROW, "vision", department, projects, {}).map(b => b.what), ["Quota of department d"], "a pool whose GPUs aren't known bounds nothing");
 });
 
 test("a pool's division says what is promised beyond it", () => {

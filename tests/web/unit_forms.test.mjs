@@ -1,0 +1,196 @@
+// The project's and the department's form on a real server with three node pools: each field is written and read back, what
+// the server refuses goes to its field, and a quota that promises more than there is asks first.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ROOT, axe, launch, open } from "./browser.mjs";
+import { ask, signIn, startServer } from "./real_server.mjs";
+
+const SHOTS = join(ROOT, "artifacts/screenshots");
+const CLUSTER = `nodePools:
+- {name: default}
+- {name: h100}
+- {name: a100}
+nodes:
+- {name: cpu, cpuCores: 32, memoryBytes: 128Gi}
+- {name: gpu-h, nodePool: h100, count: 2, gpus: 4, gpuType: H100, gpuMemoryMib: 81920, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: h100-sxm}}
+- {name: gpu-a, nodePool: a100, gpus: 4, gpuType: A100, gpuMemoryMib: 40960, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: a100-pcie}}
+`;
+
+let server, browser, page, troubles, folder;
+before(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  folder = mkdtempSync(join(tmpdir(), "prorata-forms-"));
+  writeFileSync(join(folder, "cluster.yaml"), CLUSTER);
+  server = await startServer("--quick-start", "--cluster", join(folder, "cluster.yaml"));
+  browser = await launch();
+  ({ page, troubles } = await open(browser, server.url));
+  await signIn(page, server.url);
+  for (const kind of ["project", "department"]) { // what the demo owns by itself is not what is tested here
+    const { id, resources } = await unit(kind, "default");
+    await send("PUT", `/api/v1/org-unit/${kind}s/${id}/resources`, resources.map(r => ({ ...r, gpu: { ...r.gpu, deserved: 0 } })));
+  }
+});
+after(async () => {
+  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+  await browser?.close();
+  await server?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const send = (method, path, body) => page.evaluate(async ([m, p, b]) => (await fetch(p, { method: m, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) })).status, [method, path, body]);
+const button = name => page.getByRole("button", { name, exact: true });
+const cell = (name, pool) => page.getByLabel(`${name} in ${pool}`, { exact: true });
+const unit = async (kind, name) => {
+  const found = (await ask(page, `/api/v1/org-unit/${kind}s`))[`${kind}s`].find(u => u.name === name);
+  return found && ask(page, `/api/v1/org-unit/${kind}s/${found.id}`);
+};
+const inPool = (of, pool) => of.resources.find(r => r.nodePool.name === pool);
+async function addRule(label, value) {
+  await button("Rule").click();
+  await page.getByRole("menuitem", { name: label, exact: true }).click();
+  await page.getByLabel(label, { exact: true }).fill(value);
+}
+async function addType(list, ...names) {
+  for (const name of names) {
+    await page.getByLabel(list, { exact: true }).fill(name);
+    await page.getByLabel(list, { exact: true }).press("Enter");
+  }
+}
+const save = async (verb, name) => {
+  await button(verb).click();
+  await page.waitForSelector(`#pane-title:has-text("${name}")`);
+};
+
+test("a department has quota, order of pools, rules and node types", async () => {
+  await page.goto(server.url + "/departments/new");
+  await page.fill("#f-name", "applied");
+  await page.fill("#f-description", "Close to the product");
+  assert.deepEqual(await page.locator(".quota-table tbody th").allInnerTexts().then(t => t.map(x => x.split(/\s/)[0])), ["h100", "a100", "default"], "pools without GPUs come last");
+  await cell("GPUs", "h100").fill("4");
+  await cell("CPU cores", "h100").fill("48");
+  await cell("CPU memory", "h100").fill("512Gi");
+  await cell("Over quota", "a100").uncheck();
+  for (const pool of ["a100", "h100"]) await page.selectOption("#f-addPool", pool);
+  await addRule("Workspace: time limit", "12h");
+  await addType("Workspaces", "a100-pcie");
+  await save("Create department", "applied");
+  const made = await unit("department", "applied");
+  assert.deepEqual([made.description, made.defaultNodePools, made.schedulingRules, made.nodeTypes], ["Close to the product", ["a100", "h100"], { interactiveJobTimeLimitSeconds: 43200 }, { workspace: ["a100-pcie"] }]);
+  const { gpu, cpu, memory } = inPool(made, "h100");
+  assert.deepEqual([gpu.deserved, gpu.limit, cpu.deserved, memory.deserved, memory.units, inPool(made, "a100").gpu.limit], [4, null, 48000, 524288, "Mib", 0]);
+});
+
+test("a project has all of it, and a namespace", async () => {
+  await page.goto(server.url + "/projects/new");
+  await page.fill("#f-name", "vision");
+  await page.selectOption("#f-parent", { label: "applied" });
+  await page.fill("#f-namespace", "vision-lab");
+  await page.fill("#f-description", "Cameras");
+  await cell("GPUs", "h100").fill("2");
+  await cell("Limit", "h100").fill("6");
+  await cell("Weight", "h100").fill("3");
+  await page.selectOption(`#${await cell("Rank", "h100").getAttribute("id")}`, "High");
+  await cell("CPU cores", "h100").fill("16");
+  await cell("CPU memory", "h100").fill("64G");
+  await cell("Over quota", "a100").uncheck();
+  await page.selectOption("#f-addPool", "h100");
+  await page.selectOption("#f-addPool", "default");
+  await page.getByRole("button", { name: "default earlier" }).click();
+  await addRule("Training: idle GPUs", "30m");
+  await addRule("Preemptible workspace: idle GPUs", "1h");
+  await addRule("Non-preemptible workspace: idle GPUs", "2h");
+  await addRule("Training: time limit", "1d12h");
+  await addRule("Workspace: time limit", "8h");
+  await addRule("Not stopped for the same project", "10m");
+  await addRule("Not stopped for other projects", "0");
+  assert.equal(await button("Rule").count(), 0, "each rule is there once");
+  await addType("Trainings", "h100-sxm", "gb200");
+  await addType("Workspaces", "a100-pcie");
+  assert.deepEqual(await axe(page), []);
+  await page.screenshot({ path: join(SHOTS, "project-new-filled-1440-light.png"), fullPage: true });
+  await save("Create project", "vision");
+  const made = await unit("project", "vision");
+  assert.deepEqual([made.description, made.status.namespace, made.parent.name, made.defaultNodePools], ["Cameras", "vision-lab", "applied", ["default", "h100"]]);
+  const { gpu, cpu, memory, rank } = inPool(made, "h100");
+  assert.deepEqual([gpu, cpu.deserved, memory.deserved, memory.units, rank], [{ deserved: 2, limit: 6, overQuotaWeight: 3 }, 16000, 64000, "MB", "High"]);
+  assert.deepEqual([inPool(made, "a100").gpu.limit, inPool(made, "default").gpu.limit], [0, null]);
+  assert.deepEqual(made.schedulingRules, { trainingJobMaxIdleDurationSeconds: 1800, interactiveJobPreemptIdleDurationSeconds: 3600, interactiveJobMaxIdleDurationSeconds: 7200, trainingJobTimeLimitSeconds: 129600, interactiveJobTimeLimitSeconds: 28800, preemptMinRuntimeSeconds: 600, reclaimMinRuntimeSeconds: 0 });
+  assert.deepEqual(made.nodeTypes, { training: ["h100-sxm", "gb200"], workspace: ["a100-pcie"] });
+  await page.getByRole("tab", { name: "Rules", exact: true }).click();
+  await page.waitForSelector("dd:has-text('default, h100')");
+  assert.match(await page.innerText("#details"), /Trainings: node types\s+h100-sxm, gb200/);
+});
+
+test("the form of a project that exists shows what it has, and changes only what was changed", async () => {
+  const before = await unit("project", "vision");
+  await page.goto(`${server.url}/projects/${before.id}/edit`);
+  await page.waitForSelector("#f-description");
+  assert.deepEqual([await page.inputValue("#f-description"), await cell("Limit", "h100").inputValue(), await cell("CPU memory", "h100").inputValue(), await cell("Over quota", "a100").isChecked(), await page.getByLabel("Training: time limit", { exact: true }).inputValue()], ["Cameras", "6", "64G", false, "1d12h"]);
+  assert.deepEqual(await page.locator(".order b").allInnerTexts(), ["default", "h100"]);
+  await cell("Over quota", "h100").uncheck();
+  await page.getByRole("button", { name: "Remove the rule “Training: time limit”" }).click();
+  await page.getByRole("button", { name: "Remove gb200" }).click();
+  assert.equal((await page.textContent(".submit-bar .muted")).trim(), "h100: may not exceed its quota; scheduling rules; node types");
+  await save("Save", "vision");
+  const after = await unit("project", "vision");
+  assert.deepEqual(inPool(after, "h100").gpu, { deserved: 2, limit: 2, overQuotaWeight: 3 });
+  assert.deepEqual([inPool(after, "h100").cpu.limit, after.schedulingRules.trainingJobTimeLimitSeconds, after.nodeTypes.training, after.defaultNodePools, after.description, after.status.namespace], [16000, undefined, ["h100-sxm"], ["default", "h100"], "Cameras", "vision-lab"]);
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await cell("Over quota", "h100").check();
+  await save("Save", "vision");
+  assert.deepEqual([inPool(await unit("project", "vision"), "h100").gpu.limit, inPool(await unit("project", "vision"), "h100").cpu.limit], [null, null]);
+});
+
+test("what can't be, is said in the row and at the rule", async () => {
+  const { id } = await unit("project", "vision");
+  await page.goto(`${server.url}/projects/${id}/edit`);
+  await cell("Limit", "h100").fill("1");
+  await cell("CPU memory", "a100").fill("much");
+  await page.getByLabel("Workspace: time limit", { exact: true }).fill("soon");
+  await button("Save").click();
+  await page.waitForSelector(".quota-table [aria-invalid=true]");
+  assert.deepEqual(await page.locator(".quota-table .said").allInnerTexts().then(t => t.map(x => x.trim())), ["The limit is at least the quota of 2.", "Memory is an amount such as 64G or 512Mi, or nothing for no bound."]);
+  assert.match(await page.textContent(".rule .hint.bad"), /more than 0/);
+  assert.equal(await page.evaluate(() => document.activeElement.id), await cell("Limit", "h100").getAttribute("id"));
+  assert.deepEqual(await axe(page), []);
+});
+
+test("a quota over its department's and the pool's asks first, and says by how much and who gives back", async () => {
+  const { id, clusterId } = await unit("project", "team-a");
+  for (const name of ["b1", "b2"]) await send("POST", "/api/v1/workloads/trainings", { name, projectId: id, clusterId, spec: { image: "x", nodePools: ["h100"], compute: { gpuDevicesRequest: 3 } } });
+  await page.waitForFunction(async projectId => (await (await fetch(`/api/v1/org-unit/projects/${projectId}`)).json()).status.nodePoolQuotaStatuses.some(s => s.allocated?.gpu === 6), id);
+  const vision = await unit("project", "vision");
+  await page.goto(`${server.url}/projects/${vision.id}/edit`);
+  await cell("GPUs", "h100").fill("20");
+  await button("Save").click();
+  await page.waitForSelector("dialog:has-text('Promise more than there is?')");
+  const said = await page.innerText("dialog");
+  assert.match(said, /h100: 20 GPUs of quota in all, and department applied has a quota of 4: 16 too many\./);
+  assert.match(said, /h100: 20 GPUs of quota in all, and the pool has 8 GPUs: 12 too many\./);
+  assert.match(said, /Others borrow 6 GPUs there and give them back when it asks: team-a 6\./);
+  assert.deepEqual(await axe(page), []);
+  await page.screenshot({ path: join(SHOTS, "project-asks-1440-light.png") });
+  await button("Cancel").click();
+  assert.equal(await cell("GPUs", "h100").inputValue(), "20");
+  assert.equal(inPool(await unit("project", "vision"), "h100").gpu.deserved, 2, "nothing was sent");
+  await button("Save").click();
+  await button("Save anyway").click();
+  await page.waitForSelector("#pane-title:has-text('vision')");
+  assert.equal(inPool(await unit("project", "vision"), "h100").gpu.deserved, 20);
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await cell("GPUs", "h100").fill("2");
+  await save("Save", "vision");
+});
+
+test("a department's quota below that of its projects asks first", async () => {
+  const { id } = await unit("department", "applied");
+  await page.goto(`${server.url}/departments/${id}/edit`);
+  await cell("GPUs", "h100").fill("1");
+  await button("Save").click();
+  await page.waitForSelector("dialog:has-text('its projects have 2 GPUs of quota, 1 more than 1')");
+  await button("Cancel").click();
+  assert.equal(inPool(await unit("department", "applied"), "h100").gpu.deserved, 4);
+});

@@ -1,0 +1,30 @@
+// A few names as chips: typed or taken from a list; Enter or a comma adds one, Backspace in the empty field takes the last.
+import { useState } from "preact/hooks";
+import { html } from "../html.js";
+import { Icon } from "../icons.js";
+import { Field } from "./form.js";
+
+// value: list of names; suggestions: names that are known; names: {name: what is shown for it}; none: what an empty list means.
+export function ChipsField({ path, label, value, suggestions = [], names, none, size, onValue }) {
+  const [typed, setTyped] = useState("");
+  const add = text => {
+    const name = text.trim();
+    setTyped("");
+    if (name && !value.includes(name)) onValue([...value, name]);
+  };
+  const input = event => {
+    const text = event.target.value;
+    if (text.endsWith(",") || (event.inputType !== "insertText" && suggestions.includes(text))) add(text.replace(/,$/, ""));
+    else setTyped(text);
+  };
+  const key = event => {
+    if (event.key === "Enter" && typed.trim()) {
+      event.preventDefault(); // the form is not submitted
+      add(typed);
+    } else if (event.key === "Backspace" && typed === "" && value.length) onValue(value.slice(0, -1));
+  };
+  const left = suggestions.filter(s => !value.includes(s));
+  return html`<${Field} ...${{ path, label, size }} hint=${value.length ? "Enter adds one" : none}>${(id, hintId) => html`<div class="chips">${value.map(name => html`<span class="chip" key=${name}>${names?.[name] ?? name}<button type="button" aria-label=${`Remove ${names?.[name] ?? name}`} onClick=${() => onValue(value.filter(v => v !== name))}><${Icon} name="close" /></button></span>`)}
+    <input id=${id} class="in" autocomplete="off" spellcheck="false" list=${left.length ? `${id}-known` : null} value=${typed} placeholder="Add a type" aria-describedby=${hintId} onInput=${input} onKeyDown=${key} onBlur=${() => add(typed)} />
+    ${left.length > 0 && html`<datalist id=${`${id}-known`}>${left.map(s => html`<option key=${s} value=${s} />`)}</datalist>`}</div>`}<//>`;
+}
