@@ -27,15 +27,14 @@ static const char *ids_json(struct node_view **views, size_t count, struct arena
     return text;
 }
 
-static void hold(struct node_view *view, json_int_t index, const struct node_pod *pod, int64_t share_milli,
-                 struct arena *arena)
+static void hold(struct node_view *view, json_int_t index, struct device_holder holder, struct arena *arena)
 {
     if (index < 0 || index >= view->node.gpu_count)
         return;
     struct device *device = &view->devices[index];
     device->holders = arena_grow(arena, device->holders, &device->holder_capacity, device->holder_count + 1,
                                  sizeof(*device->holders));
-    device->holders[device->holder_count++] = (struct device_holder){.pod = pod, .share_milli = share_milli};
+    device->holders[device->holder_count++] = holder;
 }
 
 // What it holds is the same of each device: whole ones, or a part of each.
@@ -44,7 +43,8 @@ static void add_pod(struct node_view *view, const struct node_pod *pod, struct a
     json_t *indices = json_loads(pod->gpu_indices_json, 0, NULL);
     size_t count = json_array_size(indices);
     for (size_t i = 0; i < count; i++)
-        hold(view, json_integer_value(json_array_get(indices, i)), pod, pod->gpu_milli / (int64_t)count, arena);
+        hold(view, json_integer_value(json_array_get(indices, i)),
+             (struct device_holder){pod, pod->gpu_milli / (int64_t)count, i == 0}, arena);
     json_decref(indices);
     view->gpu_allocated_milli += pod->gpu_milli;
     view->cpu_allocated_milli += pod->cpu_milli;
@@ -107,37 +107,37 @@ int node_views_read_devices(struct db_conn *conn, struct node_view *views, size_
 int node_views_read_utilization(struct db_conn *conn, struct node_view *views, size_t count, int64_t now_ms,
                                 struct arena *arena, struct error *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    size_t held = 0, capacity = 0;
+    struct latest_sample *samples = NULL;
+    for (size_t i = 0; i < count; i++)
         for (int64_t g = 0; g < views[i].node.gpu_count; g++) {
-            struct device *device = &views[i].devices[g];
-            bool is_found = false;
-            const char *metric = arena_printf(arena, "GPU_UTILIZATION_PER_GPU:%lld", (long long)g);
-            const struct series series = {.scope = "node", .scope_id = views[i].node.id, .metric = metric};
-            if (device->holder_count &&
-                db_read_series(conn, &series, &now_ms, 1, &device->utilization, &is_found, err) < 0)
-                return -1;
-            if (!is_found)
-                device->utilization = NAN;
+            views[i].devices[g].utilization = NAN;
+            if (!views[i].devices[g].holder_count)
+                continue;
+            samples = arena_grow(arena, samples, &capacity, held + 1, sizeof(*samples));
+            samples[held++] = (struct latest_sample){
+                .scope_id = views[i].node.id, .metric = arena_printf(arena, "GPU_UTILIZATION_PER_GPU:%lld", (long long)g)};
         }
-    }
+    if (db_read_latest(conn, "node", samples, held, now_ms, err) < 0)
+        return -1;
+    held = 0;
+    for (size_t i = 0; i < count; i++)
+        for (int64_t g = 0; g < views[i].node.gpu_count; g++)
+            if (views[i].devices[g].holder_count)
+                views[i].devices[g].utilization = samples[held++].value;
     return 0;
 }
 
-static void write_holder(const struct device_holder *holder, const struct scope_filter *readable,
-                         struct json_writer *json)
+void node_pod_write_workload(const struct node_pod *pod, const struct scope_filter *readable, struct json_writer *json)
 {
-    const struct node_pod *pod = holder->pod;
     bool is_readable = scope_filter_shows(readable, &pod->path);
     char project_id[24];
     snprintf(project_id, sizeof(project_id), "%lld", (long long)pod->path.project_id);
-    json_begin_object(json);
     json_text(json, "id", is_readable ? pod->workload_uuid : NULL);
     json_text(json, "name", is_readable ? pod->workload_name : UNREADABLE_NAME);
     json_text(json, "projectId", is_readable ? project_id : NULL);
     json_text(json, "projectName", is_readable ? pod->project_name : NULL);
-    json_milli(json, "share", holder->share_milli);
     json_bool(json, "preemptible", pod->is_preemptible);
-    json_end_object(json);
 }
 
 void node_view_write_devices(const struct node_view *view, const struct scope_filter *readable,
@@ -159,8 +159,12 @@ void node_view_write_devices(const struct node_view *view, const struct scope_fi
             json_number(json, "utilization", device->utilization);
         json_key(json, "workloads");
         json_begin_array(json);
-        for (size_t h = 0; h < device->holder_count; h++)
-            write_holder(&device->holders[h], readable, json);
+        for (size_t h = 0; h < device->holder_count; h++) {
+            json_begin_object(json);
+            node_pod_write_workload(device->holders[h].pod, readable, json);
+            json_milli(json, "share", device->holders[h].share_milli);
+            json_end_object(json);
+        }
         json_end_array(json);
         json_end_object(json);
     }

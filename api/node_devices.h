@@ -19,6 +19,7 @@ enum device_state {
 struct device_holder {
     const struct node_pod *pod;
     int64_t share_milli;
+    bool is_first; // of the pod's devices
 };
 
 struct device {
@@ -45,11 +46,14 @@ struct node_view {
 int node_views_read_devices(struct db_conn *conn, struct node_view *views, size_t count, struct arena *arena,
                             struct error *err);
 
-// Of the devices that somebody holds.
+// Of the devices that somebody holds; by one statement for all.
 int node_views_read_utilization(struct db_conn *conn, struct node_view *views, size_t count, int64_t now_ms,
                                 struct arena *arena, struct error *err);
 
+// "id", "name", "projectId", "projectName", "preemptible" of the pod's workload as members of the open object; where the
+// caller may not read it, neither id nor name nor project.
+void node_pod_write_workload(const struct node_pod *pod, const struct scope_filter *readable, struct json_writer *json);
 // [{"index", "state", "utilization", "workloads": [{"id", "name", "projectId", "projectName", "share",
-// "preemptible"}]}]: of a workload that the caller may not read, neither id nor name nor project.
+// "preemptible"}]}].
 void node_view_write_devices(const struct node_view *view, const struct scope_filter *readable,
                              struct json_writer *json);

@@ -30,9 +30,8 @@ int64_t id_from_text(const char *text)
     return strtoll(text, NULL, 10);
 }
 
-// The units of the page with their queues; of departments their projects, too.
-static int read_page(struct request *req, struct db_conn *conn, enum org_unit_kind kind, struct list_query *query,
-                     struct org_unit **out_units, size_t *out_count, struct error *err)
+int org_units_read(struct request *req, struct db_conn *conn, enum org_unit_kind kind, struct list_query *query,
+                   struct org_unit **out_units, size_t *out_count, struct error *err)
 {
     struct org_unit *units = NULL;
     size_t count = 0, capacity = 0;
@@ -56,7 +55,7 @@ int org_unit_answer_list(struct request *req, struct response *res, enum org_uni
     size_t count = 0;
     const char *verbosity = request_query(req, "verbosity");
     struct db_conn *conn = db_acquire(req->server->db);
-    int rc = read_page(req, conn, kind, query, &units, &count, err);
+    int rc = org_units_read(req, conn, kind, query, &units, &count, err);
     db_give_back(req->server->db, conn);
     if (rc < 0)
         return -1;

@@ -13,6 +13,12 @@ int answer_count(struct request *req, struct response *res, struct list_query *q
 // row has.
 int64_t id_from_text(const char *text);
 
+// A query for the projects that the caller may see; and the units of a page with their queues, of departments with
+// their projects, too.
+int projects_init_query(struct request *req, struct list_query *query, struct error *err);
+int org_units_read(struct request *req, struct db_conn *conn, enum org_unit_kind kind, struct list_query *query,
+                   struct org_unit **out_units, size_t *out_count, struct error *err);
+
 // The handlers that departments and projects share. The caller has checked the access.
 int org_unit_answer_list(struct request *req, struct response *res, enum org_unit_kind kind, struct list_query *query,
                          struct error *err);

@@ -46,7 +46,7 @@ static const struct list_source PROJECT_LIST = {
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
 };
 
-static int init_query(struct request *req, struct list_query *query, struct error *err)
+int projects_init_query(struct request *req, struct list_query *query, struct error *err)
 {
     struct scope_filter filter;
     if (list_query_init(query, &PROJECT_LIST, req, err) < 0)
@@ -59,7 +59,7 @@ static int init_query(struct request *req, struct list_query *query, struct erro
 int op_get_projects(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    if (init_query(req, &query, err) < 0)
+    if (projects_init_query(req, &query, err) < 0)
         return -1;
     return org_unit_answer_list(req, res, ORG_UNIT_PROJECT, &query, err);
 }
@@ -67,7 +67,7 @@ int op_get_projects(struct request *req, struct response *res, struct error *err
 int op_count_projects(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    return init_query(req, &query, err) < 0 ? -1 : answer_count(req, res, &query, err);
+    return projects_init_query(req, &query, err) < 0 ? -1 : answer_count(req, res, &query, err);
 }
 
 static const char SQL_DEFAULT_DEPARTMENT[] =

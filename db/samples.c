@@ -1,7 +1,9 @@
 #include "db/samples.h"
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/error.h"
+#include "base/json_writer.h"
 #include "db/db.h"
 
 #include <math.h>
@@ -13,6 +15,10 @@ static const char SQL_RANGE[] =
 static const char SQL_METRICS[] =
     "SELECT DISTINCT metric FROM samples WHERE scope = ?1 AND scope_id = ?2 AND node_pool_id = 0 "
     "AND metric >= ?3 AND metric < ?3 || char(1114111) ORDER BY length(metric), metric";
+static const char SQL_LATEST[] =
+    "SELECT wanted.key, (SELECT value FROM samples WHERE scope = ?1 AND scope_id = wanted.value ->> '$[0]' AND "
+    "node_pool_id = 0 AND metric = wanted.value ->> '$[1]' AND time_ms <= ?2 ORDER BY time_ms DESC LIMIT 1) "
+    "FROM json_each(?3) AS wanted";
 static const char SQL_STALE_UNITS[] =
     "SELECT unit.kind, unit.id FROM (SELECT 'department' AS kind, id FROM departments "
     "UNION ALL SELECT 'project', id FROM projects) AS unit "
@@ -61,6 +67,37 @@ int db_read_series(struct db_conn *conn, const struct series *series, const int6
     }
     for (; at < count; at++)
         out_values[at] = value;
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_read_latest(struct db_conn *conn, const char *scope, struct latest_sample *samples, size_t count, int64_t now_ms,
+                   struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    struct buffer wanted;
+    struct json_writer json;
+    if (db_prepare(conn, SQL_LATEST, &stmt, err) < 0)
+        return -1;
+    buffer_init(&wanted, 0);
+    json_writer_init(&json, &wanted, false);
+    json_begin_array(&json);
+    for (size_t i = 0; i < count; i++) {
+        samples[i].value = NAN;
+        json_begin_array(&json);
+        json_value_int(&json, samples[i].scope_id);
+        json_value_text(&json, samples[i].metric);
+        json_end_array(&json);
+    }
+    json_end_array(&json);
+    db_bind_text(stmt, 1, scope);
+    db_bind_int(stmt, 2, now_ms);
+    db_bind_text(stmt, 3, wanted.data);
+    buffer_done(&wanted);
+    int rc;
+    while ((rc = db_step(conn, stmt, err)) == 1)
+        if (!db_column_is_null(stmt, 1))
+            samples[db_column_int(stmt, 0)].value = db_column_real(stmt, 1);
     db_release(conn, stmt);
     return rc;
 }

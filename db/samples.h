@@ -24,6 +24,14 @@ struct series {
 // out_found is false where the series has no row at all before the last time.
 int db_read_series(struct db_conn *conn, const struct series *series, const int64_t *times_ms, size_t count,
                    double *out_values, bool *out_found, struct error *err);
+// The newest value at or before now_ms of each of these series (of all node pools), by one statement for all.
+struct latest_sample {
+    int64_t scope_id;
+    const char *metric;
+    double value; // set; NAN: there is none
+};
+int db_read_latest(struct db_conn *conn, const char *scope, struct latest_sample *samples, size_t count, int64_t now_ms,
+                   struct error *err);
 // The metrics of this scope that begin with the text: those of the single devices of a node. Static order by index.
 int db_list_series(struct db_conn *conn, const char *scope, int64_t scope_id, const char *metric_prefix,
                    struct arena *arena, const char ***out_metrics, size_t *out_count, struct error *err);
