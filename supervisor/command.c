@@ -100,6 +100,16 @@ static void take_terminal(const struct command_options *options, int fd, int fai
         fail(failure_fd, "terminal");
 }
 
+// Whatever started the server may ignore some: nohup does, and a shell for what it starts in the background.
+static void reset_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    for (int number = 1; number < NSIG; number++)
+        (void)signal(number, SIG_DFL); // refused for some: those cannot be ignored
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static _Noreturn void run_child(const struct command_options *options, enum command_part part, char *const *argv,
                                 const struct command_stdio *stdio, int failure_fd, pid_t supervisor)
 {
@@ -127,10 +137,7 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
     if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(stdio->output, STDOUT_FILENO) < 0 ||
         dup2(stdio->error, STDERR_FILENO) < 0)
         fail(failure_fd, "output");
-    sigset_t none;
-    sigemptyset(&none);
-    signal(SIGPIPE, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    reset_signals();
     execvp(argv[0], argv);
     fail(failure_fd, "command");
 }
@@ -181,27 +188,4 @@ pid_t command_start_session(const struct command_options *options, char *const *
                             int *out_errno, const char **out_what)
 {
     return start(options, COMMAND_SESSION, argv, stdio, out_errno, out_what);
-}
-
-// The direct children. What they leave behind when they die becomes a child of this process in turn.
-bool command_kill_rest(void)
-{
-    static char text[65536];
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool any = false;
-    for (ssize_t length; (length = read(fd, text, sizeof(text) - 1)) > 0;) {
-        text[length] = '\0';
-        for (char *at = text, *end; *at; at = end) {
-            long pid = strtol(at, &end, 10);
-            if (end == at)
-                break;
-            any = kill((pid_t)pid, SIGKILL) == 0 || any;
-        }
-    }
-    close(fd);
-    return any;
 }

@@ -49,5 +49,3 @@ pid_t command_start(const struct command_options *options, enum command_part par
 // A further process beside the main one, likewise.
 pid_t command_start_session(const struct command_options *options, char *const *argv, const struct command_stdio *stdio,
                             int *out_errno, const char **out_what);
-// Sends SIGKILL to every process that is left below this one. False where there is none.
-bool command_kill_rest(void);

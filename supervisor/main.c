@@ -6,6 +6,7 @@
 #include "supervisor/command.h"
 #include "supervisor/log_writer.h"
 #include "supervisor/pod_folder.h"
+#include "supervisor/rest.h"
 #include "supervisor/sessions.h"
 #include "supervisor/state.h"
 
@@ -250,6 +251,7 @@ static void live(struct supervisor *supervisor)
             kill(-supervisor->pid, SIGKILL);
             if (supervisor->pre_stop > 0)
                 kill(-supervisor->pre_stop, SIGKILL);
+            (void)rest_kill(supervisor->command.cgroup);
             supervisor->kill_at_ms = INT64_MAX;
             continue;
         }
@@ -265,7 +267,7 @@ static void clear(struct supervisor *supervisor)
     for (;;) {
         while (take_output(supervisor)) {
         }
-        (void)command_kill_rest();
+        (void)rest_kill(supervisor->command.cgroup);
         pid_t pid = waitpid(-1, &status, WNOHANG);
         if (pid < 0 && errno == ECHILD)
             break;

@@ -1,0 +1,116 @@
+"""The supervisor alone, without a server: what a command has started is over when it is."""
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import PRORATA
+
+SUPERVISOR = pathlib.Path(PRORATA).with_name("prorata-supervisor")
+CGROUPS = next((line.split()[1] for line in open("/proc/self/mounts") if line.split()[2] == "cgroup2"), None)
+UUID = "11111111-2222-4333-8444-555555555555"
+# Each process keeps all slots filled: one whose time stands still is filled again by whoever sees it first. They give up
+# by themselves, for a test that fails must leave the machine alone.
+STORM = """
+import mmap, os, signal, time
+slots, end = 40, time.monotonic() + 15
+held = memoryview(mmap.mmap(-1, 8 * (slots + 1))).cast("d")
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def give_up():
+    print("gave up", flush=True)
+    os._exit(0)
+def live(slot):
+    while time.monotonic() < end:
+        now = held[slot] = time.monotonic()
+        oldest = min(held[:slots])
+        if now - oldest > 0.1:
+            slot_of_it = list(held[:slots]).index(oldest)
+            held[slot_of_it] = now
+            held[slots] += 1
+            if held[slots] > 3000:
+                give_up()
+            if os.fork() == 0:
+                os.setsid()
+                slot = slot_of_it
+        time.sleep(0.002)
+    give_up()
+if os.fork() == 0:
+    live(0)
+while min(held[:slots]) == 0:
+    time.sleep(0.001)
+print("up", flush=True)
+"""
+
+
+@pytest.fixture
+def supervise(tmp_path):
+    """supervise(words, *options): a supervisor of this command; its folder's `state` and log are read by the test."""
+    home, folder = tmp_path, tmp_path / UUID
+    folder.mkdir()
+    started = []
+
+    def start(words, *options, prefix=()):
+        started.append(subprocess.Popen(
+            ["/bin/sh", "-c", f'exec "$@" 3>>{folder}/state 4<{folder} 5<{home}', "sh", *prefix, str(SUPERVISOR), "--uuid", UUID,
+             *options, "--", *words]))
+        return started[-1], folder
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def cgroup():
+    folder = pathlib.Path(CGROUPS or "/nonexistent") / f"prorata-test-{os.getpid()}"
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("no cgroup v2 can be made here")
+    yield folder
+    folder.rmdir()
+
+
+def carriers(mark):
+    """Processes that carry a word in their environment."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def log_of(folder):
+    return "".join(path.read_text() for path in sorted((folder / "log").glob("*"))) if (folder / "log").exists() else ""
+
+
+def wait_for(what, ready, seconds=15):
+    end = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("how", ["by its cgroup", "by stopping them first"])
+def test_what_forks_faster_than_it_is_killed_ends_too(supervise, request, how):
+    options = ["--cgroup", str(request.getfixturevalue("cgroup"))] if how == "by its cgroup" else []
+    mark = f"STORM={os.getpid()}{len(options)}"
+    process, folder = supervise(["env", mark, sys.executable, "-c", STORM], *options)
+    wait_for("the storm", lambda: " up\n" in log_of(folder))
+    process.wait(timeout=30)
+    assert "gave up" not in log_of(folder)
+    assert "ended" in (folder / "state").read_text() and carriers(mark) == []
+
+
+def test_a_command_starts_with_no_signal_ignored(supervise):
+    process, folder = supervise(["cat", "/proc/self/status"], prefix=["env", "--ignore-signal=INT,HUP,QUIT,TERM,PIPE"])
+    process.wait(timeout=15)
+    ignored = next(line for line in log_of(folder).splitlines() if "SigIgn:" in line)
+    assert int(ignored.split()[-1], 16) == 0
