@@ -108,6 +108,19 @@ static json_t *pick_members(const struct request *req, size_t index)
     return value;
 }
 
+// What would be stored without doing anything is refused.
+static int check_acts(size_t index, const json_t *value, struct error *err)
+{
+    if (json_is_true(json_object_get(value, "enabled")))
+        return error_set(err, ERROR_INVALID, "%s.enabled: there is no single sign-on to send anybody to",
+                         SETTINGS[index].key);
+    const json_t *uri = json_object_get(value, "uri");
+    if (json_is_string(uri) && json_string_length(uri) > 0)
+        return error_set(err, ERROR_INVALID, "%s.uri: whoever signs out stays on the sign-in page",
+                         SETTINGS[index].key);
+    return 0;
+}
+
 int op_update_security_setting_by_key(struct request *req, struct response *res, struct error *err)
 {
     if (access_check_tenant(req, RESOURCE_TYPE_SECURITY_SETTINGS, ACTION_UPDATE, err) < 0)
@@ -115,7 +128,9 @@ int op_update_security_setting_by_key(struct request *req, struct response *res,
     size_t index = setting_index(request_path(req, "key"));
     json_t *value = pick_members(req, index);
     char *text = json_dumps(value, JSON_COMPACT);
-    int rc = db_set_setting(req->server->db, SETTINGS[index].key, text, req->received_ms, err);
+    int rc = check_acts(index, value, err);
+    if (rc == 0)
+        rc = db_set_setting(req->server->db, SETTINGS[index].key, text, req->received_ms, err);
     free(text);
     if (rc == 0)
         return response_json(res, value);

@@ -1,61 +1,39 @@
-#include "api/settings.h"
-
+// Tenant settings: switches that people see on the general settings page. What is not listed here does not exist; each
+// acts from the next cycle on (reconciler/world.c), or where quotas are written (db/queues.c).
+#include "db/settings.h"
 #include "api/authorization.h"
 #include "api/operations.h"
 #include "api/request.h"
 #include "api/response.h"
 #include "api/server.h"
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "db/db.h"
-#include "db/settings.h"
 
 #include <string.h>
 
 static const struct {
-    const char *key;
-    bool fallback;
     const char *category;
     const char *label;
     const char *description;
 } SETTINGS[TENANT_SETTING_COUNT] = {
-    [TENANT_SETTING_DEPARTMENTS] = {"departments", true, "Resources", "Departments",
-                                    "Show departments between cluster and projects"},
-    [TENANT_SETTING_CPU_QUOTA] = {"cpuQuota", true, "Resources", "CPU quota", "Show and set quotas of CPU and memory"},
-    [TENANT_SETTING_OVER_QUOTA_WEIGHT] =
-        {"overQuotaWeight", true, "Resources", "Over quota weight",
-         "Share spare GPUs by a weight of their own; when off, the weight is the GPU quota"},
-    [TENANT_SETTING_LIMIT_TO_DEPARTMENT] = {"limitProjectsToDepartmentQuota", false, "Resources",
-                                            "Limit projects from exceeding department quota",
+    [TENANT_SETTING_DEPARTMENTS] = {"Resources", "Departments",
+                                    "Divide node pools between departments first, then between their projects; when "
+                                    "off, between all projects: departments' quotas, limits, weights and ranks play no "
+                                    "role"},
+    [TENANT_SETTING_CPU_QUOTA] = {"Resources", "CPU quota",
+                                  "Quotas and limits of CPU and memory; when off, both are unlimited for everybody"},
+    [TENANT_SETTING_OVER_QUOTA_WEIGHT] = {"Resources", "Over quota weight",
+                                          "Share spare GPUs by a weight of their own; when off, the weight is the "
+                                          "quota, of CPU and memory likewise"},
+    [TENANT_SETTING_LIMIT_TO_DEPARTMENT] = {"Resources", "Limit projects from exceeding department quota",
                                             "Refuse project quotas whose sum exceeds the department's"},
 };
-
-static int find_value(struct db_conn *conn, enum tenant_setting setting, bool *out_is_on, bool *out_is_set,
-                      struct error *err)
-{
-    struct arena arena;
-    const char *text;
-    arena_init(&arena);
-    int rc = db_find_setting(conn, SETTINGS[setting].key, &arena, &text, err);
-    if (rc == 0) {
-        *out_is_set = text != NULL;
-        *out_is_on = text ? !strcmp(text, "true") : SETTINGS[setting].fallback;
-    }
-    arena_done(&arena);
-    return rc;
-}
-
-int tenant_setting_is_on(struct db_conn *conn, enum tenant_setting setting, bool *out_is_on, struct error *err)
-{
-    bool is_set = false;
-    return find_value(conn, setting, out_is_on, &is_set, err);
-}
 
 static int find_setting(const char *key, enum tenant_setting *out_setting)
 {
     for (size_t i = 0; i < TENANT_SETTING_COUNT; i++) {
-        if (strcmp(SETTINGS[i].key, key) != 0)
+        if (strcmp(tenant_setting_key((enum tenant_setting)i), key) != 0)
             continue;
         *out_setting = (enum tenant_setting)i;
         return 0;
@@ -74,11 +52,11 @@ int op_getTenantSettings(struct request *req, struct response *res, struct error
     json_begin_array(&json);
     for (size_t i = 0; rc == 0 && i < TENANT_SETTING_COUNT; i++) {
         bool is_on = false, is_set = false;
-        rc = find_value(conn, (enum tenant_setting)i, &is_on, &is_set, err);
+        rc = db_find_tenant_setting(conn, (enum tenant_setting)i, &is_on, &is_set, err);
         if (rc < 0)
             break;
         json_begin_object(&json);
-        json_text(&json, "key", SETTINGS[i].key);
+        json_text(&json, "key", tenant_setting_key((enum tenant_setting)i));
         json_text(&json, "value", is_on ? "true" : "false");
         json_text(&json, "type", "boolean");
         json_text(&json, "category", SETTINGS[i].category);
@@ -104,7 +82,7 @@ int op_getTenantSettingsByKey(struct request *req, struct response *res, struct 
     if (find_setting(key, &setting) < 0)
         return error_set(err, ERROR_NOT_FOUND, "setting %.60s: not found", key);
     struct db_conn *conn = db_acquire(req->server->db);
-    int rc = tenant_setting_is_on(conn, setting, &is_on, err);
+    int rc = db_find_tenant_setting(conn, setting, &is_on, NULL, err);
     db_give_back(req->server->db, conn);
     return rc < 0 ? -1 : response_json(res, json_boolean(is_on));
 }

@@ -11,9 +11,6 @@ struct arena;
 struct db_conn;
 struct error;
 
-// The tenant setting (tenant_settings): "true" keeps the sum of projects' quotas within the department's.
-#define SETTING_LIMIT_TO_DEPARTMENT_QUOTA "limitProjectsToDepartmentQuota"
-
 // Write functions: to be called inside db_write(). The unit's times are the caller's. `resources` is the list of the
 // API (checked against the schema), path its name in messages.
 

@@ -5,6 +5,7 @@
 #include "base/quantity.h"
 #include "db/db.h"
 #include "db/org_units.h"
+#include "db/settings.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,6 @@ static const char SQL_OVER_DEPARTMENT[] =
     "JOIN projects p ON p.id = q.owner_id AND p.department_id = d.owner_id "
     "WHERE d.owner_kind = 'department' AND d.owner_id = ? AND d.gpu_deserved_milli IS NOT NULL "
     "GROUP BY d.id HAVING asked > d.gpu_deserved_milli ORDER BY np.name LIMIT 1";
-static const char SQL_SETTING[] = "SELECT value = 'true' FROM tenant_settings WHERE key = ?";
 static const char SQL_READ[] =
     "SELECT q.owner_id, q.id, q.node_pool_id, np.name, q.rank_name, q.rank, "
     "q.gpu_deserved_milli, q.gpu_limit_milli, q.gpu_over_quota_weight, q.gpu_fair_share_milli, q.gpu_allocated_milli, "
@@ -95,17 +95,19 @@ static int write_queue(struct db_conn *conn, const struct queue *queue, struct e
 static int check_department(struct db_conn *conn, int64_t department_id, const char *path, struct error *err)
 {
     int rc = -1;
-    sqlite3_stmt *setting = NULL, *stmt = NULL;
+    bool is_limited, has_departments;
+    sqlite3_stmt *stmt = NULL;
     struct arena arena;
     arena_init(&arena);
-    if (db_prepare(conn, SQL_SETTING, &setting, err) < 0 || db_prepare(conn, SQL_OVER_DEPARTMENT, &stmt, err) < 0)
+    if (db_find_tenant_setting(conn, TENANT_SETTING_LIMIT_TO_DEPARTMENT, &is_limited, NULL, err) < 0 ||
+        db_find_tenant_setting(conn, TENANT_SETTING_DEPARTMENTS, &has_departments, NULL, err) < 0)
         goto done;
-    db_bind_text(setting, 1, SETTING_LIMIT_TO_DEPARTMENT_QUOTA);
-    int is_on = db_step(conn, setting, err);
-    if (is_on != 1 || !db_column_int(setting, 0)) {
-        rc = is_on < 0 ? -1 : 0;
+    if (!is_limited || !has_departments) {
+        rc = 0;
         goto done;
     }
+    if (db_prepare(conn, SQL_OVER_DEPARTMENT, &stmt, err) < 0)
+        goto done;
     db_bind_int(stmt, 1, department_id);
     rc = db_step(conn, stmt, err);
     if (rc == 1)
@@ -113,7 +115,6 @@ static int check_department(struct db_conn *conn, int64_t department_id, const c
                        "%s: the projects' GPU quotas in node pool %s would be %g, more than the department's %g", path,
                        db_column_text(stmt, 0, &arena), db_column_real(stmt, 2) / 1000, db_column_real(stmt, 1) / 1000);
 done:
-    db_release(conn, setting);
     db_release(conn, stmt);
     arena_done(&arena);
     return rc;

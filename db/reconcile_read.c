@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "db/db.h"
+#include "db/settings.h"
 
 #include <string.h>
 
@@ -205,10 +206,18 @@ static int read_cluster(struct db_conn *conn, struct arena *arena, struct world_
     return rc < 0 ? -1 : 0;
 }
 
+static int read_settings(struct db_conn *conn, struct world_rows *rows, struct error *err)
+{
+    if (db_find_tenant_setting(conn, TENANT_SETTING_DEPARTMENTS, &rows->has_departments, NULL, err) < 0 ||
+        db_find_tenant_setting(conn, TENANT_SETTING_CPU_QUOTA, &rows->has_cpu_quota, NULL, err) < 0)
+        return -1;
+    return db_find_tenant_setting(conn, TENANT_SETTING_OVER_QUOTA_WEIGHT, &rows->has_over_quota_weight, NULL, err);
+}
+
 int db_read_world(struct db_conn *conn, struct arena *arena, struct world_rows *out_rows, struct error *err)
 {
     *out_rows = (struct world_rows){.cluster_uuid = ""};
-    if (read_cluster(conn, arena, out_rows, err) < 0)
+    if (read_cluster(conn, arena, out_rows, err) < 0 || read_settings(conn, out_rows, err) < 0)
         return -1;
     const struct {
         const char *sql;

@@ -83,6 +83,9 @@ struct queue_row {
 struct world_rows {
     int64_t cluster_id;
     const char *cluster_uuid;
+    bool has_departments; // tenant settings (db/settings.h)
+    bool has_cpu_quota;
+    bool has_over_quota_weight;
     struct pool_row *pools; // by name, as all of these
     size_t pool_count;
     struct node_row *nodes;

@@ -4,12 +4,44 @@
 #include "db/db.h"
 
 static const char SQL_FIND[] = "SELECT value FROM tenant_settings WHERE key = ?";
+static const char SQL_FIND_SWITCH[] = "SELECT value = 'true' FROM tenant_settings WHERE key = ?";
 static const char SQL_SET[] =
     "INSERT INTO tenant_settings (key, value, updated_ms) VALUES (?, ?, ?) "
     "ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_ms = excluded.updated_ms";
 static const char SQL_FIND_META[] = "SELECT value FROM meta WHERE key = ?";
 static const char SQL_SET_META[] =
     "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+
+static const struct {
+    const char *key;
+    bool fallback;
+} TENANT_SETTINGS[TENANT_SETTING_COUNT] = {
+    [TENANT_SETTING_DEPARTMENTS] = {"departments", true},
+    [TENANT_SETTING_CPU_QUOTA] = {"cpuQuota", true},
+    [TENANT_SETTING_OVER_QUOTA_WEIGHT] = {"overQuotaWeight", true},
+    [TENANT_SETTING_LIMIT_TO_DEPARTMENT] = {"limitProjectsToDepartmentQuota", false},
+};
+
+const char *tenant_setting_key(enum tenant_setting setting)
+{
+    return TENANT_SETTINGS[setting].key;
+}
+
+int db_find_tenant_setting(struct db_conn *conn, enum tenant_setting setting, bool *out_is_on, bool *out_is_set,
+                           struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_FIND_SWITCH, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, TENANT_SETTINGS[setting].key);
+    int rc = db_step(conn, stmt, err);
+    if (rc >= 0)
+        *out_is_on = rc > 0 ? db_column_int(stmt, 0) != 0 : TENANT_SETTINGS[setting].fallback;
+    if (rc >= 0 && out_is_set)
+        *out_is_set = rc > 0;
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
 
 static int find_value(struct db_conn *conn, const char *sql, const char *key, struct arena *arena,
                       const char **out_value, struct error *err)

@@ -339,7 +339,7 @@ static void note_changes(const struct db_change *changes, size_t count, void *co
         enum change_kind kind = changes[i].kind;
         rows |= kind == CHANGE_WORKLOAD || kind == CHANGE_POD;
         world |= kind == CHANGE_CLUSTER || kind == CHANGE_NODE_POOL || kind == CHANGE_NODE ||
-                 kind == CHANGE_DEPARTMENT || kind == CHANGE_PROJECT;
+                 kind == CHANGE_DEPARTMENT || kind == CHANGE_PROJECT || kind == CHANGE_SETTING;
     }
     if (rows)
         atomic_store(&reconciler->rows_changed, true);

@@ -329,6 +329,7 @@ void snapshot_build(struct cache *cache, int64_t now_ms, struct arena *arena, st
     snapshot_defaults(&out_live->snapshot);
     struct snapshot *snapshot = &out_live->snapshot;
     snapshot->now_ms = now_ms;
+    snapshot->settings.full_hierarchy_fairness = world->rows.has_departments;
     snapshot->settings.scenarios_per_workload = SCENARIOS_PER_WORKLOAD;
     snapshot->settings.scenarios_per_action = SCENARIOS_PER_ACTION;
     snapshot->node_pools = world->pools;

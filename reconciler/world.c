@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    BYTES_PER_WEIGHT_MILLI = 10000
+};
+#define WEIGHT_MILLI_MAXIMUM INT64_C(1000000000000) // scheduler/snapshot.h
+
 bool extended_names_add(struct extended_names *names, const char *name)
 {
     for (size_t i = 0; i < names->count; i++)
@@ -226,7 +231,30 @@ static int64_t weight_milli(double weight)
     return weight > 0 ? llround(weight * 1000) : 0;
 }
 
-static struct snapshot_queue make_queue(const struct queue_row *row)
+// The weight that follows from a quota; memory is scaled down to what a weight may be.
+static int64_t weight_of_quota(enum resource resource, int64_t deserved, int64_t own_milli)
+{
+    if (deserved == QUANTITY_UNLIMITED)
+        return own_milli; // it deserves all it asks for: over quota there is nothing to weigh
+    int64_t weight = resource == RESOURCE_MEMORY
+                         ? deserved / BYTES_PER_WEIGHT_MILLI + (deserved % BYTES_PER_WEIGHT_MILLI > 0)
+                         : deserved;
+    return weight < WEIGHT_MILLI_MAXIMUM ? weight : WEIGHT_MILLI_MAXIMUM;
+}
+
+// As the tenant's settings have it.
+static void apply_settings(const struct world_rows *rows, struct snapshot_queue *queue)
+{
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        if (!rows->has_cpu_quota && r != RESOURCE_GPU)
+            queue->deserved.of[r] = queue->limit.of[r] = QUANTITY_UNLIMITED;
+        if (!rows->has_over_quota_weight)
+            queue->over_quota_weight_milli.of[r] =
+                weight_of_quota(r, queue->deserved.of[r], queue->over_quota_weight_milli.of[r]);
+    }
+}
+
+static struct snapshot_queue make_queue(const struct world_rows *rows, const struct queue_row *row)
 {
     struct snapshot_queue queue = snapshot_queue_default();
     queue.rank = row->rank;
@@ -234,6 +262,7 @@ static struct snapshot_queue make_queue(const struct queue_row *row)
     queue.limit = (struct amounts){{row->gpu_limit_milli, row->cpu_limit_milli, row->memory_limit_bytes}};
     queue.over_quota_weight_milli = (struct amounts){
         {weight_milli(row->gpu_weight), weight_milli(row->cpu_weight), weight_milli(row->memory_weight)}};
+    apply_settings(rows, &queue);
     return queue;
 }
 
@@ -262,7 +291,7 @@ static struct snapshot_queue *build_queues(struct world *world, enum queue_kind 
         uint32_t pool = world_pool(world, row->node_pool_id);
         if (owner == SNAPSHOT_NONE || pool == SNAPSHOT_NONE)
             continue;
-        queues[owner * pool_count + pool] = make_queue(row);
+        queues[owner * pool_count + pool] = make_queue(&world->rows, row);
         ids[owner * pool_count + pool] = row->id;
     }
     world->queue_ids[kind] = ids;

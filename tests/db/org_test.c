@@ -214,7 +214,7 @@ static int hold_two(struct db_conn *conn, void *context, struct error *err)
 static int limit_to_department(struct db_conn *conn, void *context, struct error *err)
 {
     (void)context;
-    return run_sql(conn, "INSERT INTO tenant_settings VALUES ('" SETTING_LIMIT_TO_DEPARTMENT_QUOTA "', 'true', 0)",
+    return run_sql(conn, "INSERT INTO tenant_settings VALUES ('limitProjectsToDepartmentQuota', 'true', 0)",
                    err);
 }
 
