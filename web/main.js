@@ -1,13 +1,13 @@
-// Starts the dashboard: who is signed in, then the page of the address. Pages other than Overview are chunks of their own,
-// loaded when first opened.
+// Starts the dashboard: who is signed in, then the page of the address. Pages are chunks of their own.
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import { ask, chunk, loadWhenIdle, renew, renewed } from "./chunks.js";
 import { html } from "./html.js";
 import { start } from "./live.js";
 import { Frame } from "./parts/frame.js";
 import { LinkButton } from "./parts/button.js";
 import { Page } from "./parts/page.js";
-import { SignInPage } from "./parts/sign_in.js";
+import { ChoosePasswordPage, SignInPage } from "./parts/sign_in.js";
 import { Empty, Fault, Loading } from "./parts/states.js";
 import { home, landing } from "./nav.js";
 import { go, match, route } from "./router.js";
@@ -35,36 +35,41 @@ function NotFound() {
   return html`<${Page} title="Not found"><section class="sheet"><${Empty} action=${html`<${LinkButton} href="/">To the overview<//>`}>${WORDS.notFound}<//></section><//>`;
 }
 
-const loaded = new Map();
 function Outlet() {
-  const { path } = route.value;
-  const [, redraw] = useState(0);
-  const [load, params] = match(ROUTES, path) ?? [null, {}];
-  const known = loaded.get(load);
+  const [load, params] = match(ROUTES, route.value.path) ?? [null, {}];
+  const { module, error } = load ? chunk(load).value : {};
+  const before = useRef(load);
+  useEffect(() => { // on the way to another page nothing typed is lost
+    if (renewed.value && (error || before.current !== load)) renew();
+    before.current = load;
+  }, [load, error]);
   useEffect(() => {
-    if (!load || known) return;
-    load().then(m => loaded.set(load, { View: m.default }), error => loaded.set(load, { error })).then(() => redraw(n => n + 1));
-  }, [load]);
+    if (module) loadWhenIdle(Object.values(ROUTES));
+  }, [Boolean(module)]);
   if (!load) return html`<${NotFound} />`;
-  if (known?.error) return html`<${Page} title="Not loaded"><${Fault} error=${known.error} what="The page" retry=${() => location.reload()} /><//>`;
-  if (!known) return html`<div class="page"><header class="top"></header><main id="main" tabindex="-1"><${Loading} /></main></div>`;
-  return html`<${known.View} key=${load} ...${params} />`;
+  if (error) return html`<${Page} title="Not loaded"><${Fault} error=${error} what="The page" retry=${() => renewed.peek() ? location.reload() : ask(load)} /><//>`;
+  if (!module) return html`<div class="page"><header class="top"></header><main id="main" tabindex="-1"><${Loading} /></main></div>`;
+  return html`<${module.default} key=${load} ...${params} />`;
 }
 
 // Was the address typed or followed from elsewhere, rather than reloaded?
 const isFresh = () => performance.getEntriesByType("navigation")[0]?.type === "navigate";
 
 function App() {
-  const { state, error } = session.value;
+  const { state, error, who } = session.value;
   const { path, query } = route.value;
+  const closed = state === "in" && Boolean(who.mustChangePassword);
+  const framed = useRef(false);
   useEffect(() => {
     if (state === "out" && path !== "/sign-in") go("/sign-in?from=" + encodeURIComponent(location.pathname + location.search), { replace: true });
     if (state === "in" && path === "/sign-in") go(landing(query.from), { replace: true });
     else if (state === "in" && path === "/" && home() !== "/" && isFresh()) go(home(), { replace: true });
-    if (state === "in") start();
-  }, [state]);
+    if (state === "in" && !closed) start();
+    framed.current = state === "in" && (framed.current || !closed);
+  }, [state, closed]);
   if (state === "unknown") return error ? html`<main id="main" class="sign-page"><div class="sheet"><h1>${WORDS.product}</h1><${Fault} error=${error} what="The session" retry=${learnSession} /></div></main>` : null;
   if (path === "/sign-in" || state === "out") return html`<${SignInPage} />`;
+  if (closed && !framed.current) return html`<${ChoosePasswordPage} />`; // else asked over the page, which keeps what was typed
   return html`<${Frame}><${Outlet} /><//>`;
 }
 

@@ -21,7 +21,10 @@ export async function go(href, { replace = false, keepScroll = false } = {}) {
   route.value = read();
   if (!same && !keepScroll) {
     scrollTo(0, 0);
-    requestAnimationFrame(() => document.getElementById("main")?.focus({ preventScroll: true }));
+    requestAnimationFrame(() => {
+      const main = document.getElementById("main");
+      if (!main?.contains(document.activeElement)) main?.focus({ preventScroll: true }); // a form's first field keeps the focus
+    });
   }
 }
 

@@ -20,13 +20,26 @@ function enter(who) {
   session.value = { state: "in", who: who ?? {} };
 }
 
+// A temporary password is kept until another is chosen, so that it is typed once.
+let temporary = "";
 export async function signIn(username, password) {
   const answer = await post("/api/v1/session", { username, password }, { quiet401: true });
-  enter(answer?.name ? answer : await get("/api/v1/session"));
+  const who = answer?.name ? answer : await get("/api/v1/session");
+  temporary = who.mustChangePassword ? password : "";
+  enter(who);
+}
+
+export const knownPassword = () => temporary;
+
+export async function changePassword(currentPassword, newPassword) {
+  await post("/api/v1/me/password", { currentPassword, newPassword });
+  temporary = "";
+  enter({ ...session.peek().who, mustChangePassword: false });
 }
 
 export async function signOut() {
   await del("/api/v1/session", { quiet401: true }).catch(() => {});
+  temporary = "";
   session.value = { state: "out" };
 }
 

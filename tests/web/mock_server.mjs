@@ -71,9 +71,10 @@ function answer(data, path, query, body) {
   return row;
 }
 
-// Starts on a free port. {url, data, change(kind, id), close()}; signedIn: false makes every call answer 401.
+// Starts on a free port. {url, data, folder (which may change), change(kind, id), close()}; signedIn: false makes every call answer 401.
 export async function startMock(folder, { scale = 1, permissions } = {}) {
   const data = makeData(Date.now(), scale);
+  const mock = { folder };
   const streams = new Set();
   const server = createServer(async (request, response) => {
     const url = new URL(request.url, "http://mock");
@@ -81,7 +82,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
     const json = (status, body) => send(status, "application/json", JSON.stringify(body));
     if (url.pathname === "/api/v1/session") {
       if (request.method !== "GET") data.signedIn = request.method === "POST";
-      return data.signedIn ? json(200, { subjectType: "user", subjectId: "1", name: "mira@lab.example", expiresAt: new Date(Date.now() + 3600000).toISOString(), permissions }) : request.method === "DELETE" ? send(204, "text/plain", "") : json(401, { code: 401, message: "sign in first" });
+      return data.signedIn ? json(200, { subjectType: "user", subjectId: "1", name: "mira@lab.example", roles: [{ roleId: 1, roleName: "System administrator", scopeType: "tenant", scopeId: "1", scopeName: "prorata" }], expiresAt: new Date(Date.now() + 3600000).toISOString(), permissions }) : request.method === "DELETE" ? send(204, "text/plain", "") : json(401, { code: 401, message: "sign in first" });
     }
     if (url.pathname.startsWith("/api/") && !data.signedIn) return json(401, { code: 401, message: "sign in first" });
     if (url.pathname === "/api/v1/events/stream") {
@@ -99,14 +100,14 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
     if (url.pathname === "/v1/k8s/setting/cpuQuota") return json(200, true);
     const path = PAGE.test(url.pathname) ? "/index.html" : url.pathname;
     try {
-      const file = await readFile(join(folder, normalize(path)));
+      const file = await readFile(join(mock.folder, normalize(path)));
       return send(200, TYPES[path.split(".").at(-1)] ?? "application/octet-stream", file);
     } catch {
       return json(404, { code: 404, message: "no such page" });
     }
   });
   await new Promise(done => server.listen(0, "127.0.0.1", done));
-  return {
+  Object.assign(mock, {
     url: `http://127.0.0.1:${server.address().port}`,
     data,
     change(kind, id) {
@@ -118,5 +119,6 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       server.closeAllConnections();
       return new Promise(done => server.close(done));
     },
-  };
+  });
+  return mock;
 }

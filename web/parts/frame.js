@@ -1,4 +1,5 @@
 // The frame around every page: skip link, sidebar, tab bar and drawer of a phone, account menu, dialogs, toasts, tip.
+import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api.js";
 import { useData } from "../data.js";
@@ -15,7 +16,7 @@ import { Button } from "./button.js";
 import { Confirms, Dialog } from "./dialog.js";
 import { Find, openFind } from "./find.js";
 import { Menu } from "./menu.js";
-import { SignedOut } from "./sign_in.js";
+import { ChangePassword, SignedOut } from "./sign_in.js";
 import { Patterns } from "./status.js";
 import { Tip } from "./tip.js";
 import { Announcer, Toasts } from "./toast.js";
@@ -30,7 +31,7 @@ export function Frame({ children }) {
   }), []);
   return html`<a class="skip" href="#main">Skip to content</a>
     <div class="app"><${Side} />${children}</div><${TabBar} />
-    <${Find} /><${Confirms} /><${SignedOut} /><${Toasts} /><${Announcer} /><${Tip} /><${Patterns} />
+    <${Find} /><${Confirms} /><${SignedOut} />${changing.value && html`<${ChangePassword} onClose=${() => (changing.value = false)} />`}<${Toasts} /><${Announcer} /><${Tip} /><${Patterns} />
     ${help && html`<${Keys} onClose=${() => setHelp(false)} />`}`;
 }
 
@@ -44,8 +45,8 @@ function useCounts() {
 function Side() {
   const counts = useCounts();
   return html`<nav class="side" aria-label="Main"><a class="brand" href=${home()} aria-label="Prorata, to the first page"><${Mark} /><span>${WORDS.product}</span></a>
-    ${groups().map(g => html`${g.group && html`<h2 class="nav-group">${g.group}</h2>`}${g.pages.map(p => html`<a key=${p.href} class="nav" href=${p.href} title=${p.label}
-      aria-current=${isCurrent(p, route.value.path) ? "page" : null}><${Icon} name=${p.icon} /><span class="txt">${p.label}</span>${counts[p.href] !== null && counts[p.href] !== undefined && html`<span class="count">${count(counts[p.href])}</span>`}</a>`)}`)}
+    <div class="pages">${groups().map(g => html`${g.group && html`<h2 class="nav-group">${g.group}</h2>`}${g.pages.map(p => html`<a key=${p.href} class="nav" href=${p.href} title=${p.label}
+      aria-current=${isCurrent(p, route.value.path) ? "page" : null}><${Icon} name=${p.icon} /><span class="txt">${p.label}</span>${counts[p.href] !== null && counts[p.href] !== undefined && html`<span class="count">${count(counts[p.href])}</span>`}</a>`)}`)}</div>
     <div class="foot"><${Account} /></div></nav>`;
 }
 
@@ -53,12 +54,15 @@ function initials(name) {
   return name.split("@")[0].split(/[.\-_\s]+/).map(w => w[0] ?? "").join("").slice(0, 2).toUpperCase() || "?";
 }
 
+const changing = signal(false); // the dialog that changes the password is open
+
 function accountItems() {
   const on = keysOn().value;
   return [
+    ...(session.value.who?.subjectType === "user" ? [{ label: "Change password", icon: "lock", onClick: () => (changing.value = true) }] : []),
     { label: theme.value === "dark" ? "Light theme" : "Dark theme", icon: "sun", onClick: () => setTheme(theme.peek() === "dark" ? "light" : "dark") },
     { label: on ? "Switch keys off" : "Switch keys on", icon: "help", onClick: () => keep("keys", !on) },
-    { label: "API pages", href: "/api/docs" },
+    { label: "API pages", icon: "rule", href: "/api/docs" },
     null,
     { label: "Sign out", icon: "out", onClick: leave },
   ];
@@ -72,9 +76,17 @@ async function leave() {
 function Account() {
   const who = session.value.who ?? {};
   const name = who.name ?? "";
-  const role = may("update", "project") ? "Manages projects" : "Signed in";
+  const role = roleWords(who.roles ?? []);
   return html`<${Menu} class="account" kind="quiet" align="up" items=${accountItems()} text=${html`<span class="avatar" aria-hidden="true">${initials(name)}</span>
-    <span class="who"><span class="strong">${name}</span><span class="muted small">${role}</span></span>`} />`;
+    <span class="who"><span class="strong">${name}</span><span class="muted small" data-tip=${role}>${role}</span></span>`} />`;
+}
+
+// The widest role, where it is not everywhere, and how many more there are.
+const WIDTHS = ["tenant", "cluster", "department", "project"];
+function roleWords(roles) {
+  const [first, ...more] = [...roles].sort((a, b) => WIDTHS.indexOf(a.scopeType) - WIDTHS.indexOf(b.scopeType) || a.roleId - b.roleId);
+  if (!first) return "No role yet";
+  return `${first.roleName}${["tenant", "cluster"].includes(first.scopeType) ? "" : ` of ${first.scopeName}`}${more.length ? `, ${more.length} more` : ""}`;
 }
 
 const TABS = ["/", "/workloads", "/projects", "/nodes"];
@@ -88,7 +100,7 @@ function TabBar() {
     <button type="button" aria-haspopup="dialog" onClick=${() => setMore(true)}><${Icon} name="more" />More</button></nav>
     ${more && html`<${Dialog} class="drawer" label="More pages" onClose=${() => setMore(false)}><ul class="menu">
       ${pages.filter(p => !TABS.includes(p.href)).map(p => html`<li key=${p.href}><a class="btn quiet" href=${p.href}><${Icon} name=${p.icon} />${p.label}</a></li>`)}
-      ${accountItems().filter(Boolean).map(i => html`<li key=${i.label}>${i.href ? html`<a class="btn quiet" href=${i.href}>${i.label}</a>` : html`<${Button} kind="quiet" icon=${i.icon} onClick=${() => (setMore(false), i.onClick())}>${i.label}<//>`}</li>`)}</ul><//>`}`;
+      ${accountItems().filter(Boolean).map(i => html`<li key=${i.label}>${i.href ? html`<a class="btn quiet" href=${i.href}><${Icon} name=${i.icon} />${i.label}</a>` : html`<${Button} kind="quiet" icon=${i.icon} onClick=${() => (setMore(false), i.onClick())}>${i.label}<//>`}</li>`)}</ul><//>`}`;
 }
 
 function Keys({ onClose }) {

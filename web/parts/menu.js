@@ -1,6 +1,7 @@
 // A button with a small panel below it: menus of actions, column choice, scope. Escape and a click elsewhere close it.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
+import { Icon } from "../icons.js";
 import { Button } from "./button.js";
 
 // children(close) -> what is in the panel.
@@ -45,7 +46,7 @@ export function Menu({ items, ...rest }) {
 }
 
 function Item({ label, icon, onClick, href, why, close, tone = "" }) {
-  if (href) return html`<a role="menuitem" class="btn quiet" href=${href} onClick=${() => close(false)}>${label}</a>`;
+  if (href) return html`<a role="menuitem" class="btn quiet" href=${href} onClick=${() => close(false)}>${icon && html`<${Icon} name=${icon} />`}${label}</a>`;
   const click = () => {
     close();
     onClick();

@@ -2,6 +2,7 @@
 // put into `tools` (beside the title), `actions` (at the right) and the children.
 import { useEffect } from "preact/hooks";
 import { connection } from "../api.js";
+import { renewed } from "../chunks.js";
 import { second } from "../clock.js";
 import { clock } from "../format.js";
 import { html } from "../html.js";
@@ -21,7 +22,7 @@ export function Page({ title, scoped, tools, action = html`<${NewWorkload} />`, 
   const stale = connection.value.lost && second.value - connection.value.seen > 30000;
   return html`<div class="page">
     <header class="top"><h1>${title}</h1>${scoped && html`<${ScopeButton} />`}${tools}<span class="grow"></span>
-      <${Live} />
+      ${renewed.value && html`<${Button} small icon="refresh" label="Load the new version" data-tip=${WORDS.renewed} onClick=${() => location.reload()}><span class="hide-s">New version</span><//>`}<${Live} />
       <button class="find" type="button" aria-label="Find anything" onClick=${openFind}><${Icon} name="find" /><span>Find anything</span><kbd aria-hidden="true">/</kbd></button>
       <${Button} kind="quiet" icon="sun" label=${theme.value === "dark" ? "Light theme" : "Dark theme"} onClick=${() => setTheme(theme.peek() === "dark" ? "light" : "dark")} />
       ${action}</header>

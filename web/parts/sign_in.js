@@ -1,52 +1,69 @@
 // Signing in: as a page of its own, and as a dialog over the page when a session ends; the page below keeps its state.
-import { useState } from "preact/hooks";
+// Who signed in with a temporary password chooses another before anything else.
+import { useRef, useState } from "preact/hooks";
 import { signedOut } from "../api.js";
 import { html } from "../html.js";
 import { Icon, Mark } from "../icons.js";
 import { refreshAll } from "../live.js";
-import { landing } from "../nav.js";
-import { go, route } from "../router.js";
-import { session, signIn } from "../session.js";
+import { session, signIn, signOut } from "../session.js";
 import { WORDS } from "../words.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
+import { Later } from "./later.js";
+
+const loadPassword = () => import("./password.js");
 
 function Form({ done }) {
+  const [name, setName] = useState(session.peek().who?.name ?? "");
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
+  const password = useRef(null);
   const submit = async event => {
     event.preventDefault();
-    const fields = new FormData(event.target);
     setBusy(true);
     setProblem("");
     try {
-      await signIn(fields.get("username").trim(), fields.get("password"));
+      await signIn(name.trim(), password.current.value);
       done?.();
     } catch (error) {
       setProblem([400, 401, 403].includes(error.status) ? WORDS.wrongSignIn : error.message);
-      event.target.querySelector("#password").select();
+      password.current.select();
     }
     setBusy(false);
   };
   return html`<form onSubmit=${submit} class="sign">
-    <div class="f"><label for="username">E-mail</label><input class="in" id="username" name="username" autocomplete="username" required value=${session.value.who?.name ?? ""} autofocus /></div>
-    <div class="f"><label for="password">Password</label><input class="in" id="password" name="password" type="password" autocomplete="current-password" required aria-describedby="problem" aria-invalid=${problem ? "true" : null} /></div>
-    <p id="problem" class="hint bad" role="alert">${problem && html`<${Icon} name="x" />${problem}`}</p>
-    <${Button} kind="primary" type="submit" busy=${busy}>Sign in<//></form>`;
+    <div class="f"><label for="username">E-mail</label><input class="in" id="username" name="username" autocomplete="username" spellcheck="false" autocapitalize="none" required value=${name} onInput=${e => setName(e.target.value)} autofocus=${!name} /></div>
+    <div class="f"><label for="password">Password</label><input class="in" id="password" name="password" type="password" autocomplete="current-password" required ref=${password} aria-describedby="problem" aria-invalid=${problem ? "true" : null} autofocus=${Boolean(name)} /></div>
+    <${Button} kind="primary" type="submit" busy=${busy}>Sign in<//>
+    <p id="problem" class="hint bad" role="alert">${problem && html`<${Icon} name="x" />${problem}`}</p></form>`;
+}
+
+// The sheet in the middle of an empty page.
+function Alone({ title, children }) {
+  return html`<main id="main" class="sign-page" tabindex="-1"><div class="sheet"><p class="brand"><${Mark} /><span>${WORDS.product}</span></p><h1>${title}</h1>${children}</div></main>`;
 }
 
 export function SignInPage() {
-  const wanted = route.value.query.from;
-  const done = () => go(landing(wanted), { replace: true });
-  return html`<main id="main" class="sign-page" tabindex="-1"><div class="sheet"><p class="brand"><${Mark} /><span>${WORDS.product}</span></p>
-    <h1>Sign in</h1><${Form} done=${done} /></div></main>`;
+  return html`<${Alone} title="Sign in"><${Form} /><//>`;
 }
 
+export function ChoosePasswordPage() {
+  return html`<${Alone} title="Choose a password"><${Later} load=${loadPassword} what="The form" first />
+    <p class="small muted sign-other">Signed in as ${session.value.who.name}. <button type="button" class="link" onClick=${signOut}>Sign out</button></p><//>`;
+}
+
+// Over the page: the session has ended, or goes on with a temporary password.
 export function SignedOut() {
-  if (!signedOut.value || session.value.state !== "in") return null;
+  const { state, who } = session.value;
+  if (state !== "in" || (!signedOut.value && !who.mustChangePassword)) return null;
+  if (!signedOut.value) return html`<${Dialog} labelledby="signed-out" firm><h2 id="signed-out">Choose a password</h2><${Later} load=${loadPassword} what="The form" first done=${refreshAll} /><//>`;
   const done = () => {
     signedOut.value = false;
     refreshAll();
   };
   return html`<${Dialog} labelledby="signed-out" firm><div role="alert" class="sign-again"><h2 id="signed-out">Sign in again</h2><p class="soft">${WORDS.signInAgain}</p></div><${Form} done=${done} /><//>`;
+}
+
+export function ChangePassword({ onClose }) {
+  return html`<${Dialog} labelledby="password-title" onClose=${onClose}><h2 id="password-title">Change password</h2><${Later} load=${loadPassword} what="The form" done=${onClose} cancel=${onClose} /><//>`;
 }
