@@ -41,14 +41,15 @@ function output(entry) {
   const [path, facts] = outputs.find(([, o]) => o.entryPoint === entry);
   return { path: site(path), needs: facts.imports.filter(i => i.kind === "import-statement").map(i => site(i.path)) };
 }
-const main = output("main.js");
+const main = output("main.js"), pages = output("routes.js");
 const font = site(outputs.find(([path]) => path.endsWith(".woff2"))[0]);
 const page = (await readFile(join(here, "index.html"), "utf8"))
   .replace("{{theme}}", output("theme.js").path)
   .replace("{{style}}", output("style.css").path)
   .replace("{{font}}", font)
   .replace("{{main}}", main.path)
-  .replace("{{preload}}", main.needs.map(path => `<link rel="modulepreload" href="${path}">`).join("\n"));
+  .replace("{{preload}}", main.needs.map(path => `<link rel="modulepreload" href="${path}">`).join("\n"))
+  .replace("{{pages}}", [pages.path, ...pages.needs.filter(path => !main.needs.includes(path))].map(path => `<link rel="modulepreload" href="${path}" fetchpriority="low">`).join("\n"));
 await writeFile(join(out, "index.html"), page);
 await copyFile(join(here, "favicon.svg"), join(out, "favicon.svg"));
 

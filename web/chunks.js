@@ -1,28 +1,29 @@
-// Chunks of the bundle: loaded when they are first needed, those of other pages when the browser is idle. One that failed
-// is asked for again as soon as the server is back. A server with a newer build has no old chunks any more: that is noticed,
-// said, and the page is loaded afresh where nothing typed can be lost.
+// Chunks of the bundle: the frame first, then all pages, and charts and the password's form when they are needed. One that
+// failed is asked for again as soon as the server is back. A server with a newer build has no old chunks any more: that is
+// noticed, said, and the page is loaded afresh where nothing typed can be lost.
 import { effect, signal } from "@preact/signals";
 import { connection, get } from "./api.js";
 import { WORDS } from "./words.js";
 
 export const renewed = signal(false); // the server has another build than this page
 
-const known = new Map(); // load function -> {state: signal of {}, {module} or {error}; asked: the promise of its end}
+const known = new Map(); // load function -> signal of {}, {module} or {error}
 const own = document.querySelector("script[type=module]")?.getAttribute("src");
 let served = own;
 
 // load: () => import(…), the same function each time. The signal's value is {} until it is there.
 export function chunk(load) {
   if (!known.has(load)) {
-    const made = { state: signal({}) };
-    known.set(load, made);
-    made.asked = fetchInto(made.state, load);
+    known.set(load, signal({}));
+    fetchInto(known.get(load), load);
   }
-  return known.get(load).state;
+  return known.get(load);
 }
 
+// Asked for again by a person.
 export function ask(load) {
-  const { state } = known.get(load);
+  if (renewed.peek()) return location.reload();
+  const state = known.get(load);
   state.value = {};
   return fetchInto(state, load);
 }
@@ -67,18 +68,5 @@ effect(() => {
 
 async function back() {
   await look().catch(() => {});
-  for (const [load, { state }] of known) if (state.peek().error) fetchInto(state, load);
-}
-
-// Once, one after the other, whenever there is nothing else to do; ends at the first that fails.
-let isLoading = false;
-export async function loadWhenIdle(loads) {
-  if (isLoading) return;
-  isLoading = true;
-  for (const load of loads) {
-    await new Promise(done => globalThis.requestIdleCallback ? requestIdleCallback(() => done()) : setTimeout(done, 2000));
-    const state = chunk(load);
-    await known.get(load).asked;
-    if (state.peek().error) return;
-  }
+  for (const [load, state] of known) if (state.peek().error) fetchInto(state, load);
 }

@@ -1,7 +1,7 @@
-// Starts the dashboard: who is signed in, then the page of the address. Pages are chunks of their own.
+// Starts the dashboard: who is signed in, then the page of the address.
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { ask, chunk, loadWhenIdle, renew, renewed } from "./chunks.js";
+import { ask, chunk, renew, renewed } from "./chunks.js";
 import { html } from "./html.js";
 import { start } from "./live.js";
 import { Frame } from "./parts/frame.js";
@@ -14,42 +14,24 @@ import { go, match, route } from "./router.js";
 import { learnSession, session } from "./session.js";
 import { WORDS } from "./words.js";
 
-// Path -> how to load the module whose default export is the page. The server answers index.html for these paths alone.
-const ROUTES = {
-  "/": () => import("./pages/overview.js"),
-  "/workloads": () => import("./pages/workloads.js"),
-  "/workloads/new/:kind": () => import("./pages/new_workload.js"),
-  "/projects": () => import("./pages/projects.js"),
-  "/projects/new": () => import("./pages/edit_project.js"),
-  "/projects/:id/edit": () => import("./pages/edit_project.js"),
-  "/departments": () => import("./pages/departments.js"),
-  "/departments/new": () => import("./pages/edit_department.js"),
-  "/departments/:id/edit": () => import("./pages/edit_department.js"),
-  "/nodes": () => import("./pages/nodes.js"),
-  "/nodepools": () => import("./pages/nodepools.js"),
-  "/nodepools/new": () => import("./pages/edit_nodepool.js"),
-  "/nodepools/:id/edit": () => import("./pages/edit_nodepool.js"),
-};
+const loadPages = () => import("./routes.js");
 
 function NotFound() {
   return html`<${Page} title="Not found"><section class="sheet"><${Empty} action=${html`<${LinkButton} href="/">To the overview<//>`}>${WORDS.notFound}<//></section><//>`;
 }
 
 function Outlet() {
-  const [load, params] = match(ROUTES, route.value.path) ?? [null, {}];
-  const { module, error } = load ? chunk(load).value : {};
-  const before = useRef(load);
+  const { module, error } = chunk(loadPages).value;
+  const { path } = route.value;
+  const [View, params, pattern] = (module && match(module.ROUTES, path)) ?? [];
+  const before = useRef(path);
   useEffect(() => { // on the way to another page nothing typed is lost
-    if (renewed.value && (error || before.current !== load)) renew();
-    before.current = load;
-  }, [load, error]);
-  useEffect(() => {
-    if (module) loadWhenIdle(Object.values(ROUTES));
-  }, [Boolean(module)]);
-  if (!load) return html`<${NotFound} />`;
-  if (error) return html`<${Page} title="Not loaded"><${Fault} error=${error} what="The page" retry=${() => renewed.peek() ? location.reload() : ask(load)} /><//>`;
+    if (renewed.value && (error || before.current !== path)) renew();
+    before.current = path;
+  }, [path, error]);
+  if (error) return html`<${Page} title="Not loaded"><${Fault} error=${error} what="The page" retry=${() => ask(loadPages)} /><//>`;
   if (!module) return html`<div class="page"><header class="top"></header><main id="main" tabindex="-1"><${Loading} /></main></div>`;
-  return html`<${module.default} key=${load} ...${params} />`;
+  return View ? html`<${View} key=${pattern} ...${params} />` : html`<${NotFound} />`;
 }
 
 // Was the address typed or followed from elsewhere, rather than reloaded?

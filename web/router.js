@@ -51,13 +51,13 @@ export function hrefWith(changes) {
   return path + (text ? "?" + text : "");
 }
 
-// {"/projects/:id/edit": Page} and a path -> [Page, {id}].
+// {"/projects/:id/edit": Page} and a path -> [Page, {id}, "/projects/:id/edit"].
 export function match(routes, path) {
   for (const [pattern, page] of Object.entries(routes)) {
     const names = [];
     const form = new RegExp("^" + pattern.replace(/:(\w+)/g, (_, name) => (names.push(name), "([^/]+)")) + "$");
     const hit = form.exec(path);
-    if (hit) return [page, Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(hit[i + 1])]))];
+    if (hit) return [page, Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(hit[i + 1])])), pattern];
   }
   return null;
 }

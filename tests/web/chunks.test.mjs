@@ -13,6 +13,7 @@ let browser, mock, folder;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "prorata-chunks-"));
   execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(folder, "web")]);
+  rebuild(join(folder, "next"));
   mkdirSync(SHOTS, { recursive: true });
   browser = await launch();
   mock = await startMock(join(folder, "web"));
@@ -24,15 +25,14 @@ after(async () => {
 });
 
 const nav = (page, name) => page.locator("a.nav", { hasText: name });
-const CHUNK = "**/assets/nodepools-*.js";
+const PAGES = "**/assets/routes-*.js";
+const ready = page => page.waitForSelector("nav.side");
 
-test("the other pages' chunks come when the browser is idle, so that they open without the server", async t => {
+test("all pages are there once one is, so that they open without the server", async t => {
   const { page, context } = await open(browser, mock.url);
   t.after(() => context.close());
-  const loaded = page.waitForResponse(CHUNK);
   await page.goto(mock.url + "/workloads");
   await page.waitForSelector(".live.ok");
-  await loaded;
   await context.setOffline(true);
   await page.waitForSelector(".live.lost", { timeout: 20000 });
   await nav(page, "Node pools").click();
@@ -40,48 +40,50 @@ test("the other pages' chunks come when the browser is idle, so that they open w
   await page.waitForSelector(".fault:has-text(\"The server can't be reached\")");
 });
 
-test("a chunk that failed is said in our words and opens by itself when the server is back", async t => {
+test("pages that could not be loaded are said in our words and open by themselves when the server is back", async t => {
   const { page, troubles, context } = await open(browser, mock.url);
   t.after(() => context.close());
-  await page.route(CHUNK, route => route.abort());
-  await page.goto(mock.url + "/workloads");
-  await page.waitForSelector(".live.ok");
-  await context.setOffline(true);
-  await page.waitForSelector(".live.lost", { timeout: 20000 });
-  await nav(page, "Node pools").click();
+  await page.route(PAGES, async route => {
+    await ready(page);
+    await context.setOffline(true);
+    await route.abort();
+  });
+  await page.goto(mock.url + "/nodepools");
   await page.waitForSelector(".fault");
   assert.match(await page.textContent(".fault"), /^The page could not be loaded\. The server can't be reached\. It opens by itself/);
   assert.deepEqual(await axe(page), []);
-  await page.screenshot({ path: join(SHOTS, "chunk-lost-1440-light.png") });
-  await page.unroute(CHUNK);
+  for (const [width, theme] of [[1440, "light"], [390, "dark"]]) {
+    await page.setViewportSize({ width, height: 844 });
+    await page.evaluate(to => (document.documentElement.dataset.theme = to), theme);
+    await page.screenshot({ path: join(SHOTS, `chunk-lost-${width}-${theme}.png`) });
+  }
+  await page.unroute(PAGES);
   await context.setOffline(false);
-  await page.waitForSelector("h1:has-text('Node pools')", { timeout: 20000 });
+  await page.waitForSelector("h1:has-text('Node pools')", { timeout: 20000, state: "attached" });
   await page.waitForSelector("main table");
   assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
 });
 
-test("a chunk that the server does not send is asked for twice, then offered again", async t => {
+test("what the server does not send is offered again", async t => {
   const { page, context } = await open(browser, mock.url);
   t.after(() => context.close());
-  await page.route(CHUNK, route => route.fulfill({ status: 500, body: "" }));
+  await page.route(PAGES, route => route.fulfill({ status: 500, body: "" }));
   await page.goto(mock.url + "/nodepools");
   await page.waitForSelector(".fault:has-text('The server is there, but did not send it.')");
-  await page.unroute(CHUNK);
+  await page.unroute(PAGES);
   await page.getByRole("button", { name: "Try again" }).click();
   await page.waitForSelector("main table");
 });
 
 // The same pages under other names, as another build has them; the old ones are gone.
-function rebuild() {
-  const next = join(folder, "next");
+function rebuild(next) {
   cpSync(join(folder, "web"), next, { recursive: true });
   const assets = join(next, "assets");
-  const names = readdirSync(assets).filter(name => /^(main|nodepools|projects)-\w+\.js$/.test(name));
+  const names = readdirSync(assets).filter(name => /^(main|routes)-\w+\.js$/.test(name));
   const other = name => name.replace(/-\w+\.js$/, "-OTHERONE.js");
   for (const file of [join(next, "index.html"), ...readdirSync(assets).filter(name => name.endsWith(".js")).map(name => join(assets, name))])
     writeFileSync(file, names.reduce((text, name) => text.replaceAll(name, other(name)), readFileSync(file, "utf8")));
   for (const name of names) renameSync(join(assets, name), join(assets, other(name)));
-  return next;
 }
 
 test("after an upgrade of the server an old chunk is gone: the page says so and loads itself afresh, once", async t => {
@@ -89,11 +91,14 @@ test("after an upgrade of the server an old chunk is gone: the page says so and 
   const { page, context } = await open(browser, upgraded.url);
   t.after(() => context.close());
   t.after(() => upgraded.close());
-  await page.route(CHUNK, route => route.request().url().includes("OTHERONE") ? route.continue() : route.abort()); // not loaded ahead
-  await page.goto(upgraded.url + "/workloads?sort=name");
-  await page.waitForSelector("main table");
-  upgraded.folder = rebuild();
-  await nav(page, "Node pools").click();
+  await page.route(PAGES, async route => {
+    if (!route.request().url().includes("OTHERONE")) {
+      await ready(page);
+      upgraded.folder = join(folder, "next");
+    }
+    await route.continue();
+  });
+  await page.goto(upgraded.url + "/nodepools");
   await page.waitForSelector("main table");
   await page.waitForSelector("h1:has-text('Node pools')");
   assert.match(await page.getAttribute("script[type=module]", "src"), /main-OTHERONE/);

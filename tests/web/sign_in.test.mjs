@@ -118,7 +118,7 @@ test("without the sign-in before it, the page asks for the temporary password; a
   await page.fill("#f-currentPassword", password);
   await page.keyboard.press("Enter");
   await page.waitForSelector("nav.side");
-  assert.equal(new URL(page.url()).pathname, "/");
+  assert.equal(new URL(page.url()).pathname, "/workloads", "where a researcher begins");
 });
 
 test("a person who leaves before choosing signs in again", async t => {
