@@ -6,11 +6,13 @@
 // The members of one workload: its sub-groups, and behind them the root, which is a leaf where there are none.
 struct gang {
     const struct snapshot_workload *workload;
-    uint32_t *held;      // pods, of a leaf
-    uint32_t *waiting;   // those of them that are only promised
+    uint32_t *before;    // pods that a leaf held
+    uint32_t *held;      // and holds now
+    uint32_t *bound;     // those of them that are more than promised
     uint32_t *children;  // of a set
     uint32_t *satisfied; // of them
-    bool *gets;          // something new is in it or below
+    bool *gets;          // a pod in it or below has a place that had none
+    bool *moves;         // a pod in it or below has another place
 };
 
 static uint32_t root_of(const struct gang *gang)
@@ -34,15 +36,13 @@ static uint32_t minimum_of(const struct gang *gang, uint32_t member)
     return minimum < gang->children[member] ? minimum : gang->children[member];
 }
 
-static uint32_t filled(const struct gang *gang, uint32_t member, bool with_promises)
+static uint32_t filled(const struct gang *gang, uint32_t member, const uint32_t *pods)
 {
-    if (gang->children[member] > 0)
-        return gang->satisfied[member];
-    return gang->held[member] - (with_promises ? 0 : gang->waiting[member]);
+    return gang->children[member] > 0 ? gang->satisfied[member] : pods[member];
 }
 
 // Counts satisfied children from the leaves up: as many rounds as the tree is deep, which a snapshot bounds.
-static void count_satisfied(struct gang *gang, bool with_promises)
+static void count_satisfied(struct gang *gang, const uint32_t *pods)
 {
     const uint32_t root = root_of(gang);
     bool changes = true;
@@ -56,7 +56,7 @@ static void count_satisfied(struct gang *gang, bool with_promises)
             gang->satisfied[g] = 0;
         }
         for (uint32_t g = 0; g < root; g++) {
-            const uint32_t count = gang->children[g] > 0 ? before[g] : filled(gang, g, with_promises);
+            const uint32_t count = gang->children[g] > 0 ? before[g] : filled(gang, g, pods);
             gang->satisfied[parent_of(gang, g)] += count >= minimum_of(gang, g);
         }
         for (uint32_t g = 0; g <= root; g++)
@@ -70,16 +70,37 @@ static void count_pod(struct gang *gang, const struct snapshot *snapshot, const 
     const struct snapshot_pod *pod = &snapshot->pods[index];
     const enum snapshot_pod_status after = plan->pods[index].status;
     const uint32_t leaf = pod->sub_group == SNAPSHOT_NONE ? root_of(gang) : pod->sub_group;
+    const bool had_place = pod_status_is_held(pod->status);
+    gang->before[leaf] += had_place;
     gang->held[leaf] += pod_status_is_held(after);
-    gang->waiting[leaf] += after == SNAPSHOT_POD_PIPELINED;
+    gang->bound[leaf] += pod_status_is_held(after) && after != SNAPSHOT_POD_PIPELINED;
     if (!plan_check_is_new(snapshot, plan, index))
         return;
     *starts = *starts || after == SNAPSHOT_POD_BINDING;
-    gang->gets[leaf] = true;
+    bool *touched = had_place ? gang->moves : gang->gets;
+    touched[leaf] = true;
     for (uint32_t member = leaf; member != root_of(gang);) {
         member = parent_of(gang, member);
-        gang->gets[member] = true;
+        touched[member] = true;
     }
+}
+
+// Whether a member that got something is not whole. One that stood in part before may move as it stands.
+static int check_members(struct gang *gang, size_t count, struct arena *arena, struct error *err)
+{
+    const struct snapshot_workload *workload = gang->workload;
+    bool *stood = arena_array(arena, count, sizeof *stood);
+    count_satisfied(gang, gang->before);
+    for (uint32_t g = 0; g < count; g++)
+        stood[g] = filled(gang, g, gang->before) >= minimum_of(gang, g);
+    count_satisfied(gang, gang->held);
+    for (uint32_t g = 0; g < count; g++) {
+        if ((gang->gets[g] || (gang->moves[g] && stood[g])) && filled(gang, g, gang->held) < minimum_of(gang, g))
+            return error_set(err, ERROR_INTERNAL, "workload %s%s%s: %u would be placed of a gang of %u", workload->name,
+                             g + 1 < count ? ", sub-group " : "", g + 1 < count ? workload->sub_groups[g].name : "",
+                             filled(gang, g, gang->held), minimum_of(gang, g));
+    }
+    return 0;
 }
 
 static int check_gang(const struct snapshot *snapshot, const struct plan *plan, uint32_t index, bool loses,
@@ -89,25 +110,22 @@ static int check_gang(const struct snapshot *snapshot, const struct plan *plan, 
     const size_t count = workload->sub_group_count + 1;
     struct gang gang = {.workload = workload,
                         .held = arena_array(arena, count, sizeof(uint32_t)),
-                        .waiting = arena_array(arena, count, sizeof(uint32_t)),
+                        .bound = arena_array(arena, count, sizeof(uint32_t)),
+                        .before = arena_array(arena, count, sizeof(uint32_t)),
                         .children = arena_array(arena, count, sizeof(uint32_t)),
                         .satisfied = arena_array(arena, 2 * count, sizeof(uint32_t)),
-                        .gets = arena_array(arena, count, sizeof(bool))};
+                        .gets = arena_array(arena, count, sizeof(bool)),
+                        .moves = arena_array(arena, count, sizeof(bool))};
     bool starts = false;
     for (uint32_t g = 0; g + 1 < count; g++)
         gang.children[parent_of(&gang, g)]++;
     for (uint32_t p = workload->first_pod; p < workload->first_pod + workload->pod_count; p++)
         count_pod(&gang, snapshot, plan, p, &starts);
-    count_satisfied(&gang, true);
-    for (uint32_t g = 0; g < count; g++) {
-        if (gang.gets[g] && filled(&gang, g, true) < minimum_of(&gang, g))
-            return error_set(err, ERROR_INTERNAL, "workload %s%s%s: %u would be placed of a gang of %u", workload->name,
-                             g + 1 < count ? ", sub-group " : "", g + 1 < count ? workload->sub_groups[g].name : "",
-                             filled(&gang, g, true), minimum_of(&gang, g));
-    }
-    count_satisfied(&gang, false);
+    if (check_members(&gang, count, arena, err) < 0)
+        return -1;
+    count_satisfied(&gang, gang.bound);
     // What gives something up in the same cycle may leave the rest of its gang waiting for a new place.
-    if (starts && !loses && filled(&gang, root_of(&gang), false) < minimum_of(&gang, root_of(&gang)))
+    if (starts && !loses && filled(&gang, root_of(&gang), gang.bound) < minimum_of(&gang, root_of(&gang)))
         return error_set(err, ERROR_INTERNAL, "workload %s: a part of its gang would start while the rest waits",
                          workload->name);
     return 0;

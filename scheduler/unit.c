@@ -146,22 +146,58 @@ static bool is_placeable(const struct workload *workload, const struct pod *pod)
            (pod->state.evicted && pod->state.status == SNAPSHOT_POD_RELEASING);
 }
 
-static void collect_pods(struct cycle *cycle, struct workload *workload, const struct group *leaf, uint32_t count)
+// Whether the open statement evicted pods of the group, which may go back.
+static bool may_go_back(const struct workload *workload, const struct group *group)
 {
+    bool may = group->counts.returnable > 0;
+    for (uint32_t i = 0; i < group->child_count && !may; i++)
+        may = may_go_back(workload, child_of(workload, group, i));
+    return may;
+}
+
+static void collect_pods(struct cycle *cycle, struct workload *workload, const struct group *leaf, bool only_back)
+{
+    const uint32_t held = leaf->counts.held;
+    uint32_t count = held >= leaf->minimum ? 1 : leaf->minimum - held;
     for (uint32_t i = 0; i < leaf->pod_count && count > 0; i++) {
         const uint32_t pod = workload->order[leaf->first_pod + i];
-        if (!is_placeable(workload, &cycle->pods[pod]))
+        if (!is_placeable(workload, &cycle->pods[pod]) || (only_back && !cycle->pods[pod].state.evicted))
             continue;
         workload->unit[workload->unit_count++] = pod;
         count--;
     }
 }
 
-static void collect(struct cycle *cycle, struct workload *workload, const struct group *group)
+static bool has_unit(const struct workload *workload, const struct group *group, bool only_back)
+{
+    return only_back ? may_go_back(workload, group) : unit_group_is_ready(workload, group);
+}
+
+static void collect(struct cycle *cycle, struct workload *workload, const struct group *group, bool only_back);
+
+// The gang: what the first members lack, all together. One with too few pods is no member yet. False where there are
+// too few members.
+static bool collect_gang(struct cycle *cycle, struct workload *workload, const struct group *group,
+                         const uint32_t *order, bool only_back)
+{
+    uint32_t members = 0;
+    for (uint32_t i = 0; i < group->child_count && members < group->minimum; i++) {
+        const struct group *child = &workload->groups[order[i]];
+        if (is_satisfied(workload, child, VIEW_HELD)) {
+            members++;
+        } else if (has_unit(workload, child, only_back)) {
+            collect(cycle, workload, child, only_back);
+            members++;
+        }
+    }
+    return members >= group->minimum;
+}
+
+// only_back: of what stood in part before the open statement, nothing but what that evicted.
+static void collect(struct cycle *cycle, struct workload *workload, const struct group *group, bool only_back)
 {
     if (!group->is_set) {
-        const uint32_t held = group->counts.held;
-        collect_pods(cycle, workload, group, held >= group->minimum ? 1 : group->minimum - held);
+        collect_pods(cycle, workload, group, only_back || !unit_group_is_ready(workload, group));
         return;
     }
     uint32_t only = group->child_count ? workload->children[group->first_child] : 0;
@@ -172,24 +208,16 @@ static void collect(struct cycle *cycle, struct workload *workload, const struct
     }
     const uint32_t before = workload->unit_count;
     if (count_satisfied(workload, group, VIEW_HELD) < group->minimum) {
-        // The gang: what the first members lack, all together. One with too few pods is no member yet.
-        uint32_t members = 0;
-        for (uint32_t i = 0; i < group->child_count && members < group->minimum; i++) {
-            const struct group *child = &workload->groups[order[i]];
-            if (!is_satisfied(workload, child, VIEW_HELD) && unit_group_is_ready(workload, child)) {
-                collect(cycle, workload, child);
-                members++;
-            } else if (is_satisfied(workload, child, VIEW_HELD)) {
-                members++;
-            }
-        }
-        if (members < group->minimum)
-            workload->unit_count = before;
+        if (!only_back && collect_gang(cycle, workload, group, order, false))
+            return;
+        workload->unit_count = before;
+        collect_gang(cycle, workload, group, order, true);
         return;
     }
     for (uint32_t i = 0; i < group->child_count && workload->unit_count == before; i++) {
-        if (unit_group_is_ready(workload, &workload->groups[order[i]]))
-            collect(cycle, workload, &workload->groups[order[i]]);
+        const struct group *child = &workload->groups[order[i]];
+        if (has_unit(workload, child, only_back) || may_go_back(workload, child))
+            collect(cycle, workload, child, only_back);
     }
 }
 
@@ -200,7 +228,7 @@ void unit_find(struct cycle *cycle, struct workload *workload)
     if (!workload->unit)
         workload->unit = arena_array(cycle->scratch, workload->spec->pod_count, sizeof *workload->unit);
     workload->unit_count = 0;
-    collect(cycle, workload, &workload->groups[0]);
+    collect(cycle, workload, &workload->groups[0], false);
     if (workload->unit_count > workload->unit_cap)
         workload->unit_count = workload->unit_cap;
     workload->unit_is_known = true;

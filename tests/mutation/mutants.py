@@ -31,7 +31,7 @@ MUTANTS = [
     ("younger workload first", "workload_order.c", "return compare_numbers(a->spec->created_ms, b->spec->created_ms);", "return compare_numbers(b->spec->created_ms, a->spec->created_ms);"),
     ("growing before starting", "workload_order.c", "return elastic_state(a, false) - elastic_state(b, false);", "return elastic_state(b, false) - elastic_state(a, false);"),
     # Units, gangs, sub-groups.
-    ("a gang grows pod by pod", "unit.c", "held >= group->minimum ? 1 : group->minimum - held);", "1);"),
+    ("a gang grows pod by pod", "unit.c", "uint32_t count = held >= leaf->minimum ? 1 : leaf->minimum - held;", "uint32_t count = 1;"),
     ("a gang is ready without its last pod", "unit.c", "group->counts.held + count_placeable(workload, group) >= group->minimum;", "group->counts.held + count_placeable(workload, group) + 1 >= group->minimum;"),
     ("one sub-group less is enough", "unit.c", "return ready >= group->minimum;", "return ready + 1 >= group->minimum;"),
     ("sub-groups in the wrong order", "unit.c", "return satisfied_a - satisfied_b;", "return satisfied_b - satisfied_a;"),
@@ -98,6 +98,8 @@ MUTANTS = [
     ("recorded victims leave a gang in part", "scenarios.c", "if (has_recorded && !leaves_whole(victims, workload) && stands_whole(victims, workload)) return false;", ""),
     ("a victim that lost a pod gains one", "unit.c", "(pod->state.status == SNAPSHOT_POD_PENDING && !workload->lost_pod) ||", "pod->state.status == SNAPSHOT_POD_PENDING ||"),
     ("pods that wait make a victim ready", "unit.c", "(workload->lost_pod ? 0 : leaf->counts.pending)", "leaf->counts.pending"),
+    ("a part of a gang gets nothing back", "unit.c", "workload->unit_count = before; collect_gang(cycle, workload, group, order, true);", "workload->unit_count = before;"),
+    ("a part of a gang gains a pod", "unit.c", "only_back || !unit_group_is_ready(workload, group)", "only_back"),
     ("promises are forgotten", "promises.c", "        if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)", "        if (false)"),
     ("promises in the order of names", "promises.c", "return left != right ? (left > right) - (left < right)\n                         : ((*one)", "return false ? (left > right) - (left < right)\n                         : ((*one)"),
     ("a promise's node is not kept", "promises.c", "(manner == MANNER_IN_PLACE && place_as_promised", "(false && place_as_promised"),

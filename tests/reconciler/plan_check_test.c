@@ -281,6 +281,30 @@ static void more_than_is_extended(struct spoiled *s)
     ((struct snapshot_extended_amount *)s->nodes[0].extended)->count = 0;
 }
 
+// `w` gets node1; what is left there of `g`, a gang of two that lost `g-0`, moves to node0.
+static const char MOVE[] =
+    "{\"version\":1,\"now\":\"2026-01-01T12:00:00Z\",\"nodePools\":[{\"name\":\"default\"}],\"nodes\":["
+    "{\"name\":\"node0\",\"nodePool\":\"default\",\"gpus\":2},"
+    "{\"name\":\"node1\",\"nodePool\":\"default\",\"gpus\":2}],"
+    "\"departments\":[{\"name\":\"d\"}],\"projects\":[{\"name\":\"p\",\"department\":\"d\",\"resources\":[{\"gpu\":{"
+    "\"deserved\":2}}]}],\"workloads\":["
+    "{\"name\":\"g\",\"project\":\"p\",\"pods\":[{\"name\":\"g-0\",\"gpuDevices\":1,\"status\":\"Releasing\",\"node\":"
+    "\"node1\"},{\"name\":\"g-1\",\"gpuDevices\":1,\"status\":\"Running\",\"node\":\"node1\"}]},"
+    "{\"name\":\"stays\",\"project\":\"p\",\"preemptibility\":\"non-preemptible\",\"pods\":[{\"name\":\"s-0\","
+    "\"gpuDevices\":1,\"status\":\"Running\",\"node\":\"node0\"}]},"
+    "{\"name\":\"w\",\"project\":\"p\",\"pods\":[{\"name\":\"w-0\",\"gpuDevices\":2}]}]}";
+
+static void gang_that_stood_whole(struct spoiled *s)
+{
+    s->snapshot_pods[0].status = SNAPSHOT_POD_RUNNING;
+}
+
+static void part_of_a_gang_that_waited(struct spoiled *s)
+{
+    s->snapshot_pods[1].status = SNAPSHOT_POD_PENDING;
+    s->decisions[0] = s->decisions[--s->plan->decision_count];
+}
+
 struct spoiled_case {
     const char *name;
     void (*spoil)(struct spoiled *s);
@@ -304,6 +328,12 @@ static const struct spoiled_case RECLAIM_CASES[] = {
     {"a limit of who gets nothing", limit_of_another, ""},
     {"reclaim of what the victim deserves", of_what_the_victim_deserves, "would be reclaimed of what"},
     {"reclaim of what is over the victim's limit", of_what_is_over_a_limit, ""},
+};
+
+static const struct spoiled_case MOVE_CASES[] = {
+    {"a part of a gang that moves", nothing, ""},
+    {"a gang of which a part moves", gang_that_stood_whole, "workload g: 1 would be placed of a gang of 2"},
+    {"a part of a gang that waited", part_of_a_gang_that_waited, "workload g: 1 would be placed of a gang of 2"},
 };
 
 static const struct spoiled_case TREE_CASES[] = {
@@ -397,6 +427,7 @@ int main(int argc, char **argv)
         check_random(seed);
     check_cases(SNAPSHOT, 2, CASES, COUNT(CASES));
     check_cases(RECLAIM, 2, RECLAIM_CASES, COUNT(RECLAIM_CASES));
+    check_cases(MOVE, 3, MOVE_CASES, COUNT(MOVE_CASES));
     check_cases(TREE, 4, TREE_CASES, COUNT(TREE_CASES));
     return check_finish();
 }

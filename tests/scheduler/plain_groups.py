@@ -45,16 +45,21 @@ class Group:
         return sorted(self.members, key=rank)
 
     # The next unit to place.
-    def collect(self, held, placeable):
+    def collect(self, held, placeable, back):
+        """back: pods that the statement evicted. Of what stood in part before it, these alone."""
         exists = lambda pod: held(pod) or placeable(pod)
+        gives_back = lambda member: any(map(back, member.all_pods()))
         if not self.is_set:
-            return [pod for pod in self.pods if placeable(pod)][:max(self.minimum - self.filled(held), 1)]
-        members = [m for m in self.in_order(held) if m.is_satisfied(held) or m.is_satisfied(exists)]
+            may = placeable if self.is_satisfied(exists) else back
+            return [pod for pod in self.pods if may(pod)][:max(self.minimum - self.filled(held), 1)]
+        order = self.in_order(held)
         if self.filled(held) >= self.minimum:
-            return next((unit for unit in (m.collect(held, placeable) for m in self.in_order(held) if m.is_satisfied(exists)) if unit), [])
+            units = (m.collect(held, placeable, back) for m in order if m.is_satisfied(exists) or gives_back(m))
+            return next((unit for unit in units if unit), [])
+        members = [m for m in order if m.is_satisfied(held) or m.is_satisfied(exists)][:self.minimum]
         if len(members) < self.minimum:
-            return []
-        return [pod for m in members[:self.minimum] if not m.is_satisfied(held) for pod in m.collect(held, placeable)]
+            placeable, members = back, [m for m in order if m.is_satisfied(held) or gives_back(m)][:self.minimum]
+        return [pod for m in members if not m.is_satisfied(held) for pod in m.collect(held, placeable, back)]
 
     # The next unit to evict.
     def take_surplus(self, left):

@@ -47,7 +47,7 @@ class Scheduler(Cluster):
     def unit(self, name):
         workload = self.workloads[name]
         placeable = lambda pod: pod.evicted or (pod.status == "Pending" and not workload["lost"])
-        return workload["root"].collect(lambda pod: pod.is_held, placeable)[:workload["first"]]
+        return workload["root"].collect(lambda pod: pod.is_held, placeable, lambda pod: pod.evicted)[:workload["first"]]
 
     # Who is first (3.2, 3.3).
     def rank_workload(self, name, taken=()):

@@ -81,13 +81,31 @@ static const struct unit_case CASES[] = {
      "a-0 b-0",
      "",
      false},
+    // What stood in part before the statement gets back what it gave, and nothing more.
+    {"a part of a gang", ALL, {{"", NULL, 2, "E"}}, "-0", "", false},
+    {"no pod that waited with a part of a gang", ALL, {{"", NULL, 4, "PEE"}}, "-1 -2", "", false},
+    {"a part of a gang is not started", ALL, {{"", NULL, 2, "P"}}, "", "", false},
+    {"a child that stood alone", ALL, {{"a", NULL, 1, "E"}, {"b", NULL, 2, "P"}}, "a-0", "", false},
+    {"a child that is whole goes before a part of one",
+     1,
+     {{"a", NULL, 2, "E"}, {"b", NULL, 1, "E"}},
+     "b-0",
+     "",
+     false},
+    {"a part of a surplus child", 1, {{"a", NULL, 1, "R"}, {"b", NULL, 3, "PE"}}, "b-1", "a-0", false},
+    {"a part of a child inside",
+     ALL,
+     {{"a", "s", 2, "PE"}, {"b", "s", 2, "E"}, {"c", NULL, 1, "P"}, {"s", NULL, ALL, ""}},
+     "a-1 b-0",
+     "",
+     false},
 };
 
 // Victims that lost a pod by an earlier statement of the cycle.
 static const struct unit_case AFTER_LOSS[] = {
     {"only what goes back", ALL, {{"", NULL, 2, "PEE"}}, "-1 -2", "", false},
     {"nothing goes back", ALL, {{"", NULL, 1, "RP"}}, "", "-0", false},
-    {"too few to go back", ALL, {{"", NULL, 2, "PE"}}, "", "", false},
+    {"a part of a gang goes back alone", ALL, {{"", NULL, 2, "PE"}}, "-1", "", false},
     {"a child that only waits is no member",
      2,
      {{"a", NULL, 1, "P"}, {"b", NULL, 1, "E"}, {"c", NULL, 1, "E"}},

@@ -233,8 +233,9 @@ static bool check_gang(const struct view *view, uint32_t index)
             continue;
         gained = true;
         starts = starts || view->plan->pods[p].status == SNAPSHOT_POD_BINDING;
+        const bool was_held = pod_status_is_held(view->snapshot->pods[p].status); // what stood in part may move
         for (uint32_t member = leaf == SNAPSHOT_NONE ? root : leaf;; member = parent_of(workload, member)) {
-            if (!is_satisfied(&after, member))
+            if (!is_satisfied(&after, member) && (!was_held || is_satisfied(&before, member)))
                 return breach_set(view->breach, "a gang is placed whole", "%s", workload->name);
             if (member == root)
                 break;
