@@ -14,9 +14,7 @@
 
 static const scenario_generator GENERATORS[] = {scenarios_by_node, scenarios_over_nodes};
 
-static const uint64_t OPEN = 2; // bit of a fingerprint's a: the scenario is not known to fail
-
-// Scenarios that were tried already, by the pods they place and evict. A hash of 128 bits stands for them.
+// Scenarios that failed already, by the pods they place and evict. A hash of 128 bits stands for them.
 struct fingerprint {
     uint64_t a, b;
 };
@@ -44,47 +42,47 @@ static struct fingerprint fingerprint_of(const struct search *search, const stru
         print.a = mix(print.a ^ (scenario->pods[i] + UINT64_C(0x9e3779b97f4a7c15)));
         print.b = mix(print.b + (scenario->pods[i] ^ UINT64_C(0xd1b54a32d192ed03)));
     }
-    print.a |= 1 | OPEN;
+    print.a |= 1;
     return print;
 }
 
 static struct fingerprint *find_slot(struct fingerprint *slots, size_t capacity, struct fingerprint print)
 {
     size_t at = print.b & (capacity - 1);
-    while (slots[at].a != 0 && ((slots[at].a | OPEN) != (print.a | OPEN) || slots[at].b != print.b))
+    while (slots[at].a != 0 && (slots[at].a != print.a || slots[at].b != print.b))
         at = (at + 1) & (capacity - 1);
     return &slots[at];
 }
 
-// Makes the set again with room for so many, without those that have the bit.
-static void rebuild(struct fingerprint_set *set, size_t capacity, uint64_t left_out)
+static bool has_failed(const struct search *search, struct fingerprint print)
 {
-    struct fingerprint *slots = memory_array(capacity, sizeof *slots);
-    set->count = 0;
-    for (size_t i = 0; i < set->capacity; i++) {
-        if (set->slots[i].a == 0 || (set->slots[i].a & left_out))
-            continue;
-        *find_slot(slots, capacity, set->slots[i]) = set->slots[i];
-        set->count++;
-    }
-    free(set->slots);
-    set->slots = slots;
-    set->capacity = capacity;
+    const struct fingerprint_set *set = search->failed;
+    return set->capacity > 0 && find_slot(set->slots, set->capacity, print)->a != 0;
 }
 
-// Remembers the scenario; NULL: it is not new.
-static struct fingerprint *remember(struct search *search, const struct scenario *scenario)
+// A scenario that stands is none of these: another probe or the other generator may come to it again.
+static void remember_failure(struct search *search, struct fingerprint print)
 {
     struct fingerprint_set *set = search->failed;
-    if ((set->count + 1) * 2 > set->capacity)
-        rebuild(set, set->capacity ? set->capacity * 2 : 64, 0);
-    const struct fingerprint print = fingerprint_of(search, scenario);
-    struct fingerprint *slot = find_slot(set->slots, set->capacity, print);
-    if (slot->a != 0)
-        return NULL;
-    *slot = print;
+    if ((set->count + 1) * 2 > set->capacity) {
+        const size_t capacity = set->capacity ? set->capacity * 2 : 64;
+        struct fingerprint *slots = memory_array(capacity, sizeof *slots);
+        for (size_t i = 0; i < set->capacity; i++) {
+            if (set->slots[i].a != 0)
+                *find_slot(slots, capacity, set->slots[i]) = set->slots[i];
+        }
+        free(set->slots);
+        set->slots = slots;
+        set->capacity = capacity;
+    }
+    *find_slot(set->slots, set->capacity, print) = print;
     set->count++;
-    return slot;
+}
+
+static void forget_failures(struct fingerprint_set *set)
+{
+    free(set->slots);
+    *set = (struct fingerprint_set){0};
 }
 
 bool search_is_over(const struct search *search)
@@ -279,8 +277,8 @@ bool search_try(struct search *search, const struct scenario *scenario)
     struct cycle *cycle = search->cycle;
     if (scenario->count == 0 || search->was_cut)
         return false;
-    struct fingerprint *print = remember(search, scenario);
-    if (!print) {
+    const struct fingerprint print = fingerprint_of(search, scenario);
+    if (has_failed(search, print)) {
         cycle->counts[cycle->action].scenarios_filtered++;
         return false;
     }
@@ -296,9 +294,9 @@ bool search_try(struct search *search, const struct scenario *scenario)
     const bool found = serve(search, scenario) && is_solved(search) && search->is_lawful(search, scenario);
     arena_clear(&search->arena);
     if (!found) {
-        print->a &= ~OPEN;
         statement_roll_back(cycle, checkpoint);
         unit_find(cycle, search->workload);
+        remember_failure(search, print);
         return false;
     }
     uint32_t *pods = arena_array(cycle->scratch, scenario->count, sizeof *pods);
@@ -330,11 +328,94 @@ static bool probe(struct search *search, scenario_generator generator, uint32_t 
     return found;
 }
 
-// Takes a success back and keeps its victims evicted from now on.
-static void keep_victims(struct search *search, size_t checkpoint)
+// What became of a victim, in the order in which the next probe takes them.
+enum fate {
+    FATE_LOST,     // has no place
+    FATE_PROMISED, // has another, or a promise
+    FATE_WHOLE,    // was put back, but its gang cannot do without those that were not
+    FATE_PUT_BACK
+};
+
+static enum fate fate_of(const struct pod *pod)
 {
+    if (pod->state.evicted)
+        return FATE_LOST;
+    return pod->state.status == SNAPSHOT_POD_PIPELINED ? FATE_PROMISED : FATE_PUT_BACK;
+}
+
+// Pods that waited may stand in for victims of their gang: without those the pods that were put back are a part of it.
+static bool is_left_in_part(const struct search *search, const struct workload *workload, const enum fate *fates,
+                            struct arena *arena)
+{
+    uint32_t *left = arena_array(arena, workload->group_count, sizeof *left);
+    for (uint32_t g = 0; g < workload->group_count; g++)
+        left[g] = workload->groups[g].counts.held;
+    const bool stood_whole = unit_is_whole(workload, left);
+    for (size_t i = 0; i < search->solution.count; i++) {
+        const struct pod *pod = &search->cycle->pods[search->solution.pods[i]];
+        if (pod->workload == workload->index && fates[i] != FATE_PUT_BACK)
+            left[pod->group]--;
+    }
+    return stood_whole && !unit_is_whole(workload, left);
+}
+
+static void keep_gangs_whole(struct search *search, enum fate *fates)
+{
+    const struct scenario *solution = &search->solution;
+    struct cycle *cycle = search->cycle;
+    const uint32_t some_are_taken = ++cycle->stamp;
+    for (size_t i = 0; i < solution->count; i++) {
+        if (fates[i] != FATE_PUT_BACK)
+            cycle->workloads[cycle->pods[solution->pods[i]].workload].stamp = some_are_taken;
+    }
+    for (size_t i = 0; i < solution->count; i++) {
+        struct workload *workload = &cycle->workloads[cycle->pods[solution->pods[i]].workload];
+        if (fates[i] != FATE_PUT_BACK || workload->stamp != some_are_taken)
+            continue;
+        workload->stamp = 0;
+        if (!is_left_in_part(search, workload, fates, &search->arena))
+            continue;
+        for (size_t j = i; j < solution->count; j++) {
+            if (cycle->pods[solution->pods[j]].workload == workload->index && fates[j] == FATE_PUT_BACK)
+                fates[j] = FATE_WHOLE;
+        }
+    }
+}
+
+// Takes a success back, and finds whom it really took: not those that were put back.
+static struct scenario take_back(struct search *search, size_t checkpoint)
+{
+    const struct cycle *cycle = search->cycle;
+    const struct scenario *solution = &search->solution;
+    enum fate *fates = arena_array(&search->arena, solution->count, sizeof *fates);
+    for (size_t i = 0; i < solution->count; i++)
+        fates[i] = fate_of(&cycle->pods[solution->pods[i]]);
     statement_roll_back(search->cycle, checkpoint);
-    search->recorded = search->solution;
+    keep_gangs_whole(search, fates);
+    struct scenario taken = {0};
+    uint32_t *pods = arena_array(cycle->scratch, solution->count, sizeof *pods);
+    for (enum fate fate = FATE_LOST; fate < FATE_PUT_BACK; fate++) {
+        for (size_t i = 0; i < solution->count; i++) {
+            if (fates[i] == fate)
+                pods[taken.count++] = solution->pods[i];
+        }
+    }
+    taken.pods = pods;
+    arena_clear(&search->arena);
+    return taken;
+}
+
+// Whether all victims were really taken, in the order in which they were: once more it would end the same.
+static bool is_final(const struct search *search)
+{
+    enum fate last = FATE_LOST;
+    for (size_t i = 0; i < search->solution.count; i++) {
+        const enum fate fate = fate_of(&search->cycle->pods[search->solution.pods[i]]);
+        if (fate < last || fate == FATE_PUT_BACK)
+            return false;
+        last = fate;
+    }
+    return true;
 }
 
 static bool run_generator(struct search *search, scenario_generator generator)
@@ -343,24 +424,19 @@ static bool run_generator(struct search *search, scenario_generator generator)
     const uint32_t all = search->unit_count;
     uint32_t found = 0, failed = all + 1;
     search->recorded = (struct scenario){0};
-    for (uint32_t count = 1; found < all; count = count * 2 < all ? count * 2 : all) {
-        if (!probe(search, generator, count)) {
-            failed = count;
-            break;
-        }
-        if (count == all)
-            return true;
-        found = count;
-        keep_victims(search, checkpoint);
-    }
-    while (found > 0 && failed - found > 1 && !search->was_cut) {
-        const uint32_t middle = found + (failed - found) / 2;
-        if (probe(search, generator, middle)) {
-            found = middle;
-            keep_victims(search, checkpoint);
+    for (uint32_t count = 1; failed - found > 1 && !search->was_cut;) {
+        if (probe(search, generator, count)) {
+            if (count == all && is_final(search))
+                return true;
+            found = count;
+            search->recorded = take_back(search, checkpoint);
         } else {
-            failed = middle;
+            failed = count;
         }
+        if (failed > all)
+            count = count * 2 < all ? count * 2 : all;
+        else
+            count = found + (failed - found) / 2;
     }
     return found > 0 && !search->was_cut && probe(search, generator, all);
 }
@@ -404,7 +480,8 @@ static bool run_unsparing(struct search *search)
     search->has_passed = false;
     search->sparing_was_cut = search->was_cut;
     search->was_cut = false;
-    rebuild(search->failed, search->failed->capacity, search->cycle->is_plain ? 1 : OPEN);
+    if (search->cycle->is_plain)
+        forget_failures(search->failed);
     return run_generators(search);
 }
 

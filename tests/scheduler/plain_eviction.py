@@ -105,23 +105,30 @@ class Evictions(Scheduler):
         for generator in (self.by_node, self.by_nodes):
             recorded, found, failed, tried = [], 0, count + 1, 1
             while failed - found > 1:
-                self.restore(start)
                 workload["first"] = tried
                 victims = self.generate(action, name, candidates, recorded, generator)
-                if victims is not None and tried == count:
-                    workload["first"] = None
-                    return True
-                if victims is not None:
-                    found, recorded = tried, victims
-                else:
+                taken, put_back = self.really_taken(victims or [])
+                self.restore(start)
+                if victims is None:
                     failed = tried
+                else:
+                    found, recorded = tried, taken + [pod for pod in put_back if self.is_left_in_part(pod.workload, taken)]
                 tried = min(2 * found, count) if failed > count else (found + failed) // 2
-            self.restore(start)
             workload["first"] = None
             if found and self.generate(action, name, candidates, recorded, generator) is not None:
                 return True
         self.restore(start)
         return False
+
+    @staticmethod
+    def really_taken(victims):
+        """Who has no place, then who has another or a promise; and those who were put back."""
+        taken = [pod for pod in victims if pod.evicted] + [pod for pod in victims if pod.status == "Pipelined"]
+        return taken, [pod for pod in victims if pod not in taken]
+
+    def is_left_in_part(self, name, gone):
+        root = self.workloads[name]["root"]
+        return root.is_whole(lambda pod: pod.is_held) and not root.is_whole(lambda pod: pod.is_held and pod not in gone)
 
     def generate(self, action, name, candidates, recorded, generator):
         """The victims of the first scenario that is valid."""
@@ -223,8 +230,7 @@ class Evictions(Scheduler):
             root = self.workloads[name]["root"]
             if not root.is_whole(lambda pod: pod.is_held and pod not in gone):
                 chosen |= {j for j in range(i) if units[j][0].workload == name}
-                gone = recorded + [pod for j in chosen for pod in units[j]]
-                if root.is_whole(lambda pod: pod.is_held) and not root.is_whole(lambda pod: pod.is_held and pod not in gone):
+                if self.is_left_in_part(name, recorded + [pod for j in chosen for pod in units[j]]):
                     return None
         return recorded + [pod for i in sorted(chosen) for pod in units[i]]
 
@@ -263,7 +269,6 @@ class Evictions(Scheduler):
         key = tuple(pod.name for pod in pending), tuple(pod.name for pod in victims)
         if not victims or key in self.failed:
             return False
-        self.failed.add(key)
         saved = self.save()
         nodes = {pod.node for pod in victims}.union(self.feasible)
         acting = {pod.workload for pod in victims} | {name}
@@ -276,11 +281,12 @@ class Evictions(Scheduler):
             if next_one not in acting or self.workloads[next_one]["deleting"]:
                 continue
             if not self.place(next_one, [node for node in self.nodes if node in nodes], True) and next_one == name:
-                self.restore(saved)
-                return False
-        if all(pod.is_held for pod in pending) and self.is_lawful(action, name, pending, victims):
-            return True
+                break
+        else:
+            if all(pod.is_held for pod in pending) and self.is_lawful(action, name, pending, victims):
+                return True
         self.restore(saved)
+        self.failed.add(key)
         return False
 
     def is_lawful(self, action, name, pending, victims):
