@@ -242,7 +242,8 @@ static uint32_t list_level(struct finder *finder, int level, uint32_t *out_domai
     return count;
 }
 
-// Marks the required-level domains in which the group has pods already; false where it has none.
+// Marks the required-level domains in which the group has pods already; false where it has none. Pods on nodes outside
+// the topology mark nothing: the group then grows nowhere.
 static bool mark_occupied(struct finder *finder)
 {
     bool found = false;
@@ -250,12 +251,11 @@ static bool mark_occupied(struct finder *finder)
         const struct pod *pod = &finder->cycle->pods[finder->workload->spec->first_pod + i];
         if (!pod_status_is_held(pod->state.status) || !unit_is_below(finder->workload, pod->group, finder->group))
             continue;
-        const uint32_t lowest = finder->tree->lowest[pod->state.place.node];
-        if (lowest == SNAPSHOT_NONE)
-            continue;
-        finder->estimates[domain_at_level(finder->tree, lowest, (int)finder->constraint->required)].may_be_chosen =
-            true;
         found = true;
+        const uint32_t lowest = finder->tree->lowest[pod->state.place.node];
+        if (lowest != SNAPSHOT_NONE)
+            finder->estimates[domain_at_level(finder->tree, lowest, (int)finder->constraint->required)].may_be_chosen =
+                true;
     }
     return found;
 }

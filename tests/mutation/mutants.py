@@ -103,6 +103,7 @@ MUTANTS = [
     ("who was put back stays a victim", "search.c", "return pod->state.status == SNAPSHOT_POD_PIPELINED ? FATE_PROMISED : FATE_PUT_BACK;", "return FATE_PROMISED;"),
     ("a success counts as a failure", "search.c", "const bool found = serve(", "remember_failure(search, print);\n    const bool found = serve("),
     ("the next probe takes a part of a gang", "search.c", "return stood_whole && !unit_is_whole(workload, left);", "return false;"),
+    ("growth outside the topology", "topology.c", "found = true; const uint32_t lowest = finder->tree->lowest[pod->state.place.node];", "const uint32_t lowest = finder->tree->lowest[pod->state.place.node];\n        found = found || lowest != SNAPSHOT_NONE;"),
     ("promises are forgotten", "promises.c", "        if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)", "        if (false)"),
     ("promises in the order of names", "promises.c", "return left != right ? (left > right) - (left < right)\n                         : ((*one)", "return false ? (left > right) - (left < right)\n                         : ((*one)"),
     ("a promise's node is not kept", "promises.c", "(manner == MANNER_IN_PLACE && place_as_promised", "(false && place_as_promised"),

@@ -75,6 +75,6 @@ class Finder:
         found = []
         for level in range(preferred or required, (required or 0) - 1, -1):
             for domain in self.list(level):
-                if domain not in found and self.may_fit(domain) and (not occupied or domain[:required] in occupied):
+                if domain not in found and self.may_fit(domain) and (not (required and self.stands) or domain[:required] in occupied):
                     found.append(domain)
         return [(self.within(domain), scores) for domain in found]
