@@ -13,6 +13,8 @@ static json_t *random_topology(struct maker *maker)
         required = 0;
     if (one_in(maker, 2))
         json_object_set_new(topology, "preferred", json_string(LEVELS[required + below(maker, 3 - required)]));
+    else if (!json_object_get(topology, "required")) // a constraint has at least one of the two
+        json_object_set_new(topology, "preferred", json_string(LEVELS[2]));
     return topology;
 }
 
