@@ -1,4 +1,5 @@
 #include "api/answer.h"
+#include "api/packing.h"
 #include "api/server.h"
 #include "base/error.h"
 #include "base/json_writer.h"
@@ -153,6 +154,10 @@ void answer_send(struct exchange *exchange, enum answer_policy policy)
     struct buffer out;
     buffer_init(&out, 0);
     settle_connection(exchange);
+    if (packing_suits(exchange)) {
+        response_header(res, "Vary", "Accept-Encoding");
+        packing_apply(exchange);
+    }
     bool has_no_body = res->status == 204 || res->status == 304;
     append_head(exchange, res->status, exchange->body.length > 0 && !has_no_body ? res->content_type : NULL, policy,
                 &out);

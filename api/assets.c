@@ -1,9 +1,9 @@
 #include "api/assets.h"
+#include "api/packing.h"
 #include "api/path.h"
 #include "base/log.h"
 #include <assert.h>
 #include <string.h>
-#include <strings.h>
 #include <zlib.h>
 
 // The dashboard's pages; "*" takes one segment, the id of a project, department or node pool.
@@ -65,21 +65,6 @@ const struct asset *asset_of_page(const struct path *path)
             return asset_find("/index.html");
     }
     return NULL;
-}
-
-bool accepts_gzip(const char *accept_encoding)
-{
-    for (const char *at = accept_encoding; at && *at;) {
-        at += strspn(at, " \t,");
-        size_t length = strcspn(at, ",");
-        bool is_gzip = strncasecmp(at, "gzip", 4) == 0 && strchr(" \t;,", at[4]);
-        if (is_gzip) {
-            const char *quality = memmem(at, length, "q=", 2);
-            return !quality || strspn(quality + 2, "0.") != (size_t)(at + length - quality - 2);
-        }
-        at += length;
-    }
-    return false;
 }
 
 static bool is_known_to_client(const struct exchange *exchange, const char *etag)

@@ -25,5 +25,3 @@ const struct asset *asset_of_page(const struct path *path);
 
 // Answers 200 or 304. Sets the response; the caller sends it.
 void asset_answer(struct exchange *exchange, const struct asset *asset);
-// Whether a header value like "gzip;q=0.5, br" takes gzip.
-bool accepts_gzip(const char *accept_encoding);

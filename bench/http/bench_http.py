@@ -58,6 +58,24 @@ def resident_mib(pid):
             return int(line.split()[1]) / 1024
 
 
+def cpu_seconds(pid):
+    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_ms_of_an_answer(server, path, **environment):
+    before = cpu_seconds(server.process.pid)
+    rate = wrk(server.port, "get.lua", 4, PRORATA_TOKEN=server.token, PRORATA_PATH=path, **environment)[0]
+    return (cpu_seconds(server.process.pid) - before) / (rate * SECONDS) * 1000
+
+
+def show_packing(server, name, path):
+    plain = server.get(path)
+    packed = server.request("GET", path, headers={"Accept-Encoding": "gzip"})
+    show(f"{name}, gzip", f"{len(plain.body) / 1024:.1f} KB as {len(packed.body) / 1024:.1f} KB; {cpu_ms_of_an_answer(server, path, PRORATA_ENCODING='gzip'):.2f} ms of CPU",
+         f"4 connections; plain: {cpu_ms_of_an_answer(server, path):.2f} ms")
+
+
 def submit_to_running(server, project, cluster):
     times = []
     for number in range(50):
@@ -112,6 +130,8 @@ def main():
             show_wrk(f"bare civetweb: {size} bytes", wrk(18999, "get.lua", 32), "32 connections, 256 threads")
             bare.communicate()
             show_wrk(name, wrk(server.port, "get.lua", 32, PRORATA_TOKEN=server.token, PRORATA_PATH=path), "32 connections, 256 threads")
+        for name, path in ((f"GET 50 of {count} workloads", list_path), ("GET 500 workloads", "/api/v1/workloads?limit=500"), ("GET overview", "/api/v1/overview")):
+            show_packing(server, name, path)
         show("memory with these workloads", f"{resident_mib(server.process.pid):.1f} MiB resident", f"{count} workloads")
         server.stop()
     finally:

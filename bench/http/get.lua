@@ -1,6 +1,7 @@
--- wrk: GET PRORATA_PATH with the token.
+-- wrk: GET PRORATA_PATH with the token, and packed where PRORATA_ENCODING says so.
 function init()
   if os.getenv("PRORATA_TOKEN") then wrk.headers["Authorization"] = "Bearer " .. os.getenv("PRORATA_TOKEN") end
+  if os.getenv("PRORATA_ENCODING") then wrk.headers["Accept-Encoding"] = os.getenv("PRORATA_ENCODING") end
 end
 function request()
   return wrk.format("GET", os.getenv("PRORATA_PATH") or "/")
