@@ -13,14 +13,22 @@ static_assert(PASSWORD_HASH_SIZE == crypto_pwhash_STRBYTES, "libsodium's size");
 
 enum {
     RUNNING_MAX = 2,
-    WAITING_MAX = 16
+    WAITING_MAX = 64,
+    WAITING_SUSPECT_MAX = 16,
+    WAITING_ADDRESS_MAX = 16
+};
+
+struct waiter {
+    const struct password_caller *caller;
+    bool may_go;
+    struct waiter *next;
 };
 
 struct passwords {
     pthread_mutex_t mutex;
     pthread_cond_t is_free;
     int running;
-    int waiting;
+    struct waiter *waiting;         // in the order in which they came
     char dummy[PASSWORD_HASH_SIZE]; // of a password that nobody knows; made when first needed
 };
 
@@ -41,28 +49,53 @@ void passwords_destroy(struct passwords *passwords)
     free(passwords);
 }
 
-static int enter(struct passwords *passwords, struct error *err)
+static bool has_room(const struct passwords *passwords, const struct password_caller *caller)
 {
+    int same_room = 0, same_address = 0;
+    for (const struct waiter *waiter = passwords->waiting; waiter; waiter = waiter->next) {
+        same_room += waiter->caller->is_suspect == caller->is_suspect;
+        same_address += strcmp(waiter->caller->address, caller->address) == 0;
+    }
+    return same_room < (caller->is_suspect ? WAITING_SUSPECT_MAX : WAITING_MAX) && same_address < WAITING_ADDRESS_MAX;
+}
+
+static int enter(struct passwords *passwords, const struct password_caller *caller, struct error *err)
+{
+    struct waiter self = {.caller = caller};
     int rc = 0;
     pthread_mutex_lock(&passwords->mutex);
-    if (passwords->running >= RUNNING_MAX && passwords->waiting >= WAITING_MAX) {
+    if (passwords->running < RUNNING_MAX && !passwords->waiting) {
+        passwords->running++;
+    } else if (!has_room(passwords, caller)) {
         rc = error_set(err, ERROR_TOO_MANY, "too many sign-ins at once; try again");
     } else {
-        passwords->waiting++;
-        while (passwords->running >= RUNNING_MAX)
+        struct waiter **last = &passwords->waiting;
+        while (*last)
+            last = &(*last)->next;
+        *last = &self;
+        while (!self.may_go)
             pthread_cond_wait(&passwords->is_free, &passwords->mutex);
-        passwords->waiting--;
-        passwords->running++;
     }
     pthread_mutex_unlock(&passwords->mutex);
     return rc;
 }
 
+// Its place goes to the first who waits, suspects after all others.
 static void leave(struct passwords *passwords)
 {
     pthread_mutex_lock(&passwords->mutex);
-    passwords->running--;
-    pthread_cond_signal(&passwords->is_free);
+    struct waiter **next = &passwords->waiting;
+    while (*next && (*next)->caller->is_suspect)
+        next = &(*next)->next;
+    if (!*next)
+        next = &passwords->waiting;
+    if (*next) {
+        (*next)->may_go = true;
+        *next = (*next)->next;
+        pthread_cond_broadcast(&passwords->is_free);
+    } else {
+        passwords->running--;
+    }
     pthread_mutex_unlock(&passwords->mutex);
 }
 
@@ -77,7 +110,8 @@ static int hash_inside(const char *password, char out_hash[PASSWORD_HASH_SIZE], 
 int password_hash(struct passwords *passwords, const char *password, char out_hash[PASSWORD_HASH_SIZE],
                   struct error *err)
 {
-    if (enter(passwords, err) < 0)
+    static const struct password_caller SELF = {.address = ""};
+    if (enter(passwords, &SELF, err) < 0)
         return -1;
     int rc = hash_inside(password, out_hash, err);
     leave(passwords);
@@ -102,11 +136,11 @@ static int dummy_hash(struct passwords *passwords, char out_hash[PASSWORD_HASH_S
     return 0;
 }
 
-int password_verify(struct passwords *passwords, const char *hash, const char *password, bool *out_matches,
-                    struct error *err)
+int password_verify(struct passwords *passwords, const struct password_caller *caller, const char *hash,
+                    const char *password, bool *out_matches, struct error *err)
 {
     char dummy[PASSWORD_HASH_SIZE];
-    if (enter(passwords, err) < 0)
+    if (enter(passwords, caller, err) < 0)
         return -1;
     int rc = hash ? 0 : dummy_hash(passwords, dummy, err);
     if (rc == 0) {

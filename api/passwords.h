@@ -1,5 +1,6 @@
-// Passwords: Argon2id, two passes over 64 MiB. At most two are worked on at a time and sixteen wait, so that a storm of
-// sign-ins takes 128 MiB and never all cores; whoever comes beyond that gets ERROR_TOO_MANY. Thread-safe.
+// Passwords: Argon2id, two passes over 64 MiB. At most two are worked on at a time, so that a storm of sign-ins takes
+// 128 MiB and never all cores. Some wait, a few of one address; those whose tries failed lately wait in a smaller room
+// of their own, until nobody else does. Whoever finds no room gets ERROR_TOO_MANY. Thread-safe.
 #pragma once
 #include <stdbool.h>
 
@@ -12,14 +13,20 @@ enum {
     PASSWORD_MAX = 255
 };
 
+// Who asks.
+struct password_caller {
+    const char *address;
+    bool is_suspect; // tries from there failed lately
+};
+
 struct passwords *passwords_create(void);
 void passwords_destroy(struct passwords *passwords); // NULL is fine
 
 int password_hash(struct passwords *passwords, const char *password, char out_hash[PASSWORD_HASH_SIZE],
                   struct error *err);
 // hash NULL (there is no such user) takes as long as any other, and never matches.
-int password_verify(struct passwords *passwords, const char *hash, const char *password, bool *out_matches,
-                    struct error *err);
+int password_verify(struct passwords *passwords, const struct password_caller *caller, const char *hash,
+                    const char *password, bool *out_matches, struct error *err);
 // ERROR_INVALID `FIELD: ...` where it is too short or too long.
 int password_check_rules(const char *field, const char *password, struct error *err);
 // A temporary one for a new user or the first start.

@@ -49,7 +49,11 @@ static int try_password(struct request *req, struct response *res, const char *u
         return -1;
     *out_exists = found > 0;
     const char *hash = found ? out_user->password_hash : NULL;
-    if (password_verify(req->server->auth->passwords, hash, password, out_matches, &cause) == 0)
+    const struct password_caller caller = {
+        .address = req->remote_address,
+        .is_suspect =
+            sign_in_limits_is_suspect(req->server->auth->limits, req->remote_address, timestamp_monotonic_us() / 1000)};
+    if (password_verify(req->server->auth->passwords, &caller, hash, password, out_matches, &cause) == 0)
         return 0;
     if (cause.code == ERROR_TOO_MANY)
         response_header(res, "Retry-After", "1");

@@ -2,9 +2,12 @@
 
 #include "base/arena.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,13 +32,12 @@ struct sign_in_limits {
 };
 
 struct rule {
-    const char *kind;
     int free_tries;
     int64_t wait_max_s;
 };
 
-static const struct rule ACCOUNT = {"account:", SIGN_IN_ACCOUNT_FREE, SIGN_IN_ACCOUNT_WAIT_MAX_S};
-static const struct rule ADDRESS = {"address:", SIGN_IN_ADDRESS_FREE, SIGN_IN_ADDRESS_WAIT_MAX_S};
+static const struct rule ACCOUNT = {SIGN_IN_ACCOUNT_FREE, SIGN_IN_ACCOUNT_WAIT_MAX_S};
+static const struct rule ADDRESS = {SIGN_IN_ADDRESS_FREE, SIGN_IN_ADDRESS_WAIT_MAX_S};
 
 struct sign_in_limits *sign_in_limits_create(void)
 {
@@ -53,14 +55,28 @@ void sign_in_limits_destroy(struct sign_in_limits *limits)
     free(limits);
 }
 
-// Account names are compared without regard to case, as the database does.
-static uint64_t key_of(const struct sign_in_limits *limits, const struct rule *rule, const char *name)
+// Whoever has one address of IPv6 has the 2^64 of its network.
+static void write_place(const char *address, char out_place[INET6_ADDRSTRLEN])
 {
-    unsigned char text[272], hash[crypto_shorthash_BYTES];
+    struct in6_addr six;
+    snprintf(out_place, INET6_ADDRSTRLEN, "%s", address);
+    if (inet_pton(AF_INET6, address, &six) != 1 || IN6_IS_ADDR_V4MAPPED(&six))
+        return;
+    memset(six.s6_addr + 8, 0, 8);
+    inet_ntop(AF_INET6, &six, out_place, INET6_ADDRSTRLEN);
+}
+
+// Account names are compared without regard to case, as the database does. account "": the address alone.
+static uint64_t key_of(const struct sign_in_limits *limits, const char *account, const char *address)
+{
+    char place[INET6_ADDRSTRLEN];
+    unsigned char text[INET6_ADDRSTRLEN + 256], hash[crypto_shorthash_BYTES];
     size_t length = 0;
-    for (const char *c = rule->kind; *c; c++)
+    write_place(address, place);
+    for (const char *c = place; *c; c++)
         text[length++] = (unsigned char)*c;
-    for (const char *c = name; *c && length < sizeof(text); c++)
+    text[length++] = ' ';
+    for (const char *c = account; *c && length < sizeof(text); c++)
         text[length++] = (unsigned char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
     crypto_shorthash(hash, text, length, limits->hash_key);
     uint64_t key;
@@ -111,7 +127,7 @@ static void forget_old(struct entry *entry, int64_t now_ms)
 
 int64_t sign_in_limits_begin(struct sign_in_limits *limits, const char *account, const char *address, int64_t now_ms)
 {
-    uint64_t account_key = key_of(limits, &ACCOUNT, account), address_key = key_of(limits, &ADDRESS, address);
+    uint64_t account_key = key_of(limits, account, address), address_key = key_of(limits, "", address);
     pthread_mutex_lock(&limits->mutex);
     struct entry *entry = find_entry(limits, account_key);
     forget_old(entry, now_ms);
@@ -129,6 +145,17 @@ int64_t sign_in_limits_begin(struct sign_in_limits *limits, const char *account,
     return wait_s;
 }
 
+bool sign_in_limits_is_suspect(struct sign_in_limits *limits, const char *address, int64_t now_ms)
+{
+    uint64_t key = key_of(limits, "", address);
+    pthread_mutex_lock(&limits->mutex);
+    struct entry *entry = find_entry(limits, key);
+    forget_old(entry, now_ms);
+    bool is_suspect = entry->failures > 0;
+    pthread_mutex_unlock(&limits->mutex);
+    return is_suspect;
+}
+
 static void end_try(struct entry *entry, const struct rule *rule, enum sign_in_outcome outcome, int64_t now_ms)
 {
     if (entry->running > 0) // else it had to give way to another
@@ -144,7 +171,7 @@ static void end_try(struct entry *entry, const struct rule *rule, enum sign_in_o
 void sign_in_limits_end(struct sign_in_limits *limits, const char *account, const char *address,
                         enum sign_in_outcome outcome, int64_t now_ms)
 {
-    uint64_t account_key = key_of(limits, &ACCOUNT, account), address_key = key_of(limits, &ADDRESS, address);
+    uint64_t account_key = key_of(limits, account, address), address_key = key_of(limits, "", address);
     pthread_mutex_lock(&limits->mutex);
     end_try(find_entry(limits, account_key), &ACCOUNT, outcome, now_ms);
     end_try(find_entry(limits, address_key), &ADDRESS, outcome, now_ms);

@@ -37,21 +37,44 @@ static void test_limits(void)
     for (int i = 0; i < SIGN_IN_ACCOUNT_FREE; i++)
         check_int(fail(limits, "ann", "10.0.0.1", now_ms), 0, "try %d is free", i + 1);
     check_int(fail(limits, "ann", "10.0.0.1", now_ms), 1, "then a second");
-    check_int(fail(limits, "ANN", "10.0.0.2", now_ms), 1, "from another address and in capitals too");
+    check_int(fail(limits, "ANN", "10.0.0.1", now_ms), 1, "in capitals too");
+    check_int(fail(limits, "ann", "10.0.0.2", now_ms), 0, "the owner at another address is not slowed by them");
+    check_true(sign_in_limits_is_suspect(limits, "10.0.0.1", now_ms), "an address with failures");
+    check_true(!sign_in_limits_is_suspect(limits, "10.0.0.3", now_ms), "an address without");
     check_int(fail(limits, "bob", "10.0.0.1", now_ms), 0, "another account is free");
     now_ms += 1000;
     check_int(fail(limits, "ann", "10.0.0.1", now_ms), 0, "after the wait");
     check_int(fail(limits, "ann", "10.0.0.1", now_ms), 2, "the wait doubles");
     for (int i = 0; i < 20; i++) {
         now_ms += 60000;
-        check_int(fail(limits, "ann", "10.0.1.1", now_ms), 0, "a minute is always enough");
+        check_int(fail(limits, "ann", "10.0.1.1", now_ms), 0, "a minute is enough until the address has too many");
     }
     now_ms += 60000;
-    check_int(sign_in_limits_begin(limits, "ann", "10.0.2.1", now_ms), 0, "one try after failures");
-    check_int(sign_in_limits_begin(limits, "ann", "10.0.2.2", now_ms), 1, "not two side by side");
-    sign_in_limits_end(limits, "ann", "10.0.2.1", SIGN_IN_SUCCEEDED, now_ms);
+    check_int(fail(limits, "eve", "10.0.2.1", now_ms), 0, "a failure");
+    for (int i = 1; i < SIGN_IN_ACCOUNT_FREE; i++)
+        fail(limits, "eve", "10.0.2.1", now_ms);
+    now_ms += 60000;
+    check_int(sign_in_limits_begin(limits, "eve", "10.0.2.1", now_ms), 0, "one try after failures");
+    check_int(sign_in_limits_begin(limits, "eve", "10.0.2.1", now_ms), 1, "not two side by side");
+    sign_in_limits_end(limits, "eve", "10.0.2.1", SIGN_IN_SUCCEEDED, now_ms);
     for (int i = 0; i < SIGN_IN_ACCOUNT_FREE; i++)
-        check_int(fail(limits, "ann", "10.0.2.1", now_ms), 0, "a sign-in that works clears the account");
+        check_int(fail(limits, "eve", "10.0.2.1", now_ms), 0, "a sign-in that works clears the account");
+    sign_in_limits_destroy(limits);
+}
+
+static void test_networks(void)
+{
+    struct sign_in_limits *limits = sign_in_limits_create();
+    int64_t now_ms = 1000000000;
+    char address[64];
+    for (int i = 0; i < SIGN_IN_ACCOUNT_FREE; i++) {
+        snprintf(address, sizeof(address), "2001:db8:1:2:%x::1", i);
+        fail(limits, "ann", address, now_ms);
+    }
+    check_int(fail(limits, "ann", "2001:db8:1:2:ffff::9", now_ms), 1, "a network of IPv6 is one address");
+    check_int(fail(limits, "ann", "2001:db8:1:3::1", now_ms), 0, "the next network is another");
+    check_int(fail(limits, "ann", "::ffff:10.0.0.1", now_ms), 0, "IPv4 in IPv6 is one each");
+    check_true(!sign_in_limits_is_suspect(limits, "::ffff:10.0.0.2", now_ms), "and no network");
     sign_in_limits_destroy(limits);
 }
 
@@ -86,7 +109,7 @@ static void test_side_by_side(void)
         sign_in_limits_begin(limits, "bob", "10.0.0.2", now_ms);
     for (int i = 0; i < 50; i++)
         sign_in_limits_end(limits, "bob", "10.0.0.2", SIGN_IN_FAILED, now_ms);
-    check_int(sign_in_limits_begin(limits, "bob", "10.0.0.3", now_ms), SIGN_IN_ACCOUNT_WAIT_MAX_S,
+    check_int(sign_in_limits_begin(limits, "bob", "10.0.0.2", now_ms), SIGN_IN_ADDRESS_WAIT_MAX_S,
               "a burst of failures counts whole");
     sign_in_limits_destroy(limits);
 }
@@ -163,18 +186,19 @@ static void test_keys(const char *folder)
 
 static void test_passwords(void)
 {
+    static const struct password_caller HERE = {.address = "10.0.0.1"};
     struct passwords *passwords = passwords_create();
     struct error err = {0};
     char hash[PASSWORD_HASH_SIZE];
     bool matches = true;
     check_int(password_hash(passwords, "correct horse", hash, &err), 0, "hash");
     check_true(!strncmp(hash, "$argon2id$", 10), "Argon2id");
-    check_int(password_verify(passwords, hash, "correct horse", &matches, &err), 0, "verify");
+    check_int(password_verify(passwords, &HERE, hash, "correct horse", &matches, &err), 0, "verify");
     check_true(matches, "the right one");
-    password_verify(passwords, hash, "correct horsf", &matches, &err);
+    password_verify(passwords, &HERE, hash, "correct horsf", &matches, &err);
     check_true(!matches, "a wrong one");
     matches = true;
-    password_verify(passwords, NULL, "correct horse", &matches, &err);
+    password_verify(passwords, &HERE, NULL, "correct horse", &matches, &err);
     check_true(!matches, "no user");
     check_int(password_check_rules("newPassword", "1234567", &err), -1, "too short");
     check_text(err.message, "newPassword: 8 to 255 characters, got 7", "its message");
@@ -245,6 +269,7 @@ int main(void)
     if (sodium_init() < 0 || !mkdtemp(folder))
         return 1;
     test_limits();
+    test_networks();
     test_address_limit();
     test_side_by_side();
     test_keys(folder);

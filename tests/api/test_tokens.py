@@ -3,6 +3,7 @@ import base64
 import hashlib
 import hmac
 import json
+import threading
 import time
 import urllib.parse
 
@@ -256,6 +257,34 @@ def test_guessing_is_slowed(server):
     assert post_json(server, "/api/v1/token", {"grantType": "password", "username": ADMIN, "password": PASSWORD}).status == 200
     answer = post_form(server, "/api/v2/token", grant_type="password", username="ann@example.org", password="guess")
     assert (answer.status, answer.json["error"]) == (429, "temporarily_unavailable")
+
+
+def test_guessing_from_elsewhere_keeps_nobody_out(make_server):
+    """Forty addresses guess at the administrator's password and at names that are not there, all the time."""
+    server = make_server("--quick-start", "--trusted-proxy", "127.0.0.1")
+    server.sign_in()
+    stop = threading.Event()
+
+    def sign_in(address, username, password):
+        return server.request("POST", "/api/v1/token", {"grantType": "password", "username": username, "password": password}, token=None,
+                              headers={"X-Forwarded-For": address}).status
+
+    def guess(number):
+        for i in range(500):
+            if stop.is_set():
+                return
+            sign_in(f"10.1.{number}.1", ADMIN if number % 2 else f"nobody-{number}-{i}@example.org", "guess")
+
+    guessers = [threading.Thread(target=guess, args=(number,)) for number in range(40)]
+    for guesser in guessers:
+        guesser.start()
+    try:
+        statuses = [sign_in(f"10.2.0.{i}", ADMIN, PASSWORD) for i in range(8)] + [sign_in("10.3.0.1", ADMIN, PASSWORD) for _ in range(4)]
+    finally:
+        stop.set()
+        for guesser in guessers:
+            guesser.join()
+    assert statuses == [200] * 12
 
 
 def sign_in_by_cookie(server, username=ADMIN, password=PASSWORD, **headers):
