@@ -172,12 +172,6 @@ static bool try_nodes_of_last(struct victims *victims)
     return false;
 }
 
-struct node_room {
-    uint32_t node;
-    int64_t milli;
-    size_t first_seen;
-};
-
 static int compare_rooms(const void *a, const void *b)
 {
     const struct node_room *left = a, *right = b;
@@ -193,46 +187,16 @@ struct prefix_plan {
     bool covers;
 };
 
-static void find_candidate_nodes(struct victims *victims, int64_t smallest, struct prefix_plan *plan, bool *has_victims)
-{
-    plan->nodes = arena_array(&victims->search->probe_arena, victims->pod_count, sizeof *plan->nodes);
-    for (size_t u = 0; u < victims->unit_count; u++) {
-        for (uint32_t i = 0; i < victims->units[u].count; i++) {
-            const uint32_t node = victims->units[u].nodes[i];
-            if (has_victims[node])
-                continue;
-            has_victims[node] = true;
-            const int64_t milli = victims_node_milli(victims, node);
-            if (milli >= smallest) {
-                plan->nodes[plan->count] = (struct node_room){node, milli, plan->count};
-                plan->count++;
-            }
-        }
-    }
-    qsort(plan->nodes, plan->count, sizeof *plan->nodes, compare_rooms);
-}
-
 static struct prefix_plan plan_prefixes(struct victims *victims)
 {
-    const struct search *search = victims->search;
-    const struct cycle *cycle = search->cycle;
-    struct prefix_plan plan = {0};
-    int64_t demand = 0, smallest = INT64_MAX;
-    for (uint32_t i = 0; i < search->pending_count; i++) {
-        const int64_t milli = victims_pending_milli(search, &cycle->pods[search->workload->unit[i]]);
-        demand += milli;
-        smallest = milli < smallest ? milli : smallest;
-    }
-    bool *has_victims = arena_array(&victims->search->probe_arena, cycle->snapshot->node_count, sizeof *has_victims);
-    find_candidate_nodes(victims, smallest, &plan, has_victims);
-    for (size_t n = 0; n < search->pool->node_count; n++) {
-        const uint32_t node = search->pool->node_indices[n];
-        if (!has_victims[node] && (search->feasible[node] || victims->recorded_milli[node] > 0))
-            demand -= victims_node_milli(victims, node);
-    }
-    while (demand > 0 && plan.first < plan.count)
-        demand -= plan.nodes[plan.first++].milli;
-    plan.covers = demand <= 0;
+    struct prefix_plan plan = {.nodes = victims->candidates, .count = victims->candidate_count};
+    for (size_t i = 0; i < plan.count; i++)
+        plan.nodes[i].milli = victims_node_milli(victims, plan.nodes[i].node);
+    qsort(plan.nodes, plan.count, sizeof *plan.nodes, compare_rooms);
+    int64_t lack_milli = victims->lack_milli;
+    while (lack_milli > 0 && plan.first < plan.count)
+        lack_milli -= plan.nodes[plan.first++].milli;
+    plan.covers = lack_milli <= 0;
     return plan;
 }
 
@@ -248,13 +212,18 @@ static bool try_prefix(struct victims *victims, const struct prefix_plan *plan, 
 static bool try_prefixes(struct victims *victims)
 {
     struct search *search = victims->search;
+    if (victims->prefixes_refused)
+        return false;
     const struct prefix_plan plan = plan_prefixes(victims);
+    victims->prefixes_refused = !search->cycle->is_plain;
     if (!plan.covers)
         return false;
     for (size_t more = 0; !search_is_over(search); more = more ? more * 2 : 1) {
         const bool all = plan.first + more >= plan.count;
+        victims->was_refused = false;
         if (try_prefix(victims, &plan, all ? plan.count : plan.first + more))
             return true;
+        victims->prefixes_refused = victims->prefixes_refused && victims->was_refused;
         if (all)
             return false;
     }

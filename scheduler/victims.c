@@ -27,12 +27,15 @@ static struct amounts pod_amounts(const struct cycle *cycle, const struct pod *p
     return request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib);
 }
 
-static void find_same_milli(struct victims *victims)
+static void find_demand(struct victims *victims)
 {
     const struct search *search = victims->search;
     const struct workload *workload = search->workload;
+    victims->smallest_milli = INT64_MAX;
     for (uint32_t i = 0; i < search->pending_count; i++) {
         const int64_t milli = victims_pending_milli(search, &search->cycle->pods[workload->unit[i]]);
+        victims->lack_milli += milli;
+        victims->smallest_milli = milli < victims->smallest_milli ? milli : victims->smallest_milli;
         if (i == 0)
             victims->same_milli = milli;
         else if (victims->same_milli != milli)
@@ -79,12 +82,33 @@ static int64_t loss_of(const struct search *search, const struct workload *workl
     return !search->may_lose || search->may_lose(search, workload) ? amounts.of[RESOURCE_GPU] : 0;
 }
 
+// Whether the pending pods may use the node's room without a unit that goes there.
+static bool has_room_apart(const struct victims *victims, uint32_t node)
+{
+    return victims->search->feasible[node] || victims->recorded_milli[node] > 0;
+}
+
+static void note_node(struct victims *victims, uint32_t node)
+{
+    if (victims->last_on_node[node] == 0) {
+        victims->seen_at[node] = victims->seen_count++;
+        if (has_room_apart(victims, node))
+            victims->lack_milli += victims->free_milli[node] + victims->recorded_milli[node];
+    }
+    const int64_t milli = victims_node_milli(victims, node);
+    if (victims->is_candidate[node] || milli < victims->smallest_milli)
+        return;
+    victims->is_candidate[node] = true;
+    victims->candidates[victims->candidate_count++] = (struct node_room){node, milli, victims->seen_at[node]};
+}
+
 static void list_on_nodes(struct victims *victims, size_t unit, const struct popped_unit *popped)
 {
     struct arena *arena = &victims->search->probe_arena;
     for (uint32_t i = 0; i < popped->count; i++) {
         const uint32_t node = popped->nodes[i];
         size_t *last = &victims->last_on_node[node];
+        note_node(victims, node);
         if (*last > 0 && victims->on_nodes[*last - 1].unit == unit)
             continue;
         if (victims->on_node_count == victims->on_node_capacity)
@@ -112,7 +136,7 @@ static void open_tables(struct victims *victims)
         WIDE = 7 // tables of 64 bits
     };
     const size_t nodes = victims->search->cycle->snapshot->node_count;
-    const size_t bytes = nodes * (WIDE * sizeof(int64_t) + sizeof(bool));
+    const size_t bytes = nodes * (WIDE * sizeof(int64_t) + sizeof(uint32_t) + 2 * sizeof(bool));
     static_assert(sizeof(size_t) == sizeof(int64_t), "one of them holds positions");
     if (!victims->marks->tables)
         victims->marks->tables = arena_alloc(victims->search->cycle->scratch, bytes);
@@ -125,7 +149,11 @@ static void open_tables(struct victims *victims)
     victims->freed_milli = wide + 4 * nodes;
     victims->recorded_milli = wide + 5 * nodes;
     victims->scratch_milli = wide + 6 * nodes;
-    victims->is_spread = (bool *)(wide + WIDE * nodes);
+    victims->seen_at = (uint32_t *)(wide + WIDE * nodes);
+    victims->is_spread = (bool *)(victims->seen_at + nodes);
+    victims->is_candidate = victims->is_spread + nodes;
+    victims->candidates =
+        arena_array(&victims->search->probe_arena, victims->search->pool->node_count, sizeof *victims->candidates);
 }
 
 // What of a pod counts against the search's bound: whole devices, where the pending pods ask for such.
@@ -241,7 +269,7 @@ void victims_open(struct victims *victims, struct search *search)
     victims->marks = cycle->victim_marks;
     victims->stamp = ++cycle->stamp;
     open_tables(victims);
-    find_same_milli(victims);
+    find_demand(victims);
     find_accepts(victims);
     for (size_t i = 0; i < search->pool->node_count; i++) {
         const uint32_t node = search->pool->node_indices[i];
@@ -255,6 +283,11 @@ void victims_open(struct victims *victims, struct search *search)
         free_pod(victims, pod);
         victims->recorded_milli[pod->state.place.node] += pod_amounts(cycle, pod).of[RESOURCE_GPU];
         victims->recorded_loss_milli += loss_of(search, &cycle->workloads[pod->workload], pod_amounts(cycle, pod));
+    }
+    for (size_t i = 0; i < search->pool->node_count; i++) {
+        const uint32_t node = search->pool->node_indices[i];
+        if (has_room_apart(victims, node))
+            victims->lack_milli -= victims_node_milli(victims, node);
     }
     victims->recorded_place_count = victims->place_count;
     add_recorded_losses(victims);
@@ -300,7 +333,7 @@ static void add_unit(struct victims *victims, const struct popped_unit *popped)
     victims->loss_milli += unit->loss_milli;
     mark->last_unit = victims->unit_count;
     list_on_nodes(victims, victims->unit_count - 1, popped);
-    victims->pod_count += popped->count;
+    victims->prefixes_refused = victims->prefixes_refused && popped->devices == 0;
 }
 
 bool victims_take(struct victims *victims)

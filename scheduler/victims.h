@@ -28,6 +28,12 @@ struct victim_mark {      // of a workload
     int64_t popped_milli; // GPUs popped, and the recorded ones
 };
 
+struct node_room {
+    uint32_t node;
+    int64_t milli;
+    size_t first_seen;
+};
+
 // Made once in a cycle.
 struct victim_marks {
     struct victim_mark *workloads;
@@ -45,7 +51,6 @@ struct victims {
     struct victim_unit *units; // without those that are recorded already
     size_t unit_count;
     size_t unit_capacity;
-    size_t pod_count;              // of all units
     int64_t loss_milli;            // of all units
     int64_t recorded_loss_milli;   // of the recorded victims
     struct losses recorded_losses; // where the search knows the most that may be lost
@@ -58,12 +63,20 @@ struct victims {
     struct unit_on_node *on_nodes;
     size_t on_node_count;
     size_t on_node_capacity;
-    size_t *last_on_node;    // by node: its last entry + 1; 0: none
+    size_t *last_on_node; // by node: its last entry + 1; 0: none
+    uint32_t *seen_at;    // by node: how many others had a unit before its first
+    uint32_t seen_count;
+    struct node_room *candidates; // nodes with a unit and room for the smallest pending pod
+    size_t candidate_count;
+    bool *is_candidate;      // by node
+    bool prefixes_refused;   // nothing came since that makes a difference to them
     int64_t *free_milli;     // by node: GPUs idle and releasing
     int64_t *freed_milli;    // by node: GPUs of recorded and taken victims
     int64_t *recorded_milli; // of recorded ones alone
     const bool **accepts;    // the different tables of nodes that the pending pods may go to
     size_t accepts_count;
+    int64_t smallest_milli; // of what the pending pods ask for
+    int64_t lack_milli;     // of all that they ask for, without the room on nodes that have no unit
     // The idle-GPU filter's running figures.
     int64_t same_milli;           // what each pending pod asks for, where all ask for the same; else -1
     int64_t place_count;          // places for such a pod with all of them gone
