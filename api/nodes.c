@@ -1,4 +1,4 @@
-// Nodes: list and count, of the tenant and of one cluster. They come from the backend; the API changes none.
+// Nodes: list and count, of the tenant and of one cluster. They come from the backend; their labels can be changed.
 #include "api/nodes.h"
 
 #include "api/authorization.h"
@@ -12,6 +12,7 @@
 #include "base/json_writer.h"
 #include "db/db.h"
 #include "db/nodes.h"
+#include "model/names.h"
 
 static const struct list_field FIELDS[] = {
     {.name = "name", .sql = "n.name", .type = LIST_TEXT, .is_searched = true},
@@ -124,17 +125,23 @@ static void write_node(const struct node_view *view, const struct scope_filter *
     json_end_object(json);
 }
 
+static int read_whole(struct request *req, struct list_query *query, struct node_view **out_views, size_t *out_count,
+                      struct error *err)
+{
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = nodes_read(req, conn, query, out_views, out_count, err);
+    if (rc == 0)
+        rc = node_views_read_utilization(conn, *out_views, *out_count, req->received_ms, req->arena, err);
+    db_give_back(req->server->db, conn);
+    return rc < 0 ? -1 : 0;
+}
+
 static int answer_nodes(struct request *req, struct response *res, struct list_query *query, struct error *err)
 {
     struct node_view *views = NULL;
     size_t count = 0;
     struct scope_filter readable;
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = nodes_read(req, conn, query, &views, &count, err);
-    if (rc == 0)
-        rc = node_views_read_utilization(conn, views, count, req->received_ms, req->arena, err);
-    db_give_back(req->server->db, conn);
-    if (rc < 0)
+    if (read_whole(req, query, &views, &count, err) < 0)
         return -1;
     access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &readable);
     struct json_writer json;
@@ -187,4 +194,58 @@ int op_count_nodes(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
     return init_cluster_query(req, &query, err) < 0 ? -1 : answer_count(req, res, &query, err);
+}
+
+struct label_change {
+    struct request *req;
+    const char *name;
+    const json_t *labels;
+};
+
+static int check_labels(const json_t *labels, struct arena *arena, struct error *err)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)labels, key, value)
+    {
+        if (node_label_key_check(key, "labels", err) < 0)
+            return -1;
+        if (json_is_string(value) &&
+            label_value_check(json_string_value(value), arena_printf(arena, "labels.%s", key), err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int change_labels(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct label_change *change = context;
+    int64_t cluster_id;
+    if (db_read_number(conn, "SELECT min(id) FROM clusters", &cluster_id, err) < 0)
+        return -1;
+    return db_patch_node_labels(conn, cluster_id, change->name, change->labels, change->req->received_ms, err);
+}
+
+int op_update_node_labels(struct request *req, struct response *res, struct error *err)
+{
+    struct label_change change = {req, request_path(req, "nodeName"), json_object_get(req->body, "labels")};
+    if (access_check_whole_cluster(req, RESOURCE_TYPE_NODES, ACTION_UPDATE, "nodes", err) < 0 ||
+        check_labels(change.labels, req->arena, err) < 0 || db_write(req->server->db, change_labels, &change, err) < 0)
+        return -1;
+    struct list_query query;
+    struct node_view *views = NULL;
+    size_t count = 0;
+    struct scope_filter readable;
+    if (nodes_init_query(req, &query, err) < 0)
+        return -1;
+    list_query_where_text(&query, "n.name = ?", change.name);
+    if (read_whole(req, &query, &views, &count, err) < 0)
+        return -1;
+    if (count == 0)
+        return error_set(err, ERROR_NOT_FOUND, "node %.80s: not found", change.name); // removed since
+    access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &readable);
+    struct json_writer json;
+    json_writer_init(&json, res->body, false);
+    write_node(&views[0], &readable, &json);
+    return 0;
 }

@@ -97,6 +97,16 @@ static const struct flag FORM_FLAGS[] = {
     {0},
 };
 
+static const struct flag NODE_FLAGS[] = {
+    {"show-labels", NULL, 0, FLAG_SWITCH, "", "with the nodes' labels"},
+    {0},
+};
+
+static const struct flag LABEL_FLAGS[] = {
+    {"overwrite", NULL, 0, FLAG_SWITCH, "", "accepted; a label that is there is always changed"},
+    {0},
+};
+
 static const struct flag SHARE_FLAGS[] = {
     {"resource", NULL, 0, FLAG_TEXT, "NAME", "gpu (the default), cpu or memory"},
     {"terms", NULL, 0, FLAG_SWITCH, "", "with the terms that each share is the sum of"},
@@ -132,6 +142,8 @@ static const struct flag CONFIG_FLAGS[] = {
 
 #define TABLES(name, ...) static const struct flag *const name[] = {__VA_ARGS__, NULL}
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
+TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
+TABLES(WITH_LABELS, LABEL_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
 TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
@@ -191,7 +203,10 @@ const struct command COMMANDS[] = {
     {"department list", run_department_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "departments, quota and use"},
     {"cluster list", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "clusters"},
     {"cluster set", run_cluster_set, NEEDS_SERVER, NULL, NULL, false, "NAME", "the cluster to use"},
-    {"node list", run_node_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "nodes and what is free on them"},
+    {"node list", run_node_list, NEEDS_SERVER, NULL, WITH_NODES, false, "[--show-labels]",
+     "nodes and what is free on them"},
+    {"node label", run_node_label, NEEDS_SERVER, NULL, WITH_LABELS, false, "NAME KEY=VALUE... KEY-...",
+     "set labels of a node, or with KEY- remove them; its node pool follows"},
     {"nodepool list", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "node pools"},
     {"workload list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "", "workloads of every kind"},
     {"workload describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME", "show one"},
@@ -242,7 +257,7 @@ const struct command COMMANDS[] = {
     {"submit", run_submit, NEEDS_SERVER, &TRAINING, WITH_OLD_SUBMIT, true, "NAME -i IMAGE [-g GPUS] [FLAGS] [-- ARGS]",
      "submit a training, or with --interactive a workspace"},
     {"list projects", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "projects and their quota"},
-    {"list nodes", run_node_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "nodes"},
+    {"list nodes", run_node_list, NEEDS_SERVER, NULL, WITH_NODES, true, "", "nodes"},
     {"list clusters", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "clusters"},
     {"list jobs", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
     {"list job", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
@@ -253,6 +268,7 @@ const struct command COMMANDS[] = {
     {"get resources", run_get_resources, NEEDS_SERVER, NULL, WITH_LIST, true, "--project NAME",
      "quota against allocation, by node pool"},
     {"get node-pools", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "node pools"},
+    {"get nodes", run_node_list, NEEDS_SERVER, NULL, WITH_NODES, true, "[--show-labels]", "nodes"},
     {"get", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, true, "NAME", "a workload"},
     {"cluster-info", run_cluster_info, NEEDS_SERVER, NULL, WITH_LIST, true, "", "nodes and GPUs, by node pool"},
     {"delete job", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME...", "delete workloads"},

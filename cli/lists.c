@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    NODE_COLUMN_COUNT = 9 // without the labels
+};
+
 #define COLUMNS(titles) titles, sizeof(titles) / sizeof((titles)[0])
 
 static void print_table(const struct cli *cli, const struct table *table)
@@ -108,6 +112,15 @@ static const char *memory_text(struct cli *cli, double bytes)
     return arena_printf(&cli->arena, "%.1f GiB", bytes / (1 << 30));
 }
 
+static const char *labels_text(struct cli *cli, const json_t *node)
+{
+    const char *text = NULL, *key;
+    json_t *value;
+    json_object_foreach((json_t *)cli_at(node, "prorata.labels"), key, value) text =
+        arena_printf(&cli->arena, "%s%s%s=%s", text ? text : "", text ? "," : "", key, json_string_value(value));
+    return text;
+}
+
 static void add_node(struct cli *cli, const json_t *node, struct table *table)
 {
     double gpus = cli_number(node, "gpuInfo.gpuCount"), held = cli_number(node, "prorata.allocatedGpus");
@@ -120,14 +133,16 @@ static void add_node(struct cli *cli, const json_t *node, struct table *table)
             arena_printf(&cli->arena, "%.1f/%.1f", cli_number(node, "prorata.allocatedCpuCores"),
                          cli_number(node, "prorata.cpuCores")),
             arena_printf(&cli->arena, "%s/%s", memory_text(cli, cli_number(node, "prorata.allocatedCpuMemoryBytes")),
-                         memory_text(cli, cli_number(node, "prorata.cpuMemoryBytes")))});
+                         memory_text(cli, cli_number(node, "prorata.cpuMemoryBytes"))),
+            table->column_count == NODE_COLUMN_COUNT ? NULL : labels_text(cli, node)});
 }
 
 int run_node_list(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"Name",           "Status",    "Node Pool",   "GPU Type", "GPU Devices",
-                                         "Allocated GPUs", "Free GPUs", "CPU (Cores)", "Memory"};
-    return show_list(cli, "/api/v1/nodes?sortBy=name", "nodes", COLUMNS(TITLES), add_node, err);
+                                         "Allocated GPUs", "Free GPUs", "CPU (Cores)", "Memory",   "Labels"};
+    const size_t count = flag_is_set(&cli->arguments, "show-labels") ? NODE_COLUMN_COUNT + 1 : NODE_COLUMN_COUNT;
+    return show_list(cli, "/api/v1/nodes?sortBy=name", "nodes", TITLES, count, add_node, err);
 }
 
 struct pool_figures {

@@ -5,7 +5,12 @@
 #include "db/db.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum {
+    LABELS_MAX = 200
+};
 
 // "IS NOT" lets a report that says nothing new change nothing.
 static const char SQL_INSERT[] =
@@ -34,6 +39,8 @@ static const char SQL_SET_DEVICES[] =
     "UPDATE nodes SET unhealthy_gpus_json = ?3, status_reason = ?4, updated_ms = ?5, revision = ?6 "
     "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND (unhealthy_gpus_json IS NOT ?3 OR status_reason IS NOT "
     "?4)";
+static const char SQL_SET_LABELS[] = "UPDATE nodes SET labels_json = ?3, updated_ms = ?5, revision = ?6 "
+                                     "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND labels_json IS NOT ?3";
 static const char SQL_REMOVE[] = "UPDATE nodes SET deleted_ms = ?5, updated_ms = ?5, revision = ?6 "
                                  "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0";
 // Where the labels of several pools match, the oldest pool has the node.
@@ -196,7 +203,7 @@ int db_upsert_node(struct db_conn *conn, struct node *node, struct error *err)
 struct node_change {
     int64_t cluster_id;
     const char *name;
-    const char *status; // ?3: or the devices
+    const char *status; // ?3: or the devices, or the labels
     const char *reason; // ?4
     int64_t now_ms;
 };
@@ -250,6 +257,45 @@ int db_set_node_devices(struct db_conn *conn, int64_t cluster_id, const char *na
                                  .reason = text_or(reason, ""),
                                  .now_ms = now_ms};
     return change_node(conn, SQL_SET_DEVICES, &change, err);
+}
+
+// The node's labels with those of the patch, as text that the caller frees; NULL where they are too many.
+static char *patched_labels(const char *labels_json, const json_t *patch)
+{
+    json_t *labels = json_loads(labels_json, 0, NULL), *value;
+    const char *key;
+    if (!labels)
+        labels = json_object();
+    json_object_foreach((json_t *)patch, key, value)
+    {
+        if (json_is_null(value))
+            json_object_del(labels, key);
+        else
+            json_object_set(labels, key, value);
+    }
+    char *text = json_object_size(labels) > LABELS_MAX ? NULL : json_dumps(labels, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(labels);
+    return text;
+}
+
+int db_patch_node_labels(struct db_conn *conn, int64_t cluster_id, const char *name, const json_t *patch,
+                         int64_t now_ms, struct error *err)
+{
+    struct arena arena;
+    struct node node;
+    char *text = NULL;
+    arena_init(&arena);
+    int rc = db_find_node_by_name(conn, cluster_id, name, &arena, &node, err);
+    if (rc == 0) {
+        text = patched_labels(node.labels_json, patch);
+        struct node_change change = {
+            .cluster_id = cluster_id, .name = name, .status = text, .reason = "", .now_ms = now_ms};
+        rc = text ? change_node(conn, SQL_SET_LABELS, &change, err)
+                  : error_set(err, ERROR_INVALID, "labels: at most %d on a node", LABELS_MAX);
+    }
+    free(text);
+    arena_done(&arena);
+    return rc;
 }
 
 int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err)

@@ -3,6 +3,7 @@
 #pragma once
 #include "model/node.h"
 
+#include <jansson.h>
 #include <stddef.h>
 
 struct arena;
@@ -20,6 +21,10 @@ int db_set_node_status(struct db_conn *conn, int64_t cluster_id, const char *nam
 // Which of its devices must not be used ([index, ...]), and why. ERROR_NOT_FOUND where the cluster has no such node.
 int db_set_node_devices(struct db_conn *conn, int64_t cluster_id, const char *name, const char *unhealthy_gpus_json,
                         const char *reason, int64_t now_ms, struct error *err);
+// Sets the labels of patch, a JSON object, and removes those that are null there; the node's pool follows, and its pods
+// stay. ERROR_NOT_FOUND where the cluster has no such node, ERROR_INVALID where it would have too many labels.
+int db_patch_node_labels(struct db_conn *conn, int64_t cluster_id, const char *name, const json_t *patch,
+                         int64_t now_ms, struct error *err);
 // Its pods are the reconciler's to end: their node has deleted_ms set from now on.
 int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err);
 // Puts every node of the cluster into the pool that its labels say, and renews the phases of its pools.

@@ -58,6 +58,19 @@ int label_key_check(const char *key, const char *path, struct error *err)
                      "%s: not a label key: [prefix/]name of letters, digits, '-', '_', '.', got \"%.80s\"", path, key);
 }
 
+int node_label_key_check(const char *key, const char *path, struct error *err)
+{
+    const char *slash = strchr(key, '/');
+    bool is_good = slash != key;
+    for (const char *c = key; is_good && slash && c < slash; c++)
+        is_good =
+            is_lower_or_digit(*c) || *c == '-' || (*c == '.' && is_lower_or_digit(c[-1]) && is_lower_or_digit(c[1]));
+    if (!is_good)
+        return error_set(err, ERROR_INVALID, "%s: what is before '/' is a DNS name in lower case, got \"%.80s\"", path,
+                         key);
+    return label_key_check(key, path, err);
+}
+
 int label_value_check(const char *value, const char *path, struct error *err)
 {
     if (value[0] == '\0' || is_label_part(value, strlen(value), LABEL_PART_MAX))

@@ -15,6 +15,8 @@ enum {
 int name_check(const char *name, int max_length, const char *path, struct error *err);
 // A key of a Kubernetes label: [prefix/]name.
 int label_key_check(const char *key, const char *path, struct error *err);
+// The same, with a prefix as Kubernetes wants it where there is one: a DNS name in lower case.
+int node_label_key_check(const char *key, const char *path, struct error *err);
 int label_value_check(const char *value, const char *path, struct error *err);
 
 // "a", "a and b", "a, b and c", "a, b, c and 4 more".

@@ -210,11 +210,24 @@ static void write_settings(const struct node_pool *pool, struct json_writer *jso
     json_decref(settings);
 }
 
+// What there is to know about its state: NULL where there is nothing.
+static const char *message_of(const struct node_pool *pool, struct arena *arena)
+{
+    const char *off =
+        names_topology_off_json(arena, pool->network_topology_name, pool->name, pool->outside_topology_json);
+    if (off || strcmp(pool->phase, "Empty") != 0)
+        return off;
+    if (pool->is_default)
+        return "No node is in this pool: each has the label of another one, or there is none";
+    return arena_printf(arena,
+                        "No node is in this pool: none has the label %s=%s, or an older pool has it by another label",
+                        pool->label_key, pool->label_value);
+}
+
 void node_pool_write_json(const struct node_pool *pool, struct arena *arena, struct json_writer *json)
 {
     char id[24];
-    const char *off =
-        names_topology_off_json(arena, pool->network_topology_name, pool->name, pool->outside_topology_json);
+    const char *message = message_of(pool, arena);
     snprintf(id, sizeof(id), "%lld", (long long)pool->id);
     json_begin_object(json);
     json_text(json, "id", id);
@@ -229,7 +242,7 @@ void node_pool_write_json(const struct node_pool *pool, struct arena *arena, str
     json_text(json, "networkTopologyId", pool->network_topology_id);
     json_text(json, "networkTopologyName", pool->network_topology_name);
     json_text(json, "phase", pool->phase);
-    json_text(json, "phaseMessage", off ? off : pool->phase_message);
+    json_text(json, "phaseMessage", message ? message : pool->phase_message);
     json_key(json, "status");
     json_begin_object(json);
     json_text(json, "labelKey", pool->label_key);

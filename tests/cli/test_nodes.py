@@ -1,0 +1,27 @@
+"""Nodes by the command line: their labels shown, set and removed."""
+
+
+def test_node_label_and_show_labels(client):
+    said = client.run("node", "label", "node-0", "run.ai/type=a100", "rack=r1")
+    assert said == "node/node-0 labeled; it is in node pool default\n"
+    table = client.run("node", "list", "--show-labels").splitlines()
+    assert table[0].split()[-1] == "Labels" and "rack=r1" in table[2] and "run.ai/type=a100" in table[2] and "rack" not in table[3]
+    assert "Labels" not in client.run("node", "list")
+    client.run("node", "label", "node-0", "rack-", "run.ai/type=h100", "--overwrite")
+    old = client.run("get", "nodes", "--show-labels", program=client.runai)
+    assert "run.ai/type=h100" in old and "rack" not in old
+
+
+def test_a_label_moves_the_node(client):
+    server = client.server
+    assert server.post("/api/v1/node-pools", {"name": "dgx", "labelKey": "node-model", "labelValue": "dgx-2", "clusterId": server.cluster_id()}).status == 201
+    assert "none has the label node-model=dgx-2" in client.run("nodepool", "list")
+    assert client.run("node", "label", "node-1", "node-model=dgx-2") == "node/node-1 labeled; it is in node pool dgx\n"
+    assert "none has" not in client.run("nodepool", "list")
+
+
+def test_node_label_refuses(client):
+    assert "a label is missing" in client.run("node", "label", "node-0", status=1)
+    assert "KEY=VALUE sets a label" in client.run("node", "label", "node-0", "rack", status=1)
+    assert "not a label key" in client.run("node", "label", "node-0", "a b=c", status=1)
+    assert "node nowhere: not found" in client.run("node", "label", "nowhere", "a=b", status=1)
