@@ -324,16 +324,18 @@ bool fairness_may_lose(const struct search *search, const struct workload *victi
                              cycle_queue(search->pool, victim));
 }
 
-struct queue *fairness_side(const struct search *search, const struct workload *victim)
+struct queue *fairness_side(struct queue *reclaimer, struct queue *victim)
 {
     struct queue *own, *side;
-    find_leveled(cycle_queue(search->pool, search->workload), cycle_queue(search->pool, victim), &own, &side);
+    find_leveled(reclaimer, victim, &own, &side);
     return side;
 }
 
-// What the chunks of a side may sum up to: all but the last leave it above its share, or its quota.
+// What the chunks of a side may sum up to: all but the last leave it above its share, or its quota, and so are less
+// than what it holds above it, and a multiple of the grain.
 static int64_t most_of_side(const struct search *search, struct queue *own, const struct loss_side *side)
 {
+    const struct loss *loss = &side->loss;
     const struct frozen_queues *frozen = search->context;
     const struct queue *queue = side->queue;
     const struct amounts held = frozen_of(frozen, queue);
@@ -346,10 +348,11 @@ static int64_t most_of_side(const struct search *search, struct queue *own, cons
         if (held.of[r] <= kept)
             continue;
         if (r != RESOURCE_GPU)
-            return side->milli; // while it is above in something else
-        most = held.of[r] - kept + side->largest_milli;
+            return loss->milli; // while it is above in something else
+        const int64_t above = held.of[r] - kept - 1;
+        most = (loss->grain_milli > 0 ? above - above % loss->grain_milli : 0) + loss->largest_milli;
     }
-    return most < side->milli ? most : side->milli;
+    return most < loss->milli ? most : loss->milli;
 }
 
 // What another department may lose without ending less saturated than the reclaimer's, which holds at least so much.

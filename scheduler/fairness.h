@@ -25,7 +25,7 @@ bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaim
 // The same for the search's pending pods.
 bool fairness_may_lose(const struct search *search, const struct workload *victim);
 // From whom the fairness test takes when it takes from the victim: see losses.h.
-struct queue *fairness_side(const struct search *search, const struct workload *victim);
+struct queue *fairness_side(struct queue *reclaimer, struct queue *victim);
 int64_t fairness_most_lost(const struct search *search, const struct losses *losses);
 // The validator of a simulated scenario; the search's context is its struct frozen_queues.
 bool fairness_allows(struct search *search, const struct scenario *scenario);

@@ -16,17 +16,28 @@ static uint32_t *position_of(const struct losses *losses, const struct queue *si
     return side->kind == QUEUE_KIND_PROJECT ? &losses->project_at[side->index] : &losses->department_at[side->index];
 }
 
-void losses_add(struct losses *losses, struct queue *side, int64_t milli, int64_t largest_milli)
+int64_t loss_grain(int64_t a_milli, int64_t b_milli)
+{
+    while (b_milli > 0) {
+        const int64_t rest = a_milli % b_milli;
+        a_milli = b_milli;
+        b_milli = rest;
+    }
+    return a_milli;
+}
+
+void losses_add(struct losses *losses, struct queue *side, struct loss loss)
 {
     uint32_t *position = position_of(losses, side);
     if (*position == 0) {
         losses->sides[losses->count++] = (struct loss_side){.queue = side};
         *position = (uint32_t)losses->count;
     }
-    struct loss_side *entry = &losses->sides[*position - 1];
-    entry->milli += milli;
-    if (largest_milli > entry->largest_milli)
-        entry->largest_milli = largest_milli;
+    struct loss *sum = &losses->sides[*position - 1].loss;
+    sum->milli += loss.milli;
+    sum->grain_milli = loss_grain(sum->grain_milli, loss.grain_milli);
+    if (loss.largest_milli > sum->largest_milli)
+        sum->largest_milli = loss.largest_milli;
 }
 
 void losses_reset(struct losses *losses, const struct losses *from)
@@ -36,5 +47,5 @@ void losses_reset(struct losses *losses, const struct losses *from)
     losses->count = 0;
     losses->shared_count = from->shared_count;
     for (size_t i = 0; i < from->count; i++)
-        losses_add(losses, from->sides[i].queue, from->sides[i].milli, from->sides[i].largest_milli);
+        losses_add(losses, from->sides[i].queue, from->sides[i].loss);
 }

@@ -5,11 +5,19 @@
 #include "scheduler/cycle.h"
 struct arena;
 
-struct loss_side {
-    struct queue *queue;
+struct loss {
     int64_t milli;         // of all its victims
     int64_t largest_milli; // of what may be taken at once, at most
+    int64_t grain_milli;   // whatever may be taken at once is a multiple of it; 0: nothing is taken
 };
+
+struct loss_side {
+    struct queue *queue;
+    struct loss loss;
+};
+
+// The largest amount of which both are multiples; of nothing and another it is the other.
+int64_t loss_grain(int64_t a_milli, int64_t b_milli);
 
 struct losses {
     struct loss_side *sides;
@@ -20,6 +28,6 @@ struct losses {
 };
 
 void losses_open(struct losses *losses, const struct cycle *cycle, const struct pool *pool, struct arena *arena);
-void losses_add(struct losses *losses, struct queue *side, int64_t milli, int64_t largest_milli);
+void losses_add(struct losses *losses, struct queue *side, struct loss loss);
 // Becomes what `from` is.
 void losses_reset(struct losses *losses, const struct losses *from);

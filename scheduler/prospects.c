@@ -3,10 +3,28 @@
 #include "base/arena.h"
 #include "scheduler/journal.h"
 #include "scheduler/node.h"
+#include "scheduler/pod_status.h"
 #include "scheduler/queue.h"
 #include "scheduler/serving.h"
 
 #include <string.h>
+
+// What a workload holds may go pod by pod or at once.
+static void add_loss(struct loss *loss, const struct cycle *cycle, const struct workload *workload)
+{
+    int64_t whole_milli = 0;
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
+        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
+        if (!pod_status_is_held(pod->state.status) || !pod->request.needs_gpu)
+            continue;
+        const int64_t milli =
+            request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib).of[RESOURCE_GPU];
+        whole_milli += milli;
+        loss->grain_milli = loss_grain(loss->grain_milli, milli);
+    }
+    loss->milli += whole_milli;
+    loss->largest_milli = whole_milli > loss->largest_milli ? whole_milli : loss->largest_milli;
+}
 
 static void count_holders(void *context, uint32_t project)
 {
@@ -21,6 +39,7 @@ static void count_holders(void *context, uint32_t project)
         prospect->victim_count++;
         if (workload->spec->priority < prospect->lowest_priority)
             prospect->lowest_priority = workload->spec->priority;
+        add_loss(&prospect->loss, prospects->cycle, workload);
     }
 }
 
@@ -63,6 +82,8 @@ const struct prospects *prospects_of(struct cycle *cycle, const struct pool *poo
         prospects->projects = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *prospects->projects);
         prospects->positions =
             arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *prospects->positions);
+        prospects->cycle = cycle;
+        losses_open(&prospects->losses, cycle, pool, cycle->scratch);
         prospects->frozen = fairness_make_frozen(cycle);
         prospects->holders = holders_make(cycle);
         prospects->yielding = yielding_make(cycle, &prospects->holders);

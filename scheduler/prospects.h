@@ -6,14 +6,17 @@
 #pragma once
 #include "scheduler/fairness.h"
 #include "scheduler/holders.h"
+#include "scheduler/losses.h"
 #include "scheduler/yielding.h"
 
 struct prospect {          // of one project
     uint32_t victim_count; // preemptible workloads that hold something
     int64_t lowest_priority;
+    struct loss loss; // of all of them
 };
 
 struct prospects {
+    const struct cycle *cycle;
     const struct pool *pool;
     size_t decision_count;
     uint32_t opened_count;
@@ -25,6 +28,7 @@ struct prospects {
     struct prospect *projects;
     struct holders holders;
     struct yielding yielding;
+    struct losses losses;        // of who is looked at
     size_t *positions;           // by workload, zero between uses
     struct frozen_queues frozen; // what queues hold
 };

@@ -86,15 +86,19 @@ static bool is_lawful(struct search *search, const struct scenario *scenario)
            (!must_last(search->cycle, search->workload) || fairness_lasts(search, scenario));
 }
 
-// What may be taken lawfully at all is less than what every solution takes. With minimum run times not even all that.
+// What may be taken lawfully at all is less than what every solution takes: each side's victims together, as the
+// fairness test lets them go. With minimum run times not even all that.
 static bool is_hopeless(struct cycle *cycle, const struct pool *pool, struct workload *workload,
                         struct amounts requested, size_t *out_candidates)
 {
     const struct prospects *prospects = prospects_of(cycle, pool);
+    struct losses *losses = &cycle->prospects->losses;
     struct queue *own = cycle_queue(pool, workload);
+    const struct search search = {
+        .cycle = cycle, .pool = pool, .workload = workload, .context = &prospects->frozen, .pending = requested};
     const int64_t must_free = prospects_must_free(cycle, pool, workload, workload->unit_count);
-    int64_t loss_milli = 0;
     size_t candidates = 0;
+    losses_reset(losses, &(struct losses){0});
     for (size_t p = 0; p < cycle->snapshot->project_count; p++) {
         struct queue *victim = &pool->projects[p];
         if (victim == own || prospects->projects[p].victim_count == 0 ||
@@ -102,10 +106,10 @@ static bool is_hopeless(struct cycle *cycle, const struct pool *pool, struct wor
             continue;
         candidates += prospects->projects[p].victim_count;
         if (fairness_may_take(&prospects->frozen, own, requested, victim))
-            loss_milli += victim->allocated.of[RESOURCE_GPU] - victim->allocated_non_preemptible.of[RESOURCE_GPU];
+            losses_add(losses, fairness_side(own, victim), prospects->projects[p].loss);
     }
     *out_candidates = cycle->has_min_run_time ? SIZE_MAX : candidates;
-    return candidates == 0 || loss_milli < must_free;
+    return candidates == 0 || fairness_most_lost(&search, losses) < must_free;
 }
 
 static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)

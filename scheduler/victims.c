@@ -181,16 +181,19 @@ static void add_losses(struct victims *victims, struct losses *losses, const uin
                        int64_t whole_milli, uint32_t mark)
 {
     const struct search *search = victims->search;
-    struct queue *side = fairness_side(search, &search->cycle->workloads[search->cycle->pods[pods[0]].workload]);
-    int64_t milli = 0;
+    struct queue *side =
+        fairness_side(cycle_queue(search->pool, search->workload),
+                      cycle_queue(search->pool, &search->cycle->workloads[search->cycle->pods[pods[0]].workload]));
+    struct loss loss = {.largest_milli = whole_milli};
     for (size_t i = 0; i < count; i++) {
         const struct pod *pod = &search->cycle->pods[pods[i]];
         const struct workload *workload = &search->cycle->workloads[pod->workload];
         losses->shared_count += count_shared(victims, pod, mark);
         if (search->may_lose(search, workload))
-            milli += bounded_milli(search, pod);
+            loss.milli += bounded_milli(search, pod);
+        loss.grain_milli = loss_grain(loss.grain_milli, pod_amounts(search->cycle, pod).of[RESOURCE_GPU]);
     }
-    losses_add(losses, side, milli, whole_milli);
+    losses_add(losses, side, loss);
 }
 
 // What a workload has popped counts recorded pods twice where they are popped again: an upper bound is enough.

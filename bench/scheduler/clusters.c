@@ -160,6 +160,26 @@ void cluster_make_refused(struct cluster *cluster, size_t nodes)
     cluster_add(cluster, 0, 10, GPUS_PER_NODE, SNAPSHOT_NONE, 0);
 }
 
+// Project 0 deserves the ten nodes that its gang asks for, project 1 what is left and one GPU more, and nothing is
+// handed out beyond that: whoever clears ten nodes takes one GPU that may not be taken.
+void cluster_make_one_short(struct cluster *cluster, size_t nodes)
+{
+    enum {
+        GANG = 10
+    };
+    const uint32_t running = (uint32_t)nodes * GPUS_PER_NODE;
+    cluster_make_nodes(cluster, nodes);
+    cluster_make_projects(cluster, 1, 2, running / 2);
+    cluster->queues[0].deserved.of[RESOURCE_GPU] = GANG * GPUS_PER_NODE * GPU_MILLI_PER_DEVICE;
+    cluster->queues[1].deserved.of[RESOURCE_GPU] = (running - GANG * GPUS_PER_NODE + 1) * GPU_MILLI_PER_DEVICE;
+    cluster->queues[0].over_quota_weight_milli.of[RESOURCE_GPU] = 0;
+    cluster->queues[1].over_quota_weight_milli.of[RESOURCE_GPU] = 0;
+    cluster_reserve(cluster, running + 1, running + GANG);
+    for (uint32_t i = 0; i < running; i++) // side by side in the order of giving way, no two on a node
+        cluster_add(cluster, 1, 1, 1, i % (uint32_t)nodes * GPUS_PER_NODE + i / (uint32_t)nodes, 1);
+    cluster_add(cluster, 0, GANG, GPUS_PER_NODE, SNAPSHOT_NONE, 0);
+}
+
 void cluster_make_reclaim(struct cluster *cluster, size_t nodes)
 {
     const uint32_t running = (uint32_t)nodes * GPUS_PER_NODE;

@@ -96,6 +96,7 @@ MUTANTS = [
     ("several nodes are never emptied together", "search.c", "GENERATORS[] = {scenarios_by_node, scenarios_over_nodes};", "GENERATORS[] = {scenarios_by_node, scenarios_by_node};"),
     ("a gang is evicted in part", "scenarios.c", "    const bool is_whole = complete_gangs(selection);\n", "    (void)complete_gangs;\n    const bool is_whole = true;\n"),
     ("recorded victims leave a gang in part", "scenarios.c", "if (lacks_units && !leaves_whole(victims, workload) && stands_whole(victims, workload)) return false;", ""),
+    ("a reclaim is given up too soon", "fairness.c", "(loss->grain_milli > 0 ? above - above % loss->grain_milli : 0) + loss->largest_milli;", "above - above % (loss->grain_milli + 1);"),
     ("a victim that lost a pod gains one", "unit.c", "(pod->state.status == SNAPSHOT_POD_PENDING && !workload->lost_pod) ||", "pod->state.status == SNAPSHOT_POD_PENDING ||"),
     ("pods that wait make a victim ready", "unit.c", "(workload->lost_pod ? 0 : leaf->counts.pending)", "leaf->counts.pending"),
     ("a part of a gang gets nothing back", "unit.c", "workload->unit_count = before; collect_gang(cycle, workload, group, order, true);", "workload->unit_count = before;"),

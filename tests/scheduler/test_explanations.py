@@ -47,6 +47,11 @@ EXPLANATIONS = [
     ("a search that was cut", cluster([node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")],
                                       settings={"scenariosPerWorkload": 0}),
      "SearchCut", "The search for room by reclaim was cut after 0 scenarios"),
+    ("a search that would take one GPU too many is not made", cluster(
+        [node(f"n{i}", 4) for i in range(3)], [project("a", 8, weight=0), project("b", 5, weight=0)],
+        [*(work(f"r{i}", "b", on=f"n{i % 3}") for i in range(12)), work("w", "a", pods=2, pod={"gpuDevices": 4})],
+        settings={"scenariosPerWorkload": 0}),
+     "NothingToReclaim", "12 workloads of other projects in default could give way, but no fair choice makes room"),
     ("preemption delay", cluster([node("n0", 1)], [project("a", 1), project("b", 0)],
                                  [work("r", "b", on="n0"), work("w", "a", preemptionDelaySeconds=86400)]),
      "PreemptionDelayNotElapsed", "86400 seconds"),
