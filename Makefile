@@ -20,15 +20,15 @@ run: build ## Build, and serve the dashboard with a simulated cluster on http://
 
 test: ## Install what tests need and run all tests (AddressSanitizer, ThreadSanitizer, API, CLI, browser)
 	@tools/deps.sh build test
-	@tools/test.sh all
+	@tools/test.py all
 
 check: ## The tests that take less than two minutes
 	@tools/deps.sh build test
-	@tools/test.sh quick
+	@tools/test.py quick
 
 test-long: ## What takes too long for every change: long fuzzing, many random clusters, hundreds of rounds of kill -9
 	@tools/deps.sh build test
-	@tools/test.sh long
+	@tools/test.py long
 
 bench: ## Benchmarks, each printed with its set-up
 	@tools/deps.sh build test

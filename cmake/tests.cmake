@@ -18,7 +18,7 @@ foreach(source ${unit_tests})
   add_executable(${target} ${source})
   target_link_libraries(${target} PRIVATE test_support ${ALL_ROOMS})
   add_test(NAME ${room}/${name} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${room}/${name} PROPERTIES LABELS ${room} TIMEOUT 300)
+  set_tests_properties(${room}/${name} PROPERTIES LABELS ${room} TIMEOUT 1200)
 endforeach()
 
 # What takes too long for every change: make test-long.

@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+"""Runs the tests: tools/test.py quick|all|long.
+
+Stages that share nothing run two at a time, each with its output in artifacts/stages/. A stage that fails ends nothing
+but those that need it; at the end stands a line a stage: result, time, counts. Black-box tests run against the build
+with AddressSanitizer and UndefinedBehaviorSanitizer."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOGS = ROOT / "artifacts/stages"
+AT_ONCE = 2
+TEST_LIMIT_S = 900 # as the stages' limits: ends what hangs, and measures nothing
+MACHINE = "machine" # stages that fill this machine with pods, or look at all of its processes
+ENVIRONMENT = {
+    "ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_leaks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": f"exitcode=98 suppressions={ROOT}/tests/tsan.supp",
+}
+# What a runner says of itself: passed, failed.
+COUNTS = [
+    re.compile(r"^(?P<rest>.*\b(?P<passed>\d+) passed.*)$", re.M), # pytest
+    re.compile(r"^\d+% tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)", re.M), # ctest
+    re.compile(r"^(?:# |ℹ )pass (?P<passed>\d+)\n(?:# |ℹ )fail (?P<failed>\d+)", re.M), # node
+]
+
+
+class Stage:
+    def __init__(self, name, *command, after=(), shares=None, limit_s=2400, **environment):
+        self.name, self.command, self.after, self.shares, self.environment = name, command, after, shares, environment
+        self.limit_s = limit_s # ends what hangs; measures nothing
+        self.state, self.seconds, self.counts = "waits", 0, ""
+
+    @property
+    def log(self):
+        return LOGS / (re.sub(r"\W+", "-", self.name.lower()) + ".log")
+
+    def run(self):
+        begin = time.monotonic()
+        with open(self.log, "wb") as log:
+            code = subprocess.run(["timeout", "--kill-after=30", str(self.limit_s), *self.command], cwd=ROOT, stdin=subprocess.DEVNULL,
+                                  stdout=log, stderr=subprocess.STDOUT, check=False,
+                                  env={**os.environ, **ENVIRONMENT, **self.environment}).returncode
+            if code == 124:
+                log.write(f"ended after {self.limit_s} s\n".encode())
+        self.seconds = time.monotonic() - begin
+        self.counts = counts_in(self.log.read_text(errors="replace"))
+        self.state = "passed" if code == 0 else "FAILED"
+
+
+def counts_in(text):
+    passed = failed = 0
+    for pattern in COUNTS:
+        for found in pattern.finditer(text):
+            groups = found.groupdict()
+            if "rest" in groups:
+                more = re.search(r"(\d+) failed", groups["rest"])
+                errors = re.search(r"(\d+) error", groups["rest"])
+                failed += (int(more[1]) if more else 0) + (int(errors[1]) if errors else 0)
+            else:
+                failed += int(groups["failed"])
+            passed += int(groups["passed"]) if groups.get("passed") else int(groups["all"]) - int(groups["failed"])
+    return f"{passed} passed, {failed} failed" if passed or failed else ""
+
+
+def build(name, folder, *arguments):
+    return Stage(name, "tools/build.sh", folder, *arguments)
+
+
+def ctest(name, folder, *arguments, after, **more):
+    return Stage(name, "ctest", "--test-dir", folder, "--output-on-failure", "-j", "2", *arguments, after=after, **more)
+
+
+def pytest(name, folder, *arguments, after, **more):
+    return Stage(name, "/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout", str(TEST_LIMIT_S),
+                 *arguments, after=after,
+                 PRORATA=str(ROOT / folder / "prorata"), **more)
+
+
+def files(pattern):
+    return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern))
+
+
+BUILD, ASAN, TSAN = "build", "build with AddressSanitizer and UndefinedBehaviorSanitizer", "build with ThreadSanitizer"
+
+
+def node_units():
+    return Stage("dashboard units", "node", "--test", *files("tests/web/unit/*.mjs"), after=(BUILD,))
+
+
+def quick():
+    return [
+        build(BUILD, "build"),
+        ctest("unit tests", "build", "-LE", "long", after=(BUILD,)),
+        pytest("house rules", "build", "tests/house", after=(BUILD,)),
+        node_units(),
+        pytest("simulate and the rules of scheduling", "build", "tests/cli/test_simulate.py", "tests/scheduler", "tests/replay",
+               after=(BUILD,)),
+    ]
+
+
+def whole():
+    return [
+        build(BUILD, "build"),
+        build(ASAN, "build-asan", "address"),
+        pytest("house rules", "build", "tests/house", after=(BUILD,)),
+        node_units(),
+        pytest("the local backend", "build-asan", "-n", "3", "--dist", "loadfile", "tests/local", after=(ASAN,), shares=MACHINE),
+        ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
+        pytest("API and migrations", "build-asan", "tests/api", "tests/db", after=(ASAN,)),
+        pytest("walk-throughs and faults", "build-asan", "tests/e2e", after=(ASAN,), shares=MACHINE),
+        pytest("command line and the rules of scheduling", "build-asan", "tests/cli", "tests/scheduler", "tests/replay", after=(ASAN,)),
+        pytest("rounds of faults", "build-asan", "tests/faults", after=(ASAN,), shares=MACHINE),
+        pytest("scenarios on both backends, decision by decision", "build-asan", "tests/scenarios", after=(ASAN,), shares=MACHINE),
+        pytest("API pages in a browser", "build", "tests/browser", after=(BUILD,)),
+        # One file at a time, for each runs a browser.
+        Stage("dashboard in a browser", "node", "--test", "--test-concurrency=1", *files("tests/web/*.test.mjs"), after=(BUILD,),
+              PRORATA=str(ROOT / "build/prorata")),
+        build(TSAN, "build-tsan", "thread"),
+        ctest("threads", "build-tsan", "-L", "db|reconciler|backends|api", "-LE", "long", after=(TSAN,)),
+        pytest("threads of the whole server", "build-tsan", "tests/threads", after=(TSAN,)),
+    ]
+
+
+def long():
+    hours = {"limit_s": 4 * 3600}
+    return [
+        ctest("long unit tests", "build-asan", "-L", "long", after=(ASAN,), **hours),
+        pytest("long walk-throughs", "build-asan", "tests/e2e", after=(ASAN,), shares=MACHINE, PRORATA_LONG="1", **hours),
+        pytest("many rounds of faults", "build-asan", "-s", "tests/faults", after=(ASAN,), shares=MACHINE, PRORATA_LONG="1", **hours),
+        pytest("random clusters decided twice", "build", "tests/scheduler/test_plain_scheduler.py", after=(BUILD,), PLAIN_CLUSTERS="5000", **hours),
+        Stage("coverage of the scheduler", "tools/coverage.sh", **hours),
+        Stage("seeded bugs", "tools/mutate.py", after=(BUILD,), **hours),
+        Stage("fuzzing", "tools/fuzz.sh", "600", **hours),
+    ]
+
+
+def is_ready(stage, stages):
+    states = {other.name: other.state for other in stages}
+    return (stage.state == "waits" and all(states[name] == "passed" for name in stage.after) and
+            not any(other.state == "runs" and other.shares and other.shares == stage.shares for other in stages))
+
+
+def drop_hopeless(stages):
+    states = {stage.name: stage.state for stage in stages}
+    for stage in stages:
+        if stage.state == "waits" and any(states[name] in ("FAILED", "not run") for name in stage.after):
+            stage.state = "not run"
+
+
+def run_all(stages):
+    changed = threading.Condition()
+
+    def work(stage):
+        stage.run()
+        with changed:
+            print(f"== {stage.name}: {stage.state}, {stage.seconds:.0f} s\n{stage.log.read_text(errors='replace').rstrip()}\n", flush=True)
+            changed.notify_all()
+
+    with changed:
+        while any(stage.state in ("waits", "runs") for stage in stages):
+            drop_hopeless(stages)
+            ready = [stage for stage in stages if is_ready(stage, stages)]
+            running = sum(stage.state == "runs" for stage in stages)
+            if ready and running < AT_ONCE:
+                ready[0].state = "runs"
+                print(f"-- {ready[0].name}", flush=True)
+                threading.Thread(target=work, args=(ready[0],)).start()
+            elif running:
+                changed.wait()
+
+
+def main():
+    stages = {"quick": quick, "all": whole, "long": lambda: whole() + long()}[sys.argv[1]]()
+    LOGS.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    signal.signal(signal.SIGINT, signal.default_int_handler) # under nohup it is ignored, and so it would be in every test
+    run_all(stages)
+    for stage in stages:
+        print(f"{stage.state:8}{stage.seconds:6.0f} s  {stage.name}{': ' if stage.counts else ''}{stage.counts}")
+    failed = sum(stage.state != "passed" for stage in stages)
+    print(f"tests: {len(stages) - failed} stages passed, {failed} did not, {time.monotonic() - begin:.0f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
