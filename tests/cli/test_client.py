@@ -26,8 +26,8 @@ def test_files_are_what_other_clients_read(client):
 
 
 def test_over_quota_quick_start_by_the_present_words(client):
-    client.run("training", "submit", "a2", "-i", "runai.jfrog.io/demo/quickstart", "-g", "2", "-p", "team-a")
     client.run("training", "submit", "a1", "-i", "runai.jfrog.io/demo/quickstart", "-g", "1", "-p", "team-a")
+    client.run("training", "submit", "a2", "-i", "runai.jfrog.io/demo/quickstart", "-g", "2", "-p", "team-a")
     client.run("training", "submit", "b1", "-i", "runai.jfrog.io/demo/quickstart", "-g", "1", "-p", "team-b")
     wait_status(client, a1="Running", a2="Running", b1="Running")
     client.server.wait_for("team-a borrows one", lambda: re.search(r"team-a +2\.00 +3\.00 +150\.00%", client.run("project", "list")))
@@ -40,7 +40,7 @@ def test_over_quota_quick_start_by_the_present_words(client):
 
 
 def test_over_quota_quick_start_by_the_old_words(client):
-    for name, gpus, project in (("a2", "2", "team-a"), ("a1", "1", "team-a"), ("b1", "1", "team-b")):
+    for name, gpus, project in (("a1", "1", "team-a"), ("a2", "2", "team-a"), ("b1", "1", "team-b")):
         said = client.run("submit", name, "-i", "runai.jfrog.io/demo/quickstart", "-g", gpus, "-p", project, program=client.runai)
         assert said.startswith(f"The job '{name}' has been submitted successfully\n")
     wait_status(client, a1="Running", a2="Running", b1="Running")

@@ -1,4 +1,7 @@
 """The public quick starts, by curl's means: plain HTTP against a real server on a simulated cluster of 2 nodes x 2 GPUs."""
+import itertools
+
+import pytest
 
 
 def running(server):
@@ -19,8 +22,8 @@ def reasons(server, workload_id):
 
 
 def start_over_quota(server):
-    ids = {"a2": server.submit("a2", "team-a", gpus=2)}
-    ids["a1"] = server.submit("a1", "team-a", gpus=1)
+    ids = {"a1": server.submit("a1", "team-a", gpus=1)}
+    ids["a2"] = server.submit("a2", "team-a", gpus=2)
     ids["b1"] = server.submit("b1", "team-b", gpus=1)
     wait_running(server, "a1", "a2", "b1")
     return ids
@@ -50,6 +53,37 @@ def test_over_quota_and_reclaim(server):
 
     assert server.delete(f"/api/v1/workloads/trainings/{ids['a2']}").status == 202
     wait_running(server, "a1", "b1", "b2")
+
+
+ONE_NODE = "nodes:\n  - {name: node-0, gpus: 4}\n"
+SLEEPS = {"command": "sleep", "args": "1000"}
+
+
+def start_one_of_four(make_server, folder):
+    (folder / "one.yaml").write_text(ONE_NODE)
+    return make_server("--quick-start", "--cluster", str(folder / "one.yaml"))
+
+
+@pytest.mark.parametrize("start", [
+    pytest.param(lambda make_server, folder: make_server("--quick-start"), id="two nodes of 2"),
+    pytest.param(start_one_of_four, id="one node of 4"),
+    pytest.param(lambda make_server, folder: make_server("--quick-start", "--backend", "local", "--local-gpus", "4"), id="this machine")])
+def test_a1_gives_way_whoever_came_first(make_server, folder, start):
+    server = start(make_server, folder)
+    sizes = {"a1": ("team-a", 1), "a2": ("team-a", 2), "b1": ("team-b", 1), "b2": ("team-b", 1)}
+    for order in itertools.permutations(("a1", "a2", "b1")):
+        ids = {}
+        for name in order:
+            ids[name] = server.submit(name, *sizes[name], spec=SLEEPS)
+            wait_running(server, *ids)
+        ids["b2"] = server.submit("b2", *sizes["b2"], spec=SLEEPS)
+        wait_running(server, "a2", "b1", "b2")
+        assert phases(server)["a1"] == "Pending", order
+        assert "Preempted" in reasons(server, ids["a1"]) and "Preempted" not in reasons(server, ids["a2"]), order
+        assert quota_status(server, "team-a")["allocated"]["gpu"] == 2 == quota_status(server, "team-b")["allocated"]["gpu"], order
+        for workload_id in (ids[name] for name in ("a1", "a2", "b1", "b2")):
+            assert server.delete(f"/api/v1/workloads/trainings/{workload_id}").status == 202
+        server.wait_for("all are gone", lambda: not phases(server))
 
 
 def test_consolidation_moves_the_single_job(server):

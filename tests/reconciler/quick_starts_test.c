@@ -25,11 +25,11 @@ static void test_over_quota_and_reclaim(void)
     live_open(&live, 2, 2);
     live_add_project(&live, "team-a", 2);
     live_add_project(&live, "team-b", 2);
-    submit(&live, "a2", "team-a", 2);
     submit(&live, "a1", "team-a", 1);
+    submit(&live, "a2", "team-a", 2);
     submit(&live, "b1", "team-b", 1);
-    check_text(live_phase(&live, "a2"), "Running", "a2 runs");
-    check_text(live_phase(&live, "a1"), "Running", "a1 runs, over quota");
+    check_text(live_phase(&live, "a1"), "Running", "a1 runs");
+    check_text(live_phase(&live, "a2"), "Running", "a2 runs, over quota");
     check_text(live_phase(&live, "b1"), "Running", "b1 runs");
     check_int(live_number(&live, "SELECT gpu_allocated_milli FROM queues q JOIN projects p ON p.id = q.owner_id"
                                  " WHERE owner_kind = 'project' AND p.name = 'team-a'"),

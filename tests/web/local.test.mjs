@@ -70,10 +70,10 @@ test("over quota and reclaim, as processes of this machine: a training gives way
 
   await signIn(page, url);
   await page.locator("a.nav").filter({ hasText: "Workloads" }).click();
-  await submit(cli, "a2", "team-a", 2, ...holds);
   await submit(cli, "a1", "team-a", 1, "/usr/bin/python3", script, "--steps", "4000", "--pause", "0.01", "--folder", checkpoints);
+  await submit(cli, "a2", "team-a", 2, ...holds);
   await submit(cli, "b1", "team-b", 1, ...holds);
-  for (const name of ["a2", "a1", "b1"]) {
+  for (const name of ["a1", "a2", "b1"]) {
     await appears(page, name);
     await status(page, name, "Running");
   }

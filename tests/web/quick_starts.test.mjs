@@ -54,11 +54,11 @@ test("over quota and reclaim: a1 yields to b2, says why, and comes back when a2 
   const { page, troubles } = await begin(t);
   await page.evaluate(() => (window.sameDocument = true));
 
-  await submitByMouse(page, { name: "a2", project: "team-a", size: "two-gpus" });
-  await status(page, "a2", "Running");
   await submitByMouse(page, { name: "a1", project: "team-a", size: "one-gpu" });
+  await status(page, "a1", "Running");
+  await submitByMouse(page, { name: "a2", project: "team-a", size: "two-gpus" });
   await submitByMouse(page, { name: "b1", project: "team-b", size: "one-gpu" });
-  for (const name of ["a2", "a1", "b1"]) await status(page, name, "Running");
+  for (const name of ["a1", "a2", "b1"]) await status(page, name, "Running");
   await shoot(page, "quick-start-all-run");
 
   await menu(page, "Overview");

@@ -42,7 +42,7 @@ const form = async (page, url, path) => {
 
 // team-a holds its 2 GPUs and 1 of team-b's, which b2 takes back: a1 waits.
 async function reclaimed(page) {
-  for (const [name, project, size] of [["a2", "team-a", "two-gpus"], ["a1", "team-a", "one-gpu"], ["b1", "team-b", "one-gpu"]]) {
+  for (const [name, project, size] of [["a1", "team-a", "one-gpu"], ["a2", "team-a", "two-gpus"], ["b1", "team-b", "one-gpu"]]) {
     await submitByMouse(page, { name, project, size });
     await status(page, name, "Running");
   }
