@@ -99,3 +99,6 @@ export function gaveWay({ lostSeconds, gpus: given, beneficiary, beneficiaryId, 
   if (moved) return `Moved after ${duration(lostSeconds)}${to ? ` to make room for ${to}` : ""}.`;
   return `Stopped after ${duration(lostSeconds)} and ${to ? `yielded ${gpuCount(given)} to ${to}` : `gave back ${gpuCount(given)}`}.`;
 }
+
+// "MediumLow" -> "medium low", wherever a rank is shown.
+export const rankWord = name => String(name).replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();

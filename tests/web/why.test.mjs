@@ -199,6 +199,9 @@ test("by keyboard alone: from what waits to its fix, and more quota for what mus
   assert.match(await page.textContent(".submit-bar .muted"), /default: 2 → 3/);
   await page.getByRole("button", { name: "Save" }).focus();
   await page.keyboard.press("Enter");
+  await page.waitForSelector("dialog:has-text('the pool has 4 GPUs')");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
   await page.waitForSelector("#pane-title:has-text('team-a')");
   await page.goto(url + "/workloads");
   await status(page, "second", "Running");

@@ -21,7 +21,7 @@ import { refusedByProject, sharesByPool, sumParts } from "../pictures/shares.js"
 import { unitInWords } from "../pictures/unit_rules.js";
 import { route } from "../router.js";
 import { may, scope, scopeFilter } from "../session.js";
-import { WORDS, shareWords } from "../words.js";
+import { WORDS, rankWord, shareWords } from "../words.js";
 import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts.js";
 
 const KINDS = ["project", "department", "nodepool", "queue", "workload"];
@@ -113,7 +113,7 @@ export function PoolTable({ unit, shares }) {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Quota by node pool"><table class="share"><thead><tr><th scope="col">Pool</th><th scope="col" class="num">Quota</th><th scope="col" class="num">Weight</th><th scope="col">Rank</th><th scope="col" class="num">Limit</th><th scope="col" class="num">Holds</th></tr></thead>
     <tbody>${(unit.resources ?? []).map(r => {
       const name = r.nodePool?.name ?? "default", s = shares[name];
-      return html`<tr key=${name}><td>${name}</td><td class="num">${s && Number.isFinite(s.quota) ? gpus(s.quota) : "unlimited"}</td><td class="num">${gpus(r.gpu?.overQuotaWeight)}</td><td>${r.priority ?? r.rank ?? NONE}</td><td class="num">${s?.limit === null || !s ? "none" : gpus(s.limit)}</td><td class="num">${gpus(s?.held)}</td></tr>`;
+      return html`<tr key=${name}><td>${name}</td><td class="num">${s && Number.isFinite(s.quota) ? gpus(s.quota) : "unlimited"}</td><td class="num">${gpus(r.gpu?.overQuotaWeight)}</td><td>${rankWord(r.priority ?? r.rank ?? NONE)}</td><td class="num">${s?.limit === null || !s ? "none" : gpus(s.limit)}</td><td class="num">${gpus(s?.held)}</td></tr>`;
     })}</tbody></table></div>`;
 }
 

@@ -96,9 +96,9 @@ export function QuotaForm({ word, facts, parents, boundsOf, members = [], call, 
         <${TextField} label="Namespace" size="half" ...${field("namespace")} placeholder=${`runai-${v.name || "NAME"}`} maxlength="63" hint="Empty: it is made from the name" />`}
       <${TextField} label="Description" size=${!unit && parents ? "half" : ""} ...${field("description")} maxlength="250" /><//>
     <${QuotaTable} ...${{ word, rows, field, set, ranks: facts.ranks, size: facts.size, hasCpu: facts.hasCpu }} />
-    <${PoolOrder} word=${word} pools=${pools} value=${v.pools} onValue=${list => set("pools", list)} />
+    <${PoolOrder} word=${word} pools=${pools} value=${v.pools} error=${field("pools").error} onValue=${list => set("pools", list)} />
     <${SchedulingRules} ...${{ field, set, values: v }} above=${word === "project" ? facts.departments.find(d => d.id === v.parent) : null} />
-    <${NodeTypes} word=${word} ...${{ set, values: v, types: facts.types }} names=${unit?.nodeTypes?.names} above=${word === "project" ? facts.departments.find(d => d.id === v.parent) : null} />
+    <${NodeTypes} word=${word} ...${{ field, set, values: v, types: facts.types }} names=${unit?.nodeTypes?.names} above=${word === "project" ? facts.departments.find(d => d.id === v.parent) : null} />
     <${Problem} error=${form.problem} />
     <div class="submit-bar"><span class="muted small" aria-live="polite">${unit ? changed.join("; ") || "Nothing is changed yet." : ""}</span><span class="grow"></span><${LinkButton} href=${back}>Cancel<//><${Button} kind="primary" type="submit" writes busy=${form.busy} why=${unit && !changed.length ? "Nothing is changed yet." : ""}>${unit ? "Save" : `Create ${word}`}<//></div></form>
     <aside class="sheet pane" aria-labelledby="h-div"><header><h2 id="h-div">What it takes from others</h2></header><div class="body">

@@ -4,8 +4,7 @@ import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { borrowers, lenders } from "../pictures/promises.js";
 import { CELLS, cellPath } from "../pictures/quota_form.js";
-
-const rankWord = name => name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+import { rankWord } from "../words.js";
 
 // Column -> its head, and the head's help.
 const COLUMNS = { quota: ["GPUs", "Owed"], exceed: ["Over quota", "May borrow"], limit: ["Limit", "Never more"], weight: ["Weight", "Of the rest"], rank: ["Rank", "Higher: first"], cpu: ["CPU cores", "Owed"], memory: ["CPU memory", "64G, 512Mi"] };

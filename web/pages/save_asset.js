@@ -12,17 +12,19 @@ import { WORDS } from "../words.js";
 
 const KINDS = { compute: { word: "compute resource", right: "compute-resources" }, environment: { word: "environment", right: "environments" } };
 
-export function SaveAsset({ kind, project, spec, why }) {
+// onSaved(id): the form takes it as the chosen one.
+export function SaveAsset({ kind, project, spec, why, onSaved }) {
   const [open, setOpen] = useState(false);
   const { word, right } = KINDS[kind];
   const reason = !may("create", right) ? WORDS.noRight(`create ${right}`) : !project ? "Choose a project first." : why;
   return html`<${Button} small kind="quiet" icon="save" why=${reason} onClick=${() => setOpen(true)}>${kind === "compute" ? "Save as asset" : `Save as ${word}`}<//>
-    ${open && html`<${Ask} kind=${kind} word=${word} project=${project} spec=${spec()} close=${() => setOpen(false)} />`}`;
+    ${open && html`<${Ask} kind=${kind} word=${word} project=${project} spec=${spec()} onSaved=${onSaved} close=${() => setOpen(false)} />`}`;
 }
 
-function Ask({ kind, word, project, spec, close }) {
+function Ask({ kind, word, project, spec, onSaved, close }) {
   const send = async values => {
-    await post(`/api/v1/asset/${kind}`, { meta: { name: values.name, ...(values.description ? { description: values.description } : {}), scope: "project", projectId: Number(project.id) }, spec });
+    const made = await post(`/api/v1/asset/${kind}`, { meta: { name: values.name, ...(values.description ? { description: values.description } : {}), scope: "project", projectId: Number(project.id) }, spec });
+    onSaved(made.meta.id);
     refreshAll();
     toast(`The ${word} ${values.name} is saved in ${project.name}.`);
     close();

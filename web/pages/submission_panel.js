@@ -13,7 +13,8 @@ import { Places } from "../parts/places.js";
 import { SoloBar } from "../parts/quota_bar.js";
 import { poolParts, sharesByPool } from "../pictures/shares.js";
 import { Loading } from "../parts/states.js";
-import { KINDS, bodyOf, commandOf, standardPools, totalGpus } from "../pictures/submission.js";
+import { standardPools } from "../pictures/choices.js";
+import { KINDS, bodyOf, commandOf, totalGpus } from "../pictures/submission.js";
 import { closed, isExpected, valuesOfFix, verdictOf } from "../pictures/what_if.js";
 
 // What the form asks for, held against what stands: {pool, before, pods, each, all, firm}.

@@ -6,11 +6,11 @@ import { OrderField, Section, SelectField, TextField } from "../parts/form.js";
 import { Menu } from "../parts/menu.js";
 import { RULES, TYPE_LISTS, rulePath, rulesInWords, typesOf } from "../pictures/unit_rules.js";
 
-export function PoolOrder({ word, pools, value, onValue }) {
+export function PoolOrder({ word, pools, value, error, onValue }) {
   const unused = pools.filter(p => !value.includes(p.name));
   if (pools.length < 2 && !value.length) return null;
   return html`<${Section} title="Order of node pools" help="Where a workload is tried that names no node pool.">
-    <${OrderField} label="Node pools, tried in this order" none=${word === "project" ? "None chosen: the department's order, else the default pool." : "None chosen: the default pool."} items=${value.map(name => ({ id: name, content: html`<b class="strong">${name}</b>` }))} onValue=${onValue} remove=${name => onValue(value.filter(p => p !== name))} />
+    <${OrderField} label="Node pools, tried in this order" none=${word === "project" ? "None chosen: the department's order, else the default pool." : "None chosen: the default pool."} items=${value.map(name => ({ id: name, content: html`<b class="strong">${name}</b>` }))} error=${error} onValue=${onValue} remove=${name => onValue(value.filter(p => p !== name))} />
     ${unused.length > 0 && html`<${SelectField} label="Add a node pool" size="half" path="addPool" value="" onValue=${name => name && onValue([...value, name])} options=${[{ value: "", label: "Choose" }, ...unused.map(p => ({ value: p.name }))]} />`}<//>`;
 }
 
@@ -29,7 +29,7 @@ export function SchedulingRules({ values, field, set, above }) {
       ${inherited.length > 0 && html`<p class="hint">${`Of the department, the stricter counts: ${inherited.map(([label, text]) => `${label}: ${text}`).join("; ")}.`}</p>`}</div><//>`;
 }
 
-export function NodeTypes({ word, values, set, types, names, above }) {
+export function NodeTypes({ word, values, field, set, types, names, above }) {
   return html`<${Section} title="Node types" help=${`Values of the node label run.ai/type that the ${word}'s work may use.`}>
-    ${TYPE_LISTS.map(({ key, label }) => html`<${ChipsField} key=${key} label=${label} size="half" path=${`types-${key}`} value=${values[`types-${key}`]} onValue=${list => set(`types-${key}`, list)} suggestions=${types} names=${names} none=${typesOf(above?.nodeTypes, key).length ? `The department's: ${typesOf(above.nodeTypes, key).join(", ")}` : "All nodes"} />`)}<//>`;
+    ${TYPE_LISTS.map(({ key, label }) => html`<${ChipsField} key=${key} label=${label} size="half" path=${`types-${key}`} error=${field(`types-${key}`).error} value=${values[`types-${key}`]} onValue=${list => set(`types-${key}`, list)} suggestions=${types} names=${names} none=${typesOf(above?.nodeTypes, key).length ? `The department's: ${typesOf(above.nodeTypes, key).join(", ")}` : "All nodes"} />`)}<//>`;
 }

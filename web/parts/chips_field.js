@@ -5,7 +5,7 @@ import { Icon } from "../icons.js";
 import { Field } from "./form.js";
 
 // value: list of names; suggestions: names that are known; names: {name: what is shown for it}; none: what an empty list means.
-export function ChipsField({ path, label, value, suggestions = [], names, none, size, onValue }) {
+export function ChipsField({ path, label, value, suggestions = [], names, none, size, error, onValue }) {
   const [typed, setTyped] = useState("");
   const add = text => {
     const name = text.trim();
@@ -25,6 +25,6 @@ export function ChipsField({ path, label, value, suggestions = [], names, none, 
   };
   const left = suggestions.filter(s => !value.includes(s));
   return html`<${Field} ...${{ path, label, size }} hint=${value.length ? "Enter adds one" : none}>${(id, hintId) => html`<div class="chips">${value.map(name => html`<span class="chip" key=${name}>${names?.[name] ?? name}<button type="button" aria-label=${`Remove ${names?.[name] ?? name}`} onClick=${() => onValue(value.filter(v => v !== name))}><${Icon} name="close" /></button></span>`)}
-    <input id=${id} class="in" autocomplete="off" spellcheck="false" list=${left.length ? `${id}-known` : null} value=${typed} placeholder="Add a type" aria-describedby=${hintId} onInput=${input} onKeyDown=${key} onBlur=${() => add(typed)} />
+    <input id=${id} class="in" autocomplete="off" spellcheck="false" list=${left.length ? `${id}-known` : null} value=${typed} placeholder="Add a type" aria-invalid=${error ? "true" : null} aria-describedby=${hintId} onInput=${input} onKeyDown=${key} onBlur=${() => add(typed)} />
     ${left.length > 0 && html`<datalist id=${`${id}-known`}>${left.map(s => html`<option key=${s} value=${s} />`)}</datalist>`}</div>`}<//>`;
 }

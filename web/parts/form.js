@@ -32,7 +32,7 @@ export function useForm({ initial, check = () => ({}), send, paths = {} }) {
   const focusFirst = () => requestAnimationFrame(() => {
     const first = form.current?.querySelector("[aria-invalid=true]");
     first?.focus({ preventScroll: true });
-    (first?.closest(".f, tr") ?? form.current?.querySelector(".fault"))?.scrollIntoView({ block: "nearest" });
+    (first?.closest(".f, tr") ?? form.current?.querySelector(".hint.bad, .fault"))?.scrollIntoView({ block: "nearest" });
   });
   const submit = async event => {
     event?.preventDefault();
@@ -63,12 +63,13 @@ export function useForm({ initial, check = () => ({}), send, paths = {} }) {
   return { values, set, setValues, field, submit, busy, problem, form, valid: !Object.values(wrong).some(Boolean) };
 }
 
-// The longest known prefix of the server's path decides: "spec.compute.gpuDevicesRequest" -> paths["spec.compute"].
+// The longest known prefix of the server's path decides: "spec.compute.gpuDevicesRequest" -> paths["spec.compute"],
+// "spec.ports[0].container" -> paths["spec.ports"].
 function ours(paths, path) {
   const parts = path.split(".");
   for (let n = parts.length; n > 0; n--) {
-    const prefix = parts.slice(0, n).join(".");
-    if (paths[prefix]) return paths[prefix];
+    const prefix = parts.slice(0, n).join("."), found = paths[prefix] ?? paths[prefix.replace(/\[\w+\]$/, "")];
+    if (found) return found;
   }
   return parts.at(-1);
 }
@@ -125,7 +126,7 @@ export function Presets({ label, options, value, onValue }) {
 }
 
 // An order that dragging or the arrow buttons change: items [{id, content, note}].
-export function OrderField({ label, items, onValue, remove, none }) {
+export function OrderField({ label, items, error, onValue, remove, none }) {
   const [dragged, setDragged] = useState(null);
   const move = (from, to) => {
     if (to < 0 || to >= items.length || from === to) return;
@@ -149,7 +150,8 @@ export function OrderField({ label, items, onValue, remove, none }) {
     <span class="grip" aria-hidden="true"><${Icon} name="grip" /></span><span class="strong">${i + 1}</span><span>${item.content}</span><span class="small">${item.note}</span>
     <span class="bar tight"><button type="button" class="btn sm icon quiet" aria-label=${`${item.id} earlier`} disabled=${i === 0} onClick=${() => move(i, i - 1)}><${Icon} name="up" /></button>
     <button type="button" class="btn sm icon quiet" aria-label=${`${item.id} later`} disabled=${i === items.length - 1} onClick=${() => move(i, i + 1)}><${Icon} name="down" /></button>
-    ${remove && html`<button type="button" class="btn sm icon quiet" aria-label=${`Remove ${item.id}`} onClick=${() => remove(item.id)}><${Icon} name="close" /></button>`}</span></li>`)}</ol></div>`;
+    ${remove && html`<button type="button" class="btn sm icon quiet" aria-label=${`Remove ${item.id}`} onClick=${() => remove(item.id)}><${Icon} name="close" /></button>`}</span></li>`)}</ol>
+    ${error && html`<p class="hint bad" role="alert"><${Icon} name="x" />${error}</p>`}</div>`;
 }
 
 // What the server refused without naming a field.

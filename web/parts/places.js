@@ -5,13 +5,14 @@ import { gpuCount, plural } from "../format.js";
 import { html } from "../html.js";
 import { slotOf } from "../pictures/slots.js";
 import { cellsOf } from "../pictures/what_if.js";
+import { may } from "../session.js";
 
 const LEFT = 64, RIGHT = 58, ROW = 26, CELL = 20, SHOWN = 3;
 
 // nodes: [{name, gpus, pods}]; displaced: who gives way; project: whose colour.
 export function Places({ nodes, displaced = [], project }) {
   const shown = nodes.slice(0, SHOWN);
-  const found = useData(shown.length ? `places/${shown.map(n => n.name)}` : null, abort => Promise.all(shown.map(n => get("/api/v1/nodes", { filterBy: [`name==${n.name}`], limit: 1 }, { signal: abort }).then(a => a.nodes?.[0], () => null))), ["pod"]);
+  const found = useData(shown.length && may("read", "nodes") ? `places/${shown.map(n => n.name)}` : null, abort => Promise.all(shown.map(n => get("/api/v1/nodes", { filterBy: [`name==${n.name}`], limit: 1 }, { signal: abort }).then(a => a.nodes?.[0], () => null))), ["pod"]);
   const [ref, width] = useWidth();
   if (!shown.length || !shown.some(n => n.gpus > 0)) return null;
   const givesWay = new Set(displaced.map(d => d.workloadId));

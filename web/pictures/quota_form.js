@@ -1,5 +1,6 @@
 // The quota form's rows -> the API's resources, what changes, and how a pool's GPUs are divided. Pure.
 import { bytes } from "../format.js";
+import { rankWord } from "../words.js";
 
 const none = value => value === null || value === undefined || value < 0;
 const shown = value => none(value) ? "" : value;
@@ -88,7 +89,7 @@ export function changes(before, after) {
     if (Number(old.quota) !== Number(row.quota)) parts.push(`${old.quota} → ${row.quota}`);
     if (old.exceed !== row.exceed) parts.push(row.exceed ? "may exceed its quota" : "may not exceed its quota");
     if (Number(old.weight) !== Number(row.weight)) parts.push(`weight ${old.weight} → ${row.weight}`);
-    if (old.rank !== row.rank) parts.push(`rank ${old.rank} → ${row.rank}`);
+    if (old.rank !== row.rank) parts.push(`rank ${rankWord(old.rank)} → ${rankWord(row.rank)}`);
     if (row.exceed && String(old.limit) !== String(row.limit)) parts.push(`limit ${said(old.limit)} → ${said(row.limit)}`);
     for (const [key, word] of [["cpu", "CPU"], ["memory", "memory"]]) if (String(old[key]) !== String(row[key])) parts.push(`${word} ${said(old[key], "unlimited")} → ${said(row[key], "unlimited")}`);
     return parts.length ? [`${row.name}: ${parts.join(", ")}`] : [];

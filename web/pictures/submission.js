@@ -9,13 +9,7 @@ export const PRIORITIES = ["very-low", "low", "medium-low", "medium", "medium-hi
 export const FRAMEWORKS = ["PyTorch", "MPI", "TF", "XGBoost", "JAX"];
 const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
-export const EMPTY = { name: "", project: "", image: "", command: "", args: "", workingDir: "", environment: "", gpus: 1, workers: 1, framework: "PyTorch", cpu: 0.1, memory: "100M", pools: [], priority: "", preemptibility: "", backoff: "", completions: 1, parallelism: 1, shm: false };
-
-// Where a workload goes that names no node pools: its project's, its department's, else the default one.
-export function standardPools(project, pools) {
-  const lists = [project?.effective?.defaultNodePools, project?.defaultNodePools, [(pools.find(p => p.isDefault) ?? pools[0])?.name ?? "default"]];
-  return lists.find(list => list?.length);
-}
+export const EMPTY = { name: "", project: "", image: "", command: "", args: "", workingDir: "", environment: "", gpus: 1, workers: 1, framework: "PyTorch", cpu: 0.1, memory: "100M", pools: [], priority: "", preemptibility: "", backoff: "", completions: 1, parallelism: 1, shm: false, nodeType: "", ports: [] };
 
 // What a form may not be sent with: {field: sentence}.
 export function check(v, kind) {
@@ -33,9 +27,17 @@ export function check(v, kind) {
   if (kind === "distributed" && !(Number.isInteger(Number(v.workers)) && Number(v.workers) >= 1)) wrong.workers = "At least 1 worker.";
   if (kind === "training") for (const key of ["completions", "parallelism"]) if (!(Number.isInteger(Number(v[key])) && Number(v[key]) >= 1)) wrong[key] = "At least 1.";
   if (v.backoff !== "" && !(Number.isInteger(Number(v.backoff)) && Number(v.backoff) >= 0)) wrong.backoff = "A whole number from 0.";
+  if (v.ports.some(p => !isPort(p.container) || (p.external !== "" && !isPort(p.external)))) wrong.ports = "A port is a whole number from 1 to 65535.";
   for (const line of lines(v.environment)) if (!/^[A-Za-z_][A-Za-z0-9_.-]*=/.test(line)) wrong.environment = `One NAME=value a line; "${line.slice(0, 30)}" is none.`;
   return wrong;
 }
+
+// How a port is reached: the API's service types, and a URL.
+export const REACHED_BY = [{ value: "ClusterIP", label: "Inside the cluster" }, { value: "NodePort", label: "A port of the node" }, { value: "LoadBalancer", label: "A load balancer" }, { value: "URL", label: "A URL" }];
+export const isPort = value => /^\d+$/.test(String(value).trim()) && Number(value) >= 1 && Number(value) <= 65535;
+const hasExternal = port => port.type !== "URL" && port.external !== "";
+const portsOf = list => list.filter(p => p.type !== "URL").map(p => ({ container: Number(p.container), ...(hasExternal(p) ? { external: Number(p.external) } : {}), serviceType: p.type }));
+const urlsOf = list => list.filter(p => p.type === "URL").map(p => ({ container: Number(p.container) }));
 
 const lines = text => String(text ?? "").split("\n").map(l => l.trim()).filter(Boolean);
 const variables = text => lines(text).map(line => ({ name: line.slice(0, line.indexOf("=")), value: line.slice(line.indexOf("=") + 1) }));
@@ -59,6 +61,10 @@ export function bodyOf(v, kind, clusterId) {
   if (environment.length) spec.environmentVariables = environment;
   spec.compute = computeOf(v);
   if (v.pools.length) spec.nodePools = v.pools;
+  if (v.nodeType) spec.nodeType = v.nodeType;
+  const ports = portsOf(v.ports), urls = urlsOf(v.ports);
+  if (ports.length) spec.ports = ports;
+  if (urls.length) spec.exposedUrls = urls;
   if (v.priority) spec.priorityClass = v.priority;
   if (v.preemptibility) spec.preemptibility = v.preemptibility;
   if (v.backoff !== "") spec.backoffLimit = Number(v.backoff);
@@ -90,6 +96,8 @@ export function commandOf(v, kind, projectName) {
   if (v.memory) parts.push(`--cpu-memory-request ${v.memory}`);
   if (v.shm) parts.push("--large-shm");
   for (const pool of v.pools) parts.push(`--node-pools ${shell(pool)}`);
+  if (v.nodeType) parts.push(`--node-type ${shell(v.nodeType)}`);
+  for (const p of v.ports) parts.push(p.type === "URL" ? `--external-url container=${p.container}` : `--port container=${p.container}${hasExternal(p) ? `,external=${p.external}` : ""},service-type=${p.type}`);
   for (const { name, value } of variables(v.environment)) parts.push(`-e ${shell(`${name}=${value}`)}`);
   if (v.priority) parts.push(`--priority ${v.priority}`);
   if (v.preemptibility) parts.push(`--preemptibility ${v.preemptibility}`);
@@ -107,7 +115,7 @@ export function valuesOf(workload, name) {
     ...EMPTY, name, project: String(workload.projectId), image: spec.image ?? "", command: spec.command ?? "", args: spec.args ?? "", workingDir: spec.workingDir ?? "",
     environment: (spec.environmentVariables ?? []).filter(e => e.value !== undefined && e.value !== null).map(e => `${e.name}=${e.value}`).join("\n"),
     gpus: c.gpuRequestType === "portion" && c.gpuPortionRequest < 1 ? c.gpuPortionRequest : c.gpuDevicesRequest ?? 0, cpu: c.cpuCoreRequest ?? "", memory: c.cpuMemoryRequest ?? "", shm: Boolean(c.largeShmRequest),
-    pools: spec.nodePools ?? [], priority: spec.priorityClass ?? "", preemptibility: spec.preemptibility ?? "", backoff: spec.backoffLimit ?? "", completions: spec.completions ?? 1, parallelism: spec.parallelism ?? 1, workers: spec.numWorkers ?? 1, framework: spec.distributedFramework ?? "PyTorch",
+    pools: spec.nodePools ?? [], nodeType: spec.nodeType ?? "", ports: [...(spec.ports ?? []).map(p => ({ container: String(p.container ?? ""), external: String(p.external ?? ""), type: p.serviceType ?? "ClusterIP" })), ...(spec.exposedUrls ?? []).map(u => ({ container: String(u.container ?? ""), external: "", type: "URL" }))], priority: spec.priorityClass ?? "", preemptibility: spec.preemptibility ?? "", backoff: spec.backoffLimit ?? "", completions: spec.completions ?? 1, parallelism: spec.parallelism ?? 1, workers: spec.numWorkers ?? 1, framework: spec.distributedFramework ?? "PyTorch",
   };
 }
 

@@ -3,8 +3,9 @@ import { test } from "node:test";
 import { changes, checkRows, division, resourcesOf, rowsOf } from "../../../web/pictures/quota_form.js";
 import { goSeconds } from "../../../web/format.js";
 import { boundsOfProject, warnings } from "../../../web/pictures/promises.js";
-import { checkRules as checkUnitRules, goText, knownTypes, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } from "../../../web/pictures/unit_rules.js";
-import { EMPTY, bodyOf, check, commandOf, copyName, standardPools, totalGpus, valuesOf } from "../../../web/pictures/submission.js";
+import { checkRules as checkUnitRules, goText, knownTypes, limitsOf, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } from "../../../web/pictures/unit_rules.js";
+import { byPool, poolNames, sorted, standardPools, startPools, typeChoice } from "../../../web/pictures/choices.js";
+import { EMPTY, bodyOf, check, commandOf, copyName, totalGpus, valuesOf } from "../../../web/pictures/submission.js";
 
 const V = more => ({ ...EMPTY, name: "a1", project: "4", image: "quickstart", cpu: "", memory: "", ...more });
 
@@ -134,4 +135,36 @@ test("where a workload goes that names no node pools", () => {
   assert.deepEqual(standardPools({ effective: {}, defaultNodePools: ["a100"] }, pools), ["a100"]);
   assert.deepEqual(standardPools({ effective: { defaultNodePools: null }, defaultNodePools: [] }, pools), ["default"]);
   assert.deepEqual([standardPools(undefined, pools), standardPools(undefined, [])], [["default"], ["default"]]);
+});
+
+test("ports and a node type reach the body, the command line and a copy", () => {
+  const values = V({ nodeType: "a100", ports: [{ container: "8888", type: "NodePort", external: "30080" }, { container: "22", type: "ClusterIP", external: "" }, { container: "6006", type: "URL", external: "" }] });
+  const body = bodyOf(values, "workspace", "c");
+  assert.deepEqual([body.spec.nodeType, body.spec.ports, body.spec.exposedUrls], ["a100", [{ container: 8888, external: 30080, serviceType: "NodePort" }, { container: 22, serviceType: "ClusterIP" }], [{ container: 6006 }]]);
+  assert.match(commandOf(values, "workspace", "p").replaceAll(" \\\n  ", " "), /--node-type a100 --port container=8888,external=30080,service-type=NodePort --port container=22,service-type=ClusterIP --external-url container=6006$/);
+  assert.deepEqual(bodyOf(valuesOf(body, "a1"), "workspace", "c"), body);
+  for (const container of ["", "0", "65536", "8888.5", "http"]) assert.ok(check(V({ ports: [{ container, type: "URL", external: "" }] }), "workspace").ports, container);
+});
+
+const inPools = (quota, held = {}) => ({ resources: Object.entries(quota).map(([name, deserved]) => ({ nodePool: { id: name, name }, gpu: { deserved, limit: null } })), status: { nodePoolQuotaStatuses: Object.entries(quota).map(([name]) => ({ nodePoolName: name, nodePoolId: name, allocated: { gpu: held[name] ?? 0 } })) } });
+test("a form starts with a pool that has GPUs", () => {
+  const pools = [{ name: "default", isDefault: true }, { name: "a100" }, { name: "h100" }], unknown = { free: null, total: null }, all = { free: { default: 0, a100: 3, h100: 19 }, total: { default: 0, a100: 8, h100: 64 } };
+  assert.deepEqual(startPools(inPools({ default: 0, a100: 4, h100: 8 }, { h100: 8 }), pools, all, true), ["a100"], "where quota is left");
+  assert.deepEqual(startPools(inPools({ default: 0, a100: 0, h100: 0 }), pools, all, true), ["h100"], "without quota, where most is free");
+  assert.deepEqual(startPools(inPools({ default: 0, a100: 4 }), pools, all, false), [], "who wants no GPU needs no such pool");
+  assert.deepEqual(startPools(inPools({ default: 0, a100: 4 }), pools, { ...all, total: { ...all.total, default: 4 } }, true), [], "the standard pool has some");
+  assert.deepEqual(startPools({ ...inPools({ default: 0, a100: 4, h100: 4 }), defaultNodePools: ["h100"] }, pools, all, true), [], "the project's own order has some");
+  assert.deepEqual(startPools(inPools({ default: 0, a100: 4 }), null, unknown, true), ["a100"], "who may not read pools sees the project's");
+  assert.deepEqual(startPools(inPools({ default: 0, a100: 0 }), null, unknown, true), [], "nothing is known");
+});
+
+test("what a form offers: the project's pools, node types, sizes in order", () => {
+  assert.deepEqual([poolNames(inPools({ default: 0, h100: 8 }), null), poolNames(undefined, null), poolNames(inPools({ x: 1 }), [{ name: "h100" }])], [["default", "h100"], [], ["h100"]]);
+  const project = { effective: { nodeTypes: { training: ["t1"], workspace: [], names: { t1: "A100" } } } };
+  assert.deepEqual(typeChoice(project, "distributed", ["v100"]), { list: ["t1"], options: [{ value: "t1", label: "A100" }] });
+  assert.deepEqual(typeChoice(project, "workspace", ["v100"]).options, [{ value: "v100", label: "v100" }]);
+  const asset = (name, spec) => ({ meta: { name }, spec });
+  assert.deepEqual(sorted([asset("two-gpus", { gpuDevicesRequest: 2 }), asset("one-gpu-10", { gpuDevicesRequest: 1 }), asset("one-gpu-2", { gpuDevicesRequest: 1 }), asset("half-gpu", { gpuDevicesRequest: 1, gpuRequestType: "portion", gpuPortionRequest: 0.5 }), asset("cpu-only", {})]).map(c => c.meta.name), ["cpu-only", "half-gpu", "one-gpu-2", "one-gpu-10", "two-gpus"]);
+  assert.deepEqual(byPool({ values: [{ value: "19", groups: [{ key: "Nodepool", value: "h100" }] }] }), { h100: 19 });
+  assert.deepEqual([limitsOf({ trainingJobTimeLimitSeconds: 3600, interactiveJobMaxIdleDurationSeconds: 60 }, false, false), limitsOf({ interactiveJobMaxIdleDurationSeconds: 60, interactiveJobPreemptIdleDurationSeconds: 30 }, true, true), limitsOf({}, true, true)], ["after 1 h", "after 1 min with idle GPUs", ""]);
 });

@@ -56,7 +56,7 @@ test("more quota opens the department's form before the project's", () => {
 
 test("an address fills the quota of its pool alone", () => {
   const rows = [{ name: "h100", quota: 8, limit: 12 }, { name: "a100", quota: 4, limit: "" }];
-  assert.deepEqual(withAddress(rows, { pool: "h100", quota: "40", limit: "" }), [{ name: "h100", quota: "40", limit: "" }, rows[1]]);
+  assert.deepEqual(withAddress(rows, { pool: "h100", quota: "40", limit: "" }), [{ name: "h100", quota: "40", exceed: true, limit: "" }, rows[1]]);
   assert.deepEqual(withAddress(rows, {}), rows);
 });
 

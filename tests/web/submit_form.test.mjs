@@ -1,0 +1,204 @@
+// The workload form on a real server with three node pools: for a researcher who may read no pools, for a project with node
+// types and limits, with ports; where it starts; what it says when a session ends or a field below is wrong.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ROOT, axe, launch, open } from "./browser.mjs";
+import { ADMIN, PASSWORD, ask, signIn, startServer } from "./real_server.mjs";
+import { IMAGE } from "./walk.mjs";
+
+const SHOTS = join(ROOT, "artifacts/screenshots");
+const CLUSTER = `nodePools:
+- {name: default}
+- {name: h100}
+- {name: a100}
+nodes:
+- {name: cpu, cpuCores: 32, memoryBytes: 128Gi}
+- {name: gpu-h, nodePool: h100, count: 2, gpus: 4, gpuType: H100, gpuMemoryMib: 81920, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: h100-sxm}}
+- {name: gpu-a, nodePool: a100, gpus: 4, gpuType: A100, gpuMemoryMib: 40960, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: a100-pcie}}
+`;
+const RESEARCHER = "res@lab.example";
+
+let server, browser, page, troubles, folder;
+before(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  folder = mkdtempSync(join(tmpdir(), "prorata-submit-"));
+  writeFileSync(join(folder, "cluster.yaml"), CLUSTER);
+  server = await startServer("--quick-start", "--cluster", join(folder, "cluster.yaml"));
+  browser = await launch();
+  ({ page, troubles } = await open(browser, server.url));
+  await signIn(page, server.url);
+});
+after(async () => {
+  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+  await browser?.close();
+  await server?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const send = (on, method, path, body) => on.evaluate(async ([m, p, b]) => {
+  const answer = await fetch(p, { method: m, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) });
+  return { status: answer.status, body: await answer.json().catch(() => null) };
+}, [method, path, body]);
+const project = async (name, on = page) => (await ask(on, "/api/v1/org-unit/projects")).projects.find(p => p.name === name);
+const specOf = async (kind, name, on = page) => {
+  const { workloads } = await ask(on, `/api/v1/workloads?filterBy=name==${name}`);
+  return (await ask(on, `/api/v1/workloads/${kind}/${workloads[0].id}`)).spec;
+};
+const form = async (path, on = page) => {
+  await on.goto(server.url + path);
+  await on.waitForSelector("#f-name");
+};
+const create = async (name, on = page) => {
+  await on.fill("#f-name", name);
+  await on.fill("#f-image", IMAGE);
+  await on.locator("form button[type=submit]").click();
+  await on.waitForSelector(`#pane-title:has-text("${name}")`);
+};
+const change = async (name, more) => {
+  const p = await project(name);
+  const { status } = await send(page, "PUT", `/api/v1/org-unit/projects/${p.id}`, { description: p.description, schedulingRules: p.schedulingRules, defaultNodePools: p.defaultNodePools, nodeTypes: p.nodeTypes, resources: p.resources, ...more });
+  assert.equal(status, 200);
+};
+
+test("the form starts with a pool that has GPUs, says what is free there, and with the project used last", async () => {
+  await form("/workloads/new/training");
+  await page.waitForSelector(".order li:has-text('h100')");
+  assert.match(await page.innerText(".order li"), /8 free/);
+  assert.match(await page.innerText("#f-addPool"), /a100 · 4 free/);
+  assert.deepEqual(await page.locator(".presets button").allInnerTexts(), ["cpu-only", "small-fraction", "half-gpu", "one-gpu", "two-gpus", "four-gpus", "Custom"]);
+  await page.waitForSelector(".because .one:has-text('Starts at once')");
+  await page.getByRole("button", { name: "cpu-only" }).click();
+  await page.waitForSelector(".hint:has-text('None chosen: it goes to default')");
+  await page.getByRole("button", { name: "one-gpu" }).click();
+  await page.waitForSelector(".order li:has-text('h100')");
+  await page.selectOption("#f-project", { label: "team-b" });
+  await create("first");
+  assert.deepEqual((await specOf("trainings", "first")).nodePools, ["h100"]);
+  await form("/workloads/new/workspace");
+  assert.equal(await page.inputValue("#f-project"), (await project("team-b")).id);
+});
+
+test("a researcher who may read no node pools chooses among his project's", async () => {
+  const { body: user } = await send(page, "POST", "/api/v1/users", { email: RESEARCHER });
+  const roles = await ask(page, "/api/v1/authorization/roles");
+  const { id } = await project("team-a");
+  await change("team-a", { resources: (await project("team-a")).resources.map(r => ({ ...r, gpu: { ...r.gpu, deserved: r.nodePool.name === "a100" ? 2 : 0 } })) });
+  const rule = await send(page, "POST", "/api/v1/authorization/access-rules", { subjectId: RESEARCHER, subjectType: "user", roleId: roles.find(r => r.name === "L1 researcher").id, scopeId: id, scopeType: "project" });
+  assert.ok(rule.status < 300, JSON.stringify(rule));
+  const his = await open(browser, server.url);
+  await his.page.goto(server.url + "/sign-in");
+  await send(his.page, "POST", "/api/v1/session", { username: RESEARCHER, password: user.tempPassword });
+  await send(his.page, "POST", "/api/v1/me/password", { currentPassword: user.tempPassword, newPassword: "a much longer one" });
+  await send(his.page, "POST", "/api/v1/session", { username: RESEARCHER, password: "a much longer one" });
+  const refused = [];
+  his.page.on("response", r => r.status() === 403 && refused.push(r.url()));
+  await form("/workloads/new/training", his.page);
+  await his.page.waitForSelector(".order li:has-text('a100')");
+  assert.match(await his.page.innerText("#f-addPool"), /default[\s\S]*h100|h100[\s\S]*default/);
+  await his.page.waitForSelector(".because .one:has-text('Starts at once')");
+  assert.deepEqual(await axe(his.page), []);
+  await his.page.screenshot({ path: join(SHOTS, "new-training-researcher-1440-light.png"), fullPage: true });
+  assert.deepEqual(refused, [], "nothing is asked for that he may not read");
+  await create("his-own", his.page);
+  assert.deepEqual((await specOf("trainings", "his-own")).nodePools, ["a100"]);
+  await his.context.close();
+});
+
+test("a project with node types and limits: its list is offered, and its limits are said", async () => {
+  await change("team-b", { nodeTypes: { training: ["a100-pcie", "h100-sxm"] }, schedulingRules: { trainingJobTimeLimitSeconds: 129600, trainingJobMaxIdleDurationSeconds: 1800 } });
+  await form(`/workloads/new/training?project=${(await project("team-b")).id}`);
+  assert.deepEqual(await page.locator("#f-nodeType option").allInnerTexts(), ["Any of the project's", "a100-pcie", "h100-sxm"]);
+  assert.match(await page.innerText("form"), /It is stopped after 1 d 12 h, or after 30 min with idle GPUs: a rule of team-b\./);
+  await create("typed");
+  assert.equal((await specOf("trainings", "typed")).nodeType ?? null, null, "no type is needed");
+  await form(`/workloads/new/training?project=${(await project("team-b")).id}`);
+  await page.selectOption("#f-nodeType", "h100-sxm");
+  await create("typed-h");
+  assert.equal((await specOf("trainings", "typed-h")).nodeType, "h100-sxm");
+  await form("/workloads/new/workspace");
+  await page.waitForSelector("#f-nodeType option:has-text('a100-pcie')", { state: "attached" });
+  assert.equal(await page.locator("#f-nodeType option").first().innerText(), "Any", "without a list, the types that nodes have");
+});
+
+test("a workspace has ports, and what is wrong with them is said there", async () => {
+  await form("/workloads/new/workspace");
+  await page.getByRole("button", { name: "Port", exact: true }).click();
+  await page.waitForSelector("#f-port-0:focus");
+  await page.keyboard.type("88888");
+  await page.fill("#f-name", "with-port");
+  await page.fill("#f-image", IMAGE);
+  await page.locator("form button[type=submit]").click();
+  await page.waitForSelector("#f-port-0[aria-invalid=true]");
+  assert.match(await page.innerText("#f-ports-hint"), /from 1 to 65535/);
+  assert.deepEqual(await axe(page), []);
+  await page.fill("#f-port-0", "8888");
+  await page.selectOption("#f-reached-0", "NodePort");
+  await page.fill("#f-external-0", "30888");
+  await page.getByRole("button", { name: "Port", exact: true }).click();
+  await page.fill("#f-port-1", "6006");
+  await page.selectOption("#f-reached-1", "URL");
+  await create("with-port");
+  const spec = await specOf("workspaces", "with-port");
+  assert.deepEqual([spec.ports.map(p => [p.container, p.external, p.serviceType]), spec.exposedUrls.map(u => u.container)], [[[8888, 30888, "NodePort"]], [6006]]);
+});
+
+test("what is wrong is scrolled to, below the header; a long command wraps", async () => {
+  await form("/workloads/new/training");
+  await page.fill("#f-args", "--config large.yaml \\\n  --resume auto " + "x".repeat(200));
+  assert.match(await page.inputValue("#f-args"), /^--config large\.yaml --resume auto x+$/, "pasted lines are one");
+  assert.ok(await page.evaluate(() => [...document.querySelectorAll(".code")].every(c => c.scrollWidth <= c.clientWidth)));
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await page.locator("form button[type=submit]").click();
+  await page.waitForSelector("#f-name[aria-invalid=true]:focus");
+  await page.waitForFunction(() => document.querySelector("label[for=f-name]").getBoundingClientRect().top >= document.querySelector("header.top").getBoundingClientRect().bottom);
+});
+
+test("a session that ends while submitting is said in own words, and forgotten after signing in", async () => {
+  await form("/workloads/new/training");
+  await page.fill("#f-name", "after-the-end");
+  await page.fill("#f-image", IMAGE);
+  await page.context().clearCookies();
+  await page.locator("form button[type=submit]").click();
+  await page.waitForSelector("dialog #password");
+  assert.match(await page.textContent("form .fault"), /Your session had ended, so nothing was sent\./);
+  assert.doesNotMatch(await page.textContent("form .fault"), /Bearer|token/);
+  await page.fill("dialog #username", ADMIN);
+  await page.fill("dialog #password", PASSWORD);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !document.querySelector("dialog") && !document.querySelector("form .fault"));
+  assert.equal(await page.inputValue("#f-name"), "after-the-end");
+  await page.locator("form button[type=submit]").click();
+  await page.waitForSelector("#pane-title:has-text('after-the-end')");
+});
+
+test("what is saved from the form is chosen at once", async () => {
+  await form("/workloads/new/training");
+  await page.fill("#f-image", "registry.example/speech:5");
+  for (const [verb, name] of [["Save as environment", "speech-env-5"], ["Save as asset", "three"]]) {
+    if (name === "three") await page.fill("#f-gpus", "3");
+    await page.getByRole("button", { name: verb, exact: true }).click();
+    await page.fill("#f-asset-name", name);
+    await page.locator("dialog").getByRole("button", { name: "Save", exact: true }).click();
+    await page.waitForSelector(`.toast:has-text("${name} is saved")`);
+  }
+  await page.waitForFunction(() => document.querySelector("#f-environmentAsset").selectedOptions[0].textContent === "speech-env-5");
+  await page.waitForSelector(".presets button[aria-pressed=true]:has-text('three')");
+  await page.evaluate(() => window.addEventListener("beforeunload", event => event.stopImmediatePropagation(), true));
+});
+
+for (const width of [390, 320]) test(`the kinds stand on a row of their own at ${width}`, async () => {
+  const small = await open(browser, server.url, { width, height: 800 });
+  await signIn(small.page, server.url);
+  await form("/workloads/new/distributed", small.page);
+  const group = small.page.getByRole("group", { name: "Kind" });
+  const cut = await group.evaluate(g => [...g.children].some(b => b.scrollWidth > b.clientWidth || b.getBoundingClientRect().right > innerWidth));
+  assert.equal(cut, false);
+  await small.page.waitForSelector(".because .one");
+  assert.deepEqual(await small.page.evaluate(() => [...document.querySelectorAll("main *, header *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))), []);
+  assert.ok((await small.page.locator("button.find").boundingBox()).width >= 32);
+  assert.deepEqual(await axe(small.page), []);
+  await small.context.close();
+});
