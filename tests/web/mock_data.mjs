@@ -119,5 +119,8 @@ function nodepool(at, nodes, { id, name }) {
 export function metrics(at, types, start, end, samples) {
   const n = Number(samples) || 20, t0 = Date.parse(start), t1 = Date.parse(end);
   const value = { ALLOCATED_GPU: i => 150 + Math.round(14 * Math.sin(i / 9) + 8 * Math.sin(i / 3.1)), TOTAL_GPU: i => i < n * 0.7 ? 192 : 184, GPU_UTILIZATION: () => 71 };
-  return { measurements: types.map(type => ({ type, labels: {}, values: Array.from({ length: n }, (_, i) => ({ value: String((value[type] ?? (() => 50))(i)), timestamp: new Date(t0 + (t1 - t0) * (i + 1) / n).toISOString() })) })) };
+  const values = type => Array.from({ length: n }, (_, i) => ({ value: String(type(i)), timestamp: new Date(t0 + (t1 - t0) * (i + 1) / n).toISOString() }));
+  return { measurements: types.flatMap(type => type === "GPU_UTILIZATION_PER_GPU" // one is idle, one was not measured for a while
+    ? Array.from({ length: 8 }, (_, g) => ({ type, labels: { gpu: String(g) }, values: values(i => g === 5 ? 0 : g === 3 && i > n / 3 && i < n / 2 ? "" : Math.round(88 + 9 * Math.sin(i / (4 + g) + g))) }))
+    : [{ type, labels: {}, values: values(value[type] ?? (() => 50)) }]) };
 }

@@ -1,11 +1,11 @@
-// Step lines of metrics on a time axis: from series and a size to paths, ticks and names. Pure. A value holds from its time
-// until the next one; gaps stay gaps; names stand at the right end, moved apart where they would overlap.
-import { clock, day } from "../format.js";
+// Step lines of metrics on a time axis: what a chart draws, as numbers. Pure. A value holds from its time until the next one;
+// gaps stay gaps; names stand at the right end, moved apart where they would overlap.
+import { clock, csvCell, day, iso } from "../format.js";
 
 const MINUTE = 60000, DAY = 86400000;
 const STEPS = [1, 5, 10, 30, 60, 120, 240, 360, 720].map(m => m * MINUTE).concat(DAY, 2 * DAY, 7 * DAY);
 const LINE = 14; // px from name to name
-const fixed = value => Math.round(value * 10) / 10;
+export const FEW = 4; // more lines than this are quiet ones behind their mean
 
 // The value that holds at a time; null: the last known one.
 export function valueAt(points, at) {
@@ -18,7 +18,7 @@ export function timeTicks(from, to, count) {
   const step = STEPS.find(s => (to - from) / s <= count) ?? 30 * DAY;
   const zone = new Date(from).getTimezoneOffset() * MINUTE;
   const ticks = [];
-  for (let at = Math.ceil((from - zone) / step) * step + zone; at <= to; at += step) ticks.push({ at, text: step >= DAY ? day(at) : clock(at) });
+  for (let at = Math.ceil((from - zone) / step) * step + zone; at <= to; at += step) ticks.push({ value: at, label: step >= DAY ? day(at) : clock(at) });
   return ticks;
 }
 
@@ -32,58 +32,78 @@ export function valueTicks(top, { max, binary } = {}) {
   return { top: end * step * unit, ticks: Array.from({ length: Math.floor(end + 1e-9) + 1 }, (_, i) => i * step * unit) };
 }
 
-// Where the picture begins: at the asked time, or, where most of that is before anything was measured, at the first sample.
-export function begin(from, first, to) {
-  return Number.isFinite(first) && first > (from + to) / 2 ? Math.min(first, to - 2 * MINUTE) : from;
+// The axis of values with its words; a word that repeats the one below is left out.
+export function valueAxis(series, { format, max, least = 1, binary }) {
+  const { top, ticks } = valueTicks(Math.max(least, ...series.flatMap(s => s.points).map(p => p[1] ?? 0)), { max, binary });
+  const texts = ticks.map(format);
+  return { top, ticks: ticks.map((value, i) => ({ value, label: i > 0 && texts[i] === texts[i - 1] ? "" : texts[i] })) };
 }
 
-// The frame that the lines are drawn in, with functions of place: {from, to, left, right, top, bottom, x(ms), y(value), values, times}.
-export function frame({ series, width, height, format, max, least = 1, binary, from, to, names }) {
-  const points = series.flatMap(s => s.points);
-  const known = points.filter(p => p[1] !== null);
-  const until = to ?? Math.max(...points.map(p => p[0]));
-  const since = begin(from ?? Math.min(...points.map(p => p[0])), Math.min(...known.map(p => p[0])), until);
-  const scale = valueTicks(Math.max(least, ...known.map(p => p[1])), { max, binary });
-  const texts = scale.ticks.map(format);
-  const values = scale.ticks.map((at, i) => ({ at, text: i > 0 && texts[i] === texts[i - 1] ? "" : texts[i] }));
-  const longest = Math.max(4, ...series.map(s => s.name.length + format(valueAt(s.points, null) ?? 0).length + 1));
-  const left = names ? 52 : Math.ceil(Math.max(...texts.map(t => t.length)) * 6.3) + 8;
-  const right = width - (names ?? Math.min(130, longest * 6.6 + 10)), top = 8, bottom = height - 20;
-  const x = at => left + (at - since) / Math.max(1, until - since) * (right - left);
-  const y = value => bottom - value / scale.top * (bottom - top);
-  return { from: since, to: until, left, right, top, bottom, x, y, values, times: timeTicks(since, until, Math.max(2, Math.floor((right - left) / 80))) };
+// The time that the lines are drawn in. Where most of what was asked for is before anything was measured, it begins with the first sample.
+export function span(series, from, to) {
+  const points = series.flatMap(s => s.points), first = Math.min(...points.filter(p => p[1] !== null).map(p => p[0]));
+  const until = to ?? Math.max(...points.map(p => p[0])), since = from ?? Math.min(...points.map(p => p[0]));
+  return [Number.isFinite(first) && first > (since + until) / 2 ? Math.min(first, until - 2 * MINUTE) : since, until];
 }
 
-// One series -> {line, area}: paths of steps. What lies before the frame begins at its edge.
-export function paths(points, f) {
-  const line = [], area = [];
-  let run = null;
-  const close = end => {
-    if (!run) return;
-    const d = run.join("") + `H${fixed(end)}`;
-    line.push(d);
-    area.push(`${d}V${fixed(f.bottom)}H${run.x}Z`);
-    run = null;
-  };
-  const inside = points.filter((p, i) => p[0] <= f.to && (p[0] >= f.from || (points[i + 1]?.[0] ?? 0) > f.from));
+// One series -> the corners of its steps within [from, to]: a value holds to the next sample, or to the gap's begin, where y is NaN.
+export function corners(points, [from, to]) {
+  const out = [];
+  const inside = points.filter((p, i) => p[0] <= to && (p[0] >= from || (points[i + 1]?.[0] ?? 0) > from));
+  let last = null;
   for (const [at, value] of inside) {
-    const x = fixed(Math.max(f.left, f.x(at)));
-    if (value === null) close(x);
-    else if (run) run.push(`H${x}V${fixed(f.y(value))}`);
-    else {
-      run = [`M${x} ${fixed(f.y(value))}`];
-      run.x = x;
-    }
+    const x = Math.max(from, at);
+    if (value !== null) out.push({ x, y: value });
+    else if (last !== null) out.push({ x, y: last }, { x, y: NaN });
+    last = value;
   }
-  close(inside.length ? Math.max(f.left, f.x(inside.at(-1)[0])) : f.left);
-  return { line: line.join(""), area: area.join("") };
+  const next = points.find(p => p[0] > to);
+  if (last !== null && next) out.push({ x: to, y: last });
+  return out;
 }
 
-// Names with the value at a time, at the height of the line's end: [{text, y, tone}].
-export function endNames(series, f, format, at) {
-  const names = series.map(s => ({ s, last: valueAt(s.points, null) })).filter(n => n.last !== null)
-    .map(({ s, last }) => ({ text: `${format(valueAt(s.points, at))} ${s.name}`, y: Math.max(f.top + 6, f.y(last)), tone: s.tone })).sort((a, b) => a.y - b.y);
+// The mean of all series at each time that one of them has.
+export function mean(series) {
+  return timesOf(series).map(at => {
+    const known = series.map(s => valueAt(s.points, at)).filter(v => v !== null);
+    return [at, known.length ? known.reduce((a, b) => a + b, 0) / known.length : null];
+  });
+}
+
+// What is drawn: a few lines as they are; of many, quiet ones and their mean.
+export function linesOf(series) {
+  if (series.length <= FEW) return series;
+  return [...series.map(s => ({ ...s, tone: "control", quiet: true })), { name: "mean", tone: "accent", points: mean(series) }];
+}
+
+// Who is named at the right end: each of a few; of many the mean, the highest and the lowest at that time.
+export function named(lines, at) {
+  const quiet = lines.filter(s => s.quiet), loud = lines.filter(s => !s.quiet);
+  const known = quiet.map(s => ({ s, value: valueAt(s.points, at) })).filter(n => n.value !== null).sort((a, b) => b.value - a.value);
+  return known.length > 1 ? [known[0].s, ...loud, known.at(-1).s] : loud;
+}
+
+// Names with the value at a time, at the height of the line's end: [{text, y, tone}]. y(value) -> px.
+export function endNames(lines, { y, top, bottom }, format, at) {
+  const names = named(lines, at).map(s => ({ s, last: valueAt(s.points, s.quiet ? at : null) })).filter(n => n.last !== null)
+    .map(({ s, last }) => ({ text: `${format(valueAt(s.points, at))} ${s.name}`, y: Math.max(top + 6, y(last)), tone: s.quiet ? "ink-2" : s.tone })).sort((a, b) => a.y - b.y);
   for (let i = 1; i < names.length; i++) names[i].y = Math.max(names[i].y, names[i - 1].y + LINE);
-  for (let i = names.length - 1, limit = f.bottom - 4; i >= 0 && names[i].y > limit; i--, limit -= LINE) names[i].y = limit;
-  return names.map(n => ({ ...n, y: fixed(n.y) }));
+  for (let i = names.length - 1, limit = bottom - 4; i >= 0 && names[i].y > limit; i--, limit -= LINE) names[i].y = limit;
+  return names;
+}
+
+// A time range after a zoom around a time, within the whole: factor < 1 is closer. null: the whole again. At least two minutes.
+export function zoomed([from, to], whole, around, factor) {
+  const width = Math.max(2 * MINUTE, (to - from) * factor);
+  if (width >= whole[1] - whole[0]) return null;
+  const since = Math.min(whole[1] - width, Math.max(whole[0], around - (around - from) / (to - from) * width));
+  return [since, since + width];
+}
+
+export const timesOf = series => [...new Set(series.flatMap(s => s.points.map(p => p[0])))].sort((a, b) => a - b);
+
+export function csvOf(series) {
+  const maps = series.map(s => new Map(s.points));
+  const rows = timesOf(series).map(t => [iso(t), ...maps.map(m => m.get(t) ?? "")]);
+  return [["time", ...series.map(s => s.name)], ...rows].map(cells => cells.map(csvCell).join(",")).join("\r\n") + "\r\n";
 }

@@ -1,12 +1,12 @@
-// The line chart's geometry: golden numbers, gaps, names apart, round ticks.
+// What line charts draw: golden numbers, gaps, names apart, round ticks, many lines, zoom, CSV.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gpus, memory } from "../../../web/format.js";
-import { begin, endNames, frame, paths, timeTicks, valueAt, valueTicks } from "../../../web/pictures/line_chart.js";
+import { corners, csvOf, endNames, linesOf, mean, named, span, timeTicks, valueAt, valueAxis, valueTicks, zoomed } from "../../../web/pictures/line_chart.js";
 
 const MINUTE = 60000, T0 = Date.UTC(2026, 10, 21, 12);
 const points = values => values.map((v, i) => [T0 + i * MINUTE, v]);
-const chart = (series, more = {}) => frame({ series, width: 400, height: 140, format: gpus, from: T0, to: T0 + 4 * MINUTE, names: 96, ...more });
+const minutes = list => list.map(({ x, y }) => [(x - T0) / MINUTE, y]);
 
 for (const [what, top, options, wanted] of [
   ["whole numbers", 7, {}, [0, 2, 4, 6, 8]],
@@ -17,19 +17,21 @@ for (const [what, top, options, wanted] of [
   ["bytes above a thousand", 1500 * 1024 ** 2, { binary: true }, [0, 0.5, 1, 1.5].map(g => g * 1024 ** 3)],
 ]) test(`values go in round steps: ${what}`, () => assert.deepEqual(valueTicks(top, options).ticks.map(v => Math.round(v * 1e6) / 1e6), wanted));
 
-test("times go in round steps", () => assert.deepEqual(timeTicks(T0 + 30000, T0 + 3600000, 6).map(t => (t.at - T0) / MINUTE), [10, 20, 30, 40, 50, 60]));
-
-test("a value holds until the next, and a gap stays a gap", () => {
-  const f = chart([{ name: "held", points: points([1, 2, null, 1, 1]) }]);
-  assert.deepEqual([f.left, f.right, f.top, f.bottom], [52, 304, 8, 120]);
-  assert.equal(paths(points([1, 2, null, 1, 1]), f).line, "M52 64H115V8H178M241 64H304V64H304");
-  assert.match(paths(points([1, 2, null, 1, 1]), f).area, /^M52 64H115V8H178V120H52ZM241 64/);
+test("memory is labelled in whole units, and no word stands twice", () => {
+  assert.deepEqual(valueAxis([{ points: points([1e9, 2e9, 3e9]) }], { format: memory, binary: true }).ticks.map(t => t.label), ["0 B", "1 GiB", "2 GiB", "3 GiB"]);
+  assert.deepEqual(valueAxis([{ points: points([0.3]) }], { format: v => String(Math.round(v)), least: 0 }).ticks.map(t => t.label), ["0", "", "", ""]);
 });
 
-test("what was before the frame holds at its left edge", () => {
-  const f = chart([{ name: "held", points: points([2, 1, 1, 1, 1]) }], { from: T0 + 30000 });
-  assert.match(paths(points([2, 1, 1, 1, 1]), f).line, /^M52 8H88V64/);
-});
+test("times go in round steps", () => assert.deepEqual(timeTicks(T0 + 30000, T0 + 3600000, 6).map(t => (t.value - T0) / MINUTE), [10, 20, 30, 40, 50, 60]));
+
+for (const [what, values, view, wanted] of [
+  ["a value holds until the next", [1, 2, 1], [0, 2], [[0, 1], [1, 2], [2, 1]]],
+  ["a gap begins where nothing was measured, and stays a gap", [1, 2, null, 1, 1], [0, 4], [[0, 1], [1, 2], [2, 2], [2, NaN], [3, 1], [4, 1]]],
+  ["what was before the frame holds at its edge", [2, 1, 1], [0.5, 2], [[0.5, 2], [1, 1], [2, 1]]],
+  ["what holds at the end reaches it", [2, 1, 3], [0, 1.5], [[0, 2], [1, 1], [1.5, 1]]],
+  ["a gap before the frame is none in it", [null, 1, 1], [0, 2], [[1, 1], [2, 1]]],
+  ["nothing at all", [], [0, 2], []],
+]) test(`corners: ${what}`, () => assert.deepEqual(minutes(corners(points(values), view.map(m => T0 + m * MINUTE))), wanted));
 
 test("the value at a time; without one, the last known", () => {
   assert.equal(valueAt(points([1, 2, null]), T0 + 90000), 2);
@@ -38,20 +40,44 @@ test("the value at a time; without one, the last known", () => {
   assert.equal(valueAt([], null), null);
 });
 
+const PLACE = { y: value => 120 - value * 10, top: 8, bottom: 120 };
 test("names stand apart and inside", () => {
-  const series = ["a", "b", "c"].map(name => ({ name, tone: "ink", points: points([0, 0, 0, 0, 0]) }));
-  const names = endNames(series, chart(series), gpus, null);
+  const names = endNames(["a", "b", "c"].map(name => ({ name, tone: "ink", points: points([0, 0, 0]) })), PLACE, gpus, null);
   assert.deepEqual(names.map(n => n.y), [88, 102, 116]);
   assert.deepEqual(names.map(n => n.text), ["0 a", "0 b", "0 c"]);
 });
 
-test("a history that is young fills the picture", () => {
-  assert.equal(begin(T0, T0 + 50 * MINUTE, T0 + 60 * MINUTE), T0 + 50 * MINUTE);
-  assert.equal(begin(T0, T0 + 10 * MINUTE, T0 + 60 * MINUTE), T0);
-  assert.equal(begin(T0, Infinity, T0 + 60 * MINUTE), T0);
+const eight = Array.from({ length: 8 }, (_, g) => ({ name: `GPU ${g}`, tone: "ink", points: points([g, 7 - g, g === 3 ? null : 4]) }));
+test("a few lines are drawn as they are", () => assert.equal(linesOf(eight.slice(0, 4)).length, 4));
+test("of many lines the mean is loud, and the highest and the lowest at that time are named", () => {
+  const lines = linesOf(eight);
+  assert.deepEqual(lines.filter(s => !s.quiet).map(s => s.name), ["mean"]);
+  assert.deepEqual(named(lines, T0).map(s => s.name), ["GPU 7", "mean", "GPU 0"]);
+  assert.deepEqual(named(lines, T0 + MINUTE).map(s => s.name), ["GPU 0", "mean", "GPU 7"]);
+  assert.deepEqual(endNames(lines, PLACE, gpus, T0).map(n => n.text), ["7 GPU 7", "3.5 mean", "0 GPU 0"]);
+});
+test("the mean is of what was measured", () => {
+  assert.deepEqual(mean(eight).map(p => p[1]), [3.5, 3.5, 4]);
+  assert.deepEqual(mean([{ points: points([null]) }]).map(p => p[1]), [null]);
 });
 
-test("memory is labelled in whole units", () => {
-  const series = [{ name: "used", points: points([1e9, 2e9, 3e9, 3e9, 3e9]) }];
-  assert.deepEqual(chart(series, { format: memory, binary: true }).values.map(v => v.text), ["0 B", "1 GiB", "2 GiB", "3 GiB"]);
+test("a history that is young fills the picture", () => {
+  const young = after => [{ points: [[T0, null], [T0 + after * MINUTE, 1]] }];
+  assert.deepEqual(span(young(50), T0, T0 + 60 * MINUTE), [T0 + 50 * MINUTE, T0 + 60 * MINUTE]);
+  assert.deepEqual(span(young(10), T0, T0 + 60 * MINUTE), [T0, T0 + 60 * MINUTE]);
+  assert.deepEqual(span([{ points: [] }], T0, T0 + 60 * MINUTE), [T0, T0 + 60 * MINUTE]);
+});
+
+const HOUR = [T0, T0 + 60 * MINUTE];
+for (const [what, from, around, factor, wanted] of [
+  ["closer around a time", [0, 60], 15, 0.5, [7.5, 37.5]],
+  ["never past the ends", [30, 60], 60, 0.5, [45, 60]],
+  ["wider to the whole is the whole", [20, 50], 30, 2, null],
+  ["never closer than two minutes", [10, 12], 11, 0.5, [10, 12]],
+]) test(`zoom: ${what}`, () => assert.deepEqual(zoomed(from.map(m => T0 + m * MINUTE), HOUR, T0 + around * MINUTE, factor)?.map(t => (t - T0) / MINUTE) ?? null, wanted));
+
+test("CSV has a row for each time, and nothing for a gap", () => {
+  const rows = csvOf([{ name: "held", points: points([1, null]) }, { name: "=quota", points: points([2, 2]) }]).split("\r\n");
+  assert.equal(rows[0], "time,held,'=quota");
+  assert.deepEqual(rows.slice(1).map(r => r.split(",").slice(1).join()), ["1,2", ",2", ""]);
 });
