@@ -114,6 +114,13 @@ static int run_operation(struct exchange *exchange, const struct path *path, str
     return rc;
 }
 
+// `curl --data ''`, as documents have it to read a list: a POST of nothing to a path that can only be read.
+static bool is_empty_post(const struct exchange *exchange, const struct route *route)
+{
+    return strcmp(exchange->info->request_method, "POST") == 0 && !exchange->framing.has_body &&
+           !router_operation(route, HTTP_METHOD_POST) && router_operation(route, HTTP_METHOD_GET);
+}
+
 static int answer_operation(struct exchange *exchange, const struct route *route, const struct path *path,
                             struct error *err)
 {
@@ -128,7 +135,7 @@ static int answer_operation(struct exchange *exchange, const struct route *route
         return response_empty(&exchange->response, 204);
     }
     req->is_head = strcmp(method_name, "HEAD") == 0;
-    if (req->is_head)
+    if (req->is_head || is_empty_post(exchange, route))
         method = HTTP_METHOD_GET;
     else if (!router_method(method_name, &method))
         method = HTTP_METHOD_COUNT;

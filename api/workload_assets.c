@@ -15,6 +15,7 @@
 #include "db/scopes.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static void write_meta(struct json_writer *json, const struct asset *asset)
     if (asset->scope == SCOPE_DEPARTMENT)
         json_text(json, "departmentId", asset->scope_id);
     if (asset->scope == SCOPE_PROJECT) {
-        json_int(json, "projectId", asset->path.project_id);
+        json_text(json, "projectId", asset->scope_id);
         json_text(json, "projectName", asset->scope_name);
     }
     json_int(json, "tenantId", TENANT_ID);
@@ -273,6 +274,17 @@ static int scope_parameter_missing(const char *member, struct error *err)
     return error_set(err, ERROR_INVALID, "meta.%s: required for this scope", member);
 }
 
+// As text, or as the number that it was once; 0 where it is neither.
+static int64_t read_project_id(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    double number = json_number_value(value);
+    if (!text)
+        return number >= 1 && number <= INT32_MAX && floor(number) == number ? (int64_t)number : 0;
+    size_t length = strlen(text);
+    return length > 0 && length <= 18 && strspn(text, "0123456789") == length ? atoll(text) : 0;
+}
+
 // The scope that meta names, and the right to create there.
 static int read_scope(struct request *req, const struct asset_family *family, const json_t *meta, struct asset *asset,
                       struct error *err)
@@ -283,9 +295,11 @@ static int read_scope(struct request *req, const struct asset_family *family, co
     asset->scope_id = "";
     switch (asset->scope) {
     case SCOPE_PROJECT:
-        if (!json_is_number(project))
+        if (!project || json_is_null(project))
             return scope_parameter_missing("projectId", err);
-        int64_t id = (int64_t)json_number_value(project);
+        int64_t id = read_project_id(project);
+        if (id <= 0)
+            return error_set(err, ERROR_INVALID, "meta.projectId: an id of digits expected");
         asset->scope_id = arena_printf(req->arena, "%" PRId64, id);
         rc = access_check_project(req, id, family->type, ACTION_CREATE, NULL, err);
         break;

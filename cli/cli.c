@@ -62,6 +62,19 @@ static void list_commands(const char *program, const char *first_word)
     printf("\n%s COMMAND --help says more of each.\n", program);
 }
 
+// The commands that begin with the words of this one: for login the ways to sign in.
+static void show_others(const struct cli *cli)
+{
+    size_t length = strlen(cli->command->words);
+    bool is_first = true;
+    for (const struct command *other = COMMANDS; other->words; other++) {
+        if (strncmp(other->words, cli->command->words, length) != 0 || other->words[length] != ' ')
+            continue;
+        printf("%s  %s %s\n      %s\n", is_first ? "\nCommands:\n" : "", other->words, other->usage, other->sentence);
+        is_first = false;
+    }
+}
+
 static void show_help(const struct cli *cli)
 {
     printf("Usage: %s %s %s\n\n%s\n\n", cli->program, cli->command->words, cli->command->usage, cli->command->sentence);
@@ -69,6 +82,7 @@ static void show_help(const struct cli *cli)
         flags_help(cli->command->flags);
     const struct flag *const globals[] = {GLOBAL_FLAGS, NULL};
     flags_help(globals);
+    show_others(cli);
 }
 
 static int read_flags(struct cli *cli, int argc, char **argv, struct error *err)

@@ -80,6 +80,8 @@ int cli_project_name(struct cli *cli, const char **out_name, struct error *err);
 int cli_find_project(struct cli *cli, const char *name, json_t **out_project, struct error *err);
 // The workload of this name: in the project asked for, or in the default one. Not deleted ones.
 int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err);
+// The same for what only looks: without a project named or set, the one workload of this name in all of them.
+int cli_look_up_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err);
 // "trainings", "workspaces", "distributed", "inferences" of the API's type.
 const char *cli_path_of_type(const char *type);
 // NAME from the words behind the command; ERROR_INVALID where it is missing.

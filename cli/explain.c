@@ -20,8 +20,8 @@ static void print_findings(struct cli *cli, const json_t *explanation)
     json_array_foreach(findings, i, finding)
     {
         const char *pool = cli_text(finding, "nodePool");
-        table_add(&table, (const char *const[]){*pool ? pool : NULL, cli_text(finding, "code"),
-                                                cli_text(finding, "message")});
+        table_add(&table,
+                  (const char *const[]){*pool ? pool : NULL, cli_text(finding, "code"), cli_text(finding, "message")});
     }
     puts("\nWhat the scheduler found");
     table_print(&table, TABLE_RULED, NULL, 1);
@@ -34,8 +34,8 @@ static const char *bound(struct cli *cli, const json_t *value)
 
 static void print_numbers(struct cli *cli, const json_t *explanation)
 {
-    static const char *const TITLES[] = {"",          "Name",          "GPU Quota", "Limit", "Fair Share",
-                                         "Allocated", "Non-Preempt.", "Requested"};
+    static const char *const TITLES[] = {"",           "Name",      "GPU Quota",    "Limit",
+                                         "Fair Share", "Allocated", "Non-Preempt.", "Requested"};
     static const char *const UNITS[][2] = {{"project", "Project"}, {"department", "Department"}};
     struct table table;
     table_init(&table, &cli->arena, TITLES, 8);
@@ -80,7 +80,7 @@ int run_explain(struct cli *cli, struct error *err)
 {
     const char *name;
     json_t *workload, *explanation, *answer = NULL;
-    if (cli_name(cli, &name, err) < 0 || cli_find_workload(cli, name, &workload, err) < 0)
+    if (cli_name(cli, &name, err) < 0 || cli_look_up_workload(cli, name, &workload, err) < 0)
         return -1;
     const char *id = arena_strdup(&cli->arena, cli_text(workload, "id"));
     json_decref(workload);

@@ -103,6 +103,39 @@ int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, 
     return error_set(err, ERROR_NOT_FOUND, "no workload was found: %s in project %s", name, project);
 }
 
+static int refuse_namesakes(struct cli *cli, const json_t *entries, const char *name, struct error *err)
+{
+    const char *projects = "";
+    json_t *entry;
+    size_t i;
+    json_array_foreach(entries, i, entry) projects =
+        arena_printf(&cli->arena, "%s%s%s", projects, i ? ", " : "", cli_text(entry, "projectName"));
+    error_set(err, ERROR_INVALID, "several projects have a workload %s: %s", name, projects);
+    return error_details(err, "use --project NAME");
+}
+
+int cli_look_up_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err)
+{
+    const char *project, *filter = arena_printf(&cli->arena, "name==%s", name);
+    json_t *answer;
+    if (cli_project_name(cli, &project, NULL) == 0)
+        return cli_find_workload(cli, name, out_workload, err);
+    if (cli->command->kind && cli->command->kind->type)
+        filter = arena_printf(&cli->arena, "%s,type==%s", filter, cli->command->kind->type);
+    if (cli_get(cli, &answer, err, "/api/v1/workloads?filterBy=%s", client_escape(&cli->client, filter)) < 0)
+        return -1;
+    const json_t *entries = json_object_get(answer, "workloads");
+    int rc = 0;
+    if (json_array_size(entries) == 1)
+        *out_workload = json_incref(json_array_get(entries, 0));
+    else if (json_array_size(entries) == 0)
+        rc = error_set(err, ERROR_NOT_FOUND, "no workload was found: %s", name);
+    else
+        rc = refuse_namesakes(cli, entries, name, err);
+    json_decref(answer);
+    return rc;
+}
+
 const char *cli_path_of_type(const char *type)
 {
     static const char *const PATHS[][2] = {{"Training", "trainings"},

@@ -126,7 +126,7 @@ int run_workload_logs(struct cli *cli, struct error *err)
 {
     const char *name;
     json_t *workload;
-    if (cli_name(cli, &name, err) < 0 || cli_find_workload(cli, name, &workload, err) < 0)
+    if (cli_name(cli, &name, err) < 0 || cli_look_up_workload(cli, name, &workload, err) < 0)
         return -1;
     const char *path = arena_printf(&cli->arena, "/api/v1/workloads/%s/logs", cli_text(workload, "id"));
     json_decref(workload);

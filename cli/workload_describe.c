@@ -36,7 +36,7 @@ static bool wants(const struct cli *cli, const char *part)
 static int load(struct cli *cli, struct view *view, struct error *err)
 {
     const char *name;
-    if (cli_name(cli, &name, err) < 0 || cli_find_workload(cli, name, &view->workload, err) < 0)
+    if (cli_name(cli, &name, err) < 0 || cli_look_up_workload(cli, name, &view->workload, err) < 0)
         return -1;
     const char *id = cli_text(view->workload, "id"), *path = cli_path_of_type(cli_text(view->workload, "type"));
     if (cli_get(cli, &view->submitted, err, "/api/v1/workloads/%s/%s", path, id) < 0 ||

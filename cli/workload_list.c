@@ -10,6 +10,8 @@ static const char *const TITLES[] = {"Workload",         "Type",       "Status",
                                      "Running/Req.Pods", "GPU Alloc.", "Preemptible", "Node Pool",
                                      "Priority",         "Age",        "Submitted By"};
 static const char USUAL_COLUMNS[] = "Workload,Type,Status,Project,Running/Req.Pods,GPU Alloc.";
+// `list`, as its documents write it.
+static const char *const SHORT_TITLES[] = {"Workload", "Type", "Status", "Project", "Running/Req. Pods", "GPU Alloc."};
 static const char *const OLD_TITLES[] = {"NAME",
                                          "STATUS",
                                          "AGE",
@@ -47,6 +49,13 @@ static int has_ended(const json_t *workload)
     return strcmp(phase, "Completed") == 0 || strcmp(phase, "Failed") == 0 || strcmp(phase, "Stopped") == 0;
 }
 
+// What it holds; of what waits, what it will hold when it runs.
+static double gpus_of(const json_t *workload)
+{
+    double held = cli_number(workload, "allocatedResources.gpu");
+    return held > 0 || has_ended(workload) ? held : cli_number(workload, "workloadRequestedResources.gpu.request");
+}
+
 static void add_row(struct cli *cli, const json_t *workload, struct table *table)
 {
     table_add(table,
@@ -54,7 +63,7 @@ static void add_row(struct cli *cli, const json_t *workload, struct table *table
                                     cli_text(workload, "projectName"),
                                     arena_printf(&cli->arena, "%.0f/%.0f", cli_number(workload, "runningPods"),
                                                  cli_number(workload, "requestedPods.number")),
-                                    cli_amount(cli, cli_number(workload, "allocatedResources.gpu")),
+                                    cli_amount(cli, gpus_of(workload)),
                                     json_is_true(cli_at(workload, "preemptible")) ? "Yes" : "No",
                                     json_string_value(json_array_get(cli_at(workload, "currentNodePools"), 0)),
                                     cli_text(workload, "priorityClassName"),
@@ -156,9 +165,11 @@ int run_workload_list(struct cli *cli, struct error *err)
     } else {
         const char *columns = flag_text(&cli->arguments, "columns");
         struct table table;
-        table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
+        bool is_short = strcmp(cli->command->words, "list") == 0;
+        table_init(&table, &cli->arena, is_short ? SHORT_TITLES : TITLES,
+                   is_short ? sizeof(SHORT_TITLES) / sizeof(SHORT_TITLES[0]) : sizeof(TITLES) / sizeof(TITLES[0]));
         json_array_foreach(workloads, i, workload) add_row(cli, workload, &table);
-        table_print(&table, TABLE_RULED, columns ? columns : USUAL_COLUMNS,
+        table_print(&table, TABLE_RULED, columns || is_short ? columns : USUAL_COLUMNS,
                     !flag_is_set(&cli->arguments, "no-headers"));
     }
     json_decref(workloads);

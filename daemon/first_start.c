@@ -105,10 +105,11 @@ static int finish(struct db_conn *conn, void *context, struct error *err)
 {
     const struct demo *demo = context;
     int64_t cluster_id;
-    if (db_read_number(conn, "SELECT min(id) FROM clusters", &cluster_id, err) < 0 ||
-        org_seed_default_quota(conn, cluster_id, err) < 0)
+    if (db_read_number(conn, "SELECT min(id) FROM clusters", &cluster_id, err) < 0)
         return -1;
-    return demo->extras == EXTRAS_NONE ? 0 : create_demo_units(conn, demo, cluster_id, err);
+    // Where the demo's units own all GPUs, the default ones own none: quotas add up to what there is.
+    return demo->extras == EXTRAS_NONE ? org_seed_default_quota(conn, cluster_id, err)
+                                       : create_demo_units(conn, demo, cluster_id, err);
 }
 
 int first_start_finish(struct db *db, enum first_start_extras extras, struct arena *arena, struct error *err)

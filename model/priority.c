@@ -17,6 +17,7 @@ static const struct {
     {"train", "low"},
     {"build", "high"},
     {"inference", "very-high"},
+    {"interactive", "medium-high"},
     {"interactive-preemptible", "medium-high"},
     {"build-preemptible", "medium-high"},
 };

@@ -59,8 +59,8 @@ def test_scopes(server):
     assert create(server, "of-tenant").status == 202
     assert create(server, "of-cluster", "cluster", clusterId=cluster).status == 202
     assert create(server, "of-department", "department", departmentId=str(department)).status == 202
-    made = create(server, "of-project", "project", projectId=int(project))
-    assert made.json["meta"]["projectId"] == int(project) and made.json["meta"]["projectName"] == "team-a"
+    made = create(server, "of-project", "project", projectId=project)
+    assert made.json["meta"]["projectId"] == project and made.json["meta"]["projectName"] == "team-a"
     assert create(server, "of-other", "project", projectId=int(other)).status == 202
     above = ["of-cluster", "of-department", "of-tenant"]
     assert names(server.get(COMPUTE)) == sorted(before + above + ["of-other", "of-project"])
@@ -118,7 +118,10 @@ REFUSALS = [
     ("unknown scope", {"meta": {"name": "x", "scope": "galaxy"}, "spec": {}}),
     ("project without an id", {"meta": {"name": "x", "scope": "project"}, "spec": {}}),
     ("unknown project", {"meta": {"name": "x", "scope": "project", "projectId": 99999}, "spec": {}}),
-    ("project id as text", {"meta": {"name": "x", "scope": "project", "projectId": "1"}, "spec": {}}),
+    ("project id as words", {"meta": {"name": "x", "scope": "project", "projectId": "team-a"}, "spec": {}}),
+    ("project id of another type", {"meta": {"name": "x", "scope": "project", "projectId": ["3"]}, "spec": {}}),
+    ("project id with a fraction", {"meta": {"name": "x", "scope": "project", "projectId": 3.5}, "spec": {}}),
+    ("no project id", {"meta": {"name": "x", "scope": "project", "projectId": None}, "spec": {}}),
     ("unknown department", {"meta": {"name": "x", "scope": "department", "departmentId": "99999"}, "spec": {}}),
     ("cluster no uuid", {"meta": {"name": "x", "scope": "cluster", "clusterId": "1"}, "spec": {}}),
     ("unknown cluster", {"meta": {"name": "x", "scope": "cluster", "clusterId": "9f0e6c1e-8a53-4a55-9d6c-2f0f6f1d9a10"}, "spec": {}}),

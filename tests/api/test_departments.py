@@ -173,6 +173,6 @@ def test_no_such_department(module_server, department):
 def test_departments_telemetry(module_server):
     answer = module_server.get(DEPARTMENTS + "/telemetry", telemetryType="GPU_QUOTA", groupBy="CLUSTER_ID")
     value, = answer.json["values"]
-    assert value["value"] == "8" and value["groups"][0]["key"] == "CLUSTER_ID" and value["groups"][0]["value"] == module_server.cluster_id()
+    assert value["value"] == "4" and value["groups"][0]["key"] == "CLUSTER_ID" and value["groups"][0]["value"] == module_server.cluster_id()
     assert module_server.get(DEPARTMENTS + "/telemetry", telemetryType="GPU_QUOTA", nodepoolName="h100").json["values"] == [{"value": "0"}]
     assert module_server.get(DEPARTMENTS + "/telemetry", telemetryType="GPU_QUOTA", groupBy="ClusterId").status == 400

@@ -296,9 +296,9 @@ def test_priorities_and_ranks(module_server):
 
 
 TELEMETRY = [
-    ("GPU_QUOTA", {}, [("8", [])]),
-    ("GPU_QUOTA", {"groupBy": "ParentId"}, [("4", ["default"]), ("4", ["research"])]),
-    ("GPU_QUOTA", {"groupBy": "ParentId,NodepoolId"}, [("4", ["default", "default"]), ("4", ["research", "default"])]),
+    ("GPU_QUOTA", {}, [("4", [])]),
+    ("GPU_QUOTA", {"groupBy": "ParentId"}, [("0", ["default"]), ("4", ["research"])]),
+    ("GPU_QUOTA", {"groupBy": "ParentId,NodepoolId"}, [("0", ["default", "default"]), ("4", ["research", "default"])]),
     ("GPU_QUOTA", {"departmentId": "3"}, [("4", [])]),
     ("GPU_QUOTA", {"departmentId": "4711"}, [("0", [])]),
     ("GPU_ALLOCATION", {}, [("0", [])]),

@@ -47,6 +47,9 @@ def test_over_quota_quick_start_by_the_old_words(client):
     client.run("submit", "b2", "-i", "runai.jfrog.io/demo/quickstart", "-g", "1", "-p", "team-b", program=client.runai)
     wait_status(client, a1="Pending", a2="Running", b1="Running", b2="Running")
     table = client.run("list", "-A", program=client.runai).splitlines()
+    assert re.split(r"  +", table[0].strip()) == ["Workload", "Type", "Status", "Project", "Running/Req. Pods", "GPU Alloc."]
+    assert set(table[1]) == {"─"} and ["a1", "Training", "Pending", "team-a", "0/1", "1.00"] in [line.split() for line in table]
+    table = client.run("list", "jobs", "-A", program=client.runai).splitlines()
     assert re.split(r"  +", table[0]) == ["NAME", "STATUS", "AGE", "NODE", "IMAGE", "TYPE", "PROJECT", "USER",
                                          "GPUs Allocated (Requested)", "PODs Running (Pending)", "SERVICE URL(S)"]
     assert any(re.match(r"a1 +Pending .* Train +team-a .* 0 \(1\) +0 \(1\)", line) for line in table)

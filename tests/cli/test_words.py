@@ -1,0 +1,64 @@
+"""Words of the documents: priorities, ways to sign in, names without a project, what a waiting workload will hold."""
+
+
+def submit(client, name, project="team-a", gpus="1", *more, kind="training"):
+    client.run(kind, "submit", name, "-i", "x", "-g", gpus, "-p", project, *more)
+
+
+def rows(client, *more):
+    return {line.split()[0]: line.split() for line in client.run("workload", "list", "-A", "--no-headers", *more).splitlines()}
+
+
+def test_older_priorities_are_taken(client):
+    for name, (is_preemptible, priority) in {"train": ("Yes", "low"), "interactive": ("Yes", "medium-high"), "build": ("No", "high"),
+                                             "inference": ("No", "very-high"), "interactive-preemptible": ("Yes", "medium-high")}.items():
+        submit(client, name, "team-a", "0", "--priority", name)
+        assert rows(client, "--columns", "Workload,Preemptible,Priority")[name][1:] == [is_preemptible, priority]
+    old = client.run("submit", "old", "-i", "x", "--interactive", "--priority", "interactive", "-p", "team-a", program=client.runai)
+    assert "submitted" in old and "Priority: medium-high" in client.run("describe", "old")
+    assert "got urgent" in client.run("training", "submit", "new", "-i", "x", "--priority", "urgent", "-p", "team-a", status=1)
+
+
+def test_gpus_of_what_waits_are_those_it_asks_for(client):
+    submit(client, "waits", "team-a", "3")
+    submit(client, "runs", "team-a", "2")
+    submit(client, "ended", "team-b", "1")
+    client.server.wait_for("a run", lambda: rows(client)["runs"][2] == "Running" and rows(client)["ended"][2] == "Running")
+    client.run("training", "suspend", "ended", "-p", "team-b")
+    client.server.wait_for("its end", lambda: rows(client)["ended"][2] == "Stopped")
+    found = rows(client)
+    assert found["waits"][2:] == ["Pending", "team-a", "0/1", "3.00"] and found["runs"][5] == "2.00" and found["ended"][5] == "0.00"
+
+
+def test_login_help_shows_every_way(client):
+    said = client.run("login", "--help")
+    for way in ("login user", "login application", "login app", "--user", "--password"):
+        assert way in said, said
+    assert "sign in as a service account" in said
+
+
+def test_describe_needs_no_project_where_the_name_is_unique(client):
+    submit(client, "one")
+    submit(client, "twin", "team-a", "0")
+    submit(client, "twin", "team-b", "0")
+    assert "Priority: low" in client.run("describe", "one", program=client.runai)
+    assert client.run("explain", "one").startswith("one (")
+    assert "several projects have a workload twin: team-" in client.run("describe", "twin", status=1)
+    assert "no workload was found: three" in client.run("describe", "three", status=1)
+    assert "no project is named" in client.run("delete", "one", program=client.runai, status=1)
+    client.run("project", "set", "team-b")
+    assert "no workload was found: one in project team-b" in client.run("describe", "one", status=1)
+
+
+def check_quotas(client, total):
+    for noun in ("project", "department"):
+        quotas = {line.split()[0]: float(line.split()[1]) for line in client.run(noun, "list", "--no-headers").splitlines()}
+        assert quotas.pop("default") == 0 and sum(quotas.values()) == total, noun
+
+
+def test_the_quick_start_s_quotas_add_up_to_the_cluster(client):
+    check_quotas(client, 4)
+
+
+def test_the_demo_s_quotas_add_up_to_the_cluster(preemption):
+    check_quotas(preemption, 8)
