@@ -196,6 +196,7 @@ struct nodes_memo {
 
 struct share_log;
 struct queue_log;
+struct vacancy;
 
 struct cycle {
     const struct snapshot *snapshot;
@@ -213,6 +214,7 @@ struct cycle {
     struct topology_cache *topologies;
     struct fragmentation **fragmentation; // by pool; NULL until it is asked for
     struct nodes_memo nodes_memo;
+    struct vacancy **vacancies; // by pool; NULL until they are asked for
     enum scheduler_action action; // that is being run
     struct plan_action_counts counts[ACTION_COUNT];
     struct evidence_memo *evidence_memo;

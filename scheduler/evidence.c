@@ -10,6 +10,7 @@
 #include "scheduler/pod_status.h"
 #include "scheduler/prospects.h"
 #include "scheduler/queue.h"
+#include "scheduler/vacancy.h"
 
 #include <string.h>
 
@@ -332,6 +333,18 @@ static void collect_preemption(struct search *search, struct amounts requested, 
 typedef void (*asking)(struct search *search, struct amounts requested, struct evidence *evidence,
                        struct plan_evidence *items, struct arena *scratch);
 
+// When some of it ends by itself.
+static void add_end(const struct search *search, struct plan_evidence *one)
+{
+    char text[TIMESTAMP_SIZE];
+    one->ends_ms = vacancy_first_end_ms(search->cycle, search->pool, one->project);
+    if (one->ends_ms == SNAPSHOT_TIME_NONE)
+        return;
+    timestamp_format(one->ends_ms, text);
+    one->sentence =
+        arena_printf(search->cycle->arena, "%s; the first of it ends at %s by its time limit", one->sentence, text);
+}
+
 static struct evidence collect(struct search *search, struct amounts requested, asking ask)
 {
     struct cycle *cycle = search->cycle;
@@ -350,6 +363,7 @@ static struct evidence collect(struct search *search, struct amounts requested, 
     arena_done(&scratch);
     evidence.items = items;
     for (size_t i = 0; i < evidence.count; i++) {
+        add_end(search, &items[i]);
         const int64_t until_ms = items[i].protected_until_ms;
         if (until_ms != SNAPSHOT_TIME_NONE &&
             (evidence.first_end_ms == SNAPSHOT_TIME_NONE || until_ms < evidence.first_end_ms))

@@ -42,7 +42,8 @@ struct plan_explanation explain_blank(const struct pool *pool, enum explanation_
                                            .queue = SNAPSHOT_NONE,
                                            .resource = resource,
                                            .sub_group = SNAPSHOT_NONE,
-                                           .until_ms = SNAPSHOT_TIME_NONE};
+                                           .until_ms = SNAPSHOT_TIME_NONE,
+                                           .room_ms = SNAPSHOT_TIME_NONE};
     if (queue) {
         explanation.queue_kind = queue->kind;
         explanation.queue = queue->index;

@@ -23,6 +23,18 @@ static const struct plan_explanation *find_first_end(const struct plan_workload 
     return first;
 }
 
+// When time limits alone leave room.
+static int64_t find_first_room(const struct plan_workload *workload)
+{
+    int64_t first_ms = SNAPSHOT_TIME_NONE;
+    for (size_t i = 0; i < workload->explanation_count; i++) {
+        const int64_t room_ms = workload->explanations[i].room_ms;
+        if (room_ms != SNAPSHOT_TIME_NONE && (first_ms == SNAPSHOT_TIME_NONE || room_ms < first_ms))
+            first_ms = room_ms;
+    }
+    return first_ms;
+}
+
 // Whether in every pool that was looked at no node is large enough.
 static bool is_beyond_all_nodes(const struct plan_workload *workload)
 {
@@ -75,6 +87,18 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
                                text);
         return forecast;
     }
-    forecast.sentence = "Hangs on what others free or give up";
+    const int64_t room_ms = find_first_room(workload);
+    if (room_ms != SNAPSHOT_TIME_NONE) {
+        char text[TIMESTAMP_SIZE];
+        timestamp_format(room_ms, text);
+        forecast.kind = FORECAST_RULE;
+        forecast.at_ms = room_ms;
+        forecast.sentence = arena_printf(
+            arena,
+            "By time limits enough GPUs are free from %s, unless others take them; before that it starts only on what gets free",
+            text);
+        return forecast;
+    }
+    forecast.sentence = "Depends on what others free or give up";
     return forecast;
 }

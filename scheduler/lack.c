@@ -2,9 +2,11 @@
 
 #include "base/arena.h"
 #include "base/quantity.h"
+#include "base/timestamp.h"
 #include "scheduler/affinity.h"
 #include "scheduler/explain.h"
 #include "scheduler/node.h"
+#include "scheduler/vacancy.h"
 
 const char *lack_describe_request(struct arena *arena, const struct request *request)
 {
@@ -49,37 +51,20 @@ static enum explanation_code code_of(const uint32_t *counts)
     return code;
 }
 
-struct room {
-    int64_t total;
-    int64_t free;
-    int64_t most; // on one node
-};
-
 static int64_t needed_devices_milli(const struct request *request)
 {
     return (request->shared_devices > 0 ? request->shared_devices : request->of[DIMENSION_GPU]) * GPU_MILLI_PER_DEVICE;
 }
 
-// GPUs of open nodes, whole ones where whole ones are asked for; or another dimension.
-static struct room measure(const struct cycle *cycle, const struct pool *pool, const struct request *request,
-                           enum dimension dimension)
+// The most that is free on one open node.
+static int64_t find_most(const struct pool *pool, enum dimension dimension)
 {
-    struct room room = {0};
+    int64_t most = 0;
     for (size_t i = 0; i < pool->node_count; i++) {
-        const struct node *node = pool->nodes[i];
-        if (!node->is_open)
-            continue;
-        int64_t free = node_free(node, dimension), total = node->capacity[dimension];
-        if (dimension == DIMENSION_GPU) {
-            free =
-                request->shared_devices > 0 ? node_free_gpu_milli(cycle->snapshot, node) : free * GPU_MILLI_PER_DEVICE;
-            total *= GPU_MILLI_PER_DEVICE;
-        }
-        room.total += total;
-        room.free += free > 0 ? free : 0;
-        room.most = free > room.most ? free : room.most;
+        const int64_t free = pool->nodes[i]->is_open ? node_free(pool->nodes[i], dimension) : 0;
+        most = free > most ? free : most;
     }
-    return room;
+    return most;
 }
 
 static const char *is_or_are(int64_t milli)
@@ -90,7 +75,7 @@ static const char *is_or_are(int64_t milli)
 static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, const struct request *request)
 {
     struct arena *arena = cycle->arena;
-    const struct room room = measure(cycle, pool, request, DIMENSION_GPU);
+    const struct vacancy_room room = vacancy_of(cycle, pool, request->shared_devices > 0);
     const char *needs = lack_describe_request(arena, request);
     if (room.total == 0)
         return arena_printf(arena, "Needs %s; %s has no GPUs that can be used", needs, pool->spec->name);
@@ -111,11 +96,10 @@ static const char *lack_of(struct cycle *cycle, const struct pool *pool, const s
                            enum dimension dimension, enum resource resource)
 {
     struct arena *arena = cycle->arena;
-    const struct room room = measure(cycle, pool, request, dimension);
+    const int64_t most = find_most(pool, dimension);
     return arena_printf(arena, "Needs %s on one node in %s; at most %s %s free on one",
                         explain_amount(arena, resource, request->of[dimension]), pool->spec->name,
-                        explain_number(arena, resource, room.most),
-                        resource == RESOURCE_MEMORY ? "is" : is_or_are(room.most));
+                        explain_number(arena, resource, most), resource == RESOURCE_MEMORY ? "is" : is_or_are(most));
 }
 
 static const char *list_reasons(struct arena *arena, const struct plan_explanation *explanation)
@@ -212,6 +196,45 @@ static const char *say_node_types(struct cycle *cycle, const struct pool *pool, 
         pool->node_count, pool->spec->name, attempt->node_counts[NODE_TYPE] == 1 ? "is" : "are", message);
 }
 
+// Behind the sentence about a gang: what is free where. That about one pod says so itself.
+static const char *add_room(struct arena *arena, const char *sentence, const struct plan_explanation *explanation,
+                            bool with_parts)
+{
+    if (explanation->free_milli == 0)
+        return arena_printf(arena, "%s: no GPU is free", sentence);
+    const char *free = explain_amount(arena, RESOURCE_GPU, explanation->free_milli);
+    const char *are = is_or_are(explanation->free_milli);
+    if (explanation->free_nodes == 1)
+        return arena_printf(arena, "%s: %s %s free, on one node", sentence, free, are);
+    if (with_parts)
+        return arena_printf(arena, "%s: %s %s free on %u nodes", sentence, free, are, explanation->free_nodes);
+    return arena_printf(arena, "%s: %s %s free on %u nodes, at most %s in one piece", sentence, free, are,
+                        explanation->free_nodes, explain_number(arena, RESOURCE_GPU, explanation->most_milli));
+}
+
+// What is free, and when what runs leaves room by its time limits alone.
+static void explain_room(struct cycle *cycle, const struct pool *pool, const struct attempt *attempt,
+                         struct plan_explanation *explanation)
+{
+    const bool with_parts = attempt->failed->request.shared_devices > 0;
+    const struct vacancy_room room = vacancy_of(cycle, pool, with_parts);
+    char text[TIMESTAMP_SIZE];
+    explanation->has_room = true;
+    explanation->free_milli = room.free;
+    explanation->most_milli = room.most;
+    explanation->free_nodes = room.node_count;
+    if (explanation->is_beyond_nodes)
+        return;
+    if (attempt->needed > 1)
+        explanation->message = add_room(cycle->arena, explanation->message, explanation, with_parts);
+    explanation->room_ms = vacancy_starts_ms(cycle, pool, attempt->failed, attempt->needed);
+    if (explanation->room_ms == SNAPSHOT_TIME_NONE)
+        return;
+    timestamp_format(explanation->room_ms, text);
+    explanation->message =
+        arena_printf(cycle->arena, "%s; by time limits enough GPUs are free from %s", explanation->message, text);
+}
+
 void lack_explain(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
                   const struct attempt *attempt, struct plan_explanation *explanation)
 {
@@ -231,4 +254,6 @@ void lack_explain(struct cycle *cycle, const struct pool *pool, const struct wor
     else
         explanation->message = lack_of_one(cycle, pool, &attempt->failed->request, explanation);
     explanation->message = say_node_types(cycle, pool, workload, attempt, explanation->message);
+    if (explanation->code == EXPLANATION_NOT_ENOUGH_GPUS)
+        explain_room(cycle, pool, attempt, explanation);
 }

@@ -146,6 +146,7 @@ struct plan_evidence {
     int64_t held;
     int64_t reclaimable;        // of it, in workloads that could give way
     int64_t protected_until_ms; // when the first protection ends; SNAPSHOT_TIME_NONE
+    int64_t ends_ms;            // when the first of it ends by a time limit; SNAPSHOT_TIME_NONE
     const char *sentence;
 };
 
@@ -178,7 +179,14 @@ struct plan_explanation {
     const struct plan_evidence *evidence;
     size_t evidence_count;
     uint32_t evidence_more; // further projects that hold something
-    bool is_beyond_nodes;   // no node of the pool has so much, be it empty
+    // NotEnoughGpus: what is free in the pool, on how many nodes, and at most on one; and from when on time limits of
+    // what runs leave room by themselves (SNAPSHOT_TIME_NONE: never).
+    bool has_room;
+    int64_t free_milli;
+    int64_t most_milli;
+    uint32_t free_nodes;
+    int64_t room_ms;
+    bool is_beyond_nodes; // no node of the pool has so much, be it empty
 };
 
 // Whether the code says why nobody gives what another explanation says is lacking.

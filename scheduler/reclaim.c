@@ -165,6 +165,10 @@ static void explain_nobody(struct search *search)
         explanation.message =
             arena_printf(cycle->arena, "%zu %s of other projects in %s could give way, but no fair choice makes room",
                          search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", pool);
+    if (evidence.count > 0 && (search->candidate_count > 0 || evidence.first_end_ms == SNAPSHOT_TIME_NONE))
+        explanation.message = arena_printf(cycle->arena, "%s; %s holds most, %s", explanation.message,
+                                           search->pool->projects[evidence.items[0].project].name,
+                                           explain_amount(cycle->arena, r, evidence.items[0].held));
     explain_add(cycle, search->pool, search->workload, explanation);
 }
 

@@ -11,6 +11,7 @@
 #include "scheduler/standings.h"
 #include "scheduler/statement.h"
 #include "scheduler/unit.h"
+#include "scheduler/vacancy.h"
 
 #include <stdlib.h>
 
@@ -242,6 +243,7 @@ static void set_held(struct cycle *cycle, struct reservation *reservation, bool 
     }
     reservation->is_held = is_held;
     cycle->nodes_memo.counts = NULL; // was counted with other room
+    vacancy_forget(cycle);
 }
 
 // Who may use what is reserved: the gang; who is gone before it starts; who goes before it in the same project by its

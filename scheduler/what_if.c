@@ -205,7 +205,7 @@ static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial 
     timestamp_format(first_ms, text);
     answer->forecast = (struct plan_forecast){
         FORECAST_UNKNOWN, SNAPSHOT_TIME_NONE,
-        arena_printf(arena, "Hangs on what others free or give up; what ends from %s on does not start it", text)};
+        arena_printf(arena, "Depends on what others free or give up; what ends from %s on does not start it", text)};
     return 0;
 }
 

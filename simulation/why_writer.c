@@ -107,11 +107,27 @@ static void write_evidence(struct json_writer *json, const struct why_names *nam
         json_text(json, "reason", evidence_code_name(evidence->code));
         why_write_sentence(json, names, "sentence", evidence->sentence);
         write_time(json, "protectedUntil", evidence->protected_until_ms);
+        if (evidence->ends_ms != SNAPSHOT_TIME_NONE)
+            write_time(json, "endsAt", evidence->ends_ms);
         json_end_object(json);
     }
     json_end_array(json);
     if (explanation->evidence_more > 0)
         json_int(json, "reclaimMore", explanation->evidence_more);
+}
+
+static void write_room(struct json_writer *json, const struct plan_explanation *explanation)
+{
+    if (!explanation->has_room)
+        return;
+    json_key(json, "free");
+    json_begin_object(json);
+    json_milli(json, "gpus", explanation->free_milli);
+    json_int(json, "nodes", explanation->free_nodes);
+    json_milli(json, "largestPiece", explanation->most_milli);
+    json_end_object(json);
+    if (explanation->room_ms != SNAPSHOT_TIME_NONE)
+        write_time(json, "roomAt", explanation->room_ms);
 }
 
 void why_write_explanation(struct json_writer *json, const struct why_names *names,
@@ -134,6 +150,7 @@ void why_write_explanation(struct json_writer *json, const struct why_names *nam
     write_progress(json, explanation, workload);
     write_evidence(json, names, explanation);
     write_time(json, "protectedUntil", explanation->until_ms);
+    write_room(json, explanation);
     json_end_object(json);
 }
 

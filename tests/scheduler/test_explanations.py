@@ -1,14 +1,37 @@
 """What is said to who waits and who gives way, by docs/scheduler.md, 6."""
 import pytest
 
-from clusters import NOW, RESERVE, TOPOLOGY, cases, cluster, node, project, rack, simulate, work
+from clusters import NOW, RESERVE, TOPOLOGY, cases, cluster, node, pod, project, rack, simulate, work
 
 # sentence, cluster, the code of the pending workload w's explanation, words of its message
 EXPLANATIONS = [
     ("not enough GPUs", cluster([node("n0", 2)], [project("a", 4)], [work("r", "a", on="n0"), work("w", "a", pod={"gpuDevices": 2})]),
      "NotEnoughGpus", "Needs 2 GPUs in default; 1 of its 2 GPUs is free"),
     ("a gang's progress", cluster([node("n0", 2)], [project("a", 4)], [work("w", "a", pods=3)]),
-     "NotEnoughGpus", "Needs 3 pods of 1 GPU in default; 2 found a place"),
+     "NotEnoughGpus", "Needs 3 pods of 1 GPU in default; 2 found a place: 2 GPUs are free, on one node"),
+    ("what is free in one piece", cluster(
+        [node(f"n{i}", 8) for i in range(3)], [project("a", 24)],
+        [work("r", "a", pods=3, on=["n0", "n1", "n2"], pod={"gpuDevices": 5}), work("s", "a", on="n0", pod={"gpuDevices": 2}), work("w", "a", pods=2, pod={"gpuDevices": 8})]),
+     "NotEnoughGpus", "Needs 2 pods of 8 GPUs in default; none found a place: 7 GPUs are free on 3 nodes, at most 3 in one piece"),
+    ("nothing is free", cluster([node("n0", 2)], [project("a", 4)], [work("r", "a", on="n0", pod={"gpuDevices": 2}), work("w", "a", pods=2)]),
+     "NotEnoughGpus", "Needs 2 pods of 1 GPU in default; none found a place: no GPU is free"),
+    ("parts are in no piece", cluster([node("n0", 1), node("n1", 1)], [project("a", 4)],
+                                      [work("r", "a", pods=[pod("r-0", on="n0", gpuPortion=0.5, gpuGroups=["0"]), pod("r-1", on="n1", gpuPortion=0.5, gpuGroups=["0"])]),
+                                       work("w", "a", pods=2, pod={"gpuPortion": 0.8})]),
+     "NotEnoughGpus", "none found a place: 1 GPU is free on 2 nodes"),
+    ("time limits leave room", cluster(
+        [node("n0", 4), node("n1", 4)], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuDevices": 4}, maxRunSeconds=9000), work("s", "a", on="n1", pod={"gpuDevices": 4}, maxRunSeconds=10800),
+         work("w", "a", pods=2, pod={"gpuDevices": 4})]),
+     "NotEnoughGpus", "no GPU is free; by time limits enough GPUs are free from 2026-01-01T13:00:00.000Z"),
+    ("a time limit leaves room for one pod", cluster(
+        [node("n0", 4), node("n1", 4)], [project("a", 8)],
+        [work("r", "a", on="n0", pod={"gpuDevices": 4}, maxRunSeconds=9000), work("s", "a", on="n1", pod={"gpuDevices": 2}), work("w", "a", pod={"gpuDevices": 3})]),
+     "NotEnoughGpus", "; by time limits enough GPUs are free from 2026-01-01T12:30:00.000Z"),
+    ("who holds most", cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 2), project("b", 2)],
+        [work("r", "b", on="n0", preemptibility="non-preemptible"), work("s", "b", on="n1", preemptibility="non-preemptible"), work("w", "a", pod={"gpuDevices": 2})]),
+     "NothingToReclaim", "; b holds most, 2 GPUs"),
     ("over the limit", cluster([node("n0", 4)], [project("a", 4, limit=1)], [work("w", "a", pod={"gpuDevices": 2})]),
      "OverLimit", "Needs 2 GPUs; the limit of a is 1 GPU"),
     ("non-preemptible over quota", cluster(

@@ -116,6 +116,20 @@ EVIDENCE = [
 ]
 
 
+def test_what_is_free_and_who_holds_it_until_when():
+    document = cluster(
+        [node("n0", 2), node("n1", 2)], [project("a", 2), project("b", 2)],
+        [work("r", "b", on="n0", maxRunSeconds=9000, preemptibility="non-preemptible"), work("s", "b", on="n1", preemptibility="non-preemptible"),
+         work("w", "a", pod={"gpuDevices": 2})])
+    waiting = next(w for w in ask(document, "--explain")["cycles"][0]["workloads"] if w["name"] == "w")
+    lack, nobody = (next(e for e in waiting["explanation"] if e["code"] == code) for code in ("NotEnoughGpus", "NothingToReclaim"))
+    end = "2026-01-01T12:30:00.000Z"
+    assert lack["free"] == {"gpus": 2, "nodes": 2, "largestPiece": 1} and lack["roomAt"] == end and "free" not in nobody
+    holder, = nobody["reclaim"]
+    assert holder["endsAt"] == end and holder["sentence"].endswith(f"; the first of it ends at {end} by its time limit")
+    assert waiting["forecast"]["at"] == end and waiting["forecast"]["kind"] == "rule"
+
+
 @pytest.mark.parametrize("document,code,evidence", [pytest.param(*row[1:], id=row[0]) for row in EVIDENCE])
 def test_evidence(document, code, evidence):
     entries = explained(document)
