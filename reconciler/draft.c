@@ -131,6 +131,7 @@ static struct cache_workload *make_workload(struct present *present, struct worl
     workload->node_pools_json = arena_strdup(arena, submission->node_pools_json);
     workload->pods_wanted = spec->pods_wanted;
     workload->min_pods = spec->min_pods;
+    workload->time_limit_ms = submission->time_limit_ms;
     workload->phase = PHASE_PENDING;
     workload->promise = -1;
     workload->pods = arena_array(arena, (size_t)spec->worker_count + 1, sizeof(struct cache_pod *));

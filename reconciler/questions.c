@@ -13,28 +13,54 @@ enum {
     PLANS_TIME_US = 5000 * 1000 // that all cycles of one question may take, by the time that the latest one took
 };
 
-// What the plan decided, on a copy of the pods. Who was evicted still holds its place; who was promised one waits.
+static bool waits_or_is_promised(const struct snapshot_pod *pod)
+{
+    return pod->status == SNAPSHOT_POD_PENDING || pod->status == SNAPSHOT_POD_PIPELINED;
+}
+
+// As the cycle leaves it: at the place that it was promised, on which devices is found when it starts; or without one.
+static void keep_promise(struct snapshot_pod *pod, const struct plan_pod *planned)
+{
+    bool is_promised = planned->status == SNAPSHOT_POD_PIPELINED && planned->node != SNAPSHOT_NONE;
+    pod->status = is_promised ? SNAPSHOT_POD_PIPELINED : SNAPSHOT_POD_PENDING;
+    pod->node = is_promised ? planned->node : SNAPSHOT_NONE;
+    pod->gpu_groups = is_promised ? planned->devices.gpu_groups : NULL;
+    pod->gpu_group_count = is_promised ? planned->devices.gpu_group_count : 0;
+}
+
+static void bind(struct snapshot_pod *pod, const struct plan_pod *planned)
+{
+    pod->status = SNAPSHOT_POD_BINDING;
+    pod->node = planned->node;
+    pod->gpu_groups = planned->devices.gpu_groups;
+    pod->gpu_group_count = planned->devices.gpu_group_count;
+    pod->gpu_indices = planned->devices.gpu_indices;
+    pod->gpu_index_count = planned->devices.gpu_index_count;
+}
+
+// What the plan decided, on a copy of the pods. Who was evicted still holds its place.
 static void carry_out_pods(struct present *present)
 {
     const struct snapshot *old = present->view->snapshot;
     const struct plan *plan = present->view->plan;
-    if (plan->decision_count == 0)
+    bool has_promises = false;
+    for (size_t i = 0; i < old->pod_count && !has_promises; i++)
+        has_promises = old->pods[i].status == SNAPSHOT_POD_PIPELINED;
+    if (plan->decision_count == 0 && !has_promises)
         return;
     struct snapshot_pod *pods = arena_array(&present->arena, old->pod_count, sizeof(*pods));
     memcpy(pods, old->pods, old->pod_count * sizeof(*pods));
     struct snapshot_workload *workloads = (struct snapshot_workload *)present->snapshot.workloads; // our copy
+    for (size_t i = 0; i < old->pod_count; i++)
+        if (waits_or_is_promised(&pods[i]))
+            keep_promise(&pods[i], &plan->pods[i]);
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
         struct snapshot_pod *pod = &pods[decision->pod];
         const struct plan_pod *planned = &plan->pods[decision->pod];
         if (decision->verb == PLAN_BIND && planned->status == SNAPSHOT_POD_BINDING) {
-            pod->status = SNAPSHOT_POD_BINDING;
-            pod->node = planned->node;
-            pod->gpu_groups = planned->devices.gpu_groups;
-            pod->gpu_group_count = planned->devices.gpu_group_count;
-            pod->gpu_indices = planned->devices.gpu_indices;
-            pod->gpu_index_count = planned->devices.gpu_index_count;
-        } else if (decision->verb == PLAN_EVICT && pod->node != SNAPSHOT_NONE) {
+            bind(pod, planned);
+        } else if (decision->verb == PLAN_EVICT && !waits_or_is_promised(pod) && pod->node != SNAPSHOT_NONE) {
             pod->status = SNAPSHOT_POD_RELEASING;
             workloads[decision->workload].last_eviction_ms = old->now_ms;
         }
