@@ -6,28 +6,6 @@
 #include <string.h>
 #include <zlib.h>
 
-// The dashboard's pages; "*" takes one segment, the id of a project, department or node pool.
-static const char *const PAGES[] = {
-    "/",
-    "/workloads",
-    "/workloads/new/training",
-    "/workloads/new/distributed",
-    "/workloads/new/workspace",
-    "/workloads/new/inference",
-    "/projects",
-    "/projects/new",
-    "/projects/*/edit",
-    "/departments",
-    "/departments/new",
-    "/departments/*/edit",
-    "/nodes",
-    "/nodepools",
-    "/nodepools/new",
-    "/nodepools/*/edit",
-    "/timeline",
-    "/sign-in",
-};
-
 const struct asset *asset_find(const char *path)
 {
     size_t low = 0, high = ASSET_COUNT;
@@ -60,8 +38,8 @@ static bool page_matches(const char *page, const struct path *path)
 
 const struct asset *asset_of_page(const struct path *path)
 {
-    for (size_t i = 0; i < sizeof(PAGES) / sizeof(PAGES[0]); i++) {
-        if (page_matches(PAGES[i], path))
+    for (const char *const *page = PAGES; *page; page++) {
+        if (page_matches(*page, path))
             return asset_find("/index.html");
     }
     return NULL;
@@ -86,6 +64,20 @@ static void append_inflated(const struct asset *asset, struct buffer *out)
     }
     assert(rc == Z_STREAM_END); // our own build gzipped it
     inflateEnd(&stream);
+}
+
+// No ETag: it is not kept, and so it is packed like any other answer.
+void asset_answer_missing_page(struct exchange *exchange)
+{
+    struct response *res = &exchange->response;
+    const struct asset *index = asset_find("/index.html");
+    response_header(res, "Cache-Control", "no-cache");
+    res->content_type = index->content_type;
+    res->status = 404;
+    if (index->is_gzip)
+        append_inflated(index, &exchange->body);
+    else
+        buffer_append(&exchange->body, index->data, index->size);
 }
 
 void asset_answer(struct exchange *exchange, const struct asset *asset)

@@ -11,7 +11,6 @@ struct asset {
     const char *etag;          // without quotes
     const unsigned char *data; // gzipped where is_gzip
     size_t size;
-    size_t plain_size;
     bool is_gzip;
     bool is_immutable; // the name holds the content's hash
 };
@@ -20,8 +19,12 @@ extern const struct asset ASSETS[]; // sorted by path
 extern const size_t ASSET_COUNT;
 
 const struct asset *asset_find(const char *path);
+// The addresses of the dashboard's pages, as web/routes.js has them; "*" takes one segment. NULL ends them.
+extern const char *const PAGES[];
 // The file that a page of the dashboard is answered with, or NULL where the path is no page.
 const struct asset *asset_of_page(const struct path *path);
 
+// The dashboard, with status 404: it says that there is no such page.
+void asset_answer_missing_page(struct exchange *exchange);
 // Answers 200 or 304. Sets the response; the caller sends it.
 void asset_answer(struct exchange *exchange, const struct asset *asset);

@@ -147,6 +147,16 @@ static int answer_operation(struct exchange *exchange, const struct route *route
     return run_operation(exchange, path, err);
 }
 
+// Whether a browser looks for a page here. Below the first segment of an operation's path there is none.
+static bool is_page_wanted(const struct exchange *exchange, const struct path *path)
+{
+    static const char *const PREFIXES[] = {"api", "v1", "auth"};
+    for (size_t i = 0; path->count > 0 && i < sizeof(PREFIXES) / sizeof(PREFIXES[0]); i++)
+        if (strcmp(path->segments[0], PREFIXES[i]) == 0)
+            return false;
+    return request_accepts(&exchange->request, "text/html");
+}
+
 // What is no operation: probes and static files, which take GET and HEAD.
 static int answer_page(struct exchange *exchange, const struct path *path, const char *uri, enum answer_policy *policy,
                        struct error *err)
@@ -158,7 +168,7 @@ static int answer_page(struct exchange *exchange, const struct path *path, const
         asset = asset_find(uri);
         if (!asset)
             asset = asset_of_page(path);
-        if (!asset)
+        if (!asset && !is_page_wanted(exchange, path))
             return error_set(err, ERROR_NOT_FOUND, "no such path");
     }
     const char *method = exchange->info->request_method;
@@ -168,6 +178,11 @@ static int answer_page(struct exchange *exchange, const struct path *path, const
         if (strcmp(method, "OPTIONS") == 0)
             return response_empty(&exchange->response, 204);
         return error_set(err, ERROR_METHOD, "%s: this path has GET, HEAD, OPTIONS", method);
+    }
+    if (!is_probe && !asset) {
+        *policy = ANSWER_POLICY_PAGE;
+        asset_answer_missing_page(exchange);
+        return 0;
     }
     if (asset) {
         exchange->page = HTTP_PAGE_STATIC;

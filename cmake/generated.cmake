@@ -33,7 +33,7 @@ add_custom_command(
 file(GLOB DOCS_PAGES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/openapi/docs/*)
 add_custom_command(
   OUTPUT ${GENERATED}/assets.c
-  COMMAND ${PYTHON} ${CMAKE_SOURCE_DIR}/tools/embed_assets.py ${GENERATED} /=${CMAKE_BINARY_DIR}/web
+  COMMAND ${PYTHON} ${CMAKE_SOURCE_DIR}/tools/embed_assets.py ${GENERATED} ${CMAKE_BINARY_DIR}/web-pages.json /=${CMAKE_BINARY_DIR}/web
           /api/docs/=${CMAKE_BINARY_DIR}/web/docs /api/docs/=${CMAKE_SOURCE_DIR}/openapi/docs
           /api/v1/swagger.json=${GENERATED}/openapi.json
   DEPENDS ${GENERATED}/openapi.json ${DOCS_PAGES} ${CMAKE_SOURCE_DIR}/tools/embed_assets.py ${ASSETS_STAMP})

@@ -1,10 +1,12 @@
-"""Embeds files in the binary: embed_assets.py OUT_DIR /PREFIX/=FOLDER /exact/path=FILE ...
+"""Embeds files in the binary: embed_assets.py OUT_DIR PAGES.json /PREFIX/=FOLDER /exact/path=FILE ...
 
 Writes OUT_DIR/assets.c (see api/assets.h) and beside it the gzipped files it includes. What does not shrink is kept as it is.
+PAGES.json lists the addresses of pages.
 A name that ends in a hash, as esbuild writes it (app-1A2B3C4D.js), never changes its content.
 """
 import gzip
 import hashlib
+import json
 import pathlib
 import re
 import sys
@@ -26,7 +28,7 @@ def files(arguments):
                 yield prefix + str(path.relative_to(source)), path
 
 
-def main(out, arguments):
+def main(out, pages, arguments):
     folder = out / "assets"
     folder.mkdir(parents=True, exist_ok=True)
     rows, blobs = {}, []
@@ -41,8 +43,8 @@ def main(out, arguments):
         if digest not in blobs:
             blobs.append(digest)
         is_immutable = re.search(r"-[0-9A-Za-z]{8}\.\w+$", path) is not None
-        rows[path] = '    {"%s", "%s", "%s", ASSET_%s, %d, %d, %s, %s},' % (
-            path, TYPES[source.suffix], digest, digest, len(packed if is_gzip else content), len(content),
+        rows[path] = '    {"%s", "%s", "%s", ASSET_%s, %d, %s, %s},' % (
+            path, TYPES[source.suffix], digest, digest, len(packed if is_gzip else content),
             str(is_gzip).lower(), str(is_immutable).lower())
     lines = ["// Made by tools/embed_assets.py.", '#include "api/assets.h"', ""]
     for digest in blobs:
@@ -50,11 +52,12 @@ def main(out, arguments):
                   % (digest, digest, folder / digest),
                   "extern const unsigned char ASSET_%s[];" % digest]
     lines += ["", "const struct asset ASSETS[] = {"] + [rows[k] for k in sorted(rows, key=str.encode)]
-    lines += ["};", "const size_t ASSET_COUNT = %d;" % len(rows), ""]
+    lines += ["};", "const size_t ASSET_COUNT = %d;" % len(rows), "", "const char *const PAGES[] = {"]
+    lines += ["    %s," % json.dumps(page) for page in pages] + ["    NULL,", "};", ""]
     target = out / "assets.c"
     if not target.exists() or target.read_text() != "\n".join(lines):
         target.write_text("\n".join(lines))
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]), sys.argv[2:])
+    main(pathlib.Path(sys.argv[1]), json.loads(pathlib.Path(sys.argv[2]).read_text()), sys.argv[3:])

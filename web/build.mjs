@@ -66,6 +66,10 @@ const page = (await readFile(join(here, "index.html"), "utf8"))
 await writeFile(join(out, "index.html"), page);
 await copyFile(join(here, "favicon.svg"), join(out, "favicon.svg"));
 
+// The addresses of pages, which the server answers with index.html; "*" takes one segment.
+const routes = [...(await readFile(join(here, "routes.js"), "utf8")).matchAll(/^ {2}"(\/[^"]*)":/gm)].map(([, path]) => path.replace(/:\w+/g, "*"));
+await writeFile(join(out, "..", `${basename(out)}-pages.json`), JSON.stringify([...routes, "/sign-in"]));
+
 // Swagger UI as its package ships it; the page around it is openapi/docs.
 const swagger = join(modules, "swagger-ui-dist");
 for (const name of ["swagger-ui.css", "swagger-ui-bundle.js"]) await copyFile(join(swagger, name), join(out, "docs", name));

@@ -1,12 +1,13 @@
 """Embedded files: pages, types, caching, security headers."""
 import gzip
+import pathlib
 import re
 
 import pytest
 
-PAGES = ["/", "/workloads", "/workloads/new/training", "/workloads/new/distributed", "/workloads/new/workspace",
-         "/projects", "/projects/new", "/projects/7/edit", "/departments", "/departments/new", "/departments/7/edit",
-         "/nodes", "/nodepools", "/nodepools/new", "/nodepools/7/edit", "/timeline", "/sign-in"]
+# Each page that the dashboard has, an id in place of its parameter; and the sign-in.
+ROUTES = re.findall(r'^  "(/[^"]*)":', (pathlib.Path(__file__).parents[2] / "web/routes.js").read_text(), re.M)
+PAGES = [re.sub(r":\w+", "7", route) for route in ROUTES] + ["/sign-in"]
 
 
 def get(server, path, **headers):
@@ -23,11 +24,36 @@ def test_page_is_the_dashboard(module_server, page):
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-@pytest.mark.parametrize("path", ["/nonsense", "/workloads/new", "/workloads/new/x", "/projects/1", "/projects//edit", "/sign-in/x", "/index.htm"])
+def test_the_pages_are_those_of_the_dashboard():
+    assert {"/", "/workloads", "/workloads/new/7", "/projects/7/edit", "/nodepools", "/sign-in"} <= set(PAGES) and len(PAGES) >= 14
+
+
+NO_PAGES = ["/nonsense", "/timeline", "/workloads/new", "/projects/1", "/projects//edit", "/sign-in/x", "/index.htm"]
+
+
+@pytest.mark.parametrize("path", NO_PAGES)
 def test_other_paths_are_no_pages(module_server, path):
     answer = get(module_server, path)
     assert answer.status in (400, 404) and answer.headers["Content-Type"] == "application/json"
     assert answer.json["code"] == answer.status
+
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.mark.parametrize("path", [p for p in NO_PAGES if "//" not in p])
+def test_a_browser_gets_the_dashboard_where_there_is_no_page(module_server, path):
+    answer = get(module_server, path, Accept=BROWSER)
+    index = get(module_server, "/")
+    assert answer.status == 404 and answer.body == index.body and answer.headers["Content-Type"] == index.headers["Content-Type"]
+    assert answer.headers["Content-Security-Policy"] == index.headers["Content-Security-Policy"] and "ETag" not in answer.headers
+    assert module_server.request("POST", path, b"", token=None, headers={"Accept": BROWSER}).status == 405
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nonsense", "/api", "/v1/nonsense", "/auth/x"])
+def test_a_browser_gets_json_where_the_api_is(module_server, path):
+    answer = get(module_server, path, Accept=BROWSER)
+    assert answer.status == 404 and answer.json["code"] == 404
 
 
 @pytest.mark.parametrize("page", ["/", "/api/docs"])

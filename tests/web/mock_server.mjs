@@ -8,7 +8,7 @@ import { explanation, fairshare, forecastOf, queueOrder, receipts, whatIf } from
 
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const TYPES = { js: "text/javascript", css: "text/css", html: "text/html; charset=utf-8", svg: "image/svg+xml", woff2: "font/woff2", txt: "text/plain" };
-const PAGE = /^\/($|sign-in$|workloads|projects|departments|nodes|nodepools|timeline)/;
+const pageOf = pattern => new RegExp(`^${pattern.replaceAll("*", "[^/]+")}$`);
 
 const READS = { "/api/v1/workloads": "workloads", "/api/v1/org-unit/projects": "project", "/api/v1/org-unit/departments": "department", "/api/v1/nodes": "nodes", "/api/v1/node-pools": "nodepools", "/api/v1/clusters": "cluster" };
 
@@ -75,6 +75,7 @@ function answer(data, path, query, body) {
 export async function startMock(folder, { scale = 1, permissions } = {}) {
   const data = makeData(Date.now(), scale);
   const mock = { folder };
+  const pages = JSON.parse(await readFile(`${folder}-pages.json`, "utf8")).map(pageOf);
   const streams = new Set();
   const server = createServer(async (request, response) => {
     const url = new URL(request.url, "http://mock");
@@ -98,7 +99,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });
     }
     if (url.pathname === "/v1/k8s/setting/cpuQuota") return json(200, true);
-    const path = PAGE.test(url.pathname) ? "/index.html" : url.pathname;
+    const path = pages.some(page => page.test(url.pathname)) ? "/index.html" : url.pathname;
     try {
       const file = await readFile(join(mock.folder, normalize(path)));
       return send(200, TYPES[path.split(".").at(-1)] ?? "application/octet-stream", file);
