@@ -4,14 +4,19 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
+#include "db/clusters.h"
 #include "db/db.h"
 #include "db/node_pools.h"
 #include "db/org_seed.h"
 #include "db/org_units.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define SEEDED_CLUSTER_NAME "simulated"
 
 struct seed {
     bool is_first;
@@ -25,7 +30,7 @@ static int seed_organisation(struct db_conn *conn, void *context, struct error *
     if (db_read_number(conn, "SELECT count(*) FROM clusters", &clusters, err) < 0)
         return -1;
     seed->is_first = clusters == 0;
-    return org_seed(conn, "simulated", PRORATA_VERSION, timestamp_now_ms(), &seed->cluster_id, err);
+    return org_seed(conn, SEEDED_CLUSTER_NAME, PRORATA_VERSION, timestamp_now_ms(), &seed->cluster_id, err);
 }
 
 int first_start_seed(struct db *db, struct auth *auth, struct arena *arena, const char **out_password,
@@ -38,6 +43,25 @@ int first_start_seed(struct db *db, struct auth *auth, struct arena *arena, cons
         return -1;
     *out_is_first = seed.is_first;
     return 0;
+}
+
+static const char SQL_NEVER_RENAMED[] =
+    "SELECT id FROM clusters WHERE name = '" SEEDED_CLUSTER_NAME "' AND updated_ms = created_ms";
+
+static int name_cluster(struct db_conn *conn, void *context, struct error *err)
+{
+    int64_t id;
+    if (db_read_number(conn, SQL_NEVER_RENAMED, &id, err) < 0)
+        return -1;
+    return id ? db_rename_cluster(conn, id, context, timestamp_now_ms(), err) : 0;
+}
+
+int first_start_name_cluster(struct db *db, struct error *err)
+{
+    char name[HOST_NAME_MAX + 1] = "";
+    if (gethostname(name, sizeof(name) - 1) < 0 || !name[0])
+        return 0; // it keeps the name that it has
+    return db_write(db, name_cluster, name, err);
 }
 
 // A unit with some GPUs of the default pool as quota, and everything else as a new unit gets it.

@@ -3,6 +3,7 @@ not believed."""
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -85,6 +86,24 @@ def test_the_machine_is_the_node(local):
     nodes = local.get("/api/v1/nodes").json["nodes"]
     assert [node["name"] for node in nodes] == [os.uname().nodename]
     assert nodes[0]["gpuInfo"]["gpuCount"] == GPUS
+
+
+def test_the_cluster_has_the_machines_name_until_somebody_renames_it(local):
+    def name():
+        return local.get("/api/v1/clusters").json[0]["name"]
+
+    def start_again_after(change):
+        assert local.stop() == 0
+        with sqlite3.connect(local.data / "prorata.db") as database:
+            database.execute(change)
+        database.close()
+        local.start()
+
+    assert name() == os.uname().nodename
+    start_again_after("UPDATE clusters SET name = 'simulated', updated_ms = created_ms")
+    assert name() == os.uname().nodename, "a folder of an older version"
+    start_again_after("UPDATE clusters SET name = 'simulated', updated_ms = created_ms + 1")
+    assert name() == "simulated", "somebody wants it so"
 
 
 def test_the_first_quota_is_what_the_machine_has(local):
