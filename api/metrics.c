@@ -107,15 +107,6 @@ int metrics_add(struct metrics *metrics, struct db_conn *conn, const char *type,
     return 0;
 }
 
-void metrics_add_values(struct metrics *metrics, const char *type, const struct metrics_pair *group,
-                        const double *values)
-{
-    struct measurement measurement = {.type = type, .values = values};
-    if (group)
-        measurement.group = *group;
-    add_measurement(metrics, &measurement);
-}
-
 static void write_measurement(const struct metrics *metrics, const struct measurement *measurement,
                               struct json_writer *json)
 {

@@ -49,7 +49,4 @@ int metrics_init(struct metrics *metrics, struct request *req, struct response *
 // types that end in _PER_GPU, `band` for the others. group may be NULL. Without any series the answer is partial.
 int metrics_add(struct metrics *metrics, struct db_conn *conn, const char *type, const struct series *series,
                 const struct metrics_pair *group, struct error *err);
-// Values that the caller has reckoned, one for each of times_ms, in the request's arena.
-void metrics_add_values(struct metrics *metrics, const char *type, const struct metrics_pair *group,
-                        const double *values);
 int metrics_answer(struct metrics *metrics);

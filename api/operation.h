@@ -1,5 +1,5 @@
 // An operation: one method of one path of openapi/openapi.yaml, and the function that answers it.
-// The build makes the table from the document (openapi/generate_operations.py). `operationId` names the handler:
+// The build makes the table from the document (tools/generate_operations.py). `operationId` names the handler:
 // op_<operationId>. A handler that is missing fails at link; one without an operation fails at compile, by
 // -Wmissing-prototypes.
 //
@@ -7,10 +7,10 @@
 //
 //     int op_get_project(struct request *req, struct response *res, struct error *err)
 //     {
-//         struct project *project;
-//         if (db_find_project(req->server->db, request_path(req, "projectId"), req->arena, &project, err) < 0)
+//         int64_t id;
+//         if (check_project(req, ACTION_READ, &id, err) < 0)
 //             return -1;
-//         return response_json(res, project_to_json(project));
+//         return org_unit_answer(req, res, ORG_UNIT_PROJECT, id, err);
 //     }
 //
 // Before it runs: the request's framing and size are good, the caller is known and holds the operation's permission

@@ -12,6 +12,7 @@
 #include "db/db.h"
 #include "db/workloads.h"
 #include "model/fields.h"
+#include "model/names.h"
 #include "model/project_rules.h"
 #include "model/workload_listing.h"
 #include "model/workload_spec.h"
@@ -23,7 +24,6 @@
 #include <string.h>
 
 enum {
-    NAME_MAX_LENGTH = 63,
     SUFFIX_LENGTH = 5,
     NAME_TRIES = 4,
 };
@@ -34,14 +34,6 @@ static const enum resource_type RESOURCE_OF[WORKLOAD_TYPE_COUNT] = {
     [WORKLOAD_TYPE_DISTRIBUTED] = RESOURCE_TYPE_TRAININGS,
 };
 
-static bool is_name(const char *name)
-{
-    size_t length = strlen(name);
-    if (name[0] < 'a' || name[0] > 'z' || name[length - 1] == '-')
-        return false;
-    return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
-}
-
 static int read_name(const struct fields *top, struct submission_envelope *out)
 {
     if (fields_text(top, "name", &out->name) < 0 || fields_bool(top, "useGivenNameAsPrefix", &out->is_prefix) < 0)
@@ -51,7 +43,7 @@ static int read_name(const struct fields *top, struct submission_envelope *out)
     size_t maximum = out->is_prefix ? NAME_MAX_LENGTH - SUFFIX_LENGTH - 1 : NAME_MAX_LENGTH;
     if (strlen(out->name) > maximum)
         return fields_fail(top, "name", "at most %zu characters, got %zu", maximum, strlen(out->name));
-    if (!is_name(out->name))
+    if (!name_is_good(out->name))
         return fields_fail(top, "name",
                            "a lower-case letter, then lower-case letters, digits and -, not at the end; got %.80s",
                            out->name);

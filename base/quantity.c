@@ -56,24 +56,6 @@ static int scale_up(struct decimal value, int64_t factor, int64_t *out)
     return 0;
 }
 
-int quantity_parse_gpu(const char *text, int64_t *out_gpu_milli, struct error *err)
-{
-    struct decimal value;
-    if (parse_decimal(text, &value) < 0 || *value.rest != '\0')
-        return error_set(err, ERROR_INVALID, "%s: not a number", text);
-    while (value.exponent < 0 && value.mantissa % 10 == 0) {
-        value.mantissa /= 10;
-        value.exponent++;
-    }
-    if (value.exponent < -2)
-        return error_set(err, ERROR_INVALID, "%s: GPU amounts go in steps of 0.01", text);
-    int64_t milli;
-    if (scale_up(value, 1000, &milli) < 0 || milli > (int64_t)GPU_MAXIMUM * 1000)
-        return error_set(err, ERROR_INVALID, "%s: at most %d GPUs", text, GPU_MAXIMUM);
-    *out_gpu_milli = milli;
-    return 0;
-}
-
 int quantity_parse_cpu(const char *text, int64_t *out_cpu_milli, struct error *err)
 {
     struct decimal value;

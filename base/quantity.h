@@ -11,13 +11,12 @@ enum {
     QUANTITY_TEXT_SIZE = 32
 };
 
-// "2" -> 2000, "0.01" -> 10; steps of 0.01, at most 1,000,000 GPUs.
-int quantity_parse_gpu(const char *text, int64_t *out_gpu_milli, struct error *err);
 // Cores as a decimal ("0.5", "2") or millicores ("500m"); finer than a millicore is rounded up.
 int quantity_parse_cpu(const char *text, int64_t *out_cpu_milli, struct error *err);
 // A Kubernetes quantity in bytes: 100M, 1Gi, 1.5G, 2e9, 1500000; a part of a byte is rounded up.
 int quantity_parse_memory(const char *text, int64_t *out_bytes, struct error *err);
-// From a JSON number; refuses what is not finite, negative, or beyond the bound; gpu checks the step of 0.01.
+// From a JSON number; refuses what is not finite, negative, or beyond the bound; GPUs go in steps of 0.01, to
+// 1,000,000.
 int quantity_gpu_from_real(double value, int64_t *out_gpu_milli, struct error *err);
 int quantity_cpu_from_cores(double cores, int64_t *out_cpu_milli, struct error *err);
 

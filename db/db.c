@@ -230,44 +230,6 @@ void db_give_back(struct db *db, struct db_conn *conn)
     pthread_mutex_unlock(&db->lock);
 }
 
-static int sync_file(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fsync(fd) < 0) {
-        error_set(err, ERROR_UNAVAILABLE, "%s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    close(fd);
-    return 0;
-}
-
-int db_backup(struct db *db, const char *path, struct error *err)
-{
-    struct arena arena;
-    arena_init(&arena);
-    const char *unfinished = arena_printf(&arena, "%s.unfinished", path);
-    struct db_conn *conn = db_acquire(db);
-    sqlite3_stmt *stmt = NULL;
-    int rc = -1;
-    unlink(unfinished);
-    if (db_prepare_once(conn, "VACUUM INTO ?1", &stmt, err) == 0) {
-        db_bind_text(stmt, 1, unfinished);
-        rc = db_run(conn, stmt, err);
-        db_release(conn, stmt);
-    }
-    db_give_back(db, conn);
-    if (rc == 0)
-        rc = sync_file(unfinished, err);
-    if (rc == 0 && rename(unfinished, path) < 0)
-        rc = error_set(err, ERROR_UNAVAILABLE, "%s: %s", path, strerror(errno));
-    if (rc < 0)
-        unlink(unfinished);
-    arena_done(&arena);
-    return rc;
-}
-
 void db_get_stats(struct db *db, struct db_stats *out_stats)
 {
     struct writer *writer = &db->writer;

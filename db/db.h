@@ -117,9 +117,6 @@ int64_t db_changed_rows(struct db_conn *conn);
 // One number by a statement without parameters or with one integer; 0 where there is no row.
 int db_read_number(struct db_conn *conn, const char *sql, int64_t *out_value, struct error *err);
 
-// A consistent copy of the database in another file (VACUUM INTO, fsync, rename).
-int db_backup(struct db *db, const char *path, struct error *err);
-
 struct db_stats {
     int64_t commits;
     int64_t changes; // write functions that were committed

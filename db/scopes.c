@@ -48,20 +48,6 @@ void scope_filter_lists(const struct scope_filter *filter, struct arena *arena, 
     buffer_done(&list);
 }
 
-int scope_filter_bind(const struct scope_filter *filter, sqlite3_stmt *stmt, int index)
-{
-    if (filter->is_all)
-        return index;
-    struct arena arena;
-    arena_init(&arena);
-    const char *lists[3];
-    scope_filter_lists(filter, &arena, lists);
-    for (int i = 0; i < 3; i++)
-        db_bind_text(stmt, index + i, lists[i]);
-    arena_done(&arena);
-    return index + 3;
-}
-
 static int read_path(struct db_conn *conn, const char *sql, const char *text_key, int64_t key, struct arena *arena,
                      struct scope_path *out_path, const char **out_name, struct error *err)
 {

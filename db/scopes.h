@@ -2,8 +2,7 @@
 // bound.
 //
 //     scope_filter_sql(filter, &sql, "w.cluster_id", "w.department_id", "w.project_id");
-//     ...
-//     next = scope_filter_bind(filter, stmt, next);
+//     scope_filter_lists(filter, arena, lists);
 #pragma once
 #include "model/scope.h"
 
@@ -11,16 +10,13 @@ struct arena;
 struct buffer;
 struct db_conn;
 struct error;
-typedef struct sqlite3_stmt sqlite3_stmt;
 
 // Appends a condition in brackets. Where the filter shows everything it is `(1)` and takes no parameter, so that the
 // statement keeps its indexes; else it takes three `?`. A column that the table lacks is given as "NULL".
 void scope_filter_sql(const struct scope_filter *filter, struct buffer *sql, const char *cluster_column,
                       const char *department_column, const char *project_column);
-// The same condition's three values as JSON lists, for who builds statements otherwise.
+// The condition's three values as JSON lists, to be bound in its place.
 void scope_filter_lists(const struct scope_filter *filter, struct arena *arena, const char *out_lists[3]);
-// Binds the condition's parameters from this index on; returns the next free index.
-int scope_filter_bind(const struct scope_filter *filter, sqlite3_stmt *stmt, int index);
 
 // What a scope of an access rule or an asset names, in the API's ids: tenant and system (scope_id is not looked at), a
 // cluster's uuid, a department's or project's number. 1: found; 0: there is no such place; -1: error. out_name may be

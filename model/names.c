@@ -22,14 +22,18 @@ static bool is_letter_or_digit(char c)
     return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
 }
 
-int name_check(const char *name, int max_length, const char *path, struct error *err)
+bool name_is_good(const char *name)
 {
     size_t length = strlen(name);
-    bool is_good = length >= 1 && length <= (size_t)max_length && name[0] >= 'a' && name[0] <= 'z' &&
-                   is_lower_or_digit(name[length - 1]);
+    bool is_good = length >= 1 && name[0] >= 'a' && name[0] <= 'z' && is_lower_or_digit(name[length - 1]);
     for (size_t i = 0; is_good && i < length; i++)
         is_good = is_lower_or_digit(name[i]) || name[i] == '-';
-    if (is_good)
+    return is_good;
+}
+
+int name_check(const char *name, int max_length, const char *path, struct error *err)
+{
+    if (name_is_good(name) && strlen(name) <= (size_t)max_length)
         return 0;
     return error_set(err, ERROR_INVALID,
                      "%s: 1 to %d lower-case letters, digits and '-', a letter first, no '-' at the end, got \"%.80s\"",

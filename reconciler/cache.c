@@ -1,5 +1,6 @@
 #include "reconciler/cache.h"
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "db/db.h"
 #include "reconciler/world_json.h"
@@ -93,6 +94,19 @@ void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t co
         memcpy(pod->gpu_indices, indices, count * sizeof(*indices));
     }
     set_text(&pod->gpu_groups_json, groups_json);
+}
+
+const char *cache_indices_json(const struct cache_pod *pod, struct arena *arena)
+{
+    struct buffer text;
+    buffer_init(&text, 0);
+    buffer_char(&text, '[');
+    for (size_t i = 0; i < pod->gpu_index_count; i++)
+        buffer_printf(&text, "%s%u", i ? "," : "", pod->gpu_indices[i]);
+    buffer_char(&text, ']');
+    const char *copy = arena_strdup(arena, text.data);
+    buffer_done(&text);
+    return copy;
 }
 
 void cache_set_promise(struct cache_pod *pod, const char *node_name, const char *groups_json)

@@ -118,5 +118,7 @@ void cache_drop_settled(struct cache *cache);
 void cache_sort(struct cache *cache);
 
 void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json);
+// [0,1]: the devices that it holds.
+const char *cache_indices_json(const struct cache_pod *pod, struct arena *arena);
 // NULL: none. groups_json: of a shared request, or NULL.
 void cache_set_promise(struct cache_pod *pod, const char *node_name, const char *groups_json);

@@ -42,24 +42,11 @@ static int create_pods(struct db_conn *conn, const struct turn *turn, struct err
     return 0;
 }
 
-static const char *indices_json(const struct cache_pod *pod, struct arena *arena)
-{
-    struct buffer text;
-    buffer_init(&text, 0);
-    buffer_char(&text, '[');
-    for (size_t i = 0; i < pod->gpu_index_count; i++)
-        buffer_printf(&text, "%s%u", i ? "," : "", pod->gpu_indices[i]);
-    buffer_char(&text, ']');
-    const char *copy = arena_strdup(arena, text.data);
-    buffer_done(&text);
-    return copy;
-}
-
 static int write_pod(struct db_conn *conn, const struct turn *turn, const struct cache_pod *pod, struct error *err)
 {
     const struct world *world = turn->cache->world;
     uint32_t node = pod->node_id ? world_node(world, pod->node_id) : SNAPSHOT_NONE;
-    const char *indices = indices_json(pod, turn->arena);
+    const char *indices = cache_indices_json(pod, turn->arena);
     // A pod that is over keeps the name of the node it was on. Where the node's row is gone from the world, so is its
     // name.
     struct pod_update update = {

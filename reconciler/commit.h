@@ -7,7 +7,6 @@ struct commit {
     struct turn *turn;
     const struct figure_changes *figures;
     int64_t expire_before_ms;     // completed workloads whose time is over by then are to be deleted; 0: none
-    const char *clock_state;      // NULL: unchanged
     struct backend_order *orders; // out: for the backend, once the transaction is on disk
     size_t order_count;
 };

@@ -3,19 +3,6 @@
 #include "reconciler/carry_out.h"
 #include "simulation/why_writer.h"
 
-static const char *indices_json(const struct cache_pod *pod, struct arena *arena)
-{
-    struct buffer text;
-    buffer_init(&text, 0);
-    buffer_char(&text, '[');
-    for (size_t i = 0; i < pod->gpu_index_count; i++)
-        buffer_printf(&text, "%s%u", i ? "," : "", pod->gpu_indices[i]);
-    buffer_char(&text, ']');
-    const char *copy = arena_strdup(arena, text.data);
-    buffer_done(&text);
-    return copy;
-}
-
 static const char *side_json(const struct snapshot *snapshot, const struct plan_receipt_side *side, struct arena *arena)
 {
     if (side->project == SNAPSHOT_NONE)
@@ -44,7 +31,7 @@ void receipt_add(struct turn *turn, const struct live_snapshot *live, const stru
         .node_pool_name = live->snapshot.node_pools[decision->node_pool].name,
         .node_name = live->snapshot.nodes[decision->node].name,
         .gpu_milli = pod->gpu_allocated_milli,
-        .gpu_indices_json = indices_json(pod, turn->arena),
+        .gpu_indices_json = cache_indices_json(pod, turn->arena),
         .beneficiary_id = is_for_somebody ? live->workloads[decision->beneficiary]->id : 0,
         .is_moved = decision->moved,
         .lost_ms = decision->lost_ms,

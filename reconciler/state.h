@@ -45,7 +45,6 @@ struct reconciler {
     int64_t next_due_ms;
     int64_t plan_due_ms; // until then what is unchanged need not be planned again
     int64_t expiry_checked_ms;
-    int64_t turn_number;
     int64_t cycle; // number of the latest
 
     // Waking.
@@ -53,8 +52,8 @@ struct reconciler {
     pthread_cond_t changed;
     pthread_t thread;
     bool has_thread, stopping;
-    bool woken;                // by anybody
-    bool plan_is_refused;      // with the lock, as the two below
+    bool woken;           // by anybody
+    bool plan_is_refused; // with the lock, as the two below
     char refused_cause[256];
     int64_t refused_ms;
     atomic_bool facts_waiting; // the backend has something

@@ -1,8 +1,8 @@
 // A cycle's working state: the snapshot made into nodes, queues, workloads and pods that change as decisions are tried.
 //
-// Everything is made by cycle_open, lives in the cycle's arena and is changed through node.h, workload.h and
-// statement.h only. Indices are those of the snapshot, whose order is the order of names: comparing indices compares
-// names. Internal to the scheduler.
+// Everything is made by cycle_open, lives in the cycle's arena and is changed through node.h and statement.h only.
+// Indices are those of the snapshot, whose order is the order of names: comparing indices compares names. Internal to
+// the scheduler.
 #pragma once
 #include "scheduler/plan.h"
 #include "scheduler/resource.h"
@@ -149,8 +149,8 @@ struct pool {
     struct amounts total;            // of open nodes
     int64_t smallest_gpu_memory_mib; // of a device of an open node; 100 where none is known
     int64_t largest_gpu_memory_mib;
-    int64_t largest_gpus; // of one node, open or not
-    bool some_lack_cpu;   // nodes of unknown CPU
+    int64_t largest_gpus;      // of one node, open or not
+    bool some_lack_cpu;        // nodes of unknown CPU
     struct queue *departments; // one with departments off
     size_t department_count;
     struct queue *projects;
@@ -159,7 +159,7 @@ struct pool {
     struct workload **holders; // workloads whose home it is, by name; some may hold nothing any more
     size_t holder_count;
     bool topology_is_known;
-    const char *topology_off; // sentence where its own topology does not count; NULL
+    const char *topology_off;        // sentence where its own topology does not count; NULL
     struct reservation *reservation; // for the largest gang that waits; NULL: none
 };
 
@@ -222,8 +222,8 @@ struct cycle {
     struct victim_marks *victim_marks;
     struct rooms **rooms;         // by pool; NULL until they are asked for
     struct standings **standings; // the same
-    uint32_t stamp;        // of the latest simulation
-    bool has_inexact_gpus; // somebody asks for device memory or for a part finer than a hundredth
+    uint32_t stamp;               // of the latest simulation
+    bool has_inexact_gpus;        // somebody asks for device memory or for a part finer than a hundredth
     bool has_min_run_time;
     bool is_plain;               // nothing is left out of a search: for tests
     bool is_silent;              // no sentences, explanations and receipts

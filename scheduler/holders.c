@@ -55,16 +55,9 @@ void holders_fill(struct holders *holders, const struct cycle *cycle, const stru
 
 static void insert(struct workload **workloads, size_t count, struct workload *workload)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (workload_compare_victims(workloads[middle], workload, NULL) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    memmove(workloads + low + 1, workloads + low, (count - low) * sizeof *workloads);
-    workloads[low] = workload;
+    const size_t place = workload_place_among_victims(workloads, count, workload);
+    memmove(workloads + place + 1, workloads + place, (count - place) * sizeof *workloads);
+    workloads[place] = workload;
 }
 
 // All but those that a decision touched are in order.

@@ -49,11 +49,6 @@ static bool is_satisfied(const struct workload *workload, const struct group *gr
     return filled(workload, group, view) >= group->minimum;
 }
 
-bool unit_group_is_satisfied(const struct workload *workload, const struct group *group)
-{
-    return is_satisfied(workload, group, VIEW_HELD);
-}
-
 // What lost a pod gets nothing more in the cycle, but what the open statement evicted it may get back.
 static uint32_t count_placeable(const struct workload *workload, const struct group *leaf)
 {

@@ -10,8 +10,6 @@ bool unit_is_below(const struct workload *workload, uint32_t group, uint32_t anc
 // Whether enough pods are held or could be placed, for the workload and for a member of it.
 bool unit_workload_is_ready(const struct workload *workload);
 bool unit_group_is_ready(const struct workload *workload, const struct group *group);
-// Whether a member has what its minimum asks for: pods that it holds, or satisfied children.
-bool unit_group_is_satisfied(const struct workload *workload, const struct group *group);
 
 // The next unit to place: pods that the open statement evicted, and pending ones where the workload lost no pod before
 // it. Sets workload->unit and unit_count (0: nothing); kept until a pod's status changes.

@@ -140,6 +140,19 @@ int workload_compare_victims(const struct workload *a, const struct workload *b,
     return compare_by(VICTIM_RULES, b, a, out_rule);
 }
 
+size_t workload_place_among_victims(struct workload *const *sorted, size_t count, const struct workload *workload)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (workload_compare_victims(sorted[middle], workload, NULL) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static int compare_role(const struct snapshot_pod *a, const struct snapshot_pod *b)
 {
     const bool leads_a = a->role == POD_ROLE_MASTER || a->role == POD_ROLE_LAUNCHER;

@@ -8,6 +8,8 @@ int workload_compare(const struct workload *a, const struct workload *b, const c
 const char *workload_compare_words(struct arena *arena, const struct workload *a, const struct workload *b);
 // <0: a gives way first, looking at what the victim walk left of both.
 int workload_compare_victims(const struct workload *a, const struct workload *b, const char **out_rule);
+// Where it belongs among count workloads that stand in that order.
+size_t workload_place_among_victims(struct workload *const *sorted, size_t count, const struct workload *workload);
 // What the victim walk left of it: 0: some gang lacks pods; 1: all have just their minimum; 2: some has more.
 int workload_rest_state(const struct workload *workload);
 // <0: a is placed before b inside their sub-group.

@@ -110,16 +110,9 @@ struct popped_unit yielding_take(struct cycle *cycle, struct workload *workload,
 // Puts it among those that are left, in order. There is room for one before them.
 static void insert(struct workload **left, size_t count, struct workload *workload)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (workload_compare_victims(left[middle], workload, NULL) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    memmove(left - 1, left, low * sizeof *left);
-    left[low - 1] = workload;
+    const size_t place = workload_place_among_victims(left, count, workload);
+    memmove(left - 1, left, place * sizeof *left);
+    left[place - 1] = workload;
 }
 
 static void mark_taken(struct cycle *cycle, const struct popped_unit *unit)

@@ -1,5 +1,6 @@
 // Workloads and their trees of sub-groups; pods are read by read_pods.c.
 #include "base/arena.h"
+#include "model/priority.h"
 #include "simulation/reader.h"
 
 #include <inttypes.h>
@@ -222,7 +223,7 @@ static const struct field WORKLOAD_FIELDS[] = {
 static int read_preemptibility(const struct place *object, struct snapshot_workload *workload, struct error *err)
 {
     struct place place = place_member(object, "preemptibility");
-    workload->preemptible = workload->priority < 100;
+    workload->preemptible = workload->priority < PRIORITY_NON_PREEMPTIBLE_FROM;
     if (!place.value || json_is_null(place.value))
         return 0;
     size_t word;

@@ -85,11 +85,10 @@ void decide_ask(struct local *local, struct local_pod *pod)
 void decide_take(void *context, const char *pod_uuid, const struct image_answer *answer)
 {
     struct local *local = context;
-    uint64_t one = 1;
     pthread_mutex_lock(&local->lock);
     struct local_pod *pod = local->stopping ? NULL : local_pods_find(&local->pods, pod_uuid);
     if (pod && pod->phase == LOCAL_ASKING)
         decide(local, pod, answer);
     pthread_mutex_unlock(&local->lock);
-    (void)!write(local->wake_fd, &one, sizeof(one));
+    local_wake(local);
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "supervisor/pod_folder.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -27,6 +28,7 @@ struct words {
 
 static void add_option(struct words *words, const char *name, char *value)
 {
+    assert(words->count + 3 <= OPTIONS_MAX); // "--" is still to come
     words->items[words->count++] = (char *)name;
     words->items[words->count++] = value;
 }

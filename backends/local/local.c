@@ -20,7 +20,7 @@ enum {
     GPU_INTERVAL_MS = 2000
 };
 
-static void wake_thread(struct local *local)
+void local_wake(struct local *local)
 {
     uint64_t one = 1;
     (void)!write(local->wake_fd, &one, sizeof(one));
@@ -119,7 +119,7 @@ static int adopt(void *backend, const struct backend_pod *pods, size_t pod_count
     local->has_adopted = true;
     volumes_sweep(local->options.scratch, is_living, local);
     pthread_mutex_unlock(&local->lock);
-    wake_thread(local);
+    local_wake(local);
     return 0;
 }
 
@@ -191,7 +191,7 @@ static void apply(void *backend, const struct backend_order *orders, size_t coun
     for (size_t i = 0; i < count; i++)
         ORDERS[orders[i].verb](local, &orders[i]);
     pthread_mutex_unlock(&local->lock);
-    wake_thread(local);
+    local_wake(local);
 }
 
 static size_t take_facts(void *backend, struct arena *arena, struct backend_fact **out_facts)
@@ -231,7 +231,7 @@ static void stop(void *backend)
     pthread_mutex_unlock(&local->lock);
     images_destroy(local->images); // its threads may wait for the lock
     local->images = NULL;
-    wake_thread(local);
+    local_wake(local);
     pthread_join(local->thread, NULL);
     local->has_thread = false;
     gpu_watch_stop(local->gpus);

@@ -34,6 +34,9 @@ struct local {
     uint64_t unusable; // devices that must take nothing new, as last reported
 };
 
+// local.c: its thread looks for what is to be done.
+void local_wake(struct local *local);
+
 // report.c: what has come up, as facts. All under the lock.
 struct backend_fact *report_fact(struct local *local, enum backend_fact_kind kind, const char *pod_uuid,
                                  int64_t decision, int64_t time_ms);

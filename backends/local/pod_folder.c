@@ -174,11 +174,12 @@ static bool is_spare(int folder_fd)
     for (const struct dirent *entry; folder && (entry = readdir(folder));)
         is_only = is_only && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
                               strcmp(entry->d_name, POD_SPARE_FILE) == 0);
-    if (folder)
+    bool is_read = folder != NULL;
+    if (is_read)
         closedir(folder);
     else if (copy >= 0)
         close(copy);
-    return folder && is_only;
+    return is_read && is_only;
 }
 
 // Keeps the pod's folder for another. False: it must go, for there are enough of them, or it holds more.

@@ -20,22 +20,6 @@ struct parse_case {
     const char *want_message;
 };
 
-static const struct parse_case GPUS[] = {
-    {"2", 2000, ""},
-    {"0.01", 10, ""},
-    {"0.5", 500, ""},
-    {"1.50", 1500, ""},
-    {"0", 0, ""},
-    {"1000000", 1000000000, ""},
-    {"0.005", UNTOUCHED, "0.005: GPU amounts go in steps of 0.01"},
-    {"NaN", UNTOUCHED, "NaN: not a number"},
-    {"-1", UNTOUCHED, "-1: not a number"},
-    {"", UNTOUCHED, ": not a number"},
-    {"1x", UNTOUCHED, "1x: not a number"},
-    {"1000001", UNTOUCHED, "1000001: at most 1000000 GPUs"},
-    {"99999999999999999999", UNTOUCHED, "99999999999999999999: not a number"},
-};
-
 static const struct parse_case CPUS[] = {
     {"0.5", 500, ""},
     {"500m", 500, ""},
@@ -107,7 +91,6 @@ static void check_cases(const char *what, parse_fn parse, const struct parse_cas
 
 int main(void)
 {
-    check_cases("GPUs", quantity_parse_gpu, GPUS, COUNT(GPUS));
     check_cases("CPU", quantity_parse_cpu, CPUS, COUNT(CPUS));
     check_cases("memory", quantity_parse_memory, MEMORY, COUNT(MEMORY));
     check_cases("duration", duration_parse, DURATIONS, COUNT(DURATIONS));

@@ -100,12 +100,6 @@ int main(void)
     check_int(db_open(&(struct db_options){.path = path}, &db, &err), 0, "open again: %s", err.message);
     check_int(count_settings(db), 401, "all is on disk");
     check_int(db_last_revision(db), last, "revisions go on where they were");
-    char copy[80];
-    snprintf(copy, sizeof(copy), "%s/copy.db", folder);
-    check_int(db_backup(db, copy, &err), 0, "backup: %s", err.message);
-    db_close(db);
-    check_int(db_open(&(struct db_options){.path = copy}, &db, &err), 0, "open the copy: %s", err.message);
-    check_int(count_settings(db), 401, "the copy holds everything");
     db_close(db);
 
     FILE *file = fopen(path, "w");
