@@ -111,7 +111,7 @@ test("a node pool is made, changed and deleted; the default one stays", async ()
   await button("Create node pool").click();
   await page.waitForSelector("#pane-title:has-text('fast')");
   let pool = await find("/api/v1/node-pools", "nodepools", "fast");
-  assert.deepEqual([pool.labelKey, pool.labelValue, pool.schedulingConfiguration.placementStrategy.gpu, pool.schedulingConfiguration.minGuaranteedRuntime], ["prorata.io/pool", "fast", "spread", "30m"]);
+  assert.deepEqual([pool.labelKey, pool.labelValue, pool.schedulingConfiguration.placementStrategy.gpu, pool.schedulingConfiguration.minGuaranteedRuntime], ["prorata.io/node-pool", "fast", "spread", "30m"]);
   await page.getByRole("link", { name: "Edit", exact: true }).click();
   await page.waitForURL("**/edit");
   await page.selectOption("#f-gpu", "fragmentation");

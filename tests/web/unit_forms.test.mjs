@@ -194,3 +194,64 @@ test("a department's quota below that of its projects asks first", async () => {
   await button("Cancel").click();
   assert.equal(inPool(await unit("department", "applied"), "h100").gpu.deserved, 4);
 });
+
+const find = async (path, key, name) => (await ask(page, path))[key].find(x => x.name === name);
+test("a node pool that selects nothing says so, and a node is labelled for it; undo takes it back", async () => {
+  await page.goto(server.url + "/nodepools/new");
+  await page.fill("#f-name", "fast");
+  await page.fill("#f-labelValue", "fast");
+  await save("Create node pool", "fast");
+  await page.waitForSelector(".empty:has-text('prorata.io/node-pool=fast')");
+  await page.waitForSelector("#f-node option:has-text('gpu-h-0 · h100 · 4 × H100')", { state: "attached" });
+  assert.deepEqual(await axe(page), []);
+  await page.screenshot({ path: join(SHOTS, "nodepool-empty-1440-light.png") });
+  const name = (await ask(page, "/api/v1/nodes")).nodes.find(n => n.nodePool === "h100").name;
+  await page.selectOption("#f-node", name);
+  await button("Label the node").click();
+  await page.waitForSelector(`.toast:has-text("${name} is in fast now.")`);
+  assert.equal((await find("/api/v1/nodes", "nodes", name)).nodePool, "fast");
+  await page.waitForFunction(() => !document.querySelector("#details .empty"));
+  await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+  await page.waitForSelector(".empty:has-text('prorata.io/node-pool=fast')");
+  assert.equal((await find("/api/v1/nodes", "nodes", name)).nodePool, "h100");
+});
+
+test("labels of a node are changed in its pane, and its pool follows", async () => {
+  const node = await find("/api/v1/nodes", "nodes", "cpu");
+  await page.goto(`${server.url}/nodes?open=${node.id}&tab=facts`);
+  const field = page.getByLabel("Labels", { exact: true }).and(page.locator("input"));
+  await field.fill("prorata.io/node-pool=fast");
+  await field.press("Enter");
+  await page.waitForSelector(".toast:has-text('cpu is in fast now.')");
+  await page.waitForSelector(".chip:has-text('prorata.io/node-pool=fast')");
+  assert.deepEqual(await axe(page), []);
+  await field.fill("not a key!=x");
+  await field.press("Enter");
+  await page.waitForSelector(".toast:has-text('label')");
+  await page.getByRole("button", { name: "Remove prorata.io/node-pool=fast" }).click();
+  await page.waitForSelector(".toast:has-text('cpu is in default now.')");
+  assert.equal((await find("/api/v1/nodes", "nodes", "cpu")).prorata.labels["prorata.io/node-pool"], undefined);
+});
+
+test("a node pool gets a topology, made in its form; one that is off says why", async () => {
+  const { id } = await find("/api/v1/node-pools", "nodepools", "h100");
+  await page.goto(`${server.url}/nodepools/${id}/edit`);
+  await page.selectOption("#f-topology", { label: "New…" });
+  await button("Save").click();
+  await page.waitForSelector("#f-topologyName[aria-invalid=true]");
+  await page.fill("#f-topologyName", "racks");
+  await addType("Levels", "example.com/rack", "kubernetes.io/hostname");
+  assert.deepEqual(await axe(page), []);
+  await save("Save", "h100");
+  const pool = await find("/api/v1/node-pools", "nodepools", "h100");
+  assert.equal(pool.networkTopologyName, "racks");
+  const { levels } = await find("/api/v1/network-topologies", "networkTopologies", "racks");
+  assert.deepEqual(levels, ["example.com/rack", "kubernetes.io/hostname"]);
+  await page.getByRole("tab", { name: "Rules", exact: true }).click();
+  await page.waitForSelector("dd:has-text('Topology racks is off in h100')");
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await page.waitForSelector("#f-topology option:has-text('racks (off)')", { state: "attached" });
+  await page.selectOption("#f-topology", { label: "None" });
+  await save("Save", "h100");
+  assert.equal((await find("/api/v1/node-pools", "nodepools", "h100")).networkTopologyId ?? null, null);
+});

@@ -19,10 +19,12 @@ import { Table, openHref, renewTables } from "../parts/table.js";
 import { toast, toastError } from "../parts/toast.js";
 import { poolsOf } from "../pictures/cluster_map.js";
 import { STRATEGIES, rulesInWords } from "../pictures/pool_rules.js";
+import { closed } from "../pictures/what_if.js";
 import { coloured } from "../pictures/slots.js";
 import { route } from "../router.js";
 import { may } from "../session.js";
 import { WORDS } from "../words.js";
+import { LabelNode } from "./node_labels.js";
 import { WorkloadsOf } from "./projects.js";
 
 const KINDS = ["nodepool", "node", "pod", "workload"];
@@ -64,7 +66,7 @@ function Details({ id, nodes }) {
   if (!p) return html`<${Pane} id=${id} title="Node pool">${found.error ? html`<${Fault} error=${found.error} retry=${found.reload} what="The node pool" />` : html`<${Loading} rows=${6} />`}<//>`;
   const mine = nodes.filter(n => n.nodePool === p.name);
   const tabs = [
-    may("read", "nodes") && { id: "nodes", label: "Nodes", view: () => html`<${PoolMap} nodes=${mine} />` },
+    may("read", "nodes") && { id: "nodes", label: "Nodes", view: () => html`<${PoolMap} pool=${p} nodes=${mine} /><${LabelNode} pool=${p} nodes=${nodes} />` },
     { id: "workloads", label: "Workloads", view: () => html`<${WorkloadsOf} filter=${`nodepool==${p.name}`} list=${`nodepool==${p.name}`} />` },
     { id: "queue", label: "Queue", view: () => html`<${QueueList} pool=${p.name} />` },
     { id: "share", label: "Shares", view: () => html`<${ShareTree} pool=${p.name} kind="pool" />` },
@@ -90,13 +92,13 @@ function Actions({ pool: p }) {
     <${Button} small icon="trash" writes why=${!may("delete", "nodepools") ? WORDS.noRight("delete nodepools") : p.isDefault ? "The default pool stays: it holds all nodes that belong to no other." : ""} onClick=${drop}>Delete<//>`;
 }
 
-function PoolMap({ nodes }) {
+function PoolMap({ pool: p, nodes }) {
   const pools = poolsOf(nodes);
   const holders = pools.flatMap(p => p.rows.flatMap(r => r.runs)).map(r => ({ id: r.projectId, name: r.project, size: r.size }));
   const unique = [...new Map(holders.map(h => [h.id, h])).values()];
-  return pools.length ? html`<${ClusterMap} pools=${pools} view="project" colours=${coloured(unique)} />` : html`<${Empty}>No node has this label yet.<//>`;
+  return pools.length ? html`<${ClusterMap} pools=${pools} view="project" colours=${coloured(unique)} />` : html`<${Empty}>${p.phase === "Empty" && p.phaseMessage ? closed(p.phaseMessage) : "No node is in this pool."}<//>`;
 }
 
 function Rules({ pool: p }) {
-  return html`<${Facts} rows=${[...rulesInWords(p), ["Topology", p.networkTopologyName ?? "none"], ["Created", html`<time data-tip=${iso(p.createdAt)}>${time(p.createdAt, now())}</time>`], ["Last updated", html`<time data-tip=${iso(p.updatedAt)}>${time(p.updatedAt, now())}</time>`], ["Id", html`<span class="mono">${p.id}</span>`]]} />`;
+  return html`<${Facts} rows=${[...rulesInWords(p), ["Topology", p.networkTopologyName ?? "none"], p.phaseMessage && ["Status", closed(p.phaseMessage)], ["Created", html`<time data-tip=${iso(p.createdAt)}>${time(p.createdAt, now())}</time>`], ["Last updated", html`<time data-tip=${iso(p.updatedAt)}>${time(p.updatedAt, now())}</time>`], ["Id", html`<span class="mono">${p.id}</span>`]]} />`;
 }

@@ -17,6 +17,7 @@ import { Table, openHref } from "../parts/table.js";
 import { poolsOf, rowOf } from "../pictures/cluster_map.js";
 import { coloured } from "../pictures/slots.js";
 import { route } from "../router.js";
+import { NodeLabels } from "./node_labels.js";
 
 const KINDS = ["node", "pod", "workload", "nodepool"];
 const idOf = n => n.id ?? n.name;
@@ -109,7 +110,6 @@ function Metrics({ node }) {
 }
 
 function About({ node: n }) {
-  const labels = Object.entries(own(n, "labels") ?? {});
   return html`<${Facts} rows=${[["Pool", html`<a href=${`/nodepools?open=${encodeURIComponent(n.nodePool)}`}>${n.nodePool}</a>`], ["GPUs", n.gpuInfo ? `${n.gpuInfo.gpuCount} × ${n.gpuInfo.gpuType}` : "none"], own(n, "gpuMemoryMib") && ["Memory of a GPU", memory(own(n, "gpuMemoryMib") * 2 ** 20)], own(n, "cpuCores") !== undefined && ["CPU cores", `${cpu(own(n, "allocatedCpuCores"))} of ${cpu(own(n, "cpuCores"))} allocated`], own(n, "cpuMemoryBytes") !== undefined && ["CPU memory", `${memory(own(n, "allocatedCpuMemoryBytes"))} of ${memory(own(n, "cpuMemoryBytes"))} allocated`],
-    ["Taints", n.taints?.length ? n.taints.map(t => `${t.key}${t.value ? `=${t.value}` : ""}:${t.effect}`).join(", ") : "none"], labels.length > 0 && ["Labels", html`<span class="mono">${labels.map(([k, v]) => `${k}=${v}`).join(" ")}</span>`], ["Joined", html`<time data-tip=${iso(n.createdAt)}>${time(n.createdAt, now())}</time>`], ["Id", html`<span class="mono">${n.id ?? NONE}</span>`]]} />`;
+    ["Taints", n.taints?.length ? n.taints.map(t => `${t.key}${t.value ? `=${t.value}` : ""}:${t.effect}`).join(", ") : "none"], ["Joined", html`<time data-tip=${iso(n.createdAt)}>${time(n.createdAt, now())}</time>`], ["Id", html`<span class="mono">${n.id ?? NONE}</span>`]]} /><section aria-label="Labels"><${NodeLabels} node=${n} /></section>`;
 }

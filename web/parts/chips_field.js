@@ -4,8 +4,9 @@ import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { Field } from "./form.js";
 
-// value: list of names; suggestions: names that are known; names: {name: what is shown for it}; none: what an empty list means.
-export function ChipsField({ path, label, value, suggestions = [], names, none, size, error, onValue }) {
+// value: list of names; suggestions: names that are known; names: {name: what is shown for it}; none: what an
+// empty list means; hint and placeholder say what to type.
+export function ChipsField({ path, label, value, suggestions = [], names, none, hint = "Enter adds one", placeholder = "Add a type", size, error, onValue }) {
   const [typed, setTyped] = useState("");
   const add = text => {
     const name = text.trim();
@@ -24,7 +25,7 @@ export function ChipsField({ path, label, value, suggestions = [], names, none, 
     } else if (event.key === "Backspace" && typed === "" && value.length) onValue(value.slice(0, -1));
   };
   const left = suggestions.filter(s => !value.includes(s));
-  return html`<${Field} ...${{ path, label, size }} hint=${value.length ? "Enter adds one" : none}>${(id, hintId) => html`<div class="chips">${value.map(name => html`<span class="chip" key=${name}>${names?.[name] ?? name}<button type="button" aria-label=${`Remove ${names?.[name] ?? name}`} onClick=${() => onValue(value.filter(v => v !== name))}><${Icon} name="close" /></button></span>`)}
-    <input id=${id} class="in" autocomplete="off" spellcheck="false" list=${left.length ? `${id}-known` : null} value=${typed} placeholder="Add a type" aria-invalid=${error ? "true" : null} aria-describedby=${hintId} onInput=${input} onKeyDown=${key} onBlur=${() => add(typed)} />
+  return html`<${Field} ...${{ path, label, size }} hint=${value.length ? hint : none ?? hint}>${(id, hintId) => html`<div class="chips">${value.map(name => html`<span class="chip" key=${name}>${names?.[name] ?? name}<button type="button" aria-label=${`Remove ${names?.[name] ?? name}`} onClick=${() => onValue(value.filter(v => v !== name))}><${Icon} name="close" /></button></span>`)}
+    <input id=${id} class="in" autocomplete="off" spellcheck="false" list=${left.length ? `${id}-known` : null} value=${typed} placeholder=${placeholder} aria-invalid=${error ? "true" : null} aria-describedby=${hintId} onInput=${input} onKeyDown=${key} onBlur=${() => add(typed)} />
     ${left.length > 0 && html`<datalist id=${`${id}-known`}>${left.map(s => html`<option key=${s} value=${s} />`)}</datalist>`}</div>`}<//>`;
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkRules, configurationOf, rulesInWords, valuesOfPool } from "../../../web/pictures/pool_rules.js";
+import { checkTopology, topologyChoices, topologySaid } from "../../../web/pictures/topology.js";
 
 const SHARE = { enabled: true, historicalUsageWeight: 2.5, decayHalfLife: "12h", windowType: "sliding", windowDuration: "14d" };
 const poolWith = schedulingConfiguration => ({ name: "h100", schedulingConfiguration });
@@ -40,4 +41,14 @@ test("rules in words", () => {
   const all = inWords(poolWith({ placementStrategy: { gpu: "fragmentation", cpu: "spread" }, minGuaranteedRuntime: "1h", reservation: true, timeBasedFairShare: SHARE }));
   assert.deepEqual(all, { "GPU placement": "fragmentation", "CPU placement": "spread", "Minimum run time": "1 h", "Past use": "counts with weight 2.5: of the latest 14 d; after 12 h it counts half", "Largest waiting gang": "free GPUs are kept for it" });
   assert.match(inWords(poolWith({ timeBasedFairShare: { ...SHARE, decayHalfLife: "0h", windowType: "tumbling", tumblingWindowStartTime: "2026-01-05T09:30:00Z" } }))["Past use"], /^counts with weight 2.5: since the present window of 14 d began, counted from \d+ Jan \d\d:\d\d$/);
+});
+
+test("a topology is chosen, or made from its levels; one that is off says why", () => {
+  const list = [{ id: "a", name: "racks", phase: "Ready", levels: ["zone", "rack"] }, { id: "b", name: "rows", phase: "Off", levels: ["row"], status: { message: "It is off: n1 lacks row" } }];
+  assert.deepEqual(topologyChoices(list, true).map(o => o.label), ["None", "racks", "rows (off)", "New…"]);
+  assert.equal(topologyChoices([], false).length, 1);
+  assert.deepEqual([topologySaid(list, "a"), topologySaid(list, "b")], ["Levels, the farthest first: zone, rack", "It is off: n1 lacks row. Levels, the farthest first: row"]);
+  const v = { topology: "new", topologyName: "dc", levels: ["topology.kubernetes.io/rack", "kubernetes.io/hostname"] };
+  assert.deepEqual([checkTopology(v), checkTopology({ topology: "" }), checkTopology({ topology: "a" })], [{}, {}, {}]);
+  for (const [more, field] of [[{ topologyName: "" }, "topologyName"], [{ topologyName: "A" }, "topologyName"], [{ levels: [] }, "levels"], [{ levels: ["a b"] }, "levels"]]) assert.ok(checkTopology({ ...v, ...more })[field]);
 });
