@@ -182,8 +182,8 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
     }
     if (workload->failed_count > workload->backoff_limit) {
         finish(turn, workload, PHASE_FAILED,
-               arena_printf(turn->arena, "Failed %" PRId64 " times; backoffLimit is %" PRId64, workload->failed_count,
-                            workload->backoff_limit));
+               arena_printf(turn->arena, "Failed %" PRId64 " %s, and backoffLimit allows %" PRId64, workload->failed_count,
+                            workload->failed_count == 1 ? "time" : "times", workload->backoff_limit));
         return;
     }
     bool was_suspended =

@@ -160,7 +160,7 @@ static void explain_nobody(struct search *search)
             explain_protection(cycle->arena, "others hold over their share", pool, evidence.first_end_ms);
     else if (search->candidate_count == 0)
         explanation.message =
-            arena_printf(cycle->arena, "Nobody in %s holds more than its share in workloads that can be evicted", pool);
+            arena_printf(cycle->arena, "Nobody in %s holds more than its share in workloads that could give way", pool);
     else
         explanation.message =
             arena_printf(cycle->arena, "%zu %s of other projects in %s could give way, but no fair choice makes room",

@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 
 const names = list => Object.fromEntries(list.split(" ").map(name => [name, "readonly"]));
-const browser = names("window document location history localStorage sessionStorage navigator console fetch URL URLSearchParams AbortController AbortSignal EventSource BroadcastChannel ResizeObserver IntersectionObserver MutationObserver PerformanceObserver requestAnimationFrame cancelAnimationFrame requestIdleCallback setTimeout clearTimeout setInterval clearInterval addEventListener removeEventListener matchMedia performance getComputedStyle getSelection devicePixelRatio innerWidth innerHeight scrollTo FormData Blob CSS TextDecoder TextEncoder");
+const browser = names("window document location history localStorage sessionStorage navigator console fetch URL URLSearchParams AbortController AbortSignal EventSource Image BroadcastChannel ResizeObserver IntersectionObserver MutationObserver PerformanceObserver requestAnimationFrame cancelAnimationFrame requestIdleCallback setTimeout clearTimeout setInterval clearInterval addEventListener removeEventListener matchMedia performance getComputedStyle getSelection devicePixelRatio innerWidth innerHeight scrollTo FormData Blob CSS TextDecoder TextEncoder");
 const node = names("process console URL URLSearchParams Buffer setTimeout clearTimeout fetch");
 
 export default [

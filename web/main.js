@@ -5,11 +5,12 @@ import { ask, chunk, renew, renewed } from "./chunks.js";
 import { html } from "./html.js";
 import { start } from "./live.js";
 import { Frame } from "./parts/frame.js";
-import { LinkButton } from "./parts/button.js";
+import { Button, LinkButton } from "./parts/button.js";
+import { openFind } from "./parts/find.js";
 import { Page } from "./parts/page.js";
 import { ChoosePasswordPage, SignInPage } from "./parts/sign_in.js";
 import { Empty, Fault, Loading } from "./parts/states.js";
-import { home, landing } from "./nav.js";
+import { allPages, home, landing } from "./nav.js";
 import { go, match, route } from "./router.js";
 import { learnSession, session } from "./session.js";
 import { WORDS } from "./words.js";
@@ -17,7 +18,8 @@ import { WORDS } from "./words.js";
 const loadPages = () => import("./routes.js");
 
 function NotFound() {
-  return html`<${Page} title="Not found"><section class="sheet"><${Empty} action=${html`<${LinkButton} href="/">To the overview<//>`}>${WORDS.notFound}<//></section><//>`;
+  const links = html`<div class="bar">${allPages().map(p => html`<${LinkButton} key=${p.href} icon=${p.icon} href=${p.href}>${p.label}<//>`)}<${Button} icon="find" onClick=${openFind}>Find anything<//></div>`;
+  return html`<${Page} title="Not found"><section class="sheet"><${Empty} action=${links}>${WORDS.notFound(route.value.path)}<//></section><//>`;
 }
 
 function Outlet() {

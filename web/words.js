@@ -57,11 +57,14 @@ export const WORDS = {
   badName: "Small letters, digits and dashes; a letter first, no dash last.",
   wrongSignIn: "The name and password don't match an account.",
   noRight: permission => `Your roles don't allow it: ${permission} is missing.`,
-  emptyFilter: number => `Nothing matches ${plural(number, "filter")}.`,
+  emptyFilter: (filters, search) => {
+    const some = filters === 1 && !search ? "the filter" : filters ? plural(filters, "filter") : "";
+    return `Nothing matches ${[search ? "the search" : "", some].filter(Boolean).join(" and ")}.`;
+  },
   loadsLater: "The server can't be reached. It opens by itself as soon as the server is back.",
   notLoaded: "The server is there, but did not send it.",
   renewed: "The server has a newer version of the dashboard. Load the page again to go on.",
-  notFound: "There is no page at this address.",
+  notFound: path => `There is no page at ${path}. It was moved, or the address is not quite right.`,
   leave: { title: "Leave this form?", body: "What you typed is not saved.", verb: "Leave" },
   reconnecting: time => `Reconnecting, last seen ${time}`,
   polling: "Live updates are refused; the page asks every 5 s.",

@@ -63,7 +63,7 @@ export function run(workloads, force = false) {
 
 // Resolves true when it was done.
 export async function remove(workloads) {
-  const sure = await confirm({ title: `Delete ${named(workloads)}?`, verb: "Delete", body: `${workloads.length === 1 ? "Its" : "Their"} pods end now. Events stay for 14 days under deleted workloads. Data volumes stay.` });
+  const sure = await confirm({ title: `Delete ${named(workloads)}?`, verb: "Delete", body: `${workloads.length === 1 ? "Its" : "Their"} pods end now, and ${workloads.length === 1 ? "it leaves" : "they leave"} the list. Data volumes stay.` });
   if (sure) await carryOut(workloads, "delete", `Deleted ${named(workloads)}.`);
   return sure;
 }

@@ -71,12 +71,15 @@ function answer(data, path, query, body) {
   return row;
 }
 
-// Starts on a free port. {url, data, folder (which may change), change(kind, id), close()}; signedIn: false makes every call answer 401.
+// What each container has printed before one looks: colours, letters from the right, and one line that would turn its own end around.
+const LOG = Array.from({ length: 120 }, (_, i) => `2026-11-22T10:00:00.000Z step ${i + 1} \u001b[32mok\u001b[0m \u0645\u0631\u062d\u0628\u0627${i === 5 ? " --flag=\u202evalue" : ""} end\n`).join("");
+
+// Starts on a free port. {url, data, folder (which may change), change(kind, id), print(line), close()}; signedIn: false makes every call answer 401.
 export async function startMock(folder, { scale = 1, permissions } = {}) {
   const data = makeData(Date.now(), scale);
   const mock = { folder };
   const pages = JSON.parse(await readFile(`${folder}-pages.json`, "utf8")).map(pageOf);
-  const streams = new Set();
+  const streams = new Set(), logs = new Set();
   const server = createServer(async (request, response) => {
     const url = new URL(request.url, "http://mock");
     const send = (status, type, body, more = {}) => response.writeHead(status, { "Content-Type": type, "Content-Security-Policy": CSP, "X-Content-Type-Options": "nosniff", ...more }).end(body);
@@ -94,6 +97,12 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
     }
     const kind = Object.entries(READS).find(([path]) => url.pathname.startsWith(path))?.[1];
     if (permissions && kind && !permissions.some(p => p.resourceType === kind && p.actions.includes("read"))) return json(403, { code: 403, message: `your roles do not allow to read ${kind}` });
+    if (/^\/api\/v1\/workloads\/[^/]+\/logs$/.test(url.pathname)) {
+      response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).write(LOG);
+      logs.add(response);
+      request.on("close", () => logs.delete(response));
+      return undefined;
+    }
     if (url.pathname.startsWith("/api/v1/")) {
       const body = answer(data, url.pathname, url.searchParams, request.method === "POST" ? JSON.parse(Buffer.concat(await request.toArray()).toString()) : null);
       return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });
@@ -104,6 +113,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       const file = await readFile(join(mock.folder, normalize(path)));
       return send(200, TYPES[path.split(".").at(-1)] ?? "application/octet-stream", file);
     } catch {
+      if (/text\/html/.test(request.headers.accept)) return send(404, TYPES.html, await readFile(join(mock.folder, "index.html")));
       return json(404, { code: 404, message: "no such page" });
     }
   });
@@ -115,8 +125,11 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       data.revision += 1;
       for (const stream of streams) stream.write(`id: ${data.revision}\nevent: change\ndata: ${JSON.stringify({ kind, id, revision: data.revision })}\n\n`);
     },
+    print(line) {
+      for (const log of logs) log.write(line + "\n");
+    },
     close() {
-      for (const stream of streams) stream.destroy();
+      for (const stream of [...streams, ...logs]) stream.destroy();
       server.closeAllConnections();
       return new Promise(done => server.close(done));
     },

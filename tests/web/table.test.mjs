@@ -63,7 +63,7 @@ test("a filter is added by column, condition and value, shown as a chip, and dro
 
 test("nothing matches: it says so and clears", async () => {
   await page.goto(mock.url + "/workloads?q=nothing-like-it&f=phase==Failed");
-  await page.waitForSelector(".empty:has-text('Nothing matches 2 filters.')");
+  await page.waitForSelector(".empty:has-text('Nothing matches the search and 1 filter.')");
   await page.getByRole("button", { name: "Clear", exact: true }).click();
   await page.waitForSelector("tbody tr");
 });

@@ -1,6 +1,7 @@
 // The same without the mouse: one object as command line, curl and JSON, with a button that copies.
 import { useState } from "preact/hooks";
 import { html } from "../html.js";
+import { shown } from "../pictures/ansi.js";
 import { Button, Seg } from "./button.js";
 import { toast } from "./toast.js";
 
@@ -11,7 +12,7 @@ export function Code({ title = "The same without the mouse", forms }) {
   const [form, setForm] = useState(options[0]?.value);
   const copy = () => navigator.clipboard?.writeText(forms[form]).then(() => toast("Copied."), () => toast("The browser doesn't allow copying here.", { tone: "bad" }));
   return html`<section><div class="bar"><h3>${title}</h3><span class="grow"></span>${options.length > 1 && html`<${Seg} label="Form of the command" options=${options} value=${form} onChange=${setForm} />`}<${Button} small kind="quiet" icon="copy" label="Copy" onClick=${copy} /></div>
-    <pre class="code" tabindex="0" role="region" aria-label=${title}>${forms[form]}</pre></section>`;
+    <pre class="code" tabindex="0" role="region" aria-label=${title}>${forms[form].split("\n").flatMap((line, i) => [i ? "\n" : "", html`<span key=${i} class="line">${shown(line)}</span>`])}</pre></section>`;
 }
 
 // A word for the shell: quoted only where it must be.

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clock, count, plural } from "../format.js";
 import { html } from "../html.js";
-import { plain, stretches } from "../pictures/ansi.js";
+import { plain, shown, stretches } from "../pictures/ansi.js";
 import { Button } from "./button.js";
 import { KEEP, readLog, splitTime } from "./log_lines.js";
 import { Empty, Fault } from "./states.js";
@@ -33,6 +33,7 @@ export function LogView({ workloadId, name, pods, ended }) {
   const save = () => saveText(`${name}_${pod}_${container || containers[0]?.name || "main"}_${new Date().toISOString().replaceAll(":", "-")}.log`, "text/plain", rows.map(([time, line]) => `${time} ${plain(line)}\n`).join(""));
   const select = (label, value, set, options) => options.length > 1 && html`<select class="in slim" aria-label=${label} value=${value} onChange=${e => set(e.target.value)}>${options.map(o => html`<option key=${o.value} value=${o.value}>${o.label}</option>`)}</select>`;
   const seek = step => hits.length && setHit((hit + step + hits.length) % hits.length);
+  const cannotSeek = hits.length ? "" : text ? "Nothing matches the search." : "Type something to search for.";
   const searchKey = event => {
     if (event.key === "Enter") seek(event.shiftKey ? -1 : 1);
   };
@@ -40,10 +41,11 @@ export function LogView({ workloadId, name, pods, ended }) {
       ${select("Pod", pod, setPod, pods.map(p => ({ value: p.name, label: p.name })))}
       ${select("Container", container, setContainer, containers.map(c => ({ value: c.name, label: c.name })))}
       ${select("Instance", previous ? "previous" : "current", v => setPrevious(v === "previous"), [{ value: "current", label: "Current" }, { value: "previous", label: "Previous" }])}
-      <label class="find"><input type="search" aria-label="Search in the log" placeholder="Search" value=${text} onInput=${e => (setText(e.target.value), setHit(0))} onKeyDown=${searchKey} /></label>
-      ${text && html`<span class="small muted" role="status">${hits.length ? `${Math.min(hit + 1, hits.length)} of ${count(hits.length)}` : "none"}</span>`}<span class="grow"></span>
-      <${Button} small kind="quiet" aria-pressed=${String(times)} onClick=${() => setTimes(!times)}>Times<//><${Button} small kind="quiet" aria-pressed=${String(wrap)} onClick=${() => setWrap(!wrap)}>Wrap<//>
+      <span class="grow"></span><${Button} small kind="quiet" aria-pressed=${String(times)} onClick=${() => setTimes(!times)}>Times<//><${Button} small kind="quiet" aria-pressed=${String(wrap)} onClick=${() => setWrap(!wrap)}>Wrap<//>
       <${Button} small kind="quiet" icon="save" label="Download the log" onClick=${save} /></div>
+    <div class="bar" role="search"><label class="find"><input type="search" aria-label="Search in the log" placeholder="Search" value=${text} onInput=${e => (setText(e.target.value), setHit(0))} onKeyDown=${searchKey} /></label>
+      <span class="small muted seek" role="status">${!text ? "" : hits.length ? `${count(Math.min(hit + 1, hits.length))} of ${count(hits.length)}` : "none"}</span>
+      <${Button} small kind="quiet" icon="up" label="Match before" why=${cannotSeek} onClick=${() => seek(-1)} /><${Button} small kind="quiet" icon="down" label="Next match" why=${cannotSeek} onClick=${() => seek(1)} /></div>
     ${log.error ? html`<${Fault} error=${log.error} what="The log" retry=${() => setAgain(again + 1)} />` : !rows.length && log.ended ? html`<${Empty}>${pods.length ? "Nothing was printed." : "No pod has started yet, so nothing was printed."}<//>`
       : html`<${Lines} rows=${rows} first=${log.first} times=${times} wrap=${wrap} wanted=${wanted} at=${hits[hit]} name=${name} following=${!log.ended} />`}</div>`;
 }
@@ -71,10 +73,10 @@ function Lines({ rows, first, times, wrap, wanted, at, name, following }) {
   const news = total - seen.current;
   return html`<div class="log-box"><div class=${"log" + (wrap ? " wrap" : "")} role="log" aria-live="off" aria-label=${`Log of ${name}`} tabindex="0" ref=${box} onScroll=${scroll}>
       <svg class="log-space" width="1" height=${from * LINE} aria-hidden="true" />
-      ${rows.slice(from, to).map(([time, line], i) => html`<div key=${first + from + i} class=${"line" + (from + i === at ? " at" : "")}>${times && html`<time>${time ? clock(time, true) : ""}</time>`}${stretches(line).map((s, n) => html`<span key=${n} class=${[s.tone, s.bold && "strong"].filter(Boolean).join(" ") || null}>${mark(s.text, wanted)}</span>`)}</div>`)}
+      ${rows.slice(from, to).map(([time, line], i) => html`<div key=${first + from + i} class=${"line" + (from + i === at ? " at" : "")}>${times && html`<time>${time ? clock(time, true) : ""}</time>`}${stretches(line).map((s, n) => html`<span key=${n} class=${[s.tone, s.bold && "strong"].filter(Boolean).join(" ") || null}>${mark(shown(s.text), wanted)}</span>`)}</div>`)}
       <svg class="log-space" width="1" height=${(rows.length - to) * LINE} aria-hidden="true" /></div>
-    ${!stuck && html`<button type="button" class="btn sm jump" onClick=${() => setStuck(true)}>Jump to newest${news > 0 ? ` · ${plural(news, "new line")}` : ""}</button>`}
-    <p class="small muted">${count(rows.length)} lines${first > 1 ? `, older than ${KEEP} dropped here` : ""} · ${following ? "following" : "ended"}</p></div>`;
+    ${!stuck && html`<button type="button" class="btn sm jump" onClick=${() => setStuck(true)}>${following ? "Follow again" : "Jump to newest"}${news > 0 ? ` · ${plural(news, "new line")}` : ""}</button>`}
+    <p class="small muted">${count(rows.length)} lines${first > 1 ? `, older than ${KEEP} dropped here` : ""} · ${!following ? "ended" : stuck ? "following" : "not following while scrolled up"}</p></div>`;
 }
 
 // The searched text, marked wherever it occurs.

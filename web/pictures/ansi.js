@@ -29,3 +29,6 @@ export function stretches(line) {
 }
 
 export const plain = line => stretches(line).map(s => s.text).join("");
+
+// What would turn the reading order around, as its escape, so that what is seen is what is there.
+export const shown = text => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axis, axisTop, labels } from "../../../web/pictures/axis.js";
-import { stretches as ansi, plain } from "../../../web/pictures/ansi.js";
+import { stretches as ansi, plain, shown } from "../../../web/pictures/ansi.js";
 import { hit, layout, wordsAt } from "../../../web/pictures/cluster_canvas.js";
 import { heat, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } from "../../../web/pictures/cluster_map.js";
 import { besideMark, inPercent, named, percentAxis, quotaMarks, reach, wantedReach } from "../../../web/pictures/quota_bar.js";
@@ -195,6 +195,11 @@ test("the canvas knows what lies under a point", () => {
 test("log lines: colours become tones, every other escape is dropped", () => {
   assert.deepEqual(ansi("\u001b[31mbad\u001b[0m ok"), [{ text: "bad", tone: "bad", bold: false }, { text: " ok", tone: "", bold: false }]);
   for (const [line, want] of [["\u001b]8;;http://x\u0007link\u001b]8;;\u0007", "link"], ["a\u001b[2Kb", "ab"], ["10%\r20%", "20%"], ["x\u0000\u0007y", "xy"], ["<b>&amp;", "<b>&amp;"], ["\u001b[38;5;9mx", "x"], ["end\u001b", "end"]]) assert.equal(plain(line), want);
+});
+
+test("what turns the reading order around is shown as its escape; letters from the right stay", () => {
+  assert.equal(shown("--flag=\u202eeulav \u2067x\u2069 \u200f \u061c"), "--flag=\\u202eeulav \\u2067x\\u2069 \\u200f \\u061c");
+  assert.equal(shown("\u0645\u0631\u062d\u0628\u0627 4e16"), "\u0645\u0631\u062d\u0628\u0627 4e16");
 });
 
 test("names of a bar's parts stay inside it and apart", () => {

@@ -1,0 +1,151 @@
+// What stands around the data: the log viewer, text that would turn around, the focus ring, an address without a page, words.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { ROOT, axe, launch, open } from "./browser.mjs";
+import { startMock } from "./mock_server.mjs";
+
+const SHOTS = join(ROOT, "artifacts/screenshots");
+const GANG = "00000000-0000-4000-8000-000000000102"; // of two pods
+let browser, mock, folder;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "prorata-frame-"));
+  execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(folder, "web")]);
+  mkdirSync(SHOTS, { recursive: true });
+  browser = await launch();
+  mock = await startMock(join(folder, "web"));
+});
+after(async () => {
+  await browser?.close();
+  await mock?.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function show(t, path, options) {
+  const opened = await open(browser, mock.url, options);
+  t.after(() => opened.context.close());
+  await opened.page.goto(mock.url + path);
+  return opened;
+}
+const LOGS = `/workloads?open=${GANG}&tab=logs`;
+const foot = page => page.locator(".log-box > p");
+
+for (const [width, theme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+  test(`the log says whether it follows, at ${width} in the ${theme} theme`, async t => {
+    const { page, troubles } = await show(t, LOGS, { width, height: 900, theme });
+    await foot(page).filter({ hasText: /^120 lines · following$/ }).waitFor();
+    const bars = await page.locator(".log-view .bar").evaluateAll(list => list.map(bar => [bar.scrollWidth <= bar.clientWidth, new Set([...bar.children].filter(c => c.offsetHeight).map(c => Math.round(c.offsetTop + c.offsetHeight / 2))).size]));
+    assert.deepEqual(bars, [[true, 1], [true, 1]], "each bar is one line, nothing cut");
+    await page.locator(".log").evaluate(log => (log.scrollTop = 0));
+    await foot(page).filter({ hasText: "120 lines · not following while scrolled up" }).waitFor();
+    mock.print("2026-11-22T10:00:01.000Z one more");
+    const follow = page.getByRole("button", { name: "Follow again · 1 new line" });
+    await follow.waitFor();
+    assert.deepEqual(await axe(page), []);
+    await page.screenshot({ path: join(SHOTS, `logs-${width}-${theme}.png`) });
+    await follow.click();
+    await foot(page).filter({ hasText: /^121 lines · following$/ }).waitFor();
+    assert.deepEqual(troubles, { foreign: [], errors: [], violations: [] });
+  });
+}
+
+test("matches in a log are walked through by buttons and by Enter", async t => {
+  const { page } = await show(t, LOGS);
+  await foot(page).filter({ hasText: "following" }).waitFor();
+  const button = name => page.getByRole("button", { name });
+  const place = () => page.locator(".log-view .seek").textContent();
+  assert.equal(await button("Next match").getAttribute("aria-disabled"), "true");
+  await page.fill(".log-view input", "step 11");
+  await page.locator(".log .line.at").waitFor();
+  assert.equal(await place(), "1 of 11");
+  await button("Next match").click();
+  await page.locator(".seek", { hasText: "2 of 11" }).waitFor();
+  await button("Match before").click();
+  await button("Match before").click();
+  await page.locator(".seek", { hasText: "11 of 11" }).waitFor();
+  await page.focus(".log-view input");
+  await page.keyboard.press("Enter");
+  await page.locator(".seek", { hasText: "1 of 11" }).waitFor();
+  assert.deepEqual(await axe(page), []);
+  await page.screenshot({ path: join(SHOTS, "logs-search-1440-light.png") });
+});
+
+test("text that would turn around is shown as it is: in the log and in the specification", async t => {
+  const { page } = await show(t, LOGS);
+  await foot(page).filter({ hasText: "following" }).waitFor();
+  await page.locator(".log").evaluate(log => (log.scrollTop = 0));
+  const line = page.locator(".log .line", { hasText: "--flag=" });
+  await line.waitFor();
+  assert.match(await line.textContent(), /--flag=\\u202evalue end$/);
+  assert.equal(await line.evaluate(e => getComputedStyle(e).unicodeBidi), "isolate");
+  const workload = mock.data.workloads.find(w => w.id === GANG);
+  t.after(() => delete workload.spec);
+  workload.spec = { image: "none", args: "--a=\u202exyz --b=1" };
+  await page.getByRole("tab", { name: "Spec" }).click();
+  const code = page.locator("pre.code");
+  await code.waitFor();
+  assert.match(await code.textContent(), /"args": "--a=\\u202exyz --b=1"/);
+  assert.equal(JSON.parse(await code.textContent()).args, workload.spec.args, "and is still the same object");
+});
+
+test("the ring around a row's link is whole", async t => {
+  const { page } = await show(t, "/workloads");
+  await page.waitForSelector("tbody tr");
+  await page.keyboard.press("j");
+  const link = page.locator("tbody tr").first().locator("td.first a");
+  await page.waitForFunction(() => document.activeElement.matches("td.first a"));
+  const box = await link.boundingBox();
+  const shot = await page.screenshot({ clip: { x: box.x, y: box.y - 3, width: box.width, height: box.height + 6 } });
+  const sides = await page.evaluate(async base64 => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${base64}`;
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }), ctx = canvas.getContext("2d");
+    ctx.drawImage(image, 0, 0);
+    ctx.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--focus").trim();
+    const wanted = ctx.fillStyle.match(/\w\w/g).map(x => parseInt(x, 16));
+    const full = y => {
+      const { data } = ctx.getImageData(0, y, image.width, 1);
+      let found = 0;
+      for (let i = 0; i < data.length; i += 4) if (wanted.every((v, n) => Math.abs(data[i + n] - v) < 24)) found += 1;
+      return found > image.width * 0.8;
+    };
+    const rows = Array.from({ length: image.height }, (_, y) => full(y));
+    return [rows.slice(0, 8).filter(Boolean).length, rows.slice(-8).filter(Boolean).length];
+  }, shot.toString("base64"));
+  assert.deepEqual(sides, [2, 2], "two pixels above and two below");
+});
+
+for (const [width, theme] of [[1440, "light"], [390, "dark"]]) {
+  test(`an address without a page says where to go, at ${width}`, async t => {
+    const { page, troubles } = await show(t, "/nope", { width, height: 844, theme });
+    await page.waitForSelector(".empty:has-text('There is no page at /nope.')");
+    assert.deepEqual(await axe(page), []);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await page.screenshot({ path: join(SHOTS, `not-found-${width}-${theme}.png`) });
+    await page.getByRole("main").getByRole("button", { name: "Find anything" }).click();
+    await page.waitForSelector("dialog.find-box");
+    await page.keyboard.press("Escape");
+    await page.getByRole("main").getByRole("link", { name: "Node pools" }).click();
+    await page.waitForSelector("h1:has-text('Node pools')");
+    assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+  });
+}
+
+for (const [query, said] of [["q=none-of-them", "Nothing matches the search."], ["f=phase==Unknown", "Nothing matches the filter."], ["f=phase==Failed,name=@zz", "Nothing matches 2 filters."]]) {
+  test(`nothing found: ${said}`, async t => {
+    const { page } = await show(t, `/workloads?${query}`);
+    await page.waitForSelector(".empty");
+    assert.equal(await page.textContent(".empty p"), said);
+  });
+}
+
+test("deleting promises nothing that isn't there", async t => {
+  const { page } = await show(t, `/workloads?open=${GANG}`);
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.waitForSelector("dialog");
+  assert.equal(await page.textContent("dialog p"), "Its pods end now, and it leaves the list. Data volumes stay.");
+});
