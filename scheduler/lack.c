@@ -6,6 +6,7 @@
 #include "scheduler/affinity.h"
 #include "scheduler/explain.h"
 #include "scheduler/node.h"
+#include "scheduler/rules.h"
 #include "scheduler/vacancy.h"
 
 const char *lack_describe_request(struct arena *arena, const struct request *request)
@@ -176,24 +177,47 @@ static const char *lack_of_gang(struct cycle *cycle, const struct pool *pool, co
                         pool->spec->name, found, request);
 }
 
+static const char *list_node_types(struct arena *arena, const struct snapshot_placement_rules *rules)
+{
+    const char *list = rules->node_types[0];
+    for (size_t i = 1; i < rules->node_type_count; i++)
+        list =
+            arena_printf(arena, "%s%s%s", list, i + 1 == rules->node_type_count ? " or " : ", ", rules->node_types[i]);
+    return list;
+}
+
+// What is free on the nodes that the pod may use, where its project's list of node types leaves some out.
+static const char *describe_free(struct cycle *cycle, const struct pool *pool, const struct pod *pod)
+{
+    const bool *accepts = rules_accepting_nodes(cycle, pod);
+    int64_t free = 0, total = 0;
+    for (size_t i = 0; i < pool->node_count; i++) {
+        const struct node *node = pool->nodes[i];
+        if (!node->is_open || !accepts[node->index])
+            continue;
+        const int64_t here = pod->request.shared_devices > 0 ? node_free_gpu_milli(cycle->snapshot, node)
+                                                             : node_free(node, DIMENSION_GPU) * GPU_MILLI_PER_DEVICE;
+        free += here > 0 ? here : 0;
+        total += node->capacity[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE;
+    }
+    return arena_printf(cycle->arena, ", with %s of %s free", explain_number(cycle->arena, RESOURCE_GPU, free),
+                        explain_amount(cycle->arena, RESOURCE_GPU, total));
+}
+
 // What the project's list of node types has to do with it, in front of what else is lacking.
 static const char *say_node_types(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
-                                  const struct attempt *attempt, const char *message)
+                                  const struct attempt *attempt, const struct plan_explanation *explanation)
 {
-    const struct snapshot_placement_rules *rules = attempt->failed->spec->rules;
-    const char *types = "";
-    if (attempt->node_counts[NODE_TYPE] == 0)
-        return message;
-    for (size_t i = 0; i < rules->node_type_count; i++)
-        types = arena_printf(cycle->arena, "%s%s%s", types,
-                             i == 0                            ? ""
-                             : i + 1 == rules->node_type_count ? " or "
-                                                               : ", ",
-                             rules->node_types[i]);
-    return arena_printf(
-        cycle->arena, "%s lets work of this kind use nodes of type %s, and %u of %zu in %s %s of another. %s",
-        cycle->snapshot->projects[workload->spec->project].name, types, attempt->node_counts[NODE_TYPE],
-        pool->node_count, pool->spec->name, attempt->node_counts[NODE_TYPE] == 1 ? "is" : "are", message);
+    const size_t others = attempt->node_counts[NODE_TYPE];
+    if (others == 0)
+        return explanation->message;
+    return arena_printf(cycle->arena, "%s lets work of this kind use nodes of type %s, %zu of %zu in %s%s. %s",
+                        cycle->snapshot->projects[workload->spec->project].name,
+                        list_node_types(cycle->arena, attempt->failed->spec->rules), pool->node_count - others,
+                        pool->node_count, pool->spec->name,
+                        explanation->code == EXPLANATION_NOT_ENOUGH_GPUS ? describe_free(cycle, pool, attempt->failed)
+                                                                         : "",
+                        explanation->message);
 }
 
 // Behind the sentence about a gang: what is free where. That about one pod says so itself.
@@ -253,7 +277,7 @@ void lack_explain(struct cycle *cycle, const struct pool *pool, const struct wor
         explanation->message = lack_of_gang(cycle, pool, workload, attempt, explanation);
     else
         explanation->message = lack_of_one(cycle, pool, &attempt->failed->request, explanation);
-    explanation->message = say_node_types(cycle, pool, workload, attempt, explanation->message);
+    explanation->message = say_node_types(cycle, pool, workload, attempt, explanation);
     if (explanation->code == EXPLANATION_NOT_ENOUGH_GPUS)
         explain_room(cycle, pool, attempt, explanation);
 }

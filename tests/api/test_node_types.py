@@ -43,7 +43,7 @@ def test_a_workload_without_a_type_is_held_to_the_list(cluster):
     waits = cluster.submit("waits", "held", 1)
     cluster.wait_phase(waits, "Pending")
     sentence = cluster.wait_for("why", lambda: (cluster.get(f"/api/v1/workloads/{waits}/explanation").json or {}).get("sentence"))
-    assert "held lets work of this kind use nodes of type a100 or v100, and 2 of 4 in default are of another" in sentence
+    assert "held lets work of this kind use nodes of type a100 or v100, 2 of 4 in default, with 0 of 6 GPUs free" in sentence
 
 
 def test_a_list_is_for_its_kind(cluster):

@@ -45,7 +45,7 @@ EXPLANATIONS = [
     ("the project's list of node types", cluster(
         [{**node("n0", 4), "labels": {"run-ai/node-type": "h100"}}, {**node("n1", 1), "labels": {"run.ai/type": "a100"}}], [project("a", 4)],
         [work("r", "a", on="n1", pod={"nodeTypes": ["a100"]}), work("w", "a", pod={"nodeTypes": ["a100", "v100"]})]),
-     "NotEnoughGpus", "a lets work of this kind use nodes of type a100 or v100, and 1 of 2 in default is of another. Needs 1 GPU"),
+     "NotEnoughGpus", "a lets work of this kind use nodes of type a100 or v100, 1 of 2 in default, with 0 of 1 GPU free. Needs 1 GPU"),
     ("topology", cluster([rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 4)],
                          [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
      "TopologyNotSatisfiable", "No rack of topology dc has room for 2 pods"),
