@@ -47,6 +47,7 @@ function answer(data, path, query, body) {
   if (path === "/api/v1/scheduler/fairshare") return fairshare(data, query.get("nodePool"));
   if (path === "/api/v1/scheduler/queue") return queueOrder(data, query.get("nodePool"), Number(query.get("offset") ?? 0), Number(query.get("limit") ?? 50));
   if (path === "/api/v1/scheduler/receipts") return receipts(data, query);
+  if (path === "/api/v1/network-topologies") return { networkTopologies: [{ id: "00000000-0000-4000-8000-000000000801", name: "racks", phase: "Ready", levels: ["example.com/rack", "kubernetes.io/hostname"] }] };
   if (path === "/api/v1/clusters") return [{ uuid: CLUSTER, name: "lab", tenantId: 1, createdAt: new Date(data.at).toISOString() }];
   if (path.endsWith("/metrics")) return metrics(data.at, query.get("metricType").split(","), query.get("start"), query.get("end"), query.get("numberOfSamples"));
   if (path === "/api/v1/workloads/telemetry") {

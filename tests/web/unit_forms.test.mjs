@@ -239,6 +239,7 @@ test("a node pool gets a topology, made in its form; one that is off says why", 
   await page.selectOption("#f-topology", { label: "New…" });
   await button("Save").click();
   await page.waitForSelector("#f-topologyName[aria-invalid=true]");
+  assert.match(await page.innerText("#f-levels-hint"), /At least one label that nodes have/);
   await page.fill("#f-topologyName", "racks");
   await addType("Levels", "example.com/rack", "kubernetes.io/hostname");
   assert.deepEqual(await axe(page), []);

@@ -111,5 +111,5 @@ function Metrics({ node }) {
 
 function About({ node: n }) {
   return html`<${Facts} rows=${[["Pool", html`<a href=${`/nodepools?open=${encodeURIComponent(n.nodePool)}`}>${n.nodePool}</a>`], ["GPUs", n.gpuInfo ? `${n.gpuInfo.gpuCount} × ${n.gpuInfo.gpuType}` : "none"], own(n, "gpuMemoryMib") && ["Memory of a GPU", memory(own(n, "gpuMemoryMib") * 2 ** 20)], own(n, "cpuCores") !== undefined && ["CPU cores", `${cpu(own(n, "allocatedCpuCores"))} of ${cpu(own(n, "cpuCores"))} allocated`], own(n, "cpuMemoryBytes") !== undefined && ["CPU memory", `${memory(own(n, "allocatedCpuMemoryBytes"))} of ${memory(own(n, "cpuMemoryBytes"))} allocated`],
-    ["Taints", n.taints?.length ? n.taints.map(t => `${t.key}${t.value ? `=${t.value}` : ""}:${t.effect}`).join(", ") : "none"], ["Joined", html`<time data-tip=${iso(n.createdAt)}>${time(n.createdAt, now())}</time>`], ["Id", html`<span class="mono">${n.id ?? NONE}</span>`]]} /><section aria-label="Labels"><${NodeLabels} node=${n} /></section>`;
+    ["Taints", n.taints?.length ? n.taints.map(t => `${t.key}${t.value ? `=${t.value}` : ""}:${t.effect}`).join(", ") : "none"], ["Joined", html`<time data-tip=${iso(n.createdAt)}>${time(n.createdAt, now())}</time>`], ["Id", html`<span class="mono">${n.id ?? NONE}</span>`]]} /><section class="labels" aria-label="Labels"><${NodeLabels} node=${n} /></section>`;
 }

@@ -23,7 +23,7 @@ export function SaveAsset({ kind, project, spec, why, onSaved }) {
 
 function Ask({ kind, word, project, spec, onSaved, close }) {
   const send = async values => {
-    const made = await post(`/api/v1/asset/${kind}`, { meta: { name: values.name, ...(values.description ? { description: values.description } : {}), scope: "project", projectId: Number(project.id) }, spec });
+    const made = await post(`/api/v1/asset/${kind}`, { meta: { name: values.name, ...(values.description ? { description: values.description } : {}), scope: "project", projectId: project.id }, spec });
     onSaved(made.meta.id);
     refreshAll();
     toast(`The ${word} ${values.name} is saved in ${project.name}.`);

@@ -25,7 +25,7 @@ export function ChipsField({ path, label, value, suggestions = [], names, none, 
     } else if (event.key === "Backspace" && typed === "" && value.length) onValue(value.slice(0, -1));
   };
   const left = suggestions.filter(s => !value.includes(s));
-  return html`<${Field} ...${{ path, label, size }} hint=${value.length ? hint : none ?? hint}>${(id, hintId) => html`<div class="chips">${value.map(name => html`<span class="chip" key=${name}>${names?.[name] ?? name}<button type="button" aria-label=${`Remove ${names?.[name] ?? name}`} onClick=${() => onValue(value.filter(v => v !== name))}><${Icon} name="close" /></button></span>`)}
+  return html`<${Field} ...${{ path, label, size, error }} hint=${value.length ? hint : none ?? hint}>${(id, hintId) => html`<div class="chips">${value.map(name => html`<span class="chip" key=${name}>${names?.[name] ?? name}<button type="button" aria-label=${`Remove ${names?.[name] ?? name}`} onClick=${() => onValue(value.filter(v => v !== name))}><${Icon} name="close" /></button></span>`)}
     <input id=${id} class="in" autocomplete="off" spellcheck="false" list=${left.length ? `${id}-known` : null} value=${typed} placeholder=${placeholder} aria-invalid=${error ? "true" : null} aria-describedby=${hintId} onInput=${input} onKeyDown=${key} onBlur=${() => add(typed)} />
     ${left.length > 0 && html`<datalist id=${`${id}-known`}>${left.map(s => html`<option key=${s} value=${s} />`)}</datalist>`}</div>`}<//>`;
 }

@@ -32,7 +32,7 @@ export function useForm({ initial, check = () => ({}), send, paths = {} }) {
   const focusFirst = () => requestAnimationFrame(() => {
     const first = form.current?.querySelector("[aria-invalid=true]");
     first?.focus({ preventScroll: true });
-    (first?.closest(".f, tr") ?? form.current?.querySelector(".hint.bad, .fault"))?.scrollIntoView({ block: "nearest" });
+    (first?.closest(".f, tbody") ?? form.current?.querySelector(".hint.bad, .fault"))?.scrollIntoView({ block: "nearest" });
   });
   const submit = async event => {
     event?.preventDefault();

@@ -28,7 +28,7 @@ export function rowsOf(pools, resources, defaultRank, size = {}) {
     const quota = r?.gpu?.deserved ?? 0, exceed = r?.gpu?.limit !== quota;
     return { id: pool.id, name: pool.name, quota, exceed, limit: exceed ? shown(r?.gpu?.limit) : "", weight: r?.gpu?.overQuotaWeight ?? 2, rank: r?.priority ?? r?.rank ?? defaultRank, cpu: none(r?.cpu?.deserved) ? "" : r.cpu.deserved / 1000, memory: memoryText(r?.memory) };
   });
-  const without = row => Number(!(size[row.name] > 0 || Number(row.quota) > 0));
+  const without = row => Number(!(size[row.name] ?? row.quota));
   return rows.sort((a, b) => without(a) - without(b));
 }
 
