@@ -40,7 +40,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const send = (method, path, body) => page.evaluate(async ([m, p, b]) => (await fetch(p, { method: m, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) })).status, [method, path, body]);
+const send = (method, path, body, on = page) => on.evaluate(async ([m, p, b]) => (await fetch(p, { method: m, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) })).json().catch(() => null), [method, path, body]);
 const button = name => page.getByRole("button", { name, exact: true });
 const cell = (name, pool) => page.getByLabel(`${name} in ${pool}`, { exact: true });
 const unit = async (kind, name) => {
@@ -255,4 +255,22 @@ test("a node pool gets a topology, made in its form; one that is off says why", 
   await page.selectOption("#f-topology", { label: "None" });
   await save("Save", "h100");
   assert.equal((await find("/api/v1/node-pools", "nodepools", "h100")).networkTopologyId ?? null, null);
+});
+
+test("who manages one project, and may read neither departments nor nodes, has its form", async () => {
+  const email = "lead@lab.example", { id } = await unit("project", "vision");
+  const user = await send("POST", "/api/v1/users", { email });
+  const roles = await ask(page, "/api/v1/authorization/roles");
+  await send("POST", "/api/v1/authorization/access-rules", { subjectId: email, subjectType: "user", roleId: roles.find(r => r.name === "Project administrator").id, scopeId: id, scopeType: "project" });
+  const his = await open(browser, server.url);
+  await his.page.goto(server.url + "/sign-in");
+  await send("POST", "/api/v1/session", { username: email, password: user.tempPassword }, his.page);
+  await send("POST", "/api/v1/me/password", { currentPassword: user.tempPassword, newPassword: "a much longer one" }, his.page);
+  await send("POST", "/api/v1/session", { username: email, password: "a much longer one" }, his.page);
+  await his.page.goto(`${server.url}/projects/${id}/edit`);
+  await his.page.fill("#f-description", "Said by its lead");
+  await his.page.getByRole("button", { name: "Save", exact: true }).click();
+  await his.page.waitForSelector("#pane-title:has-text('vision')");
+  assert.equal((await unit("project", "vision")).description, "Said by its lead");
+  await his.context.close();
 });

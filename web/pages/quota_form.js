@@ -15,6 +15,7 @@ import { cellPath, changes, checkRows, division, resourcesOf, rowsOf, rowsOfValu
 import { sharesByPool } from "../pictures/shares.js";
 import { RULES, checkRules, knownTypes, nodeTypesOf, rulePath, rulesOf, typesOf, valuesOfRules } from "../pictures/unit_rules.js";
 import { route } from "../router.js";
+import { may } from "../session.js";
 import { WORDS } from "../words.js";
 import { Divisions, QuotaTable } from "./quota_table.js";
 import { NodeTypes, PoolOrder, SchedulingRules } from "./unit_rules.js";
@@ -24,10 +25,10 @@ const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 // What every quota form asks for: pools, ranks, departments, projects, GPUs and node types of each pool, and the unit itself.
 export function useQuotaFacts(id, unitPath) {
   return useData(`quota/${unitPath}/${id ?? "new"}`, async abort => {
-    const one = { signal: abort };
+    const one = { signal: abort }, all = { signal: abort, most: 10000 }; // sums of a cut list would be wrong
     const [pools, ranks, departments, projects, nodes, hasCpu, unit] = await Promise.all([
-      get("/api/v1/node-pools", { limit: 500 }, one).then(a => a.nodepools ?? []), get("/api/v1/org-unit/priorities", {}, one).then(a => a.priorities ?? [], () => []), getAll("/api/v1/org-unit/departments", "departments", { sortBy: "name" }, one),
-      getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, one), getAll("/api/v1/nodes", "nodes", {}, { signal: abort, most: 4000 }).catch(() => null), get("/v1/k8s/setting/cpuQuota", {}, one).catch(() => true), id ? get(`${unitPath}/${id}`, {}, one) : null,
+      get("/api/v1/node-pools", { limit: 500 }, one).then(a => a.nodepools ?? []), get("/api/v1/org-unit/priorities", {}, one).then(a => a.priorities ?? [], () => []), may("read", "department") ? getAll("/api/v1/org-unit/departments", "departments", { sortBy: "name" }, all) : [],
+      getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, all), may("read", "nodes") ? getAll("/api/v1/nodes", "nodes", {}, all).catch(() => null) : null, get("/v1/k8s/setting/cpuQuota", {}, one).catch(() => true), id ? get(`${unitPath}/${id}`, {}, one) : null,
     ]);
     const size = nodes ? Object.fromEntries(pools.map(p => [p.name, 0])) : {};
     for (const n of nodes ?? []) size[n.nodePool] = (size[n.nodePool] ?? 0) + (n.gpuInfo?.gpuCount ?? 0);

@@ -44,7 +44,7 @@ export function Divisions({ word, rows, projects }) {
 function Division({ row, raised, inside, bounds, word, projects }) {
   const lose = raised ? borrowers(row, projects) : [];
   const short = inside > (Number(row.quota) || 0);
-  return html`<section><h3>${row.name}</h3>${bounds.filter(b => b.total > 0 || b.others > 0 || b.mine > 0).map(b => html`<${Bar} key=${b.what} pool=${row.name} parts=${b} word=${word} />`)}
+  return html`<section><h3>${row.name}</h3>${bounds.length === 0 && html`<p class="small muted">Your roles don't show what others have here.</p>`}${bounds.filter(b => b.total > 0 || b.others > 0 || b.mine > 0).map(b => html`<${Bar} key=${b.what} pool=${row.name} parts=${b} word=${word} />`)}
     ${short && html`<p class="small over-said"><${Icon} name="no" tone="bad" /> Its projects have ${gpuCount(inside)} of quota here.</p>`}
     ${lose.length > 0 && html`<p class="small soft">Borrowed there today, and given back when it asks: ${lenders(lose)}.</p>`}</section>`;
 }
