@@ -2,6 +2,7 @@
 #include "api/operation.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/log.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -76,6 +77,11 @@ static unsigned long long load(const atomic_uint_fast64_t *value)
 
 static void write_answers(const struct http_metrics *metrics, struct buffer *out)
 {
+    buffer_printf(out,
+                  "# HELP prorata_log_lines_left_out_total Lines that nobody read in time.\n"
+                  "# TYPE prorata_log_lines_left_out_total counter\n"
+                  "prorata_log_lines_left_out_total %lld\n",
+                  (long long)log_lines_left_out());
     buffer_text(out, "# HELP prorata_http_requests_total Answers by operation and status.\n"
                      "# TYPE prorata_http_requests_total counter\n");
     for (size_t row = 0; row < OPERATION_COUNT + HTTP_PAGE_COUNT; row++) {

@@ -34,6 +34,7 @@
 
 enum {
     DRAIN_MS = 3000,
+    LOG_STOP_MS = 500,
     EXIT_BAD_SETTING = 2
 };
 
@@ -254,7 +255,7 @@ static int run(struct daemon *daemon)
     sigset_t signals;
     int status = 0, received;
     block_signals(&signals);
-    if (start(daemon, &err) == 0) {
+    if (log_start(&err) == 0 && start(daemon, &err) == 0) {
         greeting_print(&daemon->settings, &daemon->server, daemon->is_first, daemon->password);
         do
             sigwait(&signals, &received);
@@ -267,6 +268,7 @@ static int run(struct daemon *daemon)
         status = err.code == ERROR_INTERNAL ? 1 : EXIT_BAD_SETTING;
     }
     stop(daemon);
+    log_stop(LOG_STOP_MS);
     return status;
 }
 

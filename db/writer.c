@@ -47,6 +47,7 @@ static _Noreturn void give_up(struct writer *writer, const char *what)
 {
     log_write(LOG_ERROR, "db", "%s failed, stopping to recover at the next start code=%d message=\"%s\"", what,
               sqlite3_extended_errcode(writer->conn.handle), sqlite3_errmsg(writer->conn.handle));
+    log_stop(1000);
     _exit(70);
 }
 

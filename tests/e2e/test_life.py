@@ -1,4 +1,5 @@
 """The process: starting, a second server, bad settings, stopping."""
+import fcntl
 import os
 import re
 import signal
@@ -6,6 +7,8 @@ import socket
 import stat
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -119,6 +122,32 @@ def test_a_port_in_use_is_named(folder):
         port = taken.getsockname()[1]
         done = run("serve", "--data", str(folder / "data"), "--listen", f"127.0.0.1:{port}")
     assert done.returncode == 2 and str(port) in done.stderr, done
+
+
+def test_who_reads_the_log_holds_up_nobody(folder):
+    unread, end = os.pipe()
+    fcntl.fcntl(unread, fcntl.F_SETPIPE_SZ, 4096)
+    data = folder / "data"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([PRORATA, "serve", "--data", str(data), "--listen", f"127.0.0.1:{port}"], stderr=end, stdout=subprocess.DEVNULL)
+    os.close(end)
+    try:
+        deadline = time.monotonic() + 60
+        answered = 0
+        while answered < 300: # a line each, more than the pipe takes
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/favicon.svg", timeout=10):
+                    answered += 1
+            except (urllib.error.URLError, ConnectionError):
+                assert time.monotonic() < deadline and process.poll() is None, answered
+                time.sleep(0.05)
+        process.terminate()
+        assert process.wait(timeout=25) == 0
+    finally:
+        process.kill()
+        os.close(unread)
 
 
 def test_sigterm_drains_within_five_seconds(make_server):
