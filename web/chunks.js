@@ -1,6 +1,6 @@
-// Chunks of the bundle: the frame first, then all pages, and charts and the password's form when they are needed. One that
-// failed is asked for again as soon as the server is back. A server with a newer build has no old chunks any more: that is
-// noticed, said, and the page is loaded afresh where nothing typed can be lost.
+// Chunks of the bundle: the frame first, then all pages, and charts with the first one. A chunk that failed is asked for again as
+// soon as the server is back. A server with a newer build has no old chunks any more: that is noticed, said, and the page is
+// loaded afresh where nothing typed can be lost.
 import { effect, signal } from "@preact/signals";
 import { connection, get } from "./api.js";
 import { WORDS } from "./words.js";

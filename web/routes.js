@@ -1,4 +1,5 @@
-// All pages, one chunk: the path of each and its component. The server answers index.html for these paths alone.
+// All pages and the password's form, one chunk: the path of each and its component. The server answers index.html for these paths alone.
+export { default as PasswordForm } from "./parts/password.js";
 import Departments from "./pages/departments.js";
 import EditDepartment from "./pages/edit_department.js";
 import EditNodepool from "./pages/edit_nodepool.js";

@@ -11,7 +11,7 @@ import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
 import { Later } from "./later.js";
 
-const loadPassword = () => import("./password.js");
+const loadPassword = async () => ({ default: (await import("../routes.js")).PasswordForm }); // comes with the pages
 
 function Form({ done }) {
   const [name, setName] = useState(session.peek().who?.name ?? "");
