@@ -11,7 +11,8 @@
 static const char SQL_CLUSTER[] = "SELECT id, uuid FROM clusters ORDER BY id LIMIT 1";
 static const char SQL_POOLS[] =
     "SELECT p.id, p.name, p.is_default, p.gpu_placement, p.cpu_placement, p.min_guaranteed_runtime_ms,"
-    " p.time_based_fairshare_json, t.name, coalesce(p.settings_json ->> '$.reservation', 0)"
+    " p.time_based_fairshare_json, t.name, coalesce(p.settings_json ->> '$.reservation', 0),"
+    " coalesce(p.settings_json ->> '$.reclaimByRank', 1)"
     " FROM node_pools p LEFT JOIN topologies t ON t.uuid = p.network_topology_id WHERE p.cluster_id = ?1 AND "
     "p.deleted_ms = 0 ORDER BY p.name";
 static const char SQL_NODES[] =
@@ -104,6 +105,7 @@ static void read_pool(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
         .time_based_fairshare_json = db_column_text(stmt, 6, arena),
         .topology_name = db_column_text(stmt, 7, arena),
         .reserves = db_column_int(stmt, 8) != 0,
+        .reclaims_by_rank = db_column_int(stmt, 9) != 0,
     };
 }
 

@@ -19,6 +19,7 @@ struct pool_row {
     const char *cpu_placement;
     const char *topology_name; // of its network; NULL: none
     bool reserves;             // keeps room for the largest gang that waits
+    bool reclaims_by_rank;     // a higher rank takes from within a lower one's quota
     int64_t min_guaranteed_runtime_ms;
     const char *time_based_fairshare_json; // NULL: off
 };

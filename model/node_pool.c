@@ -134,11 +134,14 @@ static int take_scheduling(struct node_pool *pool, json_t *settings, const json_
         pool->min_guaranteed_runtime_ms = 0;
         json_object_del(settings, "minGuaranteedRuntime");
     }
-    json_t *reservation = json_object_get(configuration, "reservation");
-    if (json_is_boolean(reservation))
-        json_object_set(settings, "reservation", reservation);
-    else if (reservation)
-        json_object_del(settings, "reservation");
+    static const char *const SWITCHES[] = {"reservation", "reclaimByRank"};
+    for (size_t i = 0; i < sizeof SWITCHES / sizeof SWITCHES[0]; i++) {
+        json_t *value = json_object_get(configuration, SWITCHES[i]);
+        if (json_is_boolean(value))
+            json_object_set(settings, SWITCHES[i], value);
+        else if (value)
+            json_object_del(settings, SWITCHES[i]);
+    }
     return take_fairshare(pool, json_object_get(configuration, "timeBasedFairShare"), arena, err);
 }
 
@@ -204,6 +207,7 @@ static void write_settings(const struct node_pool *pool, struct json_writer *jso
     write_placements(pool, json);
     write_kept(settings, "minGuaranteedRuntime", "0", json);
     json_bool(json, "reservation", json_is_true(json_object_get(settings, "reservation")));
+    json_bool(json, "reclaimByRank", !json_is_false(json_object_get(settings, "reclaimByRank")));
     if (pool->time_based_fairshare_json)
         json_raw(json, "timeBasedFairShare", pool->time_based_fairshare_json);
     json_end_object(json);

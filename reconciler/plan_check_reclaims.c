@@ -95,6 +95,20 @@ static bool was_above(const struct side *side, const struct amounts *lost)
     return false;
 }
 
+// Whether the beneficiary's side stays within what it deserves and ranks above the victim's, where rank decides.
+static bool outranks(const struct ledger *ledger, const struct plan_decision *eviction, const struct side *victim)
+{
+    struct plan_decision own = *eviction;
+    own.workload = eviction->beneficiary;
+    own.beneficiary = eviction->workload;
+    const struct side side = side_of(ledger, &own);
+    for (size_t r = 0; r < RESOURCE_COUNT; r++) {
+        if (side.held->of[r] > side.queue->deserved.of[r])
+            return false;
+    }
+    return ledger->snapshot->node_pools[eviction->node_pool].reclaims_by_rank && side.queue->rank > victim->queue->rank;
+}
+
 static bool is_lost(const struct amounts *lost)
 {
     for (size_t r = 0; r < RESOURCE_COUNT; r++) {
@@ -113,7 +127,7 @@ static int check_statement(const struct ledger *ledger, size_t first, size_t end
         if (!takes(&decisions[i]) || !is_lost(&ledger->lost[decisions[i].workload]))
             continue;
         const struct side side = side_of(ledger, &decisions[i]);
-        bool fits = side.held == seen;
+        bool fits = side.held == seen || outranks(ledger, &decisions[i], &side);
         for (size_t v = first; v < end && !fits; v++)
             fits = takes(&decisions[v]) && side_of(ledger, &decisions[v]).held == side.held &&
                    is_lost(&ledger->lost[decisions[v].workload]) &&

@@ -131,6 +131,7 @@ static void build_pools(struct world *world)
             .preempt_min_run_time_ms = row->min_guaranteed_runtime_ms,
             .reclaim_min_run_time_ms = row->min_guaranteed_runtime_ms,
             .reserves = row->reserves,
+            .reclaims_by_rank = row->reclaims_by_rank,
             .topology = row->topology_name,
             .fair_share_k_micro = world->windows[i].is_enabled ? world->windows[i].k_micro : 0,
         };

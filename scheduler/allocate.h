@@ -8,7 +8,7 @@
 // How far an attempt came: what an explanation is made of.
 struct attempt {
     struct queue_refusal refusal; // the queue in the way, where queue is set
-    uint32_t placed; // pods, with required affinity in the domain that took most
+    uint32_t placed;              // pods, with required affinity in the domain that took most
     uint32_t needed;
     const struct pod *failed;     // the pod that no node took; NULL
     uint32_t group;               // the leaf or set that failed

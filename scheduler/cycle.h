@@ -133,6 +133,7 @@ struct queue {
     int64_t created_ms;
     struct queue *parent; // NULL for a department
     struct amounts fair_share;
+    bool rank_decides[RESOURCE_COUNT]; // quotas of it and its siblings are more than there is: see ranking.h
     struct amounts requested;
     struct amounts allocated;
     struct amounts allocated_non_preemptible;

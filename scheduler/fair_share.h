@@ -31,9 +31,9 @@ const char *share_rule_name(enum share_rule rule); // "deserved", "overQuota", "
 struct share_term {
     enum share_rule rule;
     int64_t rank;
-    uint32_t round; // over quota: of its rank, from 1; remainder: its place in the order, from 1
-    int64_t of;     // deserved: the total; over quota: what is handed round; remainder: what is left
-    int64_t want;   // deserved: what it may ask for; over quota: what it still may; remainder: one unit
+    uint32_t round;       // over quota: of its rank, from 1; remainder: its place in the order, from 1
+    int64_t of;           // deserved: the total; over quota: what is handed round; remainder: what is left
+    int64_t want;         // deserved: what it may ask for; over quota: what it still may; remainder: one unit
     int64_t weight_milli; // over quota: of those that take part in the round, its own and all together
     int64_t weight_sum_milli;
     int64_t part; // over quota: of * part / part_sum is its part: the weights, corrected by past usage
@@ -52,8 +52,8 @@ struct share_recorder {
 
 struct share_terms {
     int64_t total;
-    int64_t unit;    // what a cut queue's share is rounded down to: 1000 for GPUs, 1 for CPU and memory
-    int64_t k_micro; // weight of past usage in millionths; 0: none
+    int64_t unit;                    // what a cut queue's share is rounded down to: 1000 for GPUs, 1 for CPU and memory
+    int64_t k_micro;                 // weight of past usage in millionths; 0: none
     struct share_recorder *recorder; // NULL: nobody asks
 };
 

@@ -5,6 +5,7 @@
 #include "scheduler/node.h"
 #include "scheduler/prospects.h"
 #include "scheduler/queue.h"
+#include "scheduler/ranking.h"
 #include "scheduler/unit.h"
 
 #include <stdlib.h>
@@ -24,40 +25,17 @@ enum resource fairness_refuses(struct cycle *cycle, const struct pool *pool, str
     return RESOURCE_COUNT;
 }
 
-// The pair of queues in which the two projects' ways from the root first differ.
-static void find_leveled(struct queue *reclaimer, struct queue *victim, struct queue **out_reclaimer,
-                         struct queue **out_victim)
-{
-    const bool same = reclaimer->parent == victim->parent;
-    *out_reclaimer = same ? reclaimer : reclaimer->parent;
-    *out_victim = same ? victim : victim->parent;
-}
-
-static bool exceeds_somewhere(const struct queue *queue, struct amounts held)
-{
-    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-        if (held.of[r] > queue_allocatable_share(queue, r))
-            return true;
-    }
-    return false;
-}
-
-static bool exceeds_deserved(const struct queue *queue, struct amounts held)
-{
-    return !amounts_are_within(held, queue->spec->deserved);
-}
-
 enum evidence_code fairness_protects(struct queue *reclaimer, struct amounts requested, struct queue *victim,
                                      const struct queue **out_side)
 {
     struct queue *own, *other;
-    find_leveled(reclaimer, victim, &own, &other);
+    queue_find_sides(reclaimer, victim, &own, &other);
     if (out_side)
         *out_side = other;
-    if (exceeds_deserved(own, amounts_add(own->allocated, requested))) {
-        if (exceeds_somewhere(other, other->allocated))
+    if (queue_exceeds_deserved(own, amounts_add(own->allocated, requested))) {
+        if (queue_exceeds_share(other, other->allocated))
             return EVIDENCE_CODE_COUNT;
-        return exceeds_deserved(other, other->allocated) ? EVIDENCE_WITHIN_FAIR_SHARE : EVIDENCE_WITHIN_QUOTA;
+        return queue_exceeds_deserved(other, other->allocated) ? EVIDENCE_WITHIN_FAIR_SHARE : EVIDENCE_WITHIN_QUOTA;
     }
     // Inside its quota: whoever is over quota in something it asks for, or not below quota in any of it.
     bool is_below = false;
@@ -69,7 +47,9 @@ enum evidence_code fairness_protects(struct queue *reclaimer, struct amounts req
             return EVIDENCE_CODE_COUNT;
         is_below = is_below || other->allocated.of[r] < deserved;
     }
-    return is_below ? EVIDENCE_WITHIN_QUOTA : EVIDENCE_CODE_COUNT;
+    if (!is_below || ranking_may_take(reclaimer, reclaimer->allocated, own, own->allocated, requested, other))
+        return EVIDENCE_CODE_COUNT;
+    return EVIDENCE_WITHIN_QUOTA;
 }
 
 struct frozen_queues fairness_make_frozen(struct cycle *cycle)
@@ -95,14 +75,21 @@ static struct amounts frozen_of(const struct frozen_queues *frozen, const struct
     return queue->kind == QUEUE_KIND_PROJECT ? frozen->projects[queue->index] : frozen->departments[queue->index];
 }
 
+static bool may_take_by_rank(const struct frozen_queues *frozen, const struct queue *reclaimer, const struct queue *own,
+                             struct amounts requested, const struct queue *other)
+{
+    return ranking_may_take(reclaimer, frozen_of(frozen, reclaimer), own, frozen_of(frozen, own), requested, other);
+}
+
 bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaimer, struct amounts requested,
                        struct queue *victim)
 {
     struct queue *own, *other;
-    find_leveled(reclaimer, victim, &own, &other);
+    queue_find_sides(reclaimer, victim, &own, &other);
     const struct amounts held = frozen_of(frozen, other);
-    return exceeds_somewhere(other, held) ||
-           (!exceeds_deserved(own, amounts_add(frozen_of(frozen, own), requested)) && exceeds_deserved(other, held));
+    return queue_exceeds_share(other, held) || may_take_by_rank(frozen, reclaimer, own, requested, other) ||
+           (!queue_exceeds_deserved(own, amounts_add(frozen_of(frozen, own), requested)) &&
+            queue_exceeds_deserved(other, held));
 }
 
 // What is left of a queue while the scenario's victims are taken from it one by one.
@@ -127,18 +114,21 @@ static struct rest *rest_of(const struct check *check, const struct queue *queue
 }
 
 // Either the victim's side still holds more than its share, or the reclaimer stays in its quota and the victim's side
-// still holds more than its own.
+// still holds more than its own, or rank decides.
 static bool may_take_more(const struct check *check, struct queue *victim, enum eviction_rule *out_rule)
 {
     struct queue *own, *other;
-    find_leveled(check->reclaimer, victim, &own, &other);
+    queue_find_sides(check->reclaimer, victim, &own, &other);
     const struct amounts left = rest_of(check, other)->amounts;
     *out_rule = EVICTION_ABOVE_SHARE;
-    if (exceeds_somewhere(other, left))
+    if (queue_exceeds_share(other, left))
         return true;
     *out_rule = EVICTION_OWED_QUOTA;
-    return !exceeds_deserved(own, amounts_add(frozen_of(check->frozen, own), check->requested)) &&
-           exceeds_deserved(other, left);
+    if (!queue_exceeds_deserved(own, amounts_add(frozen_of(check->frozen, own), check->requested)) &&
+        queue_exceeds_deserved(other, left))
+        return true;
+    *out_rule = EVICTION_HIGHER_RANK;
+    return may_take_by_rank(check->frozen, check->reclaimer, own, check->requested, other);
 }
 
 static bool take_chunk(const struct check *check, struct queue *victim, struct amounts chunk,
@@ -312,7 +302,7 @@ static bool levels_allow(const struct check *check)
                 return false;
         }
         const struct amounts before = amounts_subtract(own->allocated_non_preemptible, placed);
-        if (!preemptible && exceeds_deserved(own, amounts_add(before, check->requested)))
+        if (!preemptible && queue_exceeds_deserved(own, amounts_add(before, check->requested)))
             return false;
     }
     return true;
@@ -327,7 +317,7 @@ bool fairness_may_lose(const struct search *search, const struct workload *victi
 struct queue *fairness_side(struct queue *reclaimer, struct queue *victim)
 {
     struct queue *own, *side;
-    find_leveled(reclaimer, victim, &own, &side);
+    queue_find_sides(reclaimer, victim, &own, &side);
     return side;
 }
 
@@ -339,7 +329,9 @@ static int64_t most_of_side(const struct search *search, struct queue *own, cons
     const struct frozen_queues *frozen = search->context;
     const struct queue *queue = side->queue;
     const struct amounts held = frozen_of(frozen, queue);
-    const bool within = !exceeds_deserved(own, amounts_add(frozen_of(frozen, own), search->pending));
+    if (may_take_by_rank(frozen, cycle_queue(search->pool, search->workload), own, search->pending, queue))
+        return side->loss.milli;
+    const bool within = !queue_exceeds_deserved(own, amounts_add(frozen_of(frozen, own), search->pending));
     int64_t most = 0;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
         int64_t kept = queue_allocatable_share(queue, r);
@@ -407,89 +399,4 @@ bool fairness_allows(struct search *search, const struct scenario *scenario)
     for (size_t d = 0; d < department_count; d++)
         check.departments[d].amounts = check.frozen->departments[d];
     return take_all(&check, scenario) && levels_allow(&check);
-}
-
-// Whether a workload that waits would be entitled to reclaim its unit, its project and its side holding this much: the
-// project stays within its allocatable share, the side within quota. (Its fair share may be that of an earlier round,
-// in which not all that waits is counted; it is at least what it deserves and asks for.)
-static bool is_entitled(struct search *search, struct workload *workload, const struct queue *side,
-                        struct amounts project_held, struct amounts side_held)
-{
-    unit_find(search->cycle, workload);
-    const struct amounts requested = unit_amounts(search->cycle, workload, search->pool->smallest_gpu_memory_mib);
-    return !exceeds_somewhere(cycle_queue(search->pool, workload), amounts_add(project_held, requested)) &&
-           !exceeds_deserved(side, amounts_add(side_held, requested));
-}
-
-// Whether it is entitled now to take back from the reclaimer's side, which is beyond its quota. One that lost nothing
-// itself counts only where it was not entitled before.
-static bool may_take_back(struct search *search, struct workload *workload, bool is_victim)
-{
-    const struct frozen_queues *frozen = search->context;
-    const struct queue *project = cycle_queue(search->pool, workload);
-    struct queue *own, *side;
-    find_leveled(cycle_queue(search->pool, search->workload), cycle_queue(search->pool, workload), &own, &side);
-    if (!exceeds_deserved(own, own->allocated) ||
-        !is_entitled(search, workload, side, project->allocated, side->allocated))
-        return false;
-    const struct amounts held_before =
-        side->kind == QUEUE_KIND_PROJECT ? frozen->projects[side->index] : frozen->departments[side->index];
-    return is_victim || !is_entitled(search, workload, side, frozen->projects[project->index], held_before);
-}
-
-// Projects whose side lost something to the reclaimer and is not beyond its quota any more.
-static bool *find_losers(struct search *search, const struct scenario *scenario, bool *out_some)
-{
-    const struct cycle *cycle = search->cycle;
-    const struct pool *pool = search->pool;
-    const size_t project_count = cycle->snapshot->project_count;
-    bool *has_lost = arena_array(&search->arena, project_count + pool->department_count, sizeof *has_lost);
-    *out_some = false;
-    for (size_t i = 0; i < scenario->count; i++) {
-        const struct pod *pod = &cycle->pods[scenario->pods[i]];
-        struct queue *own, *side;
-        find_leveled(cycle_queue(pool, search->workload), cycle_queue(pool, &cycle->workloads[pod->workload]), &own,
-                     &side);
-        if (!pod->state.evicted || exceeds_deserved(side, side->allocated))
-            continue;
-        has_lost[side->kind == QUEUE_KIND_PROJECT ? side->index : project_count + side->index] = true;
-        *out_some = true;
-    }
-    for (size_t p = 0; p < project_count; p++) {
-        has_lost[p] = has_lost[p] || has_lost[project_count + pool->projects[p].parent->index];
-    }
-    return has_lost;
-}
-
-// Whether the pool is tried for it in this cycle, be it in a later round.
-static bool may_wait_for(const struct pool *pool, const struct workload *workload)
-{
-    if (!allocate_is_candidate(workload) || (workload->home != SNAPSHOT_NONE && workload->home != pool->index))
-        return false;
-    for (size_t i = 0; i < workload->spec->node_pool_count; i++) {
-        if (workload->spec->node_pools[i] == pool->index)
-            return true;
-    }
-    return false;
-}
-
-bool fairness_lasts(struct search *search, const struct scenario *scenario)
-{
-    struct cycle *cycle = search->cycle;
-    bool some;
-    if (!search->workload->spec->preemptible || search->pending_count < search->unit_count)
-        return true;
-    const bool *has_lost = find_losers(search, scenario, &some);
-    for (size_t i = 0; some && i < scenario->count; i++) {
-        const struct pod *pod = &cycle->pods[scenario->pods[i]];
-        if (pod->state.evicted && may_take_back(search, &cycle->workloads[pod->workload], true))
-            return false;
-    }
-    for (size_t i = 0; some && i < cycle->snapshot->workload_count; i++) {
-        struct workload *waiting = &cycle->workloads[i];
-        if (waiting != search->workload && has_lost[waiting->spec->project] && may_wait_for(search->pool, waiting) &&
-            may_take_back(search, waiting, false))
-            return false;
-    }
-    return true;
 }

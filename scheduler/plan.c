@@ -27,8 +27,11 @@ static const char *const EXPLANATION_NAMES[EXPLANATION_CODE_COUNT] = {
 };
 
 static const char *const EVICTION_RULE_NAMES[EVICTION_RULE_COUNT] = {
-    [EVICTION_ABOVE_SHARE] = "AboveShare",         [EVICTION_OWED_QUOTA] = "OwedQuota",
-    [EVICTION_HIGHER_PRIORITY] = "HigherPriority", [EVICTION_MOVED] = "Moved",
+    [EVICTION_ABOVE_SHARE] = "AboveShare",
+    [EVICTION_OWED_QUOTA] = "OwedQuota",
+    [EVICTION_HIGHER_RANK] = "HigherRank",
+    [EVICTION_HIGHER_PRIORITY] = "HigherPriority",
+    [EVICTION_MOVED] = "Moved",
     [EVICTION_STALE_GANG] = "StaleGang",
 };
 
@@ -82,8 +85,8 @@ bool explanation_is_cause(enum explanation_code code)
 {
     return code == EXPLANATION_OVER_FAIR_SHARE || code == EXPLANATION_NOTHING_TO_RECLAIM ||
            code == EXPLANATION_NOTHING_TO_PREEMPT || code == EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED ||
-           code == EXPLANATION_LOST_A_POD || code == EXPLANATION_WAITING_FOR_RELEASE || code == EXPLANATION_SEARCH_CUT ||
-           code == EXPLANATION_HELD_FOR_RESERVATION;
+           code == EXPLANATION_LOST_A_POD || code == EXPLANATION_WAITING_FOR_RELEASE ||
+           code == EXPLANATION_SEARCH_CUT || code == EXPLANATION_HELD_FOR_RESERVATION;
 }
 
 const char *queue_kind_name(enum queue_kind kind)

@@ -30,6 +30,7 @@ struct plan_devices {
 enum eviction_rule {
     EVICTION_ABOVE_SHARE, // reclaim: its side holds more than its allocatable share
     EVICTION_OWED_QUOTA,  // reclaim: the beneficiary's side stays within its quota, its own holds more than its quota
+    EVICTION_HIGHER_RANK, // reclaim: the beneficiary's side stays within its quota and ranks above its own
     EVICTION_HIGHER_PRIORITY, // preemption: the beneficiary is of the same project and of higher priority
     EVICTION_MOVED,           // it loses nothing but its place: it has another in the same decision
     EVICTION_STALE_GANG,      // its gang has lost pods below its minimum

@@ -25,6 +25,28 @@ int64_t queue_allocatable_share(const struct queue *queue, enum resource resourc
     return share < limit ? share : limit;
 }
 
+void queue_find_sides(struct queue *reclaimer, struct queue *victim, struct queue **out_reclaimer,
+                      struct queue **out_victim)
+{
+    const bool same = reclaimer->parent == victim->parent;
+    *out_reclaimer = same ? reclaimer : reclaimer->parent;
+    *out_victim = same ? victim : victim->parent;
+}
+
+bool queue_exceeds_share(const struct queue *queue, struct amounts held)
+{
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        if (held.of[r] > queue_allocatable_share(queue, r))
+            return true;
+    }
+    return false;
+}
+
+bool queue_exceeds_deserved(const struct queue *queue, struct amounts held)
+{
+    return !amounts_are_within(held, queue->spec->deserved);
+}
+
 struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts requested)
 {
     for (; queue; queue = queue->parent) {
@@ -57,6 +79,20 @@ static int64_t bounded(int64_t weight)
     return weight < LARGEST ? weight : LARGEST;
 }
 
+// Whether quotas add up to more than there is; an unlimited one is no number to add.
+static bool are_oversubscribed(struct queue **queues, size_t count, enum resource resource, int64_t total)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int64_t deserved = queues[i]->spec->deserved.of[resource];
+        if (deserved == QUANTITY_UNLIMITED)
+            continue;
+        if (deserved > total)
+            return true;
+        total -= deserved;
+    }
+    return false;
+}
+
 static void divide_level(struct cycle *cycle, const struct pool *pool, struct queue **queues, size_t count,
                          struct amounts total)
 {
@@ -78,8 +114,11 @@ static void divide_level(struct cycle *cycle, const struct pool *pool, struct qu
         if (cycle->share_log)
             terms.recorder = share_log_level(cycle->share_log, pool, r, queues);
         fair_share_divide(claims, count, terms, cycle->scratch);
-        for (size_t i = 0; i < count; i++)
+        const bool are_short = pool->spec->reclaims_by_rank && are_oversubscribed(queues, count, r, total.of[r]);
+        for (size_t i = 0; i < count; i++) {
             queues[i]->fair_share.of[r] = claims[i].fair_share;
+            queues[i]->rank_decides[r] = are_short && queues[i]->spec->deserved.of[r] != QUANTITY_UNLIMITED;
+        }
     }
 }
 

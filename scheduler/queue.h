@@ -8,6 +8,13 @@ void queue_charge(struct queue *queue, struct amounts amounts, bool preemptible,
 // The part of the pool that the queue may hold without being reclaimed from: QUANTITY_UNLIMITED where unbounded.
 int64_t queue_allocatable_share(const struct queue *queue, enum resource resource);
 
+// The pair of queues in which the two projects' ways from the root first differ.
+void queue_find_sides(struct queue *reclaimer, struct queue *victim, struct queue **out_reclaimer,
+                      struct queue **out_victim);
+// Whether this much is more than its allocatable share, or than it deserves, in some resource.
+bool queue_exceeds_share(const struct queue *queue, struct amounts held);
+bool queue_exceeds_deserved(const struct queue *queue, struct amounts held);
+
 struct queue_refusal {
     const struct queue *queue; // NULL: nothing is in the way
     enum resource resource;

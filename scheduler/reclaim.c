@@ -118,7 +118,7 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
     const struct frozen_queues *frozen = search->context;
     struct arena *arena = cycle->arena;
     const struct workload *victim = &cycle->workloads[pod->workload];
-    const struct queue *own = cycle_queue(search->pool, search->workload), *other = cycle_queue(search->pool, victim);
+    struct queue *own = cycle_queue(search->pool, search->workload), *other = cycle_queue(search->pool, victim);
     // The resource that tells most: the first that the other side holds over what it deserves.
     enum resource r = RESOURCE_GPU;
     for (enum resource next = RESOURCE_GPU; next < RESOURCE_COUNT; next++) {
@@ -130,10 +130,21 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
     const char *fate = pod->state.status == SNAPSHOT_POD_PIPELINED
                            ? arena_printf(arena, "Moves to %s for", cycle->nodes[pod->state.place.node].spec->name)
                            : "Yields to";
+    if (pod->rule == EVICTION_HIGHER_RANK)
+        r = evidence_resource(search->requested);
+    const char *held = explain_number(arena, r, frozen->projects[own->index].of[r]);
+    if (pod->rule == EVICTION_HIGHER_RANK) {
+        struct queue *higher, *lower;
+        queue_find_sides(own, other, &higher, &lower);
+        return arena_printf(arena,
+                            "%s %s of project %s, which held %s of its quota of %s; %s ranks above %s, and quotas add "
+                            "up to more than there is",
+                            fate, search->workload->spec->name, own->name, held,
+                            explain_amount(arena, r, own->spec->deserved.of[r]), higher->name, lower->name);
+    }
     return arena_printf(
         arena, "%s %s of project %s, which held %s of its fair share of %s; project %s held %s and deserves %s", fate,
-        search->workload->spec->name, own->name, explain_number(arena, r, frozen->projects[own->index].of[r]),
-        explain_amount(arena, r, own->fair_share.of[r]), other->name,
+        search->workload->spec->name, own->name, held, explain_amount(arena, r, own->fair_share.of[r]), other->name,
         explain_amount(arena, r, frozen->projects[other->index].of[r]),
         explain_number(arena, r, other->spec->deserved.of[r]));
 }

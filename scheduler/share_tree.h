@@ -28,7 +28,7 @@ struct share_node {
     int64_t rank;
     int64_t weight_milli;
     int64_t usage_micro;
-    int64_t created_ms; // decides between equal remainders
+    int64_t created_ms;             // decides between equal remainders
     const struct share_term *terms; // their given sum to fair_share; none of the pool
     size_t term_count;
     const struct share_node *children; // in the order of names

@@ -24,8 +24,8 @@ struct device_choice shared_device_join(struct node *node, const struct request 
 // first with spread; new ones are added to the node under the smallest number that names none there.
 struct device_choice shared_device_choose(struct node *node, const struct request *request,
                                           enum placement_strategy strategy, struct arena *arena);
-// The devices of the groups that the pod's spec names, a new one for a group that is not there. False where they have no
-// room for it.
+// The devices of the groups that the pod's spec names, a new one for a group that is not there. False where they have
+// no room for it.
 bool shared_device_choose_named(struct node *node, const struct pod *pod, struct arena *arena,
                                 struct device_choice *out_choice);
 // How many whole devices the choice would open.

@@ -63,6 +63,7 @@ struct snapshot_node_pool {
     int64_t reclaim_min_run_time_ms;
     const char *topology;       // of the network that its gangs get by themselves; NULL: none
     bool reserves;              // keeps room for the largest gang that waits
+    bool reclaims_by_rank;      // where quotas are more than there is, a higher rank takes from within a lower one's
     int64_t fair_share_k_micro; // kValue of time-based fair share in millionths; 0: plain weights
 };
 

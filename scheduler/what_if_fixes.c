@@ -10,7 +10,7 @@ enum {
     MOST_NODE_POOLS = 6,
     MOST_SIZES = 6,
     MOST_PRIORITIES = 3,
-    MOST_QUOTAS = 6, // for the project, and again for the department
+    MOST_QUOTAS = 6,                              // for the project, and again for the department
     PLANS_OF_QUESTION = 3 + WHAT_IF_TIMES_MAXIMUM // asked, without it, alone
 };
 _Static_assert(PLANS_OF_QUESTION + MOST_NODE_POOLS + 1 + 2 * MOST_SIZES + MOST_PRIORITIES + 2 * MOST_QUOTAS <=

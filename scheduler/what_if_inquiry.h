@@ -14,7 +14,7 @@ struct what_if_inquiry {
     struct arena *arena;  // of the answer
     struct arena scratch; // of one trial
     uint32_t plan_count;
-    uint64_t fix_scenarios; // simulated for changes
+    uint64_t fix_scenarios;            // simulated for changes
     const struct what_if_trial *asked; // the question as it was asked, planned
     const struct what_if_answer *answer;
 };

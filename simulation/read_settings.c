@@ -147,6 +147,7 @@ static int read_node_pool(struct reader *reader, const struct place *place, void
         {"reclaimMinRuntimeSeconds", read_seconds, offsetof(struct snapshot_node_pool, reclaim_min_run_time_ms),
          FIELD_NULL},
         {"reservation", read_bool, offsetof(struct snapshot_node_pool, reserves), 0},
+        {"reclaimByRank", read_bool, offsetof(struct snapshot_node_pool, reclaims_by_rank), 0},
         {"topology", read_name, offsetof(struct snapshot_node_pool, topology), FIELD_NULL},
         {"timeBasedFairshare", read_time_based, offsetof(struct snapshot_node_pool, fair_share_k_micro),
          FIELD_READS_NULL},

@@ -74,6 +74,8 @@ static void write_node_pools(struct json_writer *json, const struct snapshot *sn
         json_milli(json, "reclaimMinRuntimeSeconds", pool->reclaim_min_run_time_ms);
         if (pool->reserves)
             json_bool(json, "reservation", true);
+        if (pool->reclaims_by_rank)
+            json_bool(json, "reclaimByRank", true);
         if (pool->topology)
             json_text(json, "topology", pool->topology);
         json_key(json, "timeBasedFairshare");

@@ -34,7 +34,7 @@ def test_the_scheduler_sees_what_a_pool_is_told(cluster):
     def seen():
         return next((p for p in cluster.get("/api/v1/scheduler/snapshot").json["nodePools"] if p["name"] == "big"), None)
     plain = {"name": "big", "placementStrategy": {"gpu": "binpack", "cpu": "binpack"}, "preemptMinRuntimeSeconds": 0, "reclaimMinRuntimeSeconds": 0,
-             "timeBasedFairshare": {"kValue": 0}}
+             "timeBasedFairshare": {"kValue": 0}, "reclaimByRank": True}
     made = create(cluster).json
     cluster.wait_for("the pool", lambda: seen() == plain)
     path = f"{POOLS}/{made['id']}"
@@ -43,11 +43,15 @@ def test_the_scheduler_sees_what_a_pool_is_told(cluster):
         ({"placementStrategy": {"gpu": "fragmentation", "cpu": "spread"}}, {"placementStrategy": {"gpu": "fragmentation", "cpu": "spread"}}),
         ({"minGuaranteedRuntime": "90s"}, {"preemptMinRuntimeSeconds": 90, "reclaimMinRuntimeSeconds": 90}),
         ({"reservation": True}, {"reservation": True}),
+        ({"reclaimByRank": True}, {}),
         ({"timeBasedFairShare": share}, {"timeBasedFairshare": {"kValue": 2.5}}),
         ({"timeBasedFairShare": {**share, "enabled": False}}, {}),
     ]:
         assert cluster.request("PUT", path, {"labelKey": "team.io/kind", "labelValue": "big", "schedulingConfiguration": settings}).status == 200
         cluster.wait_for(f"{settings} in {seen()}", lambda: seen() == {**plain, **change})
+    without_rank = {key: value for key, value in plain.items() if key != "reclaimByRank"}
+    assert cluster.request("PATCH", path, {"schedulingConfiguration": {"reclaimByRank": False}}).status == 200
+    cluster.wait_for("rank does not decide", lambda: seen() == without_rank)
 
 
 def test_create_nodepool_takes_the_nodes_with_its_label(cluster):
@@ -206,7 +210,7 @@ def test_scheduling_settings_are_kept_with_their_defaults(cluster):
     assert settings["timeBasedFairShare"] == {"enabled": True, "historicalUsageWeight": 1, "decayHalfLife": "12h", "windowType": "sliding", "windowDuration": "7d"}
     path = f"{POOLS}/{made.json['id']}"
     changed = cluster.request("PATCH", path, {"schedulingConfiguration": {"reservation": False}}).json["schedulingConfiguration"]
-    assert changed["reservation"] is False and changed["timeBasedFairShare"] == settings["timeBasedFairShare"]
+    assert changed["reservation"] is False and changed["reclaimByRank"] is True and changed["timeBasedFairShare"] == settings["timeBasedFairShare"]
     changed = cluster.request("PATCH", path, {"schedulingConfiguration": {"timeBasedFairShare": None}}).json["schedulingConfiguration"]
     assert "timeBasedFairShare" not in changed and changed["placementStrategy"]["gpu"] == "fragmentation"
 
@@ -214,6 +218,7 @@ def test_scheduling_settings_are_kept_with_their_defaults(cluster):
 BAD_SETTINGS = [
     ("a strategy that does not exist", {"placementStrategy": {"gpu": "best"}}, "schedulingConfiguration.placementStrategy.gpu"),
     ("fragmentation is of GPUs alone", {"placementStrategy": {"cpu": "fragmentation"}}, "schedulingConfiguration.placementStrategy.cpu"),
+    ("rank decides or does not", {"reclaimByRank": 1}, "schedulingConfiguration.reclaimByRank"),
     ("a reservation is on or off", {"reservation": "yes"}, "schedulingConfiguration.reservation"),
     ("fair share is an object", {"timeBasedFairShare": True}, "schedulingConfiguration.timeBasedFairShare"),
     ("a weight below 0", {"timeBasedFairShare": {"historicalUsageWeight": -1}}, "timeBasedFairShare.historicalUsageWeight"),

@@ -51,8 +51,8 @@ def cluster(nodes, projects, workloads, departments=None, **more):
             "departments": departments or [department("d")], "workloads": workloads, **more}
 
 
-def simulate(document, cycles=1):
-    done = subprocess.run([PRORATA, "simulate", "-", "--cycles", str(cycles)], input=json.dumps(document),
+def simulate(document, cycles=1, explain=False):
+    done = subprocess.run([PRORATA, "simulate", "-", "--cycles", str(cycles), *(["--explain"] if explain else [])], input=json.dumps(document),
                           capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)

@@ -79,7 +79,22 @@ class Evictions(Scheduler):
         if any(with_unit[r] > quota_a[r][0] for r in RESOURCES):
             return any(held[r] > self.allocatable_share(b, r) for r in RESOURCES)
         differences = [held[r] - quota_b[r][0] for r in RESOURCES if asked[r] > 0 and quota_b[r][0] != INFINITE]
-        return any(d > 0 for d in differences) or not any(d < 0 for d in differences)
+        return any(d > 0 for d in differences) or not any(d < 0 for d in differences) or \
+            self.rank_decides(name, other, asked, self.allocated(self.path(name)[0]), self.allocated(a))
+
+    def rank_decides(self, name, other, asked, held_by_project, held_by_side):
+        """Quotas of siblings are more than there is, and within its quota the higher one takes from the lower one."""
+        mine, theirs = self.leveled(name, other)
+        project, department = self.path(name)
+        siblings = self.queues("department") if mine[0] == "department" else self.queues("project", department[1])
+        r = next((r for r in RESOURCES if asked[r] > 0), "gpu")
+        there_is = self.total[r] if mine[0] == "department" else self.shares[department][r]
+        quotas = [self.numbers(queue)[r][0] for queue in siblings]
+        return self.pools[self.pool].get("reclaimByRank", False) and self.numbers(mine)["rank"] > self.numbers(theirs)["rank"] and \
+            INFINITE not in (self.numbers(mine)[r][0], self.numbers(theirs)[r][0]) and \
+            sum(quota for quota in quotas if quota != INFINITE) > there_is and \
+            all(held[q] + asked[q] <= self.numbers(queue)[q][0]
+                for queue, held in ((project, held_by_project), (mine, held_by_side)) for q in RESOURCES)
 
     # The search (6.6, 6.7).
     def solve(self, action, name, candidates):
@@ -330,7 +345,8 @@ class Evictions(Scheduler):
                 keeps_share = any(left[theirs][r] > self.allocatable_share(theirs, r) for r in RESOURCES)
                 is_owed = all(self.frozen[mine, False][r] + asked[r] <= self.numbers(mine)[r][0] for r in RESOURCES) and \
                     any(left[theirs][r] > self.numbers(theirs)[r][0] for r in RESOURCES)
-                if not keeps_share and not is_owed:
+                by_rank = self.rank_decides(name, other, asked, self.frozen[self.path(name)[0], False], self.frozen[mine, False])
+                if not keeps_share and not is_owed and not by_rank:
                     return False
                 for queue in self.path(other):
                     left[queue] = add(left[queue], chunk, -1)

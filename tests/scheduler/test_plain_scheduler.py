@@ -25,6 +25,7 @@ class Maker:
                                ["whole", "instance", "instance", "cpu"]))
         self.has_memory, self.has_groups, self.has_topology = self.happens(0.3), self.happens(0.4), self.happens(0.4)
         self.choices, self.workloads, self.running = (["default"], ["default"], ["default", "other"]), (2, 9), 0.6
+        self.by_rank = seed % 2 == 0
 
     def one(self, *choices):
         return self.dice.choice(choices)
@@ -49,7 +50,7 @@ class Maker:
         self.nodes = nodes
         strategies = [{"gpu": self.one("binpack", "binpack", "binpack", "binpack", "spread"), "cpu": "binpack"} for _ in self.pools]
         return {"version": 1, "now": "2026-01-01T12:00:00Z", "nodes": nodes, "departments": departments, "projects": projects,
-                "nodePools": [{"name": name, "placementStrategy": strategy} for name, strategy in zip(self.pools, strategies)],
+                "nodePools": [{"name": name, "placementStrategy": strategy, "reclaimByRank": self.by_rank} for name, strategy in zip(self.pools, strategies)],
                 "topologies": [{"name": "dc", "levels": ["zone", "rack"]}],
                 "settings": {"maxConsolidationVictims": None, "stalenessGraceSeconds": self.one(-1, -1, 0)},
                 "workloads": [self.workload(f"w{i}", self.one(*projects)["name"]) for i in range(self.dice.randint(*self.workloads))]}

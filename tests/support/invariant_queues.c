@@ -214,8 +214,26 @@ static void leveled(const struct replay *replay, uint32_t beneficiary, uint32_t 
     *out_b = project_queue(replay, victim, pool);
 }
 
+// Ours: the beneficiary's side and its project stay within what they deserve, and it ranks above the victim's side.
+static bool outranks(const struct replay *replay, const struct plan_decision *decision, bool within_deserved)
+{
+    const struct snapshot *snapshot = replay->view->snapshot;
+    const uint32_t pool = decision->node_pool;
+    const struct snapshot_project *own = &snapshot->projects[snapshot->workloads[decision->beneficiary].project];
+    const struct snapshot_project *other = &snapshot->projects[snapshot->workloads[decision->workload].project];
+    const bool is_inside = own->department == other->department || !snapshot->settings.full_hierarchy_fairness;
+    const size_t leaf = project_queue(replay, decision->beneficiary, pool);
+    struct amounts mine = replay->start[leaf].allocated;
+    add(&mine, &replay->placed[leaf].allocated, 1);
+    const int64_t above = is_inside ? own->queues[pool].rank : snapshot->departments[own->department].queues[pool].rank,
+                  below =
+                      is_inside ? other->queues[pool].rank : snapshot->departments[other->department].queues[pool].rank;
+    return snapshot->node_pools[pool].reclaims_by_rank && within_deserved && above > below &&
+           !is_above(&mine, &own->queues[pool].deserved);
+}
+
 // 6.9: until the last victim goes, its queue is above its share, or above what it deserves for one who stays within
-// what it deserves itself. Which victim is the last the plan does not say: some victim must fit.
+// what it deserves itself. Which victim is the last the plan does not say: some victim must fit. Rank may allow more.
 static bool check_reclaim(const struct replay *replay, const struct plan_decision *decision)
 {
     const struct snapshot *snapshot = replay->view->snapshot;
@@ -232,6 +250,8 @@ static bool check_reclaim(const struct replay *replay, const struct plan_decisio
     const size_t leaf = project_queue(replay, beneficiary, pool);
     add(&mine, &replay->placed[leaf].allocated, 1);
     const bool within_deserved = !is_above(&mine, &numbers(replay, replay->view->plan, a)->deserved);
+    if (outranks(replay, decision, within_deserved))
+        return true;
     const struct plan_queue *theirs = numbers(replay, replay->view->plan, b);
     const struct amounts share = allocatable_share(theirs);
     for (uint32_t w = 0; w < snapshot->workload_count; w++) {

@@ -276,6 +276,7 @@ struct snapshot *random_cluster(uint64_t seed, struct arena *arena)
         if ((seed + p) % 5 == 0)
             maker.node_pools[p].gpu_placement = PLACEMENT_FRAGMENTATION;
         maker.node_pools[p].reserves = (seed + p) % 7 == 0;
+        maker.node_pools[p].reclaims_by_rank = (seed + p) % 3 == 0;
         if ((seed + p) % 10 == 0)
             maker.node_pools[p].cpu_placement = PLACEMENT_FRAGMENTATION;
     }

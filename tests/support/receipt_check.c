@@ -124,6 +124,13 @@ static bool exceeds(const struct plan_receipt_queue *queue, bool quota_only)
     return false;
 }
 
+static int64_t rank_of(const struct numbers *numbers, const struct plan_receipt_side *side, uint32_t pool,
+                       bool is_inside)
+{
+    return is_inside ? numbers->snapshot->projects[side->project].queues[pool].rank
+                     : numbers->snapshot->departments[side->department].queues[pool].rank;
+}
+
 static void check_rule(const struct numbers *numbers, const struct plan_decision *decision)
 {
     const struct plan_receipt *receipt = decision->receipt;
@@ -136,10 +143,15 @@ static void check_rule(const struct numbers *numbers, const struct plan_decision
                        numbers->snapshot->workloads[decision->workload].priority <
                            numbers->snapshot->workloads[decision->beneficiary].priority,
                    "%s: higher priority", numbers->name);
-    if (receipt->rule != EVICTION_ABOVE_SHARE && receipt->rule != EVICTION_OWED_QUOTA)
-        return;
     const bool is_inside =
         victim->department == beneficiary->department || !numbers->snapshot->settings.full_hierarchy_fairness;
+    if (receipt->rule == EVICTION_HIGHER_RANK)
+        check_true(rank_of(numbers, beneficiary, decision->node_pool, is_inside) >
+                           rank_of(numbers, victim, decision->node_pool, is_inside) &&
+                       numbers->snapshot->node_pools[decision->node_pool].reclaims_by_rank,
+                   "%s: higher rank", numbers->name);
+    if (receipt->rule != EVICTION_ABOVE_SHARE && receipt->rule != EVICTION_OWED_QUOTA)
+        return;
     check_true(decision->action == ACTION_RECLAIM && victim->project != beneficiary->project, "%s: reclaim",
                numbers->name);
     check_true(

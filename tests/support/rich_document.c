@@ -72,6 +72,8 @@ static void make_pools(struct maker *maker)
             json_object_set_new(pool, "timeBasedFairshare", json_pack("{s:f}", "kValue", 0.5 * below(maker, 6)));
         if (one_in(maker, 5))
             json_object_set_new(pool, "reservation", json_true());
+        if (one_in(maker, 5))
+            json_object_set_new(pool, "reclaimByRank", json_true());
         json_array_append_new(pools, pool);
     }
     json_object_set_new(maker->document, "nodePools", pools);

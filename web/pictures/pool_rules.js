@@ -9,7 +9,7 @@ const shareOf = pool => pool?.schedulingConfiguration?.timeBasedFairShare ?? nul
 
 export function valuesOfPool(pool) {
   const placement = placementOf(pool), share = shareOf(pool);
-  return { gpu: placement.gpu ?? "binpack", cpu: placement.cpu ?? "binpack", guaranteed: pool?.schedulingConfiguration?.minGuaranteedRuntime ?? "0", reservation: pool?.schedulingConfiguration?.reservation === true,
+  return { gpu: placement.gpu ?? "binpack", cpu: placement.cpu ?? "binpack", guaranteed: pool?.schedulingConfiguration?.minGuaranteedRuntime ?? "0", reservation: pool?.schedulingConfiguration?.reservation === true, byRank: pool?.schedulingConfiguration?.reclaimByRank !== false,
     pastUse: share?.enabled ? share.windowType ?? "sliding" : "off", window: share?.windowDuration ?? "7d", halfLife: share?.decayHalfLife ?? "0h", weight: String(share?.historicalUsageWeight ?? 1), begin: (share?.tumblingWindowStartTime ?? "").slice(0, 10) };
 }
 
@@ -33,7 +33,7 @@ function fairShareOf(v, before) {
 
 export function configurationOf(v, pool) {
   const share = fairShareOf(v, shareOf(pool));
-  return { placementStrategy: { gpu: v.gpu, cpu: v.cpu }, minGuaranteedRuntime: v.guaranteed || "0", reservation: v.reservation, ...(share ? { timeBasedFairShare: share } : {}) };
+  return { placementStrategy: { gpu: v.gpu, cpu: v.cpu }, minGuaranteedRuntime: v.guaranteed || "0", reservation: v.reservation, reclaimByRank: v.byRank, ...(share ? { timeBasedFairShare: share } : {}) };
 }
 
 export function rulesInWords(pool) {
@@ -42,6 +42,7 @@ export function rulesInWords(pool) {
     ["GPU placement", STRATEGIES[placement.gpu] ?? "bin-pack"], ["CPU placement", STRATEGIES[placement.cpu] ?? "bin-pack"],
     ["Minimum run time", least ? duration(least) : "none: borrowed GPUs can be asked back at once"],
     ["Past use", share?.enabled ? pastUse(share) : "doesn't count"],
+    ["Quotas beyond what there is", pool.schedulingConfiguration?.reclaimByRank === false ? "nobody takes from within a quota" : "higher ranks come first, within quotas too"],
     ["Largest waiting gang", pool.schedulingConfiguration?.reservation ? "free GPUs are kept for it" : "no room is kept for it"],
   ];
 }

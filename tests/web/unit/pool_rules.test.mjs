@@ -9,10 +9,10 @@ const inWords = pool => Object.fromEntries(rulesInWords(pool));
 
 test("a pool's rules go through the form unchanged", () => {
   for (const configuration of [
-    { placementStrategy: { gpu: "fragmentation", cpu: "spread" }, minGuaranteedRuntime: "30m", reservation: true },
-    { placementStrategy: { gpu: "spread", cpu: "binpack" }, minGuaranteedRuntime: "0", reservation: false, timeBasedFairShare: SHARE },
-    { placementStrategy: { gpu: "binpack", cpu: "binpack" }, minGuaranteedRuntime: "0", reservation: false, timeBasedFairShare: { ...SHARE, windowType: "tumbling", tumblingWindowStartTime: "2026-01-05T09:30:00.000Z" } },
-    { placementStrategy: { gpu: "binpack", cpu: "binpack" }, minGuaranteedRuntime: "0", reservation: false, timeBasedFairShare: { ...SHARE, enabled: false } },
+    { placementStrategy: { gpu: "fragmentation", cpu: "spread" }, minGuaranteedRuntime: "30m", reservation: true, reclaimByRank: true },
+    { placementStrategy: { gpu: "spread", cpu: "binpack" }, minGuaranteedRuntime: "0", reservation: false, reclaimByRank: false, timeBasedFairShare: SHARE },
+    { placementStrategy: { gpu: "binpack", cpu: "binpack" }, minGuaranteedRuntime: "0", reservation: false, reclaimByRank: true, timeBasedFairShare: { ...SHARE, windowType: "tumbling", tumblingWindowStartTime: "2026-01-05T09:30:00.000Z" } },
+    { placementStrategy: { gpu: "binpack", cpu: "binpack" }, minGuaranteedRuntime: "0", reservation: false, reclaimByRank: true, timeBasedFairShare: { ...SHARE, enabled: false } },
   ]) {
     const pool = poolWith(configuration);
     assert.deepEqual(checkRules(valuesOfPool(pool)), {});
@@ -22,7 +22,7 @@ test("a pool's rules go through the form unchanged", () => {
 
 test("a new pool says nothing of past use until it counts", () => {
   const values = valuesOfPool(null);
-  assert.deepEqual(configurationOf(values, null), { placementStrategy: { gpu: "binpack", cpu: "binpack" }, minGuaranteedRuntime: "0", reservation: false });
+  assert.deepEqual(configurationOf(values, null), { placementStrategy: { gpu: "binpack", cpu: "binpack" }, minGuaranteedRuntime: "0", reservation: false, reclaimByRank: true });
   assert.deepEqual(configurationOf({ ...values, pastUse: "tumbling", begin: "2026-02-01" }, null).timeBasedFairShare,
     { enabled: true, historicalUsageWeight: 1, decayHalfLife: "0h", windowType: "tumbling", windowDuration: "7d", tumblingWindowStartTime: "2026-02-01T00:00:00Z" });
 });
@@ -37,9 +37,9 @@ test("what is wrong is said at its field, and only where it matters", () => {
 });
 
 test("rules in words", () => {
-  assert.deepEqual(inWords(poolWith(undefined)), { "GPU placement": "bin-pack", "CPU placement": "bin-pack", "Minimum run time": "none: borrowed GPUs can be asked back at once", "Past use": "doesn't count", "Largest waiting gang": "no room is kept for it" });
-  const all = inWords(poolWith({ placementStrategy: { gpu: "fragmentation", cpu: "spread" }, minGuaranteedRuntime: "1h", reservation: true, timeBasedFairShare: SHARE }));
-  assert.deepEqual(all, { "GPU placement": "fragmentation", "CPU placement": "spread", "Minimum run time": "1 h", "Past use": "counts with weight 2.5: of the latest 14 d; after 12 h it counts half", "Largest waiting gang": "free GPUs are kept for it" });
+  assert.deepEqual(inWords(poolWith(undefined)), { "GPU placement": "bin-pack", "CPU placement": "bin-pack", "Minimum run time": "none: borrowed GPUs can be asked back at once", "Past use": "doesn't count", "Quotas beyond what there is": "higher ranks come first, within quotas too", "Largest waiting gang": "no room is kept for it" });
+  const all = inWords(poolWith({ placementStrategy: { gpu: "fragmentation", cpu: "spread" }, minGuaranteedRuntime: "1h", reservation: true, reclaimByRank: false, timeBasedFairShare: SHARE }));
+  assert.deepEqual(all, { "GPU placement": "fragmentation", "CPU placement": "spread", "Minimum run time": "1 h", "Past use": "counts with weight 2.5: of the latest 14 d; after 12 h it counts half", "Quotas beyond what there is": "nobody takes from within a quota", "Largest waiting gang": "free GPUs are kept for it" });
   assert.match(inWords(poolWith({ timeBasedFairShare: { ...SHARE, decayHalfLife: "0h", windowType: "tumbling", tumblingWindowStartTime: "2026-01-05T09:30:00Z" } }))["Past use"], /^counts with weight 2.5: since the present window of 14 d began, counted from \d+ Jan \d\d:\d\d$/);
 });
 
