@@ -101,6 +101,7 @@ int run_project_list(struct cli *cli, struct error *err);
 int run_department_list(struct cli *cli, struct error *err);
 int run_cluster_list(struct cli *cli, struct error *err);
 int run_node_list(struct cli *cli, struct error *err);
+int run_node_describe(struct cli *cli, struct error *err);
 int run_node_label(struct cli *cli, struct error *err);
 int run_nodepool_list(struct cli *cli, struct error *err);
 int run_cluster_info(struct cli *cli, struct error *err);

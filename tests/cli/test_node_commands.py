@@ -25,3 +25,15 @@ def test_node_label_refuses(client):
     assert "KEY=VALUE sets a label" in client.run("node", "label", "node-0", "rack", status=1)
     assert "not a label key" in client.run("node", "label", "node-0", "a b=c", status=1)
     assert "node nowhere: not found" in client.run("node", "label", "nowhere", "a=b", status=1)
+
+
+def test_describe_node(client):
+    client.run("node", "label", "node-0", "rack=r1")
+    client.run("training", "submit", "a1", "-i", "x", "-g", "2", "-p", "team-a")
+    server = client.server
+    server.wait_for("a run", lambda: server.get("/api/v1/workloads").json["workloads"][0]["phase"] == "Running")
+    (pod,) = server.get("/api/v1/workloads/pods").json["pods"]
+    said = client.run("describe", "node", pod["nodeName"], program=client.runai)
+    assert "nvidia.com/gpu: 2.00 of 2" in said and [line.split()[-1] for line in said.splitlines()[-2:]] == ["team-a/a1"] * 2
+    assert "  rack=r1" in client.run("node", "describe", "node-0")
+    assert "no node was found: node-9" in client.run("node", "describe", "node-9", status=1)
