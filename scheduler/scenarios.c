@@ -28,17 +28,6 @@ static void choose_node(struct selection *selection, uint32_t node)
         choose_unit(selection, victims->on_nodes[at - 1].unit);
 }
 
-// Whether no gang of the workload stands in part before anything is taken.
-static bool stands_whole(const struct victims *victims, const struct workload *workload)
-{
-    uint32_t *held = arena_array(&victims->search->arena, workload->group_count, sizeof *held);
-    for (uint32_t g = 0; g < workload->group_count; g++)
-        held[g] = workload->groups[g].counts.held;
-    const bool is_whole = unit_is_whole(workload, held);
-    arena_clear(&victims->search->arena);
-    return is_whole;
-}
-
 // Whether no gang of the workload is left in part with the recorded victims and the chosen units gone.
 static bool leaves_whole(const struct victims *victims, const struct workload *workload)
 {
@@ -59,8 +48,8 @@ static bool leaves_whole(const struct victims *victims, const struct workload *w
     return is_whole;
 }
 
-// Where a gang would be left in part, all that was taken of the workload before goes with it. False where that is not
-// enough: units were passed over, to spare them or by recorded victims, and not all of them have been taken since.
+// Where a gang would be left in part, all that was taken of the workload before goes with it. False where nothing is
+// added.
 static bool complete_gangs(struct selection *selection)
 {
     struct victims *victims = selection->victims;
@@ -76,15 +65,12 @@ static bool complete_gangs(struct selection *selection)
         while (!victims->is_chosen[last - 1])
             last = victims->units[last - 1].previous;
         size_t before = victims->units[last - 1].previous;
-        const bool lacks_units = victims->search->recorded.count > 0 || victims->search->has_passed;
-        if ((before == 0 && !lacks_units) || leaves_whole(victims, workload))
+        if (before == 0 || leaves_whole(victims, workload))
             continue;
         for (; before > 0; before = victims->units[before - 1].previous)
             choose_unit(selection, before - 1);
-        if (lacks_units && !leaves_whole(victims, workload) && stands_whole(victims, workload))
-            return false;
     }
-    return true;
+    return selection->count > chosen;
 }
 
 static int compare_units(const void *a, const void *b)
@@ -94,28 +80,22 @@ static int compare_units(const void *a, const void *b)
 }
 
 // Tries the recorded victims and the chosen units, in the order in which they were taken.
-static bool try_selection(struct selection *selection)
+static bool try_chosen(struct selection *selection)
 {
     struct victims *victims = selection->victims;
     struct search *search = victims->search;
-    const bool is_whole = complete_gangs(selection);
     qsort(selection->units, selection->count, sizeof *selection->units, compare_units);
     size_t count = search->recorded.count;
     int64_t loss_milli = 0;
     for (size_t i = 0; i < selection->count; i++) {
-        victims->is_chosen[selection->units[i]] = false;
         count += victims->units[selection->units[i]].count;
         loss_milli += victims->units[selection->units[i]].loss_milli;
     }
-    if (!is_whole) {
+    victims->was_refused = !victims_may_lose_enough(victims, loss_milli) ||
+                           !victims_leave_room(victims, selection->units, selection->count) ||
+                           !victims_sides_may_lose_enough(victims, selection->units, selection->count);
+    if (victims->was_refused) {
         search->cycle->counts[search->cycle->action].scenarios_filtered++;
-        return false;
-    }
-    if (!victims_may_lose_enough(victims, loss_milli) ||
-        !victims_leave_room(victims, selection->units, selection->count) ||
-        !victims_sides_may_lose_enough(victims, selection->units, selection->count)) {
-        search->cycle->counts[search->cycle->action].scenarios_filtered++;
-        victims->was_refused = true;
         return false;
     }
     uint32_t *pods = arena_array(&search->probe_arena, count, sizeof *pods);
@@ -128,6 +108,21 @@ static bool try_selection(struct selection *selection)
         scenario.count += unit->count;
     }
     return search_try(search, &scenario);
+}
+
+// The chosen units as they are; where that fails, with all that their gangs cannot do without.
+static bool try_selection(struct selection *selection)
+{
+    struct victims *victims = selection->victims;
+    bool found = try_chosen(selection);
+    if (!found && complete_gangs(selection)) {
+        const bool was_refused = victims->was_refused;
+        found = try_chosen(selection);
+        victims->was_refused = victims->was_refused && was_refused;
+    }
+    for (size_t i = 0; i < selection->count; i++)
+        victims->is_chosen[selection->units[i]] = false;
+    return found;
 }
 
 static struct selection start_selection(struct victims *victims)
@@ -163,7 +158,6 @@ static bool try_nodes_of_last(struct victims *victims)
         }
         struct selection selection = start_selection(victims);
         choose_node(&selection, nodes[i]);
-        victims->was_refused = false;
         if (try_selection(&selection))
             return true;
         if (victims->was_refused && !cycle->is_plain)

@@ -292,7 +292,8 @@ bool search_try(struct search *search, const struct scenario *scenario)
     const size_t checkpoint = statement_checkpoint(cycle);
     for (size_t i = 0; i < scenario->count; i++)
         statement_evict(cycle, scenario->pods[i]);
-    const bool found = serve(search, scenario) && is_solved(search) && search->is_lawful(search, scenario);
+    const bool found = serve(search, scenario) && is_solved(search) &&
+                       taken_leaves_gangs_whole(search, scenario, checkpoint) && search->is_lawful(search, scenario);
     arena_clear(&search->arena);
     if (!found) {
         statement_roll_back(cycle, checkpoint);

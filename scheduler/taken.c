@@ -1,6 +1,7 @@
 #include "scheduler/taken.h"
 
 #include "base/arena.h"
+#include "scheduler/pod_status.h"
 #include "scheduler/search.h"
 #include "scheduler/statement.h"
 #include "scheduler/unit.h"
@@ -34,6 +35,46 @@ static bool is_left_in_part(const struct search *search, const struct workload *
             left[pod->group]--;
     }
     return stood_whole && !unit_is_whole(workload, left);
+}
+
+// Pods that a leaf of the workload held before the scenario, from what it holds now.
+static void count_before(const struct search *search, const struct scenario *scenario, size_t checkpoint,
+                         const struct workload *workload, uint32_t *out_held)
+{
+    const struct cycle *cycle = search->cycle;
+    for (uint32_t g = 0; g < workload->group_count; g++)
+        out_held[g] = workload->groups[g].counts.held;
+    for (size_t i = 0; i < scenario->count; i++) {
+        const struct pod *pod = &cycle->pods[scenario->pods[i]];
+        out_held[pod->group] += pod->workload == workload->index && !pod_status_is_held(pod->state.status);
+    }
+    for (size_t i = checkpoint; i < cycle->log->count; i++) {
+        const struct operation *operation = &cycle->log->operations[i];
+        const struct pod *pod = &cycle->pods[operation->pod];
+        out_held[pod->group] -=
+            pod->workload == workload->index && operation->kind == OPERATION_PLACE && !operation->before.evicted;
+    }
+}
+
+bool taken_leaves_gangs_whole(struct search *search, const struct scenario *scenario, size_t checkpoint)
+{
+    struct cycle *cycle = search->cycle;
+    const uint32_t is_seen = ++cycle->stamp;
+    for (size_t i = 0; i < scenario->count; i++) {
+        struct workload *workload = &cycle->workloads[cycle->pods[scenario->pods[i]].workload];
+        if (workload->stamp == is_seen)
+            continue;
+        workload->stamp = is_seen;
+        uint32_t *held = arena_array(&search->arena, workload->group_count, sizeof *held);
+        for (uint32_t g = 0; g < workload->group_count; g++)
+            held[g] = workload->groups[g].counts.held;
+        if (unit_is_whole(workload, held))
+            continue;
+        count_before(search, scenario, checkpoint, workload, held);
+        if (unit_is_whole(workload, held))
+            return false;
+    }
+    return true;
 }
 
 static void keep_gangs_whole(struct search *search, enum fate *fates)

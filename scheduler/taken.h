@@ -2,6 +2,8 @@
 #pragma once
 #include "scheduler/search.h"
 
+// Whether no gang that stood whole is left in part by the scenario, which was simulated since the checkpoint.
+bool taken_leaves_gangs_whole(struct search *search, const struct scenario *scenario, size_t checkpoint);
 // Takes the search's solution back, and finds whom it took, for the next probe.
 struct scenario taken_back(struct search *search, size_t checkpoint);
 // Whether the solution that stands took all of its victims, in the order in which they were: once more it would end the

@@ -176,7 +176,7 @@ class Evictions(Scheduler):
             room = {node: self.free_milli(node) + sum(self.charge_in_place(pod)["gpu"] for pod in gone if pod.node == node)
                     for node in self.nodes}
             if self.may_suffice(name, pending, room, {pod.node for pod in gone}):
-                found = next((s for s in generator(pending, units, recorded, room) if s and valid(s)), None)
+                found = next((s for s in generator(pending, units, recorded, room) if valid(s)), None)
                 if found is not None:
                     return found
         return None
@@ -237,21 +237,22 @@ class Evictions(Scheduler):
         return True
 
     def select(self, units, recorded, nodes):
-        """Units with a pod on one of the nodes; none where a gang is left in part by all that was taken of it so far."""
+        """Units with a pod on one of the nodes; then with all that was taken so far of gangs that would be left in part."""
         chosen = {i for i, unit in enumerate(units) if any(pod.node in nodes for pod in unit)}
-        for i in sorted(chosen, reverse=True):
+        yield recorded + [pod for i in sorted(chosen) for pod in units[i]]
+        some = set(chosen)
+        for i in some:
             name = units[i][0].workload
-            gone = recorded + [pod for j in chosen for pod in units[j]]
-            root = self.workloads[name]["root"]
-            if not root.is_whole(lambda pod: pod.is_held and pod not in gone):
-                chosen |= {j for j in range(i) if units[j][0].workload == name}
-                if self.is_left_in_part(name, recorded + [pod for j in chosen for pod in units[j]]):
-                    return None
-        return recorded + [pod for i in sorted(chosen) for pod in units[i]]
+            gone = recorded + [pod for j in some for pod in units[j]]
+            if not self.workloads[name]["root"].is_whole(lambda pod: pod.is_held and pod not in gone):
+                last = max(j for j in some if units[j][0].workload == name)
+                chosen |= {j for j in range(last) if units[j][0].workload == name}
+        if chosen != some:
+            yield recorded + [pod for i in sorted(chosen) for pod in units[i]]
 
     def by_node(self, pending, units, recorded, room):
         for node in sorted({pod.node for pod in units[-1]}):
-            yield self.select(units, recorded, {node})
+            yield from self.select(units, recorded, {node})
 
     def by_nodes(self, pending, units, recorded, room):
         wanted = self.wanted(pending)
@@ -264,7 +265,7 @@ class Evictions(Scheduler):
             first += 1
         more = 0
         while demand <= 0:
-            yield self.select(units, recorded, set(nodes[:first + more]))
+            yield from self.select(units, recorded, set(nodes[:first + more]))
             if first + more >= len(nodes):
                 return
             more = 2 * more or 1
@@ -285,6 +286,8 @@ class Evictions(Scheduler):
         if not victims or key in self.failed:
             return False
         saved = self.save()
+        is_whole = lambda other: self.workloads[other]["root"].is_whole(lambda pod: pod.is_held)
+        stood_whole = {pod.workload for pod in victims if is_whole(pod.workload)}
         nodes = {pod.node for pod in victims}.union(self.feasible)
         acting = {pod.workload for pod in victims} | {name}
         served = {other for other in self.workloads if self.may_wait(other)} | acting
@@ -298,7 +301,7 @@ class Evictions(Scheduler):
             if not self.place(next_one, [node for node in self.nodes if node in nodes], True) and next_one == name:
                 break
         else:
-            if all(pod.is_held for pod in pending) and self.is_lawful(action, name, pending, victims):
+            if all(pod.is_held for pod in pending) and all(map(is_whole, stood_whole)) and self.is_lawful(action, name, pending, victims):
                 return True
         self.restore(saved)
         self.failed.add(key)

@@ -314,6 +314,19 @@ FIRST_CYCLE = [
         [work("r", "a", on="n0"), work("s", "a", on="n1", age=5, pod={"nodeSelector": {"host": ["n1"]}}),
          work("w", "a", age=9, pod={"gpuDevices": 2})],
         settings={"maxConsolidationVictims": 2}), {"r-0": ("Pipelined", "n1"), "s-0": ("Running", "n1"), "w-0": ("Pipelined", "n0")}),
+    # Gangs in scenarios (ours)
+    ("a surplus pod stays where its gang needs it", cluster(
+        [node("n0", 1), node("n1", 1), node("n2", 1)], [project("a", 4)],
+        [work("r", "a", pods=3, on=["n0", "n1", "n2"], minPods=2), work("w", "a", priority=60, pod={"nodeSelector": {"host": ["n0"]}})]),
+     {"r-0": ("Pipelined", "n1"), "r-1": ("Releasing", "n1"), "r-2": ("Running", "n2"), "w-0": ("Pipelined", "n0")}),
+    ("no gang is left in part: its surplus goes with it", cluster(
+        [node("n0", 2), node("n1", 1)], [project("a", 4)],
+        [work("r", "a", pods=3, on=["n0", "n0", "n1"], minPods=2), work("w", "a", priority=60, pod={"gpuDevices": 2})]),
+     {"r-0": ("Releasing", "n0"), "r-1": ("Releasing", "n0"), "r-2": ("Releasing", "n1"), "w-0": ("Pipelined", "n0")}),
+    ("nor by what an earlier try put back", cluster(
+        [node("n0", 1), node("n1", 3)], [project("a", 4)],
+        [work("r", "a", pods=3, on=["n1", "n0", "n1"]), work("w", "a", pods=2, priority=60)]),
+     {"r-0": ("Releasing", "n1"), "r-1": ("Releasing", "n0"), "r-2": ("Releasing", "n1"), "w-0": ("Pipelined", "n1"), "w-1": ("Pipelined", "n1")}),
     # 9.1: stale gangs
     ("a gang below its minimum stops after its grace", cluster(
         [node("n0", 2)], [project("a", 4)],
