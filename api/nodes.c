@@ -15,7 +15,7 @@
 #include "model/names.h"
 
 static const struct list_field FIELDS[] = {
-    {.name = "name", .sql = "n.name", .type = LIST_TEXT, .is_searched = true},
+    {.name = "name", .sql = "n.name COLLATE by_number", .type = LIST_TEXT, .is_searched = true},
     {.name = "status", .sql = "n.status", .type = LIST_TEXT, .is_searched = true},
     {.name = "nodePool", .sql = "np.name", .type = LIST_TEXT, .is_searched = true},
     {.name = "gpuType", .sql = "n.gpu_type", .type = LIST_TEXT, .is_searched = true},
@@ -29,7 +29,7 @@ const struct list_source NODE_LIST = {
     .from = "nodes n JOIN node_pools np ON np.id = n.node_pool_id JOIN clusters c ON c.id = n.cluster_id",
     .where = "n.deleted_ms = 0",
     .id = "n.id",
-    .order = "n.name, n.id",
+    .order = "n.name COLLATE by_number, n.id",
     .fields = FIELDS,
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
 };

@@ -37,6 +37,49 @@ int connection_exec(struct db_conn *conn, const char *sql, struct error *err)
     return 0;
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// The length of the run of digits at text, behind its zeros; *out_zeros how many these are.
+static int count_digits(const char *text, int length, int *out_zeros)
+{
+    int zeros = 0, end;
+    while (zeros < length && text[zeros] == '0')
+        zeros++;
+    for (end = zeros; end < length && is_digit(text[end]);)
+        end++;
+    *out_zeros = zeros;
+    return end - zeros;
+}
+
+// The collation by_number: digits count as numbers, so that gpu-2 comes before gpu-10; only equal texts are equal.
+static int compare_by_number(void *unused, int left_length, const void *left, int right_length, const void *right)
+{
+    (void)unused;
+    const char *a = left, *b = right, *a_end = a + left_length, *b_end = b + right_length;
+    while (a < a_end && b < b_end) {
+        if (!is_digit(*a) || !is_digit(*b)) {
+            if (*a != *b)
+                return (unsigned char)*a - (unsigned char)*b;
+            a++, b++;
+            continue;
+        }
+        int a_zeros, b_zeros, a_digits = count_digits(a, (int)(a_end - a), &a_zeros),
+                              b_digits = count_digits(b, (int)(b_end - b), &b_zeros);
+        a += a_zeros, b += b_zeros;
+        int order = a_digits != b_digits ? a_digits - b_digits : memcmp(a, b, (size_t)a_digits);
+        if (order)
+            return order;
+        a += a_digits, b += b_digits;
+    }
+    if (a < a_end || b < b_end)
+        return a < a_end ? 1 : -1;
+    int order = memcmp(left, right, (size_t)(left_length < right_length ? left_length : right_length));
+    return order ? order : left_length - right_length;
+}
+
 int connection_open(struct db_conn *conn, const char *path, bool readonly, struct error *err)
 {
     static const char SETTINGS[] = "PRAGMA foreign_keys=ON; PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
@@ -51,6 +94,11 @@ int connection_open(struct db_conn *conn, const char *path, bool readonly, struc
     }
     sqlite3_extended_result_codes(conn->handle, 1);
     sqlite3_busy_timeout(conn->handle, 5000);
+    if (sqlite3_create_collation(conn->handle, "by_number", SQLITE_UTF8, NULL, compare_by_number) != SQLITE_OK) {
+        connection_error(conn, sqlite3_extended_errcode(conn->handle), err);
+        connection_close(conn);
+        return -1;
+    }
     if (connection_exec(conn, SETTINGS, err) < 0) {
         connection_close(conn);
         return -1;

@@ -1,10 +1,12 @@
 // Data of a page: asked for when it opens, asked for again when a change of its kinds arrives. Old data stay while new
 // ones load; an answer that comes late, after a newer question, is dropped.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { get } from "./api.js";
 import { minute } from "./clock.js";
 import { onChange } from "./live.js";
+import { scope } from "./session.js";
 
-const GAP_MS = 1000;
+const GAP_MS = 1000, LONGEST_GAP_MS = 8000;
 
 // load(abortSignal) -> promise. `key` says which question it is: another key asks at once and forgets the old answer.
 // {data, error, loading, reload}: loading is true only while there is nothing to show.
@@ -14,7 +16,7 @@ export function useData(key, load, kinds = []) {
   const again = useRef(null);
   useEffect(() => {
     if (key === null) return undefined;
-    let abort = null, busy = false, dirty = false, later = 0, asked = 0;
+    let abort = null, busy = false, dirty = false, later = 0, asked = 0, gap = GAP_MS;
     const ask = async () => {
       if (busy) {
         dirty = true;
@@ -36,9 +38,14 @@ export function useData(key, load, kinds = []) {
         soon();
       }
     };
-    const soon = () => { // in a storm of changes, once a second
-      clearTimeout(later);
-      later = setTimeout(ask, Math.max(0, asked + GAP_MS - Date.now()));
+    const soon = () => { // at once after a quiet time; in a storm of changes less and less often
+      if (later) return;
+      const passed = Date.now() - asked;
+      gap = passed > 2 * gap ? GAP_MS : Math.min(LONGEST_GAP_MS, 2 * gap);
+      later = setTimeout(() => {
+        later = 0;
+        ask();
+      }, Math.max(0, gap - passed));
     };
     again.current = ask;
     ask();
@@ -53,6 +60,13 @@ export function useData(key, load, kinds = []) {
   const mine = state.key === key;
   return { data: mine ? state.data : null, error: mine ? state.error : null, loading: !mine || (!state.data && !state.error), reload: () => again.current?.() };
 }
+
+const OF_THE_OVERVIEW = ["project", "department", "nodepool", "node", "workload", "pod"];
+const inScope = at => !at ? {} : at.projectId ? { projectId: at.projectId } : { departmentId: at.departmentId };
+
+// The server's sums over all that the scope holds, and every node in brief; parts that the account may not read are absent.
+export const useOverview = () => useData(`overview/${JSON.stringify(scope.value)}`, abort => get("/api/v1/overview", inScope(scope.peek()), { signal: abort }), OF_THE_OVERVIEW);
+export const useNodesInBrief = on => useData(on ? "overview/nodes" : null, abort => get("/api/v1/overview/nodes", {}, { signal: abort }), ["node", "nodepool", "pod", "workload"]);
 
 // Asks again each minute: what changes without an event.
 export function useEachMinute({ reload }, on = true) {

@@ -1,17 +1,17 @@
 // The pages in the sidebar, in the tab bar of a phone and in Find anything. A page one may not read is absent.
 import { may, session } from "./session.js";
 
-// resource: the permission that reading takes; count: what the number beside it counts.
+// resource: the permission that reading takes; count: the number beside it, of GET /overview/counts.
 export const NAV = [
   { group: "", pages: [
     { label: "Overview", href: "/", icon: "home", key: "o", resource: "project" },
-    { label: "Workloads", href: "/workloads", icon: "list", key: "w", resource: "workloads", count: "/api/v1/workloads/count" },
-    { label: "Projects", href: "/projects", icon: "project", key: "p", resource: "project", count: "/api/v1/org-unit/projects/count" },
-    { label: "Departments", href: "/departments", icon: "dept", key: "d", resource: "department", count: "/api/v1/org-unit/departments/count" },
+    { label: "Workloads", href: "/workloads", icon: "list", key: "w", resource: "workloads", count: "workloads" },
+    { label: "Projects", href: "/projects", icon: "project", key: "p", resource: "project", count: "projects" },
+    { label: "Departments", href: "/departments", icon: "dept", key: "d", resource: "department", count: "departments" },
   ] },
   { group: "Cluster", pages: [
-    { label: "Nodes", href: "/nodes", icon: "node", key: "n", resource: "nodes", count: "/api/v1/nodes/count" },
-    { label: "Node pools", href: "/nodepools", icon: "pool", key: "l", resource: "nodepools", count: "/api/v1/node-pools/count" },
+    { label: "Nodes", href: "/nodes", icon: "node", key: "n", resource: "nodes", count: "nodes" },
+    { label: "Node pools", href: "/nodepools", icon: "pool", key: "l", resource: "nodepools", count: "nodePools" },
   ] },
 ];
 

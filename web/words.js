@@ -48,7 +48,7 @@ export const REASONS = {
 
 export const WORDS = {
   product: "prorata",
-  unreachable: "The server can't be reached. What you see is kept; it is asked again by itself.",
+  unreachable: "The server can't be reached; it is asked again by itself.",
   noAnswer: seconds => `The server didn't answer within ${seconds} s. Your input is kept. Try again.`,
   noReason: status => `The server answered ${status} without a reason.`,
   writingOff: "The connection is lost, so nothing is sent. Your input is kept.",

@@ -144,6 +144,17 @@ def test_list_nodes(module_server, what, query, want):
             assert module_server.get(path + "/count", **query).json == {"count": len(want)}
 
 
+def test_nodes_come_in_the_order_in_which_people_count(make_server, folder):
+    path = folder / "cluster.yaml"
+    names = ["gpu", "gpu-1", "gpu-01", "gpu-1-a", "gpu-2", "gpu-9", "gpu-10", "gpu-11", "gpu-100", "gpu-a", "gpv-1"]
+    path.write_text("nodes:\n" + "".join(f"- {{name: {n}, gpus: 1, cpuCores: 4, memoryBytes: 8589934592}}\n" for n in sorted(names)))
+    server = make_server("--cluster", str(path))
+    wanted = ["gpu", "gpu-01", "gpu-1", *names[3:]]
+    for query, want in (({}, wanted), ({"sortBy": "name"}, wanted), ({"sortBy": "name", "sortOrder": "desc"}, wanted[::-1])):
+        assert [n["name"] for n in nodes(server.get(NODES, **query))] == want
+    assert [n["name"] for n in nodes(server.get(NODES, filterBy="name==gpu-1"))] == ["gpu-1"]
+
+
 def test_nodes_of_a_cluster_by_name(module_server):
     cluster = f"/api/v1/clusters/{module_server.cluster_id()}/nodes"
     assert [n["name"] for n in nodes(module_server.get(cluster, nodeName="node-1"))] == ["node-1"]

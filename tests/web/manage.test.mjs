@@ -20,6 +20,14 @@ const button = name => page.getByRole("button", { name, exact: true });
 const cell = name => page.getByLabel(`${name} in default`, { exact: true });
 const find = async (path, key, name) => (await ask(page, path))[key].find(x => x.name === name);
 
+test("an empty cluster says what to do next", async () => {
+  await page.waitForSelector(".first-steps");
+  assert.deepEqual(await page.locator(".first-steps > li h3:first-of-type").evaluateAll(list => list.map(h => h.textContent).filter(t => !/same|quick/i.test(t)).length), 3);
+  assert.match(await page.locator(".first-steps .code").first().textContent(), /prorata training submit first -p \S+ -i \S+ -g 1/);
+  assert.equal(await page.locator(".stat:has-text('GPU utilization') .v").innerText(), "–");
+  assert.deepEqual(await axe(page), []);
+});
+
 test("a department is made with its quota", async () => {
   await page.goto(server.url + "/departments");
   await page.getByRole("link", { name: "New department" }).click();

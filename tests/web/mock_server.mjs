@@ -4,13 +4,16 @@ import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { join, normalize } from "node:path";
 import { CLUSTER, makeData, metrics } from "./mock_data.mjs";
+import { counts, nodesInBrief, overview } from "./mock_overview.mjs";
 import { explanation, fairshare, forecastOf, queueOrder, receipts, whatIf } from "./mock_scheduler.mjs";
 
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const TYPES = { js: "text/javascript", css: "text/css", html: "text/html; charset=utf-8", svg: "image/svg+xml", woff2: "font/woff2", txt: "text/plain" };
 const pageOf = pattern => new RegExp(`^${pattern.replaceAll("*", "[^/]+")}$`);
 
-const READS = { "/api/v1/workloads": "workloads", "/api/v1/org-unit/projects": "project", "/api/v1/org-unit/departments": "department", "/api/v1/nodes": "nodes", "/api/v1/node-pools": "nodepools", "/api/v1/clusters": "cluster" };
+const READS = { "/api/v1/workloads": "workloads", "/api/v1/org-unit/projects": "project", "/api/v1/org-unit/departments": "department", "/api/v1/nodes": "nodes", "/api/v1/overview/nodes": "nodes", "/api/v1/node-pools": "nodepools", "/api/v1/clusters": "cluster" };
+
+const PARTS = { cluster: ["clusters"], nodes: ["nodePools", "notReady"], workloads: ["phases", "waiting"], project: ["projects"] };
 
 const field = (row, name) => name === "nodepool" ? row.requestedNodePools?.[0] : name === "allocatedGPU" ? row.allocatedResources?.gpu : row[name];
 const TESTS = { "==": (a, b) => String(a) === b, "!=": (a, b) => String(a) !== b, "=@": (a, b) => String(a ?? "").toLowerCase().includes(b.toLowerCase()), ">=": (a, b) => Number(a) >= Number(b), "<=": (a, b) => Number(a) <= Number(b) };
@@ -43,6 +46,9 @@ function answer(data, path, query, body) {
     const { count, body } = list(found[1], query, found[0]);
     return counted ? { count } : body;
   }
+  if (path === "/api/v1/overview") return overview(data);
+  if (path === "/api/v1/overview/nodes") return nodesInBrief(data);
+  if (path === "/api/v1/overview/counts") return counts(data);
   if (path === "/api/v1/scheduler/what-if") return whatIf(data, asked(body));
   if (path === "/api/v1/scheduler/fairshare") return fairshare(data, query.get("nodePool"));
   if (path === "/api/v1/scheduler/queue") return queueOrder(data, query.get("nodePool"), Number(query.get("offset") ?? 0), Number(query.get("limit") ?? 50));
@@ -106,6 +112,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
     }
     if (url.pathname.startsWith("/api/v1/")) {
       const body = answer(data, url.pathname, url.searchParams, request.method === "POST" ? JSON.parse(Buffer.concat(await request.toArray()).toString()) : null);
+      if (body && permissions && url.pathname === "/api/v1/overview") for (const [kind, keys] of Object.entries(PARTS)) if (!permissions.some(p => p.resourceType === kind)) for (const key of keys) delete body[key];
       return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });
     }
     if (url.pathname === "/v1/k8s/setting/cpuQuota") return json(200, true);

@@ -130,6 +130,24 @@ test("live changes: cells change, rows stay; what is new is counted and shown on
   assert.equal((await names())[0], "aaa-new");
 });
 
+test("columns fit: names are cut, the least telling go, the status is never off the screen", async () => {
+  const [first, second] = mock.data.workloads, kept = [first.projectName, second.name];
+  first.projectName = "a-very-long-project-name-that-somebody-chose-long-ago";
+  second.name = "a-workload-with-a-name-as-long-as-scripts-make-them-when-nobody-looks-2026";
+  for (const [width, path, least] of [[1440, "/workloads", 7], [1440, `/workloads?open=${first.id}`, 5], [1280, "/workloads", 6], [390, "/workloads", 2], [320, "/workloads", 2], [320, "/projects", 2]]) {
+    await page.setViewportSize({ width, height: 900 });
+    await go(path);
+    await page.waitForFunction(() => !document.querySelector(".loading"));
+    const seen = await page.evaluate(() => {
+      const box = document.querySelector(".table-sheet .scroll"), heads = [...box.querySelectorAll("thead th:not(.pick)")].filter(th => th.offsetWidth > 0);
+      return { over: box.scrollWidth - box.clientWidth, number: heads.length, right: document.querySelector("tbody td.keep").getBoundingClientRect().right, edge: box.getBoundingClientRect().right };
+    });
+    assert.ok(seen.over <= 1 && seen.right <= seen.edge && seen.number >= least, `${width} ${path}: ${JSON.stringify(seen)}`);
+  }
+  [first.projectName, second.name] = kept;
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
+
 test("a page shows a hundred rows", async () => {
   for (let i = 0; i < 100; i++) mock.data.workloads.push({ ...mock.data.workloads[0], id: `00000000-0000-4000-8000-00000001${String(i).padStart(4, "0")}`, name: `many-${i}` });
   await go("/workloads?rows=100&sort=name");

@@ -1,7 +1,8 @@
 // As projects, one level up: does each department get its share?
+import { useMemo } from "preact/hooks";
 import { del, get, getAll } from "../api.js";
-import { useData } from "../data.js";
-import { NONE, gpus } from "../format.js";
+import { useData, useOverview } from "../data.js";
+import { NONE, gpus, plural } from "../format.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { refreshAll } from "../live.js";
@@ -14,19 +15,20 @@ import { Empty, Fault, Loaded, Loading } from "../parts/states.js";
 import { Swatch } from "../parts/status.js";
 import { Table, openHref, renewTables } from "../parts/table.js";
 import { toast, toastError } from "../parts/toast.js";
-import { poolParts, sharesByPool, sumParts } from "../pictures/shares.js";
+import { poolParts, refusedBy, sharesByPool, sumParts } from "../pictures/shares.js";
 import { route } from "../router.js";
 import { may } from "../session.js";
-import { WORDS } from "../words.js";
-import { PoolTable, Rules, WorkloadsOf, quotaColumns } from "./projects.js";
+import { WORDS, shareWords } from "../words.js";
+import { PoolTable, Rules, WorkloadsOf } from "./projects.js";
+import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns.js";
 import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts.js";
 
 const KINDS = ["department", "project", "nodepool", "queue", "workload"];
 
 // A department's own figures; without figures per pool the sum stands for the whole.
-export function departmentParts(d) {
+function partsOf(d, refused) {
   const perPool = d.status?.nodePoolQuotaStatuses?.length || (d.resources ?? []).length === 1;
-  if (perPool) return sumParts(Object.values(sharesByPool(d)));
+  if (perPool) return chosenParts(sharesByPool(d, refused));
   const s = d.status?.quotaStatus ?? {}, held = s.allocated?.gpu ?? 0;
   return poolParts({ quota: d.totalResources?.gpuQuota ?? Infinity, held, firm: s.allocatedNonPreemptible?.gpu ?? 0, waiting: Math.max(0, (s.requested?.gpu ?? 0) - held) });
 }
@@ -34,20 +36,22 @@ export function departmentParts(d) {
 export default function Departments() {
   const id = route.value.query.open;
   const query = { verbosity: "verbose" };
-  const all = useData("department-shares", abort => getAll("/api/v1/org-unit/departments", "departments", query, { signal: abort }), KINDS);
+  const overview = useOverview().data;
+  const refused = useMemo(() => refusedBy(overview?.projects ?? [], p => p.departmentId), [overview]);
+  const parts = d => partsOf(d, refused[d.id]);
   const columns = [
     { id: "name", label: "Department", sort: "name", filter: { field: "name" }, text: d => d.name, cell: d => html`<${Icon} name="dept" /><span>${d.name}</span>` },
-    ...quotaColumns(departmentParts, false, all.data ?? []),
+    ...useQuotaColumns(parts, () => null),
     { id: "projects", label: "Projects", num: true, text: d => String(d.children?.length ?? 0), low: true },
     { id: "description", label: "Description", text: d => d.description || NONE, hidden: true },
     { id: "created", label: "Created", num: true, sort: "createdAt", text: d => d.createdAt?.slice(0, 10) ?? NONE, hidden: true },
   ];
   const action = may("create", "department") && html`<${Primary} href="/departments/new" icon="plus" label="New department" />`;
-  return html`<${Page} title="Departments" action=${action}><${Split} label="Departments" pane=${id && html`<${Details} key=${id} id=${id} />`}>
-    <${Table} name="departments" caption="Departments" source=${{ path: "/api/v1/org-unit/departments", key: "departments", countPath: "/api/v1/org-unit/departments/count", query }} kinds=${KINDS} columns=${columns} sort="name" searchLabel="Name" searchBy="name" hrefOf=${d => openHref(d.id)} sub=${d => `${d.children?.length ?? 0} projects`} empty=${html`No departments yet.`} /><//><//>`;
+  return html`<${Page} title="Departments" action=${action}><${Split} label="Departments" pane=${id && html`<${Details} key=${id} id=${id} refused=${refused[id]} />`}>
+    <${Table} name="departments" caption="Departments" source=${{ path: "/api/v1/org-unit/departments", key: "departments", countPath: "/api/v1/org-unit/departments/count", query }} kinds=${KINDS} columns=${columns} sort="name" searchLabel="Name" searchBy="name" hrefOf=${d => openHref(d.id)} tools=${html`<${QuotaChoices} overview=${overview} />`} foot=${html`<${QuotaFoot} />`} sub=${(d, rows) => html`<span class="cut">${shareWords(parts(d)).map(w => w[1]).join(" · ") || plural(d.children?.length ?? 0, "project")}</span><${SubBar} parts=${parts(d)} name=${d.name} project=${null} rows=${rows.map(parts)} />`} empty=${html`No departments yet.`} /><//><//>`;
 }
 
-function Details({ id }) {
+function Details({ id, refused }) {
   const found = useData(`department/${id}`, async abort => {
     const [department, projects] = await Promise.all([get(`/api/v1/org-unit/departments/${id}`, {}, { signal: abort }), getAll("/api/v1/org-unit/projects", "projects", { filterBy: [`parentId==${id}`], sortBy: "name" }, { signal: abort })]);
     return { department, projects };
@@ -55,7 +59,7 @@ function Details({ id }) {
   if (!found.data) return html`<${Pane} id=${id} title="Department">${found.error ? html`<${Fault} error=${found.error} retry=${found.reload} what="The department" />` : html`<${Loading} rows=${6} />`}<//>`;
   const { department: d, projects } = found.data;
   const tabs = [
-    { id: "share", label: "Share", view: () => html`<${Share} department=${d} projects=${projects} />` },
+    { id: "share", label: "Share", view: () => html`<${Share} department=${d} projects=${projects} refused=${refused} />` },
     { id: "workloads", label: "Workloads", view: () => html`<${WorkloadsOf} filter=${`departmentId==${d.id}`} list=${`departmentName==${d.name}`} />` },
     { id: "receipts", label: "Gave way", view: () => html`<${ReceiptsOf} query=${{ departmentId: d.id }} none=${`Nothing was taken from projects of ${d.name}.`} />` },
     { id: "time", label: "Over time", view: () => html`<${OverTime} path=${`/api/v1/org-unit/departments/${d.id}/metrics`} id=${d.id} />` },
@@ -82,8 +86,8 @@ function Actions({ department: d, projects }) {
     <${Button} small icon="trash" writes why=${may("delete", "department") ? "" : WORDS.noRight("delete department")} onClick=${drop}>Delete<//>`;
 }
 
-function Share({ department: d, projects }) {
-  const shares = sharesByPool(d);
+function Share({ department: d, projects, refused }) {
+  const shares = sharesByPool(d, refused);
   const rows = projects.map(p => ({ p, t: sumParts(Object.values(sharesByPool(p))) }));
   return html`<section aria-label="In words"><${ShareSentence} name=${d.name} shares=${shares} /></section>
     <section><h3>By node pool</h3><${PoolBars} shares=${shares} project=${null} /></section>

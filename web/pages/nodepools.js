@@ -1,7 +1,8 @@
 // How full is each pool, and by which rules does it place work?
-import { del, get, getAll } from "../api.js";
+import { useMemo } from "preact/hooks";
+import { del, get } from "../api.js";
 import { now } from "../clock.js";
-import { useData } from "../data.js";
+import { useData, useNodesInBrief } from "../data.js";
 import { NONE, duration, goSeconds, gpus, iso, plural, ratio, time } from "../format.js";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
@@ -17,7 +18,7 @@ import { Empty, Fault, Loading } from "../parts/states.js";
 import { State } from "../parts/status.js";
 import { Table, openHref, renewTables } from "../parts/table.js";
 import { toast, toastError } from "../parts/toast.js";
-import { poolsOf } from "../pictures/cluster_map.js";
+import { nodesInBrief, poolsOf } from "../pictures/cluster_map.js";
 import { STRATEGIES, rulesInWords } from "../pictures/pool_rules.js";
 import { closed } from "../pictures/what_if.js";
 import { coloured } from "../pictures/slots.js";
@@ -34,8 +35,9 @@ const guaranteed = p => duration(goSeconds(p.schedulingConfiguration?.minGuarant
 export default function NodePools() {
   const id = route.value.query.open;
   const seesNodes = may("read", "nodes");
-  const nodes = useData(seesNodes ? "pool-nodes" : null, abort => getAll("/api/v1/nodes", "nodes", {}, { signal: abort, most: 4000 }), KINDS);
-  const full = new Map(poolsOf(nodes.data ?? []).map(p => [p.name, p]));
+  const brief = useNodesInBrief(seesNodes).data;
+  const nodes = useMemo(() => brief ? nodesInBrief(brief) : [], [brief]);
+  const full = new Map(poolsOf(nodes).map(p => [p.name, p]));
   const columns = [
     { id: "name", label: "Node pool", sort: "name", filter: { field: "name" }, text: p => p.name, cell: p => html`<${Icon} name="pool" /><span>${p.name}</span>` },
     { id: "phase", label: "Status", keep: true, sort: "phase", text: p => p.phase ?? NONE, cell: p => html`<${State} phase=${p.phase ?? "Unknown"} message=${p.phaseMessage} />` },
@@ -51,7 +53,7 @@ export default function NodePools() {
     { id: "created", label: "Created", num: true, sort: "createdAt", text: p => p.createdAt?.slice(0, 10) ?? NONE, hidden: true },
   ].filter(Boolean);
   const action = may("create", "nodepools") && html`<${Primary} href="/nodepools/new" icon="plus" label="New node pool" />`;
-  return html`<${Page} title="Node pools" action=${action}><${Split} label="Node pools" pane=${id && html`<${Details} key=${id} id=${id} nodes=${nodes.data ?? []} />`}>
+  return html`<${Page} title="Node pools" action=${action}><${Split} label="Node pools" pane=${id && html`<${Details} key=${id} id=${id} nodes=${nodes} />`}>
     <${Table} name="nodepools" caption="Node pools" source=${{ path: "/api/v1/node-pools", key: "nodepools", countPath: "/api/v1/node-pools/count" }} kinds=${KINDS} columns=${columns} sort="name" searchBy="name" hrefOf=${p => openHref(p.id)} sub=${p => !seesNodes ? "" : full.has(p.name) ? `${gpus(full.get(p.name).held)} of ${gpus(full.get(p.name).total)} GPUs` : "no GPUs"} empty=${html`No node pools yet.`} /><//><//>`;
 }
 

@@ -1,6 +1,6 @@
 // What is free in one piece, what is broken?
 import { useMemo, useState } from "preact/hooks";
-import { get, getAll } from "../api.js";
+import { get } from "../api.js";
 import { now } from "../clock.js";
 import { useData } from "../data.js";
 import { NONE, cpu, gpus, iso, memory, percent, time } from "../format.js";
@@ -20,7 +20,7 @@ import { route } from "../router.js";
 import { NodeLabels } from "./node_labels.js";
 
 const KINDS = ["node", "pod", "workload", "nodepool"];
-const idOf = n => n.id ?? n.name;
+const idOf = n => n.name;
 const own = (n, key) => n.prorata?.[key];
 const whole = n => rowOf(n);
 const statusOf = n => n.status === "Ready" ? "Ready" : "NotReady";
@@ -28,7 +28,7 @@ const reasonOf = n => (n.conditions ?? []).filter(c => c.reason && c.reason !== 
 
 const COLUMNS = [
   { id: "name", label: "Node", sort: "name", filter: { field: "name" }, text: n => n.name, cell: n => html`<${Icon} name="node" /><span>${n.name}</span>` },
-  { id: "status", label: "Status", keep: true, sort: "status", filter: { field: "status", values: [{ value: "Ready" }, { value: "NotReady", label: "Not ready" }] }, text: n => n.status, cell: n => html`<span class="s"><${State} phase=${statusOf(n)} message=${reasonOf(n)} />${own(n, "cordoned") && html`<span class="muted small">cordoned</span>`}</span>` },
+  { id: "status", label: "Status", keep: true, sort: "status", filter: { field: "status", values: [{ value: "Ready" }, { value: "NotReady", label: "Not ready" }] }, text: n => n.status, cell: n => html`<span class="s"><${State} phase=${statusOf(n)} message=${reasonOf(n)} />${statusOf(n) === "NotReady" && reasonOf(n) ? html`<span class="muted small reason">${reasonOf(n)}</span>` : own(n, "cordoned") && html`<span class="muted small">cordoned</span>`}</span>` },
   { id: "pool", label: "Pool", sort: "nodePool", filter: { field: "nodePool", op: "==" }, text: n => n.nodePool },
   { id: "type", label: "GPU type", sort: "gpuType", filter: { field: "gpuType" }, text: n => n.gpuInfo?.gpuType ?? NONE, low: true },
   { id: "gpus", label: "GPUs", num: true, text: n => String(n.gpuInfo?.gpuCount ?? 0) },
@@ -48,7 +48,7 @@ export default function Nodes() {
 }
 
 function Details({ id }) {
-  const found = useData(`node/${id}`, abort => getAll("/api/v1/nodes", "nodes", {}, { signal: abort, most: 4000 }).then(list => list.find(n => idOf(n) === id || n.name === id) ?? null).then(node => {
+  const found = useData(`node/${id}`, abort => get("/api/v1/nodes", { filterBy: [`name==${id}`] }, { signal: abort }).then(({ nodes: [node] }) => {
     if (!node) throw Object.assign(new Error("It left the cluster, or you may not read it."), { status: 404 });
     return node;
   }), KINDS);
@@ -72,7 +72,7 @@ function Devices({ node }) {
   return html`<section>${pools.length > 0 && html`<${ClusterMap} pools=${pools} view="project" colours=${colours} />`}</section>
     <section class="scroll" tabindex="0" aria-label="Devices"><table class="share devices"><thead><tr><th scope="col">GPU</th><th scope="col">State</th><th scope="col">Held by</th><th scope="col" class="num">Share</th></tr></thead>
     <tbody>${row.cells.map(c => html`<tr key=${c.index}><td>${c.index}</td><td>${{ free: "free", allocated: "allocated", releasing: "giving back", down: "not ready" }[c.state] ?? c.state}</td>
-      <td>${c.workloads.length ? c.workloads.map(w => html`<a key=${w.id} class="plain p" href=${`/workloads?open=${w.id}`}><${Swatch} project=${w.projectId} />${w.projectName}/${w.name}</a>`) : NONE}</td><td class="num">${c.workloads.length ? c.workloads.map(w => gpus(w.share ?? 1)).join(" + ") : NONE}</td></tr>`)}</tbody></table></section><${Foreign} node=${node} />`;
+      <td>${c.workloads.length ? c.workloads.map(w => w.id ? html`<a key=${w.id} class="plain p" href=${`/workloads?open=${w.id}`}><${Swatch} project=${w.projectId} />${w.projectName}/${w.name}</a>` : w.name) : NONE}</td><td class="num">${c.workloads.length ? c.workloads.map(w => gpus(w.share ?? 1)).join(" + ") : NONE}</td></tr>`)}</tbody></table></section><${Foreign} node=${node} />`;
 }
 
 // What the node's driver tells of processes that no pod started; they keep their GPU from being given out.
@@ -98,9 +98,9 @@ const RANGES = [{ value: "1", label: "1 h" }, { value: "24", label: "1 d" }, { v
 
 function Metrics({ node }) {
   const [hours, setHours] = useState("1");
-  const metrics = useData(`node-metrics/${idOf(node)}/${hours}`, async abort => {
+  const metrics = useData(`node-metrics/${node.id}/${hours}`, async abort => {
     const end = now(), start = end - Number(hours) * 3600000;
-    const answer = await get(`/api/v1/nodes/${idOf(node)}/metrics`, { start: new Date(start).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 120, metricType: CHARTS.flatMap(c => c.types) }, { signal: abort });
+    const answer = await get(`/api/v1/nodes/${node.id}/metrics`, { start: new Date(start).toISOString(), end: new Date(end).toISOString(), numberOfSamples: 120, metricType: CHARTS.flatMap(c => c.types) }, { signal: abort });
     return { start, end, charts: CHARTS.map(c => ({ ...c, series: seriesOf((answer.measurements ?? []).filter(m => c.types.includes(m.type)), c.names) })) };
   }, ["pod"]);
   return html`<div class="bar chart-range"><span class="grow"></span><${Seg} label="Time" options=${RANGES} value=${hours} onChange=${setHours} /></div><${Loaded} of=${metrics} what="Metrics">${m => {

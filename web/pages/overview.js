@@ -1,9 +1,9 @@
 // Who uses what now? Who waits, and why? What just happened?
 import { useMemo, useRef, useState } from "preact/hooks";
-import { get, getAll } from "../api.js";
+import { get } from "../api.js";
 import { now, second } from "../clock.js";
-import { useData, useEachMinute } from "../data.js";
-import { duration, forecast, gpus, since } from "../format.js";
+import { useData, useEachMinute, useNodesInBrief, useOverview } from "../data.js";
+import { count, duration, forecast, gpus, since } from "../format.js";
 import { html } from "../html.js";
 import { LinkButton, Seg } from "../parts/button.js";
 import { ClusterMap, MapKey, VIEWS } from "../parts/cluster_map.js";
@@ -11,95 +11,84 @@ import { EventList } from "../parts/event_list.js";
 import { LineChart, seriesOf } from "../parts/line_chart.js";
 import { Page } from "../parts/page.js";
 import { PoolChoice, QuotaPicture } from "../parts/quota_picture.js";
-import { Empty, Loaded, Loading } from "../parts/states.js";
+import { Empty, Fault, Loaded, Loading } from "../parts/states.js";
 import { Swatch } from "../parts/status.js";
-import { poolsOf } from "../pictures/cluster_map.js";
+import { nodesInBrief, poolsOf } from "../pictures/cluster_map.js";
+import { groupsOf } from "../pictures/waiting.js";
 import { closed, isExpected } from "../pictures/what_if.js";
-import { refusedByProject, sharesByPool } from "../pictures/shares.js";
+import { poolNames } from "../pictures/shares.js";
 import { coloured } from "../pictures/slots.js";
 import { route, setQuery } from "../router.js";
-import { may, scope, scopeFilter } from "../session.js";
+import { may } from "../session.js";
+import { FirstSteps } from "./first_steps.js";
 import { OverviewStats } from "./overview_stats.js";
 
-const PICTURE = ["project", "department", "nodepool", "node", "workload", "pod"];
-
 export default function Overview() {
-  const at = JSON.stringify(scope.value);
-  const projects = useData("projects" + at, abort => getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name", filterBy: scopeFilter("projects") }, { signal: abort }), PICTURE);
-  const seesNodes = may("read", "nodes");
-  const nodes = useData(seesNodes ? "nodes" : null, abort => getAll("/api/v1/nodes", "nodes", { sortBy: "name" }, { signal: abort, most: 4000 }), PICTURE);
-  useEachMinute(nodes, seesNodes); // what is used of them
-  const waiting = useData("waiting" + at, abort => get("/api/v1/workloads", { filterBy: ["phase==Pending", ...scopeFilter("workloads")], sortBy: "phaseUpdatedAt", limit: 200 }, { signal: abort }).then(a => a.workloads), PICTURE);
-  const cluster = projects.data?.[0]?.clusterId ?? nodes.data?.[0]?.clusterUuid;
-  const lately = useHistory(may("read", "cluster") && cluster, "1");
-  const refused = useMemo(() => refusedByProject(waiting.data ?? []), [waiting.data]);
-  const pools = useMemo(() => poolsOf(nodes.data ?? [], poolNames(projects.data)), [nodes.data, projects.data]);
+  const overview = useOverview(), all = overview.data ?? {};
+  const seesNodes = may("read", "nodes"), nodes = useNodesInBrief(seesNodes);
+  useEachMinute(overview); // what is used of the GPUs
+  useEachMinute(nodes, seesNodes);
+  const cluster = all.clusters?.[0]?.id;
+  const lately = useHistory(cluster, "1");
+  if (!overview.data) return html`<${Page} title="Overview" scoped><section class="sheet first-load">${overview.error ? html`<${Fault} error=${overview.error} retry=${overview.reload} what="The overview" />` : html`<${Loading} rows=${12} height=${38} />`}</section><//>`;
   return html`<${Page} title="Overview" scoped>
-    <${OverviewStats} ...${{ projects, nodes, pools, refused, used: usedNow(lately.data) }} />
-    ${projects.loading || seesNodes && nodes.loading || waiting.loading ? html`<section class="sheet first-load"><${Loading} rows=${12} height=${38} /></section>` : html`<div class="grid">
-      <${WhoUsesWhat} projects=${projects} refused=${refused} />
-      <${Waiting} waiting=${waiting} projects=${projects} refused=${refused} />
-      ${seesNodes && html`<${Cluster} nodes=${nodes} pools=${pools} />`}
-      ${may("read", "cluster") && html`<${OverTime} cluster=${cluster} lately=${lately} />`}
-      <${Happened} />
+    <${OverviewStats} ...${{ all, used: usedNow(lately.data) }} />
+    ${isEmpty(all) ? html`<div class="grid"><${FirstSteps} all=${all} />${all.nodePools?.some(p => p.gpus > 0) && html`<${Cluster} nodes=${nodes} order=${all.nodePools} />`}</div>` : html`<div class="grid">
+      ${all.projects && html`<${WhoUsesWhat} projects=${all.projects} />`}
+      ${all.waiting && html`<${Waiting} waiting=${all.waiting} />`}
+      ${seesNodes && html`<${Cluster} nodes=${nodes} order=${all.nodePools} />`}
+      ${cluster && html`<${OverTime} cluster=${cluster} lately=${lately} />`}
+      ${all.waiting && html`<${Happened} />`}
     </div>`}<//>`;
 }
 
-function poolNames(projects) {
-  const names = new Set();
-  for (const p of projects ?? []) for (const r of p.resources ?? []) if (r.nodePool?.name) names.add(r.nodePool.name);
-  return [...names];
-}
+// Was nothing submitted yet?
+const isEmpty = ({ phases }) => phases && Object.values(phases).every(n => n === 0);
 
-function WhoUsesWhat({ projects, refused }) {
+function WhoUsesWhat({ projects }) {
   const { query } = route.value;
-  const pools = poolNames(projects.data);
+  const pools = poolNames(projects);
   const pool = pools.includes(query.pool) ? query.pool : "all";
   return html`<section class="sheet" aria-labelledby="h-quota"><header><h2 id="h-quota">Who uses what</h2><p>Left of the mark is owed, right of it is borrowed</p><span class="grow"></span>
     <${PoolChoice} pools=${pools} pool=${pool} setPool=${v => setQuery({ pool: v === "all" ? null : v })} /></header>
-    <div class="body"><${Loaded} of=${projects} what="Projects" rows=${8} height=${38}>${list => list.length
-      ? html`<${QuotaPicture} projects=${list} refused=${refused} pool=${pool} scale=${query.scale ?? "gpus"} order=${query.order ?? "held"}
+    <div class="body">${projects.length
+      ? html`<${QuotaPicture} projects=${projects} pool=${pool} scale=${query.scale ?? "gpus"} order=${query.order ?? "held"}
           setScale=${v => setQuery({ scale: v === "gpus" ? null : v })} setOrder=${v => setQuery({ order: v === "held" ? null : v })} />`
-      : html`<${Empty} action=${may("create", "project") && html`<${LinkButton} href="/projects/new">New project<//>`}>No projects yet.<//>`}<//></div></section>`;
+      : html`<${Empty} action=${may("create", "project") && html`<${LinkButton} href="/projects/new">New project<//>`}>No projects yet.<//>`}</div></section>`;
 }
 
-const askedGpus = w => w.workloadRequestedResources?.gpu?.request ?? 0;
-const poolOf = w => w.requestedNodePools?.[0] ?? w.currentNodePools?.[0] ?? "";
-
-// At most 8: owed first, then the longest waiting. The order is taken once; what comes later stands at the end.
-function inOrder(workloads, projects, refused, kept) {
-  const owed = new Map();
-  for (const p of projects ?? []) for (const [pool, parts] of Object.entries(sharesByPool(p, refused[p.id]))) owed.set(`${p.id}/${pool}`, parts.owed > 0);
-  const rank = new Map(kept.map((id, i) => [id, i]));
-  const rankOf = w => rank.get(w.id) ?? kept.length;
-  return workloads.map(w => ({ ...w, owed: !w.phaseReason && owed.get(`${w.projectId}/${poolOf(w)}`) === true }))
-    .sort((a, b) => rankOf(a) - rankOf(b) || b.owed - a.owed || Date.parse(a.phaseUpdatedAt) - Date.parse(b.phaseUpdatedAt) || a.name.localeCompare(b.name)).slice(0, 8);
-}
-
-function Waiting({ waiting, projects, refused }) {
-  const count = waiting.data?.length ?? 0;
+// The order is taken once; what comes later stands at the end.
+function useOrder(workloads) {
   const kept = useRef([]);
-  const list = inOrder(waiting.data ?? [], projects.data, refused, kept.current);
+  const rank = new Map(kept.current.map((id, i) => [id, i])), rankOf = w => rank.get(w.id) ?? kept.current.length;
+  const list = [...workloads].sort((a, b) => rankOf(a) - rankOf(b));
   kept.current = list.map(w => w.id);
-  return html`<section class="sheet tall" aria-labelledby="h-wait"><header><h2 id="h-wait">Waiting, and why</h2><span class="grow"></span>${count > 0 && html`<a class="small" href="/workloads?f=phase==Pending">All ${count}</a>`}</header>
-    <div class="side-list"><div tabindex="0" role="group" aria-label="Waiting workloads"><${Loaded} of=${waiting} what="The queue" rows=${6} height=${40}>${() => list.length ? html`<ul class="wait">${list.map(w => html`<${Waiter} key=${w.id} workload=${w} />`)}</ul>`
-      : html`<${Empty}>Nothing waits: whatever was asked for is running.<//>`}<//></div></div></section>`;
+  return list;
 }
 
-// Expected, where that can be said; else how long it has waited, in grey.
-function Waiter({ workload: w }) {
-  const { sentence, forecast: expected } = w.explanation ?? {};
-  const why = sentence ? closed(sentence) : w.phaseMessage ?? "";
+function Waiting({ waiting }) {
+  const groups = groupsOf(useOrder(waiting.workloads));
+  return html`<section class="sheet tall" aria-labelledby="h-wait"><header><h2 id="h-wait">Waiting, and why</h2><span class="grow"></span>${waiting.count > 0 && html`<a class="small" href="/workloads?f=phase==Pending">All ${count(waiting.count)}</a>`}</header>
+    <div class="side-list"><div tabindex="0" role="group" aria-label="Waiting workloads">${groups.length ? html`<ul class="wait">${groups.map(g => html`<${Waiter} key=${g.workloads[0].id} group=${g} />`)}</ul>`
+      : html`<${Empty}>Nothing waits: whatever was asked for is running.<//>`}</div></div></section>`;
+}
+
+// One workload, or several with the same reason. Expected, where that can be said; else how long it has waited, in grey.
+function Waiter({ group: { workloads, why } }) {
+  const [w] = workloads, expected = w.forecast;
   const never = expected?.kind === "never" || w.phaseReason === "NonPreemptibleOverQuota" || w.phaseReason === "OverLimit";
   const known = !never && isExpected(expected);
-  const when = never ? "not as asked" : known ? forecast(expected, second.value || now()) : duration(since(w.phaseUpdatedAt, second.value));
-  const asked = askedGpus(w);
-  return html`<li><a href=${`/workloads?open=${w.id}&tab=why`}><span class="w"><${Swatch} project=${w.projectId} /><span>${w.name}</span><span class="muted nowrap">${gpus(asked)} × ${poolOf(w) || (asked === 1 ? "GPU" : "GPUs")}</span></span>
-    <span key=${when.length} class=${"eta " + (never ? "bad" : known ? "ok" : w.owed ? "warn" : "")} data-tip=${known ? closed(expected.sentence) : never ? null : "How long it has waited."}>${when}</span>
+  const when = never ? "not as asked" : known ? forecast(expected, second.value || now()) : duration(since(w.waitingSince, second.value));
+  const asked = workloads.reduce((sum, o) => sum + o.gpus, 0), several = workloads.length > 1;
+  const href = several ? `/workloads?f=phase==Pending,nodepool==${w.nodePool}` : `/workloads?open=${w.id}&tab=why`;
+  return html`<li><a href=${href}><span class="w">${several ? html`<span class="several">${workloads.length} workloads</span>` : html`<${Swatch} project=${w.projectId} /><span>${w.name}</span>`}<span class="muted nowrap">${gpus(asked)} × ${w.nodePool || (asked === 1 ? "GPU" : "GPUs")}</span></span>
+    <span key=${when.length} class=${"eta " + (never ? "bad" : known ? "ok" : w.owed ? "warn" : "")} data-tip=${known ? closed(expected.sentence) : never ? null : "How long it has waited."}>${several && !known && !never ? "up to " : ""}${when}</span>
+    ${several && html`<span class="who">${workloads.map(o => html`<span key=${o.id} class="p"><${Swatch} project=${o.projectId} />${o.name}</span>`)}</span>`}
     <span key=${`why${w.owed}`} class="why">${w.owed && !/^owed/i.test(why) ? "Owed by quota. " : ""}${why}</span></a></li>`;
 }
 
-function Cluster({ nodes, pools }) {
+function Cluster({ nodes, order = [] }) {
+  const pools = useMemo(() => nodes.data ? poolsOf(nodesInBrief(nodes.data), order.map(p => p.name)) : [], [nodes.data]);
   const [view, setView] = useState("project");
   const [lifted, setLifted] = useState(null);
   const projects = useMemo(() => holders(pools), [pools]);
@@ -112,7 +101,7 @@ function Cluster({ nodes, pools }) {
 
 function holders(pools) {
   const held = new Map();
-  for (const pool of pools) for (const row of pool.rows) for (const run of row.runs) {
+  for (const pool of pools) for (const row of pool.rows) for (const run of row.runs.filter(r => r.projectId)) {
     const size = run.size + (held.get(run.projectId)?.size ?? 0);
     held.set(run.projectId, { id: run.projectId, name: run.project, size });
   }
@@ -156,7 +145,7 @@ function OverTime({ cluster, lately }) {
 const STEPS = new Set(["Pulling", "Pulled", "Created", "Scheduled", "Killing", "Pipelined"]);
 
 function Happened() {
-  const events = useData("events", abort => get("/api/v1/events", { limit: 100 }, { signal: abort }).then(a => (a.events ?? []).filter(e => !STEPS.has(e.reason)).slice(0, 20)), ["event", ...PICTURE]);
+  const events = useData("events", abort => get("/api/v1/events", { limit: 100 }, { signal: abort }).then(a => (a.events ?? []).filter(e => !STEPS.has(e.reason)).slice(0, 20)), ["event", "workload", "node"]);
   const who = e => e.workloadName && html`<a class="plain strong" href=${`/workloads?open=${e.workloadId}&tab=events`}>${e.projectName ? `${e.projectName}/` : ""}${e.workloadName}</a>`;
   return html`<section class="sheet tall" aria-labelledby="h-ev"><header><h2 id="h-ev">What happened</h2></header>
     <div class="side-list"><div tabindex="0" role="group" aria-label="Events"><${Loaded} of=${events} what="Events" rows=${7} height=${34}>${list => list.length ? html`<${EventList} events=${list} who=${who} />` : html`<${Empty}>Nothing has happened yet.<//>`}<//></div></div></section>`;

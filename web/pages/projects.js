@@ -1,61 +1,37 @@
 // Is my team getting its share, and from whom or to whom does the rest go?
 import { useMemo } from "preact/hooks";
-import { del, get, getAll } from "../api.js";
-import { useData } from "../data.js";
-import { NONE, gpus, ratio } from "../format.js";
+import { del, get } from "../api.js";
+import { useData, useOverview } from "../data.js";
+import { NONE, gpus } from "../format.js";
 import { html } from "../html.js";
 import { refreshAll } from "../live.js";
 import { Button, LinkButton } from "../parts/button.js";
 import { confirm } from "../parts/dialog.js";
 import { Page, Primary } from "../parts/page.js";
 import { Facts, Pane, Split, closePane } from "../parts/pane.js";
-import { QuotaBar, QuotaLegend } from "../parts/quota_bar.js";
 import { ReceiptsOf } from "../parts/receipts.js";
 import { Empty, Fault, Loading, Loaded } from "../parts/states.js";
 import { State, Status, Swatch } from "../parts/status.js";
 import { Table, openHref, renewTables } from "../parts/table.js";
 import { toast, toastError } from "../parts/toast.js";
-import { axis } from "../pictures/axis.js";
-import { reach } from "../pictures/quota_bar.js";
-import { refusedByProject, sharesByPool, sumParts } from "../pictures/shares.js";
+import { refusedBy, sharesByPool } from "../pictures/shares.js";
 import { unitInWords } from "../pictures/unit_rules.js";
 import { route } from "../router.js";
 import { may, scope, scopeFilter } from "../session.js";
 import { WORDS, rankWord, shareWords } from "../words.js";
+import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns.js";
 import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts.js";
 
 const KINDS = ["project", "department", "nodepool", "queue", "workload"];
-const BAR = 240;
-
-// Columns that projects and departments share. partsOf(row) -> parts over all pools; all: every row, for one common scale.
-export function quotaColumns(partsOf, isProject, all) {
-  const top = scaleOf(all, partsOf);
-  const limit = Number.isFinite;
-  return [
-    { id: "bar", label: "Quota and usage", cell: row => html`<${Bar} parts=${partsOf(row)} row=${row} top=${top} isProject=${isProject} />`, text: row => gpus(partsOf(row).held), low: false },
-    { id: "held", label: "Held / quota", num: true, keep: true, sort: "gpuAllocated", filter: { field: "gpuAllocated", type: "number" }, text: row => `${gpus(partsOf(row).held)} / ${limit(partsOf(row).quota) ? gpus(partsOf(row).quota) : "unlimited"}`, cell: row => html`<span class="strong">${gpus(partsOf(row).held)}</span> <span class="muted">/ ${limit(partsOf(row).quota) ? gpus(partsOf(row).quota) : "unlimited"}</span>` },
-    { id: "ratio", label: "Ratio", num: true, text: row => ratio(partsOf(row).held, limit(partsOf(row).quota) ? partsOf(row).quota : null) },
-    { id: "waiting", label: "Waiting", num: true, text: row => partsOf(row).owed + partsOf(row).more > 0 ? gpus(partsOf(row).owed + partsOf(row).more) : NONE },
-    { id: "over", label: "Borrowed", num: true, text: row => partsOf(row).over > 0 ? gpus(partsOf(row).over) : NONE, low: true },
-    { id: "firm", label: "Non-preemptible", num: true, text: row => gpus(partsOf(row).firm), hidden: true },
-    { id: "limit", label: "Limit", num: true, text: row => partsOf(row).limit === null ? "none" : gpus(partsOf(row).limit), hidden: true },
-  ];
-}
-
-const scaleOf = (all, partsOf) => axis(Math.max(1, ...all.map(r => reach(partsOf(r))))).top;
-function Bar({ parts, row, top, isProject }) {
-  return html`<span class="cell-bar"><${QuotaBar} parts=${parts} width=${BAR} scale=${(BAR - 8) / top} height=${38} project=${isProject ? row.id : null} name=${row.name} /></span>`;
-}
 export default function Projects() {
   const id = route.value.query.open;
   const at = JSON.stringify(scope.value);
-  const all = useData("project-shares" + at, abort => getAll("/api/v1/org-unit/projects", "projects", { filterBy: scopeFilter("projects") }, { signal: abort }), KINDS);
-  const waiting = useData("project-waiting", abort => get("/api/v1/workloads", { filterBy: ["phase==Pending"], limit: 500 }, { signal: abort }).then(a => a.workloads), ["workload"]);
-  const refused = useMemo(() => refusedByProject(waiting.data ?? []), [waiting.data]);
-  const partsOf = p => sumParts(Object.values(sharesByPool(p, refused[p.id])));
+  const overview = useOverview().data;
+  const refused = useMemo(() => refusedBy(overview?.projects ?? [], p => p.id), [overview]);
+  const partsOf = p => chosenParts(sharesByPool(p, refused[p.id]));
   const columns = [
     { id: "name", label: "Project", sort: "name", filter: { field: "name" }, text: p => p.name, cell: p => html`<${Swatch} project=${p.id} /><span>${p.name}</span>` },
-    ...quotaColumns(partsOf, true, all.data ?? []),
+    ...useQuotaColumns(partsOf, p => p.id),
     { id: "department", label: "Department", sort: "parentName", filter: { field: "parentName" }, text: p => p.parent?.name ?? NONE, low: true },
     { id: "status", label: "Status", sort: "phase", text: p => p.status?.phase ?? NONE, cell: p => html`<${State} phase=${p.status?.phase ?? "Unknown"} message=${p.status?.phaseMessage} />`, hidden: true },
     { id: "namespace", label: "Namespace", text: p => p.status?.namespace ?? NONE, hidden: true },
@@ -65,8 +41,7 @@ export default function Projects() {
   const action = may("create", "project") && html`<${Primary} href="/projects/new" icon="plus" label="New project" />`;
   return html`<${Page} title="Projects" scoped action=${action}><${Split} label="Projects" pane=${id && html`<${Details} key=${id} id=${id} refused=${refused} />`}>
     <${Table} key=${at} name="projects" caption="Projects" source=${{ path: "/api/v1/org-unit/projects", key: "projects", countPath: "/api/v1/org-unit/projects/count", query: { filterBy: scopeFilter("projects") } }} kinds=${KINDS} columns=${columns} sort="-gpuAllocated" searchLabel="Name" hrefOf=${p => openHref(p.id)}
-      sub=${p => html`${shareWords(partsOf(p)).map(w => w[1]).join(" · ") || p.parent?.name}<${Bar} parts=${partsOf(p)} row=${p} top=${scaleOf(all.data ?? [], partsOf)} isProject />`} empty=${html`No projects yet.`} />
-    <div class="table-foot"><${QuotaLegend} /></div><//><//>`;
+      tools=${html`<${QuotaChoices} overview=${overview} />`} foot=${html`<${QuotaFoot} />`} sub=${(p, rows) => html`<span class="cut">${shareWords(partsOf(p)).map(w => w[1]).join(" · ") || p.parent?.name}</span><${SubBar} parts=${partsOf(p)} name=${p.name} project=${p.id} rows=${rows.map(partsOf)} />`} empty=${html`No projects yet.`} /><//><//>`;
 }
 
 function Details({ id, refused }) {

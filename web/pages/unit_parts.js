@@ -39,7 +39,7 @@ export function PoolBars({ shares, project }) {
   const [ref, width] = useWidth();
   const rows = Object.entries(shares);
   const { top } = axisTop(rows.map(([, s]) => reach(s)));
-  return html`<div>${rows.map(([pool, s], i) => html`<div class="minibar" key=${pool}><span class="strong cut">${pool}</span><div ref=${i === 0 ? ref : null}><${QuotaBar} parts=${s} width=${width} scale=${Math.max(0, width - 8) / top} project=${project} name=${pool} /></div><span class="num">${gpus(s.held)} / ${Number.isFinite(s.quota) ? gpus(s.quota) : "∞"}${s.over > 0 ? ` · ${gpus(s.over)} over` : ""}</span></div>`)}</div>`;
+  return html`<div>${rows.map(([pool, s], i) => html`<div class="minibar" key=${pool}><span class="strong cut">${pool}</span><span class="num">${gpus(s.held)} / ${Number.isFinite(s.quota) ? gpus(s.quota) : "unlimited"}${s.over > 0 ? ` · ${gpus(s.over)} borrowed` : ""}</span><div ref=${i === 0 ? ref : null}><${QuotaBar} parts=${s} width=${width} scale=${Math.max(0, width - 8) / top} project=${project} name=${pool} /></div></div>`)}</div>`;
 }
 
 // Why the share is what it is, in the pool of one's choice; at first where there is a quota, or something held.

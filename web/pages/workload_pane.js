@@ -75,7 +75,7 @@ function usePods(w) {
 
 function Pods({ workload: w }) {
   return html`<${Loaded} of=${usePods(w)} what="Pods">${pods => pods.length ? html`<div class="scroll" tabindex="0" role="region" aria-label="Pods, scrolls sideways"><table class="share"><thead><tr><th scope="col">Pod</th><th scope="col">Status</th><th scope="col">Node</th><th scope="col" class="num">GPUs</th></tr></thead>
-    <tbody>${pods.map(p => html`<tr key=${p.id}><td data-tip=${`${p.containers?.[0]?.image ?? ""} · created ${iso(p.createdAt)}`}>${p.name}</td><td>${p.k8sPhase}</td><td>${p.nodeName ? html`<a class="plain" href=${`/nodes?q=${encodeURIComponent(p.nodeName)}`}>${p.nodeName}</a>` : NONE}</td><td class="num">${gpus(p.allocatedResources?.gpu ?? 0)}</td></tr>`)}</tbody></table></div>`
+    <tbody>${pods.map(p => html`<tr key=${p.id}><td data-tip=${`${p.containers?.[0]?.image ?? ""} · created ${iso(p.createdAt)}`}>${p.name}</td><td>${p.k8sPhase}</td><td>${p.nodeName ? html`<a class="plain" href=${`/nodes?open=${encodeURIComponent(p.nodeName)}`}>${p.nodeName}</a>` : NONE}</td><td class="num">${gpus(p.allocatedResources?.gpu ?? 0)}</td></tr>`)}</tbody></table></div>`
     : html`<${Empty}>No pods yet: they are made when the workload gets its place.<//>`}<//>`;
 }
 

@@ -27,7 +27,7 @@ const at = value => html`<time datetime=${value} data-tip=${iso(value)}>${time(v
 const YOUNG_S = 60;
 function Lasting({ from }) {
   const age = since(from, now());
-  return html`<span class="muted small">${duration(since(from, (age < YOUNG_S ? second : minute).value && now()))}</span>`;
+  return html`<span class="muted small lasting">${duration(since(from, (age < YOUNG_S ? second : minute).value && now()))}</span>`;
 }
 const yes = value => value ? "Yes" : "No";
 const values = list => list.map(value => ({ value, label: PHASES[value]?.word ?? value }));
@@ -36,12 +36,12 @@ const amount = (request, allocated, format) => request ? `${format(allocated ?? 
 const COLUMNS = [
   { id: "name", label: "Workload", sort: "name", filter: { field: "name" }, text: w => w.name, cell: w => html`<${Icon} name=${TYPES[w.type] ?? "list"} /><span>${w.name}</span>` },
   { id: "phase", label: "Status", sort: "phase", keep: true, filter: { field: "phase", values: values(Object.keys(PHASES)) }, text: w => w.phase, cell: w => html`<span class="s"><${Status} phase=${w.phase} message=${w.phaseMessage} /><${Lasting} from=${w.phaseUpdatedAt} /></span>` },
-  { id: "project", label: "Project", sort: "projectName", filter: { field: "projectName", op: "==" }, text: w => w.projectName, cell: w => html`<${ProjectName} id=${w.projectId} name=${w.projectName} />` },
+  { id: "project", label: "Project", cap: true, sort: "projectName", filter: { field: "projectName", op: "==" }, text: w => w.projectName, cell: w => html`<${ProjectName} id=${w.projectId} name=${w.projectName} />` },
   { id: "gpu", label: "GPUs", num: true, sort: "allocatedGPU", filter: { field: "allocatedGPU", type: "number" }, text: w => held(w) === asked(w) ? gpus(held(w)) : `${gpus(held(w))} / ${gpus(asked(w))}`, csv: w => held(w), cell: w => held(w) === asked(w) ? gpus(held(w)) : html`<span class="muted">${gpus(held(w))} / ${gpus(asked(w))}</span>` },
   { id: "pool", label: "Pool", sort: "nodepool", filter: { field: "nodepool", op: "==" }, text: w => poolsOf(w).join(", ") || NONE },
   { id: "preemptible", label: "Preemptible", text: w => yes(w.preemptible) },
   { id: "type", label: "Type", sort: "type", filter: { field: "type", values: values(["Training", "Distributed", "Workspace", "Inference"]) }, text: w => w.type, low: true },
-  { id: "by", label: "By", sort: "submittedBy", filter: { field: "submittedBy" }, text: w => w.submittedBy ?? NONE, low: true },
+  { id: "by", label: "By", sort: "submittedBy", filter: { field: "submittedBy" }, text: w => w.submittedBy ?? NONE, low: true, cap: true },
   { id: "pods", label: "Pods", num: true, text: w => `${w.runningPods ?? 0} / ${w.requestedPods?.number ?? NONE}`, low: true },
   { id: "created", label: "Created", num: true, sort: "createdAt", filter: { field: "createdAt", type: "date" }, text: w => w.createdAt, cell: w => at(w.createdAt), low: true },
   { id: "department", label: "Department", sort: "departmentName", filter: { field: "departmentName" }, text: w => w.departmentName, hidden: true },

@@ -104,7 +104,7 @@ export function ClusterCanvas({ pools, view, lifted, colours }) {
   };
   const key = event => {
     const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "Enter" && at) go(`/nodes?open=${encodeURIComponent(at.place.row.id ?? at.place.row.name)}`);
+    if (event.key === "Enter" && at) go(`/nodes?open=${encodeURIComponent(at.place.row.name)}`);
     if (!steps || !map?.places.length) return;
     event.preventDefault();
     const index = at ? map.places.findIndex(p => p.row.name === at.place.row.name) : 0;
@@ -114,8 +114,8 @@ export function ClusterCanvas({ pools, view, lifted, colours }) {
   const open = event => {
     const found = point(event);
     const workload = found && found.cell !== null ? found.place.row.cells[found.cell]?.workloads[0] : null;
-    if (workload) go(`/workloads?open=${workload.id}`);
-    else if (found) go(`/nodes?open=${encodeURIComponent(found.place.row.id ?? found.place.row.name)}`);
+    if (workload?.id) go(`/workloads?open=${workload.id}`);
+    else if (found) go(`/nodes?open=${encodeURIComponent(found.place.row.name)}`);
   };
   return html`<div class="map-canvas" data-theme-seen=${mode}><div class="bar"><${Seg} label="Zoom" options=${[{ value: 0, label: "Large" }, { value: 1, label: "Medium" }, { value: 2, label: "Small" }]} value=${zoom} onChange=${setZoom} /></div>
     <div ref=${ref}><canvas ref=${canvas} class="cells" height=${map?.height ?? 200} tabindex="0" role="application" aria-label=${`${pools.map(sentenceOf).join(" ")} Arrow keys move through the GPUs.`} onMouseMove=${point} onClick=${open} onKeyDown=${key}></canvas></div>

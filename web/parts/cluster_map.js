@@ -48,7 +48,7 @@ function PoolSvg({ pool, view, lifted, colours }) {
 function NodeRow({ row, y, cell, width, view, lifted, colours, first }) {
   const note = rowNote(row);
   const name = row.name.length > 9 ? row.name.slice(0, 8) + "…" : row.name;
-  return html`<g><a href=${`/nodes?open=${encodeURIComponent(row.id ?? row.name)}`} tabindex="-1" aria-label=${`${row.name}, ${note || "full"}`} data-tip=${`${row.name} · ${row.gpu} · ${note || "full"}`}><text aria-hidden="true" x="0" y=${y + 14} class="node">${name}</text></a>
+  return html`<g><a href=${`/nodes?open=${encodeURIComponent(row.name)}`} tabindex="-1" aria-label=${`${row.name}, ${note || "full"}`} data-tip=${`${row.name} · ${row.gpu} · ${note || "full"}`}><text aria-hidden="true" x="0" y=${y + 14} class="node">${name}</text></a>
     <text x=${width} y=${y + 14} text-anchor="end" class=${row.state === "ready" ? "free" : "down"}>${note}</text>
     ${row.cells.map(c => html`<${Cell} key=${c.index} cell=${c} x=${LEFT + c.index * cell} y=${y} w=${cell} row=${row} view=${view} />`)}
     ${view !== "health" && row.runs.map(run => html`<${Run} key=${`${run.id}-${run.from}-${run.offset}`} ...${{ run, y, cell, row, view, lifted, colours, first }} />`)}
@@ -70,11 +70,11 @@ function Run({ run, y, cell, row, view, lifted, colours, first }) {
   const used = row.cells[run.from]?.utilization;
   const step = heat(used);
   const fill = view === "utilization" ? (step === null ? "heat-none" : `heat-${step}`) : `f${colour}` + (grey ? " grey" : "");
-  const full = `${run.project}/${run.name}`;
+  const full = run.project ? `${run.project}/${run.name}` : run.name;
   const say = `${full} · ${gpus(run.size)} ${run.size === 1 ? "GPU" : run.size < 1 ? "of a GPU" : "GPUs"} on ${row.name}${run.firm ? " · non-preemptible" : ""}${run.ending.length ? " · giving back" : ""}${view === "utilization" && step !== null ? ` · ${Math.round(used)} % used` : ""}`;
   const tab = first.current ? 0 : -1;
   first.current = false;
-  return html`<a class="run-link" href=${`/workloads?open=${run.id}`} aria-label=${say} data-tip=${say} tabindex=${tab}>
+  return html`<a class="run-link" href=${run.id ? `/workloads?open=${run.id}` : `/nodes?open=${encodeURIComponent(row.name)}`} aria-label=${say} data-tip=${say} tabindex=${tab}>
     <rect x=${x} y=${y} width=${width} height=${CELL} rx="3" class=${`run ${fill}` + (lifted === run.projectId ? " hot" : "")} />
     ${view === "project" && !grey && slot.texture && html`<rect x=${x} y=${y} width=${width} height=${CELL} rx="3" fill=${`url(#${slot.texture}-${colour})`} class="run-texture" />`}
     ${run.whole && Array.from({ length: run.size - 1 }, (_, i) => html`<path key=${i} d=${`M${x - 1 + (i + 1) * cell} ${y + 1}v${CELL - 2}`} class="run-gap" />`)}

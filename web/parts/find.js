@@ -36,7 +36,7 @@ async function remote(text, abort) {
   const lists = await Promise.all([
     may("read", "workloads") ? ask("/api/v1/workloads", "workloads", w => ({ group: "Workloads", label: w.name, note: `${w.projectName} · ${w.phase}`, href: `/workloads?open=${w.id}`, icon: TYPES[w.type] ?? "list" })) : [],
     may("read", "project") ? ask("/api/v1/org-unit/projects", "projects", p => ({ group: "Projects", label: p.name, note: p.parent?.name ?? "", href: `/projects?open=${p.id}`, swatch: p.id })) : [],
-    may("read", "nodes") ? ask("/api/v1/nodes", "nodes", n => ({ group: "Nodes", label: n.name, note: n.nodePool, href: `/nodes?open=${n.id ?? n.name}`, icon: "node" })) : [],
+    may("read", "nodes") ? ask("/api/v1/nodes", "nodes", n => ({ group: "Nodes", label: n.name, note: n.nodePool, href: `/nodes?open=${n.name}`, icon: "node" })) : [],
   ]);
   // "new training in speech": a project named in the words makes an action of its own
   const made = /^new\s+(training|workspace|distributed)\s+(?:in\s+)?(\S+)/i.exec(text);

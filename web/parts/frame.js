@@ -35,18 +35,14 @@ export function Frame({ children }) {
     ${help && html`<${Keys} onClose=${() => setHelp(false)} />`}`;
 }
 
-// The numbers beside the pages; asked for together, quietly absent when refused.
-function useCounts() {
-  const asked = allPages().filter(p => p.count);
-  return useData("counts", abort => Promise.all(asked.map(p => get(p.count, {}, { signal: abort }).then(a => [p.href, a.count], () => [p.href, null]))).then(Object.fromEntries),
-    ["workload", "project", "department", "node", "nodepool"]).data ?? {};
-}
+// The numbers beside the pages; those of what one may not read are absent.
+const useCounts = () => useData("counts", abort => get("/api/v1/overview/counts", {}, { signal: abort }), ["workload", "project", "department", "node", "nodepool"]).data ?? {};
 
 function Side() {
   const counts = useCounts();
   return html`<nav class="side" aria-label="Main"><a class="brand" href=${home()} aria-label="Prorata, to the first page"><${Mark} /><span>${WORDS.product}</span></a>
     <div class="pages">${groups().map(g => html`${g.group && html`<h2 class="nav-group">${g.group}</h2>`}${g.pages.map(p => html`<a key=${p.href} class="nav" href=${p.href} title=${p.label}
-      aria-current=${isCurrent(p, route.value.path) ? "page" : null}><${Icon} name=${p.icon} /><span class="txt">${p.label}</span>${counts[p.href] !== null && counts[p.href] !== undefined && html`<span class="count">${count(counts[p.href])}</span>`}</a>`)}`)}</div>
+      aria-current=${isCurrent(p, route.value.path) ? "page" : null}><${Icon} name=${p.icon} /><span class="txt">${p.label}</span>${counts[p.count] !== undefined && html`<span class="count">${count(counts[p.count])}</span>`}</a>`)}`)}</div>
     <div class="foot"><${Account} /></div></nav>`;
 }
 

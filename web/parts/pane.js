@@ -30,7 +30,7 @@ export function Pane({ id, title, status, line, actions, tabs = [], first, child
     <header><div class="title"><${Button} small kind="quiet" icon="left" label="Back" class="pane-back" onClick=${closePane} />${status}<h2 id="pane-title" tabindex="-1">${title}</h2><${Button} small kind="quiet" icon="close" label="Close details" class="pane-close" onClick=${closePane} /></div>
       ${line && html`<p class="soft">${line}</p>`}${actions && html`<div class="acts">${actions}</div>`}
       ${tabs.length > 0 && html`<${Tabs} tabs=${tabs} at=${at} />`}</header>
-    <div class="body" ...${at ? { role: "tabpanel", id: "pane-panel", "aria-labelledby": `tab-${at.id}`, tabindex: 0 } : {}}>${at ? at.view() : children}</div></aside>`;
+    <div class="body" key=${at ? "tab" : "rest"} ...${at ? { role: "tabpanel", id: "pane-panel", "aria-labelledby": `tab-${at.id}`, tabindex: 0 } : {}}>${at ? at.view() : children}</div></aside>`;
 }
 
 function Tabs({ tabs, at }) {

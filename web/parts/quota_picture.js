@@ -6,7 +6,7 @@ import { gpus, plural } from "../format.js";
 import { html } from "../html.js";
 import { axisTop } from "../pictures/axis.js";
 import { inPercent, percentAxis, reach } from "../pictures/quota_bar.js";
-import { ORDERS, isEmpty, shareOf, sortShares, sumParts } from "../pictures/shares.js";
+import { ORDERS, isEmpty, shareOf, sharesInBrief, sortShares, sumParts } from "../pictures/shares.js";
 import { shareLine, shareWords } from "../words.js";
 import { Seg } from "./button.js";
 import { QuotaAxis, QuotaBar, QuotaLegend } from "./quota_bar.js";
@@ -15,10 +15,10 @@ import { Swatch } from "./status.js";
 
 const FLAT = 12;
 
-// Projects of the API with their parts over the chosen pool, in the order of the last sort; many by need.
-export function useShares(projects, { pool, order, refused }) {
+// Projects of the overview with their parts over the chosen pool, in the order of the last sort; many by need.
+function useShares(projects, { pool, order }) {
   const kept = useRef({ question: "", ids: [] });
-  const rows = projects.map(p => ({ id: p.id, name: p.name, department: p.parent?.name ?? "", departmentId: p.parentId, project: p, parts: shareOf(p, pool, refused[p.id]) }));
+  const rows = projects.map(p => ({ id: p.id, name: p.name, department: p.departmentName, parts: shareOf(sharesInBrief(p), pool) }));
   const few = rows.filter(r => !isEmpty(r.parts)).length <= FLAT, by = few ? order : "need";
   const question = `${pool}/${by}`;
   if (kept.current.question !== question) kept.current = { question, ids: sortShares(rows, by).map(r => r.id) };
@@ -32,30 +32,30 @@ export function PoolChoice({ pools, pool, setPool, all = true }) {
   return pools.length > 4 ? html`<${Choice} label="Node pool" options=${options} value=${pool} onChange=${setPool} />` : html`<${Seg} label="Node pool" options=${options} value=${pool} onChange=${setPool} />`;
 }
 
-function Choice({ label, options, value, onChange }) {
+export function Choice({ label, options, value, onChange }) {
   return html`<select class="in slim quiet" aria-label=${label} value=${value} onChange=${e => onChange(e.target.value)}>${options.map(o => html`<option key=${o.value} value=${o.value}>${o.label}</option>`)}</select>`;
 }
 const SORTS = Object.entries(ORDERS).filter(([, { label }]) => label).map(([value, { label }]) => ({ value, label: `by ${label.toLowerCase()}` }));
-const SCALES = [{ value: "gpus", label: "in GPUs" }, { value: "percent", label: "in % of quota" }];
+export const SCALES = [{ value: "gpus", label: "in GPUs" }, { value: "percent", label: "in % of quota" }];
 
-// projects: of the API; refused: see shares.js; all: how many projects there are when not all are given.
-export function QuotaPicture({ projects, refused = {}, pool = "all", scale = "gpus", order = "held", setScale, setOrder, all = projects.length, none }) {
+// projects: of the overview.
+export function QuotaPicture({ projects, pool, scale, order, setScale, setOrder }) {
   const [ref, width] = useWidth();
   const [table, setTable] = useState(false);
-  const rows = useShares(projects, { pool, order, refused });
+  const rows = useShares(projects, { pool, order });
   const shown = rows.filter(r => !isEmpty(r.parts));
   const folded = rows.length - shown.length;
-  if (!shown.length) return html`<${Empty}>${none ?? "No project has a quota or asks for GPUs here."}<//>`;
+  if (!shown.length) return html`<${Empty}>No project has a quota or asks for GPUs here.<//>`;
   const list = shown.slice(0, FLAT);
   const percent = scale === "percent";
   const top = percent ? percentAxis(list.map(r => r.parts)) : axisTop(list.map(r => reach(r.parts)));
   const unit = percent ? "% of quota" : "GPUs";
   return html`<div class="quota-picture">${table ? html`<${Numbers} rows=${list} />` : html`
-    <div class="q-head"><span>${list.length < shown.length ? html`<span class="muted small">${FLAT} most in need</span>` : setOrder ? html`<${Choice} label="Sort" options=${SORTS} value=${order} onChange=${setOrder} />` : "Project"}</span><span class="ax" ref=${ref}><${QuotaAxis} top=${top.top} width=${width} unit=${unit} /></span><span class="num">Held</span><span>${setScale && html`<${Choice} label="Scale" options=${SCALES} value=${scale} onChange=${setScale} />`}</span></div>
+    <div class="q-head"><span>${list.length < shown.length ? html`<span class="muted small">${FLAT} most in need</span>` : html`<${Choice} label="Sort" options=${SORTS} value=${order} onChange=${setOrder} />`}</span><span class="ax" ref=${ref}><${QuotaAxis} top=${top.top} width=${width} unit=${unit} /></span><span class="num">Held</span><span><${Choice} label="Scale" options=${SCALES} value=${scale} onChange=${setScale} /></span></div>
     ${byDepartment(list).map(group => html`<${Department} key=${group.name} group=${group} show=${list.length === shown.length} />
       ${group.rows.map(row => html`<${Row} key=${row.id} row=${row} width=${width} axis=${top} percent=${percent} />`)}`)}`}
     ${folded > 0 && html`<p class="q-fold">${plural(folded, "project")} without a share here</p>`}
-    <div class="q-foot"><${QuotaLegend} />${list.length < all && html`<a class="small" href="/projects">All ${all}</a>`}<button type="button" class="btn sm quiet" aria-pressed=${String(table)} onClick=${() => setTable(!table)}>${table ? "Picture" : "Table"}</button></div></div>`;
+    <div class="q-foot"><${QuotaLegend} />${list.length < rows.length && html`<a class="small" href="/projects">All ${rows.length}</a>`}<button type="button" class="btn sm quiet" aria-pressed=${String(table)} onClick=${() => setTable(!table)}>${table ? "Picture" : "Table"}</button></div></div>`;
 }
 
 // Groups in the order of their first row.

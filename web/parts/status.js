@@ -18,7 +18,7 @@ export function Swatch({ project, plain }) {
 }
 
 export function ProjectName({ id, name }) {
-  return html`<span class="p"><${Swatch} project=${id} />${name}</span>`;
+  return html`<span class="p"><${Swatch} project=${id} /><span class="cut">${name}</span></span>`;
 }
 
 // Patterns that pictures refer to: hatches for what waits, dots and a grid for the second and third eight projects.

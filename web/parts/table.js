@@ -8,22 +8,23 @@ import { keys } from "../keys.js";
 import { hrefWith, route, setQuery } from "../router.js";
 import { WORDS } from "../words.js";
 import { Button } from "./button.js";
-import { shownColumns } from "./table_columns.js";
+import { useFit } from "./table_columns.js";
 import { useRows } from "./table_rows.js";
 import { Tools, readFilters } from "./table_tools.js";
 import { Empty, Fault, Loading } from "./states.js";
 
 export { renewTables } from "./table_rows.js";
 
-const SIZES = [20, 50, 100];
+const SIZES = [20, 50, 100], CAP_LETTERS = 24;
 
 // name: of the table, for what is kept; source: {path, key, countPath, query}; kinds: of live changes.
-// columns: [{id, label, cell(row), text(row), sort, filter, num, low, hidden, fixed}], the first is the name:
-//   sort: the API's sortBy word; filter: {field, values?, op?, type?}; low: goes when a pane is open; hidden: by default.
-// idOf(row), hrefOf(row), labelOf(row); sub(row): the line under the name on a phone.
+// columns: [{id, label, head(rows), cell(row, rows), text(row), sort, filter, num, low, keep, cap, wide, hidden}], the first
+// is the name: sort: the API's sortBy word; filter: {field, values?, op?, type?}; low: goes first where there is no room;
+// keep: never goes; cap: a long name is cut; wide: takes the room that is left; hidden: by default.
+// idOf(row), hrefOf(row), labelOf(row); sub(row, rows): the line under the name on a phone; foot: vnode under the table.
 // searchBy: a filter field to search by where the operation has no search of its own.
 // bulk(rows, clear) -> buttons for the selected rows; rowKeys: {key: {say, run(row)}}; empty: vnode; tools: vnode.
-export function Table({ name, caption, source, kinds, columns, sort: standard, idOf = r => r.id, hrefOf, labelOf = r => r.name, sub, bulk, rowKeys, empty, tools, extra, searchLabel = "Name", searchBy }) {
+export function Table({ name, caption, source, kinds, columns, sort: standard, idOf = r => r.id, hrefOf, labelOf = r => r.name, sub, bulk, rowKeys, empty, tools, extra, foot, searchLabel = "Name", searchBy }) {
   const { query } = route.value;
   const size = SIZES.includes(Number(query.rows)) ? Number(query.rows) : SIZES[0];
   const page = Math.max(1, Number(query.page) || 1);
@@ -32,7 +33,7 @@ export function Table({ name, caption, source, kinds, columns, sort: standard, i
   const wanted = query.q ?? "";
   const asked = searchBy ? { filters: [...filters.map(f => f.text), ...(wanted ? [`${searchBy}=@${wanted.replaceAll(",", " ")}`] : [])], search: "" } : { filters: filters.map(f => f.text), search: wanted };
   const list = useRows(source, { limit: size, offset: (page - 1) * size, sort, ...asked }, kinds, idOf);
-  const shown = shownColumns(name, columns);
+  const [box, shown] = useFit(name, columns, list.url);
   const rows = list.rows ?? [];
   const [picked, setPicked] = useState(new Set());
   const chosen = rows.filter(r => picked.has(idOf(r)));
@@ -51,31 +52,31 @@ export function Table({ name, caption, source, kinds, columns, sort: standard, i
     : html`<${Tools} key="tools" name=${name} columns=${columns} shown=${shown} filters=${filters} asked=${asked} search=${wanted} searchLabel=${searchLabel} source=${source} sort=${sort} url=${list.url} extra=${extra}>${tools}<//>`}
   ${list.error && !rows.length ? html`<${Fault} error=${list.error} retry=${list.retry} what=${caption} />` : list.rows === undefined ? html`<${Loading} rows=${8} height=${40} />`
     : !rows.length ? html`<${Empty} action=${narrowed ? html`<${Button} small onClick=${() => setQuery({ f: null, q: null, page: null })}>Clear<//>` : null}>${narrowed ? WORDS.emptyFilter(filters.length, wanted) : empty}<//>`
-    : html`<div key="rows" class="scroll" tabindex="0" role="region" aria-label=${`${caption}, scrolls sideways`}><table class=${list.stale ? "waiting" : null}>
+    : html`<div key="rows" class="scroll" ref=${box} tabindex="0" role="region" aria-label=${`${caption}, scrolls sideways`}><table class=${list.stale ? "waiting" : null}>
       <caption class="sr">${caption}${sort ? `, sorted by ${columns.find(c => c.sort === sort.replace("-", ""))?.label ?? sort}` : ""}</caption>
       <thead><tr>${bulk && html`<th class="pick"><input type="checkbox" aria-label="Select all on this page" checked=${chosen.length === rows.length} onChange=${e => setPicked(new Set(e.target.checked ? rows.map(idOf) : []))} /></th>`}
-        ${shown.map((c, i) => html`<${Head} key=${c.id} column=${c} first=${i === 0} sort=${sort} />`)}</tr></thead>
-      <tbody ref=${body}>${rows.map(row => html`<${Row} key=${idOf(row)} ...${{ row, columns: shown, id: idOf(row), href: hrefOf?.(row), label: labelOf(row), sub: sub?.(row), open: query.open === String(idOf(row)), left: list.left?.has(idOf(row)), pickable: Boolean(bulk), picked: picked.has(idOf(row)), pick }} />`)}</tbody></table></div>`}
-  <${Foot} key="foot" ...${{ list, page, size, number: rows.length }} />`;
+        ${shown.map((c, i) => html`<${Head} key=${c.id} column=${c} first=${i === 0} sort=${sort} rows=${rows} />`)}</tr></thead>
+      <tbody ref=${body}>${rows.map(row => html`<${Row} key=${idOf(row)} ...${{ row, columns: shown, id: idOf(row), href: hrefOf?.(row), label: labelOf(row), rows, sub: sub?.(row, rows), open: query.open === String(idOf(row)), left: list.left?.has(idOf(row)), pickable: Boolean(bulk), picked: picked.has(idOf(row)), pick }} />`)}</tbody></table></div>`}
+  ${list.rows !== undefined && html`<${Foot} key="foot" ...${{ list, page, size, number: rows.length }} />${foot}`}`;
 }
 
-const classOf = (column, first) => [column.num && "num", !first && !column.keep && "opt", column.low && "opt-pane", first && "first"].filter(Boolean).join(" ") || null;
+const classOf = (column, first) => [column.num && "num", !first && (column.keep ? "keep" : "opt"), column.cap && "cap", column.wide && "barcell", first && "first"].filter(Boolean).join(" ") || null;
 
-function Head({ column, first, sort }) {
-  if (!column.sort) return html`<th scope="col" class=${classOf(column, first)}>${column.label}</th>`;
+function Head({ column, first, sort, rows }) {
+  if (!column.sort) return html`<th scope="col" class=${classOf(column, first)}>${column.head?.(rows) ?? column.label}</th>`;
   const now = sort === column.sort ? "ascending" : sort === "-" + column.sort ? "descending" : null;
   const next = now === "ascending" ? "-" + column.sort : column.sort;
   return html`<th scope="col" class=${classOf(column, first)} aria-sort=${now}><button type="button" onClick=${() => setQuery({ sort: next, page: null })}>${now && html`<${Icon} name=${now === "ascending" ? "up" : "down"} />`}${column.label}</button></th>`;
 }
 
-function Row({ row, columns, id, href, label, sub, open, left, pickable, picked, pick }) {
+function Row({ row, rows, columns, id, href, label, sub, open, left, pickable, picked, pick }) {
   return html`<tr data-row=${id} aria-selected=${open ? "true" : null} class=${left ? "left" : null}>
     ${pickable && html`<td class="pick"><input type="checkbox" aria-label=${`Select ${label}`} checked=${picked} onChange=${e => pick(id, e.target.checked)} /></td>`}
-    ${columns.map((c, i) => html`<${Cell} key=${c.id} column=${c} row=${row} first=${i === 0} text=${c.text?.(row)} href=${i === 0 ? href : null} sub=${i === 0 ? sub : null} />`)}</tr>`;
+    ${columns.map((c, i) => html`<${Cell} key=${c.id} column=${c} row=${row} rows=${rows} first=${i === 0} text=${c.text?.(row)} href=${i === 0 ? href : null} sub=${i === 0 ? sub : null} />`)}</tr>`;
 }
 
 // A cell that changes while it is shown is tinted for a second.
-function Cell({ column, row, first, text, href, sub }) {
+function Cell({ column, row, rows, first, text, href, sub }) {
   const ref = useRef(null);
   const before = useRef(text);
   useEffect(() => {
@@ -86,8 +87,8 @@ function Cell({ column, row, first, text, href, sub }) {
     const timer = setTimeout(() => cell.classList.remove("changed"), 1000);
     return () => clearTimeout(timer);
   }, [text]);
-  const content = column.cell ? column.cell(row) : text;
-  if (!href) return html`<td ref=${ref} class=${classOf(column, first)}>${content}${sub && html`<span class="sub">${sub}</span>`}</td>`;
+  const content = column.cell ? column.cell(row, rows) : text;
+  if (!href) return html`<td ref=${ref} class=${classOf(column, first)} data-tip=${column.cap && text?.length > CAP_LETTERS ? text : null}>${content}${sub && html`<span class="sub">${sub}</span>`}</td>`;
   return html`<td ref=${ref} class="first"><a class="w plain" href=${href}>${content}${sub && html`<span class="sub">${sub}</span>`}</a></td>`;
 }
 

@@ -1,5 +1,5 @@
 // Which columns a table shows and in which order: kept per account. The first column is the name and stays first.
-import { useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { Icon } from "../icons.js";
 import { keep, pref } from "../prefs.js";
@@ -16,7 +16,34 @@ export function arranged(name, columns) {
   const ordered = choice ? [...rest].sort((a, b) => (rank.get(a.id) ?? 999) - (rank.get(b.id) ?? 999)) : rest;
   return [{ ...first, shown: true }, ...ordered.map(c => ({ ...c, shown: choice ? choice.shown.includes(c.id) : !c.hidden }))];
 }
-export const shownColumns = (name, columns) => arranged(name, columns).filter(c => c.shown);
+
+const PHONE = 720; // there only the columns that are kept are shown
+
+// [ref of what scrolls, the shown columns that fit into it]: those of low priority go first, from the right, then others.
+// Columns that the person chose all stay. What went comes back when there is more room, or other rows are asked for.
+export function useFit(name, columns, question) {
+  const box = useRef(null), width = useRef(0);
+  const [gone, setGone] = useState(0);
+  const shown = arranged(name, columns).filter(c => c.shown), chosen = choiceOf(name).value !== null;
+  const droppable = chosen ? [] : [...shown.filter(c => c.low), ...shown.slice(1).filter(c => !c.low && !c.keep)];
+  const rank = c => shown.indexOf(c) + (c.low ? shown.length : 0);
+  const without = new Set(droppable.sort((a, b) => rank(b) - rank(a)).slice(0, gone));
+  const [, look] = useState(0);
+  useEffect(() => setGone(0), [question]);
+  useLayoutEffect(() => {
+    const { scrollWidth = 0, clientWidth = 0 } = box.current ?? {};
+    if (clientWidth > width.current && gone > 0) setGone(0);
+    else if (scrollWidth > clientWidth + 1 && gone < droppable.length && innerWidth > PHONE) setGone(gone + 1);
+    width.current = clientWidth;
+  });
+  useEffect(() => {
+    if (!box.current) return undefined;
+    const watch = new ResizeObserver(() => look(n => n + 1));
+    watch.observe(box.current);
+    return () => watch.disconnect();
+  }, [box.current]);
+  return [box, shown.filter(c => !without.has(c))];
+}
 
 export function Columns({ name, columns }) {
   return html`<${Popover} small icon="cols" align="right" text=${html`<span class="hide-s">Columns</span>`} label="Columns">${() => html`<${Chooser} name=${name} columns=${columns} />`}<//>`;

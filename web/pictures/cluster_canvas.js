@@ -38,5 +38,5 @@ export function wordsAt({ place, cell }) {
   const device = row.cells[cell];
   if (device.state === "down") return `${row.name}, GPU ${cell}: down`;
   if (!device.workloads.length) return `${row.name}, GPU ${cell}: free`;
-  return `${row.name}, GPU ${cell}: ${device.workloads.map(w => `${w.projectName}/${w.name}` + ((w.share ?? 1) < 1 ? ` (${w.share})` : "")).join(", ")}`;
+  return `${row.name}, GPU ${cell}: ${device.workloads.map(w => (w.projectName ? `${w.projectName}/${w.name}` : w.name) + ((w.share ?? 1) < 1 ? ` (${w.share})` : "")).join(", ")}`;
 }

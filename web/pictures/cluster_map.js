@@ -18,6 +18,18 @@ export function poolsOf(nodes, order = []) {
   return [...pools.values()].filter(p => p.rows.length);
 }
 
+// Nodes of the overview in brief -> nodes of the API, as far as the map needs them.
+export function nodesInBrief({ nodes, workloads }) {
+  return nodes.map(n => {
+    const devices = Array.from({ length: n.gpuCount }, (_, index) => ({ index, state: n.gpusDown.includes(index) ? "down" : "free", utilization: n.utilization[index] ?? null, workloads: [] }));
+    for (const { workload, gpus, share, releasing } of n.held) for (const device of gpus.map(g => devices[g]).filter(Boolean)) {
+      device.workloads.push({ ...workloads[workload], share });
+      if (device.state !== "down") device.state = releasing ? "releasing" : "allocated";
+    }
+    return { ...n, gpuInfo: { gpuType: n.gpuType, gpuCount: n.gpuCount }, prorata: { devices, cordoned: n.cordoned } };
+  });
+}
+
 // One node -> {cells, runs, held, free, state}.
 export function rowOf(node) {
   const own = node.prorata ?? {};

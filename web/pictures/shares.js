@@ -50,20 +50,20 @@ export function sharesByPool(unit, refused = {}) {
   return shares;
 }
 
-// Parts over the chosen pools ("all" or a name).
-export function shareOf(unit, pool = "all", refused = {}) {
-  const shares = sharesByPool(unit, refused);
-  return sumParts(pool === "all" ? Object.values(shares) : shares[pool] ? [shares[pool]] : []);
-}
+// A project of the overview -> {poolName: parts}.
+export const sharesInBrief = project => Object.fromEntries(project.nodePools.map(p => [p.name, poolParts({ quota: p.quota ?? Infinity, limit: p.limit, held: p.held, firm: p.nonPreemptible, waiting: p.waiting, refused: p.refused })]));
 
-// Pending workloads that can't be served as asked -> {projectId: {poolName: GPUs}}.
-export function refusedByProject(workloads) {
+export const poolNames = projects => [...new Set(projects.flatMap(p => p.nodePools.map(r => r.name)))];
+
+// Parts over the chosen pools ("all" or a name).
+export const shareOf = (shares, pool = "all") => sumParts(pool === "all" ? Object.values(shares) : shares[pool] ? [shares[pool]] : []);
+
+// What can't be served as asked, of projects of the overview, by a unit's id -> {id: {poolName: GPUs}}.
+export function refusedBy(projects, idOf) {
   const refused = {};
-  for (const w of workloads) {
-    if (!w.phaseReason) continue;
-    const pool = w.requestedNodePools?.[0] ?? w.currentNodePools?.[0] ?? "default";
-    const mine = refused[w.projectId] ??= {};
-    mine[pool] = (mine[pool] ?? 0) + (w.workloadRequestedResources?.gpu?.request ?? 0);
+  for (const project of projects) for (const pool of project.nodePools) {
+    const mine = refused[idOf(project)] ??= {};
+    mine[pool.name] = (mine[pool.name] ?? 0) + pool.refused;
   }
   return refused;
 }

@@ -3,19 +3,19 @@ import { test } from "node:test";
 import { axis, axisTop, labels } from "../../../web/pictures/axis.js";
 import { stretches as ansi, plain, shown } from "../../../web/pictures/ansi.js";
 import { hit, layout, wordsAt } from "../../../web/pictures/cluster_canvas.js";
-import { heat, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } from "../../../web/pictures/cluster_map.js";
+import { heat, nodesInBrief, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } from "../../../web/pictures/cluster_map.js";
 import { besideMark, inPercent, named, percentAxis, quotaMarks, reach, wantedReach } from "../../../web/pictures/quota_bar.js";
-import { poolParts, refusedByProject, shareOf, sharesByPool, sortShares, sumParts } from "../../../web/pictures/shares.js";
+import { poolParts, refusedBy, shareOf, sharesByPool, sharesInBrief, sortShares, sumParts } from "../../../web/pictures/shares.js";
+import { quickStart } from "../../../web/pictures/quick_start.js";
+import { groupsOf } from "../../../web/pictures/waiting.js";
 import { coloured, slotOf } from "../../../web/pictures/slots.js";
 import { shareLine, shareWords } from "../../../web/words.js";
 import { makeData } from "../mock_data.mjs";
+import { nodesInBrief as brieflyTold, overview } from "../mock_overview.mjs";
 
 const data = makeData(Date.parse("2026-11-21T14:32:00Z"));
-const refused = refusedByProject(data.workloads.filter(w => w.phase === "Pending"));
-const parts = name => {
-  const project = data.projects.find(p => p.name === name);
-  return shareOf(project, "all", refused[project.id]);
-};
+const brief = overview(data).projects, refused = refusedBy(brief, p => p.id);
+const parts = name => shareOf(sharesInBrief(brief.find(p => p.name === name)));
 
 // The eight projects of the drawing: quota, held, in quota, over, non-preemptible, owed, more wanted, limit.
 const GOLDEN = {
@@ -36,7 +36,8 @@ test("a project under quota in sum borrows in one pool", () => {
 });
 
 test("what can't be served as asked is more wanted, never owed", () => {
-  assert.deepEqual(refused, { 7: { a100: 8 } });
+  assert.equal(refused[7].a100, 8);
+  assert.deepEqual(refusedBy(brief, p => p.departmentId), { 1: { h100: 0, a100: 0, l40s: 0 }, 2: { h100: 0, a100: 8, l40s: 0 } });
   assert.equal(poolParts({ quota: 8, held: 1, refused: 8 }).owed, 0);
   assert.equal(poolParts({ quota: 8, held: 1, refused: 8 }).more, 8);
 });
@@ -152,6 +153,12 @@ test("with more than 12 projects only the 8 largest keep their colour", () => {
   assert.equal(coloured(many.slice(1)).size, 12);
 });
 
+test("the overview in brief gives the same shares and the same map as the lists", () => {
+  for (const p of data.projects) assert.deepEqual(sharesInBrief(brief.find(b => b.id === p.id)), sharesByPool(p, refused[p.id]), p.name);
+  const rows = nodes => poolsOf(nodes).flatMap(p => p.rows.map(({ name, cells, runs, held, free, state }) => ({ name, states: cells.map(c => c.state), runs, held, free, state })));
+  assert.deepEqual(rows(nodesInBrief(brieflyTold(data))), rows(data.nodes));
+});
+
 test("pools of the map: what is held, free and down", () => {
   const [h100, a100, l40s] = poolsOf(data.nodes, ["h100", "a100", "l40s"]);
   assert.deepEqual([h100.held, h100.total, a100.held, a100.total, a100.down, l40s.held], [61, 64, 69, 88, 8, 32]);
@@ -211,4 +218,18 @@ test("names of a bar's parts stay inside it and apart", () => {
   assert.deepEqual(at(named(names(1, 1), 60, 122)), [[0, "start"], [122, "end"]]);
   assert.deepEqual(besideMark(50, 400), { x: 57, "text-anchor": "start" });
   assert.deepEqual(besideMark(360, 400), { x: 353, "text-anchor": "end" });
+});
+
+test("who waits for the same reason in the same pool is one group", () => {
+  const w = (id, more = {}) => ({ id, nodePool: "h100", owed: true, phaseReason: null, forecast: { kind: "unknown", at: null }, sentence: "Needs 8 GPUs; none found a place.", ...more });
+  const groups = groupsOf([w("a"), w("b", { nodePool: "a100" }), w("c"), w("d", { owed: false }), w("e", { forecast: { kind: "rule", at: "2026-11-22T12:00:00Z" } })]);
+  assert.deepEqual(groups.map(g => g.workloads.map(x => x.id)), [["a", "c"], ["b"], ["d"], ["e"]]);
+});
+
+test("the quick start takes two projects whose quotas make up a pool", () => {
+  const project = (name, quota) => ({ name, nodePools: [{ name: "default", quota }] }), pools = [{ name: "default", gpus: 4 }];
+  const { cli } = quickStart([project("default", 0), project("team-a", 2), project("team-b", 2)], pools);
+  assert.deepEqual(cli("x").split("\n"), [["a2", "team-a", 2], ["a1", "team-a", 1], ["b1", "team-b", 1], ["b2", "team-b", 1]].map(([name, p, g]) => `prorata training submit ${name} -p ${p} -i x -g ${g} --node-pools default`));
+  assert.equal(quickStart([project("team-a", 2), project("team-b", 3)], pools), null);
+  assert.equal(quickStart([project("team-a", null)], pools), null);
 });

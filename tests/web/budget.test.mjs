@@ -1,0 +1,71 @@
+// What the pages ask for on a large laboratory: requests, and bytes as sent and unpacked. Counted, not clocked.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startBigCluster } from "./big_cluster.mjs";
+import { launch, open } from "./browser.mjs";
+import { signIn } from "./real_server.mjs";
+
+const KB = 1024;
+
+let big, browser, page, troubles;
+before(async () => {
+  big = await startBigCluster();
+  browser = await launch();
+  ({ page, troubles } = await open(browser, big.url));
+  await signIn(page, big.url);
+});
+after(async () => {
+  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
+  await browser?.close();
+  await big?.stop();
+});
+
+const isData = request => request.url().includes("/api/") && !request.url().includes("/events/stream");
+const complete = () => page.waitForFunction(() => document.querySelector("main canvas.cells, main table") && !document.querySelector(".loading"));
+
+// Opens a page afresh and says what it asked for until it was complete.
+async function measure(path) {
+  await page.goto(big.url + path, { waitUntil: "domcontentloaded" });
+  await complete();
+  const asked = await page.evaluate(() => performance.getEntriesByType("resource").filter(e => e.name.includes("/api/") && e.responseEnd > 0).map(e => ({ path: new URL(e.name).pathname, sent: e.encodedBodySize, unpacked: e.decodedBodySize })));
+  const once = [...new Map(asked.map(a => [a.path, a])).values()]; // a live change may have asked again
+  return { once, sent: once.reduce((sum, s) => sum + s.sent, 0), unpacked: once.reduce((sum, s) => sum + s.unpacked, 0), say: once.map(s => `${s.path} ${s.sent} ${s.unpacked}`).join("\n") };
+}
+
+test("the Overview asks at most 6 times, 150 KB as sent and 500 KB unpacked", async () => {
+  const { once, sent, unpacked, say } = await measure("/");
+  assert.ok(once.length <= 6, say);
+  assert.ok(sent <= 150 * KB, say);
+  assert.ok(unpacked <= 500 * KB, say);
+  assert.match(await page.locator(".q-head").innerText(), /12 most in need/);
+});
+
+test("who waits is counted, not cut", async () => {
+  await measure("/");
+  const shown = Number(/^All (\d+)$/.exec(await page.locator("[aria-labelledby=h-wait] header a").textContent())?.[1]);
+  const { count } = await big.ask("GET", "/api/v1/workloads/count?filterBy=phase==Pending"); // a moment later
+  assert.ok(shown > 200 && Math.abs(shown - count) < 50, `${shown} of ${count}`);
+});
+
+test("the tables ask for a page and no more", async () => {
+  for (const path of ["/projects", "/departments", "/workloads", "/nodes", "/nodepools"]) {
+    const { once, sent, unpacked, say } = await measure(path);
+    assert.ok(once.length <= 6 && sent <= 60 * KB && unpacked <= 300 * KB, say);
+    assert.ok(await page.evaluate(() => window.shift) < 0.01, `${path}: ${await page.evaluate(() => JSON.stringify([window.shift, window.shifted]))}`);
+  }
+});
+
+test("in a storm of changes the Overview asks less and less often", async () => {
+  await measure("/");
+  const asked = [];
+  const hear = request => isData(request) && asked.push(new URL(request.url()).pathname);
+  page.on("request", hear);
+  await page.evaluate(() => (window.shift = 0));
+  const [{ uuid: clusterId }] = await big.ask("GET", "/api/v1/clusters"), { projects: [project] } = await big.ask("GET", "/api/v1/org-unit/projects?limit=1");
+  const end = Date.now() + 4000;
+  for (let n = 0; Date.now() < end; n++) await big.ask("POST", "/api/v1/workloads/trainings", { name: `storm-${n}`, projectId: project.id, clusterId, spec: { image: "x", compute: { gpuDevicesRequest: 1 } } });
+  page.off("request", hear);
+  const times = path => asked.filter(p => p === path).length;
+  for (const path of ["/api/v1/overview", "/api/v1/overview/nodes", "/api/v1/overview/counts", "/api/v1/events"]) assert.ok(times(path) >= 1 && times(path) <= 4, `${path}: ${times(path)}`);
+  assert.ok(await page.evaluate(() => window.shift) < 0.01, await page.evaluate(() => JSON.stringify([window.shift, window.shifted])));
+});
