@@ -137,12 +137,26 @@ static int write_evidence(struct json_writer *json, struct request *req, struct 
     return rc;
 }
 
-static void show_text(const struct visibility *visibility, json_t *object, const char *key, bool is_name)
+static void show_as(json_t *object, const char *key, const char *shown)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-    const char *shown = is_name ? visibility_name(visibility, text) : visibility_sentence(visibility, text);
-    if (shown != text)
+    if (shown && shown != json_string_value(json_object_get(object, key)))
         json_object_set_new(object, key, json_string(shown));
+}
+
+static void show_sentence(const struct visibility *visibility, json_t *object, const char *key)
+{
+    show_as(object, key, visibility_sentence(visibility, json_string_value(json_object_get(object, key))));
+}
+
+static void show_name(const struct visibility *visibility, json_t *object, const char *key, enum told_kind kind)
+{
+    show_as(object, key, visibility_name(visibility, kind, json_string_value(json_object_get(object, key))));
+}
+
+static enum told_kind kind_of(const json_t *queue)
+{
+    const char *kind = json_string_value(json_object_get(queue, "kind"));
+    return kind && strcmp(kind, "department") == 0 ? TOLD_DEPARTMENT : TOLD_PROJECT;
 }
 
 // The scheduler's findings speak of other projects: those that the caller may not read lose their names.
@@ -152,29 +166,26 @@ static void show_findings(const struct visibility *visibility, json_t *findings)
     json_t *finding, *holder;
     json_array_foreach(findings, i, finding)
     {
-        show_text(visibility, finding, "message", false);
-        show_text(visibility, json_object_get(finding, "queue"), "name", true);
+        json_t *queue = json_object_get(finding, "queue");
+        show_sentence(visibility, finding, "message");
+        show_name(visibility, queue, "name", kind_of(queue));
         json_array_foreach(json_object_get(finding, "reclaim"), k, holder)
         {
-            show_text(visibility, holder, "project", true);
-            show_text(visibility, holder, "department", true);
-            show_text(visibility, holder, "sentence", false);
+            show_name(visibility, holder, "project", TOLD_PROJECT);
+            show_name(visibility, holder, "department", TOLD_DEPARTMENT);
+            show_sentence(visibility, holder, "sentence");
         }
     }
 }
 
 static void show_stored(struct request *req, json_t *stored)
 {
-    const struct reconciler_view *view = reconciler_acquire_view(req->server->reconciler);
     struct visibility visibility;
-    visibility_init(&visibility, req, view);
-    if (visibility.hidden_count > 0) {
-        show_text(&visibility, stored, "sentence", false);
-        show_text(&visibility, stored, "why", false);
-        show_findings(&visibility, json_object_get(stored, "nodePools"));
-    }
-    if (view)
-        reconciler_release_view(req->server->reconciler, view);
+    visibility_open(&visibility, req);
+    show_sentence(&visibility, stored, "sentence");
+    show_sentence(&visibility, stored, "why");
+    show_findings(&visibility, json_object_get(stored, "nodePools"));
+    visibility_close(&visibility);
 }
 
 // What can be said where the scheduler said nothing.

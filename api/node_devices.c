@@ -115,8 +115,9 @@ int node_views_read_utilization(struct db_conn *conn, struct node_view *views, s
             if (!views[i].devices[g].holder_count)
                 continue;
             samples = arena_grow(arena, samples, &capacity, held + 1, sizeof(*samples));
-            samples[held++] = (struct latest_sample){
-                .scope_id = views[i].node.id, .metric = arena_printf(arena, "GPU_UTILIZATION_PER_GPU:%lld", (long long)g)};
+            samples[held++] =
+                (struct latest_sample){.scope_id = views[i].node.id,
+                                       .metric = arena_printf(arena, "GPU_UTILIZATION_PER_GPU:%lld", (long long)g)};
         }
     if (db_read_latest(conn, "node", samples, held, now_ms, err) < 0)
         return -1;

@@ -1,4 +1,5 @@
-// The overview in three answers: GET /overview, /overview/nodes, /overview/counts. What a caller may not read is absent.
+// The overview in three answers: GET /overview, /overview/nodes, /overview/counts. What a caller may not read is
+// absent.
 #include "api/overview.h"
 
 #include "api/authenticate.h"
@@ -89,13 +90,14 @@ static int write_organisation(struct request *req, struct db_conn *conn, struct 
 {
     struct overview_shares shares = {0};
     struct overview_waiting waiting;
-    bool reads_projects = may_read(req, RESOURCE_TYPE_PROJECT), reads_workloads = may_read(req, RESOURCE_TYPE_WORKLOADS);
+    bool reads_projects = may_read(req, RESOURCE_TYPE_PROJECT),
+         reads_workloads = may_read(req, RESOURCE_TYPE_WORKLOADS);
     if (reads_projects && overview_read_shares(req, conn, &shares, err) < 0)
         return -1;
     if (overview_read_waiting(req, conn, &shares, &waiting, err) < 0)
         return -1;
-    if (reads_workloads && (write_phases(req, conn, json, err) < 0 ||
-                            overview_write_waiting(req, conn, &waiting, json, err) < 0))
+    if (reads_workloads &&
+        (write_phases(req, conn, json, err) < 0 || overview_write_waiting(req, conn, &waiting, json, err) < 0))
         return -1;
     if (reads_projects)
         overview_write_projects(&shares, json);

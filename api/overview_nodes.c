@@ -64,9 +64,8 @@ static int read_pools(struct request *req, struct db_conn *conn, struct pool **o
     int rc = list_query_open(&query, conn, err);
     while (rc >= 0 && (rc = list_query_step(&query, err)) == 1) {
         pools = arena_grow(req->arena, pools, &capacity, count + 1, sizeof(*pools));
-        pools[count++] = (struct pool){.id = db_column_int(query.stmt, 0),
-                                       .name = db_column_text(query.stmt, 1, req->arena),
-                                       .gpu_type = ""};
+        pools[count++] = (struct pool){
+            .id = db_column_int(query.stmt, 0), .name = db_column_text(query.stmt, 1, req->arena), .gpu_type = ""};
     }
     list_query_close(&query);
     *out_pools = pools;

@@ -268,8 +268,7 @@ int overview_write_waiting(struct request *req, struct db_conn *conn, const stru
     struct visibility visibility;
     if (read_shown(req, conn, waiting, rows, err) < 0)
         return -1;
-    const struct reconciler_view *view = reconciler_acquire_view(req->server->reconciler);
-    visibility_init(&visibility, req, view);
+    visibility_open(&visibility, req);
     json_key(json, "waiting");
     json_begin_object(json);
     json_int(json, "count", waiting->count);
@@ -284,8 +283,7 @@ int overview_write_waiting(struct request *req, struct db_conn *conn, const stru
                 write_shown(&waiting->shown[i], &rows[r], &visibility, json);
     json_end_array(json);
     json_end_object(json);
-    if (view)
-        reconciler_release_view(req->server->reconciler, view);
+    visibility_close(&visibility);
     return 0;
 }
 

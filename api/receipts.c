@@ -29,8 +29,7 @@ static const struct list_source RECEIPTS = {
 };
 
 // A side's numbers as they were written down, with the names that may be told.
-static void write_side(struct json_writer *json, const char *key, const char *text,
-                       const struct visibility *visibility)
+static void write_side(struct json_writer *json, const char *key, const char *text, const struct visibility *visibility)
 {
     json_t *side = NULL;
     if (text)
@@ -42,11 +41,11 @@ static void write_side(struct json_writer *json, const char *key, const char *te
     }
     const char *project = json_string_value(json_object_get(side, "project"));
     if (project)
-        json_object_set_new(side, "project", json_string(visibility_name(visibility, project)));
+        json_object_set_new(side, "project", json_string(visibility_name(visibility, TOLD_PROJECT, project)));
     json_t *department = json_object_get(side, "department");
     const char *name = json_string_value(json_object_get(department, "name"));
     if (name)
-        json_object_set_new(department, "name", json_string(visibility_name(visibility, name)));
+        json_object_set_new(department, "name", json_string(visibility_name(visibility, TOLD_DEPARTMENT, name)));
     json_raw(json, key, workload_spec_text(side, visibility->req->arena));
     json_decref(side);
 }
@@ -60,10 +59,12 @@ static void write_beneficiary(struct json_writer *json, sqlite3_stmt *stmt, cons
     bool is_shown = !name || visibility_shows_workloads(all, db_column_int(stmt, 18));
     json_text(json, "beneficiary", is_shown ? name : HIDDEN_WORKLOAD);
     json_text(json, "beneficiaryId", is_shown ? db_column_text(stmt, 16, arena) : NULL);
-    json_text(json, "beneficiaryProject", is_shown || !project ? project : visibility_name(all, project));
-    if (!is_shown)
-        visibility_hide(&visibility, name, HIDDEN_WORKLOAD);
-    json_text(json, "sentence", visibility_sentence(&visibility, db_column_text(stmt, 21, arena)));
+    json_text(json, "beneficiaryProject", is_shown || !project ? project : visibility_name(all, TOLD_PROJECT, project));
+    visibility.hides_workloads = !is_shown;
+    const char *sentence = db_column_text(stmt, 21, arena);
+    // A row of an older version marks no names: then nothing is said to who may not know them.
+    bool is_told = is_shown || told_has_names(sentence);
+    json_text(json, "sentence", is_told ? visibility_sentence(&visibility, sentence) : "Yields to " HIDDEN_WORKLOAD);
     write_side(json, "victim", db_column_text(stmt, 22, arena), &visibility);
     write_side(json, "beneficiaryQueue", db_column_text(stmt, 23, arena), &visibility);
 }
@@ -122,10 +123,8 @@ int op_get_scheduler_receipts(struct request *req, struct response *res, struct 
     struct list_query query;
     if (list_query_init(&query, &RECEIPTS, req, err) < 0 || add_conditions(req, &query, err) < 0)
         return -1;
-    struct reconciler *reconciler = req->server->reconciler;
-    const struct reconciler_view *view = reconciler_acquire_view(reconciler);
     struct visibility visibility;
-    visibility_init(&visibility, req, view);
+    visibility_open(&visibility, req);
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = list_query_open(&query, conn, err);
     if (rc == 0) {
@@ -143,7 +142,6 @@ int op_get_scheduler_receipts(struct request *req, struct response *res, struct 
         list_query_close(&query);
     }
     db_give_back(req->server->db, conn);
-    if (view)
-        reconciler_release_view(reconciler, view);
+    visibility_close(&visibility);
     return rc;
 }

@@ -2,6 +2,7 @@
 
 #include "api/authorization.h"
 #include "api/request.h"
+#include "api/server.h"
 #include "base/arena.h"
 #include "db/db.h"
 
@@ -36,7 +37,8 @@ static bool shows_project(const struct visibility *visibility, uint32_t project)
 
 static int compare_hidden(const void *a, const void *b)
 {
-    return strcmp(((const struct hidden_name *)a)->name, ((const struct hidden_name *)b)->name);
+    const struct hidden_name *left = a, *right = b;
+    return left->kind != right->kind ? (int)left->kind - (int)right->kind : strcmp(left->name, right->name);
 }
 
 // Projects first: a department is shown where the caller may read it, or one of its projects.
@@ -52,7 +54,7 @@ static void hide_names(struct visibility *visibility)
         if (shows_project(visibility, i)) {
             is_shown[projects[i].department] = true;
         } else {
-            visibility->hidden[visibility->hidden_count++] = (struct hidden_name){projects[i].name, HIDDEN_PROJECT};
+            visibility->hidden[visibility->hidden_count++] = (struct hidden_name){TOLD_PROJECT, projects[i].name};
             projects[i].name = HIDDEN_PROJECT;
         }
     }
@@ -60,10 +62,9 @@ static void hide_names(struct visibility *visibility)
         struct scope_path path = {.cluster_id = reconciler_view_cluster_id(visibility->view),
                                   .department_id = reconciler_view_department_id(visibility->view, i)};
         departments[i] = snapshot->departments[i];
-        if (is_shown[i] ||
-            access_is_allowed(visibility->req->caller, &path, RESOURCE_TYPE_DEPARTMENT, ACTION_READ))
+        if (is_shown[i] || access_is_allowed(visibility->req->caller, &path, RESOURCE_TYPE_DEPARTMENT, ACTION_READ))
             continue;
-        visibility->hidden[visibility->hidden_count++] = (struct hidden_name){departments[i].name, HIDDEN_DEPARTMENT};
+        visibility->hidden[visibility->hidden_count++] = (struct hidden_name){TOLD_DEPARTMENT, departments[i].name};
         departments[i].name = HIDDEN_DEPARTMENT;
     }
     visibility->shown.projects = projects;
@@ -83,57 +84,43 @@ void visibility_init(struct visibility *visibility, const struct request *req, c
     hide_names(visibility);
 }
 
-void visibility_hide(struct visibility *visibility, const char *name, const char *instead)
+void visibility_open(struct visibility *visibility, const struct request *req)
 {
-    size_t count = visibility->hidden_count, place = 0;
-    struct hidden_name *longer = arena_array(visibility->req->arena, count + 1, sizeof(*longer));
-    while (place < count && strcmp(visibility->hidden[place].name, name) < 0)
-        place++;
-    for (size_t i = 0; i < count; i++)
-        longer[i + (i >= place)] = visibility->hidden[i];
-    longer[place] = (struct hidden_name){name, instead};
-    visibility->hidden = longer;
-    visibility->hidden_count = count + 1;
+    visibility_init(visibility, req, reconciler_acquire_view(req->server->reconciler));
 }
 
-static const struct hidden_name *find_hidden(const struct visibility *visibility, const char *name)
+void visibility_close(struct visibility *visibility)
 {
-    if (visibility->hidden_count == 0)
-        return NULL;
-    struct hidden_name wanted = {name, NULL};
-    return bsearch(&wanted, visibility->hidden, visibility->hidden_count, sizeof(wanted), compare_hidden);
+    if (visibility->view)
+        reconciler_release_view(visibility->req->server->reconciler, visibility->view);
 }
 
-const char *visibility_name(const struct visibility *visibility, const char *name)
+static bool is_hidden(const struct visibility *visibility, enum told_kind kind, const char *name)
 {
-    const struct hidden_name *hidden = name ? find_hidden(visibility, name) : NULL;
-    return hidden ? hidden->instead : name;
+    const struct hidden_name wanted = {kind, name};
+    if (kind == TOLD_WORKLOAD)
+        return visibility->hides_workloads;
+    if (!visibility->view)
+        return true;
+    return visibility->hidden_count > 0 &&
+           bsearch(&wanted, visibility->hidden, visibility->hidden_count, sizeof(wanted), compare_hidden) != NULL;
 }
 
-// A word is what a name may be made of. That of a node pool is nobody's secret.
+const char *visibility_name(const struct visibility *visibility, enum told_kind kind, const char *name)
+{
+    static const char *const INSTEAD[] = {
+        [TOLD_PROJECT] = HIDDEN_PROJECT, [TOLD_DEPARTMENT] = HIDDEN_DEPARTMENT, [TOLD_WORKLOAD] = HIDDEN_WORKLOAD};
+    return name && is_hidden(visibility, kind, name) ? INSTEAD[kind] : name;
+}
+
+static const char *shown_name(void *context, enum told_kind kind, const char *name)
+{
+    return visibility_name(context, kind, name);
+}
+
 const char *visibility_sentence(const struct visibility *visibility, const char *text)
 {
-    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-    struct arena *arena = visibility->req->arena;
-    const char *told = NULL, *rest = text, *last = "";
-    if (!text || visibility->hidden_count == 0)
-        return text;
-    for (const char *c = text; *c;) {
-        size_t length = strspn(c, LETTERS);
-        if (length == 0) {
-            c++;
-            continue;
-        }
-        const char *word = arena_strndup(arena, c, length);
-        const struct hidden_name *hidden = strcmp(last, "pool") == 0 ? NULL : find_hidden(visibility, word);
-        if (hidden) {
-            told = arena_printf(arena, "%s%.*s%s", told ? told : "", (int)(c - rest), rest, hidden->instead);
-            rest = c + length;
-        }
-        last = word;
-        c += length;
-    }
-    return told ? arena_printf(arena, "%s%s", told, rest) : text;
+    return told_text(visibility->req->arena, text, shown_name, (void *)visibility);
 }
 
 bool visibility_shows_workloads(const struct visibility *visibility, int64_t project_id)

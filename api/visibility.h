@@ -1,6 +1,7 @@
 // What a caller may be told of projects and workloads that an answer of the scheduler speaks of: those outside the
 // caller's scopes keep their numbers and lose their names.
 #pragma once
+#include "model/told.h"
 #include "reconciler/reconciler.h"
 #include "simulation/why_writer.h"
 #include <stdbool.h>
@@ -13,31 +14,33 @@ struct request;
 #define HIDDEN_DEPARTMENT "another department"
 
 struct hidden_name {
+    enum told_kind kind;
     const char *name;
-    const char *instead;
 };
 
 struct visibility {
     const struct request *req;
-    const struct reconciler_view *view; // NULL: no cycle has run; then others' names are hidden by name lists alone
-    struct hidden_name *hidden;         // in the order of names
+    const struct reconciler_view *view; // NULL: no cycle has run, and no name is told
+    struct hidden_name *hidden;         // in the order of kinds and names
     size_t hidden_count;
+    bool hides_workloads;  // whatever workload a sentence names is somebody else's
     struct snapshot shown; // the view's, with names that may be shown
     struct db_conn *conn;  // for names of workloads, while answers are written
 };
 
-// view stays the caller's.
+// Over the latest cycle, which is held until it is closed.
+void visibility_open(struct visibility *visibility, const struct request *req);
+void visibility_close(struct visibility *visibility);
+// The same over a view of the caller's.
 void visibility_init(struct visibility *visibility, const struct request *req, const struct reconciler_view *view);
 // Sentences, names and ids for the writers of simulation/; snapshot is the one asked about, whose first workloads are
 // the view's. The connection is the caller's.
 void visibility_names(struct visibility *visibility, const struct snapshot *snapshot, struct db_conn *conn,
                       struct why_names *out_names);
 
-// The text with hidden names replaced, word by word; the request arena's, or text itself.
+// The text with hidden names replaced (model/told.h); the request arena's, or text itself.
 const char *visibility_sentence(const struct visibility *visibility, const char *text);
-// A name as it stands in stored answers: itself, or what is said instead.
-const char *visibility_name(const struct visibility *visibility, const char *name);
+// A name of this kind as it stands in stored answers: itself, or what is said instead. NULL for NULL.
+const char *visibility_name(const struct visibility *visibility, enum told_kind kind, const char *name);
 // Whether workloads of the project with this row id may be read.
 bool visibility_shows_workloads(const struct visibility *visibility, int64_t project_id);
-// Adds a name, e.g. of a workload that a sentence speaks of.
-void visibility_hide(struct visibility *visibility, const char *name, const char *instead);

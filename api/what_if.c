@@ -16,8 +16,7 @@
 
 #include <string.h>
 
-static const char SQL_NAME_IS_TAKEN[] =
-    "SELECT 1 FROM workloads WHERE project_id = ? AND name = ? AND deleted_ms = 0";
+static const char SQL_NAME_IS_TAKEN[] = "SELECT 1 FROM workloads WHERE project_id = ? AND name = ? AND deleted_ms = 0";
 
 static const char *const CREATE_OPERATIONS[WORKLOAD_TYPE_COUNT] = {
     [WORKLOAD_TYPE_TRAINING] = "create_training1",

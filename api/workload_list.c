@@ -1,5 +1,7 @@
 #include "api/workload_list.h"
 
+#include "api/request.h"
+#include "api/visibility.h"
 #include "base/arena.h"
 #include "base/json_writer.h"
 #include "base/quantity.h"
@@ -28,7 +30,9 @@ enum {
     COLUMN_PODS_RUNNING,
     COLUMN_NODE_POOLS,
     COLUMN_PREEMPTIBLE,
-    COLUMN_EXPLANATION,
+    COLUMN_SENTENCE,
+    COLUMN_CODE,
+    COLUMN_FORECAST,
     COLUMN_PROJECT,
 };
 
@@ -37,8 +41,7 @@ enum {
     " w.k8s_phase_updated_ms, w.updated_ms, w.deleted_ms, w.completed_ms, w.started_ms, w.pending_total_ms,"       \
     " w.running_total_ms, w.gpu_allocated_milli, w.cpu_allocated_milli, w.memory_allocated_bytes, w.pods_running," \
     " w.current_node_pools_json, w.preemptible,"                                                                   \
-    " iif(w.explanation_json IS NULL, NULL, json_object('sentence', w.explanation_json ->> '$.sentence',"          \
-    " 'code', w.explanation_json ->> '$.code', 'forecast', json(w.explanation_json -> '$.forecast'))),"            \
+    " w.explanation_json ->> '$.sentence', w.explanation_json ->> '$.code', w.explanation_json -> '$.forecast',"   \
     " w.project_id"
 
 // Totals of finished stretches, and the present one (model/phase.h has the same sets).
@@ -179,9 +182,27 @@ static int64_t guaranteed_until(sqlite3_stmt *stmt, const struct runtime_pools *
     return 0;
 }
 
-void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools,
-                            int64_t now_ms, struct arena *arena)
+// Why it waits, in the names that the caller may know.
+static void write_explanation(struct json_writer *json, sqlite3_stmt *stmt, const struct visibility *visibility,
+                              struct arena *arena)
 {
+    const char *sentence = db_column_text(stmt, COLUMN_SENTENCE, arena);
+    if (!sentence) {
+        json_null_at(json, "explanation");
+        return;
+    }
+    json_key(json, "explanation");
+    json_begin_object(json);
+    json_text(json, "sentence", visibility_sentence(visibility, sentence));
+    json_text(json, "code", db_column_text(stmt, COLUMN_CODE, arena));
+    json_raw(json, "forecast", db_column_text(stmt, COLUMN_FORECAST, arena));
+    json_end_object(json);
+}
+
+void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools,
+                            int64_t now_ms, const struct visibility *visibility)
+{
+    struct arena *arena = visibility->req->arena;
     const char *phase_word = db_column_text(stmt, COLUMN_PHASE, arena);
     const char *reason = db_column_text(stmt, COLUMN_PHASE_REASON, arena);
     const char *current_pools = db_column_text(stmt, COLUMN_NODE_POOLS, arena);
@@ -196,8 +217,7 @@ void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const 
     json_text(json, "phase", phase_word);
     json_text(json, "phaseMessage", db_column_text(stmt, COLUMN_PHASE_MESSAGE, arena));
     json_text(json, "phaseReason", reason[0] ? reason : NULL);
-    const char *explanation = db_column_text(stmt, COLUMN_EXPLANATION, arena);
-    json_raw(json, "explanation", explanation ? explanation : "null");
+    write_explanation(json, stmt, visibility, arena);
     json_time(json, "phaseUpdatedAt", phase_updated_ms);
     json_text(json, "k8sPhase", db_column_text(stmt, COLUMN_K8S_PHASE, arena));
     json_time(json, "k8sPhaseUpdatedAt", db_column_int(stmt, COLUMN_K8S_PHASE_UPDATED));

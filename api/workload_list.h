@@ -5,6 +5,7 @@
 #include "api/list_query.h"
 
 struct json_writer;
+struct visibility;
 
 extern const struct list_source WORKLOAD_LIST;
 extern const struct list_source DELETED_WORKLOAD_LIST;
@@ -17,7 +18,7 @@ struct runtime_pools {
     struct runtime_project {
         int64_t id;
         int64_t runtime_ms;
-    } *projects;
+    } * projects;
     size_t project_count;
 };
 
@@ -25,4 +26,4 @@ int runtime_pools_read(struct db_conn *conn, struct arena *arena, struct runtime
 
 // The members of one row, of a statement over WORKLOAD_LIST's columns; the object is the caller's.
 void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools,
-                            int64_t now_ms, struct arena *arena);
+                            int64_t now_ms, const struct visibility *visibility);

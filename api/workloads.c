@@ -4,6 +4,7 @@
 #include "api/request.h"
 #include "api/response.h"
 #include "api/server.h"
+#include "api/visibility.h"
 #include "api/workload_actions.h"
 #include "api/workload_list.h"
 #include "base/arena.h"
@@ -22,7 +23,8 @@ static int init_query(struct request *req, struct list_query *query, struct erro
     return 0;
 }
 
-static int write_list(struct request *req, struct response *res, struct db_conn *conn, struct error *err)
+static int write_list(struct request *req, struct response *res, struct db_conn *conn,
+                      const struct visibility *visibility, struct error *err)
 {
     struct list_query query;
     struct runtime_pools pools;
@@ -37,7 +39,7 @@ static int write_list(struct request *req, struct response *res, struct db_conn 
     int rc;
     while ((rc = list_query_step(&query, err)) == 1) {
         json_begin_object(&json);
-        workload_write_members(&json, query.stmt, &pools, req->received_ms, req->arena);
+        workload_write_members(&json, query.stmt, &pools, req->received_ms, visibility);
         json_end_object(&json);
     }
     json_end_array(&json);
@@ -49,8 +51,11 @@ static int write_list(struct request *req, struct response *res, struct db_conn 
 
 int op_get_workloads(struct request *req, struct response *res, struct error *err)
 {
+    struct visibility visibility;
     struct db_conn *conn = db_acquire(req->server->db);
-    int rc = write_list(req, res, conn, err);
+    visibility_open(&visibility, req);
+    int rc = write_list(req, res, conn, &visibility, err);
+    visibility_close(&visibility);
     db_give_back(req->server->db, conn);
     return rc;
 }
@@ -82,7 +87,7 @@ static int read_messages(struct db_conn *conn, int64_t id, struct arena *arena, 
 }
 
 static int write_one(struct request *req, struct response *res, struct db_conn *conn,
-                     const struct workload_state *state, struct error *err)
+                     const struct workload_state *state, const struct visibility *visibility, struct error *err)
 {
     struct list_query query;
     struct runtime_pools pools;
@@ -101,7 +106,7 @@ static int write_one(struct request *req, struct response *res, struct db_conn *
     int rc = list_query_step(&query, err);
     if (rc == 1) {
         json_begin_object(&json);
-        workload_write_members(&json, query.stmt, &pools, req->received_ms, req->arena);
+        workload_write_members(&json, query.stmt, &pools, req->received_ms, visibility);
         json_raw(&json, "pendingSchedulingMessages", messages ? messages : "null");
         json_end_object(&json);
     }
@@ -116,8 +121,11 @@ int op_get_workload(struct request *req, struct response *res, struct error *err
     struct workload_state state;
     if (workload_of_path(req, &KIND_ANY, ACTION_READ, &state, err) < 0)
         return -1;
+    struct visibility visibility;
     struct db_conn *conn = db_acquire(req->server->db);
-    int rc = write_one(req, res, conn, &state, err);
+    visibility_open(&visibility, req);
+    int rc = write_one(req, res, conn, &state, &visibility, err);
+    visibility_close(&visibility);
     db_give_back(req->server->db, conn);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "journal/digest.h"
 
+#include "model/told.h"
 #include "scheduler/plan.h"
 
 #include <sodium.h>
@@ -37,8 +38,13 @@ static void add_number(struct digest *digest, int64_t number)
 
 static void add_text(struct digest *digest, const char *text)
 {
-    if (text)
-        add_bytes(digest, text, strlen(text));
+    for (const char *at = text; at && *at;) {
+        size_t length = 0;
+        while (at[length] && !told_is_mark(at[length]))
+            length++;
+        add_bytes(digest, at, length);
+        at += length + (at[length] != '\0');
+    }
     add_bytes(digest, text ? "" : "\1", 1);
 }
 

@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/json_writer.h"
 #include "db/events.h"
+#include "model/told.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -87,7 +88,7 @@ static void evict_pod(struct turn *turn, struct cache_pod *pod, const struct liv
         const struct cache_workload *winner = live->workloads[decision->beneficiary];
         whom = arena_printf(turn->arena, " workload %s of project %s", winner->name, winner->project_name);
     }
-    const char *message = arena_printf(turn->arena, "%s: %s", pod->name, decision->why);
+    const char *message = arena_printf(turn->arena, "%s: %s", pod->name, told_plain(turn->arena, decision->why));
     workload->phase_message = arena_printf(turn->arena, "%s: %s%s", words->reason, words->verb, whom);
     turn_add_pod_event(turn, pod, EVENT_WARNING, words->reason, "scheduler", message);
     receipt_add(turn, live, decision);

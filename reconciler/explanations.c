@@ -2,6 +2,7 @@
 #include "base/json_writer.h"
 #include "base/timestamp.h"
 #include "db/events.h"
+#include "model/told.h"
 #include "reconciler/carry_out.h"
 #include "simulation/why_writer.h"
 
@@ -25,12 +26,19 @@ static const char *pool_name(const struct snapshot *snapshot, uint32_t pool)
     return pool == SNAPSHOT_NONE ? NULL : snapshot->node_pools[pool].name;
 }
 
+// Names keep their marks in what is stored: who reads it is told some of them.
+static const char *keep_marks(void *context, const char *text)
+{
+    (void)context;
+    return text;
+}
+
 // The text without its end, so that equal explanations are equal texts whatever the time.
 static void write_body(struct buffer *out, const struct snapshot *snapshot, const struct plan_workload *planned,
                        const struct snapshot_workload *workload, struct arena *arena)
 {
     struct json_writer json;
-    const struct why_names names = {.snapshot = snapshot};
+    const struct why_names names = {.snapshot = snapshot, .sentence = keep_marks};
     const struct plan_forecast forecast = plan_forecast_of(planned, arena);
     const struct plan_explanation *first = &planned->explanations[0], *cause = NULL;
     for (size_t i = 1; i < planned->explanation_count && !cause; i++)
@@ -69,12 +77,13 @@ static const char *messages_json(const struct snapshot *snapshot, const struct p
         const char *pool = pool_name(snapshot, explanation->node_pool);
         json_text(&json, "nodePool", pool ? pool : "");
         json_text(&json, "phaseReason", phase_reason);
-        json_text(&json, "reason", explanation->message);
+        const char *message = told_plain(arena, explanation->message);
+        json_text(&json, "reason", message);
         if (explanation->queue != SNAPSHOT_NONE)
             json_text(&json, "orgType", explanation->queue_kind == QUEUE_KIND_PROJECT ? "PROJECT" : "DEPARTMENT");
         else
             json_null_at(&json, "orgType");
-        json_text(&json, "userMessage", explanation->message);
+        json_text(&json, "userMessage", message);
         json_end_object(&json);
         count++;
     }

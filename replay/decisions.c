@@ -1,7 +1,9 @@
 #include "replay/decisions.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/quantity.h"
+#include "model/told.h"
 #include "replay/policy.h"
 #include "replay/run.h"
 #include "scheduler/plan.h"
@@ -54,7 +56,10 @@ int decisions_write(FILE *file, const struct run *run, const struct snapshot *sn
         putc_unlocked(',', file);
         put_text(file, decision->beneficiary == SNAPSHOT_NONE ? "" : snapshot->workloads[decision->beneficiary].name);
         putc_unlocked(',', file);
-        put_text(file, decision->why ? decision->why : "");
+        struct arena arena;
+        arena_init(&arena);
+        put_text(file, decision->why ? told_plain(&arena, decision->why) : "");
+        arena_done(&arena);
         putc_unlocked('\n', file);
     }
     return ferror(file) ? error_set(err, ERROR_INTERNAL, "decisions.csv: %s", strerror(errno)) : 0;

@@ -1,4 +1,5 @@
 // Consolidation: moves preemptible pods together so that a waiting workload finds room. Nobody loses a place.
+#include "model/told.h"
 #include "scheduler/evictions.h"
 #include "scheduler/explain.h"
 #include "scheduler/node.h"
@@ -62,7 +63,8 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
 {
     const struct search *search = context;
     return arena_printf(cycle->arena, "Moves to %s to make room for %s of project %s",
-                        cycle->nodes[pod->state.place.node].spec->name, search->workload->spec->name,
+                        cycle->nodes[pod->state.place.node].spec->name,
+                        told_name(cycle->arena, TOLD_WORKLOAD, search->workload->spec->name),
                         cycle_queue(search->pool, search->workload)->name);
 }
 

@@ -1,6 +1,7 @@
 #include "scheduler/cycle.h"
 
 #include "base/arena.h"
+#include "model/told.h"
 #include "scheduler/check.h"
 #include "scheduler/journal.h"
 #include "scheduler/node.h"
@@ -73,7 +74,7 @@ static void build_queues(struct cycle *cycle, struct pool *pool)
         struct queue *queue = &pool->departments[d];
         *queue = (struct queue){.kind = QUEUE_KIND_DEPARTMENT, .index = (uint32_t)d};
         queue->spec = full ? &snapshot->departments[d].queues[pool->index] : &EVERYBODY;
-        queue->name = full ? snapshot->departments[d].name : "default";
+        queue->name = told_name(cycle->scratch, TOLD_DEPARTMENT, full ? snapshot->departments[d].name : "default");
         queue->created_ms = full ? snapshot->departments[d].created_ms : 0;
     }
     pool->projects = arena_array(cycle->scratch, snapshot->project_count, sizeof *pool->projects);
@@ -82,7 +83,7 @@ static void build_queues(struct cycle *cycle, struct pool *pool)
         pool->projects[p] = (struct queue){.kind = QUEUE_KIND_PROJECT,
                                            .index = (uint32_t)p,
                                            .spec = &project->queues[pool->index],
-                                           .name = project->name,
+                                           .name = told_name(cycle->scratch, TOLD_PROJECT, project->name),
                                            .created_ms = project->created_ms,
                                            .parent = &pool->departments[full ? project->department : 0]};
     }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/quantity.h"
 #include "base/timestamp.h"
+#include "model/told.h"
 #include "scheduler/affinity.h"
 #include "scheduler/explain.h"
 #include "scheduler/node.h"
@@ -212,7 +213,7 @@ static const char *say_node_types(struct cycle *cycle, const struct pool *pool, 
     if (others == 0)
         return explanation->message;
     return arena_printf(cycle->arena, "%s lets work of this kind use nodes of type %s, %zu of %zu in %s%s. %s",
-                        cycle->snapshot->projects[workload->spec->project].name,
+                        told_name(cycle->arena, TOLD_PROJECT, cycle->snapshot->projects[workload->spec->project].name),
                         list_node_types(cycle->arena, attempt->failed->spec->rules), pool->node_count - others,
                         pool->node_count, pool->spec->name,
                         explanation->code == EXPLANATION_NOT_ENOUGH_GPUS ? describe_free(cycle, pool, attempt->failed)

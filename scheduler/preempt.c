@@ -1,4 +1,5 @@
 // Preemption: inside a project, a workload of higher priority takes the place of preemptible ones of lower priority.
+#include "model/told.h"
 #include "scheduler/evictions.h"
 #include "scheduler/evidence.h"
 #include "scheduler/explain.h"
@@ -50,8 +51,9 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
             ? arena_printf(cycle->arena, "Moves to %s for", cycle->nodes[pod->state.place.node].spec->name)
             : "Yields to";
     return arena_printf(cycle->arena, "%s %s of the same project %s, whose priority %lld is above its own %lld", fate,
-                        search->workload->spec->name, cycle_queue(search->pool, victim)->name,
-                        (long long)search->workload->spec->priority, (long long)victim->spec->priority);
+                        told_name(cycle->arena, TOLD_WORKLOAD, search->workload->spec->name),
+                        cycle_queue(search->pool, victim)->name, (long long)search->workload->spec->priority,
+                        (long long)victim->spec->priority);
 }
 
 static enum eviction_rule rule(const struct pod *victim)

@@ -1,4 +1,5 @@
 // Reclaim: a project takes back, up to its fair share, what others use of it.
+#include "model/told.h"
 #include "scheduler/evictions.h"
 #include "scheduler/evidence.h"
 #include "scheduler/explain.h"
@@ -139,12 +140,13 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
         return arena_printf(arena,
                             "%s %s of project %s, which held %s of its quota of %s; %s ranks above %s, and quotas add "
                             "up to more than there is",
-                            fate, search->workload->spec->name, own->name, held,
+                            fate, told_name(arena, TOLD_WORKLOAD, search->workload->spec->name), own->name, held,
                             explain_amount(arena, r, own->spec->deserved.of[r]), higher->name, lower->name);
     }
     return arena_printf(
         arena, "%s %s of project %s, which held %s of its fair share of %s; project %s held %s and deserves %s", fate,
-        search->workload->spec->name, own->name, held, explain_amount(arena, r, own->fair_share.of[r]), other->name,
+        told_name(arena, TOLD_WORKLOAD, search->workload->spec->name), own->name, held,
+        explain_amount(arena, r, own->fair_share.of[r]), other->name,
         explain_amount(arena, r, frozen->projects[other->index].of[r]),
         explain_number(arena, r, other->spec->deserved.of[r]));
 }

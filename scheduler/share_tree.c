@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/told.h"
 #include "scheduler/explain.h"
 #include "scheduler/share_log.h"
 
@@ -94,7 +95,7 @@ static struct share_node make_node(const struct share_log *log, const struct que
     const enum resource r = log->resource;
     struct share_node node = {.kind = queue->kind == QUEUE_KIND_PROJECT ? SHARE_NODE_PROJECT : SHARE_NODE_DEPARTMENT,
                               .index = is_everybody ? SNAPSHOT_NONE : queue->index,
-                              .name = queue->name,
+                              .name = told_plain(log->arena, queue->name),
                               .fair_share = queue->fair_share.of[r],
                               .deserved = queue->spec->deserved.of[r],
                               .limit = queue->spec->limit.of[r],

@@ -1,6 +1,7 @@
 #include "scheduler/what_if_answer.h"
 
 #include "base/arena.h"
+#include "model/told.h"
 #include "scheduler/explain.h"
 
 #include <string.h>
@@ -154,9 +155,10 @@ const char *what_if_word_displaced(const struct what_if_trial *trial, const stru
                           : SNAPSHOT_NONE - 1;
     }
     if (others > 0) {
-        const char *whose = project < snapshot->project_count
-                                ? arena_printf(arena, " of %s", snapshot->projects[project].name)
-                                : " of other projects";
+        const char *whose =
+            project < snapshot->project_count
+                ? arena_printf(arena, " of %s", told_name(arena, TOLD_PROJECT, snapshot->projects[project].name))
+                : " of other projects";
         lost = arena_printf(arena, "%zu %s%s %s %s", others, others == 1 ? "workload" : "workloads", whose,
                             others == 1 ? "yields" : "yield", explain_amount(arena, RESOURCE_GPU, milli));
     }
@@ -213,20 +215,21 @@ const char *what_if_could_lose_to(const struct what_if_trial *trial, uint32_t no
     const struct plan_queue *project = &trial->plan->projects[workload->project * pools + node_pool];
     const struct plan_queue *department = &trial->plan->departments[spec->department * pools + node_pool];
     const int64_t borrowed = over_quota(project);
+    const char *name = told_name(arena, TOLD_PROJECT, spec->name);
     if (!workload->preemptible)
         return "Nobody: it is non-preemptible";
     if (borrowed > 0)
         return arena_printf(
-            arena, "Projects below their fair share: with it %s holds %s of its quota of %s, %s of them borrowed",
-            spec->name, explain_number(arena, RESOURCE_GPU, project->allocated.of[RESOURCE_GPU]),
+            arena, "Projects below their fair share: with it %s holds %s of its quota of %s, %s of them borrowed", name,
+            explain_number(arena, RESOURCE_GPU, project->allocated.of[RESOURCE_GPU]),
             explain_amount(arena, RESOURCE_GPU, project->deserved.of[RESOURCE_GPU]),
             explain_number(arena, RESOURCE_GPU, borrowed));
     if (snapshot->settings.full_hierarchy_fairness && over_quota(department) > 0)
         return arena_printf(arena, "Projects of other departments: with it %s holds %s of its quota of %s",
-                            snapshot->departments[spec->department].name,
+                            told_name(arena, TOLD_DEPARTMENT, snapshot->departments[spec->department].name),
                             explain_number(arena, RESOURCE_GPU, department->allocated.of[RESOURCE_GPU]),
                             explain_amount(arena, RESOURCE_GPU, department->deserved.of[RESOURCE_GPU]));
     return arena_printf(arena,
                         "Work of %s with a higher priority than %lld alone: with it the project stays within its quota",
-                        spec->name, (long long)workload->priority);
+                        name, (long long)workload->priority);
 }

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "model/priority.h"
+#include "model/told.h"
 #include "scheduler/explain.h"
 #include "scheduler/what_if_inquiry.h"
 
@@ -137,7 +138,8 @@ static int try_preemptibility(struct what_if_inquiry *inquiry, struct tried *out
         preemptible ? arena_printf(inquiry->arena, "May be stopped again, by %c%s", out_best->fix.price[0] | 0x20,
                                    out_best->fix.price + 1)
                     : arena_printf(inquiry->arena, "Uses up quota of %s that preemptible work could borrow meanwhile",
-                                   inquiry->snapshot->projects[asked_workload(inquiry)->project].name);
+                                   told_name(inquiry->arena, TOLD_PROJECT,
+                                             inquiry->snapshot->projects[asked_workload(inquiry)->project].name));
     return 0;
 }
 
@@ -266,7 +268,8 @@ static int try_priorities(struct what_if_inquiry *inquiry, struct tried *out_bes
             arena_printf(inquiry->arena, "Raise its priority to %s (%lld)", class->name, (long long)class->value);
         out_best->fix.price =
             arena_printf(inquiry->arena, "Others of %s with a lower priority come after it and may give way to it",
-                         inquiry->snapshot->projects[asked_workload(inquiry)->project].name);
+                         told_name(inquiry->arena, TOLD_PROJECT,
+                                   inquiry->snapshot->projects[asked_workload(inquiry)->project].name));
     }
     return 0;
 }
@@ -383,19 +386,21 @@ static void word_quotas(struct what_if_inquiry *inquiry, struct what_if_fix *fix
     const struct snapshot *snapshot = inquiry->snapshot;
     const struct what_if_answer *answer = inquiry->answer;
     const struct what_if_change *change = &fix->change;
-    const char *project = change->changes_project
-                              ? word_quota(arena, "", snapshot->projects[change->project].name, &answer->project_with,
-                                           change->project_deserved, change->project_limit)
-                              : "";
+    const char *project =
+        change->changes_project
+            ? word_quota(arena, "", told_name(arena, TOLD_PROJECT, snapshot->projects[change->project].name),
+                         &answer->project_with, change->project_deserved, change->project_limit)
+            : "";
     const char *department =
         change->changes_department
-            ? word_quota(arena, "department ", snapshot->departments[change->department].name, &answer->department_with,
-                         change->department_deserved, change->department_limit)
+            ? word_quota(arena, "department ",
+                         told_name(arena, TOLD_DEPARTMENT, snapshot->departments[change->department].name),
+                         &answer->department_with, change->department_deserved, change->department_limit)
             : "";
     fix->sentence = arena_printf(arena, "Raise %s%s%s in %s", project, *project && *department ? " and " : "",
                                  department, snapshot->node_pools[change->node_pool].name);
-    fix->price =
-        arena_printf(arena, "What %s is owed, others can only borrow", snapshot->projects[change->project].name);
+    fix->price = arena_printf(arena, "What %s is owed, others can only borrow",
+                              told_name(arena, TOLD_PROJECT, snapshot->projects[change->project].name));
 }
 
 static void drop_what_stays(const struct what_if_answer *answer, struct what_if_change *change)

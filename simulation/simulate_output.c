@@ -38,9 +38,9 @@ static void write_decision(struct json_writer *json, const struct snapshot *snap
         write_groups(json, &decision->devices);
     if (decision->beneficiary != SNAPSHOT_NONE)
         json_text(json, "for", snapshot->workloads[decision->beneficiary].name);
-    json_text(json, "why", decision->why);
+    const struct why_names names = {.snapshot = snapshot};
+    why_write_sentence(json, &names, "why", decision->why);
     if (explains && decision->receipt) {
-        const struct why_names names = {.snapshot = snapshot};
         json_key(json, "receipt");
         json_begin_object(json);
         why_write_receipt(json, &names, decision);
@@ -105,7 +105,7 @@ static void write_workload(struct json_writer *json, const struct snapshot *snap
         }
         json_begin_object(json);
         json_text(json, "code", explanation_code_name(workload->explanations[i].code));
-        json_text(json, "message", workload->explanations[i].message);
+        why_write_sentence(json, &names, "message", workload->explanations[i].message);
         json_end_object(json);
     }
     json_end_array(json);

@@ -1,6 +1,8 @@
 #include "simulation/why_writer.h"
 
+#include "base/arena.h"
 #include "base/json_writer.h"
+#include "model/told.h"
 #include "simulation/writer.h"
 
 static const char *const RESOURCES[RESOURCE_COUNT] = {"gpu", "cpu", "memory"};
@@ -27,7 +29,14 @@ void why_write_amount(struct json_writer *json, const char *key, enum resource r
 
 void why_write_sentence(struct json_writer *json, const struct why_names *names, const char *key, const char *text)
 {
-    json_text(json, key, text && names->sentence ? names->sentence(names->context, text) : text);
+    if (text && names->sentence) {
+        json_text(json, key, names->sentence(names->context, text));
+        return;
+    }
+    struct arena arena;
+    arena_init(&arena);
+    json_text(json, key, told_plain(&arena, text));
+    arena_done(&arena);
 }
 
 void why_write_workload(struct json_writer *json, const struct why_names *names, const char *key, const char *id_key,

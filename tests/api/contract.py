@@ -50,6 +50,7 @@ def check_answer(operation_id, answer):
     """The status is one that the document lists, and the body is of its schema."""
     answers = OPERATIONS[operation_id][2]["responses"]
     assert str(answer.status) in answers, f"{operation_id}: {answer.status} is not in the document: {answer.body[:300]}"
+    assert not re.search(rb"\\u000[1-4]", answer.body), f"{operation_id}: a name's mark (model/told.h) in {answer.body[:300]}"
     schema = answer_schema(operation_id, answer.status)
     if schema is not None and answer.headers["Content-Type"] == "application/json":
         try:

@@ -48,6 +48,8 @@ def test_a_researcher_sees_the_own_project_alone(server):
     assert [p["name"] for p in get("/api/v1/org-unit/projects").json["projects"]] == ["team-a"]
     assert get(f"/api/v1/org-unit/projects/{mine}").status == 200
     assert get(f"/api/v1/org-unit/projects/{other}").status == 404
+    project, = get("/api/v1/org-unit/projects").json["projects"]
+    assert [r["nodePool"] for r in project["resources"]] == [{"id": "1", "name": "default"}], "what a form offers"
     assert get("/api/v1/clusters").status == 200 and len(get("/api/v1/clusters").json) == 1
     for path in ("/api/v1/nodes", "/api/v1/users", "/api/v1/org-unit/departments", "/api/v1/authorization/access-rules"):
         assert get(path).status == 403, path
