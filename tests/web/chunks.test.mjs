@@ -128,7 +128,7 @@ test("a newer build is offered when the server is back, and begins with the next
   await page.setViewportSize({ width: 1440, height: 844 });
   await nav(page, "Projects").click();
   await page.getByRole("button", { name: "Leave" }).click();
-  await page.waitForFunction(() => document.querySelector("script[type=module]").getAttribute("src").includes("OTHERONE"));
+  await page.waitForFunction(() => document.querySelector("script[type=module]")?.getAttribute("src").includes("OTHERONE"));
   await page.waitForSelector("main table, main .q-row");
   assert.equal(await offer.count(), 0);
 });

@@ -69,7 +69,6 @@ test("matches in a log are walked through by buttons and by Enter", async t => {
   await page.focus(".log-view input");
   await page.keyboard.press("Enter");
   await page.locator(".seek", { hasText: "1 of 11" }).waitFor();
-  assert.deepEqual(await axe(page), []);
   await page.screenshot({ path: join(SHOTS, "logs-search-1440-light.png") });
 });
 
