@@ -74,8 +74,8 @@ MUTANTS = [
     # Reclaim, preemption, consolidation, stale gangs.
     ("reclaim beyond the fair share", "fairness.c", "queue->allocated.of[r] + requested.of[r] > queue->fair_share.of[r])", "queue->allocated.of[r] > queue->fair_share.of[r])"),
     ("reclaim looks at GPUs alone", "fairness.c", "    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {\n        if (queue->allocated.of[r] + requested", "    for (enum resource r = 0; r < RESOURCE_CPU; r++) {\n        if (queue->allocated.of[r] + requested"),
-    ("projects compared instead of departments", "fairness.c", "const bool same = reclaimer->parent == victim->parent;", "const bool same = true;"),
-    ("a victim's share is not looked at", "fairness.c", "    if (exceeds_somewhere(other, left))\n        return true;\n", "    return true;\n"),
+    ("projects compared instead of departments", "queue.c", "const bool same = reclaimer->parent == victim->parent;", "const bool same = true;"),
+    ("a victim's share is not looked at", "fairness.c", "    if (queue_exceeds_share(other, left))\n        return true;\n", "    return true;\n"),
     ("what a victim lost is not subtracted", "fairness.c", "        rest->amounts = amounts_subtract(rest->amounts, chunk);\n", ""),
     ("saturation is not compared", "fairness.c", "return left / 1000 * multiplier_milli + left % 1000 * multiplier_milli / 1000 >= right;", "return false;"),
     ("reclaim need not last", "reclaim.c", "(!must_last(search->cycle, search->workload) || fairness_lasts(search, scenario));", "true;"),
