@@ -46,7 +46,7 @@ static int register_node(struct db_conn *conn, void *context, struct error *err)
     for (size_t i = 0; i < count && rc == 0; i++)
         if (strcmp(nodes[i].name, machine->name) != 0)
             rc = db_remove_node(conn, cluster_id, nodes[i].name, now_ms, err);
-    struct node node = {.labels_json = "{}", .taints_json = "[]"};
+    struct node node = {.labels_json = node_labels_json(&arena, NULL, machine->name), .taints_json = "[]"};
     for (size_t i = 0; i < count; i++)
         if (strcmp(nodes[i].name, machine->name) == 0)
             node = nodes[i]; // what people set on it stays

@@ -107,7 +107,7 @@ class Scenario:
         self.nodes, self.node_pools = body.get("nodes"), body.get("nodePools", [])
         self.pool_names = {"default"} | {p["name"] for p in self.node_pools if isinstance(p, dict) and "name" in p}
         self.server = (place / "server").keys(body.get("server", {}), ("retry-delay", "staleness-grace"))
-        self.pool = (place / "pool").keys(body.get("pool", {}), ("placementStrategy", "minGuaranteedRuntime"))
+        self.pool = (place / "pool").keys(body.get("pool", {}), ("placementStrategy", "minGuaranteedRuntime", "reclaimByRank"))
         self.has_gpu_faults = any(isinstance(s, dict) and "gpu" in s for s in body["steps"] or [])
 
     def read_units(self, place, body):
@@ -164,7 +164,7 @@ class Scenario:
         (place / "of").one_of(value["of"], self.units, "project or department")
 
     def read_pool(self, place, value):
-        place.keys(value, ("name", "placementStrategy", "minGuaranteedRuntime"), ("name",))
+        place.keys(value, ("name", "placementStrategy", "minGuaranteedRuntime", "reclaimByRank"), ("name",))
         (place / "name").one_of(value["name"], self.pool_names, "node pool")
 
     def read_node(self, place, value):
