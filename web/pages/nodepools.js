@@ -1,6 +1,6 @@
 // How full is each pool, and by which rules does it place work?
 import { useMemo } from "preact/hooks";
-import { del, get } from "../api.js";
+import { del, get, getAll } from "../api.js";
 import { now } from "../clock.js";
 import { useData, useNodesInBrief } from "../data.js";
 import { NONE, duration, goSeconds, gpus, iso, plural, ratio, time } from "../format.js";
@@ -68,7 +68,7 @@ function Details({ id, nodes }) {
   if (!p) return html`<${Pane} id=${id} title="Node pool">${found.error ? html`<${Fault} error=${found.error} retry=${found.reload} what="The node pool" />` : html`<${Loading} rows=${6} />`}<//>`;
   const mine = nodes.filter(n => n.nodePool === p.name);
   const tabs = [
-    may("read", "nodes") && { id: "nodes", label: "Nodes", view: () => html`<${PoolMap} pool=${p} nodes=${mine} /><${LabelNode} pool=${p} nodes=${nodes} />` },
+    may("read", "nodes") && { id: "nodes", label: "Nodes", view: () => html`<${PoolMap} pool=${p} nodes=${mine} />${!p.isDefault && html`<${ForLabel} pool=${p} />`}` },
     { id: "workloads", label: "Workloads", view: () => html`<${WorkloadsOf} filter=${`nodepool==${p.name}`} list=${`nodepool==${p.name}`} />` },
     { id: "queue", label: "Queue", view: () => html`<${QueueList} pool=${p.name} />` },
     { id: "share", label: "Shares", view: () => html`<${ShareTree} pool=${p.name} kind="pool" />` },
@@ -92,6 +92,12 @@ function Actions({ pool: p }) {
   };
   return html`${may("update", "nodepools") ? html`<${LinkButton} small icon="edit" href=${`/nodepools/${p.id}/edit`}>Edit<//>` : html`<${Button} small icon="edit" why=${WORDS.noRight("update nodepools")}>Edit<//>`}
     <${Button} small icon="trash" writes why=${!may("delete", "nodepools") ? WORDS.noRight("delete nodepools") : p.isDefault ? "The default pool stays: it holds all nodes that belong to no other." : ""} onClick=${drop}>Delete<//>`;
+}
+
+// Every node with its labels, which the map does without.
+function ForLabel({ pool }) {
+  const nodes = useData("nodes-to-label", abort => getAll("/api/v1/nodes", "nodes", {}, { signal: abort, most: 4000 }), ["node", "nodepool"]);
+  return html`<${LabelNode} pool=${pool} nodes=${nodes.data ?? []} />`;
 }
 
 function PoolMap({ pool: p, nodes }) {

@@ -68,7 +68,7 @@ function useOrder(workloads) {
 
 function Waiting({ waiting }) {
   const groups = groupsOf(useOrder(waiting.workloads));
-  return html`<section class="sheet tall" aria-labelledby="h-wait"><header><h2 id="h-wait">Waiting, and why</h2><span class="grow"></span>${waiting.count > 0 && html`<a class="small" href="/workloads?f=phase==Pending">All ${count(waiting.count)}</a>`}</header>
+  return html`<section class="sheet tall" aria-labelledby="h-wait"><header><h2 id="h-wait">Waiting, and why</h2>${waiting.count > waiting.workloads.length && html`<p>${waiting.workloads.length} of ${count(waiting.count)}, owed first</p>`}<span class="grow"></span>${waiting.count > 0 && html`<a class="small" href="/workloads?f=phase==Pending">All ${count(waiting.count)}</a>`}</header>
     <div class="side-list"><div tabindex="0" role="group" aria-label="Waiting workloads">${groups.length ? html`<ul class="wait">${groups.map(g => html`<${Waiter} key=${g.workloads[0].id} group=${g} />`)}</ul>`
       : html`<${Empty}>Nothing waits: whatever was asked for is running.<//>`}</div></div></section>`;
 }

@@ -14,7 +14,7 @@ import { ShareTree } from "../parts/share_tree.js";
 import { Empty, Loaded } from "../parts/states.js";
 import { axisTop } from "../pictures/axis.js";
 import { reach } from "../pictures/quota_bar.js";
-import { sumParts } from "../pictures/shares.js";
+import { isEmpty, sumParts } from "../pictures/shares.js";
 
 // Words for what the bar shows: does it get what it is owed, and what does it borrow?
 function sentences(name, shares) {
@@ -37,7 +37,7 @@ export function ShareSentence({ name, shares }) {
 
 export function PoolBars({ shares, project }) {
   const [ref, width] = useWidth();
-  const rows = Object.entries(shares);
+  const all = Object.entries(shares), some = all.filter(([, s]) => !isEmpty(s)), rows = some.length ? some : all;
   const { top } = axisTop(rows.map(([, s]) => reach(s)));
   return html`<div>${rows.map(([pool, s], i) => html`<div class="minibar" key=${pool}><span class="strong cut">${pool}</span><span class="num">${gpus(s.held)} / ${Number.isFinite(s.quota) ? gpus(s.quota) : "unlimited"}${s.over > 0 ? ` · ${gpus(s.over)} borrowed` : ""}</span><div ref=${i === 0 ? ref : null}><${QuotaBar} parts=${s} width=${width} scale=${Math.max(0, width - 8) / top} project=${project} name=${pool} /></div></div>`)}</div>`;
 }

@@ -224,6 +224,9 @@ test("who waits for the same reason in the same pool is one group", () => {
   const w = (id, more = {}) => ({ id, nodePool: "h100", owed: true, phaseReason: null, forecast: { kind: "unknown", at: null }, sentence: "Needs 8 GPUs; none found a place.", ...more });
   const groups = groupsOf([w("a"), w("b", { nodePool: "a100" }), w("c"), w("d", { owed: false }), w("e", { forecast: { kind: "rule", at: "2026-11-22T12:00:00Z" } })]);
   assert.deepEqual(groups.map(g => g.workloads.map(x => x.id)), [["a", "c"], ["b"], ["d"], ["e"]]);
+  assert.equal(groups[0].why, "Needs 8 GPUs; none found a place.");
+  const [mixed] = groupsOf([w("a"), w("b", { sentence: "Needs 4 pods of 8 GPUs; none found a place." })]);
+  assert.deepEqual([mixed.workloads.length, mixed.why], [2, "None found a place."]);
 });
 
 test("the quick start takes two projects whose quotas make up a pool", () => {
