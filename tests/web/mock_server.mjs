@@ -115,7 +115,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       if (body && permissions && url.pathname === "/api/v1/overview") for (const [kind, keys] of Object.entries(PARTS)) if (!permissions.some(p => p.resourceType === kind)) for (const key of keys) delete body[key];
       return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });
     }
-    if (url.pathname === "/v1/k8s/setting/cpuQuota") return json(200, true);
+    if (url.pathname === "/v1/k8s/setting") return json(200, ["cpuQuota", "departments", "overQuotaWeight"].map(key => ({ key, value: "true" })));
     const path = pages.some(page => page.test(url.pathname)) ? "/index.html" : url.pathname;
     try {
       const file = await readFile(join(mock.folder, normalize(path)));

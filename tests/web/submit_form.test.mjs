@@ -75,6 +75,12 @@ test("the form starts with a pool that has GPUs, says what is free there, and wi
   await page.getByRole("button", { name: "one-gpu" }).click();
   await page.waitForSelector(".order li:has-text('h100')");
   await page.selectOption("#f-project", { label: "team-b" });
+  await page.getByRole("group", { name: "Kind" }).getByRole("button", { name: "Distributed" }).click();
+  await page.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("button", { name: "Create distributed training" }).waitFor();
+  assert.equal(await page.inputValue("#f-project"), (await project("team-b")).id, "the other kind's form keeps the project");
+  await page.getByRole("group", { name: "Kind" }).getByRole("button", { name: "Training", exact: true }).click();
+  await page.getByRole("button", { name: "Create training" }).waitFor();
   await create("first");
   assert.deepEqual((await specOf("trainings", "first")).nodePools, ["h100"]);
   await form("/workloads/new/workspace");

@@ -257,6 +257,18 @@ test("a node pool gets a topology, made in its form; one that is off says why", 
   assert.equal((await find("/api/v1/node-pools", "nodepools", "h100")).networkTopologyId ?? null, null);
 });
 
+test("a column whose setting is off is absent, and what it holds stays", async () => {
+  const before = await unit("project", "vision");
+  for (const key of ["cpuQuota", "overQuotaWeight"]) await send("PUT", "/v1/k8s/setting", { key, value: false });
+  await page.goto(`${server.url}/projects/${before.id}/edit`);
+  await page.waitForSelector(".quota-table");
+  assert.deepEqual(await page.locator(".quota-table thead th").evaluateAll(list => list.map(th => th.firstChild.textContent)), ["Node pool", "GPUs", "Over quota", "Limit", "Rank"]);
+  await page.fill("#f-description", "With fewer columns");
+  await save("Save", "vision");
+  assert.deepEqual((await unit("project", "vision")).resources, before.resources);
+  for (const key of ["cpuQuota", "overQuotaWeight"]) await send("PUT", "/v1/k8s/setting", { key, value: true });
+});
+
 test("who manages one project, and may read neither departments nor nodes, has its form", async () => {
   const email = "lead@lab.example", { id } = await unit("project", "vision");
   const user = await send("POST", "/api/v1/users", { email });

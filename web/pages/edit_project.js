@@ -26,5 +26,5 @@ function Form({ id, facts }) {
     await go(`/projects?open=${id ?? made.id}`);
     toast(id ? `Saved ${facts.unit.name}.` : `Created ${made.name}.`);
   };
-  return html`<${QuotaForm} word="project" facts=${facts} parents=${facts.departments} call=${call} save=${save} back=${id ? `/projects?open=${id}` : "/projects"} boundsOf=${(pool, v) => boundsOfProject(pool, id, parentOf(v), facts.projects, facts.size)} />`;
+  return html`<${QuotaForm} word="project" facts=${facts} parents=${facts.departments} call=${call} save=${save} back=${id ? `/projects?open=${id}` : "/projects"} boundsOf=${(pool, v) => boundsOfProject(pool, id, facts.off.includes("departments") ? null : parentOf(v), facts.projects, facts.size)} />`;
 }

@@ -48,13 +48,14 @@ async function known(query, abort) {
 
 export default function NewWorkload({ kind }) {
   const { query } = route.value;
+  const at = useRef(""); // the project chosen in the form, for the form of another kind
   const facts = useData(`new/${kind}/${query.copy ?? ""}`, abort => known(query, abort), ["asset", "project", "nodepool", "queue"]);
   const { title } = KINDS[kind] ?? {};
-  const choice = html`<${Seg} label="Kind" options=${[{ value: "training", label: "Training" }, { value: "distributed", label: "Distributed" }, { value: "workspace", label: "Workspace" }]} value=${kind} onChange=${k => go(`/workloads/new/${k}${query.project ? `?project=${query.project}` : ""}`)} />`;
+  const choice = html`<${Seg} label="Kind" options=${[{ value: "training", label: "Training" }, { value: "distributed", label: "Distributed" }, { value: "workspace", label: "Workspace" }]} value=${kind} onChange=${k => go(`/workloads/new/${k}${at.current || query.project ? `?project=${at.current || query.project}` : ""}`)} />`;
   if (!title) return html`<${Page} title="New workload" action=${null}><section class="sheet"><${Empty} action=${html`<${LinkButton} href="/workloads/new/training">New training<//>`}>Workloads of this kind are made by the API and the command line.<//></section><//>`;
   return html`<${Page} title=${title} action=${null}><div class="kind-row">${choice}</div>${facts.error && !facts.data ? html`<${Fault} error=${facts.error} retry=${facts.reload} what="The form" />` : facts.loading ? html`<section class="sheet"><${Loading} rows=${8} height=${44} /></section>`
     : !facts.data.projects.length ? html`<section class="sheet"><${Empty} action=${html`<${LinkButton} href="/projects/new">New project<//>`}>A workload needs a project that pays for it, and there is none yet.<//></section>`
-    : html`<${Form} key=${kind} kind=${kind} facts=${facts.data} query=${query} />`}<//>`;
+    : html`<${Form} key=${kind} kind=${kind} facts=${facts.data} query=${query} at=${at} />`}<//>`;
 }
 
 function startValues(kind, facts, query) {
@@ -73,7 +74,7 @@ function heldLine(project) {
   return quota + (t.owed + t.more > 0 ? `, ${gpus(t.owed + t.more)} waiting` : "");
 }
 
-function Form({ kind, facts, query }) {
+function Form({ kind, facts, query, at }) {
   const { path, verb, priority, firm } = KINDS[kind];
   const initial = useMemo(() => startValues(kind, facts, query), []);
   const send = async values => {
@@ -89,6 +90,7 @@ function Form({ kind, facts, query }) {
   const form = useForm({ initial, check: v => check(v, kind), send, paths: PATHS });
   const { values: v, field, set } = form;
   const project = facts.projects.find(p => p.id === v.project);
+  at.current = v.project;
   useEffect(() => {
     document.getElementById("f-name")?.focus({ preventScroll: true });
   }, []);

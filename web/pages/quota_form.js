@@ -26,13 +26,13 @@ const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 export function useQuotaFacts(id, unitPath) {
   return useData(`quota/${unitPath}/${id ?? "new"}`, async abort => {
     const one = { signal: abort }, all = { signal: abort, most: 10000 }; // sums of a cut list would be wrong
-    const [pools, ranks, departments, projects, nodes, hasCpu, unit] = await Promise.all([
+    const [pools, ranks, departments, projects, nodes, settings, unit] = await Promise.all([
       get("/api/v1/node-pools", { limit: 500 }, one).then(a => a.nodepools ?? []), get("/api/v1/org-unit/priorities", {}, one).then(a => a.priorities ?? [], () => []), may("read", "department") ? getAll("/api/v1/org-unit/departments", "departments", { sortBy: "name" }, all) : [],
-      getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, all), may("read", "nodes") ? getAll("/api/v1/nodes", "nodes", {}, all).catch(() => null) : null, get("/v1/k8s/setting/cpuQuota", {}, one).catch(() => true), id ? get(`${unitPath}/${id}`, {}, one) : null,
+      getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, all), may("read", "nodes") ? getAll("/api/v1/nodes", "nodes", {}, all).catch(() => null) : null, get("/v1/k8s/setting", {}, one).catch(() => []), id ? get(`${unitPath}/${id}`, {}, one) : null,
     ]);
     const size = nodes ? Object.fromEntries(pools.map(p => [p.name, 0])) : {};
     for (const n of nodes ?? []) size[n.nodePool] = (size[n.nodePool] ?? 0) + (n.gpuInfo?.gpuCount ?? 0);
-    return { pools, ranks, departments, projects, size, types: knownTypes(nodes ?? []), hasCpu: hasCpu !== false, unit };
+    return { pools, ranks, departments, projects, size, types: knownTypes(nodes ?? []), off: settings.filter(o => String(o.value) === "false").map(o => o.key), unit };
   });
 }
 
@@ -96,7 +96,7 @@ export function QuotaForm({ word, facts, parents, boundsOf, members = [], call, 
       ${!unit && parents && html`<${SelectField} label="Department" size="half" ...${field("parent")} options=${parents.map(d => ({ value: d.id, label: d.name }))} />
         <${TextField} label="Namespace" size="half" ...${field("namespace")} placeholder=${`runai-${v.name || "NAME"}`} maxlength="63" hint="Empty: it is made from the name" />`}
       <${TextField} label="Description" size=${!unit && parents ? "half" : ""} ...${field("description")} maxlength="250" /><//>
-    <${QuotaTable} ...${{ word, rows, field, set, ranks: facts.ranks, size: facts.size, hasCpu: facts.hasCpu }} />
+    <${QuotaTable} ...${{ word, rows, field, set, ranks: facts.ranks, size: facts.size, off: facts.off }} />
     <${PoolOrder} word=${word} pools=${pools} value=${v.pools} error=${field("pools").error} onValue=${list => set("pools", list)} />
     <${SchedulingRules} ...${{ field, set, values: v }} above=${word === "project" ? facts.departments.find(d => d.id === v.parent) : null} />
     <${NodeTypes} word=${word} ...${{ field, set, values: v, types: facts.types }} names=${unit?.nodeTypes?.names} above=${word === "project" ? facts.departments.find(d => d.id === v.parent) : null} />

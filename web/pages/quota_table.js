@@ -9,8 +9,11 @@ import { rankWord } from "../words.js";
 // Column -> its head, and the head's help.
 const COLUMNS = { quota: ["GPUs", "Owed"], exceed: ["Over quota", "May borrow"], limit: ["Limit", "Never more"], weight: ["Weight", "Of the rest"], rank: ["Rank", "Higher: first"], cpu: ["CPU cores", "Owed"], memory: ["CPU memory", "64G, 512Mi"] };
 
-export function QuotaTable({ word, rows, field, set, ranks, size, hasCpu }) {
-  const shown = CELLS.filter(key => hasCpu || !["cpu", "memory"].includes(key));
+// A column that is there only while this setting is on.
+const NEEDS = { cpu: "cpuQuota", memory: "cpuQuota", weight: "overQuotaWeight" };
+
+export function QuotaTable({ word, rows, field, set, ranks, size, off }) {
+  const shown = CELLS.filter(key => !off.includes(NEEDS[key]));
   return html`<fieldset class="full"><div class="lg"><h2>Quota</h2><p>${`What each node pool owes the ${word}. Without “Over quota” it never holds more than that.`}</p></div>
     <table class="quota-table"><thead><tr><th scope="col">Node pool</th>${shown.map(key => html`<th key=${key} scope="col" class=${key}>${COLUMNS[key][0]}<span>${COLUMNS[key][1]}</span></th>`)}</tr></thead>
     ${rows.map(row => html`<${Row} key=${row.id} ...${{ row, shown, field, set, ranks, size }} />`)}</table></fieldset>`;

@@ -19,13 +19,14 @@ export function ChipsField({ path, label, value, suggestions = [], names, none, 
     else setTyped(text);
   };
   const key = event => {
-    if (event.key === "Enter" && typed.trim()) {
+    const text = event.target.value; // what was typed may not be drawn yet
+    if (event.key === "Enter" && text.trim()) {
       event.preventDefault(); // the form is not submitted
-      add(typed);
-    } else if (event.key === "Backspace" && typed === "" && value.length) onValue(value.slice(0, -1));
+      add(text);
+    } else if (event.key === "Backspace" && text === "" && value.length) onValue(value.slice(0, -1));
   };
   const left = suggestions.filter(s => !value.includes(s));
   return html`<${Field} ...${{ path, label, size, error }} hint=${value.length ? hint : none ?? hint}>${(id, hintId) => html`<div class="chips">${value.map(name => html`<span class="chip" key=${name}>${names?.[name] ?? name}<button type="button" aria-label=${`Remove ${names?.[name] ?? name}`} onClick=${() => onValue(value.filter(v => v !== name))}><${Icon} name="close" /></button></span>`)}
-    <input id=${id} class="in" autocomplete="off" spellcheck="false" list=${left.length ? `${id}-known` : null} value=${typed} placeholder=${placeholder} aria-invalid=${error ? "true" : null} aria-describedby=${hintId} onInput=${input} onKeyDown=${key} onBlur=${() => add(typed)} />
+    <input id=${id} class="in" autocomplete="off" spellcheck="false" list=${left.length ? `${id}-known` : null} value=${typed} placeholder=${placeholder} aria-invalid=${error ? "true" : null} aria-describedby=${hintId} onInput=${input} onKeyDown=${key} onBlur=${e => add(e.target.value)} />
     ${left.length > 0 && html`<datalist id=${`${id}-known`}>${left.map(s => html`<option key=${s} value=${s} />`)}</datalist>`}</div>`}<//>`;
 }
