@@ -38,9 +38,10 @@ static const struct feeding_case CASES[] = {
     {POOL "gpu_placement = 'fragmentation'", "{\"gpu\":\"fragmentation\",\"cpu\":\"binpack\"}"},
     {POOL "gpu_placement = 'spread', cpu_placement = 'spread'", "{\"gpu\":\"spread\",\"cpu\":\"spread\"}"},
     {POOL "min_guaranteed_runtime_ms = 90500",
-     "\"preemptMinRuntimeSeconds\":90.5,\"reclaimMinRuntimeSeconds\":90.5,\"timeBased"},
+     "\"preemptMinRuntimeSeconds\":90.5,\"reclaimMinRuntimeSeconds\":90.5,\"reclaimByRank\""},
     {POOL "time_based_fairshare_json = '{\"enabled\":true,\"historicalUsageWeight\":2.5}'", "\"kValue\":2.5"},
     {POOL "settings_json = '{\"reservation\":true}'", "\"reservation\":true"},
+    {POOL "settings_json = '{\"reclaimByRank\":false}'", "\"reclaimMinRuntimeSeconds\":0,\"timeBased"},
     {POOL "network_topology_id = (SELECT uuid FROM topologies)",
      "\"topology\":{\"name\":\"dc\",\"preferred\":\"rack\"}"},
     {PROJECT "scheduling_rules_json = '{\"preemptMinRuntimeSeconds\":5,\"reclaimMinRuntimeSeconds\":6}'"
