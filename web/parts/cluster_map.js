@@ -1,20 +1,22 @@
-// The cluster map: pools side by side, a node a row, a GPU a cell. SVG up to 64 nodes, one canvas from 65 on.
+// The cluster map: pools side by side, a node a row, a GPU a cell. SVG up to 64 nodes, one canvas from 65 on; on a phone
+// then what is free in one piece.
 import { useRef } from "preact/hooks";
 import { useWidth } from "../data.js";
-import { gpus, ratio } from "../format.js";
+import { gpus, plural, ratio } from "../format.js";
 import { html } from "../html.js";
-import { heat, rowNote, runBox, runLabel, sentenceOf, stretches } from "../pictures/cluster_map.js";
+import { heat, piecesOf, rowNote, runBox, runLabel, sentenceOf, stretches } from "../pictures/cluster_map.js";
 import { slotOf } from "../pictures/slots.js";
 import { ClusterCanvas } from "./cluster_canvas.js";
 import { Swatch } from "./status.js";
 
-const SVG_NODES = 64;
+const SVG_NODES = 64, PHONE = 720;
 const LEFT = 66, RIGHT = 46, ROW = 24, CELL = 20;
 export const VIEWS = [{ value: "project", label: "By project" }, { value: "utilization", label: "By utilization" }, { value: "health", label: "By health" }];
 
 // pools: of pictures/cluster_map.js; lifted: the project whose runs stand out; onLift(projectId or null).
 export function ClusterMap({ pools, view, lifted, colours, children }) {
   const nodes = pools.reduce((sum, p) => sum + p.rows.length, 0);
+  if (nodes > SVG_NODES && innerWidth <= PHONE) return html`<ul class="pieces">${pools.map(pool => html`<li key=${pool.name}><${PoolHead} pool=${pool} /><p class="soft"><a class="plain" href=${`/nodes?f=nodePool==${pool.name}`}>${plural(pool.rows.length, "node")}: ${piecesOf(pool)}</a></p></li>`)}</ul>`;
   if (nodes > SVG_NODES) return html`<${ClusterCanvas} pools=${pools} view=${view} lifted=${lifted} colours=${colours} />${children}`;
   return html`<div class=${`map map-${Math.min(3, pools.length + (children ? 1 : 0))}` + (lifted ? " dim" : "")}>${pools.map((pool, i) => html`<section class="pool" key=${pool.name}><${PoolHead} pool=${pool} /><${PoolSvg} ...${{ pool, view, lifted, colours }} />${i === pools.length - 1 && pools.length > 2 ? children : null}</section>`)}
     ${pools.length <= 2 && children && html`<section class="pool">${children}</section>`}</div>`;

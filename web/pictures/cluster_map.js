@@ -63,6 +63,16 @@ export function runsOf(cells) {
   return runs;
 }
 
+// What is free in one piece, of many nodes: "61 full, 12 with 1–3 free, 7 with 8 free, 1 down".
+export function piecesOf(pool) {
+  const most = Math.max(...pool.rows.map(r => r.cells.length)), half = Math.floor(most / 2), count = test => pool.rows.filter(test).length;
+  const up = r => r.state !== "down", between = (low, high) => count(r => up(r) && r.free >= low && r.free <= high);
+  const span = (low, high) => low === high ? `${low}` : `${low}–${high}`;
+  const bands = [[0, 0], [1, half], [half + 1, most - 1], [most, most]].filter(([low, high], i) => low <= high && (i === 0 || low > 0));
+  const said = bands.map(([low, high]) => [between(low, high), high === 0 ? "full" : `with ${span(low, high)} free`]);
+  return [...said, [count(r => !up(r)), "down"]].filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`).join(", ");
+}
+
 // Where a run is drawn in a row of cells `cell` pixels wide: {x, width}.
 export function runBox(run, left, cell) {
   if (run.whole) return { x: left + run.from * cell + 1, width: run.size * cell - 2 };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { axis, axisTop, labels } from "../../../web/pictures/axis.js";
 import { stretches as ansi, plain, shown } from "../../../web/pictures/ansi.js";
 import { hit, layout, wordsAt } from "../../../web/pictures/cluster_canvas.js";
-import { heat, nodesInBrief, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } from "../../../web/pictures/cluster_map.js";
+import { heat, nodesInBrief, piecesOf, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } from "../../../web/pictures/cluster_map.js";
 import { besideMark, inPercent, named, percentAxis, quotaMarks, reach, wantedReach } from "../../../web/pictures/quota_bar.js";
 import { poolParts, refusedBy, shareOf, sharesByPool, sharesInBrief, sortShares, sumParts } from "../../../web/pictures/shares.js";
 import { quickStart } from "../../../web/pictures/quick_start.js";
@@ -218,6 +218,12 @@ test("names of a bar's parts stay inside it and apart", () => {
   assert.deepEqual(at(named(names(1, 1), 60, 122)), [[0, "start"], [122, "end"]]);
   assert.deepEqual(besideMark(50, 400), { x: 57, "text-anchor": "start" });
   assert.deepEqual(besideMark(360, 400), { x: 353, "text-anchor": "end" });
+});
+
+test("many nodes in few words: what is free in one piece", () => {
+  const rows = (free, state = "ready") => ({ cells: Array(8), free, state });
+  assert.equal(piecesOf({ rows: [rows(0), rows(0), rows(3), rows(4), rows(5), rows(8), rows(8), rows(0, "down")] }), "2 full, 2 with 1–4 free, 1 with 5–7 free, 2 with 8 free, 1 down");
+  assert.equal(piecesOf({ rows: [{ cells: Array(1), free: 1, state: "ready" }, { cells: Array(1), free: 0, state: "ready" }] }), "1 full, 1 with 1 free");
 });
 
 test("who waits for the same reason in the same pool is one group", () => {
