@@ -46,13 +46,14 @@ static void count_before(const struct search *search, const struct scenario *sce
         out_held[g] = workload->groups[g].counts.held;
     for (size_t i = 0; i < scenario->count; i++) {
         const struct pod *pod = &cycle->pods[scenario->pods[i]];
-        out_held[pod->group] += pod->workload == workload->index && !pod_status_is_held(pod->state.status);
+        if (pod->workload == workload->index && !pod_status_is_held(pod->state.status))
+            out_held[pod->group]++;
     }
     for (size_t i = checkpoint; i < cycle->log->count; i++) {
         const struct operation *operation = &cycle->log->operations[i];
         const struct pod *pod = &cycle->pods[operation->pod];
-        out_held[pod->group] -=
-            pod->workload == workload->index && operation->kind == OPERATION_PLACE && !operation->before.evicted;
+        if (pod->workload == workload->index && operation->kind == OPERATION_PLACE && !operation->before.evicted)
+            out_held[pod->group]--;
     }
 }
 
