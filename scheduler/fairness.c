@@ -70,15 +70,11 @@ void fairness_freeze(const struct cycle *cycle, const struct pool *pool, struct 
         frozen->departments[d] = pool->departments[d].allocated;
 }
 
-static struct amounts frozen_of(const struct frozen_queues *frozen, const struct queue *queue)
+bool fairness_may_take_by_rank(const struct frozen_queues *frozen, const struct queue *reclaimer,
+                               const struct queue *own, struct amounts requested, const struct queue *other)
 {
-    return queue->kind == QUEUE_KIND_PROJECT ? frozen->projects[queue->index] : frozen->departments[queue->index];
-}
-
-static bool may_take_by_rank(const struct frozen_queues *frozen, const struct queue *reclaimer, const struct queue *own,
-                             struct amounts requested, const struct queue *other)
-{
-    return ranking_may_take(reclaimer, frozen_of(frozen, reclaimer), own, frozen_of(frozen, own), requested, other);
+    return ranking_may_take(reclaimer, fairness_frozen_of(frozen, reclaimer), own, fairness_frozen_of(frozen, own),
+                            requested, other);
 }
 
 bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaimer, struct amounts requested,
@@ -86,9 +82,9 @@ bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaim
 {
     struct queue *own, *other;
     queue_find_sides(reclaimer, victim, &own, &other);
-    const struct amounts held = frozen_of(frozen, other);
-    return queue_exceeds_share(other, held) || may_take_by_rank(frozen, reclaimer, own, requested, other) ||
-           (!queue_exceeds_deserved(own, amounts_add(frozen_of(frozen, own), requested)) &&
+    const struct amounts held = fairness_frozen_of(frozen, other);
+    return queue_exceeds_share(other, held) || fairness_may_take_by_rank(frozen, reclaimer, own, requested, other) ||
+           (!queue_exceeds_deserved(own, amounts_add(fairness_frozen_of(frozen, own), requested)) &&
             queue_exceeds_deserved(other, held));
 }
 
@@ -124,11 +120,11 @@ static bool may_take_more(const struct check *check, struct queue *victim, enum 
     if (queue_exceeds_share(other, left))
         return true;
     *out_rule = EVICTION_OWED_QUOTA;
-    if (!queue_exceeds_deserved(own, amounts_add(frozen_of(check->frozen, own), check->requested)) &&
+    if (!queue_exceeds_deserved(own, amounts_add(fairness_frozen_of(check->frozen, own), check->requested)) &&
         queue_exceeds_deserved(other, left))
         return true;
     *out_rule = EVICTION_HIGHER_RANK;
-    return may_take_by_rank(check->frozen, check->reclaimer, own, check->requested, other);
+    return fairness_may_take_by_rank(check->frozen, check->reclaimer, own, check->requested, other);
 }
 
 static bool take_chunk(const struct check *check, struct queue *victim, struct amounts chunk,
@@ -319,69 +315,6 @@ struct queue *fairness_side(struct queue *reclaimer, struct queue *victim)
     struct queue *own, *side;
     queue_find_sides(reclaimer, victim, &own, &side);
     return side;
-}
-
-// What the chunks of a side may sum up to: all but the last leave it above its share, or its quota, and so are less
-// than what it holds above it, and a multiple of the grain.
-static int64_t most_of_side(const struct search *search, struct queue *own, const struct loss_side *side)
-{
-    const struct loss *loss = &side->loss;
-    const struct frozen_queues *frozen = search->context;
-    const struct queue *queue = side->queue;
-    const struct amounts held = frozen_of(frozen, queue);
-    if (may_take_by_rank(frozen, cycle_queue(search->pool, search->workload), own, search->pending, queue))
-        return side->loss.milli;
-    const bool within = !queue_exceeds_deserved(own, amounts_add(frozen_of(frozen, own), search->pending));
-    int64_t most = 0;
-    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-        int64_t kept = queue_allocatable_share(queue, r);
-        if (within && queue->spec->deserved.of[r] < kept)
-            kept = queue->spec->deserved.of[r];
-        if (held.of[r] <= kept)
-            continue;
-        if (r != RESOURCE_GPU)
-            return loss->milli; // while it is above in something else
-        const int64_t above = held.of[r] - kept - 1;
-        most = (loss->grain_milli > 0 ? above - above % loss->grain_milli : 0) + loss->largest_milli;
-    }
-    return most < loss->milli ? most : loss->milli;
-}
-
-// What another department may lose without ending less saturated than the reclaimer's, which holds at least so much.
-static int64_t most_of_department(const struct search *search, const struct queue *own, int64_t mine,
-                                  const struct queue *other)
-{
-    const int64_t held = frozen_of(search->context, other).of[RESOURCE_GPU];
-    const int64_t my_share = own->fair_share.of[RESOURCE_GPU], their_share = other->fair_share.of[RESOURCE_GPU];
-    if (their_share <= 0 || mine <= my_share)
-        return INT64_MAX;
-    if (my_share == 0)
-        return 0;
-    const __int128 level = (__int128)mine * their_share;
-    const int64_t multiplier = search->cycle->snapshot->settings.saturation_multiplier_milli;
-    const __int128 bound = level / 1000 * multiplier + level % 1000 * multiplier / 1000; // as is_more_saturated has it
-    const __int128 kept = bound / my_share + 1;
-    return kept >= held ? 0 : held - (int64_t)kept;
-}
-
-int64_t fairness_most_lost(const struct search *search, const struct losses *losses)
-{
-    struct queue *project = cycle_queue(search->pool, search->workload), *own = project->parent;
-    int64_t sum = 0;
-    for (size_t i = 0; i < losses->count; i++) {
-        if (losses->sides[i].queue->kind == QUEUE_KIND_PROJECT)
-            sum += most_of_side(search, project, &losses->sides[i]);
-    }
-    const struct frozen_queues *frozen = search->context;
-    const int64_t mine = frozen_of(frozen, own).of[RESOURCE_GPU] - sum + search->pending.of[RESOURCE_GPU];
-    for (size_t i = 0; i < losses->count; i++) {
-        if (losses->sides[i].queue->kind == QUEUE_KIND_PROJECT)
-            continue;
-        const int64_t most = most_of_side(search, own, &losses->sides[i]);
-        const int64_t of_department = most_of_department(search, own, mine, losses->sides[i].queue);
-        sum += most < of_department ? most : of_department;
-    }
-    return sum;
 }
 
 bool fairness_allows(struct search *search, const struct scenario *scenario)

@@ -17,8 +17,16 @@ struct frozen_queues {
     struct amounts *departments;
 };
 
+static inline struct amounts fairness_frozen_of(const struct frozen_queues *frozen, const struct queue *queue)
+{
+    return queue->kind == QUEUE_KIND_PROJECT ? frozen->projects[queue->index] : frozen->departments[queue->index];
+}
+
 struct frozen_queues fairness_make_frozen(struct cycle *cycle);
 void fairness_freeze(const struct cycle *cycle, const struct pool *pool, struct frozen_queues *frozen);
+// Whether rank alone lets the reclaimer's side take from the other one: see ranking.h.
+bool fairness_may_take_by_rank(const struct frozen_queues *frozen, const struct queue *reclaimer,
+                               const struct queue *own, struct amounts requested, const struct queue *other);
 // Whether the first thing that is taken from the victim's project could be taken lawfully. Where not, nothing can.
 bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaimer, struct amounts requested,
                        struct queue *victim);
@@ -26,6 +34,9 @@ bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaim
 bool fairness_may_lose(const struct search *search, const struct workload *victim);
 // From whom the fairness test takes when it takes from the victim: see losses.h.
 struct queue *fairness_side(struct queue *reclaimer, struct queue *victim);
+// What all but the last of the pieces may sum up to that one project loses, one after the other; INT64_MAX where that
+// is not known, or more than one side loses something.
+int64_t fairness_most_before_last(const struct search *search, const struct losses *losses);
 int64_t fairness_most_lost(const struct search *search, const struct losses *losses);
 // The validator of a simulated scenario; the search's context is its struct frozen_queues.
 bool fairness_allows(struct search *search, const struct scenario *scenario);

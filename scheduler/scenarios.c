@@ -84,7 +84,6 @@ static bool try_chosen(struct selection *selection)
 {
     struct victims *victims = selection->victims;
     struct search *search = victims->search;
-    qsort(selection->units, selection->count, sizeof *selection->units, compare_units);
     size_t count = search->recorded.count;
     int64_t loss_milli = 0;
     for (size_t i = 0; i < selection->count; i++) {
@@ -98,6 +97,7 @@ static bool try_chosen(struct selection *selection)
         search->cycle->counts[search->cycle->action].scenarios_filtered++;
         return false;
     }
+    qsort(selection->units, selection->count, sizeof *selection->units, compare_units);
     uint32_t *pods = arena_array(&search->probe_arena, count, sizeof *pods);
     struct scenario scenario = {pods, search->recorded.count};
     if (search->recorded.count > 0)
@@ -206,10 +206,10 @@ static bool try_prefix(struct victims *victims, const struct prefix_plan *plan, 
 static bool try_prefixes(struct victims *victims)
 {
     struct search *search = victims->search;
-    if (victims->prefixes_refused)
+    if (victims->prefixes_refused || victims->prefixes_failed)
         return false;
     const struct prefix_plan plan = plan_prefixes(victims);
-    victims->prefixes_refused = !search->cycle->is_plain;
+    victims->prefixes_refused = victims->prefixes_failed = !search->cycle->is_plain;
     if (!plan.covers)
         return false;
     for (size_t more = 0; !search_is_over(search); more = more ? more * 2 : 1) {

@@ -22,11 +22,6 @@ int64_t victims_node_milli(const struct victims *victims, uint32_t node)
     return victims->free_milli[node] + victims->freed_milli[node];
 }
 
-static struct amounts pod_amounts(const struct cycle *cycle, const struct pod *pod)
-{
-    return request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib);
-}
-
 static void find_demand(struct victims *victims)
 {
     const struct search *search = victims->search;
@@ -65,7 +60,7 @@ static void free_pod(struct victims *victims, const struct pod *pod)
 {
     const uint32_t node = pod->state.place.node;
     const int64_t before = victims_node_milli(victims, node);
-    victims->freed_milli[node] += pod_amounts(victims->search->cycle, pod).of[RESOURCE_GPU];
+    victims->freed_milli[node] += victims_amounts(victims->search->cycle, pod).of[RESOURCE_GPU];
     if (victims->same_milli > 0)
         victims->place_count += places_in(victims, victims_node_milli(victims, node)) - places_in(victims, before);
 }
@@ -92,10 +87,12 @@ static void note_node(struct victims *victims, uint32_t node)
 {
     if (victims->last_on_node[node] == 0) {
         victims->seen_at[node] = victims->seen_count++;
+        victims->prefixes_failed = victims->prefixes_failed && !has_room_apart(victims, node);
         if (has_room_apart(victims, node))
             victims->lack_milli += victims->free_milli[node] + victims->recorded_milli[node];
     }
     const int64_t milli = victims_node_milli(victims, node);
+    victims->prefixes_failed = victims->prefixes_failed && milli < victims->smallest_milli;
     if (victims->is_candidate[node] || milli < victims->smallest_milli)
         return;
     victims->is_candidate[node] = true;
@@ -156,69 +153,6 @@ static void open_tables(struct victims *victims)
         arena_array(&victims->search->probe_arena, victims->search->pool->node_count, sizeof *victims->candidates);
 }
 
-// What of a pod counts against the search's bound: whole devices, where the pending pods ask for such.
-static int64_t bounded_milli(const struct search *search, const struct pod *pod)
-{
-    return search->must_free_devices == INT64_MIN ? pod_amounts(search->cycle, pod).of[RESOURCE_GPU]
-                                                  : pod->request.of[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE;
-}
-
-// Shared devices that the pod stands on and that nobody has counted under either mark.
-static uint32_t count_shared(struct victims *victims, const struct pod *pod, uint32_t mark)
-{
-    const struct place *place = &pod->state.place;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < place->shared_count; i++) {
-        struct shared_device *device = &victims->search->cycle->nodes[place->node].shared[place->shared[i]];
-        count += device->mark != mark && device->mark != victims->recorded_mark;
-        if (device->mark != victims->recorded_mark)
-            device->mark = mark;
-    }
-    return count;
-}
-
-static void add_losses(struct victims *victims, struct losses *losses, const uint32_t *pods, size_t count,
-                       int64_t whole_milli, uint32_t mark)
-{
-    const struct search *search = victims->search;
-    struct queue *side =
-        fairness_side(cycle_queue(search->pool, search->workload),
-                      cycle_queue(search->pool, &search->cycle->workloads[search->cycle->pods[pods[0]].workload]));
-    struct loss loss = {.largest_milli = whole_milli};
-    for (size_t i = 0; i < count; i++) {
-        const struct pod *pod = &search->cycle->pods[pods[i]];
-        const struct workload *workload = &search->cycle->workloads[pod->workload];
-        losses->shared_count += count_shared(victims, pod, mark);
-        if (search->may_lose(search, workload))
-            loss.milli += bounded_milli(search, pod);
-        loss.grain_milli = loss_grain(loss.grain_milli, pod_amounts(search->cycle, pod).of[RESOURCE_GPU]);
-    }
-    losses_add(losses, side, loss);
-}
-
-// What a workload has popped counts recorded pods twice where they are popped again: an upper bound is enough.
-static void add_recorded_losses(struct victims *victims)
-{
-    struct search *search = victims->search;
-    const struct cycle *cycle = search->cycle;
-    if (!search->most_lost)
-        return;
-    losses_open(&victims->recorded_losses, cycle, search->pool, &search->probe_arena);
-    losses_open(&victims->losses, cycle, search->pool, &search->probe_arena);
-    victims->recorded_mark = ++search->cycle->stamp;
-    for (size_t i = 0; i < search->recorded.count; i++) {
-        const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
-        victims_mark(victims, &cycle->workloads[pod->workload])->popped_milli +=
-            pod_amounts(cycle, pod).of[RESOURCE_GPU];
-    }
-    for (size_t i = 0; i < search->recorded.count; i++) {
-        const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
-        victims->recorded_devices += pod->request.of[DIMENSION_GPU] + pod->request.shared_devices;
-        add_losses(victims, &victims->recorded_losses, &pod->index, 1,
-                   victims_mark(victims, &cycle->workloads[pod->workload])->popped_milli, victims->recorded_mark);
-    }
-}
-
 // Where all of its units stand on the node alone, the places that they free are known.
 static bool node_leaves_room(const struct victims *victims, uint32_t node)
 {
@@ -239,23 +173,6 @@ bool victims_node_may_suffice(const struct victims *victims, uint32_t node)
     return node_leaves_room(victims, node) &&
            (!search->most_lost || search->must_free_devices <= 0 ||
             victims->recorded_devices + victims->node_devices[node] >= search->must_free_devices);
-}
-
-bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units, size_t count)
-{
-    struct search *search = victims->search;
-    if (!search->most_lost || (search->must_free_milli <= 0 && search->must_free_devices <= 0))
-        return true;
-    const uint32_t mark = ++search->cycle->stamp;
-    losses_reset(&victims->losses, &victims->recorded_losses);
-    for (size_t i = 0; i < count; i++) {
-        const struct victim_unit *unit = &victims->units[units[i]];
-        add_losses(victims, &victims->losses, unit->pods, unit->count, unit->whole_milli, mark);
-    }
-    int64_t needed = search->must_free_milli;
-    if (search->must_free_devices != INT64_MIN)
-        needed = (search->must_free_devices - victims->losses.shared_count) * GPU_MILLI_PER_DEVICE;
-    return search->most_lost(search, &victims->losses) >= needed;
 }
 
 void victims_open(struct victims *victims, struct search *search)
@@ -284,8 +201,8 @@ void victims_open(struct victims *victims, struct search *search)
         const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
         victims->marks->recorded[pod->index] = victims->stamp;
         free_pod(victims, pod);
-        victims->recorded_milli[pod->state.place.node] += pod_amounts(cycle, pod).of[RESOURCE_GPU];
-        victims->recorded_loss_milli += loss_of(search, &cycle->workloads[pod->workload], pod_amounts(cycle, pod));
+        victims->recorded_milli[pod->state.place.node] += victims_amounts(cycle, pod).of[RESOURCE_GPU];
+        victims->recorded_loss_milli += loss_of(search, &cycle->workloads[pod->workload], victims_amounts(cycle, pod));
     }
     for (size_t i = 0; i < search->pool->node_count; i++) {
         const uint32_t node = search->pool->node_indices[i];
@@ -293,7 +210,7 @@ void victims_open(struct victims *victims, struct search *search)
             victims->lack_milli -= victims_node_milli(victims, node);
     }
     victims->recorded_place_count = victims->place_count;
-    add_recorded_losses(victims);
+    victims_open_losses(victims);
     if (!search->popping) {
         search->popping = arena_alloc(&search->walk_arena, sizeof *search->popping);
         popping_open(search->popping, search, &search->walk_arena);
@@ -335,6 +252,8 @@ static void add_unit(struct victims *victims, const struct popped_unit *popped)
         .previous = mark->last_unit};
     victims->loss_milli += unit->loss_milli;
     mark->last_unit = victims->unit_count;
+    // With an earlier unit of its workload it may go where that does.
+    victims->prefixes_failed = victims->prefixes_failed && unit->previous == 0;
     list_on_nodes(victims, victims->unit_count - 1, popped);
     victims->prefixes_refused = victims->prefixes_refused && popped->devices == 0;
 }
@@ -378,7 +297,7 @@ bool victims_leave_room(struct victims *victims, const size_t *units, size_t cou
             const uint32_t node = pod->state.place.node;
             const int64_t before =
                 victims->free_milli[node] + victims->recorded_milli[node] + victims->scratch_milli[node];
-            const int64_t freed = pod_amounts(cycle, pod).of[RESOURCE_GPU];
+            const int64_t freed = victims_amounts(cycle, pod).of[RESOURCE_GPU];
             victims->scratch_milli[node] += freed;
             places += places_in(victims, before + freed) - places_in(victims, before);
         }
@@ -457,5 +376,5 @@ static bool nodes_may_match(const struct victims *victims)
 bool victims_may_suffice(struct victims *victims)
 {
     return victims_may_lose_enough(victims, victims->loss_milli) && gpus_may_suffice(victims) &&
-           nodes_may_match(victims) && topology_may_suffice(victims);
+           nodes_may_match(victims) && topology_may_suffice(victims) && victims_all_may_lose_enough(victims);
 }

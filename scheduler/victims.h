@@ -2,6 +2,7 @@
 // docs/scheduler.md, 6.5 and 6.6.
 #pragma once
 #include "scheduler/losses.h"
+#include "scheduler/node.h"
 #include "scheduler/search.h"
 #include "scheduler/sparing.h"
 
@@ -41,6 +42,14 @@ struct victim_marks {
     void *tables;       // by node, of the victims that were opened last
 };
 
+// What may be lost of the first units, one after the other.
+struct in_turn {
+    int64_t before_milli; // what all but the last may sum up to
+    size_t count;
+    int64_t sum_milli;
+    int64_t most_milli;
+};
+
 struct victims {
     struct search *search;
     struct popping *popping;
@@ -54,8 +63,14 @@ struct victims {
     int64_t loss_milli;            // of all units
     int64_t recorded_loss_milli;   // of the recorded victims
     struct losses recorded_losses; // where the search knows the most that may be lost
+    struct losses taken_losses;    // of these and the first units
+    size_t summed_count;           // so many of them
+    struct in_turn in_turn;        // of the same
+    bool has_parts;                // a workload of more than one pod is among them
+    size_t tried_count;            // how often all units seemed to suffice
     struct losses losses;          // of the scenario that is looked at
     uint32_t recorded_mark;
+    uint32_t taken_mark;
     int64_t recorded_devices; // of the recorded victims, whole or in part
     int64_t *refused_devices; // by node: node_devices + 1 when its units did not suffice; 0: they did
     bool *is_spread;          // by node: some of its units, or what may go with them, have pods elsewhere too
@@ -69,6 +84,7 @@ struct victims {
     struct node_room *candidates; // nodes with a unit and room for the smallest pending pod
     size_t candidate_count;
     bool *is_candidate;      // by node
+    bool prefixes_failed;    // all of them, and none is another since
     bool prefixes_refused;   // nothing came since that makes a difference to them
     int64_t *free_milli;     // by node: GPUs idle and releasing
     int64_t *freed_milli;    // by node: GPUs of recorded and taken victims
@@ -103,6 +119,15 @@ void victims_close(struct victims *victims);
 bool victims_node_may_suffice(const struct victims *victims, uint32_t node);
 // Whether the chosen units and the recorded victims may lose as many lawfully, each side as much as it may.
 bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units, size_t count);
+// The same of all units together: false is certain for whatever is chosen of them.
+bool victims_all_may_lose_enough(struct victims *victims);
+// Inside: starts the sums with the recorded victims.
+void victims_open_losses(struct victims *victims);
+// What a pod counts where it stands.
+static inline struct amounts victims_amounts(const struct cycle *cycle, const struct pod *pod)
+{
+    return request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib);
+}
 // Whether so many GPUs may be lost lawfully as every solution takes. loss_milli: of the units of a scenario.
 static inline bool victims_may_lose_enough(const struct victims *victims, int64_t loss_milli)
 {

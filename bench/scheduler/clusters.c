@@ -162,7 +162,7 @@ void cluster_make_refused(struct cluster *cluster, size_t nodes)
 
 // Project 0 deserves the ten nodes that its gang asks for, project 1 what is left and one GPU more, and nothing is
 // handed out beyond that: whoever clears ten nodes takes one GPU that may not be taken.
-void cluster_make_one_short(struct cluster *cluster, size_t nodes)
+static void make_one_short(struct cluster *cluster, size_t nodes, bool has_pair)
 {
     enum {
         GANG = 10
@@ -175,9 +175,24 @@ void cluster_make_one_short(struct cluster *cluster, size_t nodes)
     cluster->queues[0].over_quota_weight_milli.of[RESOURCE_GPU] = 0;
     cluster->queues[1].over_quota_weight_milli.of[RESOURCE_GPU] = 0;
     cluster_reserve(cluster, running + 1, running + GANG);
-    for (uint32_t i = 0; i < running; i++) // side by side in the order of giving way, no two on a node
-        cluster_add(cluster, 1, 1, 1, i % (uint32_t)nodes * GPUS_PER_NODE + i / (uint32_t)nodes, 1);
+    for (uint32_t i = 0; i < running; i++) { // side by side in the order of giving way, no two on a node
+        const bool is_pair = has_pair && i + 1 == running;
+        if (has_pair && i + 1 + nodes == running)
+            continue; // the pair's second device
+        cluster_add(cluster, 1, 1, is_pair ? 2 : 1, i % (uint32_t)nodes * GPUS_PER_NODE + i / (uint32_t)nodes, 1);
+    }
     cluster_add(cluster, 0, GANG, GPUS_PER_NODE, SNAPSHOT_NONE, 0);
+}
+
+void cluster_make_one_short(struct cluster *cluster, size_t nodes)
+{
+    make_one_short(cluster, nodes, false);
+}
+
+// The workload that goes first holds two GPUs: only if it went last could it be the one GPU too many.
+void cluster_make_pair_short(struct cluster *cluster, size_t nodes)
+{
+    make_one_short(cluster, nodes, true);
 }
 
 void cluster_make_reclaim(struct cluster *cluster, size_t nodes)

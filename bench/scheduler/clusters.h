@@ -36,6 +36,7 @@ void cluster_make_pending(struct cluster *cluster, size_t nodes);
 void cluster_make_fill(struct cluster *cluster, size_t nodes);
 void cluster_make_refused(struct cluster *cluster, size_t nodes);
 void cluster_make_one_short(struct cluster *cluster, size_t nodes);
+void cluster_make_pair_short(struct cluster *cluster, size_t nodes);
 void cluster_make_reclaim(struct cluster *cluster, size_t nodes);
 void cluster_make_consolidation(struct cluster *cluster, size_t nodes);
 void cluster_make_gangs_to_move(struct cluster *cluster, size_t nodes);

@@ -97,7 +97,7 @@ MUTANTS = [
     ("a gang is left in part", "search.c", "taken_leaves_gangs_whole(search, scenario, checkpoint) &&", ""),
     ("what a gang cannot do without stays", "scenarios.c", "if (!found && complete_gangs(selection)) {", "if (!found && complete_gangs(selection) && !selection) {"),
     ("a part of a gang is never left", "taken.c", "count_before(search, scenario, checkpoint, workload, held);\n        if (unit_is_whole(workload, held)) return false;", "return false;"),
-    ("a reclaim is given up too soon", "fairness.c", "(loss->grain_milli > 0 ? above - above % loss->grain_milli : 0) + loss->largest_milli;", "above - above % (loss->grain_milli + 1);"),
+    ("a reclaim is given up too soon", "loss_bounds.c", "most = above - above % grain;", "most = above - above % grain - grain;"),
     ("a victim that lost a pod gains one", "unit.c", "(pod->state.status == SNAPSHOT_POD_PENDING && !workload->lost_pod) ||", "pod->state.status == SNAPSHOT_POD_PENDING ||"),
     ("pods that wait make a victim ready", "unit.c", "(workload->lost_pod ? 0 : leaf->counts.pending)", "leaf->counts.pending"),
     ("a part of a gang gets nothing back", "unit.c", "workload->unit_count = before; collect_gang(cycle, workload, group, order, true);", "workload->unit_count = before;"),
