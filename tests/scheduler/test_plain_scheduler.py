@@ -12,6 +12,7 @@ from plain_eviction import Evictions
 FIRST, COUNT, CHUNK = int(os.environ.get("PLAIN_SEED", "1")), int(os.environ.get("PLAIN_CLUSTERS", "150")), 50
 CYCLES = 3
 SPARING = (2, 110, 282, 391, 402, 446, 494, 624, 627, 669, 774, 984, 1277, 1623, 1625, 1628, 1691, 1910, 2262, 2465)  # where it tells
+RANKS = {"Crowded": (144, 258, 848), "Maker": (98, 854, 1072)}  # where rank within quotas tells
 GIB = 2**30
 SMALL, LARGE = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-2g.20gb"
 
@@ -209,6 +210,12 @@ def check_alike(document, seed):
 def test_both_decide_alike(first):
     for seed in range(first, min(first + CHUNK, FIRST + COUNT)):
         check_alike(Maker(seed).make(), seed)
+
+
+def test_both_let_rank_decide():
+    for maker in (Crowded, Maker):
+        for seed in RANKS[maker.__name__]:
+            check_alike(maker(seed).make(), seed)
 
 
 def test_both_spare_what_is_due():
