@@ -217,8 +217,7 @@ test("a node pool that selects nothing says so, and a node is labelled for it; u
 });
 
 test("labels of a node are changed in its pane, and its pool follows", async () => {
-  const node = await find("/api/v1/nodes", "nodes", "cpu");
-  await page.goto(`${server.url}/nodes?open=${node.id}&tab=facts`);
+  await page.goto(`${server.url}/nodes?open=cpu&tab=facts`);
   const field = page.getByLabel("Labels", { exact: true }).and(page.locator("input"));
   await field.fill("prorata.io/node-pool=fast");
   await field.press("Enter");
