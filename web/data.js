@@ -16,7 +16,7 @@ export function useData(key, load, kinds = []) {
   const again = useRef(null);
   useEffect(() => {
     if (key === null) return undefined;
-    let abort = null, busy = false, dirty = false, later = 0, asked = 0, gap = GAP_MS;
+    let abort = null, busy = false, dirty = false, later = 0, asked = 0, gap = GAP_MS, run = 0; // run: how often in a row without a quiet time
     const ask = async () => {
       if (busy) {
         dirty = true;
@@ -41,7 +41,8 @@ export function useData(key, load, kinds = []) {
     const soon = () => { // at once after a quiet time; in a storm of changes less and less often
       if (later) return;
       const passed = Date.now() - asked;
-      gap = passed > 2 * gap ? GAP_MS : Math.min(LONGEST_GAP_MS, 2 * gap);
+      run = passed > 2 * gap ? 0 : run + 1;
+      gap = Math.min(LONGEST_GAP_MS, GAP_MS * 2 ** Math.max(0, run - 2));
       later = setTimeout(() => {
         later = 0;
         ask();
