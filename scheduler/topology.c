@@ -352,12 +352,6 @@ struct topology_sets topology_find_sets(struct cycle *cycle, const struct pool *
     return result;
 }
 
-static int compare_descending(const void *a, const void *b)
-{
-    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left < right) - (left > right);
-}
-
 static uint32_t count_demands(const struct victims *victims, uint32_t group, int64_t *out_demand)
 {
     const struct search *search = victims->search;
@@ -389,7 +383,6 @@ static size_t measure_level(const struct victims *victims, const struct domain_t
         if (tree->domains[d].level == level)
             rooms[count++] = by_domain[d];
     }
-    qsort(rooms, count, sizeof *rooms, compare_descending);
     return count;
 }
 
@@ -399,8 +392,8 @@ static bool requires_level(const struct group *group, uint32_t topology, uint32_
            group->topology->required == level;
 }
 
-// Whether the sets that require this level fit into its domains: largest first, each into the first of the domains
-// (largest first) that still has room. A set inside another such set counts with it.
+// Whether the sets that require this level fit into its domains by first fit. A set inside another such set counts with
+// it.
 static bool level_may_suffice(struct victims *victims, uint32_t topology, uint32_t level)
 {
     struct search *search = victims->search;
@@ -418,16 +411,7 @@ static bool level_may_suffice(struct victims *victims, uint32_t topology, uint32
             count_demands(victims, g, &demands[demand_count]) > 0)
             demand_count++;
     }
-    qsort(demands, demand_count, sizeof *demands, compare_descending);
-    for (size_t d = 0; d < demand_count; d++) {
-        size_t i = 0;
-        while (i < room_count && rooms[i] < demands[d])
-            i++;
-        if (i == room_count)
-            return false;
-        rooms[i] -= demands[d];
-    }
-    return true;
+    return victims_first_fit(demands, demand_count, rooms, room_count);
 }
 
 bool topology_may_suffice(struct victims *victims)

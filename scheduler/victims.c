@@ -315,8 +315,7 @@ static int compare_descending(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-// Largest demand first, each into the first of the nodes (largest first) that still has room.
-static bool first_fit(int64_t *demands, size_t demand_count, int64_t *rooms, size_t room_count)
+bool victims_first_fit(int64_t *demands, size_t demand_count, int64_t *rooms, size_t room_count)
 {
     qsort(demands, demand_count, sizeof *demands, compare_descending);
     qsort(rooms, room_count, sizeof *rooms, compare_descending);
@@ -342,7 +341,7 @@ static bool gpus_may_suffice(const struct victims *victims)
         demands[i] = victims_pending_milli(search, &search->cycle->pods[search->workload->unit[i]]);
     for (size_t i = 0; i < search->pool->node_count; i++)
         rooms[i] = victims_node_milli(victims, search->pool->node_indices[i]);
-    const bool suffices = first_fit(demands, search->pending_count, rooms, search->pool->node_count);
+    const bool suffices = victims_first_fit(demands, search->pending_count, rooms, search->pool->node_count);
     arena_clear(&search->arena);
     return suffices;
 }

@@ -141,5 +141,7 @@ bool victims_leave_room(struct victims *victims, const size_t *units, size_t cou
 int64_t victims_node_milli(const struct victims *victims, uint32_t node);
 // Whether the pending pods could possibly fit: the three cheap filters of 6.6.
 bool victims_may_suffice(struct victims *victims);
+// Largest demand first, each into the first of the rooms (largest first) that is left with enough. Sorts both.
+bool victims_first_fit(int64_t *demands, size_t demand_count, int64_t *rooms, size_t room_count);
 // What a pending pod counts in GPUs where no node is chosen yet: an amount of memory by the largest device.
 int64_t victims_pending_milli(const struct search *search, const struct pod *pod);
