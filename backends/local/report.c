@@ -128,4 +128,5 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
         end_pod(local, pod, timestamp_now_ms(), EXIT_BY_SIGNAL + SIGKILL, is_old ? "Rebooted" : "SupervisorLost",
                 is_old ? "the machine was started anew" : message);
     }
+    volumes_remove(local->options.scratch, pod->uuid); // where a killed supervisor did not
 }

@@ -228,6 +228,14 @@ def place_of(server, workload):
     return pathlib.Path(wait_log(server, workload, "up").splitlines()[0])
 
 
+def test_volumes_go_with_a_pod_whose_supervisor_was_killed(machine):
+    workload = submit(machine, "a", PRINTS_ITS_PLACE, gpus=0, spec={"backoffLimit": 0, **KEEPS_A_FILE})
+    place = place_of(machine, workload)
+    os.kill(next(iter(supervisors_of(machine).values())), 9)
+    machine.wait_phase(workload, "Failed")
+    assert not place.parent.exists()
+
+
 def test_nothing_else_below_the_scratch_folder_is_touched(start, tmp_path):
     nvme = tmp_path / "nvme"
     (nvme / "alice/results").mkdir(parents=True)
