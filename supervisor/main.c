@@ -230,8 +230,8 @@ static void take_signals(struct supervisor *supervisor)
 
 static void wait_for_something(struct supervisor *supervisor, int timeout_ms)
 {
-    struct pollfd fds[2 + SESSIONS_MAX] = {{.fd = supervisor->output[0], .events = POLLIN},
-                                           {.fd = supervisor->signals, .events = POLLIN}};
+    struct pollfd fds[2 + POD_SESSIONS_MAX] = {{.fd = supervisor->output[0], .events = POLLIN},
+                                               {.fd = supervisor->signals, .events = POLLIN}};
     int sessions = sessions_poll(&supervisor->sessions, fds + 2);
     if (poll(fds, 2 + (nfds_t)sessions, timeout_ms) <= 0)
         return;

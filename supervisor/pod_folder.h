@@ -30,11 +30,14 @@
 #define POD_WAKE_SOCKET "wake"
 
 // A socket there, on which the server waits for a supervisor that it has sent SIGUSR1. The supervisor sends its pod's
-// uuid; the server the words of a command, each ended by a zero byte, with one descriptor, a terminal's, or three:
-// input, output, errors. The supervisor answers with `STATUS TEXT` when the command is over or could not be started.
+// uuid, with POD_SESSION_FULL behind it where it has POD_SESSIONS_MAX sessions already and closes at once; the server
+// the words of a command, each ended by a zero byte, with one descriptor, a terminal's, or three: input, output,
+// errors. The supervisor answers with `STATUS TEXT` when the command is over or could not be started.
 #define POD_SESSION_SOCKET "session"
+#define POD_SESSION_FULL "!"
 
 enum {
+    POD_SESSIONS_MAX = 16, // side by side, of a pod
     POD_SESSION_WORDS_SIZE = 65536,
     POD_SESSION_WORDS_MAX = 256,
     POD_RECORD_MAX = 512,

@@ -21,27 +21,28 @@ enum {
 void sessions_connect(struct sessions *sessions, const char *uuid)
 {
     struct session *session = sessions->items;
-    while (session < sessions->items + SESSIONS_MAX && session->fd)
+    while (session < sessions->items + POD_SESSIONS_MAX && session->fd)
         session++;
-    int fd = session < sessions->items + SESSIONS_MAX
-                 ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
-                 : -1;
+    bool is_full = session == sessions->items + POD_SESSIONS_MAX;
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return; // the server waits a moment, and gives up
+    char text[128];
+    int length = snprintf(text, sizeof(text), "%s%s", uuid, is_full ? POD_SESSION_FULL : "");
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SESSION_SOCKET, POD_HOME_FD);
-    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-        send(fd, uuid, strlen(uuid), MSG_NOSIGNAL) < 0) {
+    bool is_told = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+                   send(fd, text, (size_t)length, MSG_NOSIGNAL) == length;
+    if (is_told && !is_full)
+        *session = (struct session){.fd = fd};
+    else
         close(fd);
-        return;
-    }
-    *session = (struct session){.fd = fd};
 }
 
 int sessions_poll(const struct sessions *sessions, struct pollfd *fds)
 {
     int count = 0;
-    for (int i = 0; i < SESSIONS_MAX; i++)
+    for (int i = 0; i < POD_SESSIONS_MAX; i++)
         if (sessions->items[i].fd)
             fds[count++] = (struct pollfd){.fd = sessions->items[i].fd, .events = POLLIN};
     return count;
@@ -109,7 +110,7 @@ static void begin(struct session *session, const struct command_options *options
 void sessions_take(struct sessions *sessions, const struct command_options *options)
 {
     char rest;
-    for (struct session *session = sessions->items; session < sessions->items + SESSIONS_MAX; session++) {
+    for (struct session *session = sessions->items; session < sessions->items + POD_SESSIONS_MAX; session++) {
         if (session->fd && !session->pid) {
             begin(session, options);
         } else if (session->fd && recv(session->fd, &rest, 1, MSG_DONTWAIT) == 0) {
@@ -123,7 +124,7 @@ void sessions_take(struct sessions *sessions, const struct command_options *opti
 
 void sessions_reap(struct sessions *sessions, pid_t pid, int status)
 {
-    for (struct session *session = sessions->items; session < sessions->items + SESSIONS_MAX; session++)
+    for (struct session *session = sessions->items; session < sessions->items + POD_SESSIONS_MAX; session++)
         if (session->fd && session->pid == pid)
             tell_end(session, WIFEXITED(status) ? WEXITSTATUS(status) : BY_SIGNAL + WTERMSIG(status), "", 0);
 }

@@ -4,10 +4,7 @@
 // hung up; when the pod's command ends it ends too.
 #pragma once
 #include "supervisor/command.h"
-
-enum {
-    SESSIONS_MAX = 16
-};
+#include "supervisor/pod_folder.h"
 
 struct session {
     int fd;    // the connection; 0: none
@@ -15,7 +12,7 @@ struct session {
 };
 
 struct sessions {
-    struct session items[SESSIONS_MAX];
+    struct session items[POD_SESSIONS_MAX];
 };
 
 struct pollfd;

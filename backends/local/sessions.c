@@ -61,15 +61,18 @@ static int find_supervisor(struct local *local, const char *uuid, pid_t *out_pid
     return 0;
 }
 
-static bool is_from(int fd, pid_t supervisor, const char *uuid)
+static bool is_from(int fd, pid_t supervisor, const char *uuid, bool *out_is_full)
 {
-    char text[UUID_SIZE] = "";
+    char text[UUID_SIZE + sizeof(POD_SESSION_FULL)] = "";
+    size_t length = strlen(uuid);
     struct ucred peer;
     socklen_t size = sizeof(peer);
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == supervisor &&
-           poll(&wanted, 1, ANSWER_MS) == 1 && recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT) > 0 &&
-           strcmp(text, uuid) == 0;
+    bool is_here = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == supervisor &&
+                   poll(&wanted, 1, ANSWER_MS) == 1 && recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT) > 0 &&
+                   strncmp(text, uuid, length) == 0;
+    *out_is_full = is_here && strcmp(text + length, POD_SESSION_FULL) == 0;
+    return is_here && (*out_is_full || !text[length]);
 }
 
 // One at a time: who comes is the one that was called.
@@ -77,6 +80,7 @@ static int call(struct local *local, pid_t supervisor, int pidfd, const char *uu
 {
     int64_t until_us = timestamp_monotonic_us() + ANSWER_MS * 1000LL;
     int found = -1;
+    bool is_full = false;
     pthread_mutex_lock(&local->session_lock);
     if (pidfd_send_signal(pidfd, SIGUSR1, NULL, 0) == 0)
         for (int64_t left_ms; found < 0 && (left_ms = (until_us - timestamp_monotonic_us()) / 1000) > 0;) {
@@ -84,12 +88,16 @@ static int call(struct local *local, pid_t supervisor, int pidfd, const char *uu
             if (poll(&wanted, 1, (int)left_ms) <= 0)
                 continue;
             int fd = accept4(local->session_fd, NULL, NULL, SOCK_CLOEXEC);
-            if (fd >= 0 && is_from(fd, supervisor, uuid))
+            if (fd >= 0 && is_from(fd, supervisor, uuid, &is_full))
                 found = fd;
             else if (fd >= 0)
                 close(fd); // one that was late
         }
     pthread_mutex_unlock(&local->session_lock);
+    if (is_full) {
+        close(found);
+        return error_set(err, ERROR_TOO_MANY, "the pod has %d sessions already: end one first", POD_SESSIONS_MAX);
+    }
     *out_fd = found;
     return found >= 0 ? 0 : error_set(err, ERROR_UNAVAILABLE, "the pod's supervisor does not answer");
 }

@@ -249,6 +249,17 @@ def test_a_session_is_hung_up_by_its_deletion(machine, runs):
     machine.wait_for("its end", lambda: not named(uuid, b"98765"))
 
 
+def test_a_pod_full_of_sessions_says_so_and_holds_up_no_other(machine, runs):
+    for _ in range(16):
+        open_session(machine, runs, "sleep", "1000")
+    message = open_session(machine, runs, "sleep", "1000", expect=429)
+    assert message == "job-0-0: the pod has 16 sessions already: end one first"
+    other = submit(machine, "other", SLEEPS, gpus=1)
+    wait_log(machine, other, "up")
+    machine.wait_phase(other, "Running")
+    open_session(machine, other, "true")
+
+
 @pytest.mark.parametrize("body, status, message", [
     ({"command": []}, 400, "command: at least one word"), ({"command": [""]}, 400, "command: at least one word"), ({}, 400, "command"),
     ({"command": ["true"], "pod": "none"}, 404, "no such pod"), ({"command": ["true"], "rows": 0}, 400, "rows"),
