@@ -1,6 +1,7 @@
 // The HTTP side of prorata: civetweb below, one handler, our own router, and the operations of openapi/openapi.yaml.
 // One `struct server` is made by daemon/ and passed to every handler; api/ has no globals.
 #pragma once
+#include "db/workloads.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,8 @@ struct server_config {
     size_t proxy_count;
     int threads;            // 0: 256
     int64_t body_max_bytes; // 0: 1 MiB
+    int64_t workload_max_bytes; // of a specification; 0: any
+    struct workload_bounds workload_bounds;
     bool is_metrics_open;   // /metrics without a token
 };
 

@@ -54,13 +54,11 @@ static int write_answer(struct request *req, struct response *res, struct presen
     return 0;
 }
 
-// As the creation would refuse it.
-static int check_name(struct request *req, const struct prepared_submission *prepared, struct error *err)
+static int check_name(struct db_conn *conn, const struct prepared_submission *prepared, struct error *err)
 {
     sqlite3_stmt *stmt;
     if (prepared->envelope.is_prefix)
         return 0;
-    struct db_conn *conn = db_acquire(req->server->db);
     int rc = db_prepare(conn, SQL_NAME_IS_TAKEN, &stmt, err);
     if (rc == 0) {
         db_bind_int(stmt, 1, prepared->submission.project_id);
@@ -68,9 +66,19 @@ static int check_name(struct request *req, const struct prepared_submission *pre
         rc = db_step(conn, stmt, err);
         db_release(conn, stmt);
     }
-    db_give_back(req->server->db, conn);
     if (rc == 1)
         return error_set(err, ERROR_INVALID, "name: the project has a workload %s already", prepared->submission.name);
+    return rc;
+}
+
+// As the creation would refuse it.
+static int check_rows(struct request *req, const struct prepared_submission *prepared, struct error *err)
+{
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = db_check_workload_counts(conn, &prepared->submission, &req->server->config.workload_bounds, err);
+    if (rc == 0)
+        rc = check_name(conn, prepared, err);
+    db_give_back(req->server->db, conn);
     return rc;
 }
 
@@ -78,7 +86,7 @@ static int prepare(struct request *req, json_t *body, enum workload_type type, s
                    struct error *err)
 {
     if (validate_body(schema_of(type), body, err) < 0 || workload_submission_prepare(req, body, type, out, err) < 0 ||
-        check_name(req, out, err) < 0)
+        check_rows(req, out, err) < 0)
         return err->code == ERROR_INVALID ? error_prefix(err, "workload.") : -1;
     return 0;
 }

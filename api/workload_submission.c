@@ -153,21 +153,30 @@ static const char *node_pools_text(const struct workload_spec *spec, const json_
     return spec->node_pool_count ? workload_spec_text(json_object_get(spec_json, "nodePools"), arena) : NULL;
 }
 
+struct insertion {
+    const struct submission *submission;
+    const struct workload_bounds *bounds;
+};
+
 static int insert_workload(struct db_conn *conn, void *context, struct error *err)
 {
-    return db_insert_workload(conn, context, err);
+    const struct insertion *insertion = context;
+    if (db_check_workload_counts(conn, insertion->submission, insertion->bounds, err) < 0)
+        return -1;
+    return db_insert_workload(conn, insertion->submission, err);
 }
 
 // A random suffix may hit a name that is taken: then another is tried.
 static int store(struct request *req, const struct submission_envelope *envelope, struct submission *submission,
                  struct workload_listing *listing, struct error *err)
 {
+    struct insertion insertion = {submission, &req->server->config.workload_bounds};
     for (int i = 0;; i++) {
         struct error cause = {0};
         submission->name = envelope->is_prefix ? with_suffix(envelope->name, req->arena) : envelope->name;
         listing->name = submission->name;
         submission->listing_json = workload_listing_text(listing, req->arena);
-        if (db_write(req->server->db, insert_workload, submission, &cause) == 0)
+        if (db_write(req->server->db, insert_workload, &insertion, &cause) == 0)
             return 0;
         bool is_taken = cause.code == ERROR_CONFLICT;
         if (is_taken && envelope->is_prefix && i + 1 < NAME_TRIES)
@@ -177,6 +186,16 @@ static int store(struct request *req, const struct submission_envelope *envelope
             err->code = ERROR_INVALID; // the contract of submissions has no 409
         return -1;
     }
+}
+
+static int check_size(int64_t max_bytes, const struct submission *submission, struct error *err)
+{
+    size_t bytes = strlen(submission->spec_json);
+    bytes += submission->master_spec_json ? strlen(submission->master_spec_json) : 0;
+    if (max_bytes == 0 || bytes <= (size_t)max_bytes)
+        return 0;
+    return error_set(err, ERROR_INVALID, "spec: at most %lld bytes (workload-max-bytes), got %zu", (long long)max_bytes,
+                     bytes);
 }
 
 static int check_backend(const struct request *req, const struct submission *submission,
@@ -221,6 +240,8 @@ int workload_submission_prepare(struct request *req, json_t *body, enum workload
         .time_limit_ms = limits.time_limit_ms,
         .idle_limit_ms = limits.idle_limit_ms,
     };
+    if (check_size(req->server->config.workload_max_bytes, &out->submission, err) < 0)
+        return -1;
     return check_backend(req, &out->submission, place, err);
 }
 

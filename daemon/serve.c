@@ -188,6 +188,9 @@ static int start_serving(struct daemon *daemon, struct error *err)
         .proxy_count = settings->trusted_proxy_count,
         .threads = settings->http_threads,
         .body_max_bytes = settings->body_max_bytes,
+        .workload_max_bytes = settings->workload_max_bytes,
+        .workload_bounds = {.per_project = settings->workloads_per_project,
+                            .per_person = settings->workloads_per_person},
         .is_metrics_open = settings->metrics_open,
     };
     memcpy(server->config.listen, settings->listen, sizeof(server->config.listen));

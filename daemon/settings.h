@@ -26,6 +26,9 @@ struct settings {
     bool metrics_open;
     int http_threads;
     int64_t body_max_bytes;
+    int64_t workload_max_bytes; // 0: no bound, here and in the two below
+    int64_t workloads_per_project;
+    int64_t workloads_per_person;
     const char *trusted_proxies[SETTINGS_LIST_MAX];
     size_t trusted_proxy_count;
     int64_t token_lifetime_s;

@@ -25,6 +25,15 @@ static const char SQL_INSERT_WORKLOAD[] =
     " ?15, ?28, ?29 FROM projects p JOIN departments d ON d.id = p.department_id"
     " WHERE p.id = ?30 AND p.phase <> 'Deleting'";
 
+// Answered from an index alone: in three ranges, the phases beside Completed and Failed.
+#define COUNT_UNFINISHED(column, range) \
+    "(SELECT count(*) FROM workloads WHERE " column " = ?1 AND deleted_ms = 0 AND " range ")"
+#define SELECT_UNFINISHED(column)                                                                        \
+    "SELECT " COUNT_UNFINISHED(column, "phase < 'Completed'") " + " COUNT_UNFINISHED(                    \
+        column, "phase > 'Completed' AND phase < 'Failed'") " + " COUNT_UNFINISHED(column, "phase > 'Failed'")
+static const char SQL_COUNT_OF_PROJECT[] = SELECT_UNFINISHED("project_id");
+static const char SQL_COUNT_OF_PERSON[] = SELECT_UNFINISHED("created_by");
+
 static const char SQL_FIND_WORKLOAD[] =
     "SELECT w.id, w.uuid, w.name, w.type, w.cluster_id, w.department_id, w.project_id, c.uuid, w.project_name,"
     " w.department_name, w.namespace, w.created_by, w.desired_phase, w.phase, w.phase_updated_ms, w.created_ms,"
@@ -111,6 +120,47 @@ static int add_pods(struct db_conn *conn, const struct submission *submission, i
     if (spec->has_master && db_insert_pods(conn, &owner, &spec->master, 0, 1, 0, submission->now_ms, err) < 0)
         return -1;
     return db_insert_pods(conn, &owner, &spec->worker, 0, spec->worker_count, 0, submission->now_ms, err);
+}
+
+static int count_unfinished(struct db_conn *conn, const char *sql, const char *person, int64_t project_id,
+                            int64_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        return -1;
+    if (person)
+        db_bind_text(stmt, 1, person);
+    else
+        db_bind_int(stmt, 1, project_id);
+    int rc = db_step(conn, stmt, err);
+    *out_count = rc == 1 ? db_column_int(stmt, 0) : 0;
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
+int db_check_workload_counts(struct db_conn *conn, const struct submission *submission,
+                             const struct workload_bounds *bounds, struct error *err)
+{
+    int64_t count = 0;
+    if (bounds->per_project > 0) {
+        if (count_unfinished(conn, SQL_COUNT_OF_PROJECT, NULL, submission->project_id, &count, err) < 0)
+            return -1;
+        if (count >= bounds->per_project)
+            return error_set(err, ERROR_INVALID,
+                             "projectId: the project has %" PRId64 " unfinished workloads, at most %" PRId64
+                             " are allowed (workloads-per-project)",
+                             count, bounds->per_project);
+    }
+    if (bounds->per_person > 0) {
+        if (count_unfinished(conn, SQL_COUNT_OF_PERSON, submission->created_by, 0, &count, err) < 0)
+            return -1;
+        if (count >= bounds->per_person)
+            return error_set(err, ERROR_INVALID,
+                             "%.200s has %" PRId64 " unfinished workloads, at most %" PRId64
+                             " are allowed (workloads-per-person)",
+                             submission->created_by, count, bounds->per_person);
+    }
+    return 0;
 }
 
 int db_insert_workload(struct db_conn *conn, const struct submission *submission, struct error *err)

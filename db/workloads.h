@@ -37,6 +37,17 @@ struct workload_state {
 // project is gone or going.
 int db_insert_workload(struct db_conn *conn, const struct submission *submission, struct error *err);
 
+// How many workloads may be unfinished; 0: any number.
+struct workload_bounds {
+    int64_t per_project;
+    int64_t per_person; // who submitted them
+};
+
+// Whether there is room for this one too; else ERROR_INVALID, with the number and the setting's name. A statement for
+// each bound. Exact only in the write function that inserts it.
+int db_check_workload_counts(struct db_conn *conn, const struct submission *submission,
+                             const struct workload_bounds *bounds, struct error *err);
+
 // By the API's id, in the arena. ERROR_NOT_FOUND also where it is of another type than wanted (NULL: any).
 int db_find_workload(struct db_conn *conn, const char *uuid, const char *type, struct arena *arena,
                      struct workload_state *out_state, struct error *err);

@@ -106,7 +106,7 @@ def main():
     print(f"# {os.cpu_count()} cores, wrk on the same machine, {SECONDS} s a row, data on {folder}")
     try:
         show("cold start to first good /readyz", f"{cold_start(folder):.0f} ms (median of 5)", "existing data, 2 nodes")
-        server = Server(pathlib.Path(tempfile.mkdtemp(dir=folder)), "--quick-start").start()
+        server = Server(pathlib.Path(tempfile.mkdtemp(dir=folder)), "--quick-start", "--workloads-per-project", "0", "--workloads-per-person", "0").start()
         time.sleep(1)
         server.sign_in()
         show("idle memory", f"{resident_mib(server.process.pid):.1f} MiB resident", "2 nodes, nobody signed in but one")
