@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timestamp.h"
 #include "db/access_rules.h"
 #include "db/db.h"
 #include "db/sessions.h"
@@ -165,6 +166,57 @@ int authenticate(struct request *req, struct error *err)
     if (rc == 0 && subject.is_browser && subject.last_used_ms + TOUCH_AFTER_MS < req->received_ms)
         db_touch_session(req->server->db, subject.session_id, req->received_ms, NULL);
     return rc;
+}
+
+static bool same_grants(const struct grants *a, const struct grants *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct scope_path *left = &a->items[i].path, *right = &b->items[i].path;
+        if (a->items[i].role != b->items[i].role || left->cluster_id != right->cluster_id ||
+            left->department_id != right->department_id || left->project_id != right->project_id)
+            return false;
+    }
+    return true;
+}
+
+// In the request's own arena, with nothing of the one that they were read into.
+static const struct identity *with_grants(const struct request *req, const struct grants *grants)
+{
+    struct identity *caller = arena_alloc(req->arena, sizeof(*caller));
+    struct grants *copy = arena_alloc(req->arena, sizeof(*copy));
+    struct grant *items = arena_array(req->arena, grants->count + 1, sizeof(*items));
+    for (size_t i = 0; i < grants->count; i++)
+        items[i] = grants->items[i];
+    *copy = (struct grants){.items = items, .count = grants->count};
+    *caller = *req->caller;
+    caller->grants = copy;
+    return caller;
+}
+
+bool authenticate_again(struct request *req)
+{
+    static const struct grants NONE = {0};
+    struct session_subject subject = {0};
+    const char *reason = NULL;
+    struct arena arena;
+    struct request again = *req;
+    arena_init(&arena);
+    again.arena = &arena;
+    again.received_ms = timestamp_now_ms();
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = find_subject(&again, conn, &subject, &reason, NULL);
+    if (rc == 0)
+        (void)refuse(req, reason, NULL);
+    bool is_known = rc > 0 && identify(&again, conn, &subject, NULL) == 0;
+    db_give_back(req->server->db, conn);
+    const struct grants *grants = is_known ? again.caller->grants : &NONE;
+    bool is_same = is_known && same_grants(req->caller->grants, grants);
+    if (!is_same)
+        req->caller = with_grants(req, grants);
+    arena_done(&arena);
+    return is_same;
 }
 
 int authenticate_by_cookie(struct request *req, const char *cookie, struct error *err)

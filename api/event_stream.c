@@ -12,6 +12,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/timestamp.h"
+#include "db/access_rules.h"
+#include "db/assets.h"
 #include "db/db.h"
 #include "db/scopes.h"
 
@@ -23,7 +25,7 @@
 enum {
     BATCH_SIZE = 512,
     COALESCE_MS = 50,
-    LOOK_MS = 1000,
+    LOOK_MS = 500,
     HEARTBEAT_MS = 15000,
     RETRY_MS = 2000,
 };
@@ -34,7 +36,7 @@ struct stream {
     struct change_feed *feed;
     struct buffer out;
     struct db_change *changes; // BATCH_SIZE
-    struct permission_set permissions;
+    struct arena scratch;      // of one look at a change
     bool sees_all_workloads;
     int64_t after;
     int64_t written_us;
@@ -45,9 +47,11 @@ static const char SQL_PLACE_OF_WORKLOAD[] =
 static const char SQL_PLACE_OF_POD[] = "SELECT w.cluster_id, w.department_id, w.project_id FROM pods p"
                                        " JOIN workloads w ON w.id = p.workload_id WHERE p.uuid = ?";
 
-static bool has_permission(const struct stream *stream, enum resource_type type)
+// What is the tenant's, or seen from below.
+static bool may_see_above(const struct stream *stream, enum resource_type type)
 {
-    return stream->permissions.actions[type] & ACTION_READ;
+    static const struct scope_path TENANT = {0};
+    return access_is_allowed(stream->req->caller, &TENANT, type, ACTION_READ);
 }
 
 static bool may_see_row(struct stream *stream, struct db_conn *conn, const char *sql, const char *id)
@@ -74,6 +78,39 @@ static bool may_see_unit(struct stream *stream, struct db_conn *conn, const char
            access_is_allowed(stream->req->caller, &path, RESOURCE_TYPE_DEPARTMENT, ACTION_READ);
 }
 
+// One that was deleted has no place any more: that it went is told to those who see assets everywhere.
+static bool may_see_asset(struct stream *stream, struct db_conn *conn, const char *id)
+{
+    static const struct {
+        const char *kind;
+        enum resource_type type;
+    } KINDS[] = {{ASSET_KIND_COMPUTE, RESOURCE_TYPE_COMPUTE_RESOURCES},
+                 {ASSET_KIND_ENVIRONMENT, RESOURCE_TYPE_ENVIRONMENTS}};
+    struct permission_set held;
+    access_permissions(stream->req->caller, &held);
+    for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
+        struct asset asset;
+        if (db_find_asset(conn, KINDS[i].kind, id, &stream->scratch, &asset, NULL) != 1)
+            continue;
+        return asset.scope <= SCOPE_TENANT
+                   ? held.actions[KINDS[i].type] & ACTION_READ
+                   : access_is_allowed(stream->req->caller, &asset.path, KINDS[i].type, ACTION_READ);
+    }
+    return may_see_above(stream, RESOURCE_TYPE_COMPUTE_RESOURCES);
+}
+
+// A rule's number, or the uuid of a user or a service account.
+static bool may_see_access(struct stream *stream, struct db_conn *conn, const char *id)
+{
+    struct access_rule rule;
+    char *end;
+    int64_t number = strtoll(id, &end, 10);
+    if (*end)
+        return may_see_above(stream, RESOURCE_TYPE_USERS);
+    return db_find_access_rule(conn, number, &stream->scratch, &rule, NULL) == 1 &&
+           access_is_allowed(stream->req->caller, &rule.path, RESOURCE_TYPE_ACCESS_RULES, ACTION_READ);
+}
+
 static bool may_see(struct stream *stream, struct db_conn *conn, const struct db_change *change)
 {
     switch (change->kind) {
@@ -87,18 +124,18 @@ static bool may_see(struct stream *stream, struct db_conn *conn, const struct db
     case CHANGE_QUEUE_FIGURES:
         return may_see_unit(stream, conn, change->id);
     case CHANGE_CLUSTER:
-        return has_permission(stream, RESOURCE_TYPE_CLUSTER);
+        return may_see_above(stream, RESOURCE_TYPE_CLUSTER);
     case CHANGE_NODE_POOL:
-        return has_permission(stream, RESOURCE_TYPE_NODEPOOLS);
+        return may_see_above(stream, RESOURCE_TYPE_NODEPOOLS);
     case CHANGE_NODE:
     case CHANGE_SIMULATION:
-        return has_permission(stream, RESOURCE_TYPE_NODES);
+        return may_see_above(stream, RESOURCE_TYPE_NODES);
     case CHANGE_ASSET:
-        return has_permission(stream, RESOURCE_TYPE_COMPUTE_RESOURCES);
+        return may_see_asset(stream, conn, change->id);
     case CHANGE_ACCESS:
-        return has_permission(stream, RESOURCE_TYPE_ACCESS_RULES);
+        return may_see_access(stream, conn, change->id);
     case CHANGE_SETTING:
-        return has_permission(stream, RESOURCE_TYPE_SETTINGS);
+        return may_see_above(stream, RESOURCE_TYPE_SETTINGS);
     default:
         return false;
     }
@@ -143,6 +180,7 @@ static int write_changes(struct stream *stream)
         if (!comes_again(changes, i, count) && may_see(stream, conn, &changes[i]))
             changes[kept++] = changes[i];
     db_give_back(stream->req->server->db, conn);
+    arena_clear(&stream->scratch);
     for (size_t i = 0; i < kept; i++) {
         if (i + 1 == kept || changes[i + 1].revision != changes[i].revision)
             buffer_printf(&stream->out, "id: %" PRId64 "\n", i + 1 == kept ? last : changes[i].revision);
@@ -159,7 +197,7 @@ static int follow(struct stream *stream)
     while (!response_stream_is_over(stream->res)) {
         if (change_feed_wait(stream->feed, stream->after, LOOK_MS)) {
             nanosleep(&(struct timespec){.tv_nsec = COALESCE_MS * 1000000L}, NULL);
-            if (write_changes(stream) < 0)
+            if (response_stream_is_revoked(stream->res) || write_changes(stream) < 0)
                 return -1;
         }
         if (timestamp_monotonic_us() - stream->written_us >= HEARTBEAT_MS * 1000LL) {
@@ -197,12 +235,12 @@ int op_stream_events(struct request *req, struct response *res, struct error *er
     struct scope_filter filter;
     access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &filter);
     stream.sees_all_workloads = filter.is_all;
-    access_permissions(req->caller, &stream.permissions);
     stream.after = change_feed_last(stream.feed);
     int64_t last_id = stream.after;
     (void)read_last_id(req, &last_id);
     if (response_stream_begin(res, "text/event-stream", err) < 0)
         return -1;
+    arena_init(&stream.scratch);
     buffer_init(&stream.out, 0);
     buffer_printf(&stream.out, "retry: %d\n", RETRY_MS);
     if (last_id <= stream.after)
@@ -213,5 +251,6 @@ int op_stream_events(struct request *req, struct response *res, struct error *er
     if (flush(&stream) == 0)
         (void)follow(&stream); // ends when the peer has gone, too
     buffer_done(&stream.out);
+    arena_done(&stream.scratch);
     return 0;
 }

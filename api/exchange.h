@@ -44,6 +44,8 @@ struct exchange {
     bool holds_stream;
     int64_t started_us;
     int64_t stream_ends_us;
+    int64_t caller_checked_us; // when a stream last looked at its caller's rights
+    bool is_revoked;           // they are no longer those that it began with
     size_t sent_bytes;
     int status; // sent
 };

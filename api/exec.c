@@ -27,7 +27,7 @@
 enum {
     FRAME_HEAD = 5,
     FRAME_MAX = 16384,
-    LOOK_MS = 1000,
+    LOOK_MS = 500,
     HEARTBEAT_US = 5 * 1000000,
     INPUT_MS = 10000,
     WORDS_MAX = 256,
@@ -168,6 +168,13 @@ static bool stream(struct reading *reading)
     return reading->is_gone;
 }
 
+// Whether the stream ended because the caller may no longer do this.
+static bool has_lost_it(struct request *req)
+{
+    struct workload_state workload;
+    return workload_of_path(req, &KIND_ANY, ACTION_UPDATE, &workload, NULL) < 0;
+}
+
 int op_get_exec_output(struct request *req, struct response *res, struct error *err)
 {
     struct exec_sessions *sessions = req->server->exec_sessions;
@@ -181,7 +188,7 @@ int op_get_exec_output(struct request *req, struct response *res, struct error *
     int rc = response_stream_begin(res, "application/octet-stream", err);
     if (rc == 0) {
         reading.frame = arena_alloc(req->arena, FRAME_HEAD + FRAME_MAX);
-        if (stream(&reading))
+        if (stream(&reading) || has_lost_it(req))
             exec_sessions_end(sessions, reading.session);
     }
     exec_sessions_stop_reading(sessions, reading.session);

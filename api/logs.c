@@ -44,7 +44,7 @@ static int check_container(const struct request *req, const struct workload_stat
     return 0;
 }
 
-static void wait_a_second(const struct response *res)
+static void wait_a_second(struct response *res)
 {
     for (int i = 0; i < 10 && !response_stream_is_over(res); i++)
         nanosleep(&(struct timespec){.tv_nsec = 100 * 1000000L}, NULL);

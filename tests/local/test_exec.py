@@ -1,5 +1,6 @@
 """Commands and shells in pods that run: over HTTP, by the command line, with a terminal, and who may."""
 import base64
+import concurrent.futures
 import fcntl
 import os
 import pathlib
@@ -316,6 +317,22 @@ def test_who_may(machine, runs):
     assert b"here" in machine.request("GET", f"{path}/{session}", token=own).body
     events = machine.get(f"/api/v1/workloads/{runs}/events").json["events"]
     assert [event["message"] for event in events if event["reason"] == "Exec"] == ["own runs echo in a pod of job"]
+
+
+def test_a_session_ends_with_the_rights_of_its_owner(machine, runs):
+    path = f"/api/v1/workloads/{runs}/exec"
+    token = token_of(machine, "own", RESEARCHER, "team-a")
+    uuid = next(iter(supervisors_of(machine)))
+    session = machine.request("POST", path, {"command": ["sleep", "600.25"]}, token=token).json["sessionId"]
+    machine.wait_for("it runs", lambda: named(uuid, b"600.25"))
+    rules = machine.get("/api/v1/authorization/access-rules", scopeType="project").json["accessRules"]
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        reading = threads.submit(machine.request, "GET", f"{path}/{session}", token=token)
+        machine.wait_for("it is read", lambda: b"prorata_http_streams 1" in machine.get("/metrics").body)
+        for rule in rules:
+            assert machine.delete(f"/api/v1/authorization/access-rules/{rule['id']}").status == 204
+        assert reading.result(5).status == 200, "one second is promised"
+    machine.wait_for("the command is gone", lambda: not named(uuid, b"600.25"))
 
 
 def test_a_shell_in_a_container(start, folder):

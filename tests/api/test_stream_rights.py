@@ -1,0 +1,118 @@
+"""Streams end with the rights of who opened them, and show only what he may see: tried with every way of losing them."""
+import time
+
+import pytest
+
+from test_access import make_caller, rule_for
+from test_events_stream import Stream
+
+BOUND = 5  # seconds; the promise is one
+SLEEPS = {"annotations": [{"name": "prorata.io/sim-duration", "value": "1h"}]}
+
+
+def renew_its_secret(server, account, token):
+    answer = server.post(f"/api/v1/service-accounts/{account['id']}/secret")
+    assert answer.status < 300, answer
+
+
+def delete_the_account(server, account, token):
+    assert server.delete(f"/api/v1/service-accounts/{account['id']}").status == 204
+
+
+def switch_the_account_off(server, account, token):
+    answer = server.request("PATCH", f"/api/v1/service-accounts/{account['id']}", {"enabled": False})
+    assert answer.status == 200, answer
+
+
+def take_its_rules(server, account, token):
+    for rule in server.get("/api/v1/authorization/access-rules", subjectIdFilter=account["clientId"]).json["accessRules"]:
+        assert server.delete(f"/api/v1/authorization/access-rules/{rule['id']}").status == 204
+
+
+
+WAYS = [renew_its_secret, delete_the_account, switch_the_account_off, take_its_rules]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_streams_end_with_the_rights_of_their_owner(server, way):
+    project = server.project_id("team-a")
+    running = server.submit("runs", "team-a", spec=SLEEPS)
+    server.wait_phase(running, "Running")
+    account, token = make_caller(server, "ann", ("L1 researcher", "project", project))
+    with Stream(server, token=token) as events, Stream(server, f"/api/v1/workloads/{running}/logs?follow=true", token=token) as logs:
+        assert (events.status, logs.status) == (200, 200)
+        events.block()
+        way(server, account, token)
+        lost = time.monotonic()
+        later = server.submit("later", "team-a", gpus=0)
+        told = []
+        while (event := events.event()) is not None:
+            told.append(event[2]["id"])
+        logs.file.read()
+        assert time.monotonic() - lost < BOUND
+        assert later not in told
+    if way is not take_its_rules:
+        assert Stream(server, token=token).status == 401
+
+
+def test_a_stream_ends_with_the_logout_of_its_user(server):
+    user = server.get("/api/v1/session").json["subjectId"]
+    with Stream(server) as stream:
+        stream.block()
+        assert server.post(f"/api/v1/users/{user}/logout").status == 200
+        lost = time.monotonic()
+        server.sign_in()
+        later = server.submit("later", "team-a", gpus=0)
+        while (event := stream.event()) is not None:
+            assert event[2]["id"] != later
+        assert time.monotonic() - lost < BOUND
+
+
+def test_streams_of_others_go_on(server):
+    project = server.project_id("team-a")
+    account, token = make_caller(server, "ann", ("L1 researcher", "project", project))
+    _, other = make_caller(server, "bob", ("L1 researcher", "project", project))
+    with Stream(server, token=token) as ended, Stream(server, token=other) as stays:
+        delete_the_account(server, account, token)
+        while ended.event() is not None:
+            pass
+        later = server.submit("later", "team-a", gpus=0)
+        stays.until("workload", later)
+
+
+def test_more_rights_begin_a_new_stream(server):
+    account, token = make_caller(server, "ann", ("L1 researcher", "project", server.project_id("team-a")))
+    with Stream(server, token=token) as stream:
+        rule = rule_for(account, "L1 researcher", "project", server.project_id("team-b"))
+        assert server.post("/api/v1/authorization/access-rules", rule).status == 201
+        while stream.event() is not None:
+            pass
+    with Stream(server, token=token) as stream:
+        stream.block()
+        stream.until("workload", server.submit("theirs", "team-b", gpus=0))
+
+
+def test_assets_and_rules_are_told_to_who_may_see_them(server):
+    mine, other = server.project_id("team-a"), server.project_id("team-b")
+    _, token = make_caller(server, "ann", ("Project administrator", "project", mine))
+
+    def environment(name, project):
+        answer = server.post("/api/v1/asset/environment", {"meta": {"name": name, "scope": "project", "projectId": project}, "spec": {"image": "x"}})
+        assert answer.status < 300, answer
+        return answer.json["meta"]["id"]
+
+    account, _ = make_caller(server, "bob")
+
+    def rule(project):
+        answer = server.post("/api/v1/authorization/access-rules", rule_for(account, "L1 researcher", "project", project))
+        return str(answer.json["id"])
+
+    with Stream(server, token=token) as stream:
+        stream.block()
+        foreign = {environment("theirs", other), rule(other)}
+        own = {environment("ours", mine), rule(mine)}
+        last = server.submit("last", "team-a", gpus=0)
+        seen = set()
+        while last not in seen:
+            seen.add(stream.event()[2]["id"])
+        assert not foreign & seen and own <= seen
