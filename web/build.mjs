@@ -66,8 +66,9 @@ const page = (await readFile(join(here, "index.html"), "utf8"))
 await writeFile(join(out, "index.html"), page);
 await copyFile(join(here, "favicon.svg"), join(out, "favicon.svg"));
 
-// The addresses of pages, which the server answers with index.html; "*" takes one segment.
-const routes = [...(await readFile(join(here, "routes.js"), "utf8")).matchAll(/^ {2}"(\/[^"]*)":/gm)].map(([, path]) => path.replace(/:\w+/g, "*"));
+// The addresses of pages, which the server answers with index.html; "*" takes one segment, words in brackets are a path each.
+const eachWord = path => path.match(/\((.*)\)/)?.[1].split("|").map(word => path.replace(/:\w+\(.*\)/, word)) ?? [path];
+const routes = [...(await readFile(join(here, "routes.js"), "utf8")).matchAll(/^ {2}"(\/[^"]*)":/gm)].flatMap(([, path]) => eachWord(path)).map(path => path.replace(/:\w+/g, "*"));
 await writeFile(join(out, "..", `${basename(out)}-pages.json`), JSON.stringify([...routes, "/sign-in"]));
 
 // Swagger UI as its package ships it; the page around it is openapi/docs.

@@ -51,11 +51,11 @@ export function hrefWith(changes) {
   return path + (text ? "?" + text : "");
 }
 
-// {"/projects/:id/edit": Page} and a path -> [Page, {id}, "/projects/:id/edit"].
+// {"/projects/:id/edit": Page} and a path -> [Page, {id}, "/projects/:id/edit"]; ":kind(a|b)" takes these words alone.
 export function match(routes, path) {
   for (const [pattern, page] of Object.entries(routes)) {
     const names = [];
-    const form = new RegExp("^" + pattern.replace(/:(\w+)/g, (_, name) => (names.push(name), "([^/]+)")) + "$");
+    const form = new RegExp("^" + pattern.replace(/:(\w+)(\([^)]*\))?/g, (_, name, words) => (names.push(name), words ?? "([^/]+)")) + "$");
     const hit = form.exec(path);
     if (hit) return [page, Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(hit[i + 1])])), pattern];
   }

@@ -14,7 +14,7 @@ import Workloads from "./pages/workloads.js";
 export const ROUTES = {
   "/": Overview,
   "/workloads": Workloads,
-  "/workloads/new/:kind": NewWorkload,
+  "/workloads/new/:kind(training|distributed|workspace|inference)": NewWorkload,
   "/projects": Projects,
   "/projects/new": EditProject,
   "/projects/:id/edit": EditProject,
