@@ -28,12 +28,12 @@ struct backend_pod {
     const char *workload_name;
     const char *workload_type;
     const char *submitted_by; // who submitted it
-    int64_t workload_pods; // how many it wants at once, the master among them
+    int64_t workload_pods;    // how many it wants at once, the master among them
     const char *project_name;
     const char *namespace;
-    const char *spec_json; // the workload's (the master's for a master), in the API's form
+    const char *spec_json;          // the workload's (the master's for a master), in the API's form
     const char *workload_spec_json; // of a master with a specification of its own: the workload's; NULL: it is the same
-    const char *node_name; // NULL: it has no place
+    const char *node_name;          // NULL: it has no place
     const uint32_t *gpu_indices;
     size_t gpu_index_count;
     int64_t gpu_milli;
@@ -52,9 +52,10 @@ struct backend_node {
 };
 
 enum backend_verb {
-    BACKEND_START, // start the pod on its node, with its devices
-    BACKEND_STOP,  // stop it within grace_ms
-    BACKEND_FORGET // its end is known and recorded: what is kept of it may go
+    BACKEND_START,  // start the pod on its node, with its devices
+    BACKEND_STOP,   // stop it within grace_ms
+    BACKEND_FORGET, // its end is known and recorded: what is kept of it may go
+    BACKEND_CLEAR   // its workload, of which alone the uuid is told, is deleted: what is kept for a next pod may go
 };
 
 struct backend_order {
@@ -110,8 +111,8 @@ struct backend_session_request {
     uint16_t rows, columns; // of it
 };
 
-// Its ends, all the caller's to close; -1: there is none. With a terminal input and output are its other side. On control
-// comes one message, `STATUS TEXT`, when the process has ended or could not be started; closing it hangs it up.
+// Its ends, all the caller's to close; -1: there is none. With a terminal input and output are its other side. On
+// control comes one message, `STATUS TEXT`, when the process has ended or could not be started; closing it hangs it up.
 struct backend_session {
     int input_fd, output_fd, error_fd, control_fd;
 };
@@ -156,6 +157,8 @@ struct backend_ops {
     // what it runs that is not in the list.
     int (*adopt)(void *backend, const struct backend_pod *pods, size_t pod_count, const struct backend_node *nodes,
                  size_t node_count, struct error *err);
+    // Called once after adopt: what is kept for the next pods of workloads that are not known may go. NULL: nothing is.
+    void (*clear_unknown)(void *backend, bool (*is_known)(const char *workload_uuid, void *context), void *context);
     // Takes orders over; returns without waiting for their effect.
     void (*apply)(void *backend, const struct backend_order *orders, size_t count);
     // Whether a specification (in the API's form) could ever be run here: ERROR_INVALID names the field. NULL where

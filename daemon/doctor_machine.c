@@ -143,7 +143,8 @@ static void look_at_scratch(const struct settings *settings, struct findings *fi
     char *data = realpath(folder, NULL);
     local_backend_scratch(settings, data ? data : folder, findings->arena, &above, &path);
     free(data);
-    if (volumes_check_scratch(above, path, &err) < 0)
+    const char *homes = arena_printf(findings->arena, "%s-homes", path);
+    if (volumes_check_scratch(above, path, &err) < 0 || volumes_check_scratch(above, homes, &err) < 0)
         findings_add(findings, FINDING_PROBLEM, "scratch",
                      arena_printf(findings->arena, "--local-scratch: %s", err.message),
                      "name a folder of root's or the server's own, or move away what is in the way");

@@ -152,6 +152,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     options.data = arena_strdup(arena, path);
     options.images_folder = arena_printf(arena, "%s/images", path);
     local_backend_scratch(settings, path, arena, &options.scratch_above, &options.scratch);
+    options.homes = arena_printf(arena, "%s-homes", options.scratch);
     options.images = (enum image_policy)settings->local_images;
     options.users = (struct user_rules){settings->local_user_map, settings->local_user};
     free(path);

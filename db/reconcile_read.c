@@ -367,6 +367,18 @@ int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *r
     return rc < 0 ? -1 : 0;
 }
 
+int db_workload_is_there(struct db_conn *conn, const char *uuid, bool *out_is_there, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, "SELECT 1 FROM workloads WHERE uuid = ?1 AND deleted_ms = 0", &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, uuid);
+    int rc = db_step(conn, stmt, err);
+    *out_is_there = rc == 1;
+    db_release(conn, stmt);
+    return rc < 0 ? -1 : 0;
+}
+
 int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const char *pod_name, bool previous,
                          struct arena *arena, struct workload_pod_row *out_row, const char **out_node_name,
                          struct error *err)

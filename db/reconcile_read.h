@@ -195,6 +195,8 @@ struct pod_context {
     int64_t grace_period_ms;
     int64_t pods_wanted;
 };
+// Whether there is such a workload, and it is not deleted.
+int db_workload_is_there(struct db_conn *conn, const char *uuid, bool *out_is_there, struct error *err);
 int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *role, struct arena *arena,
                         struct pod_context *out_context, struct error *err);
 // A pod of a workload by name, or the newest (pod_name NULL); of several with the name the newest, or with previous the

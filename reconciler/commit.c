@@ -306,7 +306,7 @@ int commit_describe_pod(struct db_conn *conn, const struct cache *cache, const s
 static int make_orders(struct db_conn *conn, struct commit *commit, struct error *err)
 {
     const struct turn *turn = commit->turn;
-    commit->orders = arena_array(turn->arena, turn->order_count, sizeof(*commit->orders));
+    commit->orders = arena_array(turn->arena, turn->order_count + turn->workload_count, sizeof(*commit->orders));
     commit->order_count = turn->order_count;
     for (size_t i = 0; i < turn->order_count; i++) {
         struct turn_order *order = &turn->orders[i];
@@ -315,6 +315,11 @@ static int make_orders(struct db_conn *conn, struct commit *commit, struct error
         if (commit_describe_pod(conn, turn->cache, order->pod, turn->arena, &commit->orders[i].pod, err) < 0)
             return -1;
     }
+    for (size_t i = 0; i < turn->workload_count; i++)
+        if (turn->workloads[i]->deleted_ms)
+            commit->orders[commit->order_count++] = (struct backend_order){
+                .verb = BACKEND_CLEAR,
+                .pod = {.uuid = "", .workload_uuid = arena_strdup(turn->arena, turn->workloads[i]->uuid)}};
     return 0;
 }
 

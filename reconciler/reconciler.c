@@ -52,6 +52,16 @@ static struct backend_node *list_nodes(const struct world *world, struct arena *
     return nodes;
 }
 
+static bool is_known(const char *workload_uuid, void *context)
+{
+    struct error err = {0};
+    bool is_there;
+    if (db_workload_is_there(context, workload_uuid, &is_there, &err) == 0)
+        return is_there;
+    log_write(LOG_WARN, "reconciler", "what is kept for workload=%s stays: %s", workload_uuid, err.message);
+    return true;
+}
+
 // Hands the backend what rows say it should have.
 static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct error *err)
 {
@@ -70,6 +80,8 @@ static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct err
     if (reconciler->backend->ops->adopt(reconciler->backend->self, pods, count, nodes, cache->world->rows.node_count,
                                         err) < 0)
         return -1;
+    if (reconciler->backend->ops->clear_unknown)
+        reconciler->backend->ops->clear_unknown(reconciler->backend->self, is_known, conn);
     if (count)
         log_write(LOG_INFO, "reconciler", "took up what was running pods=%zu", count);
     reconciler->has_adopted = true;

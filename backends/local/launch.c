@@ -1,5 +1,6 @@
 #include "backends/local/launch.h"
 
+#include "backends/local/homes.h"
 #include "backends/local/pod_folder.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -127,7 +128,8 @@ pid_t launch_start(const struct local_options *options, const struct cgroups *cg
 {
     struct arena arena;
     pid_t pid = -1;
-    if (volumes_make(&launch->volumes, &launch->user, err) < 0 ||
+    if ((launch->home && homes_make(launch->home, &launch->user, err) < 0) ||
+        volumes_make(&launch->volumes, &launch->user, err) < 0 ||
         write_environment(folder_fd, launch->environment_file, err) < 0)
         return -1;
     int state_fd = pod_folder_create_state(folder_fd, err);

@@ -12,6 +12,7 @@ struct local_pods;
 
 struct launch {
     struct local_user user;
+    const char *home;            // a folder of the workload's own, to be made; NULL: the user's
     char **command, **arguments; // the specification's words; ends with NULL
     char **argv;                 // what is started
     char **environment;          // of what is started

@@ -1,5 +1,6 @@
 // A specification as what is to be started.
 #include "backends/local/distributed.h"
+#include "backends/local/homes.h"
 #include "backends/local/honours.h"
 #include "backends/local/launch.h"
 #include "backends/local/their_variables.h"
@@ -174,6 +175,8 @@ static int read_spec(const struct local_options *options, const struct distribut
                    err) < 0 ||
         volumes_read(spec, &source, arena, &out->volumes, err) < 0)
         return -1;
+    if (!out->user.home)
+        out->user.home = out->home = homes_place(options->homes, pod->workload_uuid, arena);
     variables_init(&variables,
                    VARIABLES_MAX + json_array_size(json_object_get(spec, "environmentVariables")) +
                        volumes_variable_count(&out->volumes),

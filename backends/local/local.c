@@ -182,10 +182,23 @@ static void order_forget(struct local *local, const struct backend_order *order)
         local_pods_remove(&local->pods, pod);
 }
 
+static void order_clear(struct local *local, const struct backend_order *order)
+{
+    homes_remove(local->homes, order->pod.workload_uuid);
+}
+
+static void clear_unknown(void *backend, bool (*is_known)(const char *workload_uuid, void *context), void *context)
+{
+    const struct local *local = backend;
+    homes_sweep(local->homes, is_known, context);
+}
+
 static void apply(void *backend, const struct backend_order *orders, size_t count)
 {
-    static void (*const ORDERS[])(struct local *, const struct backend_order *) = {
-        [BACKEND_START] = order_start, [BACKEND_STOP] = order_stop, [BACKEND_FORGET] = order_forget};
+    static void (*const ORDERS[])(struct local *, const struct backend_order *) = {[BACKEND_START] = order_start,
+                                                                                   [BACKEND_STOP] = order_stop,
+                                                                                   [BACKEND_FORGET] = order_forget,
+                                                                                   [BACKEND_CLEAR] = order_clear};
     struct local *local = backend;
     pthread_mutex_lock(&local->lock);
     for (size_t i = 0; i < count; i++)
@@ -257,6 +270,7 @@ static void destroy(void *backend)
     const int fds[] = {local->home_fd, local->epoll_fd, local->wake_fd, local->socket_fd, local->session_fd};
     local_pods_done(&local->pods);
     images_destroy(local->images);
+    homes_destroy(local->homes);
     nvml_close(local->options.nvml);
     cgroups_close(&local->cgroups);
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
@@ -273,6 +287,7 @@ static const struct backend_ops OPS = {
     .name = "local",
     .start = start,
     .adopt = adopt,
+    .clear_unknown = clear_unknown,
     .apply = apply,
     .check = check,
     .open_session = open_session,
@@ -294,10 +309,12 @@ int local_create(const struct local_options *options, struct backend *out_backen
     if (access(options->supervisor, X_OK) < 0)
         return error_set(err, ERROR_INVALID, "%s: the program that pods hang on cannot be run: %s", options->supervisor,
                          strerror(errno));
-    if (volumes_open_scratch(options->scratch_above, options->scratch, err) < 0)
+    if (volumes_open_scratch(options->scratch_above, options->scratch, err) < 0 ||
+        volumes_open_scratch(options->scratch_above, options->homes, err) < 0)
         return -1;
     struct local *local = memory_array(1, sizeof(*local));
     local->options = *options;
+    local->homes = homes_create(options->homes);
     local->images = images_create(options->images, options->images_folder, decide_take, local);
     cgroups_open(options->cgroup_name, &local->cgroups);
     log_write(local->cgroups.reason[0] ? LOG_WARN : LOG_INFO, "backends", "pods are bounded by %s%s%s",

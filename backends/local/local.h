@@ -26,6 +26,7 @@ struct local_options {
     const char *data;          // the data folder: its secrets and config maps
     const char *scratch_above; // the folder that the next one is in
     const char *scratch;       // the folder of the pods' own volumes, this server's alone
+    const char *homes;         // beside it: the folder of workloads' homes
     const char *images_folder; // where images are kept as files
     enum image_policy images;
     int64_t log_file_max, log_total_max; // bytes, of one pod

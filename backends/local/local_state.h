@@ -1,6 +1,7 @@
 // The local backend's inside, for its own files: local.c (orders), report.c (facts), attend.c (the thread), gpus.c.
 #pragma once
 #include "backends/local/gpu_watch.h"
+#include "backends/local/homes.h"
 #include "backends/local/local_pods.h"
 #include "backends/local/pod_folder.h"
 
@@ -12,6 +13,7 @@ struct local {
     struct local_options options;
     struct cgroups cgroups;
     struct images *images;
+    struct homes *homes;
     int home_fd;
     pthread_mutex_t lock; // of all below
     pthread_t thread;

@@ -132,7 +132,7 @@ static void add_device_groups(struct arena *arena, struct local_user *user)
 
 static const char *home_of(const struct passwd *entry)
 {
-    return access(entry->pw_dir, X_OK) == 0 ? entry->pw_dir : "/tmp";
+    return access(entry->pw_dir, X_OK) == 0 ? entry->pw_dir : NULL;
 }
 
 static void find_own(struct arena *arena, struct local_user *user)
@@ -144,7 +144,6 @@ static void find_own(struct arena *arena, struct local_user *user)
     int more = getgroups(LOCAL_GROUPS_MAX - 1, user->groups + 1);
     user->group_count = 1 + (more > 0 ? more : 0);
     user->name = found ? entry.pw_name : arena_printf(arena, "%u", (unsigned)geteuid());
-    user->home = found ? home_of(&entry) : "/tmp";
 }
 
 int users_find(const struct user_rules *rules, const char *project, const char *subject, bool with_devices,
@@ -165,7 +164,7 @@ int users_find(const struct user_rules *rules, const char *project, const char *
     out_user->changes = true;
     out_user->id = entry.pw_uid;
     out_user->name = entry.pw_name;
-    out_user->home = home_of(&entry);
+    out_user->home = search.by_subject || search.by_project ? home_of(&entry) : NULL;
     out_user->group_count = LOCAL_GROUPS_MAX;
     if (getgrouplist(entry.pw_name, entry.pw_gid, out_user->groups, &out_user->group_count) < 0)
         out_user->group_count = LOCAL_GROUPS_MAX; // the first ones: it is in more

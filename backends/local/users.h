@@ -22,7 +22,7 @@ struct local_user {
     gid_t groups[LOCAL_GROUPS_MAX]; // the first is the user's own
     int group_count;
     const char *name;
-    const char *home; // "/tmp" where the user has none that is there
+    const char *home; // of a person whom a rule names; NULL: pods need one of their own
 };
 
 struct user_rules {

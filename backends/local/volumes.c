@@ -317,9 +317,8 @@ const char *volumes_script(const struct volumes *volumes, struct arena *arena)
         const struct volume *volume = &volumes->items[i];
         if (volume->kind != VOLUME_GIT)
             continue;
-        if (!script) // nobody's home is /tmp, where anybody may have left a configuration
-            script =
-                "set -e\nexport GIT_TERMINAL_PROMPT=0\n[ \"$HOME\" != /tmp ] || export GIT_CONFIG_GLOBAL=/dev/null\n";
+        if (!script)
+            script = "set -e\nexport GIT_TERMINAL_PROMPT=0\n";
         script = arena_printf(arena, "%s%s", script, script_of(volume, arena));
         if (volume->credentials)
             script = arena_printf(arena, "%srm -f -- %s\n", script, quote(volume->credentials, arena));

@@ -284,7 +284,7 @@ static void apply(void *backend, const struct backend_order *orders, size_t coun
             start_pod(simulated, &orders[i], now);
         } else if (orders[i].verb == BACKEND_STOP) {
             stop_pod(simulated, &orders[i], now);
-        } else {
+        } else if (orders[i].verb == BACKEND_FORGET) {
             struct sim_pod *pod = pod_table_find(&simulated->pods, orders[i].pod.uuid);
             if (pod)
                 pod_table_remove(&simulated->pods, pod);

@@ -4,6 +4,7 @@ import os
 import pathlib
 import pwd
 import subprocess
+import sys
 
 import pytest
 
@@ -133,3 +134,71 @@ def test_a_server_that_is_not_root(folder):
         assert not pathlib.Path(place).parent.exists() and not supervisors_of(server)
     finally:
         server.stop()
+
+
+# What anybody may have left in /tmp, and what would run it: a module of the user, one of the working folder, a shell's start.
+PLANTED = {".local/lib/python{0}.{1}/site-packages/usercustomize.py": "print('PLANTED usercustomize')",
+           "colorsys.py": "print('PLANTED colorsys')", ".bashrc": "echo PLANTED bashrc", ".profile": "echo PLANTED profile"}
+
+
+@pytest.fixture
+def planted():
+    made = []
+    for name, text in PLANTED.items():
+        path = pathlib.Path("/tmp") / name.format(*sys.version_info)
+        if path.exists():
+            pytest.skip(f"{path} is there already")
+        made += [folder for folder in path.parents if not folder.exists()]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        made.insert(0, path)
+    yield
+    for path in made:
+        path.rmdir() if path.is_dir() else path.unlink()
+
+
+HOME = "pwd; echo $HOME; stat -c '%a %u' $HOME; id -u; /usr/bin/python3 -c 'import colorsys'; bash -i -c true; bash -l -c true; "
+
+
+@needs_root
+@pytest.mark.usefixtures("planted")
+def test_a_pod_has_a_home_of_its_own(start):
+    server = start()
+    workload = submit(server, "job", HOME + "echo mine > kept; sleep 1000", gpus=0)
+    text = server.wait_for("the file", lambda: (lambda log: log if len(log.splitlines()) >= 4 else None)(log_of(server, workload)))
+    folder, home, about, uid = text.splitlines()[:4]
+    assert folder == home and about == f"700 {uid}" and not home.startswith("/tmp/")
+    server.wait_for("the file", (pathlib.Path(home) / "kept").exists)
+    assert "PLANTED" not in log_of(server, workload)
+    other = submit(server, "other", "echo $HOME", gpus=0)
+    server.wait_phase(other, "Completed")
+    assert log_of(server, other).strip() != home
+    server.post(f"/api/v1/workloads/trainings/{workload}/suspend")
+    server.wait_phase(workload, "Stopped")
+    server.kill()
+    server.start()
+    assert (pathlib.Path(home) / "kept").read_text() == "mine\n", "the next pod finds it"
+    server.delete(f"/api/v1/workloads/trainings/{workload}")
+    server.wait_for("its home gone", lambda: not pathlib.Path(home).exists())
+
+
+@needs_root
+def test_homes_that_no_workload_has_go_at_the_start(start):
+    server = start()
+    workload = submit(server, "job", "echo $HOME", gpus=0)
+    server.wait_phase(workload, "Completed")
+    home = pathlib.Path(log_of(server, workload).strip())
+    stranger = home.with_name("11111111-2222-4333-8444-555555555555")
+    (stranger / "deep").mkdir(parents=True)
+    server.kill()
+    server.start()
+    server.wait_for("the stranger gone", lambda: not stranger.exists())
+    assert home.is_dir()
+
+
+@needs_root
+def test_a_mapped_person_keeps_the_home(start, map_file):
+    server = start("--local-user-map", str(map_file("project team-a games\n")))
+    workload = submit(server, "job", "pwd; echo $HOME", gpus=0)
+    server.wait_phase(workload, "Completed")
+    assert log_of(server, workload).split() == [pwd.getpwnam("games").pw_dir] * 2
