@@ -3,10 +3,12 @@
 #include "api/request.h"
 #include "api/visibility.h"
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/json_writer.h"
 #include "base/quantity.h"
 #include "db/db.h"
 #include "model/phase.h"
+#include "model/workload_brief.h"
 
 #include <string.h>
 
@@ -199,8 +201,8 @@ static void write_explanation(struct json_writer *json, sqlite3_stmt *stmt, cons
     json_end_object(json);
 }
 
-void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools,
-                            int64_t now_ms, const struct visibility *visibility)
+static void write_state(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools, int64_t now_ms,
+                        const struct visibility *visibility)
 {
     struct arena *arena = visibility->req->arena;
     const char *phase_word = db_column_text(stmt, COLUMN_PHASE, arena);
@@ -213,7 +215,6 @@ void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const 
     int64_t pending_ms = db_column_int(stmt, COLUMN_PENDING_TOTAL) + (phase_is_pending(phase) ? present_ms : 0);
     int64_t running_ms = db_column_int(stmt, COLUMN_RUNNING_TOTAL) + (phase_is_running(phase) ? present_ms : 0);
 
-    json_members(json, db_column_text(stmt, COLUMN_LISTING, arena));
     json_text(json, "phase", phase_word);
     json_text(json, "phaseMessage", db_column_text(stmt, COLUMN_PHASE_MESSAGE, arena));
     json_text(json, "phaseReason", reason[0] ? reason : NULL);
@@ -238,4 +239,31 @@ void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const 
     json_key(json, "conditions");
     json_begin_array(json);
     json_end_array(json);
+}
+
+void workload_write_row(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools, int64_t now_ms,
+                        const struct visibility *visibility)
+{
+    size_t length;
+    const char *listing = db_column_view(stmt, COLUMN_LISTING, &length);
+    if (length <= WORKLOAD_BRIEF_BYTES) {
+        json_members(json, listing);
+    } else {
+        struct buffer brief;
+        buffer_init(&brief, 0);
+        bool is_cut = workload_brief_append(listing, &brief);
+        json_members(json, brief.data);
+        buffer_done(&brief);
+        if (is_cut)
+            json_bool(json, "truncated", true);
+    }
+    write_state(json, stmt, pools, now_ms, visibility);
+}
+
+void workload_write_whole(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools,
+                          int64_t now_ms, const struct visibility *visibility)
+{
+    size_t length;
+    json_members(json, db_column_view(stmt, COLUMN_LISTING, &length));
+    write_state(json, stmt, pools, now_ms, visibility);
 }

@@ -24,6 +24,9 @@ struct runtime_pools {
 
 int runtime_pools_read(struct db_conn *conn, struct arena *arena, struct runtime_pools *out, struct error *err);
 
-// The members of one row, of a statement over WORKLOAD_LIST's columns; the object is the caller's.
-void workload_write_members(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools,
-                            int64_t now_ms, const struct visibility *visibility);
+// The members of one row, of a statement over WORKLOAD_LIST's columns; the object is the caller's. A row of a list is
+// brief (model/workload_brief.h), with "truncated" where something is missing.
+void workload_write_row(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools, int64_t now_ms,
+                        const struct visibility *visibility);
+void workload_write_whole(struct json_writer *json, sqlite3_stmt *stmt, const struct runtime_pools *pools,
+                          int64_t now_ms, const struct visibility *visibility);

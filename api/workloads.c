@@ -39,7 +39,7 @@ static int write_list(struct request *req, struct response *res, struct db_conn 
     int rc;
     while ((rc = list_query_step(&query, err)) == 1) {
         json_begin_object(&json);
-        workload_write_members(&json, query.stmt, &pools, req->received_ms, visibility);
+        workload_write_row(&json, query.stmt, &pools, req->received_ms, visibility);
         json_end_object(&json);
     }
     json_end_array(&json);
@@ -106,7 +106,7 @@ static int write_one(struct request *req, struct response *res, struct db_conn *
     int rc = list_query_step(&query, err);
     if (rc == 1) {
         json_begin_object(&json);
-        workload_write_members(&json, query.stmt, &pools, req->received_ms, visibility);
+        workload_write_whole(&json, query.stmt, &pools, req->received_ms, visibility);
         json_raw(&json, "pendingSchedulingMessages", messages ? messages : "null");
         json_end_object(&json);
     }

@@ -251,6 +251,15 @@ const char *db_column_text(sqlite3_stmt *stmt, int column, struct arena *arena)
     return arena_strndup(arena, (const char *)text, (size_t)sqlite3_column_bytes(stmt, column));
 }
 
+const char *db_column_view(sqlite3_stmt *stmt, int column, size_t *out_length)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+    if (!text) // no memory
+        text = "";
+    *out_length = strlen(text);
+    return text;
+}
+
 int64_t db_column_int(sqlite3_stmt *stmt, int column)
 {
     return sqlite3_column_int64(stmt, column);

@@ -108,6 +108,7 @@ int db_step(struct db_conn *conn, sqlite3_stmt *stmt, struct error *err);
 // Runs a statement that gives no row. A broken uniqueness is ERROR_CONFLICT, a broken reference ERROR_INVALID.
 int db_run(struct db_conn *conn, sqlite3_stmt *stmt, struct error *err);
 const char *db_column_text(sqlite3_stmt *stmt, int column, struct arena *arena); // NULL for NULL; copied to arena
+const char *db_column_view(sqlite3_stmt *stmt, int column, size_t *out_length); // NOT NULL; until the next step
 int64_t db_column_int(sqlite3_stmt *stmt, int column);
 double db_column_real(sqlite3_stmt *stmt, int column);
 bool db_column_is_null(sqlite3_stmt *stmt, int column);
