@@ -37,6 +37,9 @@ static const struct command COMMANDS[] = {
     {"serve", daemon_main_serve, "serve the API and the dashboard"},
     {"demo", daemon_main_demo, "the same with a ready-made cluster in a temporary folder"},
     {"stop", daemon_main_stop, "stop the server of a folder, and with --pods what it runs on this machine"},
+    {"backup", daemon_main_backup, "write a folder's database and keys into one file, also while a server serves it"},
+    {"restore", daemon_main_restore, "make a data folder of a backup"},
+    {"verify", daemon_main_verify, "read a folder's whole database and say whether it is sound"},
     {"doctor", daemon_main_doctor, "say what is possible on this machine, and how to get more"},
     {"simulate", simulate_main, "run scheduling cycles over a snapshot in a file"},
     {"replay", replay_or_journal_main, "run a trace of jobs through the scheduler, or a server's recorded cycle again"},
@@ -51,7 +54,8 @@ static void print_help(FILE *out)
     fprintf(out, "\nand the client's commands, as `runai` (a link of that name is the client alone):\n"
                  "  login, logout, whoami, config, project, department, cluster, node, nodepool, workload, training, "
                  "workspace,\n"
-                 "  distributed, submit, list, describe, logs, bash, exec, attach, top, suspend, resume, delete, get, cluster-info\n"
+                 "  distributed, submit, list, describe, logs, bash, exec, attach, top, suspend, resume, delete, get, "
+                 "cluster-info\n"
                  "\nprorata COMMAND --help says more of each.\n");
 }
 

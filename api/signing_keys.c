@@ -186,6 +186,35 @@ static int rotate(struct signing_keys *keys, int64_t now_ms, struct error *err)
     return 0;
 }
 
+int signing_keys_check(const char *path, size_t *out_count, struct error *err)
+{
+    DIR *folder = opendir(path);
+    size_t count = 0;
+    int rc = 0;
+    if (!folder && errno != ENOENT)
+        return error_set(err, ERROR_INTERNAL, "%s: %s", path, strerror(errno));
+    for (struct dirent *entry; rc == 0 && folder && (entry = readdir(folder));) {
+        char id[JWT_KEY_ID_SIZE];
+        int64_t created_ms;
+        struct stat info;
+        if (!parse_name(entry->d_name, id, &created_ms))
+            continue;
+        count++;
+        if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0 ||
+            faccessat(dirfd(folder), entry->d_name, R_OK, 0) < 0)
+            rc = error_set(err, ERROR_INTERNAL, "%s/%s: %s", path, entry->d_name, strerror(errno));
+        else if (!S_ISREG(info.st_mode) || info.st_mode & 077)
+            rc = error_set(err, ERROR_INTERNAL, "%s/%s: others may read this key", path, entry->d_name);
+        else if (info.st_size != JWT_SECRET_SIZE)
+            rc = error_set(err, ERROR_INTERNAL, "%s/%s: not a key: it has %lld bytes", path, entry->d_name,
+                           (long long)info.st_size);
+    }
+    if (folder)
+        closedir(folder);
+    *out_count = count;
+    return rc;
+}
+
 int signing_keys_open(const struct signing_keys_options *options, int64_t now_ms, struct signing_keys **out_keys,
                       struct error *err)
 {

@@ -87,7 +87,7 @@ static bool has_entries(const char *path)
 
 int data_folder_check_database(const char *path, struct arena *arena, struct error *err)
 {
-    static const char *const SIGNS[] = {"keys", "pods", "journal"};
+    static const char *const SIGNS[] = {"keys", "pods", "journal", "restore.part"};
     struct stat database, wal;
     const char *file = arena_printf(arena, "%s/prorata.db", path);
     bool has_wal = stat(arena_printf(arena, "%s-wal", file), &wal) == 0 && wal.st_size > 0;

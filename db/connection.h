@@ -4,6 +4,10 @@
 
 #include <sqlite3.h>
 
+enum {
+    DB_APPLICATION_ID = 0x70727472 // "prtr", in the file's header
+};
+
 struct kept_statement {
     const char *sql; // address of a constant: the key
     sqlite3_stmt *stmt;

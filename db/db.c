@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 enum {
-    APPLICATION_ID = 0x70727472,
     DEFAULT_READERS = 8,
     READERS_MAXIMUM = 64
 };
@@ -110,14 +109,14 @@ static int migrate(struct db_conn *conn, struct error *err)
     if (read_pragma(conn, "PRAGMA application_id", &application, err) < 0 ||
         read_pragma(conn, "PRAGMA user_version", &version, err) < 0)
         return -1;
-    if (application != APPLICATION_ID && (application != 0 || version != 0))
+    if (application != DB_APPLICATION_ID && (application != 0 || version != 0))
         return error_set(err, ERROR_INVALID, "not a prorata database");
     int64_t newest = MIGRATIONS[MIGRATION_COUNT - 1].number;
     if (version > newest)
         return error_set(err, ERROR_INVALID, "made by a newer release (schema %lld, this one knows %lld)",
                          (long long)version, (long long)newest);
     char mark[64];
-    snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", APPLICATION_ID);
+    snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", DB_APPLICATION_ID);
     if ((version == 0 && connection_exec(conn, mark, err) < 0) ||
         connection_exec(conn, "PRAGMA foreign_keys=OFF", err) < 0)
         return -1;

@@ -1,0 +1,27 @@
+// A consistent copy of a database file, made while others read and write it; and the full check of a file. Both by a
+// connection of their own, which takes no reader from the pool.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct error;
+
+// ERROR_UNAVAILABLE with how much is missing where the disk of folder has not bytes free.
+int db_check_room(const char *folder, int64_t bytes, struct error *err);
+
+// What a copy of the file takes, about: its pages in use. 0 for a file that is not there.
+int db_copy_bytes(const char *path, int64_t *out_bytes, struct error *err);
+// Writes the file as it is at one instant to target: compact, mode 0600, on disk when it returns. A target that is
+// there is replaced; after a failure there is none. Needs room for db_copy_bytes.
+int db_copy(const char *path, const char *target, struct error *err);
+
+struct db_check {
+    const char **problems; // a sentence each, the arena's; at most 100 of the file and 100 of references
+    size_t problem_count;
+    int64_t schema;
+};
+
+// Reads the whole file: integrity and references. 0 also where there are problems; -1: it cannot be opened as one of
+// ours.
+int db_verify(const char *path, struct arena *arena, struct db_check *out_check, struct error *err);
