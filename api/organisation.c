@@ -1,6 +1,7 @@
 #include "api/organisation.h"
 
 #include "api/authenticate.h"
+#include "api/quota_rights.h"
 #include "api/request.h"
 #include "api/response.h"
 #include "api/server.h"
@@ -121,21 +122,33 @@ int org_unit_create(struct request *req, struct response *res, struct org_unit *
     return org_unit_answer(req, res, unit->kind, unit->id, err);
 }
 
+// After the change, so that what the database filled in counts as well.
+static int check_quota_rights(struct db_conn *conn, struct request *req, const struct org_unit *before,
+                              struct error *err)
+{
+    struct org_unit after;
+    if (db_find_org_unit(conn, before->kind, before->id, req->arena, &after, err) < 0)
+        return -1;
+    return quota_rights_check(conn, req->caller, before, &after, err);
+}
+
 // Reads and changes on the writer's thread, so that what was read is not stale.
 static int update_unit(struct db_conn *conn, void *context, struct error *err)
 {
     struct unit_write *write = context;
     struct request *req = write->req;
-    struct org_unit unit;
-    if (db_find_org_unit(conn, write->unit->kind, write->unit->id, req->arena, &unit, err) < 0)
+    struct org_unit unit, before; // with queues of its own: the unit's are changed in place
+    if (db_find_org_unit(conn, write->unit->kind, write->unit->id, req->arena, &unit, err) < 0 ||
+        db_find_org_unit(conn, write->unit->kind, write->unit->id, req->arena, &before, err) < 0)
         return -1;
-    int64_t department_id = unit.department_id;
     if (org_unit_from_json(&unit, req->body, req->arena, err) < 0)
         return -1;
-    unit.department_id = department_id;
+    unit.department_id = before.department_id;
     unit.updated_by = req->caller->name;
     unit.updated_ms = req->received_ms;
-    return db_update_org_unit(conn, &unit, json_object_get(req->body, "resources"), req->arena, err);
+    if (db_update_org_unit(conn, &unit, json_object_get(req->body, "resources"), req->arena, err) < 0)
+        return -1;
+    return check_quota_rights(conn, req, &before, err);
 }
 
 int org_unit_update(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id, struct error *err)
@@ -158,7 +171,11 @@ static int change_resources(struct db_conn *conn, void *context, struct error *e
         .updated_by = write->req->caller->name,
         .now_ms = write->req->received_ms,
     };
-    return db_change_resources(conn, &change, write->req->arena, err);
+    struct org_unit before;
+    if (db_find_org_unit(conn, change.kind, change.id, write->req->arena, &before, err) < 0 ||
+        db_change_resources(conn, &change, write->req->arena, err) < 0)
+        return -1;
+    return check_quota_rights(conn, write->req, &before, err);
 }
 
 int org_unit_change_resources(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id,

@@ -28,6 +28,9 @@ static const struct {
                                           "quota, of CPU and memory likewise"},
     [TENANT_SETTING_LIMIT_TO_DEPARTMENT] = {"Resources", "Limit projects from exceeding department quota",
                                             "Refuse project quotas whose sum exceeds the department's"},
+    [TENANT_SETTING_OWN_QUOTA] = {"Resources", "Administrators set their own quota",
+                                  "Let who administers a project or a department alone change its quota, limit, "
+                                  "weight and rank; when off, that takes rights in what is above it"},
 };
 
 static int find_setting(const char *key, enum tenant_setting *out_setting)

@@ -2,6 +2,7 @@
 
 #include "api/auth.h"
 #include "api/change_feed.h"
+#include "api/quota_rights.h"
 #include "api/server.h"
 #include "backends/backend.h"
 #include "backends/simulated/simulated.h"
@@ -130,7 +131,8 @@ static int fill_database(struct daemon *daemon, struct error *err)
     if (auth_create(&options, timestamp_now_ms(), &daemon->auth, err) < 0)
         return -1;
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
-        claim_folder(daemon, err) < 0 || (is_local(daemon) && first_start_name_cluster(daemon->db, err) < 0))
+        quota_rights_tell(daemon->db, err) < 0 || claim_folder(daemon, err) < 0 ||
+        (is_local(daemon) && first_start_name_cluster(daemon->db, err) < 0))
         return -1;
     // The nodes first: the first quota is what they have.
     int rc = is_local(daemon) ? local_backend_create(&daemon->settings, &daemon->folder, daemon->db, &daemon->arena,

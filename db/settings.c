@@ -20,6 +20,7 @@ static const struct {
     [TENANT_SETTING_CPU_QUOTA] = {"cpuQuota", true},
     [TENANT_SETTING_OVER_QUOTA_WEIGHT] = {"overQuotaWeight", true},
     [TENANT_SETTING_LIMIT_TO_DEPARTMENT] = {"limitProjectsToDepartmentQuota", false},
+    [TENANT_SETTING_OWN_QUOTA] = {"administratorsSetOwnQuota", false},
 };
 
 const char *tenant_setting_key(enum tenant_setting setting)

@@ -14,6 +14,7 @@ enum tenant_setting {
     TENANT_SETTING_CPU_QUOTA,           // off: quotas and limits of CPU and memory play no role
     TENANT_SETTING_OVER_QUOTA_WEIGHT,   // off: each resource's over-quota weight is its quota
     TENANT_SETTING_LIMIT_TO_DEPARTMENT, // project quotas together stay within the department's
+    TENANT_SETTING_OWN_QUOTA,           // who may update a unit may change its quota, limit, weight and rank
     TENANT_SETTING_COUNT
 };
 

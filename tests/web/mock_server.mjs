@@ -62,6 +62,7 @@ function answer(data, path, query, body) {
     return { type: "WORKLOADS_COUNT", timestamp: new Date().toISOString(), values: [...phases].map(([value, n]) => ({ value: String(n), groups: [{ key: "Phase", value }] })) };
   }
   if (path.startsWith("/api/v1/asset/")) return { entries: path.endsWith("compute") ? data.computes : data.environments };
+  if (path === "/api/v1/authorization/permitted-scopes") return { update: { system: false, tenants: ["1"], clusters: [], departments: [], projects: [] } };
   if (path === "/api/v1/org-unit/priorities") return { priorities: ["VeryLow", "Low", "MediumLow", "Medium", "MediumHigh", "High", "VeryHigh"].map((name, i) => ({ name, value: i, isDefault: name === "MediumLow" })) };
   if (path === "/api/v1/devices") return { nodes: [] };
   if (path === "/api/v1/nodes/telemetry") return { type: query.get("telemetryType"), timestamp: new Date().toISOString(), values: [{ value: "6" }] };

@@ -279,6 +279,8 @@ test("who manages one project, and may read neither departments nor nodes, has i
   await send("POST", "/api/v1/me/password", { currentPassword: user.tempPassword, newPassword: "a much longer one" }, his.page);
   await send("POST", "/api/v1/session", { username: email, password: "a much longer one" }, his.page);
   await his.page.goto(`${server.url}/projects/${id}/edit`);
+  await his.page.getByText("The administrators of its department set these.").waitFor();
+  assert.ok(await his.page.locator(".quota-table input, .quota-table select").evaluateAll(all => all.length > 0 && all.every(e => e.matches(":disabled"))));
   await his.page.fill("#f-description", "Said by its lead");
   await his.page.getByRole("button", { name: "Save", exact: true }).click();
   await his.page.waitForSelector("#pane-title:has-text('vision')");

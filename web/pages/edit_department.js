@@ -11,7 +11,7 @@ import { QuotaForm, QuotaPage, useQuotaFacts } from "./quota_form.js";
 const PATH = "/api/v1/org-unit/departments";
 
 export default function EditDepartment({ id }) {
-  const facts = useQuotaFacts(id, PATH);
+  const facts = useQuotaFacts(id, PATH, "department");
   return html`<${QuotaPage} title=${id ? `Department ${facts.data?.unit?.name ?? ""}` : "New department"} facts=${facts}>${data => html`<${Form} id=${id} facts=${data} />`}<//>`;
 }
 

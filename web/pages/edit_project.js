@@ -11,7 +11,7 @@ import { QuotaForm, QuotaPage, useQuotaFacts } from "./quota_form.js";
 const PATH = "/api/v1/org-unit/projects";
 
 export default function EditProject({ id }) {
-  const facts = useQuotaFacts(id, PATH);
+  const facts = useQuotaFacts(id, PATH, "project");
   return html`<${QuotaPage} title=${id ? `Project ${facts.data?.unit?.name ?? ""}` : "New project"} facts=${facts}>${data => html`<${Form} id=${id} facts=${data} />`}<//>`;
 }
 

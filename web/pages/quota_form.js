@@ -1,7 +1,7 @@
 // What does this quota take from others? The form behind projects and departments: who it is, what each node pool owes it,
 // the order of the pools, rules and node types; beside it how each pool is divided, and what a save would change.
 import { useMemo } from "preact/hooks";
-import { get, getAll } from "../api.js";
+import { get, getAll, post } from "../api.js";
 import { useData } from "../data.js";
 import { html } from "../html.js";
 import { Button, LinkButton } from "../parts/button.js";
@@ -22,17 +22,24 @@ import { NodeTypes, PoolOrder, SchedulingRules } from "./unit_rules.js";
 
 const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
+// Quota, limit, weight and rank of a unit are given from above, unless the tenant says otherwise. Where this is not the caller's: why.
+const TAKES_ABOVE = { project: "The administrators of its department set these.", department: "The administrators of its cluster set these." };
+function whyQuotaStays(unit, word, places, settings) {
+  const isAbove = !places || places.system || places.tenants.length || places.clusters.length || (word === "project" && places.departments.includes(unit?.parentId));
+  return !unit || isAbove || settings.some(o => o.key === "administratorsSetOwnQuota" && String(o.value) === "true") ? "" : TAKES_ABOVE[word];
+}
+
 // What every quota form asks for: pools, ranks, departments, projects, GPUs and node types of each pool, and the unit itself.
-export function useQuotaFacts(id, unitPath) {
+export function useQuotaFacts(id, unitPath, word) {
   return useData(`quota/${unitPath}/${id ?? "new"}`, async abort => {
     const one = { signal: abort }, all = { signal: abort, most: 10000 }; // sums of a cut list would be wrong
-    const [pools, ranks, departments, projects, nodes, settings, unit] = await Promise.all([
+    const [pools, ranks, departments, projects, nodes, settings, places, unit] = await Promise.all([
       get("/api/v1/node-pools", { limit: 500 }, one).then(a => a.nodepools ?? []), get("/api/v1/org-unit/priorities", {}, one).then(a => a.priorities ?? [], () => []), may("read", "department") ? getAll("/api/v1/org-unit/departments", "departments", { sortBy: "name" }, all) : [],
-      getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, all), may("read", "nodes") ? getAll("/api/v1/nodes", "nodes", {}, all).catch(() => null) : null, get("/v1/k8s/setting", {}, one).catch(() => []), id ? get(`${unitPath}/${id}`, {}, one) : null,
+      getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, all), may("read", "nodes") ? getAll("/api/v1/nodes", "nodes", {}, all).catch(() => null) : null, get("/v1/k8s/setting", {}, one).catch(() => []), id ? post("/api/v1/authorization/permitted-scopes", { resourceType: word, action: "update" }, one).then(a => a.update) : null, id ? get(`${unitPath}/${id}`, {}, one) : null,
     ]);
     const size = nodes ? Object.fromEntries(pools.map(p => [p.name, 0])) : {};
     for (const n of nodes ?? []) size[n.nodePool] = (size[n.nodePool] ?? 0) + (n.gpuInfo?.gpuCount ?? 0);
-    return { pools, ranks, departments, projects, size, types: knownTypes(nodes ?? []), off: settings.filter(o => String(o.value) === "false").map(o => o.key), unit };
+    return { pools, ranks, departments, projects, size, types: knownTypes(nodes ?? []), off: settings.filter(o => String(o.value) === "false").map(o => o.key), why: whyQuotaStays(unit, word, places, settings), unit };
   });
 }
 
@@ -74,7 +81,7 @@ export function QuotaForm({ word, facts, parents, boundsOf, members = [], call, 
   const standard = facts.ranks.find(r => r.isDefault)?.name ?? "MediumLow";
   const before = useMemo(() => rowsOf(pools, unit?.resources, standard, facts.size), []);
   const untouched = useMemo(() => valuesOfUnit(unit, parents, before), []);
-  const initial = useMemo(() => ({ ...untouched, ...valuesOfRows(withAddress(before, route.peek().query)) }), []);
+  const initial = useMemo(() => ({ ...untouched, ...valuesOfRows(facts.why ? before : withAddress(before, route.peek().query)) }), []);
   const check = v => ({ ...(unit ? {} : { name: NAME.test(v.name) ? "" : WORDS.badName, namespace: v.namespace === "" || NAME.test(v.namespace) ? "" : WORDS.badName }), ...checkRules(v), ...checkRows(rowsOfValues(before, v)) });
   const shares = unit ? sharesByPool(unit) : {};
   const others = facts.projects.filter(p => p.id !== unit?.id && !members.includes(p));
@@ -96,7 +103,7 @@ export function QuotaForm({ word, facts, parents, boundsOf, members = [], call, 
       ${!unit && parents && html`<${SelectField} label="Department" size="half" ...${field("parent")} options=${parents.map(d => ({ value: d.id, label: d.name }))} />
         <${TextField} label="Namespace" size="half" ...${field("namespace")} placeholder=${`runai-${v.name || "NAME"}`} maxlength="63" hint="Empty: it is made from the name" />`}
       <${TextField} label="Description" size=${!unit && parents ? "half" : ""} ...${field("description")} maxlength="250" /><//>
-    <${QuotaTable} ...${{ word, rows, field, set, ranks: facts.ranks, size: facts.size, off: facts.off }} />
+    <${QuotaTable} ...${{ word, rows, field, set, ranks: facts.ranks, size: facts.size, off: facts.off, why: facts.why }} />
     <${PoolOrder} word=${word} pools=${pools} value=${v.pools} error=${field("pools").error} onValue=${list => set("pools", list)} />
     <${SchedulingRules} ...${{ field, set, values: v }} above=${word === "project" ? facts.departments.find(d => d.id === v.parent) : null} />
     <${NodeTypes} word=${word} ...${{ field, set, values: v, types: facts.types }} names=${unit?.nodeTypes?.names} above=${word === "project" ? facts.departments.find(d => d.id === v.parent) : null} />

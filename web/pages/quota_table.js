@@ -12,9 +12,9 @@ const COLUMNS = { quota: ["GPUs", "Owed"], exceed: ["Over quota", "May borrow"],
 // A column that is there only while this setting is on.
 const NEEDS = { cpu: "cpuQuota", memory: "cpuQuota", weight: "overQuotaWeight" };
 
-export function QuotaTable({ word, rows, field, set, ranks, size, off }) {
+export function QuotaTable({ word, rows, field, set, ranks, size, off, why }) {
   const shown = CELLS.filter(key => !off.includes(NEEDS[key]));
-  return html`<fieldset class="full"><div class="lg"><h2>Quota</h2><p>${`What each node pool owes the ${word}. Without “Over quota” it never holds more than that.`}</p></div>
+  return html`<fieldset class="full" disabled=${!!why}><div class="lg"><h2>Quota</h2><p>${why || `What each node pool owes the ${word}. Without “Over quota” it never holds more than that.`}</p></div>
     <table class="quota-table"><thead><tr><th scope="col">Node pool</th>${shown.map(key => html`<th key=${key} scope="col" class=${key}>${COLUMNS[key][0]}<span>${COLUMNS[key][1]}</span></th>`)}</tr></thead>
     ${rows.map(row => html`<${Row} key=${row.id} ...${{ row, shown, field, set, ranks, size }} />`)}</table></fieldset>`;
 }
