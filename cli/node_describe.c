@@ -73,7 +73,7 @@ static void print_node(struct cli *cli, const json_t *node)
 int run_node_describe(struct cli *cli, struct error *err)
 {
     const char *name;
-    json_t *node;
+    json_t *node = NULL;
     if (cli_name(cli, &name, err) < 0 || find_node(cli, name, &node, err) < 0)
         return -1;
     if (cli_output(cli) != OUTPUT_TABLE)

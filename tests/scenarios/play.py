@@ -234,6 +234,7 @@ class Play:
             snapshot = self.server.get("/api/v1/scheduler/snapshot").json # there are also the pods of what has ended
             moving = [p["name"] for p in self.pods() if p["k8sPhase"] in UNSETTLED]
             moving += [p["name"] for w in snapshot["workloads"] for p in w["pods"] if p["status"] in MOVING]
+            moving += [w["name"] for w in snapshot["workloads"] if w.get("deleting")]
             now = self.cycle()
             is_planned = self.before is None or now > self.before or time.monotonic() > begin + UNPLANNED_S
             quiet = quiet + 1 if is_planned and not moving and now == last else 0
