@@ -202,10 +202,12 @@ static int check_backend(const struct request *req, const struct submission *sub
                          const struct workload_place *place, struct error *err)
 {
     const struct reconciler *reconciler = req->server->reconciler;
-    if (reconciler_check_spec(reconciler, place->project_name, submission->created_by, submission->spec_json, err) < 0)
+    if (reconciler_check_spec(reconciler, place->project_name, place->project_number, submission->created_by,
+                              submission->spec_json, err) < 0)
         return -1;
-    if (!submission->master_spec_json || reconciler_check_spec(reconciler, place->project_name, submission->created_by,
-                                                               submission->master_spec_json, err) == 0)
+    if (!submission->master_spec_json ||
+        reconciler_check_spec(reconciler, place->project_name, place->project_number, submission->created_by,
+                              submission->master_spec_json, err) == 0)
         return 0;
     return error_prefix(err, "masterSpec: ");
 }

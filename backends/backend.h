@@ -30,6 +30,7 @@ struct backend_pod {
     const char *submitted_by; // who submitted it
     int64_t workload_pods;    // how many it wants at once, the master among them
     const char *project_name;
+    int64_t project_number; // that no other project ever has
     const char *namespace;
     const char *spec_json;          // the workload's (the master's for a master), in the API's form
     const char *workload_spec_json; // of a master with a specification of its own: the workload's; NULL: it is the same
@@ -163,8 +164,8 @@ struct backend_ops {
     void (*apply)(void *backend, const struct backend_order *orders, size_t count);
     // Whether a specification (in the API's form) could ever be run here: ERROR_INVALID names the field. NULL where
     // anything is taken. Any thread.
-    int (*check)(void *backend, const char *project_name, const char *submitted_by, const char *spec_json,
-                 struct error *err);
+    int (*check)(void *backend, const char *project_name, int64_t project_number, const char *submitted_by,
+                 const char *spec_json, struct error *err);
     // What rows say of nodes has changed, for a backend whose nodes live in rows. May be NULL.
     void (*nodes_changed)(void *backend, const struct backend_node *nodes, size_t count);
     // Moves the facts that have come up since the last call into arena, in their order.

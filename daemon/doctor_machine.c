@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "daemon/doctor.h"
 #include "daemon/local_backend.h"
+#include "daemon/local_users.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -116,23 +117,32 @@ static void look_at_cgroups(struct findings *findings)
 static void look_at_users(const struct settings *settings, struct findings *findings)
 {
     struct arena *arena = findings->arena;
-    struct user_rules rules = {settings->local_user_map, settings->local_user};
-    struct local_user *user = arena_alloc(arena, sizeof(*user));
+    struct user_rules rules;
     struct error err = {0};
-    if (users_check(&rules, arena, &err) < 0 || users_find(&rules, "", NULL, true, arena, user, &err) < 0)
-        findings_add(findings, FINDING_PROBLEM, "users", arena_printf(arena, "--local-user: %s", err.message),
-                     "name a user of this machine that is not root");
-    else if (user->changes)
-        findings_add(findings, FINDING_GOOD, "users",
-                     arena_printf(arena, "the server is root: pods run as %s%s, never as root", user->name,
-                                  rules.map_file ? " or as their project or subject is mapped" : ""),
-                     NULL);
+    if (local_users_look(settings, arena, &rules, &err) < 0 || users_check(&rules, arena, &err) < 0) {
+        findings_add(findings, FINDING_PROBLEM, "users", arena_strdup(arena, err.message),
+                     "name users of this machine that are not root, or another --local-uid-range");
+        return;
+    }
+    const char *danger = local_users_danger(settings, &rules, arena), *shared = users_shared(&rules, arena);
+    if (geteuid() != 0)
+        findings_add(findings, FINDING_NOTE, "users", arena_printf(arena, "the server is not root: %s", danger),
+                     "run the server as root: then the pods of each project have a user of its own");
+    else if (danger)
+        findings_add(findings, FINDING_NOTE, "users", arena_printf(arena, "the server is root: %s", danger),
+                     "serve with --local-uid-range " UID_RANGE_DEFAULT " and without --local-user");
     else
-        findings_add(findings, FINDING_NOTE, "users",
+        findings_add(findings, FINDING_GOOD, "users",
                      arena_printf(arena,
-                                  "the server is not root: pods run as its own user %s, and can read its data folder",
-                                  user->name),
-                     "run the server as root, so that it drops rights for each pod (--local-user)");
+                                  "the server is root: pods of each project run as a user of its own, of %" PRId64
+                                  "+%" PRId64 "%s, never as root",
+                                  rules.range.first, rules.range.count,
+                                  rules.map_file ? ", or as their project or subject is mapped" : ""),
+                     NULL);
+    if (geteuid() == 0 && shared)
+        findings_add(findings, FINDING_NOTE, "users",
+                     arena_printf(arena, "--local-user-map lets projects share a user: %s", shared),
+                     "their pods can read and end each other");
 }
 
 static void look_at_scratch(const struct settings *settings, struct findings *findings)

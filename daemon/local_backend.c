@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "base/timestamp.h"
 #include "daemon/data_folder.h"
+#include "daemon/local_users.h"
 #include "daemon/settings.h"
 #include "db/db.h"
 #include "db/nodes.h"
@@ -101,8 +102,10 @@ static int read_wishes(const struct settings *settings, struct machine_wishes *o
     return 0;
 }
 
-static void tell(const struct machine *machine, const struct local_options *options)
+static void tell(const struct settings *settings, const struct machine *machine, const struct local_options *options,
+                 struct arena *arena)
 {
+    const char *danger = local_users_danger(settings, &options->users, arena);
     log_write(LOG_INFO, "backends",
               "this machine is the cluster node=%s gpus=%zu%s cpu_milli=%" PRId64 " memory_mib=%" PRId64, machine->name,
               machine->gpu_count, machine->has_pretended_gpus ? " (pretended)" : "", machine->cpu_milli,
@@ -111,14 +114,14 @@ static void tell(const struct machine *machine, const struct local_options *opti
         log_write(LOG_WARN, "backends",
                   "MIG divides some GPUs: the others, %zu, are not used, for this machine takes MIG requests only",
                   machine->gpu_count);
-    if (geteuid() == 0)
-        log_write(LOG_INFO, "backends", "pods run as user=%s%s%s", options->users.others,
-                  options->users.map_file ? ", or as this file says: " : "",
-                  options->users.map_file ? options->users.map_file : "");
+    if (danger)
+        log_write(LOG_WARN, "backends", "%s%s", geteuid() ? "the server is not root: " : "", danger);
     else
-        log_write(LOG_WARN, "backends",
-                  "the server is not root: pods run as its own user=%u, and can read its data folder%s",
-                  (unsigned)geteuid(), options->users.map_file ? "; --local-user-map has no effect" : "");
+        log_write(LOG_INFO, "backends", "pods of each project run as a user of its own, of %" PRId64 "+%" PRId64,
+                  options->users.range.first, options->users.range.count);
+    if (options->users.map_file)
+        log_write(LOG_INFO, "backends", "--local-user-map %s%s", options->users.map_file,
+                  geteuid() ? " has no effect" : " names other users");
 }
 
 static const char *name_of_folder(const char *path, struct arena *arena)
@@ -137,7 +140,7 @@ void local_backend_scratch(const struct settings *settings, const char *data, st
 }
 
 int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
-                         struct arena *arena, struct backend *out_backend, struct error *err)
+                         bool is_first, struct arena *arena, struct backend *out_backend, struct error *err)
 {
     struct machine machine;
     struct machine_wishes wishes;
@@ -154,13 +157,14 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     local_backend_scratch(settings, path, arena, &options.scratch_above, &options.scratch);
     options.homes = arena_printf(arena, "%s-homes", options.scratch);
     options.images = (enum image_policy)settings->local_images;
-    options.users = (struct user_rules){settings->local_user_map, settings->local_user};
     free(path);
     options.supervisor = local_backend_find_supervisor(arena, err);
     if (options.supervisor)
         options.mpi_agent =
             arena_printf(arena, "%.*s/prorata-mpi-agent", (int)(strrchr(options.supervisor, '/') - options.supervisor),
                          options.supervisor);
+    if (local_users_choose(settings, db, is_first, arena, &options.users, err) < 0)
+        return -1;
     if (users_check(&options.users, arena, err) < 0)
         return error_prefix(err, "local-user: ");
     if (!options.supervisor || read_wishes(settings, &wishes, err) < 0 ||
@@ -179,6 +183,6 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         nvml_close(machine.nvml);
         return -1;
     }
-    tell(&machine, &options);
+    tell(settings, &machine, &options, arena);
     return local_create(&options, out_backend, err);
 }

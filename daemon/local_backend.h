@@ -1,5 +1,6 @@
 // This machine as the cluster: its node's row, and the backend that runs pods as its processes.
 #pragma once
+#include <stdbool.h>
 struct arena;
 struct backend;
 struct data_folder;
@@ -10,7 +11,7 @@ struct settings;
 // Looks at the machine, brings its row up to date (others are removed), and creates the backend. Says on the log how
 // pods will run here.
 int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
-                         struct arena *arena, struct backend *out_backend, struct error *err);
+                         bool is_first, struct arena *arena, struct backend *out_backend, struct error *err);
 // The program that pods hang on: beside this one where it was built, else where it is installed. NULL: err.
 const char *local_backend_find_supervisor(struct arena *arena, struct error *err);
 // The folder of the pods' own volumes, named after the data folder, and the folder that it is in (--local-scratch, else

@@ -135,8 +135,8 @@ static int fill_database(struct daemon *daemon, struct error *err)
         (is_local(daemon) && first_start_name_cluster(daemon->db, err) < 0))
         return -1;
     // The nodes first: the first quota is what they have.
-    int rc = is_local(daemon) ? local_backend_create(&daemon->settings, &daemon->folder, daemon->db, &daemon->arena,
-                                                     &daemon->backend, err)
+    int rc = is_local(daemon) ? local_backend_create(&daemon->settings, &daemon->folder, daemon->db, daemon->is_first,
+                                                     &daemon->arena, &daemon->backend, err)
                               : cluster_apply(daemon->db, &daemon->settings, daemon->is_first, &daemon->arena, err);
     if (rc < 0)
         return -1;

@@ -191,6 +191,7 @@ struct pod_context {
     const char *namespace;
     const char *spec_json; // of the pod's role
     const char *submitted_by;
+    int64_t project_number;         // that no other project ever has
     const char *workload_spec_json; // where that is another; NULL: the same
     int64_t grace_period_ms;
     int64_t pods_wanted;

@@ -7,7 +7,8 @@
 static const char SQL_FIND_PLACE[] =
     "SELECT p.cluster_id, p.department_id, p.id, c.uuid, p.name, d.name, p.namespace, p.phase, p.scheduling_rules_json,"
     " d.scheduling_rules_json, coalesce(p.default_node_pools_json, d.default_node_pools_json),"
-    " p.node_types_json, d.node_types_json FROM projects p JOIN departments d ON d.id = p.department_id"
+    " p.node_types_json, d.node_types_json, (SELECT number FROM project_numbers WHERE project_id = p.id) FROM projects "
+    "p JOIN departments d ON d.id = p.department_id"
     " JOIN clusters c ON c.id = p.cluster_id WHERE p.id = ?";
 static const char SQL_HAS_POOL[] = "SELECT 1 FROM node_pools WHERE cluster_id = ? AND name = ? AND deleted_ms = 0";
 
@@ -34,6 +35,7 @@ int db_find_workload_place(struct db_conn *conn, int64_t project_id, struct aren
             .default_node_pools_json = db_column_text(stmt, 10, arena),
             .node_types_json = db_column_text(stmt, 11, arena),
             .department_node_types_json = db_column_text(stmt, 12, arena),
+            .project_number = db_column_int(stmt, 13),
         };
     db_release(conn, stmt);
     return rc;

@@ -11,6 +11,7 @@ struct workload_place {
     struct scope_path scope;
     const char *cluster_uuid;
     const char *project_name;
+    int64_t project_number; // that no other project ever has
     const char *department_name;
     const char *namespace_name;
     bool is_deleting;

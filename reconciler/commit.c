@@ -285,6 +285,7 @@ int commit_describe_pod(struct db_conn *conn, const struct cache *cache, const s
         .workload_type = context.workload_type,
         .workload_pods = context.pods_wanted,
         .project_name = context.project_name,
+        .project_number = context.project_number,
         .namespace = context.namespace,
         .spec_json = context.spec_json,
         .workload_spec_json = context.workload_spec_json,

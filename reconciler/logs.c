@@ -53,11 +53,13 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
     return 0;
 }
 
-int reconciler_check_spec(const struct reconciler *reconciler, const char *project_name, const char *submitted_by,
-                          const char *spec_json, struct error *err)
+int reconciler_check_spec(const struct reconciler *reconciler, const char *project_name, int64_t project_number,
+                          const char *submitted_by, const char *spec_json, struct error *err)
 {
     const struct backend *backend = reconciler->backend;
-    return backend->ops->check ? backend->ops->check(backend->self, project_name, submitted_by, spec_json, err) : 0;
+    return backend->ops->check
+               ? backend->ops->check(backend->self, project_name, project_number, submitted_by, spec_json, err)
+               : 0;
 }
 
 int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,

@@ -19,18 +19,18 @@ struct journal;
 struct reconciler;
 
 struct reconciler_options {
-    int64_t tick_ms;                  // 0: 1000
-    int64_t coalesce_ms;              // 0: 10
-    int64_t retry_delay_ms;           // before the second attempt of a pod that failed, then doubling; 0: 10 s
-    int64_t retry_delay_max_ms;       // 0: 6 min
-    int64_t staleness_grace_ms;       // of gangs that lost pods; 0: 60 s, negative: for ever
-    int64_t sample_interval_ms;       // at most one sample of a figure in this time; 0: 1000
-    int64_t sample_retention_ms;      // 0: 30 days
+    int64_t tick_ms;             // 0: 1000
+    int64_t coalesce_ms;         // 0: 10
+    int64_t retry_delay_ms;      // before the second attempt of a pod that failed, then doubling; 0: 10 s
+    int64_t retry_delay_max_ms;  // 0: 6 min
+    int64_t staleness_grace_ms;  // of gangs that lost pods; 0: 60 s, negative: for ever
+    int64_t sample_interval_ms;  // at most one sample of a figure in this time; 0: 1000
+    int64_t sample_retention_ms; // 0: 30 days
     // Plans in place of scheduler_plan; NULL: that. For tests of what is done about a bad plan
     int (*plan)(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err);
     bool plans_always;          // every turn plans, whether anything has changed or not. For tests
     const char *refused_folder; // where refused plans are written to; NULL: nowhere
-    struct journal *journal;          // where cycles are kept; NULL: nowhere. The caller's, closed after reconciler_stop
+    struct journal *journal;    // where cycles are kept; NULL: nowhere. The caller's, closed after reconciler_stop
     int64_t (*now_ms)(void *context); // NULL: the wall clock. For tests and replays
     void *now_context;
 };
@@ -42,7 +42,8 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
 int reconciler_start(struct reconciler *reconciler, struct error *err);
 // Ends the running cycle and the thread. NULL is fine.
 void reconciler_stop(struct reconciler *reconciler);
-// Stops, the backend's threads too, and frees. The database must have no writers any more that could call the listener. NULL is fine.
+// Stops, the backend's threads too, and frees. The database must have no writers any more that could call the listener.
+// NULL is fine.
 void reconciler_destroy(struct reconciler *reconciler);
 
 // For callers with a thread of their own (tests): start the backend, then turns until one finds nothing to do.
@@ -90,7 +91,7 @@ struct reconciler_stats {
     int64_t failures;
     int64_t refused_plans; // that broke an invariant, and were not carried out
     int64_t decisions[4];  // by enum plan_verb
-    bool plan_is_refused;   // the latest was: the last good state stands
+    bool plan_is_refused;  // the latest was: the last good state stands
     char refused_cause[256];
     int64_t refused_ms; // when that began
     int64_t last_plan_us;
@@ -107,8 +108,8 @@ void reconciler_write_health(struct reconciler *reconciler, struct buffer *out);
 
 // Whether the backend could ever run a pod of this specification (in the API's form): ERROR_INVALID names the field.
 // Any thread.
-int reconciler_check_spec(const struct reconciler *reconciler, const char *project_name, const char *submitted_by,
-                          const char *spec_json, struct error *err);
+int reconciler_check_spec(const struct reconciler *reconciler, const char *project_name, int64_t project_number,
+                          const char *submitted_by, const char *spec_json, struct error *err);
 
 struct reconciler_log_request {
     int64_t workload_id;  // row

@@ -74,8 +74,8 @@ static int check_variables(const json_t *spec, struct error *err)
     return 0;
 }
 
-int launch_check(const struct local_options *options, const char *project, const char *subject, const char *spec_json,
-                 struct error *err)
+int launch_check(const struct local_options *options, const char *project, int64_t project_number, const char *subject,
+                 const char *spec_json, struct error *err)
 {
     struct arena arena;
     json_t *spec = json_loads(spec_json, 0, NULL);
@@ -88,7 +88,7 @@ int launch_check(const struct local_options *options, const char *project, const
     arena_init(&arena);
     if (rc == 0 && json_is_object(security)) {
         struct local_user user;
-        rc = users_find(&options->users, project, subject, true, &arena, &user, err);
+        rc = users_find(&options->users, project, project_number, subject, true, &arena, &user, err);
         if (rc == 0)
             rc = check_user(security, &user, project, err);
         if (rc == 0)

@@ -251,11 +251,11 @@ static void stop(void *backend)
     local->gpus = NULL;
 }
 
-static int check(void *backend, const char *project_name, const char *submitted_by, const char *spec_json,
-                 struct error *err)
+static int check(void *backend, const char *project_name, int64_t project_number, const char *submitted_by,
+                 const char *spec_json, struct error *err)
 {
     const struct local *local = backend;
-    return launch_check(&local->options, project_name, submitted_by, spec_json, err);
+    return launch_check(&local->options, project_name, project_number, submitted_by, spec_json, err);
 }
 
 static int open_session(void *backend, const struct backend_session_request *request, struct backend_session *out,

@@ -95,7 +95,7 @@ int users_check(const struct user_rules *rules, struct arena *arena, struct erro
     struct passwd entry;
     if (geteuid() != 0)
         return 0;
-    if (find_entry(rules->others, arena, &entry, err) < 0)
+    if (!rules->range.count && find_entry(rules->others, arena, &entry, err) < 0)
         return -1;
     return rules->map_file ? each_line(rules->map_file, check_line, arena, err) : 0;
 }
@@ -146,10 +146,39 @@ static void find_own(struct arena *arena, struct local_user *user)
     user->name = found ? entry.pw_name : arena_printf(arena, "%u", (unsigned)geteuid());
 }
 
-int users_find(const struct user_rules *rules, const char *project, const char *subject, bool with_devices,
-               struct arena *arena, struct local_user *out_user, struct error *err)
+static int find_of_range(const struct uid_range *range, const char *project, int64_t project_number,
+                         struct arena *arena, struct local_user *user, struct error *err)
+{
+    if (project_number < 1 || project_number > range->count)
+        return error_set(err, ERROR_INVALID, "--local-uid-range has no user for project %.60s: it needs number %lld",
+                         project, (long long)project_number);
+    user->id = (uid_t)(range->first + project_number - 1);
+    user->groups[0] = (gid_t)user->id;
+    user->group_count = 1;
+    user->name = arena_printf(arena, "prorata-%u", (unsigned)user->id);
+    return 0;
+}
+
+static int find_person(const char *name, const struct uid_range *range, bool is_mapped, struct arena *arena,
+                       struct local_user *user, struct error *err)
 {
     struct passwd entry;
+    if (find_entry(name, arena, &entry, err) < 0)
+        return -1;
+    if (uid_range_overlaps(range, &(struct uid_range){.first = entry.pw_uid, .count = 1}))
+        return error_set(err, ERROR_INVALID, "%s (%u) is in --local-uid-range", name, (unsigned)entry.pw_uid);
+    user->id = entry.pw_uid;
+    user->name = entry.pw_name;
+    user->home = is_mapped ? home_of(&entry) : NULL;
+    user->group_count = LOCAL_GROUPS_MAX;
+    if (getgrouplist(entry.pw_name, entry.pw_gid, user->groups, &user->group_count) < 0)
+        user->group_count = LOCAL_GROUPS_MAX; // the first ones: it is in more
+    return 0;
+}
+
+int users_find(const struct user_rules *rules, const char *project, int64_t project_number, const char *subject,
+               bool with_devices, struct arena *arena, struct local_user *out_user, struct error *err)
+{
     struct search search = {.project = project, .subject = subject, .arena = arena};
     *out_user = (struct local_user){0};
     if (geteuid() != 0) {
@@ -158,17 +187,57 @@ int users_find(const struct user_rules *rules, const char *project, const char *
     }
     if (rules->map_file && each_line(rules->map_file, match_line, &search, err) < 0)
         return -1;
-    const char *name = search.by_subject ? search.by_subject : search.by_project ? search.by_project : rules->others;
-    if (find_entry(name, arena, &entry, err) < 0)
+    const char *mapped = search.by_subject ? search.by_subject : search.by_project;
+    int rc = !mapped && rules->range.count
+                 ? find_of_range(&rules->range, project, project_number, arena, out_user, err)
+                 : find_person(mapped ? mapped : rules->others, &rules->range, mapped != NULL, arena, out_user, err);
+    if (rc < 0)
         return -1;
     out_user->changes = true;
-    out_user->id = entry.pw_uid;
-    out_user->name = entry.pw_name;
-    out_user->home = search.by_subject || search.by_project ? home_of(&entry) : NULL;
-    out_user->group_count = LOCAL_GROUPS_MAX;
-    if (getgrouplist(entry.pw_name, entry.pw_gid, out_user->groups, &out_user->group_count) < 0)
-        out_user->group_count = LOCAL_GROUPS_MAX; // the first ones: it is in more
     if (with_devices)
         add_device_groups(arena, out_user);
     return 0;
+}
+
+struct sharing {
+    struct arena *arena;
+    const char **projects, **users;
+    size_t count, project_capacity, user_capacity;
+};
+
+static int note_line(void *context, char *words[3], struct error *err)
+{
+    struct sharing *sharing = context;
+    (void)err;
+    if (strcmp(words[0], "project") != 0)
+        return 0;
+    sharing->projects = arena_grow(sharing->arena, sharing->projects, &sharing->project_capacity, sharing->count + 1,
+                                   sizeof(*sharing->projects));
+    sharing->users = arena_grow(sharing->arena, sharing->users, &sharing->user_capacity, sharing->count + 1,
+                                sizeof(*sharing->users));
+    sharing->projects[sharing->count] = arena_strdup(sharing->arena, words[1]);
+    sharing->users[sharing->count++] = arena_strdup(sharing->arena, words[2]);
+    return 0;
+}
+
+const char *users_shared(const struct user_rules *rules, struct arena *arena)
+{
+    struct sharing sharing = {.arena = arena};
+    struct error err = {0};
+    const char *all = NULL;
+    if (!rules->map_file || each_line(rules->map_file, note_line, &sharing, &err) < 0)
+        return NULL;
+    for (size_t i = 0; i < sharing.count; i++) {
+        const char *user = sharing.users[i], *list = sharing.projects[i];
+        bool is_shared = false;
+        for (size_t k = i + 1; user && k < sharing.count; k++)
+            if (sharing.users[k] && strcmp(user, sharing.users[k]) == 0) {
+                list = arena_printf(arena, "%s, %s", list, sharing.projects[k]);
+                sharing.users[k] = NULL; // told
+                is_shared = true;
+            }
+        if (is_shared)
+            all = arena_printf(arena, "%s%s%s (%s)", all ? all : "", all ? "; " : "", list, user);
+    }
+    return all;
 }

@@ -107,7 +107,7 @@ def test_cgroups_are_told():
 
 @needs_root
 def test_root_runs_pods_as_somebody_else():
-    assert "pods run as nobody" in about(findings(), "users")
+    assert "pods of each project run as a user of its own" in about(findings(), "users")
     assert "root, and pods never are" in about(findings("--local-user", "root", status=1), "users")
     assert "no user nobody-here" in about(findings("--local-user", "nobody-here", status=1), "users")
 

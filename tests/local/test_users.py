@@ -3,6 +3,7 @@ import grp
 import os
 import pathlib
 import pwd
+import sqlite3
 import subprocess
 import sys
 
@@ -46,9 +47,128 @@ def test_projects_and_subjects_are_mapped(start, map_file):
     assert user_of(server, "subject")[0] == IDS["bin"], "a subject wins, and the file is read anew"
 
 
+FIRST = 2000000000  # of the range that a new data folder has
+
+
 @needs_root
-def test_nobody_is_the_rest(start):
-    assert user_of(start(), "job")[0] == IDS["nobody"]
+def test_each_project_has_a_user_of_its_own(start):
+    server = start()
+    one, groups = user_of(server, "one")
+    other, _ = user_of(server, "two", project="team-b")
+    assert FIRST <= one < FIRST + 65536 and FIRST <= other < FIRST + 65536 and one != other
+    assert groups == {one}
+    assert user_of(server, "again")[0] == one
+    server.kill()
+    server.start()
+    assert user_of(server, "later")[0] == one, "and without the setting, too"
+
+
+@needs_root
+def test_another_project_reads_and_ends_nothing(start):
+    server = start()
+    workload = submit(server, "job", "echo secret > $PRORATA_PATH_OWN/file; echo $$ $PRORATA_PATH_OWN $HOME; sleep 1000", gpus=0,
+                      spec={"environmentVariables": [{"name": "PW", "value": "TOPSECRET"}], "storage": {"emptyDirVolume": [{"path": "/own"}]}})
+    pid, place, home = server.wait_for("its words", lambda: log_of(server, workload).split())
+    attack = f"cat /proc/{pid}/environ; kill -9 {pid}; cat {place}/file; ls {place} {home}; ls /proc/{pid}/fd /proc/{pid}/cwd/; echo x > {home}/x; echo tried"
+    other = submit(server, "attack", attack, project="team-b", gpus=0)
+    server.wait_phase(other, "Completed", "Failed")
+    said = log_of(server, other)
+    assert "tried" in said and "TOPSECRET" not in said and "secret" not in said and "file\n" not in said, said
+    assert said.count("Permission denied") + said.count("not permitted") >= 6, said
+    assert server.workload(workload)["phase"] == "Running" and os.path.exists(f"/proc/{pid}") and not (pathlib.Path(home) / "x").exists()
+    own = submit(server, "own", f"tr '\\0' '\\n' < /proc/{pid}/environ", gpus=0)
+    server.wait_phase(own, "Completed")
+    assert "PW=TOPSECRET" in log_of(server, own), "the project's own pod can: the attack was one"
+
+
+@needs_root
+def test_a_user_is_never_given_to_a_second_project(start):
+    server = start()
+    parent = server.get("/api/v1/org-unit/projects", filterBy="name==team-a").json["projects"][0]["parentId"]
+    seen = set()
+    for name in ("fresh", "fresh", "fresher"):
+        answer = server.post("/api/v1/org-unit/projects", {"name": name, "clusterId": server.cluster_id(), "parentId": parent, "resources": []})
+        assert answer.status in (200, 201, 202), answer
+        uid, _ = user_of(server, "job", project=name)
+        assert uid not in seen
+        seen.add(uid)
+        workload = server.get("/api/v1/workloads").json["workloads"][0]["id"]
+        server.delete(f"/api/v1/workloads/trainings/{workload}")
+        server.wait_for("the workload gone", lambda: not server.get("/api/v1/workloads").json["workloads"])
+        project = server.project_id(name)
+        assert server.delete(f"/api/v1/org-unit/projects/{project}").status in (200, 202, 204)
+        server.wait_for("the project gone", lambda: not server.get("/api/v1/org-unit/projects", filterBy=f"name=={name}").json["projects"])
+
+
+def refused(folder, *flags, prefix=()):
+    ended = subprocess.run([*prefix, PRORATA, "serve", "--data", folder / "data", "--listen", "127.0.0.1:0", "--backend", "local", "--local-gpus", "0", *flags],
+                           capture_output=True, text=True, timeout=60, env=dict(os.environ, PRORATA_ADMIN_PASSWORD="a password here"))
+    assert ended.returncode == 2, ended.stderr
+    return ended.stderr
+
+
+@needs_root
+@pytest.mark.parametrize("text, message", [
+    ("2000000000", "START+COUNT"), ("5+5", "the system's own users"), ("61000+500", "systemd's dynamic users"), ("600000+65536", "systemd's containers"),
+    ("65534+1", "nobody"), ("2147483000+1000", "none above"), ("2000000000+0", "at least one"), ("-5+10", "START+COUNT"),
+])
+def test_a_range_that_others_use_is_refused(folder, text, message):
+    assert message in refused(folder, "--local-uid-range", text)
+
+
+@needs_root
+@pytest.mark.parametrize("path, line, message", [
+    ("/etc/passwd", "alice:x:2000000007:100::/home/alice:/bin/sh", "user alice (2000000007) of /etc/passwd"),
+    ("/etc/group", "friends:x:2000000008:", "group friends (2000000008) of /etc/group"),
+    ("/etc/subuid", "bob:1999990000:65536", "what /etc/subuid lends to bob"),
+])
+def test_a_range_of_people_is_refused_by_their_name(folder, path, line, message):
+    if not os.path.exists(path) or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+        pytest.skip("no file, or no mount namespace")
+    (folder / "file").write_text(pathlib.Path(path).read_text() + line + "\n")
+    mounted = ["unshare", "-m", "sh", "-c", f'mount --bind {folder}/file {path} && exec "$@"', "sh"]
+    assert message in refused(folder, prefix=mounted)
+
+
+@needs_root
+def test_a_range_is_refused_beside_one_user(folder):
+    assert "--local-user has all projects run as one user" in refused(folder, "--local-uid-range", "2000000000+10", "--local-user", "games")
+
+
+@needs_root
+def test_a_range_once_used_is_never_moved(make_server):
+    server = make_server("--backend", "local", "--local-gpus", "0", "--local-uid-range", "1900000000+100")
+    server.stop()
+    assert "overlaps 1900000000+100" in refused(server.folder, "--local-uid-range", "1900000050+100")
+    server.arguments[-1] = "1900000000+200"
+    server.start()
+
+
+@needs_root
+def test_a_data_folder_from_before_keeps_its_user_and_says_so(start):
+    server = start()
+    server.stop()
+    with sqlite3.connect(server.data / "prorata.db") as database:
+        assert database.execute("DELETE FROM meta WHERE key = 'local_uid_ranges'").rowcount == 1
+    for _ in range(2):
+        server.log.write_text("")
+        server.start()
+        assert "run as nobody: each can read the secrets and files of all others" in server.tail() and "--local-uid-range" in server.tail()
+        server.stop()
+    server.start()
+    assert user_of(server, "job")[0] == IDS["nobody"]
+    server.stop()
+    server.arguments += ["--local-uid-range", f"{FIRST}+65536"]
+    server.start()
+    assert user_of(server, "later")[0] >= FIRST
+
+
+@needs_root
+def test_doctor_names_projects_that_share_a_user(folder, map_file):
+    path = map_file("project team-a daemon\nproject team-b bin\nproject team-c daemon\n")
+    said = subprocess.run([PRORATA, "doctor", "--data", folder / "data", "--backend", "local", "--local-gpus", "0", "--local-user-map", path],
+                          capture_output=True, text=True, timeout=60).stdout
+    assert "lets projects share a user: team-a, team-c (daemon)" in said
 
 
 @needs_root
@@ -121,7 +241,7 @@ def test_a_server_that_is_not_root(folder):
     (folder / "server").mkdir()
     server = Unprivileged(folder / "server", "--backend", "local", "--local-gpus", "2", "--quick-start").start()
     try:
-        assert "pods run as its own user" in server.tail() and "can read its data folder" in server.tail()
+        assert "pods run as its own user" in server.tail() and "each can read and end all others" in server.tail() and "can read its data folder" in server.tail()
         assert user_of(server, "job", gpus=1)[0] == 65534
         workload = submit(server, "volume", "cd $PRORATA_PATH_SCRATCH && pwd && sleep 1000", gpus=0, spec={"storage": {"emptyDirVolume": [{"path": "/scratch"}]}})
         place = server.wait_for("the place", lambda: log_of(server, workload).strip())
