@@ -70,7 +70,7 @@ static void exchange_done(struct exchange *exchange)
 {
     struct server_core *core = exchange->server->core;
     if (exchange->holds_stream)
-        atomic_fetch_sub(&core->streams, 1);
+        stream_places_give_back(&core->streams, exchange->stream_place);
     json_decref(exchange->request.body);
     buffer_done(&exchange->body);
     buffer_done(&exchange->headers);

@@ -6,6 +6,7 @@
 #include "api/http_metrics.h"
 #include "api/request.h"
 #include "api/response.h"
+#include "api/stream_places.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include <stdatomic.h>
@@ -23,7 +24,7 @@ struct server_core {
     int64_t body_max_bytes;
     atomic_uint_fast64_t request_count;
     atomic_int running; // requests between head and answer
-    atomic_int streams;
+    struct stream_places streams;
     uint32_t id_seed;
 };
 
@@ -42,6 +43,7 @@ struct exchange {
     bool must_close;
     bool body_was_read;
     bool holds_stream;
+    int stream_place; // where it does
     int64_t started_us;
     int64_t stream_ends_us;
     int64_t caller_checked_us; // when a stream last looked at its caller's rights

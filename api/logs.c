@@ -86,8 +86,9 @@ int op_get_workload_logs(struct request *req, struct response *res, struct error
 {
     struct workload_state state;
     int64_t since_ms;
-    if (workload_of_path(req, &KIND_ANY, ACTION_READ, &state, err) < 0 || check_container(req, &state, err) < 0 ||
-        read_since(req, &since_ms, err) < 0)
+    const bool is_attached = request_query_boolean(req, "attach"); // writes an event: not for who may only read
+    if (workload_of_path(req, &KIND_ANY, is_attached ? ACTION_UPDATE : ACTION_READ, &state, err) < 0 ||
+        check_container(req, &state, err) < 0 || read_since(req, &since_ms, err) < 0)
         return -1;
     int64_t limit = request_query_integer(req, "limitBytes", LOG_MAX_BYTES);
     struct reconciler_log_request log = {
@@ -99,7 +100,7 @@ int op_get_workload_logs(struct request *req, struct response *res, struct error
         .timestamps = request_query_boolean(req, "timestamps"),
         .max_bytes = limit < LOG_MAX_BYTES ? (size_t)limit : LOG_MAX_BYTES,
     };
-    if (request_query_boolean(req, "attach") &&
+    if (is_attached &&
         workload_record(req, &state, "Attached",
                         arena_printf(req->arena, "%s follows %s", req->caller->name, state.name), err) < 0)
         return -1;

@@ -47,7 +47,7 @@ int probe_metrics(struct exchange *exchange, struct error *err)
     }
     const struct http_gauges gauges = {.connections = atomic_load(&core->connections.open_count),
                                        .threads = (size_t)core->threads,
-                                       .streams = (size_t)atomic_load(&core->streams)};
+                                       .streams = (size_t)atomic_load(&core->streams.taken)};
     exchange->response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     http_metrics_write(core->metrics, &gauges, &exchange->body);
     if (server->write_metrics)

@@ -74,11 +74,9 @@ int response_error_json(struct response *res, int status, json_t *stolen_value)
 int response_stream_begin(struct response *res, const char *content_type, struct error *err)
 {
     struct exchange *exchange = res->request->exchange;
-    struct server_core *core = exchange->server->core;
-    if (atomic_fetch_add(&core->streams, 1) >= core->threads / 4) {
-        atomic_fetch_sub(&core->streams, 1);
-        return error_set(err, ERROR_UNAVAILABLE, "streams: all %d places are taken", core->threads / 4);
-    }
+    struct stream_places *places = &exchange->server->core->streams;
+    if (stream_places_take(places, exchange->request.caller, &exchange->stream_place, err) < 0)
+        return -1;
     exchange->holds_stream = true;
     exchange->caller_checked_us = timestamp_monotonic_us();
     exchange->stream_ends_us = exchange->caller_checked_us + STREAM_LIFE_MS * 1000LL;

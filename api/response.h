@@ -36,7 +36,7 @@ void response_header(struct response *res, const char *name, const char *value);
 int response_error_json(struct response *res, int status, json_t *stolen_value);
 
 // A stream (server-sent events, following logs): the head is written at once, with status 200. Takes one of the stream
-// places (a quarter of the threads); none left is ERROR_UNAVAILABLE.
+// places (api/stream_places.h; a quarter of the threads); none left for the caller is ERROR_UNAVAILABLE.
 int response_stream_begin(struct response *res, const char *content_type, struct error *err);
 // -1 when the peer has gone, is too slow, has lost its rights, or the server stops: the handler returns 0 then. A stream must write at least
 // each 15 s (a heartbeat) and look at response_stream_is_over each second.

@@ -104,6 +104,7 @@ static void core_destroy(struct server_core *core)
     if (!core)
         return;
     deadlines_destroy(core->deadlines);
+    stream_places_done(&core->streams);
     http_metrics_destroy(core->metrics);
     free(core);
 }
@@ -167,6 +168,7 @@ int api_server_start(struct server *server, struct error *err)
         goto failed;
     core->metrics = http_metrics_create();
     core->connections.max_per_address = (size_t)core->threads / 4;
+    stream_places_init(&core->streams, core->threads / 4);
     core->deadlines = deadlines_create((size_t)core->threads, hold_shares, core, err);
     if (!core->deadlines)
         goto failed;

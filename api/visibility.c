@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct scope_path TENANT = {0};
 static const char SQL_NAME[] = "SELECT name, uuid FROM workloads WHERE id = ?";
 
 static struct scope_path path_of(const struct visibility *visibility, uint32_t project)
@@ -35,9 +36,9 @@ static bool shows_project(const struct visibility *visibility, uint32_t project)
            shows_workloads_of(visibility, project);
 }
 
-static int compare_hidden(const void *a, const void *b)
+static int compare_known(const void *a, const void *b)
 {
-    const struct hidden_name *left = a, *right = b;
+    const struct known_name *left = a, *right = b;
     return left->kind != right->kind ? (int)left->kind - (int)right->kind : strcmp(left->name, right->name);
 }
 
@@ -51,26 +52,28 @@ static void hide_names(struct visibility *visibility)
     bool *is_shown = arena_array(arena, snapshot->department_count, sizeof(*is_shown));
     for (uint32_t i = 0; i < snapshot->project_count; i++) {
         projects[i] = snapshot->projects[i];
-        if (shows_project(visibility, i)) {
+        bool is_told = shows_project(visibility, i);
+        visibility->known[visibility->known_count++] = (struct known_name){TOLD_PROJECT, projects[i].name, is_told};
+        if (is_told)
             is_shown[projects[i].department] = true;
-        } else {
-            visibility->hidden[visibility->hidden_count++] = (struct hidden_name){TOLD_PROJECT, projects[i].name};
+        else
             projects[i].name = HIDDEN_PROJECT;
-        }
     }
     for (uint32_t i = 0; i < snapshot->department_count; i++) {
         struct scope_path path = {.cluster_id = reconciler_view_cluster_id(visibility->view),
                                   .department_id = reconciler_view_department_id(visibility->view, i)};
         departments[i] = snapshot->departments[i];
-        if (is_shown[i] || access_is_allowed(visibility->req->caller, &path, RESOURCE_TYPE_DEPARTMENT, ACTION_READ))
-            continue;
-        visibility->hidden[visibility->hidden_count++] = (struct hidden_name){TOLD_DEPARTMENT, departments[i].name};
-        departments[i].name = HIDDEN_DEPARTMENT;
+        bool is_told =
+            is_shown[i] || access_is_allowed(visibility->req->caller, &path, RESOURCE_TYPE_DEPARTMENT, ACTION_READ);
+        visibility->known[visibility->known_count++] =
+            (struct known_name){TOLD_DEPARTMENT, departments[i].name, is_told};
+        if (!is_told)
+            departments[i].name = HIDDEN_DEPARTMENT;
     }
     visibility->shown.projects = projects;
     visibility->shown.departments = departments;
-    if (visibility->hidden_count > 1)
-        qsort(visibility->hidden, visibility->hidden_count, sizeof(*visibility->hidden), compare_hidden);
+    if (visibility->known_count > 1)
+        qsort(visibility->known, visibility->known_count, sizeof(*visibility->known), compare_known);
 }
 
 void visibility_init(struct visibility *visibility, const struct request *req, const struct reconciler_view *view)
@@ -79,8 +82,9 @@ void visibility_init(struct visibility *visibility, const struct request *req, c
     if (!view)
         return;
     visibility->shown = *view->snapshot;
-    visibility->hidden = arena_array(req->arena, view->snapshot->project_count + view->snapshot->department_count,
-                                     sizeof(*visibility->hidden));
+    visibility->shows_gone = access_is_allowed(req->caller, &TENANT, RESOURCE_TYPE_PROJECT, ACTION_READ);
+    visibility->known = arena_array(req->arena, view->snapshot->project_count + view->snapshot->department_count,
+                                    sizeof(*visibility->known));
     hide_names(visibility);
 }
 
@@ -97,13 +101,16 @@ void visibility_close(struct visibility *visibility)
 
 static bool is_hidden(const struct visibility *visibility, enum told_kind kind, const char *name)
 {
-    const struct hidden_name wanted = {kind, name};
+    const struct known_name wanted = {.kind = kind, .name = name};
     if (kind == TOLD_WORKLOAD)
         return visibility->hides_workloads;
     if (!visibility->view)
         return true;
-    return visibility->hidden_count > 0 &&
-           bsearch(&wanted, visibility->hidden, visibility->hidden_count, sizeof(wanted), compare_hidden) != NULL;
+    const struct known_name *found =
+        visibility->known_count == 0
+            ? NULL
+            : bsearch(&wanted, visibility->known, visibility->known_count, sizeof(wanted), compare_known);
+    return found ? !found->is_shown : !visibility->shows_gone;
 }
 
 const char *visibility_name(const struct visibility *visibility, enum told_kind kind, const char *name)
@@ -128,8 +135,8 @@ bool visibility_shows_workloads(const struct visibility *visibility, int64_t pro
     for (uint32_t i = 0; visibility->view && i < visibility->view->snapshot->project_count; i++)
         if (reconciler_view_project_id(visibility->view, i) == project_id)
             return shows_workloads_of(visibility, i);
-    struct scope_path tenant = {0}; // a project that is gone: whoever may read them everywhere
-    return access_is_allowed(visibility->req->caller, &tenant, RESOURCE_TYPE_WORKLOADS, ACTION_READ);
+    // A project that is gone: whoever may read them everywhere.
+    return access_is_allowed(visibility->req->caller, &TENANT, RESOURCE_TYPE_WORKLOADS, ACTION_READ);
 }
 
 // Text of a column of the workload's row; NULL where it has gone.

@@ -13,16 +13,18 @@ struct request;
 #define HIDDEN_PROJECT "another project"
 #define HIDDEN_DEPARTMENT "another department"
 
-struct hidden_name {
+struct known_name {
     enum told_kind kind;
     const char *name;
+    bool is_shown;
 };
 
 struct visibility {
     const struct request *req;
     const struct reconciler_view *view; // NULL: no cycle has run, and no name is told
-    struct hidden_name *hidden;         // in the order of kinds and names
-    size_t hidden_count;
+    struct known_name *known;           // projects and departments, in the order of kinds and names
+    size_t known_count;
+    bool shows_gone;       // may read every project: names of those that are gone are told
     bool hides_workloads;  // whatever workload a sentence names is somebody else's
     struct snapshot shown; // the view's, with names that may be shown
     struct db_conn *conn;  // for names of workloads, while answers are written

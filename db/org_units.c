@@ -84,8 +84,11 @@ static int check_namespace(struct db_conn *conn, const struct org_unit *unit, st
     db_bind_text(stmt, 2, unit->name_space);
     int rc = db_step(conn, stmt, err);
     if (rc == 1)
-        rc = error_set(err, ERROR_CONFLICT, "requestedNamespace: %s is project %s's", unit->name_space,
-                       db_column_text(stmt, 0, arena));
+        rc = strcmp(db_column_text(stmt, 0, arena), unit->name) == 0
+                 ? error_set(err, ERROR_CONFLICT, "name: project %s exists in this cluster", unit->name)
+             : unit->requested_namespace && *unit->requested_namespace
+                 ? error_set(err, ERROR_CONFLICT, "requestedNamespace: %s is another project's", unit->name_space)
+                 : error_set(err, ERROR_CONFLICT, "name: its namespace %s is another project's", unit->name_space);
     db_release(conn, stmt);
     return rc;
 }

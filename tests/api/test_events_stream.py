@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from test_access import make_caller
 from test_workloads_list import researcher
 
 
@@ -135,24 +136,37 @@ def test_stream_needs_a_caller(server):
     assert answer.status == 401
 
 
-def test_streams_have_a_quarter_of_the_threads(make_server):
-    server = make_server("--quick-start", "--http-threads", "16")
-    streams = [Stream(server) for _ in range(4)]
-    assert [stream.status for stream in streams] == [200] * 4
-    with Stream(server) as refused:
-        assert refused.status == 503
-    assert server.get("/api/v1/workloads").status == 200
-    for stream in streams:
+def test_places_are_shared_between_people(make_server):
+    """64 threads have 16 places: 4 for one account, the last 2 for administrators."""
+    server = make_server("--quick-start", "--http-threads", "64")
+    tokens = [researcher(server, f"reader-{i}", "team-a") for i in range(4)]
+    own = [Stream(server, token=tokens[0]) for _ in range(4)]
+    assert [stream.status for stream in own] == [200] * 4
+    with Stream(server, token=tokens[0]) as refused:
+        assert refused.status == 503 and b"you hold 4, all that one account may have of 16" in refused.file.read()
+    others = [Stream(server, token=token) for token in tokens[1:] for _ in range(4)]
+    assert [stream.status for stream in others] == [200] * 10 + [503] * 2
+    with Stream(server, token=tokens[3]) as refused:
+        assert refused.status == 503 and b"streams: all 16 places are taken" in refused.file.read()
+    administrators = [Stream(server) for _ in range(3)]
+    assert [stream.status for stream in administrators] == [200, 200, 503]
+    for stream in own + others + administrators:
         stream.__exit__()
     workload_id = server.submit("t1", "team-a")  # what is written shows the server that they have gone
 
     def comes_in():
         server.post(f"/api/v1/workloads/trainings/{workload_id}/suspend")
         server.post(f"/api/v1/workloads/trainings/{workload_id}/resume")
-        with Stream(server) as stream:
+        with Stream(server, token=tokens[0]) as stream:
             return stream.status == 200
 
     server.wait_for("a place is free", comes_in)
+
+
+def test_who_has_no_role_has_no_stream(server):
+    _, token = make_caller(server, "nobody")
+    with Stream(server, token=token) as stream:
+        assert stream.status == 403
 
 
 def test_stream_ends_when_the_server_stops(server):

@@ -116,3 +116,21 @@ def test_assets_and_rules_are_told_to_who_may_see_them(server):
         while last not in seen:
             seen.add(stream.event()[2]["id"])
         assert not foreign & seen and own <= seen
+
+
+def test_who_only_reads_leaves_no_trace(server):
+    project = server.project_id("team-a")
+    running = server.submit("runs", "team-a", spec=SLEEPS)
+    server.wait_phase(running, "Running")
+    path = f"/api/v1/workloads/{running}"
+    _, viewer = make_caller(server, "eve", ("Viewer", "project", project))
+    _, researcher = make_caller(server, "ann", ("L1 researcher", "project", project))
+
+    def reasons():
+        return [event["reason"] for event in server.get(f"{path}/events").json["events"]]
+
+    assert server.request("GET", f"{path}/logs?attach=true", token=viewer).status == 403
+    assert server.request("GET", f"{path}/logs", token=viewer).status == 200
+    assert "Attached" not in reasons()
+    assert server.request("GET", f"{path}/logs?attach=true", token=researcher).status == 200
+    assert "Attached" in reasons()

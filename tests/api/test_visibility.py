@@ -93,3 +93,11 @@ def test_receipts_hide_the_winner_and_nothing_else(same):
     assert receipt["beneficiaryQueue"]["department"]["name"] == "another department"
     everything, = same.get("/api/v1/scheduler/receipts").json["receipts"]
     assert everything["sentence"].startswith("Yields to same of project same, which held")
+    gone = same.project_id("same")
+    assert same.delete(f"/api/v1/org-unit/projects/{gone}").status in (202, 204)
+    same.wait_for("it is gone", lambda: same.get(f"/api/v1/org-unit/projects/{gone}").status == 404)
+    same.wait_for("the cycle knows", lambda: not any(t == "same" for t in texts([q.get("project") for q in same.get("/api/v1/scheduler/queue").json.get("queue", [])])))
+    later, = same.request("GET", "/api/v1/scheduler/receipts", token=token).json["receipts"]
+    assert later["sentence"] == receipt["sentence"] and later["beneficiaryProject"] == "another project"
+    everything, = same.get("/api/v1/scheduler/receipts").json["receipts"]
+    assert everything["sentence"].startswith("Yields to same of project same, which held")
