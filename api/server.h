@@ -20,6 +20,7 @@ struct server_core; // api/server.c: civetweb's context, deadlines, connection c
 #define SERVER_PROXY_MAX 16
 
 struct server_config {
+    const char *data; // the data folder: backups lie in it
     const char *listen[SERVER_LISTEN_MAX]; // "127.0.0.1:8080"
     size_t listen_count;
     const char

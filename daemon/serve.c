@@ -186,6 +186,7 @@ static int start_serving(struct daemon *daemon, struct error *err)
     struct settings *settings = &daemon->settings;
     struct server *server = &daemon->server;
     server->config = (struct server_config){
+        .data = daemon->folder.path,
         .listen_count = settings->listen_count,
         .proxy_count = settings->trusted_proxy_count,
         .threads = settings->http_threads,
