@@ -9,7 +9,7 @@ import { ROOT, axe, launch, open } from "./browser.mjs";
 import { startMock } from "./mock_server.mjs";
 
 const SHOTS = join(ROOT, "artifacts/screenshots");
-const NODE = "/nodes?open=00000000-0000-4000-8000-000000001008&tab=metrics";
+const NODE = "/nodes?open=gpu-h08&tab=metrics";
 let browser, mock, folder;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "prorata-charts-"));
