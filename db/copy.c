@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "db/connection.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -81,6 +82,48 @@ int db_copy(const char *path, const char *target, struct error *err)
     connection_close(&conn);
     if (fd >= 0 && rc < 0)
         unlink(target);
+    return rc;
+}
+
+static void drop_older_copies(const char *folder_path, const char *prefix, const char *kept)
+{
+    DIR *folder = opendir(folder_path);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 && strcmp(entry->d_name, kept) != 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
+static int keep_copy(const char *path, const char *folder, const char *part, const char *kept, struct error *err)
+{
+    int64_t bytes;
+    if (db_copy_bytes(path, &bytes, err) < 0 || db_check_room(folder, 2 * bytes, err) < 0 ||
+        db_copy(path, part, err) < 0)
+        return -1;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 || rename(part, kept) < 0 || fsync(fd) < 0
+                 ? error_set(err, ERROR_UNAVAILABLE, "%s: %s", kept, strerror(errno))
+                 : 0;
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+int db_copy_before_migration(const char *path, int number, struct error *err)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash ? arena_strndup(&arena, path, (size_t)(slash - path + 1)) : ".";
+    const char *kept = arena_printf(&arena, "%s.before-%d", path, number);
+    const char *prefix = arena_printf(&arena, "%s.before-", slash ? slash + 1 : path);
+    int rc = keep_copy(path, folder, arena_printf(&arena, "%s.before-part", path), kept, err);
+    if (rc == 0)
+        drop_older_copies(folder, prefix, kept + (slash ? slash - path + 1 : 0));
+    else
+        error_prefix(err, "the copy before migration %d: ", number);
+    arena_done(&arena);
     return rc;
 }
 

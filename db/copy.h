@@ -16,6 +16,10 @@ int db_copy_bytes(const char *path, int64_t *out_bytes, struct error *err);
 // there is replaced; after a failure there is none. Needs room for db_copy_bytes.
 int db_copy(const char *path, const char *target, struct error *err);
 
+// The copy that is kept before migration `number` runs: path.before-NUMBER, and no older one. Without room for it, and
+// for what the migration itself writes, nothing is done: ERROR_UNAVAILABLE says how much is missing.
+int db_copy_before_migration(const char *path, int number, struct error *err);
+
 struct db_check {
     const char **problems; // a sentence each, the arena's; at most 100 of the file and 100 of references
     size_t problem_count;

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "db/copy.h"
 #include "db/migrations.h"
 #include "db/writer.h"
 
@@ -115,6 +116,9 @@ static int migrate(struct db_conn *conn, struct error *err)
     if (version > newest)
         return error_set(err, ERROR_INVALID, "made by a newer release (schema %lld, this one knows %lld)",
                          (long long)version, (long long)newest);
+    if (version > 0 && version < newest &&
+        db_copy_before_migration(sqlite3_db_filename(conn->handle, "main"), (int)version + 1, err) < 0)
+        return -1;
     char mark[64];
     snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", DB_APPLICATION_ID);
     if ((version == 0 && connection_exec(conn, mark, err) < 0) ||

@@ -1,5 +1,6 @@
 """Migrations: what shipped never changes, and a folder of an older schema opens under this program with everything in it."""
 import hashlib
+import os
 import pathlib
 import sqlite3
 import subprocess
@@ -78,6 +79,44 @@ def test_a_database_of_schema_1_opens_with_everything_in_it(upgraded):
     assert {table: len(found) for table, found in before.items() if not found} == {}
     for table in KEPT:
         assert after[table] == before[table], table
+
+
+def test_a_copy_is_kept_before_a_migration(upgraded, folder):
+    server, before = upgraded
+    server.stop()
+    copy = server.data / "prorata.db.before-2"
+    assert copy.stat().st_mode & 0o777 == 0o600 and len(list(server.data.glob("prorata.db.before-*"))) == 1
+    with sqlite3.connect(copy) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (1,) and rows(database) == before
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    kept = copy.read_bytes()
+    (server.data / "prorata.db").write_bytes(kept)
+    (server.data / "prorata.db.before-1").write_text("of an older release")
+    server.start().stop()
+    assert [path.name for path in server.data.glob("prorata.db.before-*")] == [copy.name]
+    kept = copy.read_bytes()
+    server.start().stop()
+    assert copy.read_bytes() == kept, "a start without a migration makes none"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")
+def test_no_migration_without_room_for_the_copy(upgraded, folder):
+    server, _ = upgraded
+    server.stop()
+    old = (server.data / "prorata.db.before-2").read_bytes()
+    disk = Server(folder / "disk")
+    disk.data.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={len(old) + (1 << 20)}", "tmpfs", str(disk.data)], check=True)
+    try:
+        disk.data.chmod(0o700)
+        (disk.data / "prorata.db").write_bytes(old)
+        disk.start(wait=False)
+        assert disk.process.wait(30) == 2 and "make room for" in disk.tail()
+        with sqlite3.connect(disk.data / "prorata.db") as database:
+            assert database.execute("PRAGMA user_version").fetchone() == (1,)
+        assert not list(disk.data.glob("prorata.db.before-*"))
+    finally:
+        subprocess.run(["umount", "-l", str(disk.data)], check=True)
 
 
 def test_an_upgraded_database_has_the_schema_of_a_new_one(upgraded, make_server):
