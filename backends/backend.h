@@ -52,6 +52,27 @@ struct backend_node {
     const char *reason; // of not being ready; may be empty
 };
 
+// What rows say, at a start.
+struct backend_rows {
+    const struct backend_pod *pods; // that have a place
+    size_t pod_count;
+    const struct backend_node *nodes;
+    size_t node_count;
+    // Whether a pod that is not among these has a row that wants it to be over. NULL: none has.
+    bool (*is_over)(const char *pod_uuid, void *context);
+    void *context;
+};
+
+// A pod that runs and that no row asks for: of a server before whose backup was put back. Texts are the arena's.
+struct backend_stray {
+    char uuid[UUID_SIZE];
+    const char *project_name, *workload_name; // "": not known
+    uint64_t gpus;                            // it holds, by index
+    int64_t pid;
+    int64_t since_ms; // 0: not known
+    bool is_ending;
+};
+
 enum backend_verb {
     BACKEND_START,  // start the pod on its node, with its devices
     BACKEND_STOP,   // stop it within grace_ms
@@ -76,6 +97,7 @@ enum backend_fact_kind {
     BACKEND_POD_WARNING,  // something about it that people should know: reason and message
     BACKEND_POD_USAGE,    // gpu_utilization from time_ms on
     BACKEND_NODE_STATE,   // node_name is ready, or not, with reason
+    BACKEND_NODE_WARNING, // something about node_name that people should know: reason and message
     BACKEND_NODE_DEVICES  // of node_name's devices those of unusable_gpus must take nothing new
 };
 
@@ -155,9 +177,10 @@ struct backend_ops {
     int (*start)(void *backend, backend_wake_fn wake, void *wake_context, struct error *err);
     // What should be there: called once after start, before any order. The backend takes up what it has and reports its
     // state as facts, reports the rest as BACKEND_POD_UNKNOWN or, where its node is lost, BACKEND_POD_LOST, and stops
-    // what it runs that is not in the list.
-    int (*adopt)(void *backend, const struct backend_pod *pods, size_t pod_count, const struct backend_node *nodes,
-                 size_t node_count, struct error *err);
+    // what it runs that is to be over. What else it runs goes on, as a stray, with its devices.
+    int (*adopt)(void *backend, const struct backend_rows *rows, struct error *err);
+    // What runs though no row asks for it; BACKEND_STOP ends one. NULL: nothing ever does. Any thread.
+    size_t (*list_strays)(void *backend, struct arena *arena, struct backend_stray **out_strays);
     // Called once after adopt: what is kept for the next pods of workloads that are not known may go. NULL: nothing is.
     void (*clear_unknown)(void *backend, bool (*is_known)(const char *workload_uuid, void *context), void *context);
     // Takes orders over; returns without waiting for their effect.

@@ -58,6 +58,8 @@ static int register_node(struct db_conn *conn, void *context, struct error *err)
     node.gpu_count = (int64_t)machine->gpu_count;
     node.gpu_memory_mib = machine->gpu_memory_mib;
     node.gpu_type = machine->gpu_type;
+    if (machine->has_pretended_gpus)
+        node.unhealthy_gpus_json = NULL; // nothing watches them: only what holds them now counts
     node.mig_strategy = machine->mig_count ? "mixed" : "none";
     node.mig_instances_json = machine->mig_json;
     node.cpu_milli = machine->cpu_milli;

@@ -1,5 +1,8 @@
-// What the backend measures of devices, for who asks.
+// What the backend measures of devices, and what it runs that no row asks for, for who asks.
+#include "base/error.h"
 #include "reconciler/state.h"
+
+#include <string.h>
 
 size_t reconciler_read_devices(const struct reconciler *reconciler, const char *node_name, struct arena *arena,
                                struct reconciler_device **out_devices)
@@ -22,5 +25,56 @@ size_t reconciler_read_devices(const struct reconciler *reconciler, const char *
                                                            process->command, process->pod_uuid};
         }
     }
+    return count;
+}
+
+size_t reconciler_list_strays(const struct reconciler *reconciler, struct arena *arena,
+                              struct reconciler_stray **out_strays)
+{
+    const struct backend *backend = reconciler->backend;
+    struct backend_stray *strays;
+    size_t count = backend->ops->list_strays ? backend->ops->list_strays(backend->self, arena, &strays) : 0;
+    *out_strays = arena_array(arena, count, sizeof(**out_strays));
+    for (size_t i = 0; i < count; i++) {
+        const struct backend_stray *from = &strays[i];
+        (*out_strays)[i] = (struct reconciler_stray){arena_strdup(arena, from->uuid),
+                                                     from->project_name,
+                                                     from->workload_name,
+                                                     from->gpus,
+                                                     from->pid,
+                                                     from->since_ms,
+                                                     from->is_ending};
+    }
+    return count;
+}
+
+int reconciler_end_stray(const struct reconciler *reconciler, const char *uuid, struct error *err)
+{
+    enum {
+        GRACE_MS = 30 * 1000 // as of a workload that says nothing of it
+    };
+    const struct backend *backend = reconciler->backend;
+    struct reconciler_stray *strays;
+    struct arena arena;
+    bool is_found = false;
+    arena_init(&arena);
+    size_t count = reconciler_list_strays(reconciler, &arena, &strays);
+    for (size_t i = 0; i < count && !is_found; i++)
+        is_found = strcmp(strays[i].uuid, uuid) == 0;
+    arena_done(&arena);
+    if (!is_found)
+        return error_set(err, ERROR_NOT_FOUND, "pod %s: not among those that run without a row", uuid);
+    const struct backend_order order = {.verb = BACKEND_STOP, .pod = {.uuid = uuid, .grace_ms = GRACE_MS}};
+    backend->ops->apply(backend->self, &order, 1);
+    return 0;
+}
+
+size_t devices_count_strays(const struct reconciler *reconciler)
+{
+    struct reconciler_stray *strays;
+    struct arena arena;
+    arena_init(&arena);
+    size_t count = reconciler_list_strays(reconciler, &arena, &strays);
+    arena_done(&arena);
     return count;
 }

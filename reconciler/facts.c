@@ -190,10 +190,32 @@ static void take_node_devices(struct turn *turn, const struct backend_fact *fact
                                               .object_uuid = ""});
 }
 
+static void take_node_warning(struct turn *turn, const struct backend_fact *fact)
+{
+    bool is_ready;
+    const char *name = find_node_name(turn, fact->node_name, &is_ready);
+    if (name)
+        turn_add_event(turn, &(struct turn_event){.type = EVENT_WARNING,
+                                                  .reason = arena_strdup(turn->arena, fact->reason),
+                                                  .message = arena_strdup(turn->arena, fact->message),
+                                                  .source = "backend",
+                                                  .object_kind = "Node",
+                                                  .object_name = name,
+                                                  .object_uuid = ""});
+}
+
 static void take_fact(struct turn *turn, const struct backend_fact *fact)
 {
-    if (fact->kind == BACKEND_NODE_STATE || fact->kind == BACKEND_NODE_DEVICES) {
-        (fact->kind == BACKEND_NODE_STATE ? take_node_state : take_node_devices)(turn, fact);
+    if (fact->kind == BACKEND_NODE_STATE) {
+        take_node_state(turn, fact);
+        return;
+    }
+    if (fact->kind == BACKEND_NODE_DEVICES) {
+        take_node_devices(turn, fact);
+        return;
+    }
+    if (fact->kind == BACKEND_NODE_WARNING) {
+        take_node_warning(turn, fact);
         return;
     }
     struct cache_pod *pod = cache_find_pod(turn->cache, fact->pod_uuid);
@@ -234,6 +256,7 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
                            arena_printf(turn->arena, "%s %s", pod->name, fact->message));
         break;
     case BACKEND_NODE_STATE:
+    case BACKEND_NODE_WARNING:
     case BACKEND_NODE_DEVICES:
         break;
     }

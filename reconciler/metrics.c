@@ -193,6 +193,9 @@ void reconciler_write_health(struct reconciler *reconciler, struct buffer *out)
         timestamp_format(stats.refused_ms, since);
         buffer_printf(out, "red: plans are refused since %s, the last good state stands; the log says why\n", since);
     }
+    size_t strays = devices_count_strays(reconciler);
+    if (strays)
+        buffer_printf(out, "warning: pods=%zu run that no workload asks for: prorata pods list\n", strays);
     if (!reconciler->options.journal)
         return;
     struct journal_stats journal;
@@ -208,6 +211,8 @@ void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
     write_counters(out, &reconciler->counters);
     write_one(out, "prorata_scheduler_plan_refused", "gauge",
               "1 while the latest plan breaks an invariant: the last good state stands.", stats.plan_is_refused);
+    write_one(out, "prorata_stray_pods", "gauge", "Pods that run though no workload asks for them.",
+              (int64_t)devices_count_strays(reconciler));
     if (reconciler->options.journal)
         write_journal(out, reconciler->options.journal);
     const struct reconciler_view *view = reconciler_acquire_view(reconciler);

@@ -62,6 +62,28 @@ static bool is_known(const char *workload_uuid, void *context)
     return true;
 }
 
+// A pod that waits has no place yet: what runs of it is of a time after these rows.
+static bool is_over(const char *pod_uuid, void *context)
+{
+    static const char SQL[] = "SELECT status FROM pods WHERE uuid = ?";
+    struct db_conn *conn = context;
+    struct error err = {0};
+    struct arena arena;
+    sqlite3_stmt *stmt;
+    bool is_to_be_over = false;
+    if (db_prepare(conn, SQL, &stmt, &err) < 0)
+        return false;
+    arena_init(&arena);
+    db_bind_text(stmt, 1, pod_uuid);
+    if (db_step(conn, stmt, &err) == 1) {
+        enum pod_status status = pod_status_parse(db_column_text(stmt, 0, &arena));
+        is_to_be_over = status != POD_STATUS_PENDING && status != POD_STATUS_PIPELINED;
+    }
+    db_release(conn, stmt);
+    arena_done(&arena);
+    return is_to_be_over;
+}
+
 // Hands the backend what rows say it should have.
 static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct error *err)
 {
@@ -76,9 +98,13 @@ static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct err
             return -1;
         count++;
     }
-    struct backend_node *nodes = list_nodes(cache->world, arena);
-    if (reconciler->backend->ops->adopt(reconciler->backend->self, pods, count, nodes, cache->world->rows.node_count,
-                                        err) < 0)
+    const struct backend_rows rows = {.pods = pods,
+                                      .pod_count = count,
+                                      .nodes = list_nodes(cache->world, arena),
+                                      .node_count = cache->world->rows.node_count,
+                                      .is_over = is_over,
+                                      .context = conn};
+    if (reconciler->backend->ops->adopt(reconciler->backend->self, &rows, err) < 0)
         return -1;
     if (reconciler->backend->ops->clear_unknown)
         reconciler->backend->ops->clear_unknown(reconciler->backend->self, is_known, conn);
@@ -295,13 +321,14 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     if (world_changed)
         facts_lose_pods_without_node(&turn);
     lifecycle_attend_all(&turn);
-    bool uses_changed;
+    bool uses_changed, devices_change = turn_changes_devices(&turn);
+    reconciler->cache.needs_plan |= devices_change; // next: by their new rows
     if (past_usage_refresh(&reconciler->usage, reconciler->cache.world, reconciler->db, turn.now_ms, &uses_changed,
                            err) < 0)
         return -1;
     turn_note_due(&turn, past_usage_due_ms(&reconciler->usage));
-    if (reconciler->cache.needs_plan || uses_changed || turn.workload_count > 0 ||
-        turn.now_ms >= reconciler->plan_due_ms || reconciler->options.plans_always)
+    if (!devices_change && (reconciler->cache.needs_plan || uses_changed || turn.workload_count > 0 ||
+                            turn.now_ms >= reconciler->plan_due_ms || reconciler->options.plans_always))
         plan_cycle(reconciler, &turn, &changes);
     else
         turn.plan_due_ms = reconciler->plan_due_ms;

@@ -162,6 +162,18 @@ struct reconciler_device {
 size_t reconciler_read_devices(const struct reconciler *reconciler, const char *node_name, struct arena *arena,
                                struct reconciler_device **out_devices);
 
+// What runs though no row asks for it (backends/backend.h); texts are the arena's. Any thread.
+struct reconciler_stray {
+    const char *uuid, *project_name, *workload_name; // names: "" where they are not known
+    uint64_t gpus;                                   // it holds, by index
+    int64_t pid, since_ms;
+    bool is_ending;
+};
+size_t reconciler_list_strays(const struct reconciler *reconciler, struct arena *arena,
+                              struct reconciler_stray **out_strays);
+// Tells it to stop; ERROR_NOT_FOUND: it is none of them.
+int reconciler_end_stray(const struct reconciler *reconciler, const char *uuid, struct error *err);
+
 // The row of `meta` that holds the state of the simulated clock, for who creates the simulated backend.
 #define RECONCILER_CLOCK_META "simulation_clock"
 

@@ -61,4 +61,7 @@ struct reconciler {
     atomic_bool world_changed; // the organisation or nodes
 };
 
+// devices.c: pods that run though no row asks for them.
+size_t devices_count_strays(const struct reconciler *reconciler);
+
 int64_t reconciler_now(const struct reconciler *reconciler);

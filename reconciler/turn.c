@@ -125,6 +125,14 @@ bool turn_has_changes(const struct turn *turn)
            turn->node_state_count;
 }
 
+bool turn_changes_devices(const struct turn *turn)
+{
+    for (size_t i = 0; i < turn->node_state_count; i++)
+        if (turn->node_states[i].unusable_gpus_json)
+            return true;
+    return false;
+}
+
 void turn_clear_marks(struct turn *turn)
 {
     for (size_t i = 0; i < turn->pod_count; i++) {

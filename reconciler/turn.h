@@ -88,6 +88,8 @@ void turn_note_due(struct turn *turn, int64_t due_ms);
 void turn_note_plan_due(struct turn *turn, int64_t due_ms);
 // Whether there is anything to write.
 bool turn_has_changes(const struct turn *turn);
+// Whether which devices may be used is among them.
+bool turn_changes_devices(const struct turn *turn);
 // The turn's marks on the objects are taken off.
 void turn_clear_marks(struct turn *turn);
 

@@ -29,6 +29,13 @@ static void watch(struct local *local, struct local_pod *pod)
     log_write(LOG_ERROR, "backends", "cannot watch a supervisor pod=%s: %s", pod->uuid, strerror(errno));
 }
 
+// The pid may have been another's before the descriptor was there.
+bool attend_watch(struct local *local, struct local_pod *pod, unsigned long long started)
+{
+    watch(local, pod);
+    return pod->pidfd >= 0 && pod_state_start_time(pod->supervisor) == started;
+}
+
 // Takes up the pod whose folder is there already: after a restart of the server, or an order given twice.
 void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
 {
@@ -39,9 +46,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     pod->mig_instances = mig_find(&local->options, state.mig);
     if (lives) {
         pod->supervisor = state.supervisor;
-        watch(local, pod);
-        // The pid may have been another's before the descriptor was there.
-        lives = pod->pidfd >= 0 && pod_state_start_time(state.supervisor) == state.supervisor_start;
+        lives = attend_watch(local, pod, state.supervisor_start);
     }
     report_running(local, pod, &state);
     if (!lives && !pod->is_stopping && pod_folder_was_stopped(folder_fd))
@@ -98,10 +103,8 @@ static void look_at(struct local *local, struct local_pod *pod, bool is_over)
         return;
     (void)waitid(P_PIDFD, (id_t)pod->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG); // no child of ours after a restart
     report_end(local, pod, &state);
-    if (pod->is_forgotten) {
-        pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
-        local_pods_remove(&local->pods, pod); // nobody waits for its end: the fact is passed over
-    }
+    if (pod->is_forgotten) // nobody waits for its end: the fact is passed over
+        strays_forget(local, pod);
 }
 
 static void take_wakes(struct local *local)

@@ -28,20 +28,35 @@ static const struct gpu_process *find_stranger(const struct local *local, const 
     return NULL;
 }
 
-// A text for people, of the first device that must take nothing new.
+static const struct local_pod *find_stray(const struct local *local, size_t gpu)
+{
+    for (const struct local_pod *pod = NULL; (pod = local_pods_next(&local->pods, pod));)
+        if (pod->is_stray && holds(pod, gpu))
+            return pod;
+    return NULL;
+}
+
+// A text for people, of the first device that must take nothing new. Where nothing is seen of devices they are well.
 static uint64_t find_unusable(const struct local *local, const struct gpu_state *states, size_t count, char *message,
                               size_t size)
 {
     uint64_t unusable = 0;
     message[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        const struct gpu_process *stranger = local->options.avoids_foreign ? find_stranger(local, &states[i]) : NULL;
-        if (states[i].is_healthy && !stranger)
+    size_t all = count ? count : local->options.gpu_count;
+    for (size_t i = 0; i < all && i < NVML_DEVICES_MAX; i++) {
+        const struct gpu_process *stranger =
+            i < count && local->options.avoids_foreign ? find_stranger(local, &states[i]) : NULL;
+        const struct local_pod *stray = local->had_strays ? find_stray(local, i) : NULL;
+        bool is_healthy = i >= count || states[i].is_healthy;
+        if (is_healthy && !stranger && !stray)
             continue;
         unusable |= UINT64_C(1) << i;
         if (message[0])
             continue;
-        if (!states[i].is_healthy)
+        if (is_healthy && stray)
+            snprintf(message, size, "GPU %zu is held by pod %s, which no workload asks for: prorata pods list", i,
+                     stray->uuid);
+        else if (!is_healthy)
             snprintf(message, size, "GPU %zu: %.90s", i, states[i].reason);
         else
             snprintf(message, size, "GPU %zu is used by %s (process %d of %s, %" PRId64 " MiB), which nobody submitted",
@@ -54,15 +69,20 @@ static void report_devices(struct local *local, const struct gpu_state *states, 
 {
     char message[256];
     uint64_t unusable = find_unusable(local, states, count, message, sizeof(message));
-    if (unusable == local->unusable && local->has_reported_devices)
+    if (unusable == local->unusable && (local->has_reported_devices || count == 0))
         return;
     local->unusable = unusable;
-    local->has_reported_devices = true;
+    local->has_reported_devices |= count > 0;
     struct backend_fact *fact = report_fact(local, BACKEND_NODE_DEVICES, "", 0, timestamp_now_ms());
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
     fact->unusable_gpus = unusable;
     report_words(fact, unusable ? "GPUsUnusable" : "GPUsUsable", unusable ? message : "all GPUs may be used");
     log_write(unusable ? LOG_WARN : LOG_INFO, "backends", "unusable GPUs mask=%" PRIx64 " %s", unusable, message);
+}
+
+void gpus_report(struct local *local)
+{
+    report_devices(local, local->seen, local->seen_count);
 }
 
 static void fail_pod(struct local *local, struct local_pod *pod, const char *reason, const char *message)
@@ -191,7 +211,7 @@ void gpus_take(void *context, const struct gpu_state *states, size_t count)
     report_devices(local, states, count);
     for (struct local_pod *pod = local_pods_next(&local->pods, NULL), *next; pod; pod = next) {
         next = local_pods_next(&local->pods, pod);
-        if (pod->phase == LOCAL_RUNNING && pod->gpus && !pod->is_stopping)
+        if (pod->phase == LOCAL_RUNNING && pod->gpus && !pod->is_stopping && !pod->is_stray)
             look_at_pod(local, pod, states, count);
         else if (pod->phase == LOCAL_LEAVING && !is_on_device(pod, states, count))
             report_left(local, pod);

@@ -102,7 +102,9 @@ static bool write_holdings(const struct local_options *options, const struct lau
                            struct arena *arena)
 {
     const struct ports *ports = &launch->ports;
-    return (!ports->count || dprintf(state_fd, "ports %" PRId64 " %" PRId64 " %s\n", ports->first, ports->count,
+    return dprintf(state_fd, "holds %" PRIx64 " %.127s %.127s\n", launch->gpus, launch->project, launch->workload) >
+               0 &&
+           (!ports->count || dprintf(state_fd, "ports %" PRId64 " %" PRId64 " %s\n", ports->first, ports->count,
                                      ports->workload_uuid) > 0) &&
            (!launch->mig_instances ||
             dprintf(state_fd, "mig %s\n", mig_list(options, launch->mig_instances, arena)) > 0) &&

@@ -27,7 +27,9 @@ struct launch {
     const char *container;        // the runtime's program; NULL: runs on the machine itself
     const char *environment_file; // its text, for a container; NULL: none
     bool keeps_rights;            // argv drops them itself
-    struct ports ports;           // of a distributed workload
+    uint64_t gpus;                // it holds, by index
+    const char *project, *workload;
+    struct ports ports; // of a distributed workload
     uint64_t mig_instances;
     struct cgroup_bounds bounds;
     struct volumes volumes;

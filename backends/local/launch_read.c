@@ -237,6 +237,8 @@ int launch_read(const struct local_options *options, const struct local_pods *po
     if (rc == 0) {
         join_words(&distributed, options->mpi_agent, arena, out_launch);
         out_launch->spec_json = arena_strdup(arena, pod->spec_json);
+        out_launch->project = arena_strdup(arena, pod->project_name);
+        out_launch->workload = arena_strdup(arena, pod->workload_name);
     }
     json_decref(workload_spec);
     json_decref(spec);

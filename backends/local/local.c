@@ -17,7 +17,8 @@
 
 enum {
     STACK_BYTES = 256 * 1024,
-    GPU_INTERVAL_MS = 2000
+    GPU_INTERVAL_MS = 2000,
+    EXIT_NOT_STARTED = 128 // as containers' runtimes say it
 };
 
 void local_wake(struct local *local)
@@ -55,19 +56,31 @@ static void note_devices(const struct local *local, struct local_pod *pod, const
         pod->gpu_memory_limit_mib = local->options.gpu_memory_mib * row->gpu_milli / whole_milli;
 }
 
-static void adopt_pod(struct local *local, const struct backend_pod *row)
+static void follow_row(const struct local *local, struct local_pod *pod, const struct backend_pod *row)
+{
+    pod->is_stopping = row->stopping_ms != 0;
+    pod->grace_ms = row->grace_ms;
+    note_devices(local, pod, row);
+}
+
+static void adopt_pod(struct local *local, const struct backend_pod *row, const struct supervisors *supervisors)
 {
     if (row->completed_ms || local_pods_find(&local->pods, row->uuid))
         return;
     int folder_fd = pod_folder_find(local->home_fd, row->uuid);
     if (folder_fd < 0) {
-        report_fact(local, BACKEND_POD_UNKNOWN, row->uuid, 0, timestamp_now_ms());
+        struct local_pod *kept = strays_keep_without_folder(local, supervisors, row->uuid);
+        if (!kept) {
+            report_fact(local, BACKEND_POD_UNKNOWN, row->uuid, 0, timestamp_now_ms());
+            return;
+        }
+        follow_row(local, kept, row);
+        if (kept->is_stopping)
+            attend_stop(local, kept);
         return;
     }
     struct local_pod *pod = local_pods_add(&local->pods, row->uuid);
-    pod->is_stopping = row->stopping_ms != 0;
-    pod->grace_ms = row->grace_ms;
-    note_devices(local, pod, row);
+    follow_row(local, pod, row);
     attend_take_up(local, pod, folder_fd);
     close(folder_fd);
     if (pod->is_stopping && pod->phase != LOCAL_OVER)
@@ -81,44 +94,22 @@ static bool is_living(const char *uuid, void *context)
     return pod && pod->phase != LOCAL_OVER;
 }
 
-// A pod's folder that no row asks for: what runs there ends at once.
-static void drop_stranger(const char *uuid, void *context)
+static int adopt(void *backend, const struct backend_rows *rows, struct error *err)
 {
-    struct local *local = context;
-    if (local_pods_find(&local->pods, uuid))
-        return;
-    int folder_fd = pod_folder_find(local->home_fd, uuid);
-    if (folder_fd < 0)
-        return;
-    log_write(LOG_WARN, "backends", "ending a pod that no row knows pod=%s", uuid);
-    struct local_pod *pod = local_pods_add(&local->pods, uuid);
-    pod->is_stopping = pod->is_forgotten = true;
-    size_t facts = local->fact_count;
-    attend_take_up(local, pod, folder_fd);
-    close(folder_fd);
-    local->fact_count = facts;
-    if (pod->phase != LOCAL_OVER) {
-        attend_stop(local, pod);
-        return;
-    }
-    pod_folder_forget(local->home_fd, &local->spares, uuid);
-    local_pods_remove(&local->pods, pod);
-}
-
-static int adopt(void *backend, const struct backend_pod *pods, size_t pod_count, const struct backend_node *nodes,
-                 size_t node_count, struct error *err)
-{
-    (void)nodes;
-    (void)node_count;
     (void)err;
     struct local *local = backend;
+    struct supervisors supervisors = {0};
+    struct arena arena;
+    arena_init(&arena);
     pthread_mutex_lock(&local->lock);
-    for (size_t i = 0; i < pod_count; i++)
-        adopt_pod(local, &pods[i]);
-    pod_folder_list(local->home_fd, drop_stranger, local);
+    strays_find_supervisors(local, &arena, &supervisors);
+    for (size_t i = 0; i < rows->pod_count; i++)
+        adopt_pod(local, &rows->pods[i], &supervisors);
+    strays_take_up(local, &supervisors, rows);
     local->has_adopted = true;
     volumes_sweep(local->options.scratch, is_living, local);
     pthread_mutex_unlock(&local->lock);
+    arena_done(&arena);
     local_wake(local);
     return 0;
 }
@@ -127,6 +118,13 @@ static void order_start(struct local *local, const struct backend_order *order)
 {
     struct error err = {0};
     struct local_pod *pod = local_pods_find(&local->pods, order->pod.uuid);
+    if (pod && pod->is_stray) { // of a time after these rows
+        struct backend_fact *fact =
+            report_fact(local, BACKEND_POD_ENDED, pod->uuid, order->decision, timestamp_now_ms());
+        fact->exit_code = EXIT_NOT_STARTED;
+        report_words(fact, "StartError", "it runs already, since before the backup was put back: prorata pods list");
+        return;
+    }
     if (pod) { // the same pod has one life only
         pod->decision = order->decision > pod->decision ? order->decision : pod->decision;
         return;
@@ -141,6 +139,7 @@ static void order_start(struct local *local, const struct backend_order *order)
         report_not_started(local, pod, err.message);
         return;
     }
+    pod->launch.gpus = pod->gpus;
     pod->ports = pod->launch.ports;
     pod->mig_instances = pod->launch.mig_instances;
     decide_ask(local, pod);
@@ -171,6 +170,8 @@ static void order_stop(struct local *local, const struct backend_order *order)
 static void order_forget(struct local *local, const struct backend_order *order)
 {
     struct local_pod *pod = local_pods_find(&local->pods, order->pod.uuid);
+    if (pod && pod->is_stray)
+        return;
     if (pod && (pod->phase == LOCAL_STARTING || pod->phase == LOCAL_RUNNING)) {
         pod->is_stopping = pod->is_forgotten = true;
         pod->grace_ms = 0;
@@ -189,8 +190,12 @@ static void order_clear(struct local *local, const struct backend_order *order)
 
 static void clear_unknown(void *backend, bool (*is_known)(const char *workload_uuid, void *context), void *context)
 {
-    const struct local *local = backend;
-    homes_sweep(local->homes, is_known, context);
+    struct local *local = backend;
+    pthread_mutex_lock(&local->lock);
+    bool has_strays = local->had_strays;
+    pthread_mutex_unlock(&local->lock);
+    if (!has_strays) // else one of them may live there: the next start looks again
+        homes_sweep(local->homes, is_known, context);
 }
 
 static void apply(void *backend, const struct backend_order *orders, size_t count)
@@ -288,6 +293,7 @@ static const struct backend_ops OPS = {
     .start = start,
     .adopt = adopt,
     .clear_unknown = clear_unknown,
+    .list_strays = strays_list,
     .apply = apply,
     .check = check,
     .open_session = open_session,

@@ -19,6 +19,7 @@ struct local_pod {
     int64_t decision;  // the latest order about it
     bool is_stopping;  // was told to
     bool is_forgotten; // nobody waits for its end
+    bool is_stray;     // no row asks for it
     int64_t grace_ms;
     pid_t supervisor;
     int pidfd;                    // of the supervisor; -1: none
@@ -31,8 +32,10 @@ struct local_pod {
     char about[112];            // as whom it runs, and by what; "": not known any more
     const char *failure_reason; // why it is being ended by this backend; NULL: it is not
     char failure_message[128];
-    struct backend_fact end; // held back while it is leaving
-    struct arena arena;      // of launch; empty once it was started
+    struct backend_fact end;        // held back while it is leaving
+    struct arena arena;             // of launch; empty once it was started. Of a stray: of whose it is
+    const char *project, *workload; // of a stray; "": not known
+    int64_t since_ms;               // likewise; 0: not known
     struct launch launch;
     struct local_pod *next_in_slot;
     struct local_pod *next_queued;
@@ -51,8 +54,8 @@ void local_pods_init(struct local_pods *pods);
 void local_pods_done(struct local_pods *pods); // closes what they hold; processes go on
 struct local_pod *local_pods_find(const struct local_pods *pods, const char *uuid);
 struct local_pod *local_pods_add(struct local_pods *pods, const char *uuid);
-// Takes it out and closes its descriptor. Its memory stays until local_pods_free_removed: an event about it may have been
-// fetched already.
+// Takes it out and closes its descriptor. Its memory stays until local_pods_free_removed: an event about it may have
+// been fetched already.
 void local_pods_remove(struct local_pods *pods, struct local_pod *pod);
 void local_pods_free_removed(struct local_pods *pods);
 void local_pods_queue(struct local_pods *pods, struct local_pod *pod);

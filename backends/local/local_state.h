@@ -1,4 +1,5 @@
-// The local backend's inside, for its own files: local.c (orders), report.c (facts), attend.c (the thread), gpus.c.
+// The local backend's inside, for its own files: local.c (orders), report.c (facts), attend.c (the thread), gpus.c,
+// strays.c.
 #pragma once
 #include "backends/local/gpu_watch.h"
 #include "backends/local/homes.h"
@@ -33,6 +34,7 @@ struct local {
     bool has_reported_devices;
     struct gpu_state *seen; // what was seen of the GPUs last
     size_t seen_count;
+    bool had_strays;
     uint64_t unusable; // devices that must take nothing new, as last reported
 };
 
@@ -65,6 +67,32 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd);
 void attend_stop(struct local *local, struct local_pod *pod);
 void *attend_main(void *local); // the thread
 
+// The same of a supervisor that is known otherwise: it is to be watched. False: it is over.
+bool attend_watch(struct local *local, struct local_pod *pod, unsigned long long started);
+
+// strays.c: what runs though its folder is gone, or no row asks for it. All under the lock.
+struct found_supervisor {
+    char uuid[UUID_SIZE]; // its pod's
+    pid_t pid;
+    unsigned long long started;
+    bool is_here; // its pods' folder is, or was, this server's
+};
+struct supervisors {
+    struct found_supervisor *items; // the arena's
+    size_t count, capacity;
+};
+void strays_find_supervisors(const struct local *local, struct arena *arena, struct supervisors *out);
+// The pod of a row whose folder is gone goes on; NULL: nothing of it runs.
+struct local_pod *strays_keep_without_folder(struct local *local, const struct supervisors *supervisors,
+                                             const char *uuid);
+// Everything that rows have said nothing of so far.
+void strays_take_up(struct local *local, const struct supervisors *supervisors, const struct backend_rows *rows);
+// One that is over.
+void strays_forget(struct local *local, struct local_pod *pod);
+size_t strays_list(void *local, struct arena *arena, struct backend_stray **out_strays); // any thread
+
 // gpus.c: what the watch has seen. Any thread.
 void gpus_take(void *local, const struct gpu_state *states, size_t count);
+// Which devices must take nothing new may have changed. Under the lock.
+void gpus_report(struct local *local);
 size_t gpus_read(void *local, const char *node_name, struct arena *arena, struct backend_device **out_devices);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-    STATE_MAX = 5 * POD_RECORD_MAX,
+    STATE_MAX = 6 * POD_RECORD_MAX,
     STAT_START_TIME = 22 // the field's number in /proc/PID/stat, from 1
 };
 
@@ -39,6 +39,9 @@ static void read_record(const char *line, struct pod_state *state)
         state->pid = pid;
         state->start = start;
         state->running_ms = time_ms;
+    } else if (strncmp(line, "holds ", 6) == 0) {
+        state->has_holdings =
+            sscanf(line, "holds %" SCNx64 " %127s %127s", &state->gpus, state->project, state->workload) == 3;
     } else if (strncmp(line, "container ", 10) == 0) {
         snprintf(state->container, sizeof(state->container), "%s", line + 10);
     } else if (sscanf(line, "refused %" SCNd64 " %d %63[^\n]", &time_ms, &code, text) == 3) {

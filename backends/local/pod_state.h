@@ -21,6 +21,9 @@ struct pod_state {
     int exit_code; // -1: by a signal
     int signal;
     bool was_out_of_memory;
+    bool has_holdings; // what follows was written down
+    uint64_t gpus;     // by index
+    char project[128], workload[128];
     struct ports ports;
     char mig[POD_RECORD_MAX]; // UUIDs of MIG instances, with commas
 };

@@ -221,15 +221,14 @@ static void adopt_pod(struct simulated *simulated, const struct backend_pod *row
         begin_stopping(simulated, pod, row->grace_ms, sim_clock_at(&simulated->clock, row->stopping_ms));
 }
 
-static int adopt(void *backend, const struct backend_pod *pods, size_t pod_count, const struct backend_node *nodes,
-                 size_t node_count, struct error *err)
+static int adopt(void *backend, const struct backend_rows *rows, struct error *err)
 {
     (void)err;
     struct simulated *simulated = backend;
     pthread_mutex_lock(&simulated->lock);
-    note_nodes(simulated, nodes, node_count);
-    for (size_t i = 0; i < pod_count; i++)
-        adopt_pod(simulated, &pods[i]);
+    note_nodes(simulated, rows->nodes, rows->node_count);
+    for (size_t i = 0; i < rows->pod_count; i++)
+        adopt_pod(simulated, &rows->pods[i]);
     pthread_cond_signal(&simulated->changed);
     pthread_mutex_unlock(&simulated->lock);
     return 0;

@@ -12,10 +12,9 @@ static int pass_start(void *self, backend_wake_fn wake, void *context, struct er
     return live_of(self)->simulated.ops->start(live_of(self)->simulated.self, wake, context, err);
 }
 
-static int pass_adopt(void *self, const struct backend_pod *pods, size_t pod_count, const struct backend_node *nodes,
-                      size_t node_count, struct error *err)
+static int pass_adopt(void *self, const struct backend_rows *rows, struct error *err)
 {
-    return live_of(self)->simulated.ops->adopt(live_of(self)->simulated.self, pods, pod_count, nodes, node_count, err);
+    return live_of(self)->simulated.ops->adopt(live_of(self)->simulated.self, rows, err);
 }
 
 static void pass_apply(void *self, const struct backend_order *orders, size_t count)

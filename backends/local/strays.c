@@ -1,0 +1,209 @@
+// What runs and isn't as rows and folders say: pods that no row asks for, since the database is an older one, and pods
+// whose folder is gone. Nobody ends them but people.
+#include "backends/local/local_state.h"
+#include "backends/local/pod_folder.h"
+#include "backends/local/pod_state.h"
+#include "base/log.h"
+#include "base/timestamp.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    WORDS_SIZE = 256,
+    PATH_SIZE = 2048
+};
+
+static const char GONE[] = " (deleted)";
+
+// `prorata-supervisor --uuid UUID ...`, as launch.c starts it.
+static bool read_words(const char *pid, char uuid[UUID_SIZE])
+{
+    static const char FIRST[] = "prorata-supervisor\0--uuid";
+    char path[64], words[WORDS_SIZE];
+    struct stat about;
+    snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t length = fstat(fd, &about) == 0 && about.st_uid == geteuid() ? read(fd, words, sizeof(words) - 1) : -1;
+    close(fd);
+    if (length < (ssize_t)(sizeof(FIRST) + UUID_SIZE) || memcmp(words, FIRST, sizeof(FIRST)) != 0)
+        return false;
+    words[length] = '\0';
+    snprintf(uuid, UUID_SIZE, "%.36s", words + sizeof(FIRST));
+    return words[sizeof(FIRST) + UUID_SIZE - 1] == '\0' && uuid_is_valid(uuid);
+}
+
+// Whether its pods' folder is, or was, this server's.
+static bool is_of_home(const struct local *local, const char *pid)
+{
+    char path[64], home[PATH_SIZE];
+    snprintf(path, sizeof(path), "/proc/%.20s/fd/%d", pid, POD_HOME_FD);
+    ssize_t length = readlink(path, home, sizeof(home) - 1);
+    if (length <= 0)
+        return false;
+    home[length] = '\0';
+    size_t own = strlen(local->options.home);
+    return strncmp(home, local->options.home, own) == 0 && (!home[own] || strcmp(home + own, GONE) == 0);
+}
+
+void strays_find_supervisors(const struct local *local, struct arena *arena, struct supervisors *out)
+{
+    DIR *folder = opendir("/proc");
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        struct found_supervisor found = {0};
+        if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) || !read_words(entry->d_name, found.uuid))
+            continue;
+        found.is_here = is_of_home(local, entry->d_name);
+        found.pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        found.started = pod_state_start_time(found.pid);
+        out->items = arena_grow(arena, out->items, &out->capacity, out->count + 1, sizeof(*out->items));
+        out->items[out->count++] = found;
+    }
+    if (folder)
+        closedir(folder);
+}
+
+static struct backend_fact *warn_of_node(struct local *local, const char *reason)
+{
+    struct backend_fact *fact = report_fact(local, BACKEND_NODE_WARNING, "", 0, timestamp_now_ms());
+    snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
+    report_words(fact, reason, "");
+    return fact;
+}
+
+static struct local_pod *watch_without_folder(struct local *local, const struct found_supervisor *found)
+{
+    struct local_pod *pod = local_pods_add(&local->pods, found->uuid);
+    pod->supervisor = found->pid;
+    pod->phase = LOCAL_STARTING;
+    pod->failure_reason = "FolderLost"; // when it ends
+    snprintf(pod->failure_message, sizeof(pod->failure_message), "its folder was lost, and with it how it ended");
+    if (attend_watch(local, pod, found->started))
+        return pod;
+    local_pods_remove(&local->pods, pod);
+    return NULL;
+}
+
+struct local_pod *strays_keep_without_folder(struct local *local, const struct supervisors *supervisors,
+                                             const char *uuid)
+{
+    struct local_pod *pod = NULL;
+    for (size_t i = 0; i < supervisors->count && !pod; i++)
+        if (strcmp(supervisors->items[i].uuid, uuid) == 0)
+            pod = watch_without_folder(local, &supervisors->items[i]);
+    if (!pod)
+        return NULL;
+    report_running(local, pod, &(struct pod_state){.pid = pod->supervisor, .running_ms = timestamp_now_ms()});
+    log_write(LOG_WARN, "backends", "a pod runs on without its folder pod=%s process=%d", uuid, (int)pod->supervisor);
+    report_words(report_fact(local, BACKEND_POD_WARNING, uuid, 0, timestamp_now_ms()), "FolderLost",
+                 "runs on, but its folder was lost: what it prints is not kept");
+    return pod;
+}
+
+static void tell(struct local *local, const struct local_pod *pod)
+{
+    log_write(LOG_WARN, "backends", "a pod runs that no row knows pod=%s project=%s workload=%s process=%d", pod->uuid,
+              pod->project, pod->workload, (int)pod->supervisor);
+    struct backend_fact *fact = warn_of_node(local, "StrayPod");
+    snprintf(fact->message, sizeof(fact->message), "pod %s runs, which no workload asks for: prorata pods list",
+             pod->uuid);
+}
+
+static void become_stray(struct local *local, struct local_pod *pod, const struct pod_state *state)
+{
+    pod->is_stray = local->had_strays = true;
+    pod->is_forgotten = true;
+    pod->gpus = state->has_holdings ? state->gpus : UINT64_MAX;
+    pod->project = arena_strdup(&pod->arena, state->project);
+    pod->workload = arena_strdup(&pod->arena, state->workload);
+    pod->since_ms = state->running_ms;
+    tell(local, pod);
+}
+
+struct taking {
+    struct local *local;
+    const struct backend_rows *rows;
+};
+
+// What rows want to be over ends at once.
+static void take_folder(const char *uuid, void *context)
+{
+    const struct taking *taking = context;
+    struct local *local = taking->local;
+    struct pod_state state;
+    if (local_pods_find(&local->pods, uuid))
+        return;
+    int folder_fd = pod_folder_find(local->home_fd, uuid);
+    if (folder_fd < 0)
+        return;
+    bool is_over = taking->rows->is_over && taking->rows->is_over(uuid, taking->rows->context);
+    struct local_pod *pod = local_pods_add(&local->pods, uuid);
+    size_t facts = local->fact_count;
+    pod->is_stopping = pod->is_forgotten = is_over;
+    attend_take_up(local, pod, folder_fd);
+    local->fact_count = facts;
+    (void)pod_state_read(folder_fd, &state);
+    close(folder_fd);
+    if (pod->phase == LOCAL_OVER)
+        strays_forget(local, pod);
+    else if (is_over)
+        attend_stop(local, pod);
+    else
+        become_stray(local, pod, &state);
+}
+
+void strays_take_up(struct local *local, const struct supervisors *supervisors, const struct backend_rows *rows)
+{
+    struct taking taking = {local, rows};
+    pod_folder_list(local->home_fd, take_folder, &taking);
+    for (size_t i = 0; i < supervisors->count; i++) {
+        const struct found_supervisor *found = &supervisors->items[i];
+        if (!found->is_here || local_pods_find(&local->pods, found->uuid))
+            continue;
+        struct local_pod *pod = watch_without_folder(local, found);
+        if (pod) {
+            pod->phase = LOCAL_RUNNING;
+            become_stray(local, pod, &(struct pod_state){.pid = found->pid});
+        }
+    }
+    gpus_report(local);
+}
+
+void strays_forget(struct local *local, struct local_pod *pod)
+{
+    bool was_stray = pod->is_stray;
+    pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
+    local_pods_remove(&local->pods, pod);
+    if (was_stray)
+        gpus_report(local);
+}
+
+size_t strays_list(void *context, struct arena *arena, struct backend_stray **out_strays)
+{
+    struct local *local = context;
+    size_t count = 0, capacity = 0;
+    *out_strays = NULL;
+    pthread_mutex_lock(&local->lock);
+    for (const struct local_pod *pod = NULL; local->had_strays && (pod = local_pods_next(&local->pods, pod));) {
+        if (!pod->is_stray)
+            continue;
+        *out_strays = arena_grow(arena, *out_strays, &capacity, count + 1, sizeof(**out_strays));
+        struct backend_stray *stray = &(*out_strays)[count++];
+        *stray = (struct backend_stray){.project_name = arena_strdup(arena, pod->project),
+                                        .workload_name = arena_strdup(arena, pod->workload),
+                                        .gpus = pod->gpus,
+                                        .pid = pod->supervisor,
+                                        .since_ms = pod->since_ms,
+                                        .is_ending = pod->is_stopping};
+        snprintf(stray->uuid, sizeof(stray->uuid), "%s", pod->uuid);
+    }
+    pthread_mutex_unlock(&local->lock);
+    return count;
+}
