@@ -250,6 +250,23 @@ void dispatch_request(struct server *server, struct mg_connection *connection)
     atomic_fetch_sub(&server->core->running, 1);
 }
 
+// civetweb doesn't know TRACE and calls it a bad request; to us it is a method that no path has.
+static bool is_unknown_method(struct exchange *exchange, int status)
+{
+    const struct mg_request_info *info = exchange->info;
+    char allow[ROUTER_ALLOW_SIZE] = "GET, HEAD, OPTIONS";
+    struct path path;
+    if (status != 400 || !info->request_method || strcmp(info->request_method, "TRACE") != 0)
+        return false;
+    const struct route *route = info->request_uri && path_split(info->request_uri, &exchange->arena, &path, NULL) == 0
+                                    ? router_find(&path)
+                                    : NULL;
+    if (route)
+        router_allow(route, allow);
+    response_header(&exchange->response, "Allow", allow);
+    return true;
+}
+
 void dispatch_refusal(struct server *server, struct mg_connection *connection, int status, const char *why)
 {
     struct exchange exchange;
@@ -257,6 +274,10 @@ void dispatch_refusal(struct server *server, struct mg_connection *connection, i
     exchange_init(&exchange, server, connection);
     exchange.must_close = true;
     exchange.framing.keeps_alive = false;
+    if (is_unknown_method(&exchange, status)) {
+        status = 405;
+        why = "TRACE: no path has this method";
+    }
     exchange.response.status = status;
     json_writer_init(&json, &exchange.body, false);
     json_begin_object(&json);

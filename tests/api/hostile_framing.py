@@ -59,7 +59,8 @@ FRAMING = [
     ("two Content-Types", request("POST", "/api/v1/org-unit/projects", PROJECT, ["Content-Type: application/json", "Content-Type: text/plain"]), 400, "given twice"),
     # The request line
     ("an unknown method", raw("BREW / HTTP/1.1\r\nHost: x\r\n\r\n"), 400, ""),
-    ("TRACE", raw("TRACE / HTTP/1.1\r\nHost: x\r\n\r\n"), 400, ""),
+    ("TRACE", raw("TRACE / HTTP/1.1\r\nHost: x\r\n\r\n"), 405, "TRACE: no path has this method"),
+    ("TRACE of an operation", raw("TRACE /api/v1/org-unit/projects HTTP/1.1\r\nHost: x\r\n\r\n"), 405, "TRACE: no path has this method"),
     ("a method in small letters", raw("get /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), 400, ""),
     ("CONNECT", raw("CONNECT /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), 405, ""),
     ("PROPFIND", raw("PROPFIND /api/v1/workloads HTTP/1.1\r\nHost: x\r\n\r\n"), 405, ""),

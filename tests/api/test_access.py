@@ -305,3 +305,21 @@ def test_tenant_settings(server):
 @pytest.mark.parametrize("path", ["/api/v1/users/x/logout", "/api/v1/users/x/password"])
 def test_unknown_users(server, path):
     assert server.post(path).status == 404
+
+
+def test_emails_are_looked_up_one_by_one_below_the_tenant(server):
+    for name in ("ann", "bob"):
+        assert server.post("/api/v1/users", {"email": f"{name}@lab.example"}).status == 201
+    _, below = make_caller(server, "lead", ("Project administrator", "project", server.project_id("team-a")))
+    _, above = make_caller(server, "boss", ("System administrator", "tenant", "1"))
+
+    def names(token, query=""):
+        answer = server.request("GET", "/api/v1/users" + query, token=token)
+        assert answer.status == 200, answer
+        count = server.request("GET", "/api/v1/users/count" + query, token=token)
+        assert count.status == 200 and count.json["count"] == len(answer.json)
+        return [user["username"] for user in answer.json]
+
+    assert names(below) == [] and names(below, "?filterBy=username=@lab") == [] and names(below, "?search=ann") == []
+    assert names(below, "?filterBy=username==ann@lab.example") == ["ann@lab.example"]
+    assert set(names(above)) >= {"ann@lab.example", "bob@lab.example"}
