@@ -112,6 +112,16 @@ static void look_at_cgroups(struct findings *findings)
     else
         findings_add(findings, FINDING_GOOD, "cgroups",
                      arena_printf(arena, "memory and cpu of pods are bounded below %s", view.path), NULL);
+    if (view.path[0] && view.is_writable && view.has_pids)
+        findings_add(findings, FINDING_GOOD, "processes",
+                     arena_printf(arena, "each pod has at most %d processes", CGROUP_PROCESSES_MAX), NULL);
+    else
+        findings_add(findings, FINDING_NOTE, "processes",
+                     arena_printf(arena,
+                                  "no cgroup bounds a pod's processes here: all pods of a project have at most %d "
+                                  "together, where the project has a user of its own",
+                                  4 * CGROUP_PROCESSES_MAX),
+                     "give the server cgroup v2 with the controller pids");
 }
 
 static void look_at_users(const struct settings *settings, struct findings *findings)

@@ -46,6 +46,9 @@ static void set_limits(const struct command_options *options, int failure_fd)
     const struct rlimit data = {(rlim_t)options->memory_bytes, (rlim_t)options->memory_bytes};
     if (options->memory_bytes > 0 && setrlimit(RLIMIT_DATA, &data) < 0)
         fail(failure_fd, "limit of memory");
+    const struct rlimit processes = {(rlim_t)options->process_count, (rlim_t)options->process_count};
+    if (options->process_count > 0 && setrlimit(RLIMIT_NPROC, &processes) < 0)
+        fail(failure_fd, "limit of processes");
 }
 
 // What the user cannot reach would fail in ways that are hard to read.

@@ -35,6 +35,7 @@ struct command_options {
     int group_count;
     const char *cgroup;                   // a folder of cgroup v2 to enter; NULL: none
     int64_t memory_bytes;                 // bound of each process's data; 0: none
+    int64_t process_count;                // bound of the user's processes; 0: none
     bool keeps_rights;                    // the main command and the one before the stop do
     const char *needs[COMMAND_NEEDS_MAX]; // paths that the user must be able to enter or read
     int need_count;

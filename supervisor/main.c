@@ -102,6 +102,8 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         return read_number(value, &supervisor->grace_ms);
     else if (strcmp(name, "--memory") == 0)
         return read_number(value, &supervisor->command.memory_bytes);
+    else if (strcmp(name, "--processes") == 0)
+        return read_number(value, &supervisor->command.process_count);
     else if (strcmp(name, "--log-file-max") == 0)
         return read_number(value, &supervisor->log_file_max);
     else if (strcmp(name, "--log-total-max") == 0)

@@ -93,6 +93,7 @@ void cgroups_look(struct cgroups_view *out_view)
     out_view->is_writable = access(out_view->path, W_OK | X_OK) == 0;
     out_view->has_memory = has_word(out_view->path, "cgroup.controllers", "memory");
     out_view->has_cpu = has_word(out_view->path, "cgroup.controllers", "cpu");
+    out_view->has_pids = has_word(out_view->path, "cgroup.controllers", "pids");
 }
 
 void cgroups_open(const char *name, struct cgroups *out_cgroups)
@@ -118,6 +119,7 @@ void cgroups_open(const char *name, struct cgroups *out_cgroups)
         make_room(parent);
     out_cgroups->has_memory = enable(parent, out_cgroups->path, "memory");
     out_cgroups->has_cpu = enable(parent, out_cgroups->path, "cpu");
+    out_cgroups->has_pids = enable(parent, out_cgroups->path, "pids");
     if (!out_cgroups->has_memory || !out_cgroups->has_cpu)
         snprintf(out_cgroups->reason, sizeof(out_cgroups->reason), "cgroup v2 has no controller for %s here",
                  out_cgroups->has_memory ? "cpu"
@@ -134,6 +136,10 @@ void cgroups_close(const struct cgroups *cgroups)
 static void write_bounds(const struct cgroups *cgroups, const char *path, const struct cgroup_bounds *bounds)
 {
     char text[64];
+    if (cgroups->has_pids) {
+        snprintf(text, sizeof(text), "%d", CGROUP_PROCESSES_MAX);
+        (void)write_file(path, "pids.max", text);
+    }
     if (cgroups->has_memory && bounds->memory_bytes > 0) {
         snprintf(text, sizeof(text), "%" PRId64, bounds->memory_bytes);
         (void)write_file(path, "memory.max", text);

@@ -5,12 +5,14 @@
 #include <stdint.h>
 
 enum {
-    CGROUP_PATH_SIZE = 512
+    CGROUP_PATH_SIZE = 512,
+    CGROUP_PROCESSES_MAX = 4096 // of a pod, threads among them
 };
 
 struct cgroups {
     char path[CGROUP_PATH_SIZE]; // the folder of the pods' cgroups; "": there is none
     bool has_memory, has_cpu;    // controllers that bound them
+    bool has_pids;               // likewise: processes
     char reason[128];            // for people: what is not possible, and why; "": all is
 };
 
@@ -25,6 +27,7 @@ struct cgroups_view {
     char path[CGROUP_PATH_SIZE]; // this process's own cgroup; "": cgroup v2 is not mounted
     bool is_writable;            // cgroups can be made below it
     bool has_memory, has_cpu;    // controllers that reach it
+    bool has_pids;
 };
 
 void cgroups_look(struct cgroups_view *out_view);

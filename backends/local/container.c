@@ -100,6 +100,7 @@ static void write_run(struct words *words, const struct local_options *options, 
             add_pair(words, "--group-add", arena_printf(arena, "%u", (unsigned)user->groups[i]));
     add_pair(words, "--security-opt", "no-new-privileges");
     add_pair(words, "--cap-drop", "ALL");
+    add_pair(words, "--pids-limit", arena_printf(arena, "%d", CGROUP_PROCESSES_MAX));
     if (launch->is_unconfined)
         add_pair(words, "--security-opt", "seccomp=unconfined");
     if (launch->is_read_only)

@@ -19,7 +19,8 @@
 enum {
     OPTIONS_MAX = 104, // 32 paths that are needed among them
     NEEDS_MAX = 32,
-    FILE_MODE = 0600
+    FILE_MODE = 0600,
+    PROJECT_PROCESSES_MAX = 4 * CGROUP_PROCESSES_MAX // the limit counts all of a user's
 };
 
 struct words {
@@ -57,6 +58,8 @@ static char **make_arguments(const struct local_options *options, const struct c
         add_option(&words, "--cgroup", arena_strdup(arena, cgroup));
     if (!cgroups->has_memory && !launch->keeps_rights && launch->bounds.memory_bytes > 0)
         add_option(&words, "--memory", arena_printf(arena, "%" PRId64, launch->bounds.memory_bytes));
+    if (!cgroups->has_pids && !launch->keeps_rights && launch->user.is_projects)
+        add_option(&words, "--processes", arena_printf(arena, "%d", PROJECT_PROCESSES_MAX));
     add_option(&words, "--grace", arena_printf(arena, "%" PRId64, launch->grace_ms));
     add_text(&words, "--before", launch->before, arena);
     add_text(&words, "--pre-stop", launch->pre_stop, arena);

@@ -155,6 +155,7 @@ static int find_of_range(const struct uid_range *range, const char *project, int
     user->id = (uid_t)(range->first + project_number - 1);
     user->groups[0] = (gid_t)user->id;
     user->group_count = 1;
+    user->is_projects = true;
     user->name = arena_printf(arena, "prorata-%u", (unsigned)user->id);
     return 0;
 }

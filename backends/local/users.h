@@ -24,6 +24,7 @@ struct local_user {
     uid_t id;
     gid_t groups[LOCAL_GROUPS_MAX]; // the first is the user's own
     int group_count;
+    bool is_projects; // nobody but the project's pods is this user
     const char *name;
     const char *home; // of a person whom a rule names; NULL: pods need one of their own
 };

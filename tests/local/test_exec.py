@@ -20,7 +20,7 @@ from test_local import processes_of, read_quietly, submit, supervisors_of, wait_
 from test_spec import events_of, start  # noqa: F401
 
 RESEARCHER, VIEWER = 9, 12
-USER = "65534" if os.geteuid() == 0 else str(os.geteuid())
+USER = "2000000001" if os.geteuid() == 0 else str(os.geteuid())  # of team-a, the second project
 SLEEPS = "echo up; while true; do sleep 0.05; done"
 
 

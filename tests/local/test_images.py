@@ -12,7 +12,7 @@ from test_local import log_of, processes_of, quoted, submit, supervisors_of, wai
 from test_spec import events_of, give, start  # noqa: F401
 
 AS_ROOT = os.geteuid() == 0
-USER = 65534 if AS_ROOT else os.geteuid()
+USER = 2000000001 if AS_ROOT else os.geteuid()  # of team-a, the second project
 IMAGE = "registry.example/team/image:1"
 LIBRARY = pathlib.Path(PRORATA).with_name("fake_nvml.so")
 

@@ -344,7 +344,7 @@ def test_a_port_that_is_taken_is_told(machine):
 
 
 def test_a_user_that_is_the_pods_anyway(machine):
-    uid = 65534 if ROOT else os.geteuid()
+    uid = int(run(machine, "id -u")[0])
     log, _ = run(machine, "id -u", spec={"security": {"runAsUid": uid, "uidGidSource": "custom"}})
     assert log == f"{uid}\n"
 
