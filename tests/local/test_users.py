@@ -51,7 +51,7 @@ def test_projects_and_subjects_are_mapped(start, map_file):
 def test_processes_are_bounded(start, map_file):
     """By its cgroup, where that has the controller; else by the project's user."""
     server = start("--local-user-map", str(map_file("project team-b games\n")))
-    script = "ulimit -u; cat $(awk '$3 == \"cgroup2\" { print $2 }' /proc/mounts | head -n 1)$(sed -n 's/^0:://p' /proc/self/cgroup)/pids.max 2>/dev/null; true"
+    script = "bash -c 'ulimit -u'; cat $(awk '$3 == \"cgroup2\" { print $2 }' /proc/mounts | head -n 1)$(sed -n 's/^0:://p' /proc/self/cgroup)/pids.max 2>/dev/null; true"
     found = []
     for project in ("team-a", "team-b"):
         workload = submit(server, "job", script, project=project, gpus=0)
