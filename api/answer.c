@@ -9,7 +9,8 @@
 #include <time.h>
 
 enum {
-    RESPONSE_DEADLINE_MS = 30000
+    RESPONSE_DEADLINE_MS = 30000,
+    LARGE_BYTES = 256 << 10, // is not copied behind its head
 };
 
 static const char *const POLICIES[] = {
@@ -164,10 +165,13 @@ void answer_send(struct exchange *exchange, enum answer_policy policy)
     if (!has_no_body)
         buffer_printf(&out, "Content-Length: %zu\r\n", exchange->body.length);
     buffer_text(&out, "\r\n");
-    if (!exchange->request.is_head && !has_no_body)
+    bool has_body = !exchange->request.is_head && !has_no_body;
+    bool is_large = has_body && exchange->body.length >= LARGE_BYTES;
+    if (has_body && !is_large)
         buffer_append(&out, exchange->body.data, exchange->body.length);
     exchange->status = res->status;
-    answer_write(exchange, out.data, out.length);
+    if (answer_write(exchange, out.data, out.length) == 0 && is_large)
+        answer_write(exchange, exchange->body.data, exchange->body.length);
     buffer_done(&out);
 }
 

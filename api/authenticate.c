@@ -155,7 +155,7 @@ int authenticate(struct request *req, struct error *err)
 {
     struct session_subject subject = {0};
     const char *reason = NULL;
-    struct db_conn *conn = db_acquire(req->server->db);
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int rc = find_subject(req, conn, &subject, &reason, err);
     if (rc == 0)
         rc = refuse(req, reason, err);
@@ -205,7 +205,7 @@ bool authenticate_again(struct request *req)
     arena_init(&arena);
     again.arena = &arena;
     again.received_ms = timestamp_now_ms();
-    struct db_conn *conn = db_acquire(req->server->db);
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int rc = find_subject(&again, conn, &subject, &reason, NULL);
     if (rc == 0)
         (void)refuse(req, reason, NULL);
@@ -223,7 +223,7 @@ int authenticate_by_cookie(struct request *req, const char *cookie, struct error
 {
     struct session_subject subject = {0};
     const char *reason = "unknown or ended session";
-    struct db_conn *conn = db_acquire(req->server->db);
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int rc = find_by_cookie(req, conn, cookie, &subject, &reason, err);
     if (rc == 0)
         rc = refuse(req, reason, err);

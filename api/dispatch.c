@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    ANSWER_MAX_BYTES = 256 << 20,
+    ANSWER_MAX_BYTES = 64 << 20,
     BUSY_PERCENT = 90
 };
 
@@ -71,6 +71,8 @@ static void exchange_done(struct exchange *exchange)
     struct server_core *core = exchange->server->core;
     if (exchange->holds_stream)
         stream_places_give_back(&core->streams, exchange->stream_place);
+    if (exchange->share)
+        shares_end(core->shares, exchange->share, exchange->share_bytes);
     json_decref(exchange->request.body);
     buffer_done(&exchange->body);
     buffer_done(&exchange->headers);
@@ -95,6 +97,28 @@ static void log_request(const struct exchange *exchange)
         log_text(req->caller && req->caller->name ? req->caller->name : "", caller), req->id);
 }
 
+// Only reading takes long, or makes a long answer. Who is not known has nothing to read.
+static int begin_reading(struct exchange *exchange, struct error *err)
+{
+    const struct request *req = &exchange->request;
+    if (!req->caller || req->operation->method != HTTP_METHOD_GET)
+        return 0;
+    if (shares_begin(exchange->server->core->shares, (int)req->caller->type, req->caller->subject_id, &exchange->share,
+                     err) < 0)
+        return -1;
+    exchange->is_reading = true;
+    return 0;
+}
+
+void exchange_end_reading(struct exchange *exchange)
+{
+    if (!exchange->is_reading)
+        return;
+    exchange->is_reading = false;
+    exchange->share_bytes = exchange->body.capacity + exchange->arena.used_bytes;
+    shares_end_reading(exchange->server->core->shares, exchange->share, exchange->share_bytes);
+}
+
 static int run_operation(struct exchange *exchange, const struct path *path, struct error *err)
 {
     struct request *req = &exchange->request;
@@ -108,7 +132,10 @@ static int run_operation(struct exchange *exchange, const struct path *path, str
     }
     if (parameters_read(req, path, exchange->info->query_string, err) < 0 || body_read(exchange, err) < 0)
         return -1;
+    if (begin_reading(exchange, err) < 0)
+        return -1;
     int rc = operation->handler(req, &exchange->response, err);
+    exchange_end_reading(exchange);
     if (rc < 0 && err->code == ERROR_CONFLICT && !operation->has_conflict)
         err->code = ERROR_INVALID;
     return rc;

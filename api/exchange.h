@@ -6,6 +6,7 @@
 #include "api/http_metrics.h"
 #include "api/request.h"
 #include "api/response.h"
+#include "api/shares.h"
 #include "api/stream_places.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -20,6 +21,7 @@ struct server_core {
     struct deadlines *deadlines;
     struct connections connections;
     struct http_metrics *metrics;
+    struct shares *shares;
     int threads;
     int64_t body_max_bytes;
     atomic_uint_fast64_t request_count;
@@ -44,6 +46,9 @@ struct exchange {
     bool body_was_read;
     bool holds_stream;
     int stream_place; // where it does
+    struct share *share; // of the caller, where the request reads
+    bool is_reading;
+    size_t share_bytes;
     int64_t started_us;
     int64_t stream_ends_us;
     int64_t caller_checked_us; // when a stream last looked at its caller's rights
@@ -51,6 +56,9 @@ struct exchange {
     size_t sent_bytes;
     int status; // sent
 };
+
+// The handler has read what it needs; what it made of it counts until the answer is sent.
+void exchange_end_reading(struct exchange *exchange);
 
 // Security headers differ by what is answered.
 enum answer_policy {

@@ -1,4 +1,5 @@
 #include "api/list_query.h"
+#include "api/exchange.h"
 #include "api/request.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -243,13 +244,16 @@ int list_query_init(struct list_query *query, const struct list_source *source, 
         .offset = request_query_integer(req, "offset", 0),
         .limit = request_query_integer(req, "limit", LIST_LIMIT_MAX),
     };
-    return list_query_build(query, source, &request, req->arena, err);
+    int rc = list_query_build(query, source, &request, req->arena, err);
+    query->answer = &req->exchange->body;
+    return rc;
 }
 
 void list_query_take_all(struct list_query *query)
 {
     query->request.offset = 0;
     query->request.limit = INT32_MAX;
+    query->answer = NULL;
 }
 
 void list_query_where(struct list_query *query, const char *sql)
@@ -327,7 +331,8 @@ int list_query_step(struct list_query *query, struct error *err)
     int rc = db_step(query->conn, query->stmt, err);
     if (rc != 1)
         return rc;
-    if (query->row_count == query->request.limit) {
+    bool is_long = query->answer && query->answer->length > LIST_PAGE_BYTES;
+    if (query->row_count == query->request.limit || is_long) {
         query->has_next = true;
         return 0;
     }
@@ -345,7 +350,7 @@ void list_query_close(struct list_query *query)
 void list_query_write_next(const struct list_query *query, struct json_writer *json)
 {
     if (query->has_next)
-        json_int(json, "next", query->request.offset + query->request.limit);
+        json_int(json, "next", query->request.offset + query->row_count);
 }
 
 int list_query_count(struct list_query *query, struct db_conn *conn, int64_t *out_count, struct error *err)

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 struct arena;
+struct buffer;
 struct db_conn;
 struct error;
 struct filter;
@@ -60,6 +61,8 @@ struct list_source {
 
 enum {
     LIST_LIMIT_MAX = 500,
+    LIST_PAGE_BYTES = 8 << 20, // a page that is longer ends here; `next` goes on
+
     LIST_FILTER_MAX = 32,
     LIST_BIND_MAX = 160
 };
@@ -95,6 +98,7 @@ struct list_query {
     struct list_bind *binds;
     size_t bind_count;
 
+    const struct buffer *answer; // what has been written of the page; NULL: unknown
     struct db_conn *conn;
     sqlite3_stmt *stmt;
     int64_t row_count;
@@ -107,7 +111,7 @@ int list_query_init(struct list_query *query, const struct list_source *source, 
 int list_query_build(struct list_query *query, const struct list_source *source, const struct list_request *request,
                      struct arena *arena, struct error *err);
 
-// All rows instead of a page: for figures that are added up.
+// All rows instead of a page, however long: for figures that are added up.
 void list_query_take_all(struct list_query *query);
 // A condition of the handler's own; sql is constant text with one `?`, or with none.
 void list_query_where(struct list_query *query, const char *sql);

@@ -106,6 +106,7 @@ static void core_destroy(struct server_core *core)
     deadlines_destroy(core->deadlines);
     stream_places_done(&core->streams);
     http_metrics_destroy(core->metrics);
+    shares_destroy(core->shares);
     free(core);
 }
 
@@ -167,6 +168,7 @@ int api_server_start(struct server *server, struct error *err)
     if (configure(server, core, ports, sizeof(ports), err) < 0)
         goto failed;
     core->metrics = http_metrics_create();
+    core->shares = shares_create((size_t)core->threads);
     core->connections.max_per_address = (size_t)core->threads / 4;
     stream_places_init(&core->streams, core->threads / 4);
     core->deadlines = deadlines_create((size_t)core->threads, hold_shares, core, err);
@@ -193,6 +195,8 @@ int api_server_port(const struct server *server, size_t listen_index)
 void api_server_drain(struct server *server)
 {
     atomic_store(&server->is_stopping, true);
+    if (server->core)
+        shares_stop(server->core->shares);
 }
 
 void api_server_stop(struct server *server, int64_t wait_ms)

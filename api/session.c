@@ -38,7 +38,7 @@ static json_t *roles_json(struct request *req, struct error *err)
 {
     struct access_rule *rules;
     size_t count;
-    struct db_conn *conn = db_acquire(req->server->db);
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int rc = db_list_rules_in_force(conn, req->caller->type == SUBJECT_USER, req->caller->rule_key, req->arena, &rules,
                                     &count, err);
     db_give_back(req->server->db, conn);
@@ -117,7 +117,7 @@ int op_delete_session(struct request *req, struct response *res, struct error *e
 
 static int find_caller(struct request *req, struct user *out_user, struct error *err)
 {
-    struct db_conn *conn = db_acquire(req->server->db);
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int rc = db_find_user(conn, req->caller->subject_id, req->arena, out_user, err);
     db_give_back(req->server->db, conn);
     return rc == 0 ? error_set(err, ERROR_NOT_FOUND, "user: not found") : rc;

@@ -33,7 +33,7 @@ void sign_in_end(struct request *req, const char *account, enum sign_in_outcome 
 
 static int find_user(struct request *req, const char *username, struct user *out_user, struct error *err)
 {
-    struct db_conn *conn = db_acquire(req->server->db);
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int rc = db_find_user_by_email(conn, username, req->arena, out_user, err);
     db_give_back(req->server->db, conn);
     return rc;

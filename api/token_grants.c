@@ -73,7 +73,7 @@ static int create_session(struct request *req, struct session *session, struct e
 
 static int find_account(struct request *req, const char *client, struct service_account *out_account, struct error *err)
 {
-    struct db_conn *conn = db_acquire(req->server->db);
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int rc = db_find_service_account_by_client(conn, client, req->arena, out_account, err);
     db_give_back(req->server->db, conn);
     return rc;

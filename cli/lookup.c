@@ -33,7 +33,7 @@ int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out
     size_t page = number_flag(cli, "page-size", PAGE_DEFAULT), most = number_flag(cli, "max-items", SIZE_MAX);
     if (page > PAGE_MAX)
         page = PAGE_MAX;
-    for (size_t count = page; count == page && json_array_size(all) < most;) {
+    for (bool has_more = true; has_more && json_array_size(all) < most;) {
         json_t *answer;
         if (cli_get(cli, &answer, err, "%s%coffset=%zu&limit=%zu", path, strchr(path, '?') ? '&' : '?',
                     json_array_size(all), page) < 0) {
@@ -41,10 +41,9 @@ int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out
             return -1;
         }
         json_t *entries = key ? json_object_get(answer, key) : answer;
-        count = json_array_size(entries);
+        // A page of long rows ends early and says so; bare arrays come whole.
+        has_more = key && (json_array_size(entries) == page || json_object_get(answer, "next"));
         json_array_extend(all, entries);
-        if (!key)
-            count = 0; // bare arrays come whole
         json_decref(answer);
     }
     while (json_array_size(all) > most)

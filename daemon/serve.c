@@ -218,7 +218,9 @@ static int start(struct daemon *daemon, struct error *err)
     if (data_folder_open(daemon->settings.data, &daemon->arena, &daemon->folder, err) < 0)
         return -1;
     daemon->has_folder = true;
-    if (db_open(&(struct db_options){.path = daemon->folder.database}, &daemon->db, err) < 0)
+    struct db_options options = {.path = daemon->folder.database,
+                                 .read_limit_ms = (int64_t)(daemon->settings.read_limit_s * 1000)};
+    if (db_open(&options, &daemon->db, err) < 0)
         return -1;
     daemon->server.changes = change_feed_create(daemon->db);
     if (fill_database(daemon, err) < 0 || create_reconciler(daemon, err) < 0 || start_serving(daemon, err) < 0 ||

@@ -263,6 +263,7 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .workloads_per_project = strtoll(text_of(reading, "workloads-per-project"), NULL, 10),
         .workloads_per_person = strtoll(text_of(reading, "workloads-per-person"), NULL, 10),
         .token_lifetime_s = strtoll(text_of(reading, "token-lifetime"), NULL, 10),
+        .read_limit_s = strtod(text_of(reading, "read-limit"), NULL),
         .journal_days = strtod(text_of(reading, "journal-days"), NULL),
         .journal_bytes = strtoll(text_of(reading, "journal-bytes"), NULL, 10),
         .retry_delay_s = strtod(text_of(reading, "retry-delay"), NULL),

@@ -32,6 +32,7 @@ struct settings {
     const char *trusted_proxies[SETTINGS_LIST_MAX];
     size_t trusted_proxy_count;
     int64_t token_lifetime_s;
+    double read_limit_s; // 0: none
     double journal_days;
     int64_t journal_bytes; // 0: no journal
     double retry_delay_s;

@@ -3,10 +3,15 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/quantity.h"
+#include "base/timestamp.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    STEPS_BETWEEN_LOOKS = 10000 // of SQLite's machine: less than a millisecond
+};
 
 int connection_error(struct db_conn *conn, int code, struct error *err)
 {
@@ -16,6 +21,10 @@ int connection_error(struct db_conn *conn, int code, struct error *err)
         return error_set(err, ERROR_CONFLICT, "already there: %s", sqlite3_errmsg(conn->handle));
     case SQLITE_CONSTRAINT_FOREIGNKEY:
         return error_set(err, ERROR_INVALID, "refers to something that is not there");
+    case SQLITE_INTERRUPT:
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "reading took longer than %g s and was ended (read-limit): ask for less, or in another order",
+                         (double)conn->limit_ms / 1000);
     case SQLITE_BUSY:
         return error_set(err, ERROR_UNAVAILABLE, "the database is busy");
     default:
@@ -80,6 +89,18 @@ static int compare_by_number(void *unused, int left_length, const void *left, in
     return order ? order : left_length - right_length;
 }
 
+static int is_over(void *context)
+{
+    const struct db_conn *conn = context;
+    return conn->ends_us > 0 && timestamp_monotonic_us() >= conn->ends_us;
+}
+
+void connection_limit(struct db_conn *conn, int64_t limit_ms)
+{
+    conn->limit_ms = limit_ms;
+    conn->ends_us = limit_ms > 0 ? timestamp_monotonic_us() + limit_ms * 1000 : 0;
+}
+
 int connection_open(struct db_conn *conn, const char *path, bool readonly, struct error *err)
 {
     static const char SETTINGS[] = "PRAGMA foreign_keys=ON; PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
@@ -94,6 +115,8 @@ int connection_open(struct db_conn *conn, const char *path, bool readonly, struc
     }
     sqlite3_extended_result_codes(conn->handle, 1);
     sqlite3_busy_timeout(conn->handle, 5000);
+    if (readonly)
+        sqlite3_progress_handler(conn->handle, STEPS_BETWEEN_LOOKS, is_over, conn);
     if (sqlite3_create_collation(conn->handle, "by_number", SQLITE_UTF8, NULL, compare_by_number) != SQLITE_OK) {
         connection_error(conn, sqlite3_extended_errcode(conn->handle), err);
         connection_close(conn);

@@ -23,12 +23,18 @@ struct db_conn {
     int64_t present_revision; // of the running write function; 0 until it asks
     struct db_change *changes;
     size_t change_count, change_capacity;
-    struct db_conn *next_free; // readers
+    // Readers only:
+    struct reader_pool *pool;
+    struct db_conn *next_free;
+    int64_t limit_ms;
+    int64_t ends_us; // by the monotonic clock; 0: never
 };
 
 int connection_open(struct db_conn *conn, const char *path, bool readonly, struct error *err);
 void connection_close(struct db_conn *conn);
 int connection_exec(struct db_conn *conn, const char *sql, struct error *err);
+// What is read from now on ends after limit_ms; 0: never.
+void connection_limit(struct db_conn *conn, int64_t limit_ms);
 // Sets err from the connection's last error; the codes as db.h says. Always -1.
 int connection_error(struct db_conn *conn, int code, struct error *err);
 // The disk refuses: nothing was written, and there may be room later.

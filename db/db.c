@@ -14,19 +14,31 @@
 #include <unistd.h>
 
 enum {
-    DEFAULT_READERS = 8,
+    RESERVED_READERS = 2,
     READERS_MAXIMUM = 64
+};
+
+enum reader_kind {
+    READERS_OF_REQUESTS,
+    READERS_OF_SIGN_IN,
+    READERS_OF_RECONCILER,
+    READER_KIND_COUNT
+};
+
+struct reader_pool {
+    pthread_mutex_t lock; // of the free list
+    pthread_cond_t given_back;
+    struct db_conn *readers;
+    int count;
+    struct db_conn *free;
 };
 
 struct db {
     char *path;
     struct writer writer;
     bool readonly;
-    pthread_mutex_t lock; // of the free list
-    pthread_cond_t given_back;
-    struct db_conn *readers;
-    int reader_count;
-    struct db_conn *free_readers;
+    int64_t read_limit_ms;
+    struct reader_pool pools[READER_KIND_COUNT];
 };
 
 const char *change_kind_text(enum change_kind kind)
@@ -141,17 +153,38 @@ static int open_writer(struct db *db, struct error *err)
     return writer_start(&db->writer, err);
 }
 
-static int open_readers(struct db *db, int count, struct error *err)
+static int open_pool(struct db *db, struct reader_pool *pool, int count, struct error *err)
 {
-    db->reader_count = count > 0 && count <= READERS_MAXIMUM ? count : DEFAULT_READERS;
-    db->readers = memory_array((size_t)db->reader_count, sizeof(*db->readers));
-    for (int i = 0; i < db->reader_count; i++) {
-        if (connection_open(&db->readers[i], db->path, true, err) < 0)
+    pool->readers = memory_array((size_t)count, sizeof(*pool->readers));
+    for (pool->count = 0; pool->count < count;) {
+        struct db_conn *conn = &pool->readers[pool->count++];
+        if (connection_open(conn, db->path, true, err) < 0)
             return -1;
-        db->readers[i].next_free = db->free_readers;
-        db->free_readers = &db->readers[i];
+        conn->pool = pool;
+        conn->next_free = pool->free;
+        pool->free = conn;
     }
     return 0;
+}
+
+static int open_readers(struct db *db, int count, struct error *err)
+{
+    int wanted = count > 0 && count <= READERS_MAXIMUM ? count : DB_DEFAULT_READERS;
+    return open_pool(db, &db->pools[READERS_OF_REQUESTS], wanted, err) < 0 ||
+                   open_pool(db, &db->pools[READERS_OF_SIGN_IN], RESERVED_READERS, err) < 0 ||
+                   open_pool(db, &db->pools[READERS_OF_RECONCILER], RESERVED_READERS, err) < 0
+               ? -1
+               : 0;
+}
+
+static void close_pool(struct reader_pool *pool)
+{
+    for (int i = 0; i < pool->count; i++)
+        if (pool->readers[i].handle)
+            connection_close(&pool->readers[i]);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_cond_destroy(&pool->given_back);
+    free(pool->readers);
 }
 
 int db_open(const struct db_options *options, struct db **out_db, struct error *err)
@@ -159,8 +192,11 @@ int db_open(const struct db_options *options, struct db **out_db, struct error *
     struct db *db = memory_array(1, sizeof(*db));
     db->path = memory_strdup(options->path);
     db->readonly = options->readonly;
-    pthread_mutex_init(&db->lock, NULL);
-    pthread_cond_init(&db->given_back, NULL);
+    db->read_limit_ms = options->read_limit_ms;
+    for (size_t i = 0; i < READER_KIND_COUNT; i++) {
+        pthread_mutex_init(&db->pools[i].lock, NULL);
+        pthread_cond_init(&db->pools[i].given_back, NULL);
+    }
     if ((!db->readonly && open_writer(db, err) < 0) || open_readers(db, options->reader_count, err) < 0) {
         error_prefix(err, "%s: ", options->path);
         db_close(db);
@@ -175,16 +211,12 @@ void db_close(struct db *db)
     if (!db)
         return;
     writer_stop(&db->writer);
-    for (int i = 0; i < db->reader_count; i++)
-        if (db->readers[i].handle)
-            connection_close(&db->readers[i]);
+    for (size_t i = 0; i < READER_KIND_COUNT; i++)
+        close_pool(&db->pools[i]);
     if (db->writer.conn.handle) {
         sqlite3_exec(db->writer.conn.handle, "PRAGMA optimize", NULL, NULL, NULL);
         connection_close(&db->writer.conn);
     }
-    pthread_mutex_destroy(&db->lock);
-    pthread_cond_destroy(&db->given_back);
-    free(db->readers);
     free(db->path);
     free(db);
 }
@@ -210,27 +242,45 @@ void db_add_listener(struct db *db, db_listener_fn fn, void *context)
     pthread_mutex_unlock(&writer->lock);
 }
 
+static struct db_conn *acquire(struct reader_pool *pool, int64_t limit_ms)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->free)
+        pthread_cond_wait(&pool->given_back, &pool->lock);
+    struct db_conn *conn = pool->free;
+    pool->free = conn->next_free;
+    pthread_mutex_unlock(&pool->lock);
+    connection_limit(conn, limit_ms);
+    return conn;
+}
+
 struct db_conn *db_acquire(struct db *db)
 {
-    pthread_mutex_lock(&db->lock);
-    while (!db->free_readers)
-        pthread_cond_wait(&db->given_back, &db->lock);
-    struct db_conn *conn = db->free_readers;
-    db->free_readers = conn->next_free;
-    pthread_mutex_unlock(&db->lock);
-    return conn;
+    return acquire(&db->pools[READERS_OF_REQUESTS], db->read_limit_ms);
+}
+
+struct db_conn *db_acquire_for_sign_in(struct db *db)
+{
+    return acquire(&db->pools[READERS_OF_SIGN_IN], db->read_limit_ms);
+}
+
+struct db_conn *db_acquire_for_reconciler(struct db *db)
+{
+    return acquire(&db->pools[READERS_OF_RECONCILER], 0);
 }
 
 void db_give_back(struct db *db, struct db_conn *conn)
 {
     if (!conn)
         return;
+    (void)db;
     db_read_end(conn);
-    pthread_mutex_lock(&db->lock);
-    conn->next_free = db->free_readers;
-    db->free_readers = conn;
-    pthread_cond_signal(&db->given_back);
-    pthread_mutex_unlock(&db->lock);
+    struct reader_pool *pool = conn->pool;
+    pthread_mutex_lock(&pool->lock);
+    conn->next_free = pool->free;
+    pool->free = conn;
+    pthread_cond_signal(&pool->given_back);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 void db_get_stats(struct db *db, struct db_stats *out_stats)

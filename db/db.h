@@ -51,9 +51,14 @@ struct db_change {
     char id[40]; // the API's id: a uuid or a decimal number
 };
 
+enum {
+    DB_DEFAULT_READERS = 8
+};
+
 struct db_options {
     const char *path;
-    int reader_count; // 0: 8
+    int reader_count;      // of requests; 0: DB_DEFAULT_READERS
+    int64_t read_limit_ms; // how long a request may read; 0: as long as it likes
     bool readonly;    // no writer: for tools that look at a stopped server's data
 };
 
@@ -80,9 +85,13 @@ typedef void (*db_listener_fn)(const struct db_change *changes, size_t count, vo
 // Registers before others use the database; at most 8.
 void db_add_listener(struct db *db, db_listener_fn fn, void *context);
 
-// A reading connection of the pool; waits for one. Between acquire and release all reads see one state if begun with
+// A reading connection of the pool; waits for one. Who signs in or is looked up has connections of his own, so that he
+// never waits for somebody's long list; so has the reconciler, which may read as long as it likes. What the others read
+// ends by ERROR_UNAVAILABLE where read_limit_ms have passed since they got the connection. Between acquire and release all reads see one state if begun with
 // db_read_begin (a read transaction); single statements need none.
 struct db_conn *db_acquire(struct db *db);
+struct db_conn *db_acquire_for_sign_in(struct db *db);
+struct db_conn *db_acquire_for_reconciler(struct db *db);
 void db_give_back(struct db *db, struct db_conn *conn);
 int db_read_begin(struct db_conn *conn, struct error *err);
 void db_read_end(struct db_conn *conn);

@@ -19,8 +19,8 @@ static const char *after_character(const char *at)
 
 static const char *after_text(const char *at)
 {
-    for (at++; *at != '"';)
-        at += *at == '\\' ? 2 : 1;
+    for (at++; *(at += strcspn(at, "\"\\")) == '\\';)
+        at += 2;
     return at + 1;
 }
 

@@ -186,7 +186,7 @@ static int load_track(struct usage_pool *pool, struct db_conn *conn, const char 
 static int load_pool(struct usage_pool *pool, const struct world *world, struct db *db, int64_t now_ms,
                      struct error *err)
 {
-    struct db_conn *conn = db_acquire(db);
+    struct db_conn *conn = db_acquire_for_reconciler(db);
     pool->advanced_ms = now_ms;
     int rc = load_track(pool, conn, "nodepool", CAPACITY, now_ms, err);
     for (size_t i = 0; rc == 0 && i < world->rows.project_count; i++)

@@ -123,7 +123,7 @@ static int refresh(struct reconciler *reconciler, bool *out_changed, struct erro
     if (cache->seen_revision >= 0 && !rows && !world && reconciler->has_adopted)
         return 0;
     int64_t last_revision = db_last_revision(reconciler->db);
-    struct db_conn *conn = db_acquire(reconciler->db);
+    struct db_conn *conn = db_acquire_for_reconciler(reconciler->db);
     int rc = cache_refresh(cache, conn, last_revision, world, rows, &reconciler->turn_arena, out_changed, err);
     if (rc == 0 && !reconciler->has_adopted)
         rc = adopt(reconciler, conn, err);
@@ -270,7 +270,7 @@ static int check_expiry(struct reconciler *reconciler, int64_t now_ms, bool *out
     if (now_ms - reconciler->expiry_checked_ms < EXPIRY_INTERVAL_MS && now_ms >= reconciler->expiry_checked_ms)
         return 0;
     reconciler->expiry_checked_ms = now_ms;
-    struct db_conn *conn = db_acquire(reconciler->db);
+    struct db_conn *conn = db_acquire_for_reconciler(reconciler->db);
     int rc = db_has_expired_workloads(conn, now_ms, out_has, err);
     db_give_back(reconciler->db, conn);
     return rc;

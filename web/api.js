@@ -70,11 +70,11 @@ export const getCsv = (path, query) => call("GET", path, { query, accept: "text/
 export async function getAll(path, key, query = {}, { most = 500, signal: abort } = {}) {
   const rows = [];
   const step = Math.min(500, most);
-  for (let offset = 0; rows.length < most; offset += step) {
-    const page = await get(path, { limit: step, offset, ...query }, { signal: abort });
+  for (let more = true; more && rows.length < most;) {
+    const page = await get(path, { limit: step, offset: rows.length, ...query }, { signal: abort });
     const list = key ? page?.[key] ?? [] : page ?? [];
     rows.push(...list);
-    if (list.length < step) break;
+    more = list.length === step || Boolean(page?.next);
   }
   return rows.slice(0, most);
 }

@@ -1,0 +1,24 @@
+// What one caller's reading requests may take at once, so that the others' go on: half of the database's readers, and
+// 16 MiB of answers that are not sent yet. In all, 64 MiB of answers wait to be sent; beyond that only who has none of
+// them is let in. Who is over waits, and is refused after a while. Writes and streams take no share.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct share;
+struct shares;
+
+// For so many threads: each holds one share at most.
+struct shares *shares_create(size_t thread_count);
+void shares_destroy(struct shares *shares); // NULL is fine
+// Whoever waits is refused from now on.
+void shares_stop(struct shares *shares);
+
+// Waits until the caller may read. ERROR_UNAVAILABLE where he may not for long.
+int shares_begin(struct shares *shares, int subject_type, int64_t subject_id, struct share **out_share,
+                 struct error *err);
+// He has read; answer_bytes of memory are kept until the answer is sent.
+void shares_end_reading(struct shares *shares, struct share *share, size_t answer_bytes);
+// The answer is gone, with as many bytes.
+void shares_end(struct shares *shares, struct share *share, size_t answer_bytes);

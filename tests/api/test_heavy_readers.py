@@ -1,0 +1,114 @@
+"""One caller's heavy lists: they have a share of the readers and of the memory, and end after a while; others are not held up."""
+import json
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from test_access import make_caller
+
+HEAVY = "/api/v1/workloads?limit=50&sortBy=guaranteedRuntimeEndsAt"
+
+
+def with_rows(server, count, environment=None):
+    """The folder of before: one completed workload so many times over, written where the server can't refuse it."""
+    workload = server.submit("row", "team-a", gpus=1)
+    server.wait_phase(workload, "Running")
+    assert server.stop() == 0
+    with sqlite3.connect(server.data / "prorata.db") as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(workloads)") if row[1] != "id"]
+        (listing,) = database.execute("SELECT listing_json FROM workloads WHERE uuid = ?", (workload,)).fetchone()
+        if environment:
+            listing = listing.replace('"environmentVariables":{}', '"environmentVariables":' + json.dumps(environment, separators=(",", ":")))
+        values = {column: column for column in columns}
+        values |= {"uuid": "printf('00000000-0000-4000-8000-%012d', n)", "name": "'row-' || n", "phase": "'Completed'",
+                   "completed_ms": str(int(time.time() * 1000))}
+        values["listing_json"] = f"replace(?2, ?1, {values['uuid']})"
+        database.execute(f"WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?3)"
+                         f" INSERT INTO workloads ({', '.join(columns)}) SELECT {', '.join(values[c] for c in columns)}"
+                         f" FROM workloads, number WHERE uuid = ?1", (workload, listing, count))
+    server.port = None
+    server.start()
+    return workload
+
+
+def test_heavy_lists_hold_up_nobody_else(server):
+    with_rows(server, 30_000)
+    _, greedy = make_caller(server, "greedy", ("Viewer", "tenant", 1))
+    server.sign_in()
+    assert server.request("GET", HEAVY, token=greedy).status == 200
+    over = threading.Event()
+
+    def ask(_):
+        while not over.is_set():
+            answer = server.request("GET", HEAVY, token=greedy, timeout=60)
+            assert answer.status in (200, 503) and (answer.status == 200 or answer.headers["Retry-After"]), answer
+        return True
+
+    with ThreadPoolExecutor(24) as pool:
+        running = [pool.submit(ask, i) for i in range(24)]
+        try:
+            longest = 0
+            for path in ["/api/v1/session", "/api/v1/session", "/api/v1/workloads?limit=1"] * 5:
+                begin = time.monotonic()
+                assert server.request("GET", path, timeout=60).status == 200
+                longest = max(longest, time.monotonic() - begin)
+            assert not any(one.done() for one in running)
+        finally:
+            over.set()
+        assert all(one.result() for one in running)
+    assert longest < 5, "a second, and what a busy machine adds"
+
+
+def test_a_query_has_a_time_limit(make_server):
+    server = make_server("--quick-start", "--read-limit", "0.02")
+    with_rows(server, 20_000)
+    answer = server.get(HEAVY)
+    assert answer.status == 503 and "0.02 s" in answer.json["message"] and "read-limit" in answer.json["message"], answer
+    assert answer.headers["Retry-After"]
+    assert server.get("/api/v1/workloads", limit=1).status == 200
+    assert server.request("GET", "/readyz", token=None).status == 200
+
+
+def resident_mib(server, key="VmHWM"):
+    with open(f"/proc/{server.process.pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith(key))
+
+
+def test_large_rows_from_before_stay_out_of_memory(server):
+    """150 workloads of 0.9 MB: forty clients that ask for all of them at once, and some that never read their answer."""
+    with_rows(server, 150, {f"V{i}": "v" * 3500 for i in range(256)})
+    _, greedy = make_caller(server, "greedy", ("Viewer", "tenant", 1))
+    server.sign_in()
+    page = server.get("/api/v1/workloads", limit=500)
+    assert page.status == 200 and len(page.json["workloads"]) == 151 and len(page.body) < 2_000_000
+    with ThreadPoolExecutor(40) as pool:
+        running = [pool.submit(server.request, "GET", "/api/v1/workloads?limit=500", token=greedy, timeout=120) for _ in range(40)]
+        longest = 0
+        while not all(one.done() for one in running):
+            begin = time.monotonic()
+            assert server.get("/api/v1/workloads", limit=1).status == 200
+            longest = max(longest, time.monotonic() - begin)
+        statuses = {one.result().status for one in running}
+    assert 200 in statuses and statuses <= {200, 503}
+    assert longest < 5, "a second, and what a busy machine adds"
+    with open(f"/proc/{server.process.pid}/maps", encoding="utf-8") as maps:
+        is_sanitized = "asan" in maps.read()
+    assert is_sanitized or resident_mib(server) < 300
+
+
+def test_a_page_that_grows_long_ends_early_and_goes_on(server):
+    """What is free of bounds in a row is cut; what is not makes the page shorter."""
+    with_rows(server, 100)
+    assert server.stop() == 0
+    with sqlite3.connect(server.data / "prorata.db") as database:
+        database.execute("UPDATE workloads SET phase_message = ? WHERE phase = 'Completed'", ("m" * 500_000,))
+    server.port = None
+    server.start()
+    seen, offset, pages = [], 0, 0
+    while offset is not None:
+        page = server.get("/api/v1/workloads", limit=500, offset=offset)
+        assert page.status == 200 and len(page.body) < 10 << 20
+        seen += [row["id"] for row in page.json["workloads"]]
+        offset, pages = page.json.get("next"), pages + 1
+    assert len(seen) == len(set(seen)) == 101 and pages == 6
