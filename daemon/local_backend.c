@@ -167,6 +167,8 @@ int local_backend_create(const struct settings *settings, const struct data_fold
                          options.supervisor);
     if (local_users_choose(settings, db, is_first, arena, &options.users, err) < 0)
         return -1;
+    if (quantity_parse_memory(settings->local_disk_reserve, &options.disk_reserve, err) < 0)
+        return error_prefix(err, "local-disk-reserve: ");
     if (users_check(&options.users, arena, err) < 0)
         return error_prefix(err, "local-user: ");
     if (!options.supervisor || read_wishes(settings, &wishes, err) < 0 ||

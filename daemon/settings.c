@@ -276,6 +276,7 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .local_scratch = text_of(reading, "local-scratch"),
         .local_reserved_cpu = text_of(reading, "local-reserved-cpu"),
         .local_reserved_memory = text_of(reading, "local-reserved-memory"),
+        .local_disk_reserve = text_of(reading, "local-disk-reserve"),
         .local_nvml = text_of(reading, "local-nvml"),
         .scenario = reading->scenario,
     };

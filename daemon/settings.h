@@ -46,6 +46,7 @@ struct settings {
     int local_images;           // enum image_policy
     const char *local_reserved_cpu;
     const char *local_reserved_memory;
+    const char *local_disk_reserve;
     bool local_avoids_foreign;
     bool local_kills_over_memory;
     const char *local_nvml; // NULL: the usual one

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,10 +70,14 @@ static bool open_file(struct log_writer *log)
     return true;
 }
 
-void log_writer_init(struct log_writer *log, int pod_folder_fd, int64_t file_max, int64_t total_max)
+void log_writer_init(struct log_writer *log, int pod_folder_fd, int64_t file_max, int64_t total_max, int64_t reserve)
 {
-    *log = (struct log_writer){
-        .pod_folder_fd = pod_folder_fd, .folder_fd = -1, .fd = -1, .file_max = file_max, .total_max = total_max};
+    *log = (struct log_writer){.pod_folder_fd = pod_folder_fd,
+                               .folder_fd = -1,
+                               .fd = -1,
+                               .file_max = file_max,
+                               .total_max = total_max,
+                               .reserve = reserve};
 }
 
 static bool open_folder(struct log_writer *log)
@@ -119,10 +124,40 @@ static void tell_loss(struct log_writer *log, const struct timespec *now)
 {
     char text[96];
     int length =
-        snprintf(text, sizeof(text), "[%" PRId64 " bytes of output are lost: the disk refused them]", log->lost_bytes);
+        snprintf(text, sizeof(text), "[%" PRId64 " bytes of output are lost: the disk had no room]", log->lost_bytes);
     log->lost_bytes = 0;
     put_line(log, now, true, text, (size_t)length);
     flush(log);
+}
+
+// The database, which needs room to delete anything, lies on the same disk. Where its room is not known, there is some.
+static bool is_low(const struct log_writer *log)
+{
+    enum {
+        PART_OF_DISK = 20
+    };
+    struct statvfs disk;
+    if (log->reserve == 0 || fstatvfs(log->pod_folder_fd, &disk) < 0)
+        return false;
+    uint64_t part = (uint64_t)disk.f_blocks * disk.f_frsize / PART_OF_DISK;
+    uint64_t reserve = (uint64_t)log->reserve < part ? (uint64_t)log->reserve : part;
+    return (uint64_t)disk.f_bavail * disk.f_frsize < reserve;
+}
+
+// Output is not kept while the disk is down to its reserve. True: it is.
+static bool pass_over(struct log_writer *log, const struct timespec *now, size_t length)
+{
+    static const char TEXT[] = "[from here on output is not kept: the disk is down to its reserve]";
+    bool was_low = log->is_low;
+    log->is_low = is_low(log);
+    if (!log->is_low)
+        return false;
+    if (!was_low) {
+        put_line(log, now, true, TEXT, sizeof(TEXT) - 1);
+        flush(log);
+    }
+    log->lost_bytes += (int64_t)length;
+    return true;
 }
 
 void log_writer_add(struct log_writer *log, const char *text, size_t length)
@@ -133,6 +168,8 @@ void log_writer_add(struct log_writer *log, const char *text, size_t length)
         log->lost_bytes += (int64_t)length;
         return;
     }
+    if (pass_over(log, &now, length))
+        return;
     if (log->lost_bytes > 0)
         tell_loss(log, &now);
     while (length > 0) {

@@ -12,10 +12,12 @@ struct log_writer {
     int64_t position;   // of the next byte
     int64_t file_start; // of the newest file
     int64_t file_max, total_max;
+    int64_t reserve;    // of the disk, in bytes, that is not ours
     bool in_line;       // the last line written is a part
-    int64_t lost_bytes; // of output that the disk refused, not yet told in the log
+    bool is_low;        // the disk is down to its reserve, and the log says so
+    int64_t lost_bytes; // of output that is not kept, not yet told in the log
 };
 
 // The first output creates folder and file: many commands print nothing.
-void log_writer_init(struct log_writer *log, int pod_folder_fd, int64_t file_max, int64_t total_max);
+void log_writer_init(struct log_writer *log, int pod_folder_fd, int64_t file_max, int64_t total_max, int64_t reserve);
 void log_writer_add(struct log_writer *log, const char *text, size_t length);

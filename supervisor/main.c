@@ -36,6 +36,7 @@ struct supervisor {
     const char *uuid;
     struct command_options command;
     int64_t log_file_max, log_total_max;
+    int64_t disk_reserve;
     struct log_writer log;
     struct sessions sessions;
     int output[2]; // a pipe: the command's end is kept open for what it starts last, until the end
@@ -106,6 +107,8 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         return read_number(value, &supervisor->command.process_count);
     else if (strcmp(name, "--log-file-max") == 0)
         return read_number(value, &supervisor->log_file_max);
+    else if (strcmp(name, "--disk-reserve") == 0)
+        return read_number(value, &supervisor->disk_reserve);
     else if (strcmp(name, "--log-total-max") == 0)
         return read_number(value, &supervisor->log_total_max);
     else
@@ -140,7 +143,8 @@ static bool open_all(struct supervisor *supervisor)
     sigset_t signals;
     char boot[64];
     close_range(POD_HOME_FD + 1, UINT_MAX, 0);
-    log_writer_init(&supervisor->log, POD_FOLDER_FD, supervisor->log_file_max, supervisor->log_total_max);
+    log_writer_init(&supervisor->log, POD_FOLDER_FD, supervisor->log_file_max, supervisor->log_total_max,
+                    supervisor->disk_reserve);
     for (int fd = POD_STATE_FD; fd <= POD_HOME_FD; fd++)
         if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
             return false;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    OPTIONS_MAX = 104, // 32 paths that are needed among them
+    OPTIONS_MAX = 106, // 32 paths that are needed among them
     NEEDS_MAX = 32,
     FILE_MODE = 0600,
     PROJECT_PROCESSES_MAX = 4 * CGROUP_PROCESSES_MAX // the limit counts all of a user's
@@ -53,6 +53,7 @@ static char **make_arguments(const struct local_options *options, const struct c
     add_option(&words, "--folder", arena_strdup(arena, launch->folder));
     add_option(&words, "--log-file-max", arena_printf(arena, "%" PRId64, options->log_file_max));
     add_option(&words, "--log-total-max", arena_printf(arena, "%" PRId64, options->log_total_max));
+    add_option(&words, "--disk-reserve", arena_printf(arena, "%" PRId64, options->disk_reserve));
     char cgroup[CGROUP_PATH_SIZE];
     if (cgroups_create(cgroups, uuid, &launch->bounds, cgroup))
         add_option(&words, "--cgroup", arena_strdup(arena, cgroup));

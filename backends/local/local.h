@@ -30,6 +30,7 @@ struct local_options {
     const char *images_folder; // where images are kept as files
     enum image_policy images;
     int64_t log_file_max, log_total_max; // bytes, of one pod
+    int64_t disk_reserve;                // bytes that logs leave free, or a twentieth of the disk where that is less
     int64_t log_kept_ms;                 // after a pod's end
 };
 
