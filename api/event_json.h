@@ -4,6 +4,7 @@
 
 struct arena;
 struct json_writer;
+struct visibility;
 typedef struct sqlite3_stmt sqlite3_stmt;
 
 // Over `events e LEFT JOIN workloads w ON w.id = e.workload_id`.
@@ -18,4 +19,5 @@ enum {
 };
 
 // The event's members; the object is the caller's. with_workload adds workloadId, workloadName and projectName.
-void event_write_members(struct json_writer *json, sqlite3_stmt *stmt, bool with_workload, struct arena *arena);
+void event_write_members(struct json_writer *json, sqlite3_stmt *stmt, bool with_workload,
+                         const struct visibility *visibility, struct arena *arena);

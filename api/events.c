@@ -6,6 +6,7 @@
 #include "api/request.h"
 #include "api/response.h"
 #include "api/server.h"
+#include "api/visibility.h"
 #include "api/workload_actions.h"
 #include "base/json_writer.h"
 #include "db/db.h"
@@ -29,6 +30,8 @@ static const struct list_source OLDEST_FIRST = {
 static int write_list(struct list_query *query, struct request *req, struct response *res, bool with_workload,
                       struct error *err)
 {
+    struct visibility visibility;
+    visibility_open(&visibility, req);
     struct db_conn *conn = db_acquire(req->server->db);
     struct json_writer json;
     int rc = list_query_open(query, conn, err);
@@ -39,7 +42,7 @@ static int write_list(struct list_query *query, struct request *req, struct resp
         json_begin_array(&json);
         while ((rc = list_query_step(query, err)) == 1) {
             json_begin_object(&json);
-            event_write_members(&json, query->stmt, with_workload, req->arena);
+            event_write_members(&json, query->stmt, with_workload, &visibility, req->arena);
             json_end_object(&json);
         }
         json_end_array(&json);
@@ -48,6 +51,7 @@ static int write_list(struct list_query *query, struct request *req, struct resp
         list_query_close(query);
     }
     db_give_back(req->server->db, conn);
+    visibility_close(&visibility);
     return rc;
 }
 

@@ -124,16 +124,19 @@ static int write_evidence(struct json_writer *json, struct request *req, struct 
     list_query_where_int(&query, "e.workload_id = ?", id);
     if (list_query_open(&query, conn, err) < 0)
         return -1;
+    struct visibility visibility;
+    visibility_open(&visibility, req);
     json_key(json, "evidence");
     json_begin_array(json);
     int rc;
     while ((rc = list_query_step(&query, err)) == 1) {
         json_begin_object(json);
-        event_write_members(json, query.stmt, false, req->arena);
+        event_write_members(json, query.stmt, false, &visibility, req->arena);
         json_end_object(json);
     }
     json_end_array(json);
     list_query_close(&query);
+    visibility_close(&visibility);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include "api/request.h"
 #include "api/response.h"
 #include "api/server.h"
+#include "api/visibility.h"
 #include "api/workload_actions.h"
 #include "base/json_writer.h"
 #include "db/db.h"
@@ -28,7 +29,7 @@ static const struct list_source HISTORY = {
     .order = "r.time_ms DESC, r.is_phase DESC, r.id DESC",
 };
 
-static void write_record(struct json_writer *json, const struct list_query *query)
+static void write_record(struct json_writer *json, const struct list_query *query, const struct visibility *visibility)
 {
     sqlite3_stmt *stmt = query->stmt;
     bool is_phase = db_column_int(stmt, COLUMN_IS_PHASE);
@@ -46,7 +47,7 @@ static void write_record(struct json_writer *json, const struct list_query *quer
         json_text(json, "phase", db_column_text(stmt, COLUMN_PHASE, query->arena));
         json_text(json, "phaseMessage", db_column_text(stmt, COLUMN_PHASE_MESSAGE, query->arena));
     } else {
-        event_write_members(json, stmt, false, query->arena);
+        event_write_members(json, stmt, false, visibility, query->arena);
     }
     json_end_object(json);
     json_end_object(json);
@@ -61,6 +62,8 @@ int op_get_workload_history(struct request *req, struct response *res, struct er
         list_query_init(&query, &HISTORY, req, err) < 0)
         return -1;
     list_query_where_int(&query, "r.workload_id = ?", state.id);
+    struct visibility visibility;
+    visibility_open(&visibility, req);
     struct db_conn *conn = db_acquire(req->server->db);
     struct json_writer json;
     int rc = list_query_open(&query, conn, err);
@@ -70,12 +73,13 @@ int op_get_workload_history(struct request *req, struct response *res, struct er
         json_key(&json, "records");
         json_begin_array(&json);
         while ((rc = list_query_step(&query, err)) == 1)
-            write_record(&json, &query);
+            write_record(&json, &query, &visibility);
         json_end_array(&json);
         list_query_write_next(&query, &json);
         json_end_object(&json);
         list_query_close(&query);
     }
     db_give_back(req->server->db, conn);
+    visibility_close(&visibility);
     return rc;
 }

@@ -130,6 +130,21 @@ const char *visibility_sentence(const struct visibility *visibility, const char 
     return told_text(visibility->req->arena, text, shown_name, (void *)visibility);
 }
 
+static const char *note_hidden(void *context, enum told_kind kind, const char *name)
+{
+    struct visibility *visibility = context;
+    if (kind != TOLD_WORKLOAD && is_hidden(visibility, kind, name))
+        visibility->hides_workloads = true;
+    return name;
+}
+
+const char *visibility_event(const struct visibility *visibility, const char *text)
+{
+    struct visibility of_it = *visibility;
+    (void)told_text(visibility->req->arena, text, note_hidden, &of_it);
+    return visibility_sentence(&of_it, text);
+}
+
 bool visibility_shows_workloads(const struct visibility *visibility, int64_t project_id)
 {
     for (uint32_t i = 0; visibility->view && i < visibility->view->snapshot->project_count; i++)

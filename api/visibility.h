@@ -42,6 +42,9 @@ void visibility_names(struct visibility *visibility, const struct snapshot *snap
 
 // The text with hidden names replaced (model/told.h); the request arena's, or text itself.
 const char *visibility_sentence(const struct visibility *visibility, const char *text);
+// The same of a sentence that does not say whose workloads it names: they lose their names with the first hidden
+// project.
+const char *visibility_event(const struct visibility *visibility, const char *text);
 // A name of this kind as it stands in stored answers: itself, or what is said instead. NULL for NULL.
 const char *visibility_name(const struct visibility *visibility, enum told_kind kind, const char *name);
 // Whether workloads of the project with this row id may be read.

@@ -86,14 +86,17 @@ static void evict_pod(struct turn *turn, struct cache_pod *pod, const struct liv
     const char *whom = "";
     if (decision->beneficiary != SNAPSHOT_NONE) {
         const struct cache_workload *winner = live->workloads[decision->beneficiary];
-        whom = arena_printf(turn->arena, " workload %s of project %s", winner->name, winner->project_name);
+        // Lists show a phase to whoever may see the workload: the event, where names can be hidden, says who it is.
+        whom = strcmp(winner->project_name, workload->project_name) == 0
+                   ? arena_printf(turn->arena, " workload %s", winner->name)
+                   : " a workload of another project";
     }
-    const char *message = arena_printf(turn->arena, "%s: %s", pod->name, told_plain(turn->arena, decision->why));
+    const char *message = arena_printf(turn->arena, "%s: %s", pod->name, decision->why);
     workload->phase_message = arena_printf(turn->arena, "%s: %s%s", words->reason, words->verb, whom);
     turn_add_pod_event(turn, pod, EVENT_WARNING, words->reason, "scheduler", message);
     receipt_add(turn, live, decision);
     turn_release_pod(turn, pod, words->reason);
-    pod->message = message;
+    pod->message = told_plain(turn->arena, message);
     workload->last_eviction_ms = turn->now_ms;
 }
 

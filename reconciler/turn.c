@@ -1,7 +1,6 @@
 #include "reconciler/turn.h"
 
 #include "db/events.h"
-#include "model/told.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,15 +40,15 @@ void turn_add_event(struct turn *turn, const struct turn_event *event)
 void turn_add_pod_event(struct turn *turn, const struct cache_pod *pod, const char *type, const char *reason,
                         const char *source, const char *message)
 {
-    turn_add_event(turn, &(struct turn_event){pod->workload, type, reason, told_plain(turn->arena, message), source,
-                                              "Pod", pod->name, pod->uuid});
+    turn_add_event(turn,
+                   &(struct turn_event){pod->workload, type, reason, message, source, "Pod", pod->name, pod->uuid});
 }
 
 void turn_add_workload_event(struct turn *turn, const struct cache_workload *workload, const char *type,
                              const char *reason, const char *source, const char *message)
 {
-    turn_add_event(turn, &(struct turn_event){workload, type, reason, told_plain(turn->arena, message), source,
-                                              "Workload", workload->name, workload->uuid});
+    turn_add_event(turn, &(struct turn_event){workload, type, reason, message, source, "Workload", workload->name,
+                                              workload->uuid});
 }
 
 void turn_create_pod(struct turn *turn, const struct cache_workload *workload, bool is_master, int64_t pod_index,

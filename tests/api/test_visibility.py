@@ -101,3 +101,20 @@ def test_receipts_hide_the_winner_and_nothing_else(same):
     assert later["sentence"] == receipt["sentence"] and later["beneficiaryProject"] == "another project"
     everything, = same.get("/api/v1/scheduler/receipts").json["receipts"]
     assert everything["sentence"].startswith("Yields to same of project same, which held")
+
+def test_events_and_phases_name_no_stranger(same):
+    """The loser's own events and phase, read by its owner."""
+    for workload in same.get("/api/v1/workloads").json["workloads"]:
+        same.delete(f"/api/v1/workloads/trainings/{workload['id']}")
+    loser = same.submit("loser", "team-a", gpus=2, spec={"nodePools": ["same"]})
+    same.wait_phase(loser, "Running")
+    same.wait_phase(same.submit("theirs", "same", gpus=2, spec={"nodePools": ["same"]}), "Running", seconds=60)
+    _, token = make_caller(same, "bob", ("L1 researcher", "project", same.project_id("team-a")))
+    for path in (f"/api/v1/workloads/{loser}", f"/api/v1/workloads/{loser}/events", f"/api/v1/workloads/{loser}/history", f"/api/v1/workloads/{loser}/pods", "/api/v1/events",
+                 "/api/v1/workloads"):
+        answer = same.request("GET", path, token=token)
+        assert answer.status == 200 and b"theirs" not in answer.body and b"project same" not in answer.body and b"\\u000" not in answer.body, answer.body
+    mine = same.request("GET", f"/api/v1/workloads/{loser}/events", token=token).json["events"]
+    assert any("Yields to another project's workload of project another project" in event["message"] for event in mine), mine
+    everything = same.get(f"/api/v1/workloads/{loser}/events")
+    assert any("Yields to theirs of project same" in event["message"] for event in everything.json["events"]) and b"\\u000" not in everything.body

@@ -42,7 +42,7 @@ static void test_over_quota_and_reclaim(void)
     check_int(live_events(&live, "a1", "Preempted"), 1, "a1 was preempted once");
     check_int(live_events(&live, "a2", "Preempted"), 0, "a2 was not");
     check_true(strstr(live_text(&live, "SELECT message FROM events WHERE reason = 'Preempted'"),
-                      "Yields to b2 of project team-b") != NULL,
+                      "Yields to \003b2\004 of project \001team-b\004") != NULL,
                "the event names who it yields to");
     check_true(*live_text(&live, "SELECT explanation_json FROM workloads WHERE name = 'a1'") == '{',
                "a1 is told why it waits");
