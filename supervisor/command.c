@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// What failed on the way to exec, as the child tells it.
+enum {
+    SESSION_START_MS = 2000
+};
+
+// What failed on the way to exec, as the child tells it; before that what it may have to wait for.
 struct failure {
-    int code; // errno
+    int code; // errno; 0: has not failed yet
     char what[64];
 };
 
@@ -26,6 +31,13 @@ static _Noreturn void fail(int failure_fd, const char *what)
     snprintf(failure.what, sizeof(failure.what), "%s", what);
     (void)!write(failure_fd, &failure, sizeof(failure));
     _exit(127);
+}
+
+static void tell_stage(int failure_fd, const char *what)
+{
+    struct failure stage = {.code = 0};
+    snprintf(stage.what, sizeof(stage.what), "%s", what);
+    (void)!write(failure_fd, &stage, sizeof(stage));
 }
 
 static void enter_cgroup(const char *cgroup, int failure_fd)
@@ -54,9 +66,11 @@ static void set_limits(const struct command_options *options, int failure_fd)
 // What the user cannot reach would fail in ways that are hard to read.
 static void check_needs(const struct command_options *options, int failure_fd)
 {
-    for (int i = 0; i < options->need_count; i++)
+    for (int i = 0; i < options->need_count; i++) {
+        tell_stage(failure_fd, options->needs[i]);
         if (access(options->needs[i], R_OK) < 0)
             fail(failure_fd, options->needs[i]);
+    }
 }
 
 static void drop_rights(const struct command_options *options, int failure_fd)
@@ -119,6 +133,7 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
     setsid();
     if (stdio->is_terminal)
         take_terminal(options, stdio->input, failure_fd);
+    tell_stage(failure_fd, "cgroup");
     if (options->cgroup)
         enter_cgroup(options->cgroup, failure_fd);
     set_limits(options, failure_fd);
@@ -134,15 +149,47 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != supervisor)
         fail(failure_fd, "supervisor");
     umask(022); // not that of the server, which keeps secrets
+    tell_stage(failure_fd, "working folder");
     if (chdir(part == COMMAND_BEFORE || part == COMMAND_AFTER ? "/" : options->folder) < 0)
         fail(failure_fd, "working folder");
     int input = stdio->input >= 0 ? stdio->input : open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(stdio->output, STDOUT_FILENO) < 0 ||
         dup2(stdio->error, STDERR_FILENO) < 0)
         fail(failure_fd, "output");
+    tell_stage(failure_fd, "command");
     reset_signals();
     execvp(argv[0], argv);
     fail(failure_fd, "command");
+}
+
+// A file system that does not answer may hold up the child for ever, with whatever it looks at. False: it was killed.
+static bool await(const struct command_options *options, enum command_part part, pid_t pid, int fd)
+{
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    if (part != COMMAND_SESSION)
+        return options->await(options->context, pid, fd);
+    if (poll(&wanted, 1, SESSION_START_MS) != 0)
+        return true;
+    kill(pid, SIGKILL);
+    return false;
+}
+
+// Whether it was started; else out_failure says why not.
+static bool has_started(const struct command_options *options, enum command_part part, pid_t pid, int fd,
+                        struct failure *out_failure)
+{
+    struct failure told = {.code = 0};
+    *out_failure = told;
+    for (;;) {
+        bool is_late = !await(options, part, pid, fd);
+        if (!is_late && read(fd, &told, sizeof(told)) != (ssize_t)sizeof(told)) // ends with exec
+            return true;
+        *out_failure = is_late ? *out_failure : told;
+        if (is_late)
+            out_failure->code = ETIMEDOUT;
+        if (out_failure->code)
+            return false;
+    }
 }
 
 static pid_t start(const struct command_options *options, enum command_part part, char *const *argv,
@@ -161,9 +208,10 @@ static pid_t start(const struct command_options *options, enum command_part part
         run_child(options, part, argv, stdio, ends[1], supervisor);
     *out_errno = errno;
     close(ends[1]);
-    ssize_t length = pid < 0 ? 0 : read(ends[0], &failure, sizeof(failure)); // ends with exec
+    // The one before the stop has nothing to say: when it is over, the command is told.
+    bool is_good = pid < 0 || part == COMMAND_PRE_STOP || has_started(options, part, pid, ends[0], &failure);
     close(ends[0]);
-    if (pid < 0 || length != (ssize_t)sizeof(failure))
+    if (is_good)
         return pid;
     *out_errno = failure.code;
     *out_what = failure.what;

@@ -40,6 +40,10 @@ struct command_options {
     const char *needs[COMMAND_NEEDS_MAX]; // paths that the user must be able to enter or read
     int need_count;
     const char *before, *pre_stop, *after; // NULL: none
+    // Called while a part but a session and the one before the stop is being started: returns when fd can be read.
+    // False: the start took too long, and the process was killed.
+    bool (*await)(void *context, pid_t pid, int fd);
+    void *context;
 };
 
 // Starts a part with its output going to output_fd; the environment is the caller's. Returns its process, which leads a

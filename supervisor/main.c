@@ -29,6 +29,7 @@ enum {
     READ_SIZE = 64 * 1024,
     EXIT_USAGE = 2,
     DEFAULT_GRACE_MS = 30000,
+    START_MS = 120000,
     AFTER_MS = 20000
 };
 
@@ -48,6 +49,7 @@ struct supervisor {
     bool is_stopping, is_told; // asked to stop; and the command was told
     int64_t grace_ms;          // where the order to stop says nothing else
     int64_t kill_at_ms;        // monotonic; INT64_MAX: not stopping
+    int64_t start_ms;          // how long a start may take
 };
 
 static int64_t monotonic_ms(void)
@@ -101,6 +103,8 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         return read_user(value, &supervisor->command);
     else if (strcmp(name, "--grace") == 0)
         return read_number(value, &supervisor->grace_ms);
+    else if (strcmp(name, "--start") == 0)
+        return read_number(value, &supervisor->start_ms);
     else if (strcmp(name, "--memory") == 0)
         return read_number(value, &supervisor->command.memory_bytes);
     else if (strcmp(name, "--processes") == 0)
@@ -176,8 +180,8 @@ static bool take_output(struct supervisor *supervisor)
 static void tell_command(struct supervisor *supervisor)
 {
     supervisor->is_told = true;
-    if (!supervisor->is_over)
-        kill(-supervisor->pid, SIGTERM);
+    if (!supervisor->is_over && supervisor->pid > 0 && kill(-supervisor->pid, SIGTERM) < 0)
+        kill(supervisor->pid, SIGTERM); // it has just been made, and leads no group yet
 }
 
 static void begin_stop(struct supervisor *supervisor)
@@ -234,19 +238,50 @@ static void take_signals(struct supervisor *supervisor)
     }
 }
 
-static void wait_for_something(struct supervisor *supervisor, int timeout_ms)
+// Whether a further descriptor (-1: none) can be read.
+static bool wait_for_something(struct supervisor *supervisor, int timeout_ms, int further_fd)
 {
-    struct pollfd fds[2 + POD_SESSIONS_MAX] = {{.fd = supervisor->output[0], .events = POLLIN},
-                                               {.fd = supervisor->signals, .events = POLLIN}};
-    int sessions = sessions_poll(&supervisor->sessions, fds + 2);
-    if (poll(fds, 2 + (nfds_t)sessions, timeout_ms) <= 0)
-        return;
+    struct pollfd fds[3 + POD_SESSIONS_MAX] = {{.fd = supervisor->output[0], .events = POLLIN},
+                                               {.fd = supervisor->signals, .events = POLLIN},
+                                               {.fd = further_fd, .events = POLLIN}};
+    int sessions = sessions_poll(&supervisor->sessions, fds + 3);
+    if (poll(fds, 3 + (nfds_t)sessions, timeout_ms) <= 0)
+        return false;
     if (sessions > 0)
         sessions_take(&supervisor->sessions, &supervisor->command);
     if (fds[0].revents)
         (void)take_output(supervisor);
     if (fds[1].revents)
         take_signals(supervisor);
+    return fds[2].revents != 0;
+}
+
+static int left_until(int64_t end_ms)
+{
+    int64_t left = end_ms == INT64_MAX ? INT_MAX : end_ms - monotonic_ms();
+    return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+// A part is being started: an order to stop is taken, and neither it nor the limit waits for a file system.
+static bool await_start(void *context, pid_t pid, int fd)
+{
+    struct supervisor *supervisor = context;
+    int64_t late_at_ms = monotonic_ms() + supervisor->start_ms;
+    supervisor->pid = pid;
+    for (;;) {
+        bool stops_first = supervisor->is_stopping && supervisor->kill_at_ms < late_at_ms;
+        int left = left_until(stops_first ? supervisor->kill_at_ms : late_at_ms);
+        if (left > 0 && wait_for_something(supervisor, left, fd))
+            return true;
+        if (left > 0)
+            continue;
+        kill(pid, SIGKILL);
+        (void)rest_kill(supervisor->command.cgroup);
+        if (!stops_first)
+            return false;
+        supervisor->kill_at_ms = INT64_MAX;
+        late_at_ms = monotonic_ms() + supervisor->start_ms;
+    }
 }
 
 static void live(struct supervisor *supervisor)
@@ -261,7 +296,7 @@ static void live(struct supervisor *supervisor)
             supervisor->kill_at_ms = INT64_MAX;
             continue;
         }
-        wait_for_something(supervisor, left < 0 ? -1 : left > INT_MAX ? INT_MAX : (int)left);
+        (void)wait_for_something(supervisor, left < 0 ? -1 : left > INT_MAX ? INT_MAX : (int)left, -1);
     }
 }
 
@@ -279,7 +314,7 @@ static void clear(struct supervisor *supervisor)
             break;
         if (pid > 0)
             sessions_reap(&supervisor->sessions, pid, status);
-        wait_for_something(supervisor, 10); // a process in the kernel's hands may take its time
+        (void)wait_for_something(supervisor, 10, -1); // a process in the kernel's hands may take its time
     }
     while (take_output(supervisor)) {
     }
@@ -359,6 +394,8 @@ static int run(struct supervisor *supervisor)
     int code = errno;
     const char *what = "folder";
     supervisor->pid = -1;
+    supervisor->command.await = await_start;
+    supervisor->command.context = supervisor;
     bool is_open = open_all(supervisor), was_run = false;
     if (!is_open)
         code = errno;
@@ -380,6 +417,7 @@ int main(int argc, char **argv)
                                            .log_total_max = 128 << 20,
                                            .pre_stop = -1,
                                            .grace_ms = DEFAULT_GRACE_MS,
+                                           .start_ms = START_MS,
                                            .kill_at_ms = INT64_MAX};
     if (!read_options(&supervisor, argc, argv)) {
         static const char USAGE[] = "prorata-supervisor is started by prorata, one for each pod; see its README\n";

@@ -1,4 +1,5 @@
 """The supervisor alone, without a server: what a command has started is over when it is."""
+import errno
 import os
 import pathlib
 import subprocess
@@ -114,3 +115,26 @@ def test_a_command_starts_with_no_signal_ignored(supervise):
     process.wait(timeout=15)
     ignored = next(line for line in log_of(folder).splitlines() if "SigIgn:" in line)
     assert int(ignored.split()[-1], 16) == 0
+
+
+@pytest.fixture
+def hanging(tmp_path):
+    """A folder in which the command's start waits for ever: nobody reads the pipe that stands for its cgroup."""
+    folder = tmp_path / "hanging"
+    folder.mkdir()
+    os.mkfifo(folder / "cgroup.procs")
+    return str(folder)
+
+
+def test_a_start_that_hangs_is_stopped_within_its_grace(supervise, hanging):
+    process, folder = supervise(["true"], "--cgroup", hanging, "--grace", "300")
+    wait_for("the start", lambda: (folder / "state").exists() and "supervisor" in (folder / "state").read_text())
+    process.terminate()
+    process.wait(timeout=15)
+    assert "ended" in (folder / "state").read_text()
+
+
+def test_a_start_that_hangs_has_a_limit_and_says_what_it_waited_for(supervise, hanging):
+    process, folder = supervise(["true"], "--cgroup", hanging, "--start", "300")
+    process.wait(timeout=15)
+    assert (folder / "state").read_text().splitlines()[-1].split()[2:] == [str(errno.ETIMEDOUT), "cgroup"]
