@@ -25,7 +25,7 @@ after(() => browser?.close());
 // A server whose cluster is this machine, and a command line that is signed in; everything it ran is gone with it.
 async function begin(t) {
   const folder = mkdtempSync(join(tmpdir(), "prorata-local-"));
-  chmodSync(folder, 0o755); // pods run as nobody, and read the program from here
+  chmodSync(folder, 0o755); // pods run as another user, and read the program from here
   const data = join(folder, "data");
   const server = spawn(PRORATA, ["serve", "--data", data, "--backend", "local", "--local-gpus", "4", "--quick-start", "--listen", "127.0.0.1:0"], { env: { ...process.env, PRORATA_ADMIN_PASSWORD: PASSWORD } });
   t.after(async () => {
