@@ -91,7 +91,8 @@ bool workload_brief_append(const char *listing, struct buffer *out)
             room -= is_free(at + 1, (size_t)(key_end - at) - 2) ? length : 0;
         } else {
             buffer_append(out, at, (size_t)(value - at));
-            room -= *value == '"' ? append_text(value, end, room, out) : append_items(value, end, room, out);
+            size_t kept = *value == '"' ? append_text(value, end, room, out) : append_items(value, end, room, out);
+            room -= kept < room ? kept : room; // what opens it is written in any case
             is_cut = true;
         }
         if (*end == ',')

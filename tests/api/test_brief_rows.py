@@ -63,6 +63,14 @@ def test_one_large_variable_leaves_none(server):
     assert row["environmentVariables"] == {} and row["arguments"] == "kept"
 
 
+def test_where_no_byte_is_left_nothing_more_is_kept(server):
+    room = 4096 - size(row_of(server, server.submit("first", "team-a")))
+    variable = {"name": "V", "value": "v" * (room - len('"V":""'))}
+    spec = {"environmentVariables": [variable], "command": "c" * 100, "args": "a" * 6000}
+    row, _ = check_brief(server, server.submit("full", "team-a", spec=spec))
+    assert row["environmentVariables"] == {"V": variable["value"]} and row["command"] == row["arguments"] == ""
+
+
 def test_addresses_are_cut(server):
     urls = [{"container": 1000 + i, "url": f"https://{'a' * 60}.example.com/{i}", "name": f"u{i}"} for i in range(60)]
     row, whole = check_brief(server, server.submit("urls", "team-a", spec={"exposedUrls": urls}, kind="workspaces"))
