@@ -60,9 +60,13 @@ static bool is_ready(void *context, const char **out_reason)
     const struct daemon *daemon = context;
     struct db_stats stats;
     db_get_stats(daemon->db, &stats);
-    *out_reason = !stats.writable                            ? "the disk that holds the database is full"
-                  : !reconciler_is_ready(daemon->reconciler) ? "the first cycle has not run yet"
-                                                             : NULL;
+    *out_reason = stats.is_damaged                   ? "the database is damaged: prorata verify says where"
+                  : !stats.writable && stats.is_full ? "the disk that holds the database is full"
+                  : !stats.writable                  ? "the disk that holds the database refuses writes"
+                  : stats.reads_fail                 ? "the database cannot be read: its disk fails, or it is damaged"
+                  : reconciler_is_failing(daemon->reconciler) ? "cycles fail: the log has the cause"
+                  : !reconciler_is_ready(daemon->reconciler)  ? "the first cycle has not run yet"
+                                                              : NULL;
     return *out_reason == NULL;
 }
 

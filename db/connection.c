@@ -6,12 +6,25 @@
 #include "base/timestamp.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     STEPS_BETWEEN_LOOKS = 10000 // of SQLite's machine: less than a millisecond
 };
+
+// A read that fails with EIO comes out of SQLite as damage.
+static void note_health(struct db_conn *conn, int code)
+{
+    if (conn->health && (code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_IOERR))
+        atomic_store(&conn->health->read_failed_us, timestamp_monotonic_us());
+}
+
+const char *connection_refusal(bool is_full)
+{
+    return is_full ? "the disk that holds the database is full" : "the disk that holds the database refuses writes";
+}
 
 int connection_error(struct db_conn *conn, int code, struct error *err)
 {
@@ -28,13 +41,16 @@ int connection_error(struct db_conn *conn, int code, struct error *err)
     case SQLITE_BUSY:
         return error_set(err, ERROR_UNAVAILABLE, "the database is busy");
     default:
-        if (connection_code_is_full(code))
-            return error_set(err, ERROR_UNAVAILABLE, "the disk that holds the database is full");
+        if (connection_code_is_refusal(code)) {
+            conn->is_full = code == SQLITE_FULL || sqlite3_system_errno(conn->handle) == EDQUOT;
+            return error_set(err, ERROR_UNAVAILABLE, "%s", connection_refusal(conn->is_full));
+        }
+        note_health(conn, code & 0xff);
         return error_set(err, ERROR_INTERNAL, "database: %s (%d)", sqlite3_errmsg(conn->handle), code);
     }
 }
 
-bool connection_code_is_full(int code)
+bool connection_code_is_refusal(int code)
 {
     return code == SQLITE_FULL || code == SQLITE_IOERR_WRITE;
 }

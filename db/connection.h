@@ -3,9 +3,16 @@
 #include "db/db.h"
 
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 enum {
     DB_APPLICATION_ID = 0x70727472 // "prtr", in the file's header
+};
+
+// What reading has shown of the file; of all connections of a database.
+struct db_health {
+    atomic_bool is_damaged;         // the check of the whole file said so
+    _Atomic int64_t read_failed_us; // monotonic, the last time; 0: never
 };
 
 struct kept_statement {
@@ -27,7 +34,9 @@ struct db_conn {
     struct reader_pool *pool;
     struct db_conn *next_free;
     int64_t limit_ms;
-    int64_t ends_us; // by the monotonic clock; 0: never
+    int64_t ends_us;          // by the monotonic clock; 0: never
+    struct db_health *health; // NULL: nobody looks at it
+    bool is_full;             // the last write that the disk refused found no room
 };
 
 int connection_open(struct db_conn *conn, const char *path, bool readonly, struct error *err);
@@ -38,4 +47,6 @@ void connection_limit(struct db_conn *conn, int64_t limit_ms);
 // Sets err from the connection's last error; the codes as db.h says. Always -1.
 int connection_error(struct db_conn *conn, int code, struct error *err);
 // The disk refuses: nothing was written, and there may be room later.
-bool connection_code_is_full(int code);
+bool connection_code_is_refusal(int code);
+// What to call the last refusal: only a disk without room is full. Static text.
+const char *connection_refusal(bool is_full);

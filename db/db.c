@@ -2,6 +2,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/timestamp.h"
+#include "db/checker.h"
 #include "db/copy.h"
 #include "db/migrations.h"
 #include "db/writer.h"
@@ -11,11 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     RESERVED_READERS = 2,
-    READERS_MAXIMUM = 64
+    READERS_MAXIMUM = 64,
+    READS_FAIL_US = 10000000
 };
 
 enum reader_kind {
@@ -36,6 +40,8 @@ struct reader_pool {
 struct db {
     char *path;
     struct writer writer;
+    struct checker checker;
+    struct db_health health;
     bool readonly;
     int64_t read_limit_ms;
     struct reader_pool pools[READER_KIND_COUNT];
@@ -103,19 +109,6 @@ static int apply_migration(struct db_conn *conn, const struct migration *migrati
     return 0;
 }
 
-static int check_file(struct db_conn *conn, struct error *err)
-{
-    sqlite3_stmt *stmt;
-    if (db_prepare_once(conn, "PRAGMA quick_check(1)", &stmt, err) < 0)
-        return -1;
-    int rc = db_step(conn, stmt, err);
-    const char *result = rc > 0 ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
-    if (rc >= 0 && (!result || strcmp(result, "ok") != 0))
-        rc = error_set(err, ERROR_INTERNAL, "the database is damaged: %s", result ? result : "no answer");
-    db_release(conn, stmt);
-    return rc < 0 ? -1 : 0;
-}
-
 static int migrate(struct db_conn *conn, struct error *err)
 {
     int64_t application = 0, version = 0;
@@ -139,18 +132,33 @@ static int migrate(struct db_conn *conn, struct error *err)
     for (size_t i = 0; i < MIGRATION_COUNT; i++)
         if (MIGRATIONS[i].number > version && apply_migration(conn, &MIGRATIONS[i], err) < 0)
             return -1;
-    return connection_exec(conn, "PRAGMA foreign_keys=ON", err) < 0 ? -1 : check_file(conn, err);
+    return connection_exec(conn, "PRAGMA foreign_keys=ON", err);
+}
+
+// A stop leaves no write-ahead log behind.
+static bool ended_uncleanly(const char *path)
+{
+    struct stat info;
+    char *wal = memory_alloc(strlen(path) + sizeof("-wal"));
+    stpcpy(stpcpy(wal, path), "-wal");
+    bool has_log = stat(wal, &info) == 0 && info.st_size > 0;
+    free(wal);
+    return has_log;
 }
 
 static int open_writer(struct db *db, struct error *err)
 {
+    bool was_unclean = ended_uncleanly(db->path);
     if (connection_open(&db->writer.conn, db->path, false, err) < 0)
         return -1;
     if (connection_exec(&db->writer.conn,
                         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000;", err) < 0 ||
         migrate(&db->writer.conn, err) < 0)
         return -1;
-    return writer_start(&db->writer, err);
+    db->writer.conn.health = &db->health;
+    if (writer_start(&db->writer, err) < 0)
+        return -1;
+    return was_unclean ? checker_start(&db->checker, db->path, &db->health, err) : 0;
 }
 
 static int open_pool(struct db *db, struct reader_pool *pool, int count, struct error *err)
@@ -160,6 +168,7 @@ static int open_pool(struct db *db, struct reader_pool *pool, int count, struct 
         struct db_conn *conn = &pool->readers[pool->count++];
         if (connection_open(conn, db->path, true, err) < 0)
             return -1;
+        conn->health = &db->health;
         conn->pool = pool;
         conn->next_free = pool->free;
         pool->free = conn;
@@ -210,6 +219,7 @@ void db_close(struct db *db)
 {
     if (!db)
         return;
+    checker_stop(&db->checker);
     writer_stop(&db->writer);
     for (size_t i = 0; i < READER_KIND_COUNT; i++)
         close_pool(&db->pools[i]);
@@ -286,10 +296,14 @@ void db_give_back(struct db *db, struct db_conn *conn)
 void db_get_stats(struct db *db, struct db_stats *out_stats)
 {
     struct writer *writer = &db->writer;
+    int64_t failed_us = atomic_load(&db->health.read_failed_us);
     *out_stats = (struct db_stats){
         .commits = atomic_load(&writer->commits),
         .changes = atomic_load(&writer->changes),
         .failed_commits = atomic_load(&writer->failed_commits),
         .writable = atomic_load(&writer->writable),
+        .is_full = atomic_load(&writer->is_full),
+        .reads_fail = failed_us > 0 && timestamp_monotonic_us() - failed_us < READS_FAIL_US,
+        .is_damaged = atomic_load(&db->health.is_damaged),
     };
 }

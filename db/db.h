@@ -62,7 +62,8 @@ struct db_options {
     bool readonly;    // no writer: for tools that look at a stopped server's data
 };
 
-// Opens or creates the file, applies migrations, checks it (quick_check), starts the writer. A newer schema is refused.
+// Opens or creates the file, applies migrations, starts the writer. A newer schema is refused. After an
+// end that was no stop the whole file is checked in the background.
 // Errors name the file. The caller owns *out_db.
 int db_open(const struct db_options *options, struct db **out_db, struct error *err);
 // Runs what is queued, commits, stops the writer, closes all. All readers must have been given back.
@@ -117,7 +118,7 @@ int db_step(struct db_conn *conn, sqlite3_stmt *stmt, struct error *err);
 // Runs a statement that gives no row. A broken uniqueness is ERROR_CONFLICT, a broken reference ERROR_INVALID.
 int db_run(struct db_conn *conn, sqlite3_stmt *stmt, struct error *err);
 const char *db_column_text(sqlite3_stmt *stmt, int column, struct arena *arena); // NULL for NULL; copied to arena
-const char *db_column_view(sqlite3_stmt *stmt, int column, size_t *out_length); // NOT NULL; until the next step
+const char *db_column_view(sqlite3_stmt *stmt, int column, size_t *out_length);  // NOT NULL; until the next step
 int64_t db_column_int(sqlite3_stmt *stmt, int column);
 double db_column_real(sqlite3_stmt *stmt, int column);
 bool db_column_is_null(sqlite3_stmt *stmt, int column);
@@ -131,6 +132,9 @@ struct db_stats {
     int64_t commits;
     int64_t changes; // write functions that were committed
     int64_t failed_commits;
-    bool writable; // false while the disk refuses
+    bool writable;   // false while the disk refuses
+    bool is_full;    // why: there is no room
+    bool reads_fail; // one failed within the last seconds
+    bool is_damaged; // the check after an unclean end met damage
 };
 void db_get_stats(struct db *db, struct db_stats *out_stats);

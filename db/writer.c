@@ -101,14 +101,17 @@ static bool run_job(struct writer *writer, struct write_job *job)
 
 static void refuse_group(struct writer *writer, struct write_job *group)
 {
+    bool is_full = writer->conn.is_full;
     for (struct write_job *job = group; job; job = job->next)
-        job->rc = error_set(job->err, ERROR_UNAVAILABLE, "the disk that holds the database is full");
+        job->rc = error_set(job->err, ERROR_UNAVAILABLE, "%s", connection_refusal(is_full));
     writer->conn.change_count = 0;
     if (transaction_stands(writer) && exec(writer, "ROLLBACK") != SQLITE_OK)
         give_up(writer, "rollback");
     atomic_fetch_add(&writer->failed_commits, 1);
+    atomic_store(&writer->is_full, is_full);
     if (atomic_exchange(&writer->writable, false))
-        log_write(LOG_ERROR, "db", "the disk is full: writes are refused until there is room");
+        log_write(LOG_ERROR, "db", "%s: until it takes them again writes are answered 503",
+                  connection_refusal(is_full));
 }
 
 // One transaction for the group.
@@ -129,8 +132,10 @@ static void run_group(struct writer *writer, struct write_job *group)
         return;
     }
     int code = sqlite3_extended_errcode(writer->conn.handle);
-    if (!writer->refused && !connection_code_is_full(code))
+    if (!writer->refused && !connection_code_is_refusal(code))
         give_up(writer, "a transaction");
+    if (!writer->refused)
+        connection_error(&writer->conn, code, NULL); // notes why
     writer->next_revision = before;
     refuse_group(writer, group);
 }

@@ -38,6 +38,7 @@ struct writer {
     _Atomic int64_t last_revision;
     _Atomic int64_t commits, changes, failed_commits;
     _Atomic bool writable;
+    _Atomic bool is_full; // why not, where it is not
     struct listener listeners[LISTENERS];
     size_t listener_count;
 };

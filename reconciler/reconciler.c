@@ -356,6 +356,7 @@ int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error 
     if (rc == 0)
         rc = work(reconciler, has_expired, out_busy, err);
     arena_clear(&reconciler->turn_arena);
+    atomic_store(&reconciler->is_failing, rc < 0);
     if (rc < 0) {
         atomic_fetch_add(&reconciler->counters.failures, 1);
         cache_clear(&reconciler->cache);
@@ -436,6 +437,11 @@ void reconciler_destroy(struct reconciler *reconciler)
 bool reconciler_is_ready(const struct reconciler *reconciler)
 {
     return atomic_load(&reconciler->is_ready);
+}
+
+bool reconciler_is_failing(const struct reconciler *reconciler)
+{
+    return atomic_load(&reconciler->is_failing);
 }
 
 const struct reconciler_view *reconciler_acquire_view(struct reconciler *reconciler)

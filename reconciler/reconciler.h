@@ -56,6 +56,8 @@ int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error 
 void reconciler_wake(struct reconciler *reconciler);
 // True once the first cycle is done. Any thread.
 bool reconciler_is_ready(const struct reconciler *reconciler);
+// The last turn failed and is tried again. Any thread.
+bool reconciler_is_failing(const struct reconciler *reconciler);
 
 // The latest cycle: unchanging, shared by reference.
 struct reconciler_view {

@@ -31,6 +31,7 @@ struct reconciler {
     struct view_slot views;
     struct counters counters;
     atomic_bool is_ready;
+    atomic_bool is_failing;
     atomic_int question_count; // that are being answered
 
     // The thread's, or the caller's of reconciler_turn.
