@@ -25,18 +25,18 @@ struct db_conn {
     sqlite3 *handle;
     struct kept_statement *kept; // open addressing; a power of two
     size_t kept_capacity, kept_count;
+    struct db_health *health; // NULL: nobody looks at it
     // The writer's connection only:
     int64_t *next_revision;   // NULL for a reader
     int64_t present_revision; // of the running write function; 0 until it asks
     struct db_change *changes;
     size_t change_count, change_capacity;
+    bool is_full; // the last write that the disk refused found no room
     // Readers only:
     struct reader_pool *pool;
     struct db_conn *next_free;
     int64_t limit_ms;
-    int64_t ends_us;          // by the monotonic clock; 0: never
-    struct db_health *health; // NULL: nobody looks at it
-    bool is_full;             // the last write that the disk refused found no room
+    int64_t ends_us; // by the monotonic clock; 0: never
 };
 
 int connection_open(struct db_conn *conn, const char *path, bool readonly, struct error *err);
