@@ -131,7 +131,7 @@ def test_an_image_runs_in_a_container(start, runtime, folder, name):
     behind = words[words.index(IMAGE):]
     assert behind == [IMAGE, "-c", "echo $GREETING $KEY $RUNAI_PROJECT; id -u; ls -d $VOLUME_SCRATCH; exit 3"] and after(words, "--entrypoint") == ["/bin/sh"]
     assert after(words, "--user")[0].split(":")[0] == str(USER)
-    assert after(words, "--workdir") == ["/code"] and after(words, "--network") == ["host"] and after(words, "--cap-drop") == ["ALL"]
+    assert after(words, "--workdir") == ["/code"] and after(words, "--network") == ["host"] and after(words, "--cap-drop") == ["ALL"] and after(words, "--pids-limit") == ["4096"]
     assert after(words, "--memory") == [f"{512 << 20}b"] and after(words, "--cpus") == ["1.5"] and after(words, "--cpu-shares") == ["514"]
     assert after(words, "--security-opt") == ["no-new-privileges", "seccomp=unconfined"] and "--read-only" in words and after(words, "--shm-size")
     assert f"{folder}/data:/data:ro,rslave" in after(words, "--volume") and after(words, "--tmpfs") == ["/quick:rw,exec,mode=1777,size=1073741824"]
