@@ -36,8 +36,8 @@ int authenticate(struct request *req, struct error *err);
 // The same for a session that has just been made, whose cookie the request could not bring yet.
 int authenticate_by_cookie(struct request *req, const char *cookie, struct error *err);
 
-// Asks again, for an answer that goes on while things change. True where the caller would be let in with the very rights
-// he came with; else req->caller is from now on what he is now: with other rights, or with none.
+// Asks again, for an answer that goes on while things change. True where the caller would be let in with the very
+// rights he came with; else req->caller is from now on what he is now: with other rights, or with none.
 bool authenticate_again(struct request *req);
 
 // 403 unless the password that was given to the caller has been changed, and the caller holds the operation's

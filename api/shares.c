@@ -108,7 +108,8 @@ int shares_begin(struct shares *shares, int subject_type, int64_t subject_id, st
         share->holders--;
     pthread_mutex_unlock(&shares->lock);
     if (!may_read)
-        return error_set(err, ERROR_UNAVAILABLE, "%d of your requests are read at once, and %zu MiB of their answers"
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "%d of your requests are read at once, and %zu MiB of their answers"
                          " wait to be sent at most: try again when some have ended",
                          CALLER_READS_MAX, CALLER_BYTES_MAX >> 20);
     *out_share = share;

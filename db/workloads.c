@@ -28,8 +28,8 @@ static const char SQL_INSERT_WORKLOAD[] =
 // Answered from an index alone: in three ranges, the phases beside Completed and Failed.
 #define COUNT_UNFINISHED(column, range) \
     "(SELECT count(*) FROM workloads WHERE " column " = ?1 AND deleted_ms = 0 AND " range ")"
-#define SELECT_UNFINISHED(column)                                                                        \
-    "SELECT " COUNT_UNFINISHED(column, "phase < 'Completed'") " + " COUNT_UNFINISHED(                    \
+#define SELECT_UNFINISHED(column)                                                     \
+    "SELECT " COUNT_UNFINISHED(column, "phase < 'Completed'") " + " COUNT_UNFINISHED( \
         column, "phase > 'Completed' AND phase < 'Failed'") " + " COUNT_UNFINISHED(column, "phase > 'Failed'")
 static const char SQL_COUNT_OF_PROJECT[] = SELECT_UNFINISHED("project_id");
 static const char SQL_COUNT_OF_PERSON[] = SELECT_UNFINISHED("created_by");
