@@ -108,6 +108,11 @@ def test_the_systemd_unit_starts_what_exists(make_server):
     assert make_server(*words[5:]).stop() == 0
 
 
+def test_a_restart_of_the_unit_leaves_pods_alone():
+    lines = (ROOT / "packaging/prorata-local.conf").read_text().splitlines()
+    assert {"KillMode=process", "Delegate=yes", "TasksMax=infinity", "OOMPolicy=continue"} <= set(lines)
+
+
 def test_the_image_names_packages_that_exist():
     text = (ROOT / "Dockerfile").read_text()
     packages = [w for w in re.search(r"--no-install-recommends (lib[^\\]+?) \\", text).group(1).split()]
