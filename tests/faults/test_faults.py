@@ -30,7 +30,8 @@ def test_how_a_pod_ends_on_a_full_disk_is_not_lost(world):
     ends = server.submit("ends", "team-a", spec={"command": "/bin/sh -c", "args": "'sleep 1; exit 3'", "backoffLimit": 0})
     world.unsure.add("ends")
     server.wait_phase(ends, "Running")
-    supervisor = next((server.data / "pods").glob("*/state")).read_text().split()[1]
+    state = next((server.data / "pods").glob("*/state")).read_text()
+    supervisor = next(line.split()[1] for line in state.splitlines() if line.startswith("supervisor "))
     world.fill_disk()
     server.wait_for("the end of it", lambda: not os.path.exists(f"/proc/{supervisor}/fd"))
     world.empty_disk()

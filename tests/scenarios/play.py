@@ -208,7 +208,8 @@ class Play:
     def kill(self, pod):
         found = [p for p in self.pods() if p["name"] == pod]
         assert found, f"no pod {pod}"
-        supervisor = (self.server.data / "pods" / found[0]["id"] / "state").read_text().split()[1]
+        state = (self.server.data / "pods" / found[0]["id"] / "state").read_text()
+        supervisor = next(line.split()[1] for line in state.splitlines() if line.startswith("supervisor "))
         os.kill(int(supervisor), signal.SIGKILL)
 
     def wait(self, seconds):
