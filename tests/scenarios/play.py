@@ -39,6 +39,12 @@ def without_times(value):
     return [without_times(v) for v in value] if isinstance(value, list) else value
 
 
+def moving_in(snapshot):
+    """Names of what starts, stops or is being deleted."""
+    return [p["name"] for w in snapshot["workloads"] for p in w["pods"] if p["status"] in MOVING] + [
+        w["name"] for w in snapshot["workloads"] if w.get("deleting")]
+
+
 class Play:
     """A scenario on one backend. After run(): states (a snapshot for each expect), decided (a list for each expect)."""
 
@@ -228,30 +234,30 @@ class Play:
         return cycles[0]["cycle"] if cycles else 0
 
     def settle(self):
-        """Until what was done has been planned, nothing is starting or stopping, and no cycle follows."""
+        """Until what was done has been planned, nothing is starting or stopping, and no cycle follows; the latest cycle."""
         begin = time.monotonic()
         until, last, quiet = begin + PATIENCE_S, None, 0
         while quiet < QUIET_LOOKS:
             snapshot = self.server.get("/api/v1/scheduler/snapshot").json # there are also the pods of what has ended
-            moving = [p["name"] for p in self.pods() if p["k8sPhase"] in UNSETTLED]
-            moving += [p["name"] for w in snapshot["workloads"] for p in w["pods"] if p["status"] in MOVING]
-            moving += [w["name"] for w in snapshot["workloads"] if w.get("deleting")]
+            moving = [p["name"] for p in self.pods() if p["k8sPhase"] in UNSETTLED] + moving_in(snapshot)
             now = self.cycle()
             is_planned = self.before is None or now > self.before or time.monotonic() > begin + UNPLANNED_S
             quiet = quiet + 1 if is_planned and not moving and now == last else 0
             last = now
             assert time.monotonic() < until, f"never quiet: {moving} still start or stop" if moving else "never quiet: cycle follows cycle"
             time.sleep(PAUSE_S)
+        return last
 
     def expect(self, value):
         until = time.monotonic() + PATIENCE_S
         while True:
-            self.settle()
+            settled = self.settle()
             wrong = self.differences(value)
-            if not wrong:
+            state = self.server.get("/api/v1/scheduler/snapshot").json
+            if not wrong and not moving_in(state) and self.cycle() == settled: # nothing came up since it was looked at
                 break
             assert time.monotonic() < until, "; ".join(wrong)
-        self.states.append(without_times(self.server.get("/api/v1/scheduler/snapshot").json))
+        self.states.append(without_times(state))
         self.ends.append(self.now())
 
     def differences(self, value):

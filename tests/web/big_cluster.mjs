@@ -83,7 +83,7 @@ function workload(number, projects, clusterId, roll) {
 export async function startBigCluster({ workloads = 1500 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "prorata-big-")), file = join(folder, "cluster.yaml");
   writeFileSync(file, clusterFile());
-  const server = await start("serve", "--cluster", file, "--data", join(folder, "data"));
+  const server = await start("serve", "--cluster", file, "--workloads-per-person", "0", "--data", join(folder, "data"));
   const roll = dice(4711), { ask, all } = await caller(server.url);
   const [{ uuid: clusterId }] = await ask("GET", "/api/v1/clusters");
   const { nodepools } = await ask("GET", "/api/v1/node-pools");
