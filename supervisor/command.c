@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,13 +118,14 @@ static void take_terminal(const struct command_options *options, int fd, int fai
         fail(failure_fd, "terminal");
 }
 
-// Whatever started the server may ignore some: nohup does, and a shell for what it starts in the background.
-static void reset_signals(void)
+void command_reset_signals(void)
 {
+    static const char usual[64]; // the kernel's struct: SIG_DFL, no flags, an empty mask
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++)
-        (void)signal(number, SIG_DFL); // refused for some: those cannot be ignored
+        (void)syscall(SYS_rt_sigaction, number, usual, NULL,
+                      sizeof(uint64_t)); // refused for two that cannot be ignored
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
@@ -157,7 +159,7 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
         dup2(stdio->error, STDERR_FILENO) < 0)
         fail(failure_fd, "output");
     tell_stage(failure_fd, "command");
-    reset_signals();
+    command_reset_signals();
     execvp(argv[0], argv);
     fail(failure_fd, "command");
 }

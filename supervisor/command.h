@@ -54,3 +54,7 @@ pid_t command_start(const struct command_options *options, enum command_part par
 // A further process beside the main one, likewise.
 pid_t command_start_session(const struct command_options *options, char *const *argv, const struct command_stdio *stdio,
                             int *out_errno, const char **out_what);
+// No signal is ignored or blocked. Whatever started the server may ignore some: nohup does, and a shell for what it
+// starts in the background. By the system call, for the C library keeps two numbers to itself, which are inherited all
+// the same.
+void command_reset_signals(void);

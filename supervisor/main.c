@@ -153,6 +153,7 @@ static bool open_all(struct supervisor *supervisor)
         if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
             return false;
     setsid();
+    command_reset_signals(); // an ignored SIGCHLD would leave nobody to wait for
     signal(SIGPIPE, SIG_IGN);
     sigfillset(&signals);
     sigprocmask(SIG_SETMASK, &signals, NULL);
