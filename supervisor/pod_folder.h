@@ -10,8 +10,7 @@
 // Records of `state`, fields separated by blanks, times in milliseconds since the epoch:
 //
 //   holds GPUS PROJECT NAME        GPUs that it holds, bits by index in hexadecimal; whose it is; written by the
-//   server,
-//                                  before all others
+//                                  server, before all others
 //   ports FIRST COUNT WORKLOAD     of a distributed workload; written by the server, before all others
 //   mig UUID[,UUID]...             MIG instances that it holds; written by the server, likewise
 //   supervisor PID START BOOT      its process, its start time in clock ticks since boot, the boot's id
