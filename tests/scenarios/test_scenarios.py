@@ -52,6 +52,12 @@ def without_devices(value):
     return [without_devices(item) for item in value] if isinstance(value, list) else value
 
 
+def without_kept_promises(decided):
+    """It is chance whether a cycle comes between the ends of two pods: then the place of one is promised before it is
+    given. A promise that the same step keeps to the letter says no more than what keeps it."""
+    return [line for i, line in enumerate(decided) if line.replace(" pipeline ", " bind ") == line or line.replace(" pipeline ", " bind ") not in decided[i:]]
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[s.id for s in SCENARIOS])
 def test_scenario(plays, scenario):
     done = [future.result() for future in plays[scenario.id]]
@@ -70,6 +76,7 @@ def test_scenario(plays, scenario):
         for (place, _), *states in zip(expects, simulated.states, local.states):
             assert states[0] == states[1], difference(f"{place.file}: {place.path}: the states differ", *map(lines_of, states))
         for (place, _), left, right in zip(expects, simulated.decided, local.decided):
+            left, right = without_kept_promises(left), without_kept_promises(right)
             assert left == right, difference(f"{place.file}: {place.path}: the decisions differ", left, right)
 
 
