@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import tempfile
+import warnings
 
 import pytest
 
@@ -18,20 +19,22 @@ SCENARIOS = read_all()
 
 @pytest.fixture(scope="session")
 def plays(request):
-    """scenario id -> future of its plays: several pass side by side, for most of the time is waiting."""
+    """scenario id -> futures of its plays (several pass side by side, for most of the time is waiting), and how one is
+    played again."""
     chosen = {item.callspec.params["scenario"].id: item.callspec.params["scenario"] for item in request.session.items
               if "scenario" in getattr(getattr(item, "callspec", None), "params", {})}
     root = pathlib.Path(tempfile.mkdtemp(prefix="prorata-scenarios-"))
     (root / "machine").mkdir()
     this_machine = machine(root / "machine")
 
-    def play(scenario, backend):
-        folder = root / f"{scenario.id}-{backend}"
+    def play(scenario, backend, turn="first"):
+        folder = root / f"{scenario.id}-{backend}-{turn}"
         folder.mkdir()
         return Play(scenario, backend, folder, this_machine).run()
 
     with concurrent.futures.ThreadPoolExecutor(2 * AT_ONCE) as pool:
-        yield {i: [pool.submit(play, s, backend) for backend in s.backends] for i, s in chosen.items()}
+        yield ({i: [pool.submit(play, s, backend) for backend in s.backends] for i, s in chosen.items()},
+               lambda s: [pool.submit(play, s, backend, "again") for backend in s.backends])
     shutil.rmtree(root, ignore_errors=True)
 
 
@@ -60,7 +63,16 @@ def without_kept_promises(decided):
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[s.id for s in SCENARIOS])
 def test_scenario(plays, scenario):
-    done = [future.result() for future in plays[scenario.id]]
+    first, again = plays
+    try:
+        compare(scenario, [future.result() for future in first[scenario.id]])
+    except AssertionError as difference_once:
+        # Scenarios wait for real seconds, eight servers at a time: what differs again was no other process's doing.
+        warnings.warn(f"{scenario.id} is played again: {difference_once}")
+        compare(scenario, [future.result() for future in again(scenario)])
+
+
+def compare(scenario, done):
     expects = [(place, value) for what, value, place in scenario.steps if what == "expect"]
     for played in done:
         for (place, value), decided in zip(expects, played.decided):
