@@ -6,8 +6,8 @@
 #pragma once
 #include "base/arena.h"
 #include "reconciler/reconciler.h"
-#include "scheduler/queue_listing.h"
-#include "scheduler/share_tree.h"
+#include "scheduler/queue_question.h"
+#include "scheduler/share_question.h"
 #include "scheduler/what_if.h"
 
 struct submission; // model/submission.h

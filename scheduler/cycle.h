@@ -215,7 +215,7 @@ struct cycle {
     struct topology_cache *topologies;
     struct fragmentation **fragmentation; // by pool; NULL until it is asked for
     struct nodes_memo nodes_memo;
-    struct vacancy **vacancies; // by pool; NULL until they are asked for
+    struct vacancy **vacancies;   // by pool; NULL until they are asked for
     enum scheduler_action action; // that is being run
     struct plan_action_counts counts[ACTION_COUNT];
     struct evidence_memo *evidence_memo;
@@ -254,8 +254,6 @@ int cycle_open(const struct snapshot *snapshot, struct arena *arena, struct cycl
 // The same with what the plan does not need in memory of its own.
 int cycle_open_with(const struct snapshot *snapshot, struct arena *arena, struct arena *scratch,
                     struct cycle **out_cycle, struct error *err);
-// Plans it: every pool, every action. Once for each cycle.
-struct plan *cycle_run(struct cycle *cycle);
 
 static inline bool place_is(struct place place)
 {
@@ -265,4 +263,9 @@ static inline bool place_is(struct place place)
 static inline struct queue *cycle_queue(const struct pool *pool, const struct workload *workload)
 {
     return &pool->projects[workload->spec->project];
+}
+
+static inline int64_t node_free(const struct node *node, enum dimension dimension)
+{
+    return node->idle[dimension] + node->releasing[dimension];
 }

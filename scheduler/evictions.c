@@ -1,10 +1,10 @@
 #include "scheduler/evictions.h"
 
-#include "scheduler/allocate.h"
 #include "scheduler/explain.h"
 #include "scheduler/journal.h"
 #include "scheduler/prospects.h"
 #include "scheduler/reservation.h"
+#include "scheduler/search.h"
 #include "scheduler/serving.h"
 #include "scheduler/unit.h"
 
@@ -161,7 +161,7 @@ static void keep(struct round *round, struct search *search)
                                         .context = search};
     statement_commit(cycle, round->pool->index, reasons);
     cycle->counts[cycle->action].workloads_placed++;
-    round->waiting_count = allocate_candidates(round->pool, round->waiting);
+    round->waiting_count = unit_list_candidates(round->pool, round->waiting);
     serving_sort(&round->serving, cycle, round->waiting, round->waiting_count);
 }
 
@@ -258,7 +258,7 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
     const size_t workload_count = cycle->snapshot->workload_count;
     struct round round = {.cycle = cycle, .pool = pool, .action = action};
     round.waiting = arena_array(cycle->scratch, pool->waiting_count, sizeof *round.waiting);
-    round.waiting_count = allocate_candidates(pool, round.waiting);
+    round.waiting_count = unit_list_candidates(pool, round.waiting);
     if (round.waiting_count == 0)
         return;
     round.serving = serving_make(cycle, pool->waiting_count);

@@ -1,7 +1,7 @@
 // The actions that make room: reclaim from other projects, preemption inside a project, consolidation (moving), and
 // stale gang eviction. docs/scheduler.md, 6.1, 7, 8 and 9.1.
 #pragma once
-#include "scheduler/search.h"
+#include "scheduler/search_state.h"
 
 void reclaim_run(struct cycle *cycle, struct pool *pool);
 void preempt_run(struct cycle *cycle, struct pool *pool);

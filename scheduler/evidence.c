@@ -11,6 +11,7 @@
 #include "scheduler/prospects.h"
 #include "scheduler/queue.h"
 #include "scheduler/vacancy.h"
+#include "scheduler/wording.h"
 
 #include <string.h>
 
@@ -46,15 +47,6 @@ struct holding {
     int64_t reclaimable;
     int64_t until_ms;
 };
-
-enum resource evidence_resource(struct amounts requested)
-{
-    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-        if (requested.of[r] > 0)
-            return r;
-    }
-    return RESOURCE_GPU;
-}
 
 static struct evidence_key make_key(const struct search *search, struct amounts requested)
 {
@@ -153,14 +145,14 @@ static void insert(struct evidence *evidence, struct plan_evidence *items, struc
 static const char *word_share(struct arena *arena, const struct search *search, const struct queue *queue,
                               const struct queue *other, enum resource r, enum evidence_code code)
 {
-    const char *held = explain_amount(arena, r, other->allocated.of[r]);
+    const char *held = wording_amount(arena, r, other->allocated.of[r]);
     const char *who = other == queue ? arena_printf(arena, "%s holds", queue->name)
                                      : arena_printf(arena, "Department %s of %s holds", other->name, queue->name);
     if (code == EVIDENCE_WITHIN_QUOTA)
         return arena_printf(arena, "%s %s, within its quota of %s", who, held,
-                            explain_number(arena, r, other->spec->deserved.of[r]));
+                            wording_number(arena, r, other->spec->deserved.of[r]));
     return arena_printf(arena, "%s %s, within its fair share of %s, and %s would go over its own quota", who, held,
-                        explain_number(arena, r, queue_allocatable_share(other, r)),
+                        wording_number(arena, r, queue_allocatable_share(other, r)),
                         cycle_queue(search->pool, search->workload)->name);
 }
 
@@ -178,19 +170,19 @@ static const char *word_holding(struct arena *arena, const struct queue *queue, 
     switch (evidence->code) {
     case EVIDENCE_TOPOLOGY_OR_NODE:
         return arena_printf(arena, "%s of the %s that %s holds could give way, but no lawful choice makes room",
-                            explain_number(arena, r, holding->reclaimable), explain_amount(arena, r, holding->held),
+                            wording_number(arena, r, holding->reclaimable), wording_amount(arena, r, holding->held),
                             queue->name);
     case EVIDENCE_PROTECTED:
         return arena_printf(arena, "%s of %s %s protected by minimum run times, the first until %s",
-                            explain_amount(arena, r, holding->protected), queue->name, is_or_are(r, holding->protected),
+                            wording_amount(arena, r, holding->protected), queue->name, is_or_are(r, holding->protected),
                             text);
     case EVIDENCE_HIGHER_PRIORITY:
         return arena_printf(arena, "%s of %s %s held by work of at least the same priority",
-                            explain_amount(arena, r, holding->higher_priority), queue->name,
+                            wording_amount(arena, r, holding->higher_priority), queue->name,
                             is_or_are(r, holding->higher_priority));
     default:
         return arena_printf(arena, "%s of %s %s held by non-preemptible work",
-                            explain_amount(arena, r, holding->non_preemptible), queue->name,
+                            wording_amount(arena, r, holding->non_preemptible), queue->name,
                             is_or_are(r, holding->non_preemptible));
     }
 }
@@ -221,7 +213,7 @@ static const char *add_other_parts(struct arena *arena, const char *sentence, en
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (parts[i].code != code && parts[i].amount > 0)
             sentence =
-                arena_printf(arena, "%s, %s %s", sentence, explain_number(arena, r, parts[i].amount), parts[i].why);
+                arena_printf(arena, "%s, %s %s", sentence, wording_number(arena, r, parts[i].amount), parts[i].why);
     }
     return sentence;
 }
@@ -265,7 +257,7 @@ static void collect_reclaim(struct search *search, struct amounts requested, str
     struct cycle *cycle = search->cycle;
     const struct pool *pool = search->pool;
     const size_t project_count = cycle->snapshot->project_count;
-    const enum resource r = evidence_resource(requested);
+    const enum resource r = wording_resource(requested);
     struct queue *own = cycle_queue(pool, search->workload);
     struct holding *holdings = arena_array(scratch, project_count, sizeof *holdings);
     bool *is_looked_at = arena_array(scratch, project_count, sizeof *is_looked_at);
@@ -312,7 +304,7 @@ static void collect_preemption(struct search *search, struct amounts requested, 
 {
     (void)scratch;
     const struct pool *pool = search->pool;
-    const enum resource r = evidence_resource(requested);
+    const enum resource r = wording_resource(requested);
     const struct queue *own = cycle_queue(pool, search->workload);
     struct holding holding = open_holding(own, r);
     if (holding.held <= 0)

@@ -3,7 +3,7 @@
 // Asked of the functions that chose the candidates, in the state in which they chose; kept for the workloads that
 // follow and ask for the same while nothing changes. docs/scheduler.md, 6.
 #pragma once
-#include "scheduler/search.h"
+#include "scheduler/search_state.h"
 
 struct evidence {
     const struct plan_evidence *items; // largest first, at most PLAN_EVIDENCE_MAXIMUM
@@ -12,8 +12,6 @@ struct evidence {
     int64_t first_end_ms; // when the first protection of those ends; SNAPSHOT_TIME_NONE
 };
 
-// The resource that evidence about such a request is counted in: the first that it asks for.
-enum resource evidence_resource(struct amounts requested);
 // Reclaim: every project but the workload's own that holds something of the resource.
 struct evidence evidence_of_reclaim(struct search *search, struct amounts requested);
 // Preemption: the workload's own project.

@@ -7,32 +7,11 @@
 #include "scheduler/journal.h"
 #include "scheduler/lack.h"
 #include "scheduler/node.h"
+#include "scheduler/placement.h"
 #include "scheduler/unit.h"
+#include "scheduler/wording.h"
 
 #include <string.h>
-
-const char *explain_number(struct arena *arena, enum resource resource, int64_t value)
-{
-    char text[QUANTITY_TEXT_SIZE];
-    if (value == QUANTITY_UNLIMITED)
-        return "unlimited";
-    if (resource == RESOURCE_MEMORY)
-        quantity_format_memory(value, text);
-    else
-        quantity_format_milli(value, text);
-    return arena_strdup(arena, text);
-}
-
-const char *explain_amount(struct arena *arena, enum resource resource, int64_t value)
-{
-    static const char *const NAMES[RESOURCE_COUNT] = {
-        [RESOURCE_GPU] = "GPUs", [RESOURCE_CPU] = "cores", [RESOURCE_MEMORY] = "of memory"};
-    static const char *const ONE[RESOURCE_COUNT] = {
-        [RESOURCE_GPU] = "GPU", [RESOURCE_CPU] = "core", [RESOURCE_MEMORY] = "of memory"};
-    const bool is_one = value == 1000; // thousandths of a GPU or a core
-    const char *number = explain_number(arena, resource, value);
-    return arena_printf(arena, "%s %s", number, is_one ? ONE[resource] : NAMES[resource]);
-}
 
 struct plan_explanation explain_blank(const struct pool *pool, enum explanation_code code, const struct queue *queue,
                                       enum resource resource)
@@ -96,11 +75,11 @@ static void forget(struct workload *workload, const struct pool *pool)
 const char *explain_quota(struct arena *arena, const struct queue *queue, enum resource resource, int64_t requested)
 {
     const int64_t held = queue->allocated_non_preemptible.of[resource];
-    const char *sum = explain_number(arena, resource, requested);
+    const char *sum = wording_number(arena, resource, requested);
     if (held > 0)
-        sum = arena_printf(arena, "%s + %s", explain_number(arena, resource, held), sum);
+        sum = arena_printf(arena, "%s + %s", wording_number(arena, resource, held), sum);
     return arena_printf(arena, "Non-preemptible work must fit the quota: %s deserves %s, and %s is more", queue->name,
-                        explain_amount(arena, resource, queue->spec->deserved.of[resource]), sum);
+                        wording_amount(arena, resource, queue->spec->deserved.of[resource]), sum);
 }
 
 const char *explain_protection(struct arena *arena, const char *what, const char *pool, int64_t first_end_ms)
@@ -124,12 +103,12 @@ static struct plan_explanation explain_queue(struct cycle *cycle, const struct p
         explanation.message = explain_quota(arena, queue, r, refusal->requested);
     else if (explanation.allocated > 0)
         explanation.message = arena_printf(
-            arena, "Needs %s; %s holds %s of its limit of %s", explain_amount(arena, r, refusal->requested),
-            queue->name, explain_number(arena, r, explanation.allocated), explain_amount(arena, r, explanation.limit));
+            arena, "Needs %s; %s holds %s of its limit of %s", wording_amount(arena, r, refusal->requested),
+            queue->name, wording_number(arena, r, explanation.allocated), wording_amount(arena, r, explanation.limit));
     else
         explanation.message =
-            arena_printf(arena, "Needs %s; the limit of %s is %s", explain_amount(arena, r, refusal->requested),
-                         queue->name, explain_amount(arena, r, explanation.limit));
+            arena_printf(arena, "Needs %s; the limit of %s is %s", wording_amount(arena, r, refusal->requested),
+                         queue->name, wording_amount(arena, r, explanation.limit));
     return explanation;
 }
 

@@ -1,8 +1,8 @@
 // Why a workload waits, and why a decision was taken: sentences with numbers, made when it happens.
 // docs/scheduler.md, 11.
 #pragma once
-#include "scheduler/allocate.h"
 #include "scheduler/cycle.h"
+#include "scheduler/placement.h"
 #include "scheduler/statement.h"
 
 struct explanation_list {
@@ -10,11 +10,6 @@ struct explanation_list {
     size_t count;
     size_t capacity;
 };
-
-// "2" or "unlimited"; in the resource's own unit.
-const char *explain_number(struct arena *arena, enum resource resource, int64_t value);
-// "2 GPUs", "1 core", "1Gi of memory".
-const char *explain_amount(struct arena *arena, enum resource resource, int64_t value);
 
 // Non-preemptible work that does not fit the queue's quota.
 const char *explain_quota(struct arena *arena, const struct queue *queue, enum resource resource, int64_t requested);

@@ -1,6 +1,5 @@
 #include "scheduler/fairness.h"
 
-#include "scheduler/allocate.h"
 #include "scheduler/losses.h"
 #include "scheduler/node.h"
 #include "scheduler/prospects.h"
@@ -52,28 +51,10 @@ enum evidence_code fairness_protects(struct queue *reclaimer, struct amounts req
     return EVIDENCE_WITHIN_QUOTA;
 }
 
-struct frozen_queues fairness_make_frozen(struct cycle *cycle)
-{
-    const struct snapshot *snapshot = cycle->snapshot;
-    const size_t departments = snapshot->settings.full_hierarchy_fairness ? snapshot->department_count : 1;
-    struct frozen_queues frozen = {
-        .projects = arena_array(cycle->scratch, snapshot->project_count + departments, sizeof *frozen.projects)};
-    frozen.departments = frozen.projects + snapshot->project_count;
-    return frozen;
-}
-
-void fairness_freeze(const struct cycle *cycle, const struct pool *pool, struct frozen_queues *frozen)
-{
-    for (size_t p = 0; p < cycle->snapshot->project_count; p++)
-        frozen->projects[p] = pool->projects[p].allocated;
-    for (size_t d = 0; d < pool->department_count; d++)
-        frozen->departments[d] = pool->departments[d].allocated;
-}
-
 bool fairness_may_take_by_rank(const struct frozen_queues *frozen, const struct queue *reclaimer,
                                const struct queue *own, struct amounts requested, const struct queue *other)
 {
-    return ranking_may_take(reclaimer, fairness_frozen_of(frozen, reclaimer), own, fairness_frozen_of(frozen, own),
+    return ranking_may_take(reclaimer, frozen_queues_of(frozen, reclaimer), own, frozen_queues_of(frozen, own),
                             requested, other);
 }
 
@@ -82,9 +63,9 @@ bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaim
 {
     struct queue *own, *other;
     queue_find_sides(reclaimer, victim, &own, &other);
-    const struct amounts held = fairness_frozen_of(frozen, other);
+    const struct amounts held = frozen_queues_of(frozen, other);
     return queue_exceeds_share(other, held) || fairness_may_take_by_rank(frozen, reclaimer, own, requested, other) ||
-           (!queue_exceeds_deserved(own, amounts_add(fairness_frozen_of(frozen, own), requested)) &&
+           (!queue_exceeds_deserved(own, amounts_add(frozen_queues_of(frozen, own), requested)) &&
             queue_exceeds_deserved(other, held));
 }
 
@@ -120,7 +101,7 @@ static bool may_take_more(const struct check *check, struct queue *victim, enum 
     if (queue_exceeds_share(other, left))
         return true;
     *out_rule = EVICTION_OWED_QUOTA;
-    if (!queue_exceeds_deserved(own, amounts_add(fairness_frozen_of(check->frozen, own), check->requested)) &&
+    if (!queue_exceeds_deserved(own, amounts_add(frozen_queues_of(check->frozen, own), check->requested)) &&
         queue_exceeds_deserved(other, left))
         return true;
     *out_rule = EVICTION_HIGHER_RANK;

@@ -1,7 +1,8 @@
 // Whether a reclaim is fair: who may reclaim, from whom, and whether what a scenario takes is lawful.
 // docs/scheduler.md, 6.3, 6.4 and 6.9.
 #pragma once
-#include "scheduler/search.h"
+#include "scheduler/frozen_queues.h"
+#include "scheduler/search_state.h"
 
 // The first resource in which the workload's project would go over its fair share (or, non-preemptible, over its quota)
 // with what its unit asks for; RESOURCE_COUNT: it may reclaim.
@@ -11,19 +12,6 @@ enum resource fairness_refuses(struct cycle *cycle, const struct pool *pool, str
 enum evidence_code fairness_protects(struct queue *reclaimer, struct amounts requested, struct queue *victim,
                                      const struct queue **out_side);
 
-// What queues held before anything was simulated.
-struct frozen_queues {
-    struct amounts *projects;
-    struct amounts *departments;
-};
-
-static inline struct amounts fairness_frozen_of(const struct frozen_queues *frozen, const struct queue *queue)
-{
-    return queue->kind == QUEUE_KIND_PROJECT ? frozen->projects[queue->index] : frozen->departments[queue->index];
-}
-
-struct frozen_queues fairness_make_frozen(struct cycle *cycle);
-void fairness_freeze(const struct cycle *cycle, const struct pool *pool, struct frozen_queues *frozen);
 // Whether rank alone lets the reclaimer's side take from the other one: see ranking.h.
 bool fairness_may_take_by_rank(const struct frozen_queues *frozen, const struct queue *reclaimer,
                                const struct queue *own, struct amounts requested, const struct queue *other);

@@ -93,10 +93,10 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
         timestamp_format(room_ms, text);
         forecast.kind = FORECAST_RULE;
         forecast.at_ms = room_ms;
-        forecast.sentence = arena_printf(
-            arena,
-            "By time limits enough GPUs are free from %s, unless others take them; before that it starts only on what gets free",
-            text);
+        forecast.sentence = arena_printf(arena,
+                                         "By time limits enough GPUs are free from %s, unless others take them; before "
+                                         "that it starts only on what gets free",
+                                         text);
         return forecast;
     }
     forecast.sentence = "Depends on what others free or give up";

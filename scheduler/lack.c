@@ -5,10 +5,10 @@
 #include "base/timestamp.h"
 #include "model/told.h"
 #include "scheduler/affinity.h"
-#include "scheduler/explain.h"
 #include "scheduler/node.h"
 #include "scheduler/rules.h"
 #include "scheduler/vacancy.h"
+#include "scheduler/wording.h"
 
 const char *lack_describe_request(struct arena *arena, const struct request *request)
 {
@@ -17,15 +17,15 @@ const char *lack_describe_request(struct arena *arena, const struct request *req
             request->shared_devices == 1 ? "a GPU" : arena_printf(arena, "each of %u GPUs", request->shared_devices);
         if (request->memory_mib > 0)
             return arena_printf(arena, "%lld MiB of %s", (long long)request->memory_mib, of);
-        return arena_printf(arena, "%s of %s", explain_number(arena, RESOURCE_GPU, request->portion_milli), of);
+        return arena_printf(arena, "%s of %s", wording_number(arena, RESOURCE_GPU, request->portion_milli), of);
     }
     if (request->of[DIMENSION_GPU] > 0)
-        return explain_amount(arena, RESOURCE_GPU, request->of[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE);
+        return wording_amount(arena, RESOURCE_GPU, request->of[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE);
     if (request->is_mig)
         return "MIG instances";
     if (request->of[DIMENSION_CPU] > 0)
-        return explain_amount(arena, RESOURCE_CPU, request->of[DIMENSION_CPU]);
-    return request->of[DIMENSION_MEMORY] > 0 ? explain_amount(arena, RESOURCE_MEMORY, request->of[DIMENSION_MEMORY])
+        return wording_amount(arena, RESOURCE_CPU, request->of[DIMENSION_CPU]);
+    return request->of[DIMENSION_MEMORY] > 0 ? wording_amount(arena, RESOURCE_MEMORY, request->of[DIMENSION_MEMORY])
                                              : "a place";
 }
 
@@ -83,14 +83,14 @@ static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, co
         return arena_printf(arena, "Needs %s; %s has no GPUs that can be used", needs, pool->spec->name);
     if (needed_devices_milli(request) > pool->largest_gpus * GPU_MILLI_PER_DEVICE)
         return arena_printf(arena, "Needs %s on one node; the largest of %s has %s", needs, pool->spec->name,
-                            explain_number(arena, RESOURCE_GPU, pool->largest_gpus * GPU_MILLI_PER_DEVICE));
+                            wording_number(arena, RESOURCE_GPU, pool->largest_gpus * GPU_MILLI_PER_DEVICE));
     const int64_t needed = request_gpu_milli(request, pool->largest_gpu_memory_mib);
     if (room.free >= needed && needed > GPU_MILLI_PER_DEVICE && request->shared_devices == 0)
         return arena_printf(arena, "Needs %s on one node in %s; %s %s free, at most %s on one node", needs,
-                            pool->spec->name, explain_number(arena, RESOURCE_GPU, room.free), is_or_are(room.free),
-                            explain_number(arena, RESOURCE_GPU, room.most));
+                            pool->spec->name, wording_number(arena, RESOURCE_GPU, room.free), is_or_are(room.free),
+                            wording_number(arena, RESOURCE_GPU, room.most));
     return arena_printf(arena, "Needs %s in %s; %s of its %s %s free", needs, pool->spec->name,
-                        explain_number(arena, RESOURCE_GPU, room.free), explain_amount(arena, RESOURCE_GPU, room.total),
+                        wording_number(arena, RESOURCE_GPU, room.free), wording_amount(arena, RESOURCE_GPU, room.total),
                         is_or_are(room.free));
 }
 
@@ -100,8 +100,8 @@ static const char *lack_of(struct cycle *cycle, const struct pool *pool, const s
     struct arena *arena = cycle->arena;
     const int64_t most = find_most(pool, dimension);
     return arena_printf(arena, "Needs %s on one node in %s; at most %s %s free on one",
-                        explain_amount(arena, resource, request->of[dimension]), pool->spec->name,
-                        explain_number(arena, resource, most), resource == RESOURCE_MEMORY ? "is" : is_or_are(most));
+                        wording_amount(arena, resource, request->of[dimension]), pool->spec->name,
+                        wording_number(arena, resource, most), resource == RESOURCE_MEMORY ? "is" : is_or_are(most));
 }
 
 static const char *list_reasons(struct arena *arena, const struct plan_explanation *explanation)
@@ -159,9 +159,9 @@ static const char *lack_of_gang(struct cycle *cycle, const struct pool *pool, co
     struct arena *arena = cycle->arena;
     const char *request = lack_describe_request(arena, &attempt->failed->request);
     if (explanation->code == EXPLANATION_NOT_ENOUGH_CPU)
-        request = explain_amount(arena, RESOURCE_CPU, attempt->failed->request.of[DIMENSION_CPU]);
+        request = wording_amount(arena, RESOURCE_CPU, attempt->failed->request.of[DIMENSION_CPU]);
     else if (explanation->code == EXPLANATION_NOT_ENOUGH_MEMORY)
-        request = explain_amount(arena, RESOURCE_MEMORY, attempt->failed->request.of[DIMENSION_MEMORY]);
+        request = wording_amount(arena, RESOURCE_MEMORY, attempt->failed->request.of[DIMENSION_MEMORY]);
     const char *found = attempt->placed == 0 ? "none" : arena_printf(arena, "%u", attempt->placed);
     if (explanation->code == EXPLANATION_NO_MATCHING_NODE)
         return arena_printf(arena, "Needs %u pods in %s; %s found a place, then none of %zu nodes takes the next: %s",
@@ -201,8 +201,8 @@ static const char *describe_free(struct cycle *cycle, const struct pool *pool, c
         free += here > 0 ? here : 0;
         total += node->capacity[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE;
     }
-    return arena_printf(cycle->arena, ", with %s of %s free", explain_number(cycle->arena, RESOURCE_GPU, free),
-                        explain_amount(cycle->arena, RESOURCE_GPU, total));
+    return arena_printf(cycle->arena, ", with %s of %s free", wording_number(cycle->arena, RESOURCE_GPU, free),
+                        wording_amount(cycle->arena, RESOURCE_GPU, total));
 }
 
 // What the project's list of node types has to do with it, in front of what else is lacking.
@@ -227,14 +227,14 @@ static const char *add_room(struct arena *arena, const char *sentence, const str
 {
     if (explanation->free_milli == 0)
         return arena_printf(arena, "%s: no GPU is free", sentence);
-    const char *free = explain_amount(arena, RESOURCE_GPU, explanation->free_milli);
+    const char *free = wording_amount(arena, RESOURCE_GPU, explanation->free_milli);
     const char *are = is_or_are(explanation->free_milli);
     if (explanation->free_nodes == 1)
         return arena_printf(arena, "%s: %s %s free, on one node", sentence, free, are);
     if (with_parts)
         return arena_printf(arena, "%s: %s %s free on %u nodes", sentence, free, are, explanation->free_nodes);
     return arena_printf(arena, "%s: %s %s free on %u nodes, at most %s in one piece", sentence, free, are,
-                        explanation->free_nodes, explain_number(arena, RESOURCE_GPU, explanation->most_milli));
+                        explanation->free_nodes, wording_number(arena, RESOURCE_GPU, explanation->most_milli));
 }
 
 // What is free, and when what runs leaves room by its time limits alone.

@@ -1,7 +1,7 @@
 // What nodes lack for a pod, in a sentence: the amount that is short, how much of it is free, how far a gang came.
 #pragma once
-#include "scheduler/allocate.h"
 #include "scheduler/cycle.h"
+#include "scheduler/placement.h"
 struct arena;
 
 // Sets code, message and node reasons from the attempt's failed pod and node counts.

@@ -1,5 +1,4 @@
 // Ours: whether a reclaim lasts: see fairness.h.
-#include "scheduler/allocate.h"
 #include "scheduler/fairness.h"
 #include "scheduler/queue.h"
 #include "scheduler/ranking.h"
@@ -63,7 +62,7 @@ static bool *find_losers(struct search *search, const struct scenario *scenario,
 // Whether the pool is tried for it in this cycle, be it in a later round.
 static bool may_wait_for(const struct pool *pool, const struct workload *workload)
 {
-    if (!allocate_is_candidate(workload) || (workload->home != SNAPSHOT_NONE && workload->home != pool->index))
+    if (!unit_is_candidate(workload) || (workload->home != SNAPSHOT_NONE && workload->home != pool->index))
         return false;
     for (size_t i = 0; i < workload->spec->node_pool_count; i++) {
         if (workload->spec->node_pools[i] == pool->index)

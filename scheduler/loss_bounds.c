@@ -9,11 +9,11 @@ static int64_t most_before_last(const struct search *search, struct queue *own, 
 {
     const struct frozen_queues *frozen = search->context;
     const struct queue *queue = side->queue;
-    const struct amounts held = fairness_frozen_of(frozen, queue);
+    const struct amounts held = frozen_queues_of(frozen, queue);
     if (fairness_may_take_by_rank(frozen, cycle_queue(search->pool, search->workload), own, search->pending, queue))
         return INT64_MAX;
     const bool within =
-        amounts_are_within(amounts_add(fairness_frozen_of(frozen, own), search->pending), own->spec->deserved);
+        amounts_are_within(amounts_add(frozen_queues_of(frozen, own), search->pending), own->spec->deserved);
     const int64_t grain = side->loss.grain_milli > 0 ? side->loss.grain_milli : INT64_MAX;
     int64_t most = INT64_MIN;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
@@ -49,7 +49,7 @@ int64_t fairness_most_before_last(const struct search *search, const struct loss
 static int64_t most_of_department(const struct search *search, const struct queue *own, int64_t mine,
                                   const struct queue *other)
 {
-    const int64_t held = fairness_frozen_of(search->context, other).of[RESOURCE_GPU];
+    const int64_t held = frozen_queues_of(search->context, other).of[RESOURCE_GPU];
     const int64_t my_share = own->fair_share.of[RESOURCE_GPU], their_share = other->fair_share.of[RESOURCE_GPU];
     if (their_share <= 0 || mine <= my_share)
         return INT64_MAX;
@@ -71,7 +71,7 @@ int64_t fairness_most_lost(const struct search *search, const struct losses *los
             sum += most_of_side(search, project, &losses->sides[i]);
     }
     const struct frozen_queues *frozen = search->context;
-    const int64_t mine = fairness_frozen_of(frozen, own).of[RESOURCE_GPU] - sum + search->pending.of[RESOURCE_GPU];
+    const int64_t mine = frozen_queues_of(frozen, own).of[RESOURCE_GPU] - sum + search->pending.of[RESOURCE_GPU];
     for (size_t i = 0; i < losses->count; i++) {
         if (losses->sides[i].queue->kind == QUEUE_KIND_PROJECT)
             continue;

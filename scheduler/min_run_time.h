@@ -1,6 +1,6 @@
 // Minimum run times: a workload that has not run that long yet is protected from eviction. docs/scheduler.md, 9.4.
 #pragma once
-#include "scheduler/search.h"
+#include "scheduler/search_state.h"
 
 // How long workloads of the project are protected from the other workload in the action that is being run.
 int64_t min_run_time_of(const struct cycle *cycle, const struct pool *pool, uint32_t project,

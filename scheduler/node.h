@@ -37,8 +37,3 @@ static inline bool request_is_nothing(const struct request *request)
 
 // GPUs of the node that are idle or releasing, free parts of shared devices included, MIG instances counted as GPUs.
 int64_t node_free_gpu_milli(const struct snapshot *snapshot, const struct node *node);
-
-static inline int64_t node_free(const struct node *node, enum dimension dimension)
-{
-    return node->idle[dimension] + node->releasing[dimension];
-}

@@ -5,13 +5,20 @@
 // docs/scheduler.md, 4.2, 5.1 to 5.7.
 #pragma once
 #include "scheduler/cycle.h"
+#include "scheduler/node_set.h"
+#include "scheduler/queue.h"
 #include "scheduler/rules.h"
 
-struct node_set {
-    const uint32_t *nodes; // indices, in ascending order; NULL: see bits
-    size_t count;
-    const int64_t *scores; // by node index, in thousands (5.1: Topology); NULL: none
-    const uint64_t *bits;  // the same nodes as bits by position in the pool; NULL: not known
+// How far an attempt came: what an explanation is made of.
+struct attempt {
+    struct queue_refusal refusal; // the queue in the way, where queue is set
+    uint32_t placed;              // pods, with required affinity in the domain that took most
+    uint32_t needed;
+    const struct pod *failed;     // the pod that no node took; NULL
+    uint32_t group;               // the leaf or set that failed
+    const char *topology_problem; // no domain for the group; NULL
+    bool wants_nodes;             // in: count why nodes refuse the failed pod
+    const uint32_t *node_counts;  // by node_refusal
 };
 
 // How well a node suits a pod; the tie decides between equal scores.
@@ -47,8 +54,3 @@ bool placement_place_at(struct cycle *cycle, const struct pool *pool, struct pod
 // Why this node does not take the pod as things stand; NODE_ACCEPTS where it would.
 enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
                                     const struct node *node);
-
-static inline struct node_set pool_nodes(const struct pool *pool)
-{
-    return (struct node_set){.nodes = pool->node_indices, .count = pool->node_count};
-}

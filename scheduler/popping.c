@@ -3,8 +3,9 @@
 #include "base/arena.h"
 #include "scheduler/prospects.h"
 #include "scheduler/queue.h"
-#include "scheduler/search.h"
+#include "scheduler/search_state.h"
 #include "scheduler/unit.h"
+#include "scheduler/workload_order.h"
 
 static struct queue *queue_of(const struct popping *popping, const struct popping_project *project)
 {
@@ -158,7 +159,7 @@ static const struct popped_unit *pop_walk(struct popping *popping)
                           popping->nodes + popping->pod_count);
     popping->pod_count += unit->count;
     walk_count_popped(&popping->walk, workload, unit->amounts);
-    if (yielding_count_left(workload) > 0)
+    if (workload_count_left(workload) > 0)
         walk_push_back(&popping->walk, workload);
     return unit;
 }

@@ -8,6 +8,7 @@
 #include "scheduler/prospects.h"
 #include "scheduler/queue.h"
 #include "scheduler/unit.h"
+#include "scheduler/wording.h"
 
 static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
@@ -67,7 +68,7 @@ static void explain_nobody(struct search *search)
     struct cycle *cycle = search->cycle;
     const struct queue *queue = cycle_queue(search->pool, search->workload);
     const struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
-    const enum resource r = evidence_resource(requested);
+    const enum resource r = wording_resource(requested);
     struct plan_explanation explanation = explain_blank(search->pool, EXPLANATION_NOTHING_TO_PREEMPT, queue, r);
     const struct evidence evidence = evidence_of_preemption(search, requested);
     evidence_attach(&explanation, &evidence);

@@ -1,7 +1,7 @@
 #include "scheduler/promises.h"
 
 #include "base/arena.h"
-#include "scheduler/allocate.h"
+#include "scheduler/attempt.h"
 #include "scheduler/domains.h"
 #include "scheduler/explain.h"
 #include "scheduler/pod_status.h"
@@ -48,7 +48,7 @@ static bool place_unit(struct cycle *cycle, struct pool *pool, struct workload *
 {
     const struct node_set set = pool_nodes(pool);
     return (manner == MANNER_IN_PLACE && place_as_promised(cycle, pool, workload)) ||
-           allocate_workload(cycle, pool, workload, &set, false, NULL);
+           attempt_workload(cycle, pool, workload, &set, false, NULL);
 }
 
 // is_trial: in the open statement, without committing it.
@@ -58,9 +58,9 @@ static bool keep_unit(struct cycle *cycle, struct pool *pool, struct workload *w
     if (!place_unit(cycle, pool, workload, manner))
         return false;
     if (is_trial)
-        allocate_settle(cycle, workload);
+        attempt_settle(cycle, workload);
     else
-        allocate_commit(cycle, pool, workload);
+        attempt_commit(cycle, pool, workload);
     return true;
 }
 
@@ -80,7 +80,7 @@ static bool keep(struct cycle *cycle, struct workload *workload, enum manner man
 {
     for (size_t i = 0; i < workload->spec->node_pool_count; i++) {
         struct pool *pool = &cycle->pools[workload->spec->node_pools[i]];
-        if ((workload->home != SNAPSHOT_NONE && workload->home != pool->index) || !allocate_is_candidate(workload))
+        if ((workload->home != SNAPSHOT_NONE && workload->home != pool->index) || !unit_is_candidate(workload))
             continue;
         if (cycle->queue_log && !is_trial)
             queue_log_note(cycle->queue_log, cycle, pool, NULL, workload);
@@ -92,7 +92,7 @@ static bool keep(struct cycle *cycle, struct workload *workload, enum manner man
         }
         return true;
     }
-    return !allocate_is_candidate(workload);
+    return !unit_is_candidate(workload);
 }
 
 // Whether they leave nobody without a place who was promised one.

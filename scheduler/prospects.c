@@ -84,7 +84,7 @@ const struct prospects *prospects_of(struct cycle *cycle, const struct pool *poo
             arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *prospects->positions);
         prospects->cycle = cycle;
         losses_open(&prospects->losses, cycle, pool, cycle->scratch);
-        prospects->frozen = fairness_make_frozen(cycle);
+        prospects->frozen = frozen_queues_make(cycle);
         prospects->holders = holders_make(cycle);
         prospects->yielding = yielding_make(cycle, &prospects->holders);
     } else if (prospects->pool == pool && prospects->decision_count == cycle->journal->count &&
@@ -96,7 +96,7 @@ const struct prospects *prospects_of(struct cycle *cycle, const struct pool *poo
     prospects->decision_count = cycle->journal->count;
     prospects->opened_count = cycle->opened_count;
     sum_free(prospects, cycle);
-    fairness_freeze(cycle, pool, &prospects->frozen);
+    frozen_queues_take(cycle, pool, &prospects->frozen);
     prospects->is_transitive = serving_is_transitive(cycle, pool);
     return prospects;
 }

@@ -4,7 +4,7 @@
 // conserved, so whoever places so many has freed so many, and only what may be lost lawfully is freed for good.
 // tests/scheduler/plain_search_test.c holds the plans against those of the plain search. docs/scheduler.md, 5.
 #pragma once
-#include "scheduler/fairness.h"
+#include "scheduler/frozen_queues.h"
 #include "scheduler/holders.h"
 #include "scheduler/losses.h"
 #include "scheduler/yielding.h"

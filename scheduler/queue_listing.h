@@ -4,8 +4,6 @@
 // placed changes who comes next.
 #pragma once
 #include "scheduler/snapshot.h"
-struct arena;
-struct error;
 
 struct queue_listing_entry {
     uint32_t workload;
@@ -21,7 +19,3 @@ struct queue_listing {
     const struct queue_listing_entry *entries;
     size_t count;
 };
-
-// Workloads that are not ready or are being deleted are not tried and not listed. Fails like scheduler_plan.
-int scheduler_queue_order(const struct snapshot *snapshot, uint32_t node_pool, struct arena *arena,
-                          struct queue_listing **out_listing, struct error *err);

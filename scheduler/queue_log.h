@@ -1,5 +1,5 @@
-// Writes down in which order a pool's workloads are tried while a cycle tries them. Internal; queue_listing.h is the
-// face.
+// Writes down in which order a pool's workloads are tried while a cycle tries them. Internal;
+// ask/queue_question.h is the face.
 #pragma once
 #include "scheduler/queue_listing.h"
 #include "scheduler/queue_walk.h"

@@ -4,6 +4,7 @@
 #include "base/timestamp.h"
 #include "scheduler/explain.h"
 #include "scheduler/queue.h"
+#include "scheduler/wording.h"
 
 // What one unit of a resource is where a value stands for itself: a device, a millicore, a byte.
 static const int64_t UNITS[RESOURCE_COUNT] = {[RESOURCE_GPU] = 1000, [RESOURCE_CPU] = 1, [RESOURCE_MEMORY] = 1};
@@ -99,8 +100,8 @@ static int compare_name(const struct queue_key *a, const struct queue_key *b)
 // "2 of its quota of 4 GPUs"
 static const char *word_part(struct arena *arena, int64_t value, const char *of, int64_t whole, enum resource resource)
 {
-    return arena_printf(arena, "%s of %s %s", explain_number(arena, resource, value), of,
-                        explain_amount(arena, resource, whole));
+    return arena_printf(arena, "%s of %s %s", wording_number(arena, resource, value), of,
+                        wording_amount(arena, resource, whole));
 }
 
 static const char *word_over(struct arena *arena, const struct queue_key *a, const struct queue_key *b)
@@ -136,7 +137,7 @@ static const char *word_zero_share(struct arena *arena, const struct queue_key *
     while (r + 1 < RESOURCE_COUNT && (b->allocatable_share.of[r] > 0 || b->with.of[r] == 0))
         r++;
     return arena_printf(arena, "With its next workload %s holds %s without any share of it, %s does not",
-                        b->queue->name, explain_amount(arena, r, b->with.of[r]), a->queue->name);
+                        b->queue->name, wording_amount(arena, r, b->with.of[r]), a->queue->name);
 }
 
 static const char *word_share(struct arena *arena, const struct queue_key *key, enum resource r, bool is_with)
@@ -165,8 +166,8 @@ static const char *word_allocatable_share(struct arena *arena, const struct queu
     while (r + 1 < RESOURCE_COUNT && a->allocatable_share.of[r] == b->allocatable_share.of[r])
         r++;
     return arena_printf(arena, "The share of %s is %s, that of %s %s", a->queue->name,
-                        explain_amount(arena, r, a->allocatable_share.of[r]), b->queue->name,
-                        explain_amount(arena, r, b->allocatable_share.of[r]));
+                        wording_amount(arena, r, a->allocatable_share.of[r]), b->queue->name,
+                        wording_amount(arena, r, b->allocatable_share.of[r]));
 }
 
 static const char *word_age(struct arena *arena, const struct queue_key *a, const struct queue_key *b)

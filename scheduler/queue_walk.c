@@ -4,7 +4,6 @@
 #include "scheduler/queue.h"
 #include "scheduler/unit.h"
 #include "scheduler/workload_order.h"
-#include "scheduler/yielding.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +109,7 @@ void walk_find_key(struct walk *walk, struct walk_leaf *leaf)
         return;
     struct workload *head = leaf->workloads[leaf->next];
     leaf->head = walk->direction == WALK_SERVE ? unit_amounts(walk->cycle, head, walk->pool->smallest_gpu_memory_mib)
-                                               : yielding_left(walk->cycle, head);
+                                               : workload_left(walk->cycle, head);
     leaf->key = make_key(walk, leaf->queue, leaf->head, leaf->popped);
     leaf->key_version = leaf->queue->version;
     leaf->key_is_known = true;

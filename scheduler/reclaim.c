@@ -9,13 +9,14 @@
 #include "scheduler/prospects.h"
 #include "scheduler/queue.h"
 #include "scheduler/unit.h"
+#include "scheduler/wording.h"
 
 static const char *describe_share(struct arena *arena, const struct queue *queue,
                                   const struct plan_explanation *numbers)
 {
     const enum resource r = numbers->resource;
-    const char *share = explain_number(arena, r, numbers->fair_share);
-    const char *held = explain_amount(arena, r, numbers->allocated);
+    const char *share = wording_number(arena, r, numbers->fair_share);
+    const char *held = wording_amount(arena, r, numbers->allocated);
     if (numbers->allocated + numbers->requested <= numbers->fair_share) // so it is not preemptible
         return explain_quota(arena, queue, r, numbers->requested);
     if (numbers->fair_share == 0 && numbers->allocated == 0)
@@ -29,11 +30,11 @@ static const char *describe_share(struct arena *arena, const struct queue *queue
                             queue->name, held, share);
     if (numbers->allocated == 0)
         return arena_printf(arena, "%s may take back its fair share of %s, and %s is more", queue->name,
-                            explain_amount(arena, r, numbers->fair_share),
-                            explain_number(arena, r, numbers->requested));
+                            wording_amount(arena, r, numbers->fair_share),
+                            wording_number(arena, r, numbers->requested));
     return arena_printf(arena, "%s may take back up to its fair share of %s, and %s + %s is more", queue->name,
-                        explain_amount(arena, r, numbers->fair_share), explain_number(arena, r, numbers->allocated),
-                        explain_number(arena, r, numbers->requested));
+                        wording_amount(arena, r, numbers->fair_share), wording_number(arena, r, numbers->allocated),
+                        wording_number(arena, r, numbers->requested));
 }
 
 static void explain_share(struct cycle *cycle, struct pool *pool, struct workload *workload, enum resource resource)
@@ -132,8 +133,8 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
                            ? arena_printf(arena, "Moves to %s for", cycle->nodes[pod->state.place.node].spec->name)
                            : "Yields to";
     if (pod->rule == EVICTION_HIGHER_RANK)
-        r = evidence_resource(search->requested);
-    const char *held = explain_number(arena, r, frozen->projects[own->index].of[r]);
+        r = wording_resource(search->requested);
+    const char *held = wording_number(arena, r, frozen->projects[own->index].of[r]);
     if (pod->rule == EVICTION_HIGHER_RANK) {
         struct queue *higher, *lower;
         queue_find_sides(own, other, &higher, &lower);
@@ -141,14 +142,14 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
                             "%s %s of project %s, which held %s of its quota of %s; %s ranks above %s, and quotas add "
                             "up to more than there is",
                             fate, told_name(arena, TOLD_WORKLOAD, search->workload->spec->name), own->name, held,
-                            explain_amount(arena, r, own->spec->deserved.of[r]), higher->name, lower->name);
+                            wording_amount(arena, r, own->spec->deserved.of[r]), higher->name, lower->name);
     }
     return arena_printf(
         arena, "%s %s of project %s, which held %s of its fair share of %s; project %s held %s and deserves %s", fate,
         told_name(arena, TOLD_WORKLOAD, search->workload->spec->name), own->name, held,
-        explain_amount(arena, r, own->fair_share.of[r]), other->name,
-        explain_amount(arena, r, frozen->projects[other->index].of[r]),
-        explain_number(arena, r, other->spec->deserved.of[r]));
+        wording_amount(arena, r, own->fair_share.of[r]), other->name,
+        wording_amount(arena, r, frozen->projects[other->index].of[r]),
+        wording_number(arena, r, other->spec->deserved.of[r]));
 }
 
 // What the fairness test found when it passed the scenario.
@@ -161,7 +162,7 @@ static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
     const struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
-    const enum resource r = evidence_resource(requested);
+    const enum resource r = wording_resource(requested);
     struct plan_explanation explanation =
         explain_blank(search->pool, EXPLANATION_NOTHING_TO_RECLAIM, cycle_queue(search->pool, search->workload), r);
     const char *pool = search->pool->spec->name;
@@ -181,7 +182,7 @@ static void explain_nobody(struct search *search)
     if (evidence.count > 0 && (search->candidate_count > 0 || evidence.first_end_ms == SNAPSHOT_TIME_NONE))
         explanation.message = arena_printf(cycle->arena, "%s; %s holds most, %s", explanation.message,
                                            search->pool->projects[evidence.items[0].project].name,
-                                           explain_amount(cycle->arena, r, evidence.items[0].held));
+                                           wording_amount(cycle->arena, r, evidence.items[0].held));
     explain_add(cycle, search->pool, search->workload, explanation);
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/timestamp.h"
-#include "scheduler/allocate.h"
+#include "scheduler/attempt.h"
 #include "scheduler/explain.h"
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
@@ -12,6 +12,7 @@
 #include "scheduler/statement.h"
 #include "scheduler/unit.h"
 #include "scheduler/vacancy.h"
+#include "scheduler/wording.h"
 
 #include <stdlib.h>
 
@@ -96,7 +97,7 @@ static bool fits(struct cycle *cycle, const struct pool *pool, struct workload *
 {
     const struct node_set set = pool_nodes(pool);
     const size_t checkpoint = statement_checkpoint(cycle);
-    if (!allocate_workload(cycle, pool, gang, &set, true, NULL))
+    if (!attempt_workload(cycle, pool, gang, &set, true, NULL))
         return false;
     statement_roll_back(cycle, checkpoint);
     return true;
@@ -225,7 +226,7 @@ void reservation_make(struct cycle *cycle, struct pool *pool, struct workload *c
                                         .is_within_deserved = is_within_deserved(cycle, pool, gang)};
     if (reservation->start_ms == INT64_MAX)
         reservation->start_ms = SNAPSHOT_TIME_NONE;
-    if (allocate_workload(cycle, pool, gang, &set, true, NULL)) {
+    if (attempt_workload(cycle, pool, gang, &set, true, NULL)) {
         note_places(cycle, reservation, first);
         pool->reservation = reservation;
     }
@@ -292,7 +293,7 @@ static const char *describe_room(const struct cycle *cycle, const struct pool *p
 {
     const struct reservation *reservation = pool->reservation;
     return arena_printf(cycle->arena, "%s on %u %s in %s %s reserved for",
-                        explain_amount(cycle->arena, RESOURCE_GPU, reservation->gpu_milli), reservation->node_count,
+                        wording_amount(cycle->arena, RESOURCE_GPU, reservation->gpu_milli), reservation->node_count,
                         reservation->node_count == 1 ? "node" : "nodes", pool->spec->name,
                         reservation->gpu_milli == GPU_MILLI_PER_DEVICE ? "is" : "are");
 }

@@ -1,4 +1,7 @@
+#include "scheduler/scenarios.h"
+
 // The two generators of scenarios: see search.h and docs/scheduler.md, 6.6.
+#include "scheduler/search.h"
 #include "scheduler/unit.h"
 #include "scheduler/victims.h"
 

@@ -133,7 +133,7 @@ static void plan_pool(struct cycle *cycle, struct pool *pool, size_t round)
     }
 }
 
-struct plan *cycle_run(struct cycle *cycle)
+struct plan *scheduler_run(struct cycle *cycle)
 {
     const struct snapshot *snapshot = cycle->snapshot;
     if (has_action(snapshot, ACTION_ALLOCATE) && has_promise(snapshot)) {
@@ -166,6 +166,6 @@ int scheduler_plan_with(const struct snapshot *snapshot, const struct scheduler_
         return -1;
     cycle->is_plain = options->plain_search;
     cycle->is_silent = options->decisions_only;
-    *out_plan = cycle_run(cycle);
+    *out_plan = scheduler_run(cycle);
     return 0;
 }

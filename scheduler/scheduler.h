@@ -20,3 +20,7 @@ struct scheduler_options {
 
 int scheduler_plan_with(const struct snapshot *snapshot, const struct scheduler_options *options, struct arena *arena,
                         struct plan **out_plan, struct error *err);
+
+// Inside: plans an opened cycle, every pool and every action. Once for each cycle.
+struct cycle;
+struct plan *scheduler_run(struct cycle *cycle);

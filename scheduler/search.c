@@ -1,11 +1,13 @@
 #include "scheduler/search.h"
 
-#include "scheduler/allocate.h"
+#include "scheduler/attempt.h"
 #include "scheduler/node.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/popping.h"
 #include "scheduler/prospects.h"
+#include "scheduler/scenarios.h"
 #include "scheduler/serving.h"
+#include "scheduler/statement.h"
 #include "scheduler/taken.h"
 #include "scheduler/unit.h"
 #include "scheduler/victims.h"
@@ -205,7 +207,7 @@ static bool place_served(struct search *search, struct workload *workload, const
     if (workload->spec->deleting || is_hopeless(refused, pod)) // what is going needs no other place
         return false;
     struct attempt attempt = {0};
-    if (allocate_workload(search->cycle, search->pool, workload, set, true, &attempt))
+    if (attempt_workload(search->cycle, search->pool, workload, set, true, &attempt))
         return true;
     if (pod && attempt.failed)
         refused->pod = pod;

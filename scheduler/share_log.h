@@ -1,4 +1,4 @@
-// Writes the division of one pool's resource down while a cycle makes it. Internal; share_tree.h is the face.
+// Writes the division of one pool's resource down while a cycle makes it. Internal; ask/share_question.h is the face.
 #pragma once
 #include "scheduler/cycle.h"
 #include "scheduler/share_tree.h"
@@ -20,6 +20,8 @@ struct share_log {
     struct share_tree *tree; // of the last division
 };
 
+// Writes down the divisions of one pool's resource; the tree is the arena's.
+struct share_log share_log_make(struct arena *arena, uint32_t node_pool, enum resource resource);
 // A division of the pool begins: what was written down of an earlier one is forgotten.
 void share_log_begin(struct share_log *log, const struct cycle *cycle, const struct pool *pool);
 // The recorder for a level of it in the resource; NULL where nobody asks about it.

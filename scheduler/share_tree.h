@@ -5,8 +5,6 @@
 #pragma once
 #include "scheduler/fair_share.h"
 #include "scheduler/snapshot.h"
-struct arena;
-struct error;
 
 enum share_node_kind {
     SHARE_NODE_POOL,
@@ -43,8 +41,3 @@ struct share_tree {
     int64_t k_micro;
     struct share_node root;
 };
-
-// Plans a cycle over the snapshot and tells how the pool's fair shares of the resource in it came about. Fails like
-// scheduler_plan.
-int scheduler_explain_fairshare(const struct snapshot *snapshot, uint32_t node_pool, enum resource resource,
-                                struct arena *arena, struct share_tree **out_tree, struct error *err);

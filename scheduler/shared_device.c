@@ -1,7 +1,6 @@
 #include "scheduler/shared_device.h"
 
 #include "base/arena.h"
-#include "scheduler/node.h"
 
 #include <string.h>
 

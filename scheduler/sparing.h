@@ -1,7 +1,7 @@
 // What is due is spared: the first of a reclaim's two searches passes over units without which their project, or a
 // department above it that is not also above the reclaimer, would hold less than its due. docs/scheduler.md, 5.
 #pragma once
-#include "scheduler/search.h"
+#include "scheduler/search_state.h"
 
 struct popped_unit;
 

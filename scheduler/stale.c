@@ -2,6 +2,7 @@
 // whole.
 #include "scheduler/evictions.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/statement.h"
 #include "scheduler/unit.h"
 
 static bool is_held(const struct workload *workload, const struct group *group)

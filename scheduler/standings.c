@@ -1,6 +1,7 @@
 #include "scheduler/standings.h"
 
 #include "base/arena.h"
+#include "scheduler/rules.h"
 
 #include <string.h>
 

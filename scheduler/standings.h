@@ -3,7 +3,7 @@
 // For requests that rooms.h does not know: CPU alone, parts of devices, pools that spread. The best node of a set is
 // found by words of 64 nodes, most of which are passed over by the best score in them.
 #pragma once
-#include "scheduler/placement.h"
+#include "scheduler/node_set.h"
 
 // The score of a node as things stand; STANDINGS_NONE where it does not take the pod. A function of the node and of the
 // pod's request alone.

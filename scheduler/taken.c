@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "scheduler/pod_status.h"
-#include "scheduler/search.h"
+#include "scheduler/search_state.h"
 #include "scheduler/statement.h"
 #include "scheduler/unit.h"
 

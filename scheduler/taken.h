@@ -1,6 +1,6 @@
 // The victims that a success of a search really took: who was put back is none of them. docs/scheduler.md, 5.
 #pragma once
-#include "scheduler/search.h"
+#include "scheduler/search_state.h"
 
 // Whether no gang that stood whole is left in part by the scenario, which was simulated since the checkpoint.
 bool taken_leaves_gangs_whole(struct search *search, const struct scenario *scenario, size_t checkpoint);

@@ -3,7 +3,6 @@
 #pragma once
 #include "scheduler/cycle.h"
 #include "scheduler/placement.h"
-struct victims;
 
 struct topology_sets {
     const struct node_set *sets; // tried in order
@@ -14,6 +13,3 @@ struct topology_sets {
 // The sets for the unit's pods below a group with a constraint, inside the set given by its parent.
 struct topology_sets topology_find_sets(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
                                         uint32_t group, const struct node_set *set);
-// The filter of 6.6: the pending GPUs of each group with a required level fit into domains of that level, largest
-// first.
-bool topology_may_suffice(struct victims *victims);

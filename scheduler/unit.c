@@ -322,3 +322,43 @@ void unit_give_back(struct cycle *cycle, struct workload *workload)
     for (uint32_t i = 0; i < workload->spec->pod_count; i++)
         cycle->pods[workload->spec->first_pod + i].taken = false;
 }
+
+bool unit_is_candidate(const struct workload *workload)
+{
+    const struct snapshot_workload *spec = workload->spec;
+    if (workload->counts.pending == 0 || spec->deleting || workload->lost_pod)
+        return false;
+    return unit_workload_is_ready(workload);
+}
+
+size_t unit_list_candidates(const struct pool *pool, struct workload **out_workloads)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->waiting_count; i++) {
+        if (unit_is_candidate(pool->waiting[i]))
+            out_workloads[count++] = pool->waiting[i];
+    }
+    return count;
+}
+
+static int compare_role(const struct snapshot_pod *a, const struct snapshot_pod *b)
+{
+    const bool leads_a = a->role == POD_ROLE_MASTER || a->role == POD_ROLE_LAUNCHER;
+    const bool leads_b = b->role == POD_ROLE_MASTER || b->role == POD_ROLE_LAUNCHER;
+    return leads_b - leads_a;
+}
+
+static int compare_head(const struct snapshot_pod *a, const struct snapshot_pod *b)
+{
+    return (b->role == POD_ROLE_HEAD) - (a->role == POD_ROLE_HEAD);
+}
+
+int unit_compare_pods(const struct snapshot_pod *a, const struct snapshot_pod *b)
+{
+    int order = compare_role(a, b);
+    if (order == 0)
+        order = compare_head(a, b);
+    if (order == 0)
+        order = (b->priority > a->priority) - (b->priority < a->priority);
+    return order ? order : (a > b) - (a < b); // pods stand in the order of their names
+}

@@ -29,3 +29,11 @@ void unit_order_children(const struct workload *workload, const struct group *gr
 uint32_t unit_take_victims(struct cycle *cycle, struct workload *workload, uint32_t *out_pods);
 // Takes the marks off again.
 void unit_give_back(struct cycle *cycle, struct workload *workload);
+
+// Whether the workload may be placed at all in this cycle: pending pods, ready, not being deleted, nothing lost.
+bool unit_is_candidate(const struct workload *workload);
+// The workloads that the pool's actions may place in this round. out_workloads has room for pool->waiting_count.
+size_t unit_list_candidates(const struct pool *pool, struct workload **out_workloads);
+
+// <0: a is placed before b inside their sub-group. docs/scheduler.md, 3.4.
+int unit_compare_pods(const struct snapshot_pod *a, const struct snapshot_pod *b);

@@ -5,7 +5,6 @@
 #include "scheduler/popping.h"
 #include "scheduler/queue.h"
 #include "scheduler/rules.h"
-#include "scheduler/topology.h"
 #include "scheduler/unit.h"
 
 #include <assert.h>
@@ -375,5 +374,5 @@ static bool nodes_may_match(const struct victims *victims)
 bool victims_may_suffice(struct victims *victims)
 {
     return victims_may_lose_enough(victims, victims->loss_milli) && gpus_may_suffice(victims) &&
-           nodes_may_match(victims) && topology_may_suffice(victims) && victims_all_may_lose_enough(victims);
+           nodes_may_match(victims) && victims_domains_may_suffice(victims) && victims_all_may_lose_enough(victims);
 }

@@ -3,7 +3,7 @@
 #pragma once
 #include "scheduler/losses.h"
 #include "scheduler/node.h"
-#include "scheduler/search.h"
+#include "scheduler/search_state.h"
 #include "scheduler/sparing.h"
 
 struct victim_unit {
@@ -145,3 +145,6 @@ bool victims_may_suffice(struct victims *victims);
 bool victims_first_fit(int64_t *demands, size_t demand_count, int64_t *rooms, size_t room_count);
 // What a pending pod counts in GPUs where no node is chosen yet: an amount of memory by the largest device.
 int64_t victims_pending_milli(const struct search *search, const struct pod *pod);
+// The filter of 6.6 for topologies: the pending GPUs of each group with a required level fit into domains of that
+// level, largest first.
+bool victims_domains_may_suffice(struct victims *victims);

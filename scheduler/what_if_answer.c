@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "model/told.h"
 #include "scheduler/explain.h"
+#include "scheduler/wording.h"
 
 #include <string.h>
 
@@ -129,7 +130,7 @@ static const char *word_places(const struct what_if_trial *trial, const struct w
         where = arena_printf(arena, "%s and %s", first, nodes[outcome->nodes[1].node].name);
     else if (outcome->node_count > 2)
         where = arena_printf(arena, "%s and %zu other nodes", first, outcome->node_count - 1);
-    const char *what = milli > 0 ? explain_amount(arena, RESOURCE_GPU, milli) : NULL;
+    const char *what = milli > 0 ? wording_amount(arena, RESOURCE_GPU, milli) : NULL;
     if (pods == 1)
         return what ? arena_printf(arena, "%s with %s", where, what) : where;
     return arena_printf(arena, "%s with %u pods%s%s", where, pods, what ? " and " : "", what ? what : "");
@@ -160,7 +161,7 @@ const char *what_if_word_displaced(const struct what_if_trial *trial, const stru
                 ? arena_printf(arena, " of %s", told_name(arena, TOLD_PROJECT, snapshot->projects[project].name))
                 : " of other projects";
         lost = arena_printf(arena, "%zu %s%s %s %s", others, others == 1 ? "workload" : "workloads", whose,
-                            others == 1 ? "yields" : "yield", explain_amount(arena, RESOURCE_GPU, milli));
+                            others == 1 ? "yields" : "yield", wording_amount(arena, RESOURCE_GPU, milli));
     }
     if (moved == 0)
         return lost ? lost : "nobody is displaced";
@@ -221,14 +222,14 @@ const char *what_if_could_lose_to(const struct what_if_trial *trial, uint32_t no
     if (borrowed > 0)
         return arena_printf(
             arena, "Projects below their fair share: with it %s holds %s of its quota of %s, %s of them borrowed", name,
-            explain_number(arena, RESOURCE_GPU, project->allocated.of[RESOURCE_GPU]),
-            explain_amount(arena, RESOURCE_GPU, project->deserved.of[RESOURCE_GPU]),
-            explain_number(arena, RESOURCE_GPU, borrowed));
+            wording_number(arena, RESOURCE_GPU, project->allocated.of[RESOURCE_GPU]),
+            wording_amount(arena, RESOURCE_GPU, project->deserved.of[RESOURCE_GPU]),
+            wording_number(arena, RESOURCE_GPU, borrowed));
     if (snapshot->settings.full_hierarchy_fairness && over_quota(department) > 0)
         return arena_printf(arena, "Projects of other departments: with it %s holds %s of its quota of %s",
                             told_name(arena, TOLD_DEPARTMENT, snapshot->departments[spec->department].name),
-                            explain_number(arena, RESOURCE_GPU, department->allocated.of[RESOURCE_GPU]),
-                            explain_amount(arena, RESOURCE_GPU, department->deserved.of[RESOURCE_GPU]));
+                            wording_number(arena, RESOURCE_GPU, department->allocated.of[RESOURCE_GPU]),
+                            wording_amount(arena, RESOURCE_GPU, department->deserved.of[RESOURCE_GPU]));
     return arena_printf(arena,
                         "Work of %s with a higher priority than %lld alone: with it the project stays within its quota",
                         name, (long long)workload->priority);

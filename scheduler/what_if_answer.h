@@ -1,14 +1,6 @@
 // Reading the answer from a plan. Internal; what_if.h is the face.
 #pragma once
-#include "scheduler/what_if.h"
-
-// A question that has been planned: the copy, its plan, and where the workload stands in it.
-struct what_if_trial {
-    const struct snapshot *snapshot; // the copy
-    const struct plan *plan;
-    uint32_t workload;
-    bool is_new; // it was put in: workloads behind it have moved up by one
-};
+#include "scheduler/what_if_trial.h"
 
 struct what_if_outcome {
     enum what_if_verdict verdict;

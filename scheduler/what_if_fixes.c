@@ -1,8 +1,11 @@
+#include "scheduler/what_if_fixes.h"
+
 #include "base/error.h"
 #include "model/priority.h"
 #include "model/told.h"
 #include "scheduler/explain.h"
-#include "scheduler/what_if_inquiry.h"
+#include "scheduler/what_if_answer.h"
+#include "scheduler/wording.h"
 
 #include <stdlib.h>
 
@@ -371,12 +374,12 @@ static const char *word_quota(struct arena *arena, const char *what, const char 
     const char *text = "";
     if (deserved != queue->deserved.of[RESOURCE_GPU])
         text = arena_printf(arena, "the quota of %s%s from %s to %s", what, name,
-                            explain_number(arena, RESOURCE_GPU, queue->deserved.of[RESOURCE_GPU]),
-                            explain_amount(arena, RESOURCE_GPU, deserved));
+                            wording_number(arena, RESOURCE_GPU, queue->deserved.of[RESOURCE_GPU]),
+                            wording_amount(arena, RESOURCE_GPU, deserved));
     if (limit != queue->limit.of[RESOURCE_GPU])
         text = arena_printf(arena, "%s%sthe limit of %s%s from %s to %s", text, *text ? " and " : "", what, name,
-                            explain_number(arena, RESOURCE_GPU, queue->limit.of[RESOURCE_GPU]),
-                            explain_amount(arena, RESOURCE_GPU, limit));
+                            wording_number(arena, RESOURCE_GPU, queue->limit.of[RESOURCE_GPU]),
+                            wording_amount(arena, RESOURCE_GPU, limit));
     return text;
 }
 

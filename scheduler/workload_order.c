@@ -2,6 +2,9 @@
 
 #include "base/arena.h"
 #include "base/timestamp.h"
+#include "scheduler/node.h"
+#include "scheduler/pod_status.h"
+#include "scheduler/queue.h"
 
 static int compare_numbers(int64_t a, int64_t b)
 {
@@ -153,24 +156,21 @@ size_t workload_place_among_victims(struct workload *const *sorted, size_t count
     return low;
 }
 
-static int compare_role(const struct snapshot_pod *a, const struct snapshot_pod *b)
+struct amounts workload_left(const struct cycle *cycle, const struct workload *workload)
 {
-    const bool leads_a = a->role == POD_ROLE_MASTER || a->role == POD_ROLE_LAUNCHER;
-    const bool leads_b = b->role == POD_ROLE_MASTER || b->role == POD_ROLE_LAUNCHER;
-    return leads_b - leads_a;
+    struct amounts sum = {0};
+    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
+        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
+        if (pod_status_is_held(pod->state.status) && !pod->taken)
+            sum = amounts_add(sum, request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib));
+    }
+    return sum;
 }
 
-static int compare_head(const struct snapshot_pod *a, const struct snapshot_pod *b)
+uint32_t workload_count_left(const struct workload *workload)
 {
-    return (b->role == POD_ROLE_HEAD) - (a->role == POD_ROLE_HEAD);
-}
-
-int pod_compare(const struct snapshot_pod *a, const struct snapshot_pod *b)
-{
-    int order = compare_role(a, b);
-    if (order == 0)
-        order = compare_head(a, b);
-    if (order == 0)
-        order = compare_numbers(b->priority, a->priority);
-    return order ? order : (a > b) - (a < b); // pods stand in the order of their names
+    uint32_t left = workload->counts.held;
+    for (uint32_t g = 0; g < workload->group_count; g++)
+        left -= workload->groups[g].taken;
+    return left;
 }

@@ -1,4 +1,4 @@
-// Which workload of a project goes first, and which pod of a workload. docs/scheduler.md, 3.3 and 3.4.
+// Which workload of a project goes first. docs/scheduler.md, 3.3.
 #pragma once
 #include "scheduler/cycle.h"
 
@@ -12,5 +12,6 @@ int workload_compare_victims(const struct workload *a, const struct workload *b,
 size_t workload_place_among_victims(struct workload *const *sorted, size_t count, const struct workload *workload);
 // What the victim walk left of it: 0: some gang lacks pods; 1: all have just their minimum; 2: some has more.
 int workload_rest_state(const struct workload *workload);
-// <0: a is placed before b inside their sub-group.
-int pod_compare(const struct snapshot_pod *a, const struct snapshot_pod *b);
+// What is left of a workload to be taken as a victim, and in how many pods.
+struct amounts workload_left(const struct cycle *cycle, const struct workload *workload);
+uint32_t workload_count_left(const struct workload *workload);

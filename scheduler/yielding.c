@@ -44,25 +44,6 @@ static bool goes_before(const struct workload *workload, int state, const struct
     return workload->index > unit->popped.workload->index;
 }
 
-struct amounts yielding_left(const struct cycle *cycle, const struct workload *workload)
-{
-    struct amounts sum = {0};
-    for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
-        const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
-        if (pod_status_is_held(pod->state.status) && !pod->taken)
-            sum = amounts_add(sum, request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib));
-    }
-    return sum;
-}
-
-uint32_t yielding_count_left(const struct workload *workload)
-{
-    uint32_t left = workload->counts.held;
-    for (uint32_t g = 0; g < workload->group_count; g++)
-        left -= workload->groups[g].taken;
-    return left;
-}
-
 // So many devices its pods hold, whole or in part; with a gang that is taken in parts those of the whole workload,
 // which may go with it.
 static int64_t most_devices(const struct cycle *cycle, const struct popped_unit *unit)
@@ -150,7 +131,7 @@ static struct left find_left(struct yielding *yielding, struct cycle *cycle, uin
         mark_taken(cycle, &project->units[i].popped);
     for (size_t i = 0; i < project->count; i++) {
         struct workload *workload = project->units[i].popped.workload;
-        if (workload->stamp != stamp && yielding_count_left(workload) > 0)
+        if (workload->stamp != stamp && workload_count_left(workload) > 0)
             yielding->begun[begun++] = workload;
         workload->stamp = stamp;
     }
@@ -172,7 +153,7 @@ static struct left find_left(struct yielding *yielding, struct cycle *cycle, uin
 static void add_unit(struct cycle *cycle, struct yielding_project *project, size_t at, struct workload *workload)
 {
     struct arena *arena = cycle->scratch;
-    const size_t pods = project->pod_count + yielding_count_left(workload);
+    const size_t pods = project->pod_count + workload_count_left(workload);
     if (project->count == project->capacity)
         project->units =
             arena_grow(arena, project->units, &project->capacity, project->count + 1, sizeof *project->units);
@@ -183,7 +164,7 @@ static void add_unit(struct cycle *cycle, struct yielding_project *project, size
         project->nodes = arena_grow(arena, project->nodes, &project->node_capacity, pods, sizeof *project->nodes);
     struct yielding_unit *unit = &project->units[at];
     memmove(unit + 1, unit, (project->count - at) * sizeof *unit);
-    *unit = (struct yielding_unit){.head = yielding_left(cycle, workload), .state = workload_rest_state(workload)};
+    *unit = (struct yielding_unit){.head = workload_left(cycle, workload), .state = workload_rest_state(workload)};
     unit->popped =
         yielding_take(cycle, workload, project->pods + project->pod_count, project->nodes + project->pod_count);
     project->pod_count += unit->popped.count;
@@ -208,7 +189,7 @@ static void find_more(struct yielding *yielding, struct cycle *cycle, uint32_t i
         struct workload *workload = *left.next++;
         left.count--;
         add_unit(cycle, project, project->count, workload);
-        if (yielding_count_left(workload) > 0) {
+        if (workload_count_left(workload) > 0) {
             insert(left.next, left.count, workload);
             left.next--;
             left.count++;
@@ -240,7 +221,7 @@ void yielding_touch(struct yielding *yielding, struct cycle *cycle, struct workl
     struct yielding_project *project = &yielding->projects[workload->spec->project];
     size_t changed = remove_units(project, workload);
     if (workload->spec->preemptible && holders_has(yielding->holders, workload)) {
-        for (size_t at = 0; yielding_count_left(workload) > 0; at++) {
+        for (size_t at = 0; workload_count_left(workload) > 0; at++) {
             const int state = workload_rest_state(workload);
             while (at < project->count && !goes_before(workload, state, &project->units[at]))
                 at++;

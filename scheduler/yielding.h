@@ -52,9 +52,5 @@ void yielding_touch(struct yielding *yielding, struct cycle *cycle, struct workl
 const struct yielding_unit *yielding_at(struct yielding *yielding, struct cycle *cycle, uint32_t project,
                                         size_t position);
 
-// What is left of a workload to be taken as a victim.
-struct amounts yielding_left(const struct cycle *cycle, const struct workload *workload);
 // Takes the workload's next unit; pods and nodes have room for all that is left of it.
 struct popped_unit yielding_take(struct cycle *cycle, struct workload *workload, uint32_t *pods, uint32_t *nodes);
-// How many pods are left of it.
-uint32_t yielding_count_left(const struct workload *workload);

@@ -2,8 +2,8 @@
 // the API, the command line and what is stored. docs/snapshot.md, "Why".
 #pragma once
 #include "scheduler/plan.h"
-#include "scheduler/queue_listing.h"
-#include "scheduler/share_tree.h"
+#include "scheduler/queue_question.h"
+#include "scheduler/share_question.h"
 #include "scheduler/what_if.h"
 struct json_writer;
 

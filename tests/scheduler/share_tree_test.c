@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/share_tree.h"
+#include "scheduler/share_question.h"
 #include "simulation/snapshot_reader.h"
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"

@@ -8,7 +8,7 @@
 #include "scheduler/pod_status.h"
 #include "scheduler/shared_device.h"
 #include "scheduler/statement.h"
-#include "scheduler/workload_order.h"
+#include "scheduler/unit.h"
 
 #include <stdlib.h>
 
@@ -269,13 +269,13 @@ static void build_sub_groups(struct workload *workload, uint32_t *children)
 static int compare_pods(const void *a, const void *b, void *pods)
 {
     const struct pod *all = pods;
-    return pod_compare(all[*(const uint32_t *)a].spec, all[*(const uint32_t *)b].spec);
+    return unit_compare_pods(all[*(const uint32_t *)a].spec, all[*(const uint32_t *)b].spec);
 }
 
 static bool is_in_task_order(const struct snapshot_pod *pods, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
-        if (pod_compare(&pods[i - 1], &pods[i]) > 0)
+        if (unit_compare_pods(&pods[i - 1], &pods[i]) > 0)
             return false;
     }
     return true;

@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/timestamp.h"
-#include "scheduler/scheduler.h"
-#include "scheduler/what_if_inquiry.h"
+#include "scheduler/what_if_answer.h"
+#include "scheduler/what_if_fixes.h"
 
 #include <string.h>
 
@@ -18,42 +18,6 @@ const char *what_if_fix_kind_name(enum what_if_fix_kind kind)
     static const char *const NAMES[FIX_KIND_COUNT] = {"OtherNodePool", "OtherPreemptibility", "FewerGpus",
                                                       "FewerPods",     "OtherPriority",       "MoreQuota"};
     return NAMES[kind];
-}
-
-static int plan(struct what_if_inquiry *inquiry, const struct snapshot *snapshot, struct arena *arena,
-                const struct plan **out_plan, struct error *err)
-{
-    struct plan *planned;
-    inquiry->plan_count++;
-    if (scheduler_plan(snapshot, arena, &planned, err) < 0)
-        return -1;
-    *out_plan = planned;
-    return 0;
-}
-
-static void bound_scenarios(const struct what_if_inquiry *inquiry, struct snapshot_settings *settings)
-{
-    const uint32_t left = inquiry->question->fix_scenarios - (uint32_t)inquiry->fix_scenarios;
-    settings->scenarios_per_workload =
-        settings->scenarios_per_workload < left ? settings->scenarios_per_workload : left;
-    settings->scenarios_per_action = settings->scenarios_per_action < left ? settings->scenarios_per_action : left;
-}
-
-int what_if_try(struct what_if_inquiry *inquiry, const struct what_if_change *change, struct arena *arena,
-                struct what_if_trial *out_trial, struct error *err)
-{
-    struct snapshot *copy;
-    *out_trial = (struct what_if_trial){.is_new = inquiry->question->workload != NULL};
-    if (what_if_apply(inquiry->snapshot, inquiry->question, change, arena, &copy, &out_trial->workload, err) < 0)
-        return -1;
-    out_trial->snapshot = copy;
-    if (change && inquiry->question->fix_scenarios > 0)
-        bound_scenarios(inquiry, &copy->settings);
-    if (plan(inquiry, copy, arena, &out_trial->plan, err) < 0)
-        return -1;
-    for (size_t i = 0; change && i < ACTION_COUNT; i++)
-        inquiry->fix_scenarios += out_trial->plan->actions[i].scenarios_simulated;
-    return 0;
 }
 
 static const char *find_reason(const struct plan_workload *planned)
@@ -75,7 +39,7 @@ static int compare_queues(struct what_if_inquiry *inquiry, const struct what_if_
     const struct plan *before = trial->is_new ? inquiry->question->before : NULL;
     if (!trial->is_new)
         without = what_if_without(inquiry->snapshot, trial->workload, &inquiry->scratch);
-    if (!before && plan(inquiry, without, &inquiry->scratch, &before, err) < 0)
+    if (!before && what_if_plan(inquiry, without, &inquiry->scratch, &before, err) < 0)
         return -1;
     answer->queue_node_pool = answer->node_pool != SNAPSHOT_NONE ? answer->node_pool : workload->node_pools[0];
     answer->project = workload->project;
@@ -95,7 +59,7 @@ static int find_never(struct what_if_inquiry *inquiry, const struct what_if_tria
                       const char **out_why, struct error *err)
 {
     struct what_if_trial alone = {.snapshot = what_if_alone(asked->snapshot, asked->workload, &inquiry->scratch)};
-    if (plan(inquiry, alone.snapshot, &inquiry->scratch, &alone.plan, err) < 0)
+    if (what_if_plan(inquiry, alone.snapshot, &inquiry->scratch, &alone.plan, err) < 0)
         return -1;
     const struct what_if_outcome outcome = what_if_read(&alone, &inquiry->scratch);
     *out_never = outcome.verdict == WHAT_IF_WAITS;
@@ -114,7 +78,7 @@ static int starts_at(struct what_if_inquiry *inquiry, const struct what_if_trial
     *later = *asked->snapshot;
     later->now_ms = time_ms;
     trial.snapshot = later;
-    if (plan(inquiry, later, &inquiry->scratch, &trial.plan, err) < 0)
+    if (what_if_plan(inquiry, later, &inquiry->scratch, &trial.plan, err) < 0)
         return -1;
     *out_starts = what_if_read(&trial, &inquiry->scratch).verdict != WHAT_IF_WAITS;
     *out_next_ms = plan_forecast_of(&trial.plan->workloads[trial.workload], &inquiry->scratch).at_ms;

@@ -1,8 +1,9 @@
-#include "scheduler/queue_listing.h"
+#include "scheduler/queue_question.h"
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "scheduler/queue_log.h"
+#include "scheduler/scheduler.h"
 
 int scheduler_queue_order(const struct snapshot *snapshot, uint32_t node_pool, struct arena *arena,
                           struct queue_listing **out_listing, struct error *err)
@@ -16,7 +17,7 @@ int scheduler_queue_order(const struct snapshot *snapshot, uint32_t node_pool, s
     if (rc == 0) {
         struct queue_log log = {.scratch = &scratch, .arena = arena, .node_pool = node_pool};
         cycle->queue_log = &log;
-        cycle_run(cycle);
+        scheduler_run(cycle);
         *out_listing = queue_log_finish(&log);
     }
     arena_done(&scratch);

@@ -1,10 +1,9 @@
-#include "scheduler/share_tree.h"
+#include "scheduler/share_log.h"
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "model/told.h"
-#include "scheduler/explain.h"
 #include "scheduler/share_log.h"
+#include "scheduler/wording.h"
 
 const char *share_node_kind_name(enum share_node_kind kind)
 {
@@ -21,6 +20,11 @@ static void add_term(struct share_recorder *recorder, size_t claim, const struct
     if (list->count == list->capacity)
         list->items = arena_grow(log->arena, list->items, &list->capacity, list->count + 1, sizeof *list->items);
     list->items[list->count++] = *term;
+}
+
+struct share_log share_log_make(struct arena *arena, uint32_t node_pool, enum resource resource)
+{
+    return (struct share_log){.recorder = {add_term}, .arena = arena, .node_pool = node_pool, .resource = resource};
 }
 
 void share_log_begin(struct share_log *log, const struct cycle *cycle, const struct pool *pool)
@@ -44,20 +48,20 @@ static const char *word_deserved(const struct share_log *log, const struct share
                                  const struct share_term *term)
 {
     const enum resource r = log->resource;
-    const char *asks = explain_number(log->arena, r, node->requested);
+    const char *asks = wording_number(log->arena, r, node->requested);
     const char *cap = node->limit < node->requested
-                          ? arena_printf(log->arena, ", limit %s", explain_number(log->arena, r, node->limit))
+                          ? arena_printf(log->arena, ", limit %s", wording_number(log->arena, r, node->limit))
                           : "";
     if (node->deserved == QUANTITY_UNLIMITED && term->given < term->want)
         return arena_printf(log->arena, "Deserves what it asks for, %s%s, and there %s %s", asks, cap,
-                            term->of == 1000 ? "is" : "are", explain_number(log->arena, r, term->of));
+                            term->of == 1000 ? "is" : "are", wording_number(log->arena, r, term->of));
     if (node->deserved == QUANTITY_UNLIMITED)
         return arena_printf(log->arena, "Deserves what it asks for, %s%s",
-                            explain_amount(log->arena, r, node->requested), cap);
+                            wording_amount(log->arena, r, node->requested), cap);
     if (node->deserved == 0)
         return arena_printf(log->arena, "Deserves none and asks for %s%s",
-                            explain_amount(log->arena, r, node->requested), cap);
-    return arena_printf(log->arena, "Deserves %s and asks for %s%s", explain_amount(log->arena, r, node->deserved),
+                            wording_amount(log->arena, r, node->requested), cap);
+    return arena_printf(log->arena, "Deserves %s and asks for %s%s", wording_amount(log->arena, r, node->deserved),
                         asks, cap);
 }
 
@@ -67,15 +71,15 @@ static const char *word_over_quota(const struct share_log *log, const struct sha
     const int64_t part = (int64_t)((__int128)term->of * term->part / term->part_sum);
     const char *text =
         arena_printf(log->arena, "Rank %lld, round %u: %s of %s weights of %s is %s", (long long)term->rank,
-                     term->round, explain_number(log->arena, RESOURCE_GPU, term->weight_milli),
-                     explain_number(log->arena, RESOURCE_GPU, term->weight_sum_milli),
-                     explain_amount(log->arena, r, term->of), explain_number(log->arena, r, part));
+                     term->round, wording_number(log->arena, RESOURCE_GPU, term->weight_milli),
+                     wording_number(log->arena, RESOURCE_GPU, term->weight_sum_milli),
+                     wording_amount(log->arena, r, term->of), wording_number(log->arena, r, part));
     if ((__int128)term->weight_milli * term->part_sum != (__int128)term->part * term->weight_sum_milli)
         text = arena_printf(log->arena, "%s, past usage counted", text);
     if (term->given == term->want)
-        return arena_printf(log->arena, "%s; it wants %s", text, explain_number(log->arena, r, term->want));
+        return arena_printf(log->arena, "%s; it wants %s", text, wording_number(log->arena, r, term->want));
     if (term->remainder_whole > 0)
-        return arena_printf(log->arena, "%s, rounded down to %s", text, explain_number(log->arena, r, term->given));
+        return arena_printf(log->arena, "%s, rounded down to %s", text, wording_number(log->arena, r, term->given));
     return text;
 }
 
@@ -86,7 +90,7 @@ static const char *word_term(const struct share_log *log, const struct share_nod
     if (term->rule == SHARE_RULE_OVER_QUOTA)
         return word_over_quota(log, term);
     return arena_printf(log->arena, "Number %u in the order of what rounding cut off, with %s left", term->round,
-                        explain_amount(log->arena, log->resource, term->of));
+                        wording_amount(log->arena, log->resource, term->of));
 }
 
 static struct share_node make_node(const struct share_log *log, const struct queue *queue,
@@ -146,23 +150,4 @@ void share_log_end(struct share_log *log, const struct cycle *cycle, const struc
         tree->root.allocated += departments[d].allocated;
     }
     log->tree = tree;
-}
-
-int scheduler_explain_fairshare(const struct snapshot *snapshot, uint32_t node_pool, enum resource resource,
-                                struct arena *arena, struct share_tree **out_tree, struct error *err)
-{
-    if (node_pool >= snapshot->node_pool_count)
-        return error_set(err, ERROR_NOT_FOUND, "no such node pool");
-    struct arena scratch;
-    struct cycle *cycle;
-    struct share_log log = {.recorder = {add_term}, .arena = arena, .node_pool = node_pool, .resource = resource};
-    arena_init(&scratch);
-    int rc = cycle_open(snapshot, &scratch, &cycle, err);
-    if (rc == 0) {
-        cycle->share_log = &log;
-        cycle_run(cycle);
-        *out_tree = log.tree;
-    }
-    arena_done(&scratch);
-    return rc;
 }
