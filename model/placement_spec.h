@@ -3,7 +3,7 @@
 #pragma once
 #include "model/fields.h"
 
-// The label that says a node's type; the scheduler also takes its other spelling (scheduler/rules.c).
+// The label that says a node's type; the scheduler also takes its other spelling (scheduler/state/rules.c).
 #define NODE_TYPE_LABEL "run.ai/type"
 
 struct compute_spec;

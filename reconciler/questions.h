@@ -6,9 +6,9 @@
 #pragma once
 #include "base/arena.h"
 #include "reconciler/reconciler.h"
-#include "scheduler/queue_question.h"
-#include "scheduler/share_question.h"
-#include "scheduler/what_if.h"
+#include "scheduler/ask/queue_question.h"
+#include "scheduler/ask/share_question.h"
+#include "scheduler/ask/what_if.h"
 
 struct submission; // model/submission.h
 struct world;      // reconciler/world.h

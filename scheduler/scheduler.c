@@ -1,17 +1,17 @@
 #include "scheduler/scheduler.h"
 
 #include "base/arena.h"
-#include "scheduler/allocate.h"
-#include "scheduler/cycle.h"
-#include "scheduler/evictions.h"
-#include "scheduler/explain.h"
-#include "scheduler/node.h"
-#include "scheduler/outcome.h"
+#include "scheduler/actions/allocate.h"
+#include "scheduler/actions/evictions.h"
+#include "scheduler/actions/outcome.h"
+#include "scheduler/actions/promises.h"
+#include "scheduler/placing/explain.h"
 #include "scheduler/pod_status.h"
-#include "scheduler/promises.h"
-#include "scheduler/queue.h"
-#include "scheduler/receipts.h"
-#include "scheduler/unit.h"
+#include "scheduler/state/cycle.h"
+#include "scheduler/state/node.h"
+#include "scheduler/state/queue.h"
+#include "scheduler/state/receipts.h"
+#include "scheduler/state/unit.h"
 
 static void (*const ACTIONS[ACTION_COUNT])(struct cycle *cycle, struct pool *pool) = {
     [ACTION_ALLOCATE] = allocate_run, [ACTION_CONSOLIDATION] = consolidation_run, [ACTION_RECLAIM] = reclaim_run,

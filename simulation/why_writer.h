@@ -1,10 +1,10 @@
 // Writes explanations, forecasts, receipts, what-if answers, fair-share trees and queue orders as JSON: one form for
 // the API, the command line and what is stored. docs/snapshot.md, "Why".
 #pragma once
+#include "scheduler/ask/queue_question.h"
+#include "scheduler/ask/share_question.h"
+#include "scheduler/ask/what_if.h"
 #include "scheduler/plan.h"
-#include "scheduler/queue_question.h"
-#include "scheduler/share_question.h"
-#include "scheduler/what_if.h"
 struct json_writer;
 
 // How things are called outside. A function that is NULL, or an id that is: names are the snapshot's, ids are left out.

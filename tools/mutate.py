@@ -44,11 +44,17 @@ def pattern(old):
     return re.compile(r"\s+".join(re.escape(word) for word in old.split()))
 
 
+def source_of(file, root=ROOT):
+    """Names of files are unique in scheduler/, whichever of its rooms they stand in."""
+    (found,) = (root / "scheduler").rglob(file)
+    return found
+
+
 def find_misfits(mutants):
     """{name: what is wrong with the patch}."""
     wrong = {}
     for name, file, old, new in mutants:
-        count = len(pattern(old).findall((ROOT / "scheduler" / file).read_text()))
+        count = len(pattern(old).findall(source_of(file).read_text()))
         if count != 1 or old == new:
             wrong[name] = f"stands {count} times in {file}"
     if len({name for name, *_ in mutants}) != len(mutants):
@@ -102,7 +108,7 @@ def first_failure():
 
 
 def try_mutant(file, old, new):
-    path = TREE / "scheduler" / file
+    path = source_of(file, TREE)
     text = path.read_text()
     path.write_text(pattern(old).sub(lambda _: new.strip(), text))
     try:

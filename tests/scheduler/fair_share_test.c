@@ -1,7 +1,7 @@
 // The division of one resource between the queues of one level: the worked examples of docs/scheduler.md, 2, and a
 // second implementation that says the same more slowly, on random inputs. Run with a number to try that many.
 #include "base/arena.h"
-#include "scheduler/fair_share.h"
+#include "scheduler/state/fair_share.h"
 #include "tests/support/check.h"
 #include "tests/support/plain_fair_share.h"
 #include "tests/support/random_cluster.h"

@@ -1,14 +1,14 @@
 // Fragmentation: what is kept of a node's growth is what would be computed anew, whatever was placed and taken back in
 // between; and the growths of small cases, computed by hand.
-#include "scheduler/fragmentation.h"
+#include "scheduler/placing/fragmentation.h"
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "scheduler/node.h"
 #include "scheduler/pod_status.h"
-#include "scheduler/rules.h"
-#include "scheduler/shared_device.h"
-#include "scheduler/statement.h"
+#include "scheduler/state/node.h"
+#include "scheduler/state/rules.h"
+#include "scheduler/state/shared_device.h"
+#include "scheduler/state/statement.h"
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"
 

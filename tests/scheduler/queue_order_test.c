@@ -1,8 +1,8 @@
 // Who is served next among queues, and whose pods may be looked at by a reclaim: the decided cases of
 // docs/scheduler.md.
 #include "base/arena.h"
-#include "scheduler/fairness.h"
-#include "scheduler/queue_order.h"
+#include "scheduler/order/queue_order.h"
+#include "scheduler/victims/fairness.h"
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"
 

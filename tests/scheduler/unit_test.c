@@ -1,8 +1,8 @@
 // What a workload is given next, and what it gives up next: the worked units of docs/scheduler.md, 4 and 5.
 #include "base/arena.h"
 #include "base/error.h"
-#include "scheduler/statement.h"
-#include "scheduler/unit.h"
+#include "scheduler/state/statement.h"
+#include "scheduler/state/unit.h"
 #include "tests/support/check.h"
 
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 // same plans are recomputed. Arguments: first seed, how many.
 #include "base/arena.h"
 #include "base/error.h"
+#include "scheduler/ask/what_if.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/what_if.h"
 #include "simulation/snapshot_reader.h"
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"

@@ -1,0 +1,102 @@
+// Preemption: inside a project, a workload of higher priority takes the place of preemptible ones of lower priority.
+#include "model/told.h"
+#include "scheduler/actions/evictions.h"
+#include "scheduler/actions/evidence.h"
+#include "scheduler/placing/explain.h"
+#include "scheduler/state/queue.h"
+#include "scheduler/state/unit.h"
+#include "scheduler/state/wording.h"
+#include "scheduler/victims/fast/prospects.h"
+#include "scheduler/victims/min_run_time.h"
+#include "scheduler/victims/preemption_delay.h"
+
+static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *workload)
+{
+    if (!preemption_delay_allows(cycle, pool, workload))
+        return false;
+    if (workload->spec->preemptible)
+        return true;
+    const struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    return !queue_check_quota(cycle_queue(pool, workload), requested).queue;
+}
+
+static bool may_take_from(const struct pool *pool, const struct workload *workload, struct amounts requested,
+                          uint32_t project)
+{
+    (void)pool, (void)requested;
+    return project == workload->spec->project;
+}
+
+static bool is_victim(struct cycle *cycle, struct pool *pool, struct workload *workload, struct workload *victim)
+{
+    if (victim->spec->priority >= workload->spec->priority)
+        return false;
+    return !cycle->has_min_run_time || min_run_time_can_shrink(victim) ||
+           min_run_time_protects_until(cycle, pool, victim, workload) == SNAPSHOT_TIME_NONE;
+}
+
+static bool is_hopeless(struct cycle *cycle, const struct pool *pool, struct workload *workload,
+                        struct amounts requested, size_t *out_candidates)
+{
+    (void)requested;
+    *out_candidates = 0;
+    return prospects_of(cycle, pool)->projects[workload->spec->project].lowest_priority >= workload->spec->priority;
+}
+
+static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)
+{
+    const struct search *search = context;
+    const struct workload *victim = &cycle->workloads[pod->workload];
+    const char *fate =
+        pod->state.status == SNAPSHOT_POD_PIPELINED
+            ? arena_printf(cycle->arena, "Moves to %s for", cycle->nodes[pod->state.place.node].spec->name)
+            : "Yields to";
+    return arena_printf(cycle->arena, "%s %s of the same project %s, whose priority %lld is above its own %lld", fate,
+                        told_name(cycle->arena, TOLD_WORKLOAD, search->workload->spec->name),
+                        cycle_queue(search->pool, victim)->name, (long long)search->workload->spec->priority,
+                        (long long)victim->spec->priority);
+}
+
+static enum eviction_rule rule(const struct pod *victim)
+{
+    (void)victim;
+    return EVICTION_HIGHER_PRIORITY;
+}
+
+static void explain_nobody(struct search *search)
+{
+    struct cycle *cycle = search->cycle;
+    const struct queue *queue = cycle_queue(search->pool, search->workload);
+    const struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
+    const enum resource r = wording_resource(requested);
+    struct plan_explanation explanation = explain_blank(search->pool, EXPLANATION_NOTHING_TO_PREEMPT, queue, r);
+    const struct evidence evidence = evidence_of_preemption(search, requested);
+    evidence_attach(&explanation, &evidence);
+    explanation.requested = requested.of[r];
+    const char *pool = search->pool->spec->name;
+    if (search->candidate_count == 0 && evidence.first_end_ms != SNAPSHOT_TIME_NONE)
+        explanation.message =
+            explain_protection(cycle->arena, arena_printf(cycle->arena, "%s runs with a lower priority", queue->name),
+                               pool, evidence.first_end_ms);
+    else if (search->candidate_count == 0)
+        explanation.message = arena_printf(cycle->arena, "No workload of %s with a lower priority can be stopped in %s",
+                                           queue->name, pool);
+    else
+        explanation.message = arena_printf(
+            cycle->arena, "%zu %s of %s in %s with a lower priority could give way, but that makes no room",
+            search->candidate_count, search->candidate_count == 1 ? "workload" : "workloads", queue->name, pool);
+    explain_add(cycle, search->pool, search->workload, explanation);
+}
+
+void preempt_run(struct cycle *cycle, struct pool *pool)
+{
+    static const struct eviction_action ACTION = {.may_try = may_try,
+                                                  .may_take_from = may_take_from,
+                                                  .is_victim = is_victim,
+                                                  .is_lawful = min_run_time_allows,
+                                                  .is_hopeless = is_hopeless,
+                                                  .why = why,
+                                                  .rule = rule,
+                                                  .explain_nobody = explain_nobody};
+    evictions_run(cycle, pool, &ACTION);
+}

@@ -1,0 +1,219 @@
+#include "scheduler/placing/explain.h"
+
+#include "base/arena.h"
+#include "base/quantity.h"
+#include "base/timestamp.h"
+#include "scheduler/placing/lack.h"
+#include "scheduler/placing/placement.h"
+#include "scheduler/state/domains.h"
+#include "scheduler/state/journal.h"
+#include "scheduler/state/node.h"
+#include "scheduler/state/unit.h"
+#include "scheduler/state/wording.h"
+
+#include <string.h>
+
+struct plan_explanation explain_blank(const struct pool *pool, enum explanation_code code, const struct queue *queue,
+                                      enum resource resource)
+{
+    struct plan_explanation explanation = {.code = code,
+                                           .node_pool = pool->index,
+                                           .queue = SNAPSHOT_NONE,
+                                           .resource = resource,
+                                           .sub_group = SNAPSHOT_NONE,
+                                           .until_ms = SNAPSHOT_TIME_NONE,
+                                           .room_ms = SNAPSHOT_TIME_NONE};
+    if (queue) {
+        explanation.queue_kind = queue->kind;
+        explanation.queue = queue->index;
+        explanation.deserved = queue->spec->deserved.of[resource];
+        explanation.limit = queue->spec->limit.of[resource];
+        explanation.fair_share = queue->fair_share.of[resource];
+        explanation.allocated = queue->allocated.of[resource];
+        explanation.allocated_non_preemptible = queue->allocated_non_preemptible.of[resource];
+    }
+    return explanation;
+}
+
+static void append(struct cycle *cycle, struct workload *workload, const struct plan_explanation *explanation)
+{
+    if (!workload->explanations)
+        workload->explanations = arena_alloc(cycle->arena, sizeof *workload->explanations);
+    struct explanation_list *list = workload->explanations;
+    if (list->count == list->capacity)
+        list->items = arena_grow(cycle->arena, list->items, &list->capacity, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = *explanation;
+}
+
+void explain_add(struct cycle *cycle, const struct pool *pool, struct workload *workload,
+                 struct plan_explanation explanation)
+{
+    if (cycle->is_silent)
+        return;
+    for (size_t i = 0; workload->explanations && i < workload->explanations->count; i++) {
+        struct plan_explanation *other = &workload->explanations->items[i];
+        if (other->code == explanation.code && other->node_pool == pool->index) {
+            *other = explanation;
+            return;
+        }
+    }
+    append(cycle, workload, &explanation);
+}
+
+static void forget(struct workload *workload, const struct pool *pool)
+{
+    struct explanation_list *list = workload->explanations;
+    size_t left = 0;
+    for (size_t i = 0; list && i < list->count; i++) {
+        if (list->items[i].node_pool != pool->index)
+            list->items[left++] = list->items[i];
+    }
+    if (list)
+        list->count = left;
+}
+
+const char *explain_quota(struct arena *arena, const struct queue *queue, enum resource resource, int64_t requested)
+{
+    const int64_t held = queue->allocated_non_preemptible.of[resource];
+    const char *sum = wording_number(arena, resource, requested);
+    if (held > 0)
+        sum = arena_printf(arena, "%s + %s", wording_number(arena, resource, held), sum);
+    return arena_printf(arena, "Non-preemptible work must fit the quota: %s deserves %s, and %s is more", queue->name,
+                        wording_amount(arena, resource, queue->spec->deserved.of[resource]), sum);
+}
+
+const char *explain_protection(struct arena *arena, const char *what, const char *pool, int64_t first_end_ms)
+{
+    char text[TIMESTAMP_SIZE];
+    timestamp_format(first_end_ms, text);
+    return arena_printf(arena, "What %s in %s is protected by minimum run times, the first of which ends at %s", what,
+                        pool, text);
+}
+
+static struct plan_explanation explain_queue(struct cycle *cycle, const struct pool *pool,
+                                             const struct queue_refusal *refusal)
+{
+    struct arena *arena = cycle->arena;
+    const struct queue *queue = refusal->queue;
+    const enum resource r = refusal->resource;
+    struct plan_explanation explanation = explain_blank(
+        pool, refusal->is_quota ? EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA : EXPLANATION_OVER_LIMIT, queue, r);
+    explanation.requested = refusal->requested;
+    if (refusal->is_quota)
+        explanation.message = explain_quota(arena, queue, r, refusal->requested);
+    else if (explanation.allocated > 0)
+        explanation.message = arena_printf(
+            arena, "Needs %s; %s holds %s of its limit of %s", wording_amount(arena, r, refusal->requested),
+            queue->name, wording_number(arena, r, explanation.allocated), wording_amount(arena, r, explanation.limit));
+    else
+        explanation.message =
+            arena_printf(arena, "Needs %s; the limit of %s is %s", wording_amount(arena, r, refusal->requested),
+                         queue->name, wording_amount(arena, r, explanation.limit));
+    return explanation;
+}
+
+void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct attempt *attempt)
+{
+    struct nodes_memo *memo = &cycle->nodes_memo;
+    const bool can_reuse = cycle->log->count == 0;
+    // Padding that differs costs a count, no more.
+    // NOLINTBEGIN(bugprone-suspicious-memory-comparison,cert-*)
+    if (can_reuse && memo->counts && memo->pool == pool && memo->decision_count == cycle->journal->count &&
+        memo->rules == pod->spec->rules && pod->spec->extended_count == 0 &&
+        memcmp(&memo->request, &pod->request, sizeof pod->request) == 0) {
+        attempt->node_counts = memo->counts;
+        return;
+    }
+    // NOLINTEND(bugprone-suspicious-memory-comparison,cert-*)
+    uint32_t *counts = arena_array(cycle->arena, NODE_REFUSAL_COUNT, sizeof *counts);
+    for (size_t i = 0; i < pool->node_count; i++)
+        counts[placement_refusal(cycle, pool, pod, pool->nodes[i])]++;
+    attempt->node_counts = counts;
+    if (can_reuse)
+        *memo = (struct nodes_memo){.pool = pool,
+                                    .decision_count = cycle->journal->count,
+                                    .rules = pod->spec->rules,
+                                    .request = pod->request,
+                                    .counts = pod->spec->extended_count == 0 ? counts : NULL};
+}
+
+// What it does not get, although its node pool is set up for it.
+static void explain_topology_off(struct cycle *cycle, struct pool *pool, struct workload *workload)
+{
+    struct plan_explanation explanation = explain_blank(pool, EXPLANATION_TOPOLOGY_OFF, NULL, RESOURCE_GPU);
+    explanation.message = domains_pool_off(cycle, pool);
+    if (explanation.message)
+        append(cycle, workload, &explanation);
+}
+
+void explain_refused(struct cycle *cycle, struct pool *pool, struct workload *workload, const struct attempt *attempt)
+{
+    if (cycle->is_silent)
+        return;
+    forget(workload, pool);
+    if (attempt->needed == 0)
+        return;
+    struct plan_explanation explanation = explain_blank(pool, EXPLANATION_TOPOLOGY, NULL, RESOURCE_GPU);
+    if (attempt->refusal.queue)
+        explanation = explain_queue(cycle, pool, &attempt->refusal);
+    else if (attempt->topology_problem)
+        explanation.message = attempt->topology_problem;
+    else if (attempt->failed && attempt->node_counts)
+        lack_explain(cycle, pool, workload, attempt, &explanation);
+    else
+        explanation.message = "No domain of the topology has room for all its pods";
+    explanation.pods_placed = attempt->placed;
+    explanation.pods_needed = attempt->needed;
+    explanation.sub_group = workload->groups[attempt->group].sub_group;
+    if (!attempt->refusal.queue)
+        explanation.requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib).of[explanation.resource];
+    append(cycle, workload, &explanation);
+    if (workload->spec->min_pods > 1 && workload->spec->topology.topology == SNAPSHOT_NONE && pool->spec->topology)
+        explain_topology_off(cycle, pool, workload);
+}
+
+void explain_not_ready(struct cycle *cycle, const struct pool *pool, struct workload *workload)
+{
+    if (cycle->is_silent)
+        return;
+    struct plan_explanation explanation = explain_blank(pool, EXPLANATION_NOT_READY, NULL, RESOURCE_GPU);
+    for (uint32_t i = 0; i < workload->group_count; i++) {
+        const struct group *group = &workload->groups[i];
+        if (group->is_set || unit_group_is_ready(workload, group))
+            continue;
+        const char *name = group->sub_group == SNAPSHOT_NONE ? "" : workload->spec->sub_groups[group->sub_group].name;
+        const struct pod_counts *counts = &group->counts;
+        explanation.pods_needed = group->minimum;
+        explanation.sub_group = group->sub_group;
+        explanation.message = arena_printf(cycle->arena, "Waits for pods%s%s: %u needed", *name ? " of sub-group " : "",
+                                           name, group->minimum);
+        if (counts->held + counts->pending > 0)
+            explanation.message =
+                arena_printf(cycle->arena, "%s, %u there", explanation.message, counts->held + counts->pending);
+        if (counts->gated > 0)
+            explanation.message = arena_printf(cycle->arena, "%s, %u gated", explanation.message, counts->gated);
+        break;
+    }
+    if (!explanation.message)
+        explanation.message = "Waits for its pods";
+    explain_add(cycle, pool, workload, explanation);
+}
+
+const char *explain_placement(const struct cycle *cycle, const struct pod *pod, bool promised, void *context)
+{
+    (void)context;
+    const struct node *node = &cycle->nodes[pod->state.place.node];
+    const char *request = lack_describe_request(cycle->arena, &pod->request);
+    if (promised)
+        return arena_printf(cycle->arena, "Promised %s on %s, once what stops there is gone", request,
+                            node->spec->name);
+    if (!pod->request.needs_gpu)
+        return arena_printf(cycle->arena, "Gets %s on %s", request, node->spec->name);
+    return arena_printf(cycle->arena, "Gets %s on %s, which keeps %lld of %lld GPUs free", request, node->spec->name,
+                        (long long)node->idle[DIMENSION_GPU], (long long)node->capacity[DIMENSION_GPU]);
+}
+
+struct statement_reasons explain_allocation(void)
+{
+    return (struct statement_reasons){.beneficiary = SNAPSHOT_NONE, .place = explain_placement};
+}

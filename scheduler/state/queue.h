@@ -1,0 +1,51 @@
+// A project or department in a pool: what it has, what it may have, and what stops it.
+#pragma once
+#include "scheduler/state/cycle.h"
+
+// Adds to (sign 1) or takes from (sign -1) what the queue and those above it have.
+void queue_charge(struct queue *queue, struct amounts amounts, bool preemptible, int sign);
+
+// The part of the pool that the queue may hold without being reclaimed from: QUANTITY_UNLIMITED where unbounded.
+int64_t queue_allocatable_share(const struct queue *queue, enum resource resource);
+
+// The pair of queues in which the two projects' ways from the root first differ.
+void queue_find_sides(struct queue *reclaimer, struct queue *victim, struct queue **out_reclaimer,
+                      struct queue **out_victim);
+// Whether this much is more than its allocatable share, or than it deserves, in some resource.
+bool queue_exceeds_share(const struct queue *queue, struct amounts held);
+bool queue_exceeds_deserved(const struct queue *queue, struct amounts held);
+
+struct queue_refusal {
+    const struct queue *queue; // NULL: nothing is in the way
+    enum resource resource;
+    bool is_quota; // non-preemptible over quota; else over the limit
+    int64_t requested;
+};
+
+// Whether amounts more would be lawful: limits of the queue and those above it, and for non-preemptible ones the
+// deserved quota. docs/scheduler.md, 4.2.
+struct queue_refusal queue_check_capacity(const struct queue *queue, struct amounts requested, bool preemptible);
+struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts requested);
+
+// Fair shares of all queues of a pool.
+void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool);
+
+static inline struct amounts amounts_add(struct amounts a, struct amounts b)
+{
+    for (size_t r = 0; r < RESOURCE_COUNT; r++)
+        a.of[r] += b.of[r];
+    return a;
+}
+
+static inline struct amounts amounts_subtract(struct amounts a, struct amounts b)
+{
+    for (size_t r = 0; r < RESOURCE_COUNT; r++)
+        a.of[r] -= b.of[r];
+    return a;
+}
+
+// a <= b in every resource; QUANTITY_UNLIMITED is above everything else.
+static inline bool amounts_are_within(struct amounts a, struct amounts b)
+{
+    return a.of[0] <= b.of[0] && a.of[1] <= b.of[1] && a.of[2] <= b.of[2];
+}
