@@ -1,5 +1,6 @@
 // What this machine offers to pods.
 #include "backends/local/cgroups.h"
+#include "backends/local/device_filter.h"
 #include "backends/local/images.h"
 #include "backends/local/machine.h"
 #include "backends/local/nvml.h"
@@ -56,6 +57,27 @@ static void look_at_gpu(const struct machine *machine, size_t index, struct find
         findings_add(findings, FINDING_GOOD, "gpus", about, NULL);
 }
 
+// Whether pods are held to their GPUs, as holding.c does it.
+static void look_at_holding(const struct machine *machine, struct findings *findings)
+{
+    struct cgroups_view view;
+    struct error err = {0};
+    cgroups_look(&view);
+    if (!machine->nvml || machine->gpu_count + machine->mig_count == 0)
+        return;
+    const char *reason = geteuid() != 0 || !view.is_writable ? "needs root and cgroup v2"
+                         : device_filter_check(&err) < 0     ? err.message
+                                                             : NULL;
+    if (!reason)
+        findings_add(findings, FINDING_GOOD, "gpus", "GPUs are held: a pod can open its own, and no other", NULL);
+    else
+        findings_add(findings, FINDING_NOTE, "gpus",
+                     arena_printf(findings->arena,
+                                  "GPUs are only asked for (CUDA_VISIBLE_DEVICES): a pod can open those of others: %s",
+                                  reason),
+                     "run the server as root, on a machine with cgroup v2");
+}
+
 static void look_at_gpus(const struct settings *settings, struct findings *findings)
 {
     struct arena *arena = findings->arena;
@@ -83,6 +105,7 @@ static void look_at_gpus(const struct settings *settings, struct findings *findi
                      "--local-gpus N");
     for (size_t i = 0; machine.nvml && i < machine.gpu_count; i++)
         look_at_gpu(&machine, i, findings);
+    look_at_holding(&machine, findings);
     nvml_close(machine.nvml);
 }
 

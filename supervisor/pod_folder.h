@@ -13,6 +13,7 @@
 //                                  server, before all others
 //   ports FIRST COUNT WORKLOAD     of a distributed workload; written by the server, before all others
 //   mig UUID[,UUID]...             MIG instances that it holds; written by the server, likewise
+//   launcher                       (the server's) of an MPI workload: uses the devices of all its pods
 //   supervisor PID START BOOT      its process, its start time in clock ticks since boot, the boot's id
 //   running PID START TIME         the command's process, which is also its session and process group
 //   container RUNTIME              (the server's) a program that runs containers; this one's is prorata-UUID

@@ -44,6 +44,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     pod->phase = LOCAL_STARTING;
     pod->ports = state.ports;
     pod->mig_instances = mig_find(&local->options, state.mig);
+    pod->reaches_workload = state.is_launcher;
     if (lives) {
         pod->supervisor = state.supervisor;
         lives = attend_watch(local, pod, state.supervisor_start);
@@ -65,6 +66,12 @@ void attend_stop(struct local *local, struct local_pod *pod)
         (void)pidfd_send_signal(pod->pidfd, SIGTERM, NULL, 0);
 }
 
+static void give_up(struct local *local, struct local_pod *pod, const char *message)
+{
+    cgroups_remove(&local->cgroups, pod->uuid);
+    report_not_started(local, pod, message);
+}
+
 void attend_start(struct local *local, struct local_pod *pod)
 {
     struct error err = {0};
@@ -75,12 +82,14 @@ void attend_start(struct local *local, struct local_pod *pod)
         return;
     }
     if (is_new) {
-        pod->supervisor =
-            launch_start(&local->options, &local->cgroups, pod->uuid, local->home_fd, folder_fd, &pod->launch, &err);
+        pod->supervisor = holding_keep(local, pod, &err) < 0
+                              ? -1
+                              : launch_start(&local->options, &local->cgroups, pod->uuid, local->home_fd, folder_fd,
+                                             &pod->launch, &err);
         if (pod->supervisor > 0)
             watch(local, pod);
         else
-            report_not_started(local, pod, err.message);
+            give_up(local, pod, err.message);
     } else {
         attend_take_up(local, pod, folder_fd);
     }

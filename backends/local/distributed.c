@@ -146,6 +146,12 @@ static char *list_hosts(const struct distributed *distributed, struct arena *are
     return list;
 }
 
+bool distributed_reaches_all(const struct distributed *distributed)
+{
+    return distributed->framework && strcmp(distributed->framework, "MPI") == 0 &&
+           strcmp(distributed->role, "master") == 0;
+}
+
 char **distributed_wrap(const struct distributed *distributed, const char *agent, char **words, struct arena *arena)
 {
     if (!distributed->framework || strcmp(distributed->framework, "MPI") != 0)

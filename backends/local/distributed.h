@@ -2,6 +2,7 @@
 // frameworks that the API names. Names of variables: PyTorch's torchrun (PET_*) and its env:// initialization,
 // Kubeflow's training operator (TF_CONFIG, JAX, XGBoost), Open MPI's and MPICH's mpirun.
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -31,6 +32,8 @@ struct distributed distributed_read(const struct backend_pod *pod, const struct 
 // How many ports the workload's pods need in a row: one of each pod, the master's or first worker's being first.
 int64_t distributed_ports(const struct distributed *distributed);
 void distributed_set(const struct distributed *distributed, struct variables *variables);
+// Whether the pod's command starts processes with other pods' devices: an MPI launcher.
+bool distributed_reaches_all(const struct distributed *distributed);
 // The words to run a command with: an MPI launcher is started by the agent (supervisor/mpi_agent), which names the
 // workers to mpirun, and a worker without a command is one that waits for mpirun. NULL at the end; or the words alone.
 char **distributed_wrap(const struct distributed *distributed, const char *agent, char **words, struct arena *arena);

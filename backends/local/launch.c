@@ -112,6 +112,7 @@ static bool write_holdings(const struct local_options *options, const struct lau
                                      ports->workload_uuid) > 0) &&
            (!launch->mig_instances ||
             dprintf(state_fd, "mig %s\n", mig_list(options, launch->mig_instances, arena)) > 0) &&
+           (!launch->reaches_workload || dprintf(state_fd, "launcher\n") > 0) &&
            (!launch->container || dprintf(state_fd, "container %.400s\n", launch->container) > 0);
 }
 

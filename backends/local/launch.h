@@ -31,6 +31,7 @@ struct launch {
     const char *project, *workload;
     struct ports ports; // of a distributed workload
     uint64_t mig_instances;
+    bool reaches_workload; // its processes run with the devices of all pods of its workload
     struct cgroup_bounds bounds;
     struct volumes volumes;
     const char *image;

@@ -229,6 +229,7 @@ int launch_read(const struct local_options *options, const struct local_pods *po
     if (distributed.framework) {
         out_launch->ports = ports_choose(pods, pod->workload_uuid, distributed_ports(&distributed));
         distributed.port = out_launch->ports.first;
+        out_launch->reaches_workload = distributed_reaches_all(&distributed);
     }
     int rc = mig_choose(options, pods, json_object_get(spec, "compute"), &out_launch->mig_instances, err);
     if (rc == 0)

@@ -106,6 +106,7 @@ static int adopt(void *backend, const struct backend_rows *rows, struct error *e
     for (size_t i = 0; i < rows->pod_count; i++)
         adopt_pod(local, &rows->pods[i], &supervisors);
     strays_take_up(local, &supervisors, rows);
+    holding_keep_all(local);
     local->has_adopted = true;
     volumes_sweep(local->options.scratch, is_living, local);
     pthread_mutex_unlock(&local->lock);
@@ -142,6 +143,8 @@ static void order_start(struct local *local, const struct backend_order *order)
     pod->launch.gpus = pod->gpus;
     pod->ports = pod->launch.ports;
     pod->mig_instances = pod->launch.mig_instances;
+    pod->reaches_workload = pod->launch.reaches_workload;
+    holding_follow(local, pod);
     decide_ask(local, pod);
 }
 
@@ -326,6 +329,7 @@ int local_create(const struct local_options *options, struct backend *out_backen
     log_write(local->cgroups.reason[0] ? LOG_WARN : LOG_INFO, "backends", "pods are bounded by %s%s%s",
               local->cgroups.has_memory || local->cgroups.has_cpu ? "cgroup v2" : "limits of single processes",
               local->cgroups.reason[0] ? ": " : "", local->cgroups.reason);
+    holding_open(local);
     pthread_mutex_init(&local->lock, NULL);
     pthread_mutex_init(&local->session_lock, NULL);
     local->session_fd = -1;

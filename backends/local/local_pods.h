@@ -26,6 +26,7 @@ struct local_pod {
     uint64_t gpus;                // it holds, by index
     uint64_t mig_instances;       // likewise
     int64_t gpu_memory_limit_mib; // of each of them; 0: none
+    bool reaches_workload;        // the launcher of an MPI workload: its processes run with the devices of all its pods
     struct ports ports;           // of a distributed workload
     int utilization;
     bool is_warned;

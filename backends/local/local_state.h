@@ -1,5 +1,5 @@
 // The local backend's inside, for its own files: local.c (orders), report.c (facts), attend.c (the thread), gpus.c,
-// strays.c.
+// holding.c, strays.c.
 #pragma once
 #include "backends/local/gpu_watch.h"
 #include "backends/local/homes.h"
@@ -9,6 +9,12 @@
 #include <pthread.h>
 
 struct pod_state;
+
+// Whether the kernel holds pods to their GPUs, or these are only asked for.
+struct holding {
+    bool is_kept;
+    char reason[160]; // why not, for people; "": it is kept, or there are none
+};
 
 struct local {
     struct local_options options;
@@ -35,6 +41,7 @@ struct local {
     struct gpu_state *seen; // what was seen of the GPUs last
     size_t seen_count;
     bool had_strays;
+    struct holding holding;
     uint64_t unusable; // devices that must take nothing new, as last reported
 };
 
@@ -90,6 +97,16 @@ void strays_take_up(struct local *local, const struct supervisors *supervisors, 
 // One that is over.
 void strays_forget(struct local *local, struct local_pod *pod);
 size_t strays_list(void *local, struct arena *arena, struct backend_stray **out_strays); // any thread
+
+// holding.c: which device nodes pods may open. Under the lock, but for the first.
+void holding_open(struct local *local); // tells the log
+// Before the pod starts, and when what it may open has changed. -1: it cannot be held to it.
+int holding_keep(struct local *local, const struct local_pod *pod, struct error *err);
+void holding_keep_all(struct local *local); // after a restart
+// The pod begins or ends to hold devices: others of its workload may reach these.
+void holding_follow(struct local *local, const struct local_pod *pod);
+// GPUs that its processes may use, by index.
+uint64_t holding_gpus(const struct local *local, const struct local_pod *pod);
 
 // gpus.c: what the watch has seen. Any thread.
 void gpus_take(void *local, const struct gpu_state *states, size_t count);

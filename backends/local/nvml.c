@@ -39,6 +39,7 @@ struct nvml {
     void *library;
     unsigned count;
     device_handle devices[NVML_DEVICES_MAX];
+    int minors[NVML_DEVICES_MAX];
     unsigned mig_count;
     struct nvml_mig migs[NVML_MIG_MAX];
     int (*init)(void);
@@ -53,10 +54,13 @@ struct nvml {
     int (*get_ecc_errors)(device_handle device, int type, int counter, unsigned long long *count);
     const char *(*get_error_text)(int code);
     int (*get_temperature)(device_handle device, int sensor, unsigned *degrees); // NULL: the driver tells none
+    int (*get_minor)(device_handle device, unsigned *minor);                     // NULL: likewise
     // NULL where the driver is older than MIG.
     int (*get_mig_mode)(device_handle device, unsigned *current, unsigned *pending);
     int (*get_mig_max)(device_handle device, unsigned *count);
     int (*get_mig_handle)(device_handle device, unsigned index, device_handle *mig);
+    int (*get_gpu_instance)(device_handle mig, unsigned *id);
+    int (*get_compute_instance)(device_handle mig, unsigned *id);
 };
 
 static int load(struct nvml *nvml, struct error *err)
@@ -85,6 +89,9 @@ static int load(struct nvml *nvml, struct error *err)
         *(void **)symbols[i].slot = function;
     }
     *(void **)&nvml->get_temperature = dlsym(nvml->library, "nvmlDeviceGetTemperature");
+    *(void **)&nvml->get_minor = dlsym(nvml->library, "nvmlDeviceGetMinorNumber");
+    *(void **)&nvml->get_gpu_instance = dlsym(nvml->library, "nvmlDeviceGetGpuInstanceId");
+    *(void **)&nvml->get_compute_instance = dlsym(nvml->library, "nvmlDeviceGetComputeInstanceId");
     *(void **)&nvml->get_mig_mode = dlsym(nvml->library, "nvmlDeviceGetMigMode");
     *(void **)&nvml->get_mig_max = dlsym(nvml->library, "nvmlDeviceGetMaxMigDeviceCount");
     *(void **)&nvml->get_mig_handle = dlsym(nvml->library, "nvmlDeviceGetMigDeviceHandleByIndex");
@@ -101,6 +108,12 @@ static bool is_divided(const struct nvml *nvml, device_handle device)
     unsigned current = 0, pending = 0;
     return nvml->get_mig_mode && nvml->get_mig_max && nvml->get_mig_handle &&
            nvml->get_mig_mode(device, &current, &pending) == NVML_SUCCESS && current == 1;
+}
+
+static int number_of(int (*get)(device_handle device, unsigned *number), device_handle device)
+{
+    unsigned number = 0;
+    return get && device && get(device, &number) == NVML_SUCCESS ? (int)number : -1;
 }
 
 // An instance's profile is the end of its name: NVIDIA H100 80GB HBM3 MIG 1g.10gb.
@@ -121,8 +134,17 @@ static void find_instances(struct nvml *nvml, device_handle device)
         if (!profile)
             continue;
         snprintf(mig->profile, sizeof(mig->profile), "%s", profile + strlen(MARK));
+        mig->gpu_minor = number_of(nvml->get_minor, device);
+        mig->gpu_instance = number_of(nvml->get_gpu_instance, instance);
+        mig->compute_instance = number_of(nvml->get_compute_instance, instance);
         nvml->mig_count++;
     }
+}
+
+static void add_device(struct nvml *nvml, device_handle device)
+{
+    nvml->minors[nvml->count] = number_of(nvml->get_minor, device);
+    nvml->devices[nvml->count++] = device;
 }
 
 static int find_devices(struct nvml *nvml, struct error *err)
@@ -140,7 +162,7 @@ static int find_devices(struct nvml *nvml, struct error *err)
         if (device && is_divided(nvml, device))
             find_instances(nvml, device);
         else
-            nvml->devices[nvml->count++] = device;
+            add_device(nvml, device);
     }
     return 0;
 }
@@ -192,6 +214,11 @@ size_t nvml_mig_count(const struct nvml *nvml)
 struct nvml_mig nvml_mig(const struct nvml *nvml, size_t index)
 {
     return nvml->migs[index];
+}
+
+int nvml_minor(const struct nvml *nvml, size_t index)
+{
+    return nvml->minors[index];
 }
 
 int nvml_describe(const struct nvml *nvml, size_t index, struct arena *arena, struct nvml_gpu *out_gpu,

@@ -26,7 +26,9 @@ struct nvml_gpu {
 // An instance of a GPU that MIG divides.
 struct nvml_mig {
     char uuid[NVML_TEXT_SIZE];
-    char profile[NVML_TEXT_SIZE]; // 1g.10gb
+    char profile[NVML_TEXT_SIZE];       // 1g.10gb
+    int gpu_minor;                      // of its GPU's device node; -1: the driver does not tell
+    int gpu_instance, compute_instance; // its numbers; -1: likewise
 };
 
 struct nvml_process {
@@ -54,6 +56,8 @@ void nvml_close(struct nvml *nvml); // NULL is fine
 size_t nvml_count(const struct nvml *nvml);
 size_t nvml_mig_count(const struct nvml *nvml);
 struct nvml_mig nvml_mig(const struct nvml *nvml, size_t index);
+// N of the device's node /dev/nvidiaN; -1: the driver does not tell.
+int nvml_minor(const struct nvml *nvml, size_t index);
 // Texts are the arena's. -1: the device does not answer; its number stays its own.
 int nvml_describe(const struct nvml *nvml, size_t index, struct arena *arena, struct nvml_gpu *out_gpu,
                   struct error *err);

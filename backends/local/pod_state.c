@@ -52,6 +52,8 @@ static void read_record(const char *line, struct pod_state *state)
     } else if (sscanf(line, "ports %" SCNd64 " %" SCNd64 " %63s", &ports.first, &ports.count, text) == 3) {
         snprintf(ports.workload_uuid, sizeof(ports.workload_uuid), "%.36s", text);
         state->ports = ports;
+    } else if (strcmp(line, "launcher") == 0) {
+        state->is_launcher = true;
     } else if (strncmp(line, "mig ", 4) == 0) {
         snprintf(state->mig, sizeof(state->mig), "%s", line + 4);
     } else if (sscanf(line, "ended %" SCNd64 " %d %d %d", &time_ms, &code, &signal, &memory) == 4) {

@@ -25,6 +25,7 @@ struct pod_state {
     uint64_t gpus;     // by index
     char project[128], workload[128];
     struct ports ports;
+    bool is_launcher;         // of an MPI workload
     char mig[POD_RECORD_MAX]; // UUIDs of MIG instances, with commas
 };
 

@@ -51,8 +51,10 @@ static void end_pod(struct local *local, struct local_pod *pod, int64_t time_ms,
     pod->pidfd = -1;
     pod->phase = LOCAL_OVER;
     pod->ports.count = 0;
-    if (!local->gpus || !pod->gpus)
+    if (!local->gpus || !pod->gpus) {
+        holding_follow(local, pod);
         return;
+    }
     pod->phase = LOCAL_LEAVING;
     pod->end = *fact;
     local->fact_count--;
@@ -63,6 +65,7 @@ void report_left(struct local *local, struct local_pod *pod)
 {
     *report_fact(local, pod->end.kind, pod->uuid, pod->decision, pod->end.time_ms) = pod->end;
     pod->phase = LOCAL_OVER;
+    holding_follow(local, pod);
 }
 
 void report_not_started(struct local *local, struct local_pod *pod, const char *message)

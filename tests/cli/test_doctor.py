@@ -70,6 +70,7 @@ def test_gpus_of_the_driver(folder):
     (folder / "gpus").write_text(f"gpu GPU-a 81920\ngpu GPU-b 81920 lost\ngpu GPU-c 81920 proc={os.getpid()}:10\n")
     text = about(findings("--local-nvml", str(LIBRARY), PRORATA_FAKE_NVML=str(folder / "gpus")), "gpus")
     assert "good: GPU 0: Fake GPU 80 GB, GPU-a, 81920 MiB" in text
+    assert "GPUs are held: a pod can open its own" in text or "GPUs are only asked for (CUDA_VISIBLE_DEVICES)" in text
     assert "GPU 1: does not answer: NVML: device 1: GPU is lost" in text and "GPU 2: Fake GPU 80 GB, GPU-c, 81920 MiB: 1 processes use it now" in text
 
 

@@ -1,9 +1,9 @@
 // A library with NVML's functions whose devices are lines of the file $PRORATA_FAKE_NVML, read anew at each call:
 //
-//   gpu UUID MEMORY_MIB [util=PERCENT] [temp=DEGREES] [used=MIB] [lost] [ecc=COUNT] [proc=PID:MIB] ... [mig=PROFILE,PROFILE,...]
+//   gpu UUID MEMORY_MIB [util=PERCENT] [temp=DEGREES] [used=MIB] [minor=N] [lost] [ecc=COUNT] [proc=PID:MIB] ... [mig=PROFILE,PROFILE,...]
 //
 // `nodriver` in the first line: there is none. `proc=pod:MIB` stands for every process that carries PRORATA_POD and
-// sees the device. The device's number is the line's.
+// sees the device. The device's number is the line's, its node's too unless `minor` says another.
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,6 +41,9 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
 int nvmlDeviceGetName(void *device, char *name, unsigned length);
 int nvmlDeviceGetUUID(void *device, char *uuid, unsigned length);
 int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory);
+int nvmlDeviceGetMinorNumber(void *device, unsigned *minor);
+int nvmlDeviceGetGpuInstanceId(void *device, unsigned *id);
+int nvmlDeviceGetComputeInstanceId(void *device, unsigned *id);
 int nvmlDeviceGetUtilizationRates(void *device, struct utilization *utilization);
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes);
 int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *degrees);
@@ -166,6 +169,29 @@ int nvmlDeviceGetUUID(void *device, char *uuid, unsigned length)
         snprintf(uuid, length, "MIG-%s-%zu", text, instance_of(device));
     else
         snprintf(uuid, length, "%s", text);
+    return OK;
+}
+
+int nvmlDeviceGetMinorNumber(void *device, unsigned *minor)
+{
+    char line[LINE_MAX];
+    if (!read_line((size_t)device, line))
+        return NOT_FOUND;
+    const char *value = find(line, "minor=");
+    *minor = value ? (unsigned)strtoul(value, NULL, 10) : (unsigned)(size_t)device - 1;
+    return is_lost(line) ? LOST : OK;
+}
+
+int nvmlDeviceGetGpuInstanceId(void *device, unsigned *id)
+{
+    *id = (unsigned)instance_of(device);
+    return OK;
+}
+
+int nvmlDeviceGetComputeInstanceId(void *device, unsigned *id)
+{
+    (void)device;
+    *id = 0;
     return OK;
 }
 
