@@ -5,14 +5,14 @@
 #include "scheduler/state/node.h"
 #include "scheduler/state/queue.h"
 #include "scheduler/state/unit.h"
-#include "scheduler/victims/fast/prospects.h"
+#include "scheduler/victims/fast/search_bounds.h"
 #include "scheduler/victims/preemption_delay.h"
 
 // Whether all that is free in the pool together would be enough.
 static bool free_gpus_suffice(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     const struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
-    const struct prospects *prospects = prospects_of(cycle, pool);
+    const struct search_bounds *bounds = search_bounds_of(cycle, pool);
     __int128 requested_mib = 0;
     bool asks_memory = false;
     for (uint32_t i = 0; i < workload->unit_count; i++) {
@@ -20,8 +20,8 @@ static bool free_gpus_suffice(struct cycle *cycle, const struct pool *pool, stru
         asks_memory = asks_memory || request->memory_mib > 0;
         requested_mib += (__int128)request->memory_mib * request->shared_devices * GPU_MILLI_PER_DEVICE;
     }
-    return prospects->free_gpu_milli >= requested.of[RESOURCE_GPU] &&
-           (!asks_memory || prospects->free_gpu_mib >= requested_mib);
+    return bounds->free_gpu_milli >= requested.of[RESOURCE_GPU] &&
+           (!asks_memory || bounds->free_gpu_mib >= requested_mib);
 }
 
 static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *workload)

@@ -4,8 +4,8 @@
 #include "scheduler/placing/reservation.h"
 #include "scheduler/state/journal.h"
 #include "scheduler/state/unit.h"
-#include "scheduler/victims/fast/prospects.h"
-#include "scheduler/victims/fast/serving.h"
+#include "scheduler/victims/fast/search_bounds.h"
+#include "scheduler/victims/fast/serving_order.h"
 #include "scheduler/victims/search.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct round {
     const struct eviction_action *action;
     struct workload **waiting; // counted again only after a commit: nothing else changes who waits
     size_t waiting_count;
-    struct serving serving; // the waiting ones, in order
+    struct serving_order serving; // the waiting ones, in order
     struct workload **candidates;
     bool *gives;         // by project: whether it can have candidates for the one that is searched for
     size_t *first;       // by project, where candidates are in order
@@ -56,7 +56,7 @@ static size_t find_candidates(struct round *round, struct workload *workload, st
 // The same project by project, in the order of giving way.
 static size_t order_candidates(struct round *round, struct workload *workload, struct amounts requested)
 {
-    const struct holders *holders = &prospects_of(round->cycle, round->pool)->holders;
+    const struct holders *holders = &search_bounds_of(round->cycle, round->pool)->holders;
     size_t count = 0;
     for (uint32_t p = 0; p < round->cycle->snapshot->project_count; p++) {
         round->first[p] = count;
@@ -76,12 +76,12 @@ static size_t order_candidates(struct round *round, struct workload *workload, s
 // The projects that may lose all they hold to the workload; returns how many candidates that makes.
 static size_t find_giving(struct round *round, struct workload *workload, struct amounts requested)
 {
-    const struct prospects *prospects = prospects_of(round->cycle, round->pool);
+    const struct search_bounds *bounds = search_bounds_of(round->cycle, round->pool);
     size_t count = 0;
     for (uint32_t p = 0; p < round->cycle->snapshot->project_count; p++) {
-        round->gives[p] = prospects->projects[p].victim_count > 0 &&
-                          round->action->may_take_from(round->pool, workload, requested, p);
-        count += round->gives[p] ? prospects->projects[p].victim_count : 0;
+        round->gives[p] =
+            bounds->projects[p].victim_count > 0 && round->action->may_take_from(round->pool, workload, requested, p);
+        count += round->gives[p] ? bounds->projects[p].victim_count : 0;
     }
     return count;
 }
@@ -162,7 +162,7 @@ static void keep(struct round *round, struct search *search)
     statement_commit(cycle, round->pool->index, reasons);
     cycle->counts[cycle->action].workloads_placed++;
     round->waiting_count = unit_list_candidates(round->pool, round->waiting);
-    serving_sort(&round->serving, cycle, round->waiting, round->waiting_count);
+    serving_order_sort(&round->serving, cycle, round->waiting, round->waiting_count);
 }
 
 // The search for the one before it in its project failed, and nothing has changed.
@@ -171,7 +171,7 @@ static const struct tried *failed_alike(const struct round *round, struct worklo
     const struct tried *before = &round->tried[workload->spec->project];
     if (round->cycle->is_plain || !before->workload || !before->failed ||
         before->decision_count != round->cycle->journal->count ||
-        !prospects_are_alike(round->cycle, before->workload, workload))
+        !search_bounds_are_alike(round->cycle, before->workload, workload))
         return NULL;
     if (round->cycle->action == ACTION_CONSOLIDATION &&
         reservation_would_hold(round->cycle, round->pool, before->workload) !=
@@ -219,10 +219,10 @@ static bool try_one(struct round *round, struct workload *workload)
                             .is_lawful = round->action->is_lawful,
                             .may_lose = round->action->may_lose,
                             .most_lost = round->action->most_lost,
-                            .context = &prospects_of(cycle, round->pool)->frozen,
+                            .context = &search_bounds_of(cycle, round->pool)->frozen,
                             .spares = round->action->spares,
                             .requested = requested};
-    if (!cycle->is_plain && cycle->prospects->is_transitive)
+    if (!cycle->is_plain && cycle->bounds->is_transitive)
         search.serving = &round->serving;
     bool found = false;
     if (!is_hopeless(round, workload, requested, &search.candidate_count)) {
@@ -261,8 +261,8 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
     round.waiting_count = unit_list_candidates(pool, round.waiting);
     if (round.waiting_count == 0)
         return;
-    round.serving = serving_make(cycle, pool->waiting_count);
-    serving_sort(&round.serving, cycle, round.waiting, round.waiting_count);
+    round.serving = serving_order_make(cycle, pool->waiting_count);
+    serving_order_sort(&round.serving, cycle, round.waiting, round.waiting_count);
     round.candidates = arena_array(cycle->scratch, workload_count, sizeof *round.candidates);
     round.capped = arena_array(cycle->scratch, workload_count, sizeof *round.capped);
     round.first = arena_array(cycle->scratch, cycle->snapshot->project_count + 1, sizeof *round.first);

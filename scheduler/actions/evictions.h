@@ -24,7 +24,7 @@ struct eviction_action {
     bool spares; // what is due to others first: see search.h
     // See search.h; NULL: anything may be lost.
     bool (*may_lose)(const struct search *search, const struct workload *victim);
-    int64_t (*most_lost)(const struct search *search, const struct losses *losses);
+    int64_t (*most_lost)(const struct search *search, const struct loss_bounds *losses);
     // Whether it is certain that no choice of victims makes room; NULL: it never is. How many candidates there are all
     // the same is counted where that is no work, else left SIZE_MAX.
     bool (*is_hopeless)(struct cycle *cycle, const struct pool *pool, struct workload *workload,

@@ -10,7 +10,7 @@
 #include "scheduler/state/queue.h"
 #include "scheduler/state/wording.h"
 #include "scheduler/victims/fairness.h"
-#include "scheduler/victims/fast/prospects.h"
+#include "scheduler/victims/fast/search_bounds.h"
 #include "scheduler/victims/min_run_time.h"
 
 #include <string.h>
@@ -309,7 +309,7 @@ static void collect_preemption(struct search *search, struct amounts requested, 
     struct holding holding = open_holding(own, r);
     if (holding.held <= 0)
         return;
-    const struct holders *holders = &prospects_of(search->cycle, pool)->holders;
+    const struct holders *holders = &search_bounds_of(search->cycle, pool)->holders;
     for (size_t i = 0; i < holders->count[own->index]; i++) {
         struct workload *victim = holders->workloads[holders->first[own->index] + i];
         if (victim == search->workload || !holders_has(holders, victim))

@@ -6,7 +6,7 @@
 #include "scheduler/state/queue.h"
 #include "scheduler/state/unit.h"
 #include "scheduler/state/wording.h"
-#include "scheduler/victims/fast/prospects.h"
+#include "scheduler/victims/fast/search_bounds.h"
 #include "scheduler/victims/min_run_time.h"
 #include "scheduler/victims/preemption_delay.h"
 
@@ -40,7 +40,7 @@ static bool is_hopeless(struct cycle *cycle, const struct pool *pool, struct wor
 {
     (void)requested;
     *out_candidates = 0;
-    return prospects_of(cycle, pool)->projects[workload->spec->project].lowest_priority >= workload->spec->priority;
+    return search_bounds_of(cycle, pool)->projects[workload->spec->project].lowest_priority >= workload->spec->priority;
 }
 
 static const char *why(const struct cycle *cycle, const struct pod *pod, void *context)

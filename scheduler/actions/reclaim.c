@@ -7,7 +7,7 @@
 #include "scheduler/state/unit.h"
 #include "scheduler/state/wording.h"
 #include "scheduler/victims/fairness.h"
-#include "scheduler/victims/fast/prospects.h"
+#include "scheduler/victims/fast/search_bounds.h"
 #include "scheduler/victims/min_run_time.h"
 #include "scheduler/victims/preemption_delay.h"
 
@@ -93,22 +93,22 @@ static bool is_lawful(struct search *search, const struct scenario *scenario)
 static bool is_hopeless(struct cycle *cycle, const struct pool *pool, struct workload *workload,
                         struct amounts requested, size_t *out_candidates)
 {
-    const struct prospects *prospects = prospects_of(cycle, pool);
-    struct losses *losses = &cycle->prospects->losses;
+    const struct search_bounds *bounds = search_bounds_of(cycle, pool);
+    struct loss_bounds *losses = &cycle->bounds->losses;
     struct queue *own = cycle_queue(pool, workload);
     const struct search search = {
-        .cycle = cycle, .pool = pool, .workload = workload, .context = &prospects->frozen, .pending = requested};
-    const int64_t must_free = prospects_must_free(cycle, pool, workload, workload->unit_count);
+        .cycle = cycle, .pool = pool, .workload = workload, .context = &bounds->frozen, .pending = requested};
+    const int64_t must_free = search_bounds_must_free(cycle, pool, workload, workload->unit_count);
     size_t candidates = 0;
-    losses_reset(losses, &(struct losses){0});
+    loss_bounds_reset(losses, &(struct loss_bounds){0});
     for (size_t p = 0; p < cycle->snapshot->project_count; p++) {
         struct queue *victim = &pool->projects[p];
-        if (victim == own || prospects->projects[p].victim_count == 0 ||
+        if (victim == own || bounds->projects[p].victim_count == 0 ||
             fairness_protects(own, requested, victim, NULL) != EVIDENCE_CODE_COUNT)
             continue;
-        candidates += prospects->projects[p].victim_count;
-        if (fairness_may_take(&prospects->frozen, own, requested, victim))
-            losses_add(losses, fairness_side(own, victim), prospects->projects[p].loss);
+        candidates += bounds->projects[p].victim_count;
+        if (fairness_may_take(&bounds->frozen, own, requested, victim))
+            loss_bounds_add(losses, fairness_side(own, victim), bounds->projects[p].loss);
     }
     *out_candidates = cycle->has_min_run_time ? SIZE_MAX : candidates;
     return candidates == 0 || fairness_most_lost(&search, losses) < must_free;

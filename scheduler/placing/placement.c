@@ -3,11 +3,11 @@
 #include "base/arena.h"
 #include "scheduler/placing/fragmentation.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/state/free_gpu_index.h"
 #include "scheduler/state/node.h"
+#include "scheduler/state/node_scores.h"
 #include "scheduler/state/queue.h"
-#include "scheduler/state/rooms.h"
 #include "scheduler/state/shared_device.h"
-#include "scheduler/state/standings.h"
 #include "scheduler/state/statement.h"
 
 #include <string.h>
@@ -155,16 +155,17 @@ static void place_on(struct cycle *cycle, const struct pool *pool, struct pod *p
     statement_place(cycle, pod->index, &place, waits);
 }
 
-// The best node for whole devices by rooms.h: of those with room now, or else of those with room later.
+// The best node for whole devices by free_gpu_index.h: of those with room now, or else of those with room later.
 static bool find_fullest(struct cycle *cycle, const struct pool *pool, const struct pod *pod,
                          const struct node_set *set, bool now, struct candidate *out_best)
 {
-    const struct rooms *rooms = rooms_of(cycle, pool);
+    const struct free_gpu_index *index = free_gpu_index_of(cycle, pool);
     const bool *accepts = rules_accepting_nodes(cycle, pod);
     const uint32_t gpus = (uint32_t)pod->request.of[DIMENSION_GPU];
-    for (uint32_t free = gpus; free <= rooms->most_gpus; free++) {
-        for (size_t w = 0; w < rooms->words; w++) {
-            uint64_t word = rooms_word(rooms, free, now ? gpus : 0, w) & (set->bits ? set->bits[w] : UINT64_MAX);
+    for (uint32_t free = gpus; free <= index->most_gpus; free++) {
+        for (size_t w = 0; w < index->words; w++) {
+            uint64_t word =
+                free_gpu_index_word(index, free, now ? gpus : 0, w) & (set->bits ? set->bits[w] : UINT64_MAX);
             for (; word; word &= word - 1) {
                 struct node *node = pool->nodes[w * 64 + (size_t)__builtin_ctzll(word)];
                 if (!accepts[node->index])
@@ -180,22 +181,22 @@ static bool find_fullest(struct cycle *cycle, const struct pool *pool, const str
     return false;
 }
 
-// Whether rooms.h finds what the scores would: whole devices, packed, nothing else to score by.
+// Whether free_gpu_index.h finds what the scores would: whole devices, packed, nothing else to score by.
 static bool has_rooms(struct cycle *cycle, const struct pool *pool, const struct pod *pod, const struct node_set *set)
 {
     const struct request *request = &pod->request;
     const struct workload *workload = &cycle->workloads[pod->workload];
     return !cycle->is_plain && !workload->asks_memory && request->of[DIMENSION_GPU] > 0 &&
-           request->of[DIMENSION_GPU] <= ROOMS_MOST_GPUS && !request->is_mig && !set->scores &&
+           request->of[DIMENSION_GPU] <= FREE_GPU_INDEX_MOST && !request->is_mig && !set->scores &&
            (set->bits || set->nodes == pool->node_indices) && workload->spec->pod_affinity == POD_AFFINITY_NONE &&
-           rooms_of(cycle, pool);
+           free_gpu_index_of(cycle, pool);
 }
 
 static int64_t standing(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct node *node)
 {
     struct candidate candidate = {.node = node, .fit = node_fit_pod(node, pod)};
     if (!candidate.fit.fits)
-        return STANDINGS_NONE;
+        return NODE_SCORES_NONE;
     score(cycle, pool, pod, &candidate);
     return candidate.rating.score;
 }
@@ -275,7 +276,7 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
         return true;
     }
     struct node *first;
-    if (has_standings(cycle, pool, pod, set) && standings_find(cycle, pool, pod, set, standing, &first)) {
+    if (has_standings(cycle, pool, pod, set) && node_scores_find(cycle, pool, pod, set, standing, &first)) {
         if (!first)
             return false;
         const struct candidate found = {.node = first, .fit = node_fit_pod(first, pod)};

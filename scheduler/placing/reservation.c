@@ -6,10 +6,10 @@
 #include "scheduler/placing/explain.h"
 #include "scheduler/placing/vacancy.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/state/free_gpu_index.h"
 #include "scheduler/state/node.h"
+#include "scheduler/state/node_scores.h"
 #include "scheduler/state/queue.h"
-#include "scheduler/state/rooms.h"
-#include "scheduler/state/standings.h"
 #include "scheduler/state/statement.h"
 #include "scheduler/state/unit.h"
 #include "scheduler/state/wording.h"
@@ -239,8 +239,8 @@ static void set_held(struct cycle *cycle, struct reservation *reservation, bool 
         const struct reserved_place *reserved = &reservation->places[i];
         (is_held ? node_add : node_remove)(&cycle->nodes[reserved->place.node], &reserved->pod, &reserved->place,
                                            STANDING_PROMISED);
-        rooms_note(cycle, &cycle->nodes[reserved->place.node]);
-        standings_note(cycle, &cycle->nodes[reserved->place.node]);
+        free_gpu_index_note(cycle, &cycle->nodes[reserved->place.node]);
+        node_scores_note(cycle, &cycle->nodes[reserved->place.node]);
     }
     reservation->is_held = is_held;
     cycle->nodes_memo.counts = NULL; // was counted with other room

@@ -12,7 +12,7 @@ struct error;
 struct undo_log;
 struct journal;
 struct reservation;
-struct standings;
+struct node_scores;
 struct victim_marks;
 
 enum dimension {
@@ -219,12 +219,12 @@ struct cycle {
     enum scheduler_action action; // that is being run
     struct plan_action_counts counts[ACTION_COUNT];
     struct evidence_memo *evidence_memo;
-    struct prospects *prospects;
+    struct search_bounds *bounds;
     struct victim_marks *victim_marks;
-    struct rooms **rooms;         // by pool; NULL until they are asked for
-    struct standings **standings; // the same
-    uint32_t stamp;               // of the latest simulation
-    bool has_inexact_gpus;        // somebody asks for device memory or for a part finer than a hundredth
+    struct free_gpu_index **free_gpu; // by pool; NULL until they are asked for
+    struct node_scores **node_scores; // the same
+    uint32_t stamp;                   // of the latest simulation
+    bool has_inexact_gpus;            // somebody asks for device memory or for a part finer than a hundredth
     bool has_min_run_time;
     bool is_plain;               // nothing is left out of a search: for tests
     bool is_silent;              // no sentences, explanations and receipts

@@ -2,12 +2,12 @@
 
 #include "base/arena.h"
 #include "scheduler/pod_status.h"
+#include "scheduler/state/free_gpu_index.h"
 #include "scheduler/state/journal.h"
 #include "scheduler/state/node.h"
+#include "scheduler/state/node_scores.h"
 #include "scheduler/state/queue.h"
 #include "scheduler/state/receipts.h"
-#include "scheduler/state/rooms.h"
-#include "scheduler/state/standings.h"
 
 #include <assert.h>
 #include <string.h>
@@ -39,15 +39,15 @@ static void account(struct cycle *cycle, struct pod *pod, const struct pod_state
     count_pod(&workload->groups[pod->group].counts, state, sign);
     if (place_is(state->held)) {
         (sign > 0 ? node_add : node_remove)(&cycle->nodes[state->held.node], pod, &state->held, STANDING_RELEASING);
-        rooms_note(cycle, &cycle->nodes[state->held.node]);
-        standings_note(cycle, &cycle->nodes[state->held.node]);
+        free_gpu_index_note(cycle, &cycle->nodes[state->held.node]);
+        node_scores_note(cycle, &cycle->nodes[state->held.node]);
     }
     if (!place_is(state->place) || !pod_status_is_used(state->status))
         return;
     struct node *node = &cycle->nodes[state->place.node];
     (sign > 0 ? node_add : node_remove)(node, pod, &state->place, standing_of(state->status));
-    rooms_note(cycle, node);
-    standings_note(cycle, node);
+    free_gpu_index_note(cycle, node);
+    node_scores_note(cycle, node);
     if (pod_status_is_held(state->status))
         queue_charge(cycle_queue(&cycle->pools[node->spec->node_pool], workload),
                      request_amounts(&pod->request, node->gpu_memory_mib), workload->spec->preemptible, sign);

@@ -3,8 +3,8 @@
 #include "scheduler/state/node.h"
 #include "scheduler/state/queue.h"
 #include "scheduler/state/unit.h"
-#include "scheduler/victims/fast/losses.h"
-#include "scheduler/victims/fast/prospects.h"
+#include "scheduler/victims/fast/loss_bounds.h"
+#include "scheduler/victims/fast/search_bounds.h"
 #include "scheduler/victims/ranking.h"
 
 #include <stdlib.h>
@@ -201,7 +201,7 @@ static bool take_all(const struct check *check, const struct scenario *scenario)
 {
     struct cycle *cycle = check->search->cycle;
     struct arena *arena = &check->search->arena;
-    size_t *last = cycle->prospects->positions; // + 1; 0: not seen
+    size_t *last = cycle->bounds->positions; // + 1; 0: not seen
     size_t *next = arena_array(arena, scenario->count, sizeof *next);
     struct victim_workload *victims = arena_array(arena, scenario->count, sizeof *victims);
     size_t count = 0;

@@ -20,12 +20,12 @@ bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaim
                        struct queue *victim);
 // The same for the search's pending pods.
 bool fairness_may_lose(const struct search *search, const struct workload *victim);
-// From whom the fairness test takes when it takes from the victim: see losses.h.
+// From whom the fairness test takes when it takes from the victim: see loss_bounds.h.
 struct queue *fairness_side(struct queue *reclaimer, struct queue *victim);
 // What all but the last of the pieces may sum up to that one project loses, one after the other; INT64_MAX where that
 // is not known, or more than one side loses something.
-int64_t fairness_most_before_last(const struct search *search, const struct losses *losses);
-int64_t fairness_most_lost(const struct search *search, const struct losses *losses);
+int64_t fairness_most_before_last(const struct search *search, const struct loss_bounds *losses);
+int64_t fairness_most_lost(const struct search *search, const struct loss_bounds *losses);
 // The validator of a simulated scenario; the search's context is its struct frozen_queues.
 bool fairness_allows(struct search *search, const struct scenario *scenario);
 // Ours: whether a reclaim beyond what the reclaimer deserves lasts, that is no victim of it would be entitled by the

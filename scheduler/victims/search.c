@@ -5,9 +5,9 @@
 #include "scheduler/state/node.h"
 #include "scheduler/state/statement.h"
 #include "scheduler/state/unit.h"
-#include "scheduler/victims/fast/popping.h"
-#include "scheduler/victims/fast/prospects.h"
-#include "scheduler/victims/fast/serving.h"
+#include "scheduler/victims/fast/search_bounds.h"
+#include "scheduler/victims/fast/serving_order.h"
+#include "scheduler/victims/fast/victim_order.h"
 #include "scheduler/victims/scenarios.h"
 #include "scheduler/victims/taken.h"
 #include "scheduler/victims/victims.h"
@@ -225,7 +225,7 @@ static size_t open_walk(struct search *search, const struct scenario *scenario, 
     }
     struct workload **served = arena_array(&search->arena, scenario->count + 1, sizeof(struct workload *));
     const size_t count = list_served(search, scenario, served);
-    serving_open(search->serving, walk, search->cycle, search->pool, served, count, &search->arena);
+    serving_order_open(search->serving, walk, search->cycle, search->pool, served, count, &search->arena);
     return count;
 }
 
@@ -317,10 +317,11 @@ static void set_pending_count(struct search *search, uint32_t count)
     search->pending = unit_amounts(search->cycle, search->workload, search->pool->smallest_gpu_memory_mib);
     search->must_free_milli = INT64_MIN;
     if (!search->cycle->is_plain && search->may_lose)
-        search->must_free_milli = prospects_must_free(search->cycle, search->pool, search->workload, count);
+        search->must_free_milli = search_bounds_must_free(search->cycle, search->pool, search->workload, count);
     search->must_free_devices = INT64_MIN;
     if (!search->cycle->is_plain && search->most_lost)
-        search->must_free_devices = prospects_must_free_devices(search->cycle, search->pool, search->workload, count);
+        search->must_free_devices =
+            search_bounds_must_free_devices(search->cycle, search->pool, search->workload, count);
 }
 
 // Looks for a place for the first count pods of the unit. A success stays in the open statement.
@@ -417,9 +418,9 @@ bool search_run(struct search *search)
     bool found = run_generators(search);
     if (!found && search->is_sparing)
         found = run_unsparing(search);
-    if (search->popping)
-        popping_close(search->popping);
-    search->popping = NULL;
+    if (search->order)
+        victim_order_close(search->order);
+    search->order = NULL;
     search->workload->unit_cap = SNAPSHOT_COUNT_UNLIMITED;
     search->workload->unit_is_known = false;
     return found;

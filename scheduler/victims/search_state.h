@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "scheduler/state/cycle.h"
 
-struct losses;
-struct popping;
-struct serving;
+struct loss_bounds;
+struct victim_order;
+struct serving_order;
 
 struct scenario {
     const uint32_t *pods; // in the order in which they were taken
@@ -22,13 +22,13 @@ struct search {
     const size_t *candidate_first; // by project, and one more; NULL: they are by name
     struct workload **waiting;     // those that allocate would consider, by name
     size_t waiting_count;
-    const struct serving *serving; // the same in order; NULL: all of them are gone through
+    const struct serving_order *serving; // the same in order; NULL: all of them are gone through
     // Whether the scenario that was just simulated is lawful; called with its outcome in place.
     bool (*is_lawful)(struct search *search, const struct scenario *scenario);
     // Whether a scenario in which this victim gets no place back can be lawful; NULL: it can. In the state before it.
     bool (*may_lose)(const struct search *search, const struct workload *victim);
     // How many GPUs of these the scenario can lose lawfully at most; NULL: not known. In the state before it.
-    int64_t (*most_lost)(const struct search *search, const struct losses *losses);
+    int64_t (*most_lost)(const struct search *search, const struct loss_bounds *losses);
     const void *context;      // of is_lawful, may_lose and most_lost
     bool spares;              // what is due to others is spared first: see sparing.h
     struct amounts requested; // by the whole unit, an amount of GPU memory by the smallest device
@@ -42,11 +42,11 @@ struct search {
     bool *feasible;            // by node: may be used without victims of its own
     uint64_t *feasible_bits;   // the same by position in the pool
     struct scenario recorded;
-    struct scenario solution; // after success
-    struct popping *popping;  // the victims in order; NULL: not open
-    struct arena walk_arena;  // of the whole search
-    struct arena probe_arena; // of one probe
-    struct arena arena;       // of one simulation
+    struct scenario solution;   // after success
+    struct victim_order *order; // the victims in order; NULL: not open
+    struct arena walk_arena;    // of the whole search
+    struct arena probe_arena;   // of one probe
+    struct arena arena;         // of one simulation
     struct fingerprint_set *failed;
     uint32_t scenario_count;
     bool was_cut;         // by its budget

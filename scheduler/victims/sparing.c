@@ -3,7 +3,7 @@
 #include "scheduler/state/node.h"
 #include "scheduler/state/queue.h"
 #include "scheduler/victims/fairness.h"
-#include "scheduler/victims/fast/yielding.h"
+#include "scheduler/victims/fast/project_units.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// What victims may lose lawfully, before anything is simulated: see losses.h.
+// What victims may lose lawfully, before anything is simulated: see loss_bounds.h.
 #include "scheduler/victims/fairness.h"
 #include "scheduler/victims/victims.h"
 
@@ -23,7 +23,7 @@ static uint32_t count_shared(struct victims *victims, const struct pod *pod, uin
     return count;
 }
 
-static void add_losses(struct victims *victims, struct losses *losses, const uint32_t *pods, size_t count,
+static void add_losses(struct victims *victims, struct loss_bounds *losses, const uint32_t *pods, size_t count,
                        int64_t whole_milli, uint32_t mark)
 {
     const struct search *search = victims->search;
@@ -39,7 +39,7 @@ static void add_losses(struct victims *victims, struct losses *losses, const uin
             loss.milli += bounded_milli(search, pod);
         loss.grain_milli = loss_grain(loss.grain_milli, victims_amounts(search->cycle, pod).of[RESOURCE_GPU]);
     }
-    losses_add(losses, side, loss);
+    loss_bounds_add(losses, side, loss);
 }
 
 // What a workload has popped counts recorded pods twice where they are popped again: an upper bound is enough.
@@ -49,8 +49,8 @@ void victims_open_losses(struct victims *victims)
     const struct cycle *cycle = search->cycle;
     if (!search->most_lost)
         return;
-    losses_open(&victims->recorded_losses, cycle, search->pool, &search->probe_arena);
-    losses_open(&victims->losses, cycle, search->pool, &search->probe_arena);
+    loss_bounds_open(&victims->recorded_losses, cycle, search->pool, &search->probe_arena);
+    loss_bounds_open(&victims->losses, cycle, search->pool, &search->probe_arena);
     victims->recorded_mark = ++search->cycle->stamp;
     for (size_t i = 0; i < search->recorded.count; i++) {
         const struct pod *pod = &cycle->pods[search->recorded.pods[i]];
@@ -65,7 +65,7 @@ void victims_open_losses(struct victims *victims)
     }
 }
 
-static bool may_be_lost(const struct search *search, const struct losses *losses)
+static bool may_be_lost(const struct search *search, const struct loss_bounds *losses)
 {
     int64_t needed = search->must_free_milli;
     if (search->must_free_devices != INT64_MIN)
@@ -79,7 +79,7 @@ bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units,
     if (!search->most_lost || (search->must_free_milli <= 0 && search->must_free_devices <= 0))
         return true;
     const uint32_t mark = ++search->cycle->stamp;
-    losses_reset(&victims->losses, &victims->recorded_losses);
+    loss_bounds_reset(&victims->losses, &victims->recorded_losses);
     for (size_t i = 0; i < count; i++) {
         const struct victim_unit *unit = &victims->units[units[i]];
         add_losses(victims, &victims->losses, unit->pods, unit->count, unit->whole_milli, mark);
@@ -92,7 +92,7 @@ bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units,
 static bool may_be_lost_in_turn(struct victims *victims)
 {
     const struct search *search = victims->search;
-    const struct losses *losses = &victims->taken_losses;
+    const struct loss_bounds *losses = &victims->taken_losses;
     const int64_t before = fairness_most_before_last(search, losses);
     if (victims->has_parts || losses->shared_count > 0 || before == INT64_MAX || before == INT64_MIN)
         return true;
@@ -125,8 +125,8 @@ bool victims_all_may_lose_enough(struct victims *victims)
     if (!search->most_lost || search->cycle->is_plain || ++victims->tried_count <= TRIED_IN_VAIN)
         return true;
     if (!victims->taken_losses.sides) {
-        losses_open(&victims->taken_losses, search->cycle, search->pool, &victims->search->probe_arena);
-        losses_reset(&victims->taken_losses, &victims->recorded_losses);
+        loss_bounds_open(&victims->taken_losses, search->cycle, search->pool, &victims->search->probe_arena);
+        loss_bounds_reset(&victims->taken_losses, &victims->recorded_losses);
         victims->taken_mark = ++search->cycle->stamp;
         victims->in_turn.before_milli = -1;
     }

@@ -5,7 +5,7 @@
 #include "scheduler/state/rules.h"
 #include "scheduler/state/unit.h"
 #include "scheduler/victims/fairness.h"
-#include "scheduler/victims/fast/popping.h"
+#include "scheduler/victims/fast/victim_order.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -210,11 +210,11 @@ void victims_open(struct victims *victims, struct search *search)
     }
     victims->recorded_place_count = victims->place_count;
     victims_open_losses(victims);
-    if (!search->popping) {
-        search->popping = arena_alloc(&search->walk_arena, sizeof *search->popping);
-        popping_open(search->popping, search, &search->walk_arena);
+    if (!search->order) {
+        search->order = arena_alloc(&search->walk_arena, sizeof *search->order);
+        victim_order_open(search->order, search, &search->walk_arena);
     }
-    victims->popping = search->popping;
+    victims->order = search->order;
     if (search->is_sparing)
         victims->sparing = sparing_make(search);
 }
@@ -260,7 +260,7 @@ static void add_unit(struct victims *victims, const struct popped_unit *popped)
 bool victims_take(struct victims *victims)
 {
     const struct popped_unit *popped;
-    while ((popped = popping_at(victims->popping, victims->popped_count))) {
+    while ((popped = victim_order_at(victims->order, victims->popped_count))) {
         victims->popped_count++;
         bool is_recorded = false;
         for (uint32_t i = 0; i < popped->count && victims->search->recorded.count > 0; i++)
@@ -278,8 +278,8 @@ void victims_close(struct victims *victims)
 {
     if (!victims->search->cycle->is_plain)
         return;
-    popping_close(victims->popping);
-    victims->search->popping = NULL;
+    victim_order_close(victims->order);
+    victims->search->order = NULL;
 }
 
 bool victims_leave_room(struct victims *victims, const size_t *units, size_t count)

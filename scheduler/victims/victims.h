@@ -2,7 +2,7 @@
 // docs/scheduler.md, 6.5 and 6.6.
 #pragma once
 #include "scheduler/state/node.h"
-#include "scheduler/victims/fast/losses.h"
+#include "scheduler/victims/fast/loss_bounds.h"
 #include "scheduler/victims/search_state.h"
 #include "scheduler/victims/sparing.h"
 
@@ -52,7 +52,7 @@ struct in_turn {
 
 struct victims {
     struct search *search;
-    struct popping *popping;
+    struct victim_order *order;
     size_t popped_count;    // units gone through
     struct sparing sparing; // where the search is sparing
     struct victim_marks *marks;
@@ -60,15 +60,15 @@ struct victims {
     struct victim_unit *units; // without those that are recorded already
     size_t unit_count;
     size_t unit_capacity;
-    int64_t loss_milli;            // of all units
-    int64_t recorded_loss_milli;   // of the recorded victims
-    struct losses recorded_losses; // where the search knows the most that may be lost
-    struct losses taken_losses;    // of these and the first units
-    size_t summed_count;           // so many of them
-    struct in_turn in_turn;        // of the same
-    bool has_parts;                // a workload of more than one pod is among them
-    size_t tried_count;            // how often all units seemed to suffice
-    struct losses losses;          // of the scenario that is looked at
+    int64_t loss_milli;                 // of all units
+    int64_t recorded_loss_milli;        // of the recorded victims
+    struct loss_bounds recorded_losses; // where the search knows the most that may be lost
+    struct loss_bounds taken_losses;    // of these and the first units
+    size_t summed_count;                // so many of them
+    struct in_turn in_turn;             // of the same
+    bool has_parts;                     // a workload of more than one pod is among them
+    size_t tried_count;                 // how often all units seemed to suffice
+    struct loss_bounds losses;          // of the scenario that is looked at
     uint32_t recorded_mark;
     uint32_t taken_mark;
     int64_t recorded_devices; // of the recorded victims, whole or in part

@@ -7,10 +7,10 @@
 #include "scheduler/state/cycle.h"
 
 enum {
-    ROOMS_MOST_GPUS = 32 // a pool with a larger node has none
+    FREE_GPU_INDEX_MOST = 32 // a pool with a larger node has none
 };
 
-struct rooms {
+struct free_gpu_index {
     size_t words; // of a row
     uint32_t most_gpus;
     uint64_t *free;             // rows 0 to most_gpus
@@ -18,14 +18,15 @@ struct rooms {
     uint8_t *free_of, *idle_of; // by position in the pool
 };
 
-// NULL where the pool cannot have them. Made when first asked for, kept up to date by rooms_note.
-struct rooms *rooms_of(struct cycle *cycle, const struct pool *pool);
+// NULL where the pool cannot have them. Made when first asked for, kept up to date by free_gpu_index_note.
+struct free_gpu_index *free_gpu_index_of(struct cycle *cycle, const struct pool *pool);
 // What is free on the node has changed.
-void rooms_note(struct cycle *cycle, const struct node *node);
+void free_gpu_index_note(struct cycle *cycle, const struct node *node);
 
 // Nodes with `free` free devices and at least min_idle idle ones, 64 at a time: those of a word of the pool's
 // positions.
-static inline uint64_t rooms_word(const struct rooms *rooms, uint32_t free, uint32_t min_idle, size_t word)
+static inline uint64_t free_gpu_index_word(const struct free_gpu_index *index, uint32_t free, uint32_t min_idle,
+                                           size_t word)
 {
-    return rooms->free[free * rooms->words + word] & rooms->idle[min_idle * rooms->words + word];
+    return index->free[free * index->words + word] & index->idle[min_idle * index->words + word];
 }

@@ -17,15 +17,15 @@ struct popped_unit {
     bool is_spread;  // its workload's pods stand on several nodes
 };
 
-struct yielding_unit {
+struct project_unit {
     struct popped_unit popped;
     struct amounts head;   // what was left of the workload before it went
     struct amounts before; // all that went before it
     int state;             // of the workload before it went: see workload_order.h
 };
 
-struct yielding_project {
-    struct yielding_unit *units;
+struct project_unit_list {
+    struct project_unit *units;
     size_t count;
     size_t capacity;
     uint32_t *pods; // of all units
@@ -36,21 +36,21 @@ struct yielding_project {
     bool is_whole; // nobody comes behind them
 };
 
-struct yielding {
+struct project_units {
     const struct holders *holders;
-    struct yielding_project *projects;
+    struct project_unit_list *projects;
     struct workload **left; // room for all workloads twice
     struct workload **begun;
 };
 
-struct yielding yielding_make(struct cycle *cycle, const struct holders *holders);
+struct project_units project_units_make(struct cycle *cycle, const struct holders *holders);
 // Everything is to be found again.
-void yielding_forget(struct yielding *yielding, const struct cycle *cycle);
+void project_units_forget(struct project_units *units, const struct cycle *cycle);
 // A decision touched the workload: holders has followed it.
-void yielding_touch(struct yielding *yielding, struct cycle *cycle, struct workload *workload);
+void project_units_touch(struct project_units *units, struct cycle *cycle, struct workload *workload);
 // The project's unit at the position, at most one behind those known; NULL: nobody is left.
-const struct yielding_unit *yielding_at(struct yielding *yielding, struct cycle *cycle, uint32_t project,
-                                        size_t position);
+const struct project_unit *project_units_at(struct project_units *units, struct cycle *cycle, uint32_t project,
+                                            size_t position);
 
 // Takes the workload's next unit; pods and nodes have room for all that is left of it.
-struct popped_unit yielding_take(struct cycle *cycle, struct workload *workload, uint32_t *pods, uint32_t *nodes);
+struct popped_unit project_units_take(struct cycle *cycle, struct workload *workload, uint32_t *pods, uint32_t *nodes);

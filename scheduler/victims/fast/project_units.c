@@ -1,4 +1,4 @@
-#include "scheduler/victims/fast/yielding.h"
+#include "scheduler/victims/fast/project_units.h"
 
 #include "base/arena.h"
 #include "scheduler/order/workload_order.h"
@@ -15,24 +15,24 @@ enum {
     MOST_PUT_BACK = 32 // pods; with more the rest is found again
 };
 
-struct yielding yielding_make(struct cycle *cycle, const struct holders *holders)
+struct project_units project_units_make(struct cycle *cycle, const struct holders *holders)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    return (struct yielding){
+    return (struct project_units){
         .holders = holders,
-        .projects = arena_array(cycle->scratch, snapshot->project_count, sizeof(struct yielding_project)),
+        .projects = arena_array(cycle->scratch, snapshot->project_count, sizeof(struct project_unit_list)),
         .left = arena_array(cycle->scratch, snapshot->workload_count * 2, sizeof(struct workload *)),
         .begun = arena_array(cycle->scratch, snapshot->workload_count, sizeof(struct workload *))};
 }
 
-void yielding_forget(struct yielding *yielding, const struct cycle *cycle)
+void project_units_forget(struct project_units *units, const struct cycle *cycle)
 {
     for (size_t p = 0; p < cycle->snapshot->project_count; p++)
-        yielding->projects[p].count = yielding->projects[p].pod_count = 0, yielding->projects[p].is_whole = false;
+        units->projects[p].count = units->projects[p].pod_count = 0, units->projects[p].is_whole = false;
 }
 
 // Whether the workload, of which nothing is taken, gives way before this unit of another.
-static bool goes_before(const struct workload *workload, int state, const struct yielding_unit *unit)
+static bool goes_before(const struct workload *workload, int state, const struct project_unit *unit)
 {
     const struct snapshot_workload *a = workload->spec, *b = unit->popped.workload->spec;
     if (a->priority != b->priority)
@@ -72,7 +72,7 @@ static bool stands_on_several(const struct cycle *cycle, const struct workload *
     return false;
 }
 
-struct popped_unit yielding_take(struct cycle *cycle, struct workload *workload, uint32_t *pods, uint32_t *nodes)
+struct popped_unit project_units_take(struct cycle *cycle, struct workload *workload, uint32_t *pods, uint32_t *nodes)
 {
     struct popped_unit unit = {.workload = workload, .pods = pods, .nodes = nodes};
     unit.count = unit_take_victims(cycle, workload, pods);
@@ -121,10 +121,10 @@ struct left {
 };
 
 // Those with something left when the known units are taken, in order.
-static struct left find_left(struct yielding *yielding, struct cycle *cycle, uint32_t index)
+static struct left find_left(struct project_units *units, struct cycle *cycle, uint32_t index)
 {
-    const struct holders *holders = yielding->holders;
-    const struct yielding_project *project = &yielding->projects[index];
+    const struct holders *holders = units->holders;
+    const struct project_unit_list *project = &units->projects[index];
     const uint32_t stamp = ++cycle->stamp;
     size_t begun = 0;
     for (size_t i = 0; i < project->count; i++)
@@ -132,17 +132,17 @@ static struct left find_left(struct yielding *yielding, struct cycle *cycle, uin
     for (size_t i = 0; i < project->count; i++) {
         struct workload *workload = project->units[i].popped.workload;
         if (workload->stamp != stamp && workload_count_left(workload) > 0)
-            yielding->begun[begun++] = workload;
+            units->begun[begun++] = workload;
         workload->stamp = stamp;
     }
     struct workload **workloads = holders->workloads + holders->first[index];
-    struct left left = {.next = yielding->left + begun};
+    struct left left = {.next = units->left + begun};
     for (size_t i = 0; i < holders->count[index]; i++) {
         if (holders_has(holders, workloads[i]) && !is_begun(workloads[i]))
             left.next[left.count++] = workloads[i];
     }
     for (size_t i = 0; i < begun; i++) {
-        insert(left.next, left.count, yielding->begun[i]);
+        insert(left.next, left.count, units->begun[i]);
         left.next--;
         left.count++;
     }
@@ -150,7 +150,7 @@ static struct left find_left(struct yielding *yielding, struct cycle *cycle, uin
 }
 
 // Takes the workload's next unit and puts it at the position; what went before those from there on is to be summed up.
-static void add_unit(struct cycle *cycle, struct yielding_project *project, size_t at, struct workload *workload)
+static void add_unit(struct cycle *cycle, struct project_unit_list *project, size_t at, struct workload *workload)
 {
     struct arena *arena = cycle->scratch;
     const size_t pods = project->pod_count + workload_count_left(workload);
@@ -162,29 +162,29 @@ static void add_unit(struct cycle *cycle, struct yielding_project *project, size
         project->pods = arena_grow(arena, project->pods, &project->pod_capacity, pods, sizeof *project->pods);
     if (pods > project->node_capacity)
         project->nodes = arena_grow(arena, project->nodes, &project->node_capacity, pods, sizeof *project->nodes);
-    struct yielding_unit *unit = &project->units[at];
+    struct project_unit *unit = &project->units[at];
     memmove(unit + 1, unit, (project->count - at) * sizeof *unit);
-    *unit = (struct yielding_unit){.head = workload_left(cycle, workload), .state = workload_rest_state(workload)};
+    *unit = (struct project_unit){.head = workload_left(cycle, workload), .state = workload_rest_state(workload)};
     unit->popped =
-        yielding_take(cycle, workload, project->pods + project->pod_count, project->nodes + project->pod_count);
+        project_units_take(cycle, workload, project->pods + project->pod_count, project->nodes + project->pod_count);
     project->pod_count += unit->popped.count;
     project->count++;
 }
 
-static void sum_up(struct yielding_project *project, size_t from)
+static void sum_up(struct project_unit_list *project, size_t from)
 {
     for (size_t i = from; i < project->count; i++) {
-        struct yielding_unit *unit = &project->units[i];
+        struct project_unit *unit = &project->units[i];
         unit->before = i == 0 ? (struct amounts){0} : amounts_add(unit[-1].before, unit[-1].popped.amounts);
     }
 }
 
-static void find_more(struct yielding *yielding, struct cycle *cycle, uint32_t index)
+static void find_more(struct project_units *units, struct cycle *cycle, uint32_t index)
 {
-    struct yielding_project *project = &yielding->projects[index];
+    struct project_unit_list *project = &units->projects[index];
     const size_t wanted = project->count < FIRST_UNITS ? FIRST_UNITS : project->count * 4;
     const size_t before = project->count;
-    struct left left = find_left(yielding, cycle, index);
+    struct left left = find_left(units, cycle, index);
     while (left.count > 0 && project->count < wanted) {
         struct workload *workload = *left.next++;
         left.count--;
@@ -202,7 +202,7 @@ static void find_more(struct yielding *yielding, struct cycle *cycle, uint32_t i
 }
 
 // Takes the workload's units out; returns the position of the first one, or how many units there are.
-static size_t remove_units(struct yielding_project *project, const struct workload *workload)
+static size_t remove_units(struct project_unit_list *project, const struct workload *workload)
 {
     size_t first = 0;
     while (first < project->count && project->units[first].popped.workload != workload)
@@ -216,11 +216,11 @@ static size_t remove_units(struct yielding_project *project, const struct worklo
     return first;
 }
 
-void yielding_touch(struct yielding *yielding, struct cycle *cycle, struct workload *workload)
+void project_units_touch(struct project_units *units, struct cycle *cycle, struct workload *workload)
 {
-    struct yielding_project *project = &yielding->projects[workload->spec->project];
+    struct project_unit_list *project = &units->projects[workload->spec->project];
     size_t changed = remove_units(project, workload);
-    if (workload->spec->preemptible && holders_has(yielding->holders, workload)) {
+    if (workload->spec->preemptible && holders_has(units->holders, workload)) {
         for (size_t at = 0; workload_count_left(workload) > 0; at++) {
             const int state = workload_rest_state(workload);
             while (at < project->count && !goes_before(workload, state, &project->units[at]))
@@ -240,10 +240,11 @@ void yielding_touch(struct yielding *yielding, struct cycle *cycle, struct workl
     sum_up(project, changed);
 }
 
-const struct yielding_unit *yielding_at(struct yielding *yielding, struct cycle *cycle, uint32_t index, size_t position)
+const struct project_unit *project_units_at(struct project_units *units, struct cycle *cycle, uint32_t index,
+                                            size_t position)
 {
-    const struct yielding_project *project = &yielding->projects[index];
+    const struct project_unit_list *project = &units->projects[index];
     if (position >= project->count && !project->is_whole)
-        find_more(yielding, cycle, index);
+        find_more(units, cycle, index);
     return position < project->count ? &project->units[position] : NULL;
 }

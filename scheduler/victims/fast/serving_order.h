@@ -15,18 +15,19 @@ struct served_key {
 };
 
 // Those that allocate would consider, project by project in order, while nothing is decided.
-struct serving {
+struct serving_order {
     struct workload **waiting;
     size_t *first;           // by project, and one more
     struct served_key *keys; // by project: of its first waiting workload, while the project holds the same
 };
 
-struct serving serving_make(struct cycle *cycle, size_t most_waiting);
-void serving_sort(struct serving *serving, const struct cycle *cycle, struct workload *const *waiting, size_t count);
+struct serving_order serving_order_make(struct cycle *cycle, size_t most_waiting);
+void serving_order_sort(struct serving_order *serving, const struct cycle *cycle, struct workload *const *waiting,
+                        size_t count);
 
 // Opens the walk for those to be served, who have the cycle's stamp and are put in order. Memory is arena's.
-void serving_open(const struct serving *serving, struct walk *walk, struct cycle *cycle, const struct pool *pool,
-                  struct workload **served, size_t count, struct arena *arena);
+void serving_order_open(const struct serving_order *serving, struct walk *walk, struct cycle *cycle,
+                        const struct pool *pool, struct workload **served, size_t count, struct arena *arena);
 
 // Whether the order of the pool's queues is transitive.
-bool serving_is_transitive(struct cycle *cycle, const struct pool *pool);
+bool serving_order_is_transitive(struct cycle *cycle, const struct pool *pool);

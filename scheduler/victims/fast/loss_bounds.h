@@ -19,7 +19,7 @@ struct loss_side {
 // The largest amount of which both are multiples; of nothing and another it is the other.
 int64_t loss_grain(int64_t a_milli, int64_t b_milli);
 
-struct losses {
+struct loss_bounds {
     struct loss_side *sides;
     size_t count;
     int64_t shared_count; // shared devices that some victim stands on
@@ -27,7 +27,8 @@ struct losses {
     uint32_t *department_at;
 };
 
-void losses_open(struct losses *losses, const struct cycle *cycle, const struct pool *pool, struct arena *arena);
-void losses_add(struct losses *losses, struct queue *side, struct loss loss);
+void loss_bounds_open(struct loss_bounds *losses, const struct cycle *cycle, const struct pool *pool,
+                      struct arena *arena);
+void loss_bounds_add(struct loss_bounds *losses, struct queue *side, struct loss loss);
 // Becomes what `from` is.
-void losses_reset(struct losses *losses, const struct losses *from);
+void loss_bounds_reset(struct loss_bounds *losses, const struct loss_bounds *from);

@@ -1,4 +1,4 @@
-#include "scheduler/victims/fast/serving.h"
+#include "scheduler/victims/fast/serving_order.h"
 
 #include "base/arena.h"
 #include "scheduler/order/workload_order.h"
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct serving serving_make(struct cycle *cycle, size_t most_waiting)
+struct serving_order serving_order_make(struct cycle *cycle, size_t most_waiting)
 {
-    return (struct serving){
+    return (struct serving_order){
         .waiting = arena_array(cycle->scratch, most_waiting, sizeof(struct workload *)),
         .first = arena_array(cycle->scratch, cycle->snapshot->project_count + 1, sizeof(size_t)),
         .keys = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof(struct served_key)),
@@ -24,7 +24,8 @@ static int compare_served(const void *a, const void *b)
     return workload_compare(left, right, NULL);
 }
 
-void serving_sort(struct serving *serving, const struct cycle *cycle, struct workload *const *waiting, size_t count)
+void serving_order_sort(struct serving_order *serving, const struct cycle *cycle, struct workload *const *waiting,
+                        size_t count)
 {
     if (count > 0)
         memcpy(serving->waiting, waiting, count * sizeof *waiting);
@@ -40,7 +41,7 @@ void serving_sort(struct serving *serving, const struct cycle *cycle, struct wor
 }
 
 struct merge {
-    const struct serving *serving;
+    const struct serving_order *serving;
     struct walk *walk;
     struct workload **served; // by project, in order
     size_t count;
@@ -102,8 +103,8 @@ static bool are_of_one_department(const struct pool *pool, struct workload *cons
     return true;
 }
 
-void serving_open(const struct serving *serving, struct walk *walk, struct cycle *cycle, const struct pool *pool,
-                  struct workload **served, size_t count, struct arena *arena)
+void serving_order_open(const struct serving_order *serving, struct walk *walk, struct cycle *cycle,
+                        const struct pool *pool, struct workload **served, size_t count, struct arena *arena)
 {
     struct merge merge = {
         .serving = serving, .walk = walk, .served = served, .count = count, .stamp = cycle->stamp, .arena = arena};
@@ -158,7 +159,7 @@ static bool is_chain(const struct queue **queues, size_t count)
     return true;
 }
 
-bool serving_is_transitive(struct cycle *cycle, const struct pool *pool)
+bool serving_order_is_transitive(struct cycle *cycle, const struct pool *pool)
 {
     const size_t project_count = cycle->snapshot->project_count;
     struct arena arena;

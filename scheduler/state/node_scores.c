@@ -1,4 +1,4 @@
-#include "scheduler/state/standings.h"
+#include "scheduler/state/node_scores.h"
 
 #include "base/arena.h"
 #include "scheduler/state/rules.h"
@@ -10,7 +10,7 @@ enum {
     NODES_PER_WORD = 64
 };
 
-struct standing_request {
+struct scored_request {
     const bool *accepts; // NULL: unused
     struct request request;
     uint64_t last_use;
@@ -21,8 +21,8 @@ struct standing_request {
     size_t seen;        // changes of the pool
 };
 
-struct standings {
-    struct standing_request kept[MOST_KEPT];
+struct node_scores {
+    struct scored_request kept[MOST_KEPT];
     uint64_t use_count;
     size_t words;
     size_t node_count;
@@ -30,25 +30,25 @@ struct standings {
     size_t change_count;
 };
 
-static struct standings *standings_of(struct cycle *cycle, const struct pool *pool)
+static struct node_scores *node_scores_of(struct cycle *cycle, const struct pool *pool)
 {
-    if (!cycle->standings)
-        cycle->standings = arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof *cycle->standings);
-    struct standings *standings = cycle->standings[pool->index];
-    if (standings)
-        return standings;
-    standings = cycle->standings[pool->index] = arena_alloc(cycle->scratch, sizeof *standings);
-    standings->node_count = pool->node_count;
-    standings->words = (pool->node_count + NODES_PER_WORD - 1) / NODES_PER_WORD;
-    standings->changed = arena_array(cycle->scratch, pool->node_count, sizeof *standings->changed);
-    return standings;
+    if (!cycle->node_scores)
+        cycle->node_scores = arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof *cycle->node_scores);
+    struct node_scores *scores = cycle->node_scores[pool->index];
+    if (scores)
+        return scores;
+    scores = cycle->node_scores[pool->index] = arena_alloc(cycle->scratch, sizeof *scores);
+    scores->node_count = pool->node_count;
+    scores->words = (pool->node_count + NODES_PER_WORD - 1) / NODES_PER_WORD;
+    scores->changed = arena_array(cycle->scratch, pool->node_count, sizeof *scores->changed);
+    return scores;
 }
 
-void standings_note(struct cycle *cycle, const struct node *node)
+void node_scores_note(struct cycle *cycle, const struct node *node)
 {
-    struct standings *standings = cycle->standings ? cycle->standings[node->spec->node_pool] : NULL;
-    if (standings)
-        standings->changed[standings->change_count++ % standings->node_count] = node->position;
+    struct node_scores *scores = cycle->node_scores ? cycle->node_scores[node->spec->node_pool] : NULL;
+    if (scores)
+        scores->changed[scores->change_count++ % scores->node_count] = node->position;
 }
 
 static bool is_same_request(const struct request *a, const struct request *b)
@@ -59,15 +59,15 @@ static bool is_same_request(const struct request *a, const struct request *b)
 }
 
 // The request among those kept, or in the place of the one that was not asked for longest.
-static struct standing_request *find_request(struct standings *standings, const bool *accepts,
-                                             const struct request *request)
+static struct scored_request *find_request(struct node_scores *scores, const bool *accepts,
+                                           const struct request *request)
 {
-    struct standing_request *oldest = &standings->kept[0];
-    standings->use_count++;
+    struct scored_request *oldest = &scores->kept[0];
+    scores->use_count++;
     for (size_t i = 0; i < MOST_KEPT; i++) {
-        struct standing_request *kept = &standings->kept[i];
+        struct scored_request *kept = &scores->kept[i];
         if (kept->accepts == accepts && is_same_request(&kept->request, request)) {
-            kept->last_use = standings->use_count;
+            kept->last_use = scores->use_count;
             kept->uses++;
             return kept;
         }
@@ -76,16 +76,16 @@ static struct standing_request *find_request(struct standings *standings, const 
     }
     oldest->accepts = accepts;
     oldest->request = *request;
-    oldest->last_use = standings->use_count;
+    oldest->last_use = scores->use_count;
     oldest->uses = 1;
     return oldest;
 }
 
-static void find_best_of_word(const struct standings *standings, struct standing_request *kept, size_t word)
+static void find_best_of_word(const struct node_scores *scores, struct scored_request *kept, size_t word)
 {
     const size_t first = word * NODES_PER_WORD;
-    const size_t end = first + NODES_PER_WORD < standings->node_count ? first + NODES_PER_WORD : standings->node_count;
-    int64_t best = STANDINGS_NONE;
+    const size_t end = first + NODES_PER_WORD < scores->node_count ? first + NODES_PER_WORD : scores->node_count;
+    int64_t best = NODE_SCORES_NONE;
     for (size_t i = first; i < end; i++)
         best = kept->scores[i] > best ? kept->scores[i] : best;
     kept->best[word] = best;
@@ -95,9 +95,9 @@ struct scoring {
     struct cycle *cycle;
     const struct pool *pool;
     const struct pod *pod;
-    standings_score score;
-    struct standings *standings;
-    struct standing_request *kept;
+    node_scores_rate score;
+    struct node_scores *scores;
+    struct scored_request *kept;
 };
 
 static void score_node(const struct scoring *scoring, size_t position)
@@ -106,22 +106,22 @@ static void score_node(const struct scoring *scoring, size_t position)
     scoring->kept->versions[position] = node->version;
     scoring->kept->scores[position] = scoring->kept->accepts[node->index]
                                           ? scoring->score(scoring->cycle, scoring->pool, scoring->pod, node)
-                                          : STANDINGS_NONE;
+                                          : NODE_SCORES_NONE;
 }
 
 static void score_all(const struct scoring *scoring)
 {
-    for (size_t i = 0; i < scoring->standings->node_count; i++)
+    for (size_t i = 0; i < scoring->scores->node_count; i++)
         score_node(scoring, i);
-    for (size_t w = 0; w < scoring->standings->words; w++)
-        find_best_of_word(scoring->standings, scoring->kept, w);
+    for (size_t w = 0; w < scoring->scores->words; w++)
+        find_best_of_word(scoring->scores, scoring->kept, w);
 }
 
 static void score_changed(const struct scoring *scoring)
 {
-    const struct standings *standings = scoring->standings;
-    for (size_t i = scoring->kept->seen; i < standings->change_count; i++) {
-        const uint32_t position = standings->changed[i % standings->node_count];
+    const struct node_scores *scores = scoring->scores;
+    for (size_t i = scoring->kept->seen; i < scores->change_count; i++) {
+        const uint32_t position = scores->changed[i % scores->node_count];
         if (scoring->kept->versions[position] == scoring->pool->nodes[position]->version)
             continue;
         const int64_t before = scoring->kept->scores[position];
@@ -131,38 +131,38 @@ static void score_changed(const struct scoring *scoring)
         if (after >= *best)
             *best = after;
         else if (before == *best)
-            find_best_of_word(standings, scoring->kept, position / NODES_PER_WORD);
+            find_best_of_word(scores, scoring->kept, position / NODES_PER_WORD);
     }
 }
 
 static void update(const struct scoring *scoring)
 {
-    const struct standings *standings = scoring->standings;
-    struct standing_request *kept = scoring->kept;
+    const struct node_scores *scores = scoring->scores;
+    struct scored_request *kept = scoring->kept;
     struct arena *arena = scoring->cycle->scratch;
     const bool is_new = kept->uses == 2; // whatever the tables hold is another request's
     if (!kept->scores) {
-        kept->scores = arena_array(arena, standings->node_count, sizeof *kept->scores);
-        kept->versions = arena_array(arena, standings->node_count, sizeof *kept->versions);
-        kept->best = arena_array(arena, standings->words, sizeof *kept->best);
+        kept->scores = arena_array(arena, scores->node_count, sizeof *kept->scores);
+        kept->versions = arena_array(arena, scores->node_count, sizeof *kept->versions);
+        kept->best = arena_array(arena, scores->words, sizeof *kept->best);
     }
-    if (is_new || standings->change_count - kept->seen > standings->node_count)
+    if (is_new || scores->change_count - kept->seen > scores->node_count)
         score_all(scoring);
     else
         score_changed(scoring);
-    kept->seen = standings->change_count;
+    kept->seen = scores->change_count;
 }
 
 static struct node *find_best(const struct scoring *scoring, const struct node_set *set)
 {
-    const struct standings *standings = scoring->standings;
-    const struct standing_request *kept = scoring->kept;
+    const struct node_scores *scores = scoring->scores;
+    const struct scored_request *kept = scoring->kept;
     struct node *best = NULL;
-    int64_t most = STANDINGS_NONE;
-    for (size_t w = 0; w < standings->words; w++) {
+    int64_t most = NODE_SCORES_NONE;
+    for (size_t w = 0; w < scores->words; w++) {
         if (kept->best[w] <= most || (set->bits && set->bits[w] == 0))
             continue;
-        const size_t left = standings->node_count - w * NODES_PER_WORD;
+        const size_t left = scores->node_count - w * NODES_PER_WORD;
         uint64_t word = set->bits ? set->bits[w] : UINT64_MAX;
         if (left < NODES_PER_WORD)
             word &= (UINT64_C(1) << left) - 1;
@@ -179,14 +179,14 @@ static struct node *find_best(const struct scoring *scoring, const struct node_s
     return best;
 }
 
-bool standings_find(struct cycle *cycle, const struct pool *pool, const struct pod *pod, const struct node_set *set,
-                    standings_score score, struct node **out_best)
+bool node_scores_find(struct cycle *cycle, const struct pool *pool, const struct pod *pod, const struct node_set *set,
+                      node_scores_rate score, struct node **out_best)
 {
-    struct standings *standings = standings_of(cycle, pool);
-    struct standing_request *kept = find_request(standings, rules_accepting_nodes(cycle, pod), &pod->request);
+    struct node_scores *scores = node_scores_of(cycle, pool);
+    struct scored_request *kept = find_request(scores, rules_accepting_nodes(cycle, pod), &pod->request);
     if (kept->uses < 2)
         return false;
-    const struct scoring scoring = {cycle, pool, pod, score, standings, kept};
+    const struct scoring scoring = {cycle, pool, pod, score, scores, kept};
     update(&scoring);
     *out_best = find_best(&scoring, set);
     return true;
