@@ -23,8 +23,8 @@ list(APPEND GENERATED_API_SOURCES ${GENERATED}/operations.c ${GENERATED}/api/ope
 # The dashboard is bundled into ${CMAKE_BINARY_DIR}/web; every file there is embedded, gzipped.
 set(ASSETS_STAMP ${CMAKE_BINARY_DIR}/web-sizes.json)
 set(WEB ${CMAKE_SOURCE_DIR}/web)
-file(GLOB WEB_FILES CONFIGURE_DEPENDS ${WEB}/*.js ${WEB}/*.mjs ${WEB}/*.css ${WEB}/*.html ${WEB}/*.svg ${WEB}/package-lock.json
-     ${WEB}/pages/*.js ${WEB}/parts/*.js ${WEB}/pictures/*.js ${WEB}/style/*.css)
+file(GLOB WEB_FILES CONFIGURE_DEPENDS ${WEB}/*.ts ${WEB}/*.tsx ${WEB}/*.mjs ${WEB}/*.css ${WEB}/*.html ${WEB}/*.svg
+     ${WEB}/package-lock.json ${WEB}/pages/*.ts ${WEB}/pages/*.tsx ${WEB}/parts/*.ts ${WEB}/parts/*.tsx ${WEB}/pictures/*.ts ${WEB}/style/*.css)
 add_custom_command(
   OUTPUT ${ASSETS_STAMP}
   COMMAND ${CMAKE_SOURCE_DIR}/tools/build_web.sh ${CMAKE_BINARY_DIR}/web

@@ -19,20 +19,27 @@ const lean = {
   name: "lean",
   setup: bundle => {
     bundle.onLoad({ filter: /chart\.js[\\/]dist[\\/]chart\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, "utf8")).replace(/(?<=callback: |static defaults = )(Ticks\.formatters\.\w+|TimeScale\.defaults)/g, "/* @__PURE__ */ (() => $1)()"),
+      contents: (await readFile(path, "utf8")).replace(
+        /(?<=callback: |static defaults = )(Ticks\.formatters\.\w+|TimeScale\.defaults)/g,
+        "/* @__PURE__ */ (() => $1)()",
+      ),
     }));
-    bundle.onLoad({ filter: /@kurkle[\\/]color[\\/].*\.js$/ }, () => ({ contents: "export function Color() { throw new Error(\"no colours are mixed here\"); }" }));
+    bundle.onLoad({ filter: /@kurkle[\\/]color[\\/].*\.js$/ }, () => ({
+      contents: 'export function Color() { throw new Error("no colours are mixed here"); }',
+    }));
   },
 };
 
 const result = await build({
   absWorkingDir: here,
-  entryPoints: ["main.js", "theme.js", "style.css"],
+  entryPoints: ["main.tsx", "theme.ts", "style.css"],
   bundle: true,
   splitting: true,
   format: "esm",
   minify: true,
   target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
   outdir: join(out, "assets"),
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
@@ -54,47 +61,70 @@ function output(entry) {
   const [path, facts] = outputs.find(([, o]) => o.entryPoint === entry);
   return { path: site(path), needs: facts.imports.filter(i => i.kind === "import-statement").map(i => site(i.path)) };
 }
-const main = output("main.js"), pages = output("routes.js");
+const main = output("main.tsx"),
+  pages = output("routes.ts");
 const font = site(outputs.find(([path]) => path.endsWith(".woff2"))[0]);
 const page = (await readFile(join(here, "index.html"), "utf8"))
-  .replace("{{theme}}", output("theme.js").path)
+  .replace("{{theme}}", output("theme.ts").path)
   .replace("{{style}}", output("style.css").path)
   .replace("{{font}}", font)
   .replace("{{main}}", main.path)
   .replace("{{preload}}", main.needs.map(path => `<link rel="modulepreload" href="${path}">`).join("\n"))
-  .replace("{{pages}}", [pages.path, ...pages.needs.filter(path => !main.needs.includes(path))].map(path => `<link rel="modulepreload" href="${path}" fetchpriority="low">`).join("\n"));
+  .replace(
+    "{{pages}}",
+    [pages.path, ...pages.needs.filter(path => !main.needs.includes(path))]
+      .map(path => `<link rel="modulepreload" href="${path}" fetchpriority="low">`)
+      .join("\n"),
+  );
 await writeFile(join(out, "index.html"), page);
 await copyFile(join(here, "favicon.svg"), join(out, "favicon.svg"));
 
 // The addresses of pages, which the server answers with index.html; "*" takes one segment, words in brackets are a path each.
-const eachWord = path => path.match(/\((.*)\)/)?.[1].split("|").map(word => path.replace(/:\w+\(.*\)/, word)) ?? [path];
-const routes = [...(await readFile(join(here, "routes.js"), "utf8")).matchAll(/^ {2}"(\/[^"]*)":/gm)].flatMap(([, path]) => eachWord(path)).map(path => path.replace(/:\w+/g, "*"));
+const eachWord = path =>
+  path
+    .match(/\((.*)\)/)?.[1]
+    .split("|")
+    .map(word => path.replace(/:\w+\(.*\)/, word)) ?? [path];
+const routes = [...(await readFile(join(here, "routes.ts"), "utf8")).matchAll(/^ {2}"(\/[^"]*)":/gm)]
+  .flatMap(([, path]) => eachWord(path))
+  .map(path => path.replace(/:\w+/g, "*"));
 await writeFile(join(out, "..", `${basename(out)}-pages.json`), JSON.stringify([...routes, "/sign-in"]));
 
 // Swagger UI as its package ships it; the page around it is openapi/docs.
 const swagger = join(modules, "swagger-ui-dist");
-for (const name of ["swagger-ui.css", "swagger-ui-bundle.js"]) await copyFile(join(swagger, name), join(out, "docs", name));
+for (const name of ["swagger-ui.css", "swagger-ui-bundle.js"])
+  await copyFile(join(swagger, name), join(out, "docs", name));
 
 // Licences of what is shipped, in one file.
 const shipped = Object.keys(JSON.parse(await readFile(join(here, "package.json"), "utf8")).dependencies);
-const licences = await Promise.all([...shipped, "@preact/signals-core"].map(async name => {
-  const files = await readdir(join(modules, name));
-  const file = files.find(f => /^licen[cs]e/i.test(f));
-  const { version, license } = JSON.parse(await readFile(join(modules, name, "package.json"), "utf8"));
-  const text = file ? await readFile(join(modules, name, file), "utf8") : `Licence: ${license}\n`;
-  return `${name} ${version} (${license})\n\n${text.trim()}\n`;
-}));
+const licences = await Promise.all(
+  [...shipped, "@preact/signals-core"].map(async name => {
+    const files = await readdir(join(modules, name));
+    const file = files.find(f => /^licen[cs]e/i.test(f));
+    const { version, license } = JSON.parse(await readFile(join(modules, name, "package.json"), "utf8"));
+    const text = file ? await readFile(join(modules, name, file), "utf8") : `Licence: ${license}\n`;
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+  }),
+);
 await writeFile(join(out, "licences.txt"), licences.join("\n----------------------------------------\n\n"));
 
 // Sizes as they travel.
 const assets = join(out, "assets");
 const sizes = {};
-for (const name of (await readdir(assets)).filter(n => /\.(js|css)$/.test(n)).sort()) sizes[`assets/${name}`] = gzipSync(await readFile(join(assets, name)), { level: 9 }).length;
+for (const name of (await readdir(assets)).filter(n => /\.(js|css)$/.test(n)).sort())
+  sizes[`assets/${name}`] = gzipSync(await readFile(join(assets, name)), { level: 9 }).length;
 
 // What the budget test checks: everything, and what stands between the first byte and the first paint.
-const first = [output("theme.js").path, output("style.css").path, main.path, ...main.needs].map(path => path.slice(1));
+const first = [output("theme.ts").path, output("style.css").path, main.path, ...main.needs].map(path => path.slice(1));
 const own = Object.entries(sizes);
 const sum = list => list.reduce((total, [, size]) => total + size, 0);
-const report = { all: sum(own), first: sum(own.filter(([path]) => first.includes(path))), font: (await stat(join(out, font))).size, files: sizes };
+const report = {
+  all: sum(own),
+  first: sum(own.filter(([path]) => first.includes(path))),
+  font: (await stat(join(out, font))).size,
+  files: sizes,
+};
 await writeFile(join(out, "..", `${basename(out)}-sizes.json`), JSON.stringify(report, null, 1));
-console.log(`web: ${(report.all / 1024).toFixed(1)} KB gzip, ${(report.first / 1024).toFixed(1)} KB before first paint`);
+console.log(
+  `web: ${(report.all / 1024).toFixed(1)} KB gzip, ${(report.first / 1024).toFixed(1)} KB before first paint`,
+);

@@ -6,7 +6,7 @@ import re
 import pytest
 
 # Each page that the dashboard has, an id in place of its parameter; and the sign-in.
-ROUTES = re.findall(r'^  "(/[^"]*)":', (pathlib.Path(__file__).parents[2] / "web/routes.js").read_text(), re.M)
+ROUTES = re.findall(r'^  "(/[^"]*)":', (pathlib.Path(__file__).parents[2] / "web/routes.ts").read_text(), re.M)
 WORDS = re.compile(r":\w+\((.*)\)")
 PAGES = [re.sub(r":\w+", "7", WORDS.sub(word, route)) for route in ROUTES
          for word in (WORDS.search(route)[1].split("|") if WORDS.search(route) else [""])] + ["/sign-in"]

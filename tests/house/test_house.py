@@ -147,20 +147,20 @@ def test_room_lists_its_files(room):
     if room in FLOORS or "/" in room:
         files = [f for f in files if f.parent == ROOT / room]
     if room == "web":
-        files = [f for f in tracked("web/*.js") if "config" not in f.name and f.parent.name != "pages"]
+        files = [f for f in tracked("web/*.ts", "web/*.tsx") if "config" not in f.name and f.parent.name != "pages"]
     missing = sorted({f.name for f in files if not re.search(r"\b%s\b" % re.escape(f.stem), text)})
     assert not missing, f"{room}/README.md does not name {', '.join(missing)}"
 
 
 def test_files_are_small():
-    files = C_FILES + tracked("*.js", "*.mjs", "*.py", "*.sh", "*.css")
+    files = C_FILES + tracked("*.ts", "*.tsx", "*.js", "*.mjs", "*.py", "*.sh", "*.css")
     long = [f"{p.relative_to(ROOT)}: {len(lines(p))}" for p in files if len(lines(p)) > LINES_MAX]
     assert not long, f"more than {LINES_MAX} lines: {', '.join(long)}"
 
 
 def test_nothing_is_left_for_later_in_words():
     wrong = []
-    for path in tracked("*.c", "*.h", "*.js", "*.mjs", "*.py", "*.sh", "*.md", "*.yaml", "*.sql", "*.cmake", "*.css", "*.html"):
+    for path in tracked("*.c", "*.h", "*.ts", "*.tsx", "*.js", "*.mjs", "*.py", "*.sh", "*.md", "*.yaml", "*.sql", "*.cmake", "*.css", "*.html"):
         if path == pathlib.Path(__file__).resolve():
             continue
         for number, line in enumerate(lines(path), 1):

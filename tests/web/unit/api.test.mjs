@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { load } from "../load.mjs";
 
 globalThis.setInterval = () => 0; // the pages' timer would keep the test alive
 globalThis.document = { hidden: true, documentElement: { dataset: {} } };
-const { ApiError, fieldErrors, queryString } = await import("../../../web/api.js");
+const { ApiError, fieldErrors, queryString } = await load("api");
 
 test("a query is comma separated, without what is empty", () => {
   assert.equal(queryString({ filterBy: ["phase==Pending", "name=@a&b"], limit: 50, search: "", sortBy: undefined, none: [] }), "?filterBy=phase%3D%3DPending,name%3D%40a%26b&limit=50");

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as f from "../../../web/format.js";
+import { load } from "../load.mjs";
+
+const f = await load("format");
 
 process.env.TZ = "UTC";
 const NOW = Date.parse("2026-11-21T14:32:07Z");

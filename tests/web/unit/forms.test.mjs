@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changes, checkRows, division, resourcesOf, rowsOf } from "../../../web/pictures/quota_form.js";
-import { goSeconds } from "../../../web/format.js";
-import { boundsOfProject, warnings } from "../../../web/pictures/promises.js";
-import { checkRules as checkUnitRules, goText, knownTypes, limitsOf, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } from "../../../web/pictures/unit_rules.js";
-import { byPool, poolNames, sorted, standardPools, startPools, typeChoice } from "../../../web/pictures/choices.js";
-import { EMPTY, bodyOf, check, commandOf, copyName, totalGpus, valuesOf } from "../../../web/pictures/submission.js";
+import { load } from "../load.mjs";
+
+const { changes, checkRows, division, resourcesOf, rowsOf } = await load("pictures/quota_form");
+const { goSeconds } = await load("format");
+const { boundsOfProject, warnings } = await load("pictures/promises");
+const { checkRules: checkUnitRules, goText, knownTypes, limitsOf, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } = await load("pictures/unit_rules");
+const { byPool, poolNames, sorted, standardPools, startPools, typeChoice } = await load("pictures/choices");
+const { EMPTY, bodyOf, check, commandOf, copyName, totalGpus, valuesOf } = await load("pictures/submission");
 
 const V = more => ({ ...EMPTY, name: "a1", project: "4", image: "quickstart", cpu: "", memory: "", ...more });
 

@@ -1,8 +1,10 @@
 // What line charts draw: golden numbers, gaps, names apart, round ticks, many lines, zoom, CSV.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gpus, memory } from "../../../web/format.js";
-import { corners, csvOf, endNames, linesOf, mean, named, span, timeTicks, valueAt, valueAxis, valueTicks, zoomed } from "../../../web/pictures/line_chart.js";
+import { load } from "../load.mjs";
+
+const { gpus, memory } = await load("format");
+const { corners, csvOf, endNames, linesOf, mean, named, span, timeTicks, valueAt, valueAxis, valueTicks, zoomed } = await load("pictures/line_chart");
 
 const MINUTE = 60000, T0 = Date.UTC(2026, 10, 21, 12);
 const points = values => values.map((v, i) => [T0 + i * MINUTE, v]);

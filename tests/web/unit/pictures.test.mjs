@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axis, axisTop, labels } from "../../../web/pictures/axis.js";
-import { stretches as ansi, plain, shown } from "../../../web/pictures/ansi.js";
-import { hit, layout, wordsAt } from "../../../web/pictures/cluster_canvas.js";
-import { heat, nodesInBrief, piecesOf, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } from "../../../web/pictures/cluster_map.js";
-import { besideMark, inPercent, named, percentAxis, quotaMarks, reach, wantedReach } from "../../../web/pictures/quota_bar.js";
-import { poolParts, refusedBy, shareOf, sharesByPool, sharesInBrief, sortShares, sumParts } from "../../../web/pictures/shares.js";
-import { quickStart } from "../../../web/pictures/quick_start.js";
-import { groupsOf } from "../../../web/pictures/waiting.js";
-import { coloured, slotOf } from "../../../web/pictures/slots.js";
-import { shareLine, shareWords } from "../../../web/words.js";
 import { makeData } from "../mock_data.mjs";
 import { nodesInBrief as brieflyTold, overview } from "../mock_overview.mjs";
+import { load } from "../load.mjs";
+
+const { axis, axisTop, labels } = await load("pictures/axis");
+const { stretches: ansi, plain, shown } = await load("pictures/ansi");
+const { hit, layout, wordsAt } = await load("pictures/cluster_canvas");
+const { heat, nodesInBrief, piecesOf, poolsOf, rowNote, rowOf, runBox, runLabel, stretches } = await load("pictures/cluster_map");
+const { besideMark, inPercent, named, percentAxis, quotaMarks, reach, wantedReach } = await load("pictures/quota_bar");
+const { poolParts, refusedBy, shareOf, sharesByPool, sharesInBrief, sortShares, sumParts } = await load("pictures/shares");
+const { quickStart } = await load("pictures/quick_start");
+const { groupsOf } = await load("pictures/waiting");
+const { coloured, slotOf } = await load("pictures/slots");
+const { shareLine, shareWords } = await load("words");
 
 const data = makeData(Date.parse("2026-11-21T14:32:00Z"));
 const brief = overview(data).projects, refused = refusedBy(brief, p => p.id);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkRules, configurationOf, rulesInWords, valuesOfPool } from "../../../web/pictures/pool_rules.js";
-import { checkTopology, topologyChoices, topologySaid } from "../../../web/pictures/topology.js";
+import { load } from "../load.mjs";
+
+const { checkRules, configurationOf, rulesInWords, valuesOfPool } = await load("pictures/pool_rules");
+const { checkTopology, topologyChoices, topologySaid } = await load("pictures/topology");
 
 const SHARE = { enabled: true, historicalUsageWeight: 2.5, decayHalfLife: "12h", windowType: "sliding", windowDuration: "14d" };
 const poolWith = schedulingConfiguration => ({ name: "h100", schedulingConfiguration });

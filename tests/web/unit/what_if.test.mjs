@@ -1,10 +1,12 @@
 // What pages make of the scheduler's answers: verdicts, fixes as forms, cells, receipts joined, the way through a tree.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { forecast } from "../../../web/format.js";
-import { withAddress } from "../../../web/pictures/quota_form.js";
-import { cellsOf, closed, hrefOfFix, isExpected, joinReceipts, pathTo, quotaForms, valuesOfFix, valuesOfQuery, verdictOf } from "../../../web/pictures/what_if.js";
-import { gaveWay } from "../../../web/words.js";
+import { load } from "../load.mjs";
+
+const { forecast } = await load("format");
+const { withAddress } = await load("pictures/quota_form");
+const { cellsOf, closed, hrefOfFix, isExpected, joinReceipts, pathTo, quotaForms, valuesOfFix, valuesOfQuery, verdictOf } = await load("pictures/what_if");
+const { gaveWay } = await load("words");
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 

@@ -1,0 +1,75 @@
+// Chunks of the bundle: the frame first, then all pages, and charts with the first one. A chunk that failed is asked for again as
+// soon as the server is back. A server with a newer build has no old chunks any more: that is noticed, said, and the page is
+// loaded afresh where nothing typed can be lost.
+import { effect, signal } from "@preact/signals";
+import { connection, get } from "./api";
+import { WORDS } from "./words";
+
+export const renewed = signal(false); // the server has another build than this page
+
+const known = new Map(); // load function -> signal of {}, {module} or {error}
+const own = document.querySelector("script[type=module]")?.getAttribute("src");
+let served = own;
+
+// load: () => import(…), the same function each time. The signal's value is {} until it is there.
+export function chunk(load) {
+  if (!known.has(load)) {
+    known.set(load, signal({}));
+    fetchInto(known.get(load), load);
+  }
+  return known.get(load);
+}
+
+// Asked for again by a person.
+export function ask(load) {
+  if (renewed.peek()) return location.reload();
+  const state = known.get(load);
+  state.value = {};
+  return fetchInto(state, load);
+}
+
+async function fetchInto(state, load, tries = 2) {
+  try {
+    state.value = { module: await load() };
+  } catch {
+    const isThere = await get("/api/v1/session", {}, { quiet401: true }).then(
+      () => true,
+      error => error.status !== 0,
+    );
+    if (isThere) await look().catch(() => {});
+    if (isThere && !renewed.peek() && tries > 1) return fetchInto(state, load, tries - 1);
+    state.value = { error: new Error(renewed.peek() ? WORDS.renewed : isThere ? WORDS.notLoaded : WORDS.loadsLater) };
+  }
+  return undefined;
+}
+
+// Which build does the server have now?
+async function look() {
+  const page = await (await fetch("/", { headers: { Accept: "text/html" }, cache: "no-store" })).text();
+  served = /<script type="module" src="([^"]+)"/.exec(page)?.[1] ?? served;
+  renewed.value = served !== own;
+}
+
+// Loads the page afresh, once for each build; false where that was tried before.
+export function renew() {
+  try {
+    if (sessionStorage.getItem("renewed") === served) return false;
+    sessionStorage.setItem("renewed", served);
+  } catch {
+    return false; // private mode: nothing would end a loop
+  }
+  location.reload();
+  return true;
+}
+
+let lost = false;
+effect(() => {
+  const was = lost;
+  lost = connection.value.lost;
+  if (was && !lost) back();
+});
+
+async function back() {
+  await look().catch(() => {});
+  for (const [load, state] of known) if (state.peek().error) fetchInto(state, load);
+}

@@ -1,0 +1,145 @@
+// What changed, as it happens. One tab of the browser holds the stream (a stream holds a thread of the server): the tab
+// that wins the lock reads GET /api/v1/events/stream and passes events on to the others. An event says what changed, not
+// the new content; who shows it asks again. Without a stream every page asks every 5 seconds, hidden ones every 30.
+import { signal } from "@preact/signals";
+import { connection, get, signedOut } from "./api";
+
+export const stream = signal("starting"); // starting, live, polling
+
+const GATHER_MS = 250;
+const listeners = new Set();
+const shown = new Map(); // kind/id -> revision last passed on, so that older ones are dropped
+let pending = new Map();
+let gathering = 0;
+let channel = null;
+
+// Calls back with a list of {kind, id, revision} after 250 ms of gathering; kind "*" means "anything may have changed".
+export function onChange(kinds, callback) {
+  const wanted = { kinds: new Set([kinds].flat()), callback };
+  listeners.add(wanted);
+  return () => listeners.delete(wanted);
+}
+
+function flush() {
+  gathering = 0;
+  if (document.hidden) return; // asked again when the tab is looked at
+  const changes = [...pending.values()];
+  pending = new Map();
+  for (const { kinds, callback } of [...listeners]) {
+    const mine = changes.filter(c => c.kind === "*" || kinds.has("*") || kinds.has(c.kind));
+    if (mine.length) callback(mine);
+  }
+}
+
+function take(change) {
+  const key = `${change.kind}/${change.id ?? ""}`;
+  if (change.revision !== undefined && change.revision <= (shown.get(key) ?? -1)) return;
+  if (change.revision !== undefined) shown.set(key, change.revision);
+  if (shown.size > 5000) shown.delete(shown.keys().next().value);
+  pending.set(key, change);
+  if (!gathering) gathering = setTimeout(flush, GATHER_MS);
+}
+
+// Anything may have changed: after a gap in the stream, on polling, and after one's own write.
+export function refreshAll() {
+  take({ kind: "*" });
+}
+
+function tell(message) {
+  channel?.postMessage(message);
+  hear(message);
+}
+
+function hear({ change, state }) {
+  if (change) take(change);
+  if (state) stream.value = state;
+}
+
+const wait = ms => new Promise(done => setTimeout(done, ms));
+
+// Reads the stream until it ends for good. After a mere break, or when the server ends it after its five minutes, the
+// browser reconnects by itself with Last-Event-ID; only a gap of some seconds is worth telling.
+let lastEvent = "";
+function read() {
+  return new Promise(done => {
+    const source = new EventSource("/api/v1/events/stream" + (lastEvent && `?lastEventId=${lastEvent}`));
+    let gap = 0;
+    source.addEventListener("open", () => {
+      clearTimeout(gap);
+      gap = 0;
+      tell({ state: "live" });
+      if (connection.peek().lost) connection.value = { lost: false, seen: Date.now() };
+    });
+    source.addEventListener("change", event => {
+      lastEvent = event.lastEventId;
+      try {
+        const { kind, id, revision } = JSON.parse(event.data);
+        tell({ change: { kind, id, revision } });
+      } catch {
+        tell({ change: { kind: "*" } });
+      }
+    });
+    source.addEventListener("error", () => {
+      if (source.readyState === EventSource.CLOSED) {
+        clearTimeout(gap);
+        done();
+      } else if (!gap) {
+        gap = setTimeout(() => tell({ state: "polling" }), 4000);
+        look(); // a break may be the end of the connection, which is to be said at once
+      }
+    });
+  });
+}
+
+// Is the server there, and are we still signed in?
+const look = () => get("/api/v1/session").catch(() => {});
+
+async function lead() {
+  for (let pause = 1000; ; pause = Math.min(30000, pause * 2)) {
+    const began = Date.now();
+    if (!signedOut.peek()) {
+      await read();
+      await look();
+    }
+    if (Date.now() - began > 60000) pause = 1000;
+    tell({ state: "polling", change: { kind: "*" } });
+    await wait(pause * (0.75 + Math.random() / 2));
+  }
+}
+
+async function poll() {
+  for (;;) {
+    await wait(document.hidden ? 30000 : connection.peek().lost ? 2000 : 5000);
+    if (stream.peek() === "live" && !connection.peek().lost) continue;
+    if (signedOut.peek()) continue;
+    if (connection.peek().lost) await look();
+    if (!connection.peek().lost) take({ kind: "*" });
+  }
+}
+
+let started = false;
+export function start() {
+  if (started) return;
+  started = true;
+  channel = new BroadcastChannel("prorata-live");
+  let leading = false;
+  channel.onmessage = ({ data }) => {
+    if (data.hello && leading) channel.postMessage({ state: stream.peek() });
+    else hear(data);
+  };
+  channel.postMessage({ hello: true });
+  if (navigator.locks) {
+    navigator.locks.request("prorata-live", () => {
+      leading = true;
+      return lead();
+    });
+  } else {
+    lead();
+  }
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) take({ kind: "*" });
+  });
+  addEventListener("offline", look);
+  addEventListener("online", () => take({ kind: "*" }));
+  poll();
+}

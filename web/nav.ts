@@ -1,0 +1,46 @@
+// The pages in the sidebar, in the tab bar of a phone and in Find anything. A page one may not read is absent.
+import { may, session } from "./session";
+
+// resource: the permission that reading takes; count: the number beside it, of GET /overview/counts.
+export const NAV = [
+  {
+    group: "",
+    pages: [
+      { label: "Overview", href: "/", icon: "home", key: "o", resource: "project" },
+      { label: "Workloads", href: "/workloads", icon: "list", key: "w", resource: "workloads", count: "workloads" },
+      { label: "Projects", href: "/projects", icon: "project", key: "p", resource: "project", count: "projects" },
+      {
+        label: "Departments",
+        href: "/departments",
+        icon: "dept",
+        key: "d",
+        resource: "department",
+        count: "departments",
+      },
+    ],
+  },
+  {
+    group: "Cluster",
+    pages: [
+      { label: "Nodes", href: "/nodes", icon: "node", key: "n", resource: "nodes", count: "nodes" },
+      { label: "Node pools", href: "/nodepools", icon: "pool", key: "l", resource: "nodepools", count: "nodePools" },
+    ],
+  },
+];
+
+export const visible = page => !page.resource || may("read", page.resource);
+export const groups = () => NAV.map(g => ({ ...g, pages: g.pages.filter(visible) })).filter(g => g.pages.length);
+export const allPages = () => groups().flatMap(g => g.pages);
+
+// Where one begins: Overview for who may read the cluster, else one's own workloads.
+export function home() {
+  if (may("read", "nodes") || !may("read", "workloads")) return "/";
+  return `/workloads?f=submittedBy==${encodeURIComponent(session.value.who?.name ?? "")}`;
+}
+
+// Where to go after signing in: to the page that was asked for, if it is one of ours.
+export const landing = from => (from?.startsWith("/") && !from.startsWith("//") && from !== "/" ? from : home());
+
+// Is `path` this page or below it?
+export const isCurrent = (page, path) =>
+  page.href === "/" ? path === "/" : path === page.href || path.startsWith(page.href + "/");

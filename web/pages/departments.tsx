@@ -1,0 +1,274 @@
+// As projects, one level up: does each department get its share?
+import { useMemo } from "preact/hooks";
+import { del, get, getAll } from "../api";
+import { useData, useOverview } from "../data";
+import { NONE, gpus, plural } from "../format";
+import { Icon } from "../icons";
+import { refreshAll } from "../live";
+import { Button, LinkButton } from "../parts/button";
+import { confirm } from "../parts/dialog";
+import { Page, Primary } from "../parts/page";
+import { Pane, Split, closePane } from "../parts/pane";
+import { ReceiptsOf } from "../parts/receipts";
+import { Empty, Fault, Loaded, Loading } from "../parts/states";
+import { Swatch } from "../parts/status";
+import { Table, openHref, renewTables } from "../parts/table";
+import { toast, toastError } from "../parts/toast";
+import { poolParts, refusedBy, sharesByPool, sumParts } from "../pictures/shares";
+import { route } from "../router";
+import { may } from "../session";
+import { WORDS, shareWords } from "../words";
+import { PoolTable, Rules, WorkloadsOf } from "./projects";
+import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
+import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts";
+
+const KINDS = ["department", "project", "nodepool", "queue", "workload"];
+
+// A department's own figures; without figures per pool the sum stands for the whole.
+function partsOf(d, refused) {
+  const perPool = d.status?.nodePoolQuotaStatuses?.length || (d.resources ?? []).length === 1;
+  if (perPool) return chosenParts(sharesByPool(d, refused));
+  const s = d.status?.quotaStatus ?? {},
+    held = s.allocated?.gpu ?? 0;
+  return poolParts({
+    quota: d.totalResources?.gpuQuota ?? Infinity,
+    held,
+    firm: s.allocatedNonPreemptible?.gpu ?? 0,
+    waiting: Math.max(0, (s.requested?.gpu ?? 0) - held),
+  });
+}
+
+export default function Departments() {
+  const id = route.value.query.open;
+  const query = { verbosity: "verbose" };
+  const overview = useOverview().data;
+  const refused = useMemo(() => refusedBy(overview?.projects ?? [], p => p.departmentId), [overview]);
+  const parts = d => partsOf(d, refused[d.id]);
+  const columns = [
+    {
+      id: "name",
+      label: "Department",
+      sort: "name",
+      filter: { field: "name" },
+      text: d => d.name,
+      cell: d => (
+        <>
+          <Icon name="dept" />
+          <span>{d.name}</span>
+        </>
+      ),
+    },
+    ...useQuotaColumns(parts, () => null),
+    { id: "projects", label: "Projects", num: true, text: d => String(d.children?.length ?? 0), low: true },
+    { id: "description", label: "Description", text: d => d.description || NONE, hidden: true },
+    {
+      id: "created",
+      label: "Created",
+      num: true,
+      sort: "createdAt",
+      text: d => d.createdAt?.slice(0, 10) ?? NONE,
+      hidden: true,
+    },
+  ];
+  const action = may("create", "department") && <Primary href="/departments/new" icon="plus" label="New department" />;
+  return (
+    <Page title="Departments" action={action}>
+      <Split label="Departments" pane={id && <Details key={id} id={id} refused={refused[id]} />}>
+        <Table
+          name="departments"
+          caption="Departments"
+          source={{
+            path: "/api/v1/org-unit/departments",
+            key: "departments",
+            countPath: "/api/v1/org-unit/departments/count",
+            query,
+          }}
+          kinds={KINDS}
+          columns={columns}
+          sort="name"
+          searchLabel="Name"
+          searchBy="name"
+          hrefOf={d => openHref(d.id)}
+          tools={<QuotaChoices overview={overview} />}
+          foot={<QuotaFoot />}
+          sub={(d, rows) => (
+            <>
+              <span class="cut">
+                {shareWords(parts(d))
+                  .map(w => w[1])
+                  .join(" · ") || plural(d.children?.length ?? 0, "project")}
+              </span>
+              <SubBar parts={parts(d)} name={d.name} project={null} rows={rows.map(parts)} />
+            </>
+          )}
+          empty={"No departments yet."}
+        />
+      </Split>
+    </Page>
+  );
+}
+
+function Details({ id, refused }) {
+  const found = useData(
+    `department/${id}`,
+    async abort => {
+      const [department, projects] = await Promise.all([
+        get(`/api/v1/org-unit/departments/${id}`, {}, { signal: abort }),
+        getAll(
+          "/api/v1/org-unit/projects",
+          "projects",
+          { filterBy: [`parentId==${id}`], sortBy: "name" },
+          { signal: abort },
+        ),
+      ]);
+      return { department, projects };
+    },
+    KINDS,
+  );
+  if (!found.data)
+    return (
+      <Pane id={id} title="Department">
+        {found.error ? <Fault error={found.error} retry={found.reload} what="The department" /> : <Loading rows={6} />}
+      </Pane>
+    );
+  const { department: d, projects } = found.data;
+  const tabs = [
+    { id: "share", label: "Share", view: () => <Share department={d} projects={projects} refused={refused} /> },
+    {
+      id: "workloads",
+      label: "Workloads",
+      view: () => <WorkloadsOf filter={`departmentId==${d.id}`} list={`departmentName==${d.name}`} />,
+    },
+    {
+      id: "receipts",
+      label: "Gave way",
+      view: () => <ReceiptsOf query={{ departmentId: d.id }} none={`Nothing was taken from projects of ${d.name}.`} />,
+    },
+    {
+      id: "time",
+      label: "Over time",
+      view: () => <OverTime path={`/api/v1/org-unit/departments/${d.id}/metrics`} id={d.id} />,
+    },
+    { id: "rules", label: "Rules", view: () => <Rules unit={d} /> },
+  ];
+  return (
+    <Pane
+      id={id}
+      title={d.name}
+      line={
+        <>
+          Department with {projects.length} {projects.length === 1 ? "project" : "projects"}
+          {d.description ? `. ${d.description}` : ""}
+        </>
+      }
+      tabs={tabs}
+      actions={<Actions department={d} projects={projects} />}
+    />
+  );
+}
+
+function Actions({ department: d, projects }) {
+  const drop = async () => {
+    const with_ = projects.length
+      ? `Its ${projects.length === 1 ? "project" : `${projects.length} projects`} (${projects
+          .slice(0, 4)
+          .map(p => p.name)
+          .join(", ")}${projects.length > 4 ? ", …" : ""}) and their workloads are deleted with it.`
+      : "It has no projects.";
+    if (!(await confirm({ title: `Delete ${d.name}?`, verb: "Delete department", type: d.name, body: with_ }))) return;
+    try {
+      await del(`/api/v1/org-unit/departments/${d.id}`);
+      closePane();
+      toast(`Deleted ${d.name}.`);
+    } catch (error) {
+      toastError(error);
+    }
+    refreshAll();
+    renewTables();
+  };
+  return (
+    <>
+      {may("update", "department") ? (
+        <LinkButton small icon="edit" href={`/departments/${d.id}/edit`}>
+          Edit
+        </LinkButton>
+      ) : (
+        <Button small icon="edit" why={WORDS.noRight("update department")}>
+          Edit
+        </Button>
+      )}
+      <Button
+        small
+        icon="trash"
+        writes
+        why={may("delete", "department") ? "" : WORDS.noRight("delete department")}
+        onClick={drop}
+      >
+        Delete
+      </Button>
+    </>
+  );
+}
+
+function Share({ department: d, projects, refused }) {
+  const shares = sharesByPool(d, refused);
+  const rows = projects.map(p => ({ p, t: sumParts(Object.values(sharesByPool(p))) }));
+  return (
+    <>
+      <section aria-label="In words">
+        <ShareSentence name={d.name} shares={shares} />
+      </section>
+      <section>
+        <h3>By node pool</h3>
+        <PoolBars shares={shares} project={null} />
+      </section>
+      <section>
+        <h3>Quota</h3>
+        <PoolTable unit={d} shares={shares} />
+      </section>
+      <section>
+        <h3>Projects</h3>
+        <Loaded of={{ data: rows, loading: false, error: null }} what="Projects">
+          {list =>
+            list.length ? (
+              <table class="share">
+                <thead>
+                  <tr>
+                    <th scope="col">Project</th>
+                    <th scope="col" class="num">
+                      Quota
+                    </th>
+                    <th scope="col" class="num">
+                      Holds
+                    </th>
+                    <th scope="col" class="num">
+                      Borrowed
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {list.map(({ p, t }) => (
+                    <tr key={p.id}>
+                      <td>
+                        <a class="plain p" href={`/projects?open=${p.id}`}>
+                          <Swatch project={p.id} />
+                          {p.name}
+                        </a>
+                      </td>
+                      <td class="num">{Number.isFinite(t.quota) ? gpus(t.quota) : "unlimited"}</td>
+                      <td class="num">{gpus(t.held)}</td>
+                      <td class="num">{t.over > 0 ? gpus(t.over) : NONE}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            ) : (
+              <Empty>No projects yet.</Empty>
+            )
+          }
+        </Loaded>
+      </section>
+      <WhyShare shares={shares} kind="department" name={d.name} />
+    </>
+  );
+}

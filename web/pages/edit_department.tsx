@@ -1,0 +1,45 @@
+// New department, and all that can be changed of one that exists.
+import { post, put } from "../api";
+import { refreshAll } from "../live";
+import { renewTables } from "../parts/table";
+import { toast } from "../parts/toast";
+import { boundsOfDepartment } from "../pictures/promises";
+import { go } from "../router";
+import { QuotaForm, QuotaPage, useQuotaFacts } from "./quota_form";
+
+const PATH = "/api/v1/org-unit/departments";
+
+export default function EditDepartment({ id }) {
+  const facts = useQuotaFacts(id, PATH, "department");
+  return (
+    <QuotaPage title={id ? `Department ${facts.data?.unit?.name ?? ""}` : "New department"} facts={facts}>
+      {data => <Form id={id} facts={data} />}
+    </QuotaPage>
+  );
+}
+
+function Form({ id, facts }) {
+  const call = (v, body) =>
+    id
+      ? { method: "PUT", path: `${PATH}/${id}`, body }
+      : { method: "POST", path: PATH, body: { name: v.name, clusterId: facts.pools[0]?.clusterId, ...body } };
+  const save = async planned => {
+    const made =
+      planned.method === "PUT" ? await put(planned.path, planned.body) : await post(planned.path, planned.body);
+    refreshAll();
+    renewTables();
+    await go(`/departments?open=${id ?? made.id}`);
+    toast(id ? `Saved ${facts.unit.name}.` : `Created ${made.name}.`);
+  };
+  return (
+    <QuotaForm
+      word="department"
+      facts={facts}
+      call={call}
+      save={save}
+      back={id ? `/departments?open=${id}` : "/departments"}
+      boundsOf={pool => boundsOfDepartment(pool, id, facts.departments, facts.size)}
+      members={facts.projects.filter(p => id && p.parentId === id)}
+    />
+  );
+}

@@ -1,0 +1,273 @@
+// How full is each pool, and by which rules does it place work?
+import { useMemo } from "preact/hooks";
+import { del, get, getAll } from "../api";
+import { now } from "../clock";
+import { useData, useNodesInBrief } from "../data";
+import { NONE, duration, goSeconds, gpus, iso, plural, ratio, time } from "../format";
+import { Icon } from "../icons";
+import { refreshAll } from "../live";
+import { Button, LinkButton } from "../parts/button";
+import { ClusterMap } from "../parts/cluster_map";
+import { confirm } from "../parts/dialog";
+import { Page, Primary } from "../parts/page";
+import { Facts, Pane, Split, closePane } from "../parts/pane";
+import { QueueList } from "../parts/queue_list";
+import { ShareTree } from "../parts/share_tree";
+import { Empty, Fault, Loading } from "../parts/states";
+import { State } from "../parts/status";
+import { Table, openHref, renewTables } from "../parts/table";
+import { toast, toastError } from "../parts/toast";
+import { nodesInBrief, poolsOf } from "../pictures/cluster_map";
+import { STRATEGIES, rulesInWords } from "../pictures/pool_rules";
+import { closed } from "../pictures/what_if";
+import { coloured } from "../pictures/slots";
+import { route } from "../router";
+import { may } from "../session";
+import { WORDS } from "../words";
+import { LabelNode } from "./node_labels";
+import { WorkloadsOf } from "./projects";
+
+const KINDS = ["nodepool", "node", "pod", "workload"];
+const strategy = (p, kind) =>
+  STRATEGIES[p.schedulingConfiguration?.placementStrategy?.[kind] ?? p.placementStrategy?.[kind]] ?? NONE;
+const guaranteed = p => duration(goSeconds(p.schedulingConfiguration?.minGuaranteedRuntime ?? "0"));
+
+export default function NodePools() {
+  const id = route.value.query.open;
+  const seesNodes = may("read", "nodes");
+  const brief = useNodesInBrief(seesNodes).data;
+  const nodes = useMemo(() => (brief ? nodesInBrief(brief) : []), [brief]);
+  const full = new Map(poolsOf(nodes).map(p => [p.name, p]));
+  const columns = [
+    {
+      id: "name",
+      label: "Node pool",
+      sort: "name",
+      filter: { field: "name" },
+      text: p => p.name,
+      cell: p => (
+        <>
+          <Icon name="pool" />
+          <span>{p.name}</span>
+        </>
+      ),
+    },
+    {
+      id: "phase",
+      label: "Status",
+      keep: true,
+      sort: "phase",
+      text: p => p.phase ?? NONE,
+      cell: p => <State phase={p.phase ?? "Unknown"} message={p.phaseMessage} />,
+    },
+    seesNodes && {
+      id: "allocated",
+      label: "GPUs allocated",
+      num: true,
+      text: p => (full.has(p.name) ? `${gpus(full.get(p.name).held)} / ${gpus(full.get(p.name).total)}` : "0 / 0"),
+    },
+    seesNodes && {
+      id: "ratio",
+      label: "Ratio",
+      num: true,
+      text: p => ratio(full.get(p.name)?.held, full.get(p.name)?.total),
+    },
+    { id: "nodes", label: "Nodes", num: true, text: p => String(p.status?.nodes?.length ?? 0) },
+    { id: "gpu", label: "Placement", text: p => strategy(p, "gpu") },
+    { id: "guaranteed", label: "Minimum run time", num: true, text: guaranteed, low: true },
+    {
+      id: "label",
+      label: "Label",
+      text: p => (p.isDefault || !p.labelKey ? "all other nodes" : `${p.labelKey}=${p.labelValue}`),
+      low: true,
+    },
+    { id: "cpu", label: "CPU placement", text: p => strategy(p, "cpu"), hidden: true },
+    {
+      id: "topology",
+      label: "Topology",
+      sort: "networkTopologyName",
+      text: p => p.networkTopologyName ?? NONE,
+      hidden: true,
+    },
+    {
+      id: "updated",
+      label: "Last updated",
+      num: true,
+      sort: "updatedAt",
+      text: p => p.updatedAt?.slice(0, 10) ?? NONE,
+      hidden: true,
+    },
+    {
+      id: "created",
+      label: "Created",
+      num: true,
+      sort: "createdAt",
+      text: p => p.createdAt?.slice(0, 10) ?? NONE,
+      hidden: true,
+    },
+  ].filter(Boolean);
+  const action = may("create", "nodepools") && <Primary href="/nodepools/new" icon="plus" label="New node pool" />;
+  return (
+    <Page title="Node pools" action={action}>
+      <Split label="Node pools" pane={id && <Details key={id} id={id} nodes={nodes} />}>
+        <Table
+          name="nodepools"
+          caption="Node pools"
+          source={{ path: "/api/v1/node-pools", key: "nodepools", countPath: "/api/v1/node-pools/count" }}
+          kinds={KINDS}
+          columns={columns}
+          sort="name"
+          searchBy="name"
+          hrefOf={p => openHref(p.id)}
+          sub={p =>
+            !seesNodes
+              ? ""
+              : full.has(p.name)
+                ? `${gpus(full.get(p.name).held)} of ${gpus(full.get(p.name).total)} GPUs`
+                : "no GPUs"
+          }
+          empty={"No node pools yet."}
+        />
+      </Split>
+    </Page>
+  );
+}
+
+function Details({ id, nodes }) {
+  const found = useData(
+    `pool/${id}`,
+    async abort => {
+      const { nodepools } = await get("/api/v1/node-pools", { limit: 500 }, { signal: abort });
+      const pool = nodepools.find(p => p.id === id || p.name === id);
+      if (!pool) throw Object.assign(new Error("It was deleted, or you may not read it."), { status: 404 });
+      return pool;
+    },
+    KINDS,
+  );
+  const p = found.data;
+  if (!p)
+    return (
+      <Pane id={id} title="Node pool">
+        {found.error ? <Fault error={found.error} retry={found.reload} what="The node pool" /> : <Loading rows={6} />}
+      </Pane>
+    );
+  const mine = nodes.filter(n => n.nodePool === p.name);
+  const tabs = [
+    may("read", "nodes") && {
+      id: "nodes",
+      label: "Nodes",
+      view: () => (
+        <>
+          <PoolMap pool={p} nodes={mine} />
+          {!p.isDefault && <ForLabel pool={p} />}
+        </>
+      ),
+    },
+    {
+      id: "workloads",
+      label: "Workloads",
+      view: () => <WorkloadsOf filter={`nodepool==${p.name}`} list={`nodepool==${p.name}`} />,
+    },
+    { id: "queue", label: "Queue", view: () => <QueueList pool={p.name} /> },
+    { id: "share", label: "Shares", view: () => <ShareTree pool={p.name} kind="pool" /> },
+    { id: "rules", label: "Rules", view: () => <Rules pool={p} /> },
+  ].filter(Boolean);
+  return (
+    <Pane
+      id={id}
+      title={p.name}
+      status={<State phase={p.phase ?? "Unknown"} pill />}
+      line={`${plural(p.status?.nodes?.length ?? mine.length, "node")}, ${p.isDefault || !p.labelKey ? "all that belong to no other pool" : `those with ${p.labelKey}=${p.labelValue}`}`}
+      tabs={tabs}
+      actions={<Actions pool={p} />}
+    />
+  );
+}
+
+function Actions({ pool: p }) {
+  const drop = async () => {
+    if (
+      !(await confirm({
+        title: `Delete ${p.name}?`,
+        verb: "Delete node pool",
+        body: "Its nodes go back to the default pool; quotas in it are dropped. Workloads that ask for it alone wait.",
+      }))
+    )
+      return;
+    try {
+      await del(`/api/v1/node-pools/${p.id}`);
+      closePane();
+      toast(`Deleted ${p.name}.`);
+    } catch (error) {
+      toastError(error);
+    }
+    refreshAll();
+    renewTables();
+  };
+  return (
+    <>
+      {may("update", "nodepools") ? (
+        <LinkButton small icon="edit" href={`/nodepools/${p.id}/edit`}>
+          Edit
+        </LinkButton>
+      ) : (
+        <Button small icon="edit" why={WORDS.noRight("update nodepools")}>
+          Edit
+        </Button>
+      )}
+      <Button
+        small
+        icon="trash"
+        writes
+        why={
+          !may("delete", "nodepools")
+            ? WORDS.noRight("delete nodepools")
+            : p.isDefault
+              ? "The default pool stays: it holds all nodes that belong to no other."
+              : ""
+        }
+        onClick={drop}
+      >
+        Delete
+      </Button>
+    </>
+  );
+}
+
+// Every node with its labels, which the map does without.
+function ForLabel({ pool }) {
+  const nodes = useData(
+    "nodes-to-label",
+    abort => getAll("/api/v1/nodes", "nodes", {}, { signal: abort, most: 4000 }),
+    ["node", "nodepool"],
+  );
+  return <LabelNode pool={pool} nodes={nodes.data ?? []} />;
+}
+
+function PoolMap({ pool: p, nodes }) {
+  const pools = poolsOf(nodes);
+  const holders = pools
+    .flatMap(p => p.rows.flatMap(r => r.runs))
+    .map(r => ({ id: r.projectId, name: r.project, size: r.size }));
+  const unique = [...new Map(holders.map(h => [h.id, h])).values()];
+  return pools.length ? (
+    <ClusterMap pools={pools} view="project" colours={coloured(unique)} />
+  ) : (
+    <Empty>{p.phase === "Empty" && p.phaseMessage ? closed(p.phaseMessage) : "No node is in this pool."}</Empty>
+  );
+}
+
+function Rules({ pool: p }) {
+  return (
+    <Facts
+      rows={[
+        ...rulesInWords(p),
+        ["Topology", p.networkTopologyName ?? "none"],
+        p.phaseMessage && ["Status", closed(p.phaseMessage)],
+        ["Created", <time data-tip={iso(p.createdAt)}>{time(p.createdAt, now())}</time>],
+        ["Last updated", <time data-tip={iso(p.updatedAt)}>{time(p.updatedAt, now())}</time>],
+        ["Id", <span class="mono">{p.id}</span>],
+      ]}
+    />
+  );
+}

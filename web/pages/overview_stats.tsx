@@ -1,0 +1,142 @@
+// The strip of six figures at the head of Overview.
+import { NONE, count, gpus, percent, plural, ratio } from "../format";
+import { Meters, Stat, Stats } from "../parts/stats";
+
+const STARTING = ["Creating", "Initializing", "Resuming"];
+const ENDING = ["Stopping", "Terminating", "Deleting"];
+const SHOWN = 4; // node pools with a meter
+
+const sum = (list, key) => list.reduce((total, x) => total + x[key], 0);
+const inPhases = (phases, names) => names.reduce((total, name) => total + (phases[name] ?? 0), 0);
+// A figure of thousands of GPUs needs no hundredths.
+const figure = value => gpus(value >= 1000 ? Math.round(value) : value);
+
+// all: of GET /overview; used: percent of what is allocated; null: not measured lately, undefined: not known yet.
+export function OverviewStats({ all: { nodePools, phases, waiting, notReady = [], clusters }, used }) {
+  return (
+    <Stats label="The cluster now">
+      {nodePools && <Allocated pools={nodePools.filter(p => p.gpus + p.gpusDown > 0)} />}
+      {waiting && (
+        <Stat
+          label="Waiting"
+          value={figure(waiting.gpus)}
+          unit={waiting.gpus === 1 ? "GPU" : "GPUs"}
+          line={waitingLine(waiting)}
+          href="/workloads?f=phase==Pending"
+        />
+      )}
+      {phases && <Running phases={phases} />}
+      {clusters && (
+        <Used
+          used={nodePools && sum(nodePools, "gpusAllocated") === 0 ? null : used}
+          href={nodePools ? "/nodes" : null}
+        />
+      )}
+      {nodePools && (
+        <>
+          <Idle pools={nodePools} />
+          <Ready pools={nodePools} notReady={notReady} />
+        </>
+      )}
+    </Stats>
+  );
+}
+
+const waitingLine = ({ count: number, gpusOwed }) =>
+  gpusOwed > 0
+    ? `${figure(gpusOwed)} owed by quota`
+    : number
+      ? `${plural(number, "workload")}, none owed`
+      : "nothing waits";
+
+function Allocated({ pools }) {
+  const held = sum(pools, "gpusAllocated"),
+    total = sum(pools, "gpus"),
+    down = sum(pools, "gpusDown");
+  return (
+    <Stat
+      label="GPUs allocated"
+      value={figure(held)}
+      unit={`of ${gpus(total)}`}
+      line={ratio(held, total) + (down ? `, ${gpus(down)} more not ready` : "")}
+      href="/nodes"
+    >
+      <Meters
+        rows={pools
+          .slice(0, SHOWN)
+          .map(p => ({ name: p.name, part: p.gpusAllocated, whole: p.gpus, text: ratio(p.gpusAllocated, p.gpus) }))}
+      />
+    </Stat>
+  );
+}
+
+function Running({ phases }) {
+  const turning = [
+    [inPhases(phases, STARTING), "starting"],
+    [inPhases(phases, ENDING), "stopping"],
+  ]
+    .filter(([n]) => n > 0)
+    .map(([n, word]) => `${count(n)} ${word}`)
+    .join(", ");
+  return (
+    <Stat
+      label="Running"
+      value={count(phases.Running ?? 0)}
+      unit={phases.Running === 1 ? "workload" : "workloads"}
+      line={turning || "none starting"}
+      href="/workloads?f=phase==Running"
+    />
+  );
+}
+
+function Used({ used, href }) {
+  const known = Number.isFinite(used);
+  return (
+    <Stat
+      label="GPU utilization"
+      value={known ? percent(used).slice(0, -2) : NONE}
+      unit={known ? "%" : ""}
+      line="of what is allocated"
+      tip={used === null ? "Nothing is allocated, or nothing was measured in the last 10 minutes." : null}
+      href={href}
+    />
+  );
+}
+
+function Idle({ pools }) {
+  const idle = sum(pools, "gpusIdle");
+  return (
+    <Stat
+      label="Allocated, idle"
+      value={gpus(idle)}
+      unit={idle === 1 ? "GPU" : "GPUs"}
+      line="held, but 0 % used now"
+      href={"/workloads?f=idleAllocatedGpus>=1&sort=-idleAllocatedGpus"}
+    />
+  );
+}
+
+function Ready({ pools, notReady }) {
+  const nodes = sum(pools, "gpuNodes"),
+    ready = sum(pools, "gpuNodesReady"),
+    broken = nodes - ready;
+  return (
+    <Stat
+      label="Nodes ready"
+      value={count(ready)}
+      unit={`of ${count(nodes)}`}
+      tone={broken ? "bad" : ""}
+      line={
+        broken
+          ? notReady
+              .slice(0, 2)
+              .map(n => n.name)
+              .join(", ") + (broken > 2 ? ` and ${broken - 2} more` : "")
+          : nodes
+            ? "all of them"
+            : "none has joined"
+      }
+      href={broken ? "/nodes?f=status==NotReady" : "/nodes"}
+    />
+  );
+}

@@ -1,0 +1,331 @@
+// Is my team getting its share, and from whom or to whom does the rest go?
+import { useMemo } from "preact/hooks";
+import { del, get } from "../api";
+import { useData, useOverview } from "../data";
+import { NONE, gpus } from "../format";
+import { refreshAll } from "../live";
+import { Button, LinkButton } from "../parts/button";
+import { confirm } from "../parts/dialog";
+import { Page, Primary } from "../parts/page";
+import { Facts, Pane, Split, closePane } from "../parts/pane";
+import { ReceiptsOf } from "../parts/receipts";
+import { Empty, Fault, Loading, Loaded } from "../parts/states";
+import { State, Status, Swatch } from "../parts/status";
+import { Table, openHref, renewTables } from "../parts/table";
+import { toast, toastError } from "../parts/toast";
+import { refusedBy, sharesByPool } from "../pictures/shares";
+import { unitInWords } from "../pictures/unit_rules";
+import { route } from "../router";
+import { may, scope, scopeFilter } from "../session";
+import { WORDS, rankWord, shareWords } from "../words";
+import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
+import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts";
+
+const KINDS = ["project", "department", "nodepool", "queue", "workload"];
+export default function Projects() {
+  const id = route.value.query.open;
+  const at = JSON.stringify(scope.value);
+  const overview = useOverview().data;
+  const refused = useMemo(() => refusedBy(overview?.projects ?? [], p => p.id), [overview]);
+  const partsOf = p => chosenParts(sharesByPool(p, refused[p.id]));
+  const columns = [
+    {
+      id: "name",
+      label: "Project",
+      sort: "name",
+      filter: { field: "name" },
+      text: p => p.name,
+      cell: p => (
+        <>
+          <Swatch project={p.id} />
+          <span>{p.name}</span>
+        </>
+      ),
+    },
+    ...useQuotaColumns(partsOf, p => p.id),
+    {
+      id: "department",
+      label: "Department",
+      sort: "parentName",
+      filter: { field: "parentName" },
+      text: p => p.parent?.name ?? NONE,
+      low: true,
+    },
+    {
+      id: "status",
+      label: "Status",
+      sort: "phase",
+      text: p => p.status?.phase ?? NONE,
+      cell: p => <State phase={p.status?.phase ?? "Unknown"} message={p.status?.phaseMessage} />,
+      hidden: true,
+    },
+    { id: "namespace", label: "Namespace", text: p => p.status?.namespace ?? NONE, hidden: true },
+    { id: "description", label: "Description", text: p => p.description || NONE, hidden: true },
+    {
+      id: "created",
+      label: "Created",
+      num: true,
+      sort: "createdAt",
+      text: p => p.createdAt?.slice(0, 10) ?? NONE,
+      hidden: true,
+    },
+  ];
+  const action = may("create", "project") && <Primary href="/projects/new" icon="plus" label="New project" />;
+  return (
+    <Page title="Projects" scoped action={action}>
+      <Split label="Projects" pane={id && <Details key={id} id={id} refused={refused} />}>
+        <Table
+          key={at}
+          name="projects"
+          caption="Projects"
+          source={{
+            path: "/api/v1/org-unit/projects",
+            key: "projects",
+            countPath: "/api/v1/org-unit/projects/count",
+            query: { filterBy: scopeFilter("projects") },
+          }}
+          kinds={KINDS}
+          columns={columns}
+          sort="-gpuAllocated"
+          searchLabel="Name"
+          hrefOf={p => openHref(p.id)}
+          tools={<QuotaChoices overview={overview} />}
+          foot={<QuotaFoot />}
+          sub={(p, rows) => (
+            <>
+              <span class="cut">
+                {shareWords(partsOf(p))
+                  .map(w => w[1])
+                  .join(" · ") || p.parent?.name}
+              </span>
+              <SubBar parts={partsOf(p)} name={p.name} project={p.id} rows={rows.map(partsOf)} />
+            </>
+          )}
+          empty={"No projects yet."}
+        />
+      </Split>
+    </Page>
+  );
+}
+
+function Details({ id, refused }) {
+  const project = useData(
+    `project/${id}`,
+    abort => get(`/api/v1/org-unit/projects/${id}`, {}, { signal: abort }),
+    KINDS,
+  );
+  const p = project.data;
+  if (!p)
+    return (
+      <Pane id={id} title="Project">
+        {project.error ? (
+          <Fault error={project.error} retry={project.reload} what="The project" />
+        ) : (
+          <Loading rows={6} />
+        )}
+      </Pane>
+    );
+  const tabs = [
+    { id: "share", label: "Share", view: () => <Share project={p} refused={refused[p.id]} /> },
+    {
+      id: "workloads",
+      label: "Workloads",
+      view: () => <WorkloadsOf filter={`projectId==${p.id}`} list={`projectName==${p.name}`} />,
+    },
+    {
+      id: "receipts",
+      label: "Gave way",
+      view: () => <ReceiptsOf query={{ projectId: p.id }} none={`Nothing was taken from ${p.name}.`} />,
+    },
+    {
+      id: "time",
+      label: "Over time",
+      view: () => <OverTime path={`/api/v1/org-unit/projects/${p.id}/metrics`} id={p.id} />,
+    },
+    { id: "rules", label: "Rules", view: () => <Rules unit={p} /> },
+  ];
+  return (
+    <Pane
+      id={id}
+      title={p.name}
+      status={<Swatch project={p.id} />}
+      line={
+        <>
+          Project in {p.parent?.name ?? "no department"}
+          {p.description ? `. ${p.description}` : ""}
+        </>
+      }
+      tabs={tabs}
+      actions={<Actions project={p} />}
+    />
+  );
+}
+
+function Actions({ project: p }) {
+  const why = may("delete", "project") ? "" : WORDS.noRight("delete project");
+  const drop = async () => {
+    if (
+      !(await confirm({
+        title: `Delete ${p.name}?`,
+        verb: "Delete project",
+        type: p.name,
+        body: "Its workloads are deleted and its GPUs go back to the department. The namespace stays.",
+      }))
+    )
+      return;
+    try {
+      await del(`/api/v1/org-unit/projects/${p.id}`);
+      closePane();
+      toast(`Deleted ${p.name}.`);
+    } catch (error) {
+      toastError(error);
+    }
+    refreshAll();
+    renewTables();
+  };
+  return (
+    <>
+      {may("update", "project") ? (
+        <LinkButton small icon="edit" href={`/projects/${p.id}/edit`}>
+          Edit
+        </LinkButton>
+      ) : (
+        <Button small icon="edit" why={WORDS.noRight("update project")}>
+          Edit
+        </Button>
+      )}
+      <LinkButton small icon="plus" href={`/workloads/new/training?project=${p.id}`}>
+        New training
+      </LinkButton>
+      <Button small icon="trash" why={why} writes onClick={drop}>
+        Delete
+      </Button>
+    </>
+  );
+}
+
+function Share({ project, refused }) {
+  const shares = sharesByPool(project, refused);
+  return (
+    <>
+      <section aria-label="In words">
+        <ShareSentence name={project.name} shares={shares} />
+      </section>
+      <section>
+        <h3>By node pool</h3>
+        <PoolBars shares={shares} project={project.id} />
+      </section>
+      <section>
+        <h3>Quota</h3>
+        <PoolTable unit={project} shares={shares} />
+      </section>
+      <WhyShare shares={shares} kind="project" name={project.name} />
+    </>
+  );
+}
+
+export function PoolTable({ unit, shares }) {
+  return (
+    <div class="scroll" tabindex={0} role="region" aria-label="Quota by node pool">
+      <table class="share">
+        <thead>
+          <tr>
+            <th scope="col">Pool</th>
+            <th scope="col" class="num">
+              Quota
+            </th>
+            <th scope="col" class="num">
+              Weight
+            </th>
+            <th scope="col">Rank</th>
+            <th scope="col" class="num">
+              Limit
+            </th>
+            <th scope="col" class="num">
+              Holds
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {(unit.resources ?? []).map(r => {
+            const name = r.nodePool?.name ?? "default",
+              s = shares[name];
+            return (
+              <tr key={name}>
+                <td>{name}</td>
+                <td class="num">{s && Number.isFinite(s.quota) ? gpus(s.quota) : "unlimited"}</td>
+                <td class="num">{gpus(r.gpu?.overQuotaWeight)}</td>
+                <td>{rankWord(r.priority ?? r.rank ?? NONE)}</td>
+                <td class="num">{s?.limit === null || !s ? "none" : gpus(s.limit)}</td>
+                <td class="num">{gpus(s?.held)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function WorkloadsOf({ filter, list }) {
+  const found = useData(
+    `of/${filter}`,
+    abort =>
+      get(
+        "/api/v1/workloads",
+        { filterBy: [filter], sortBy: "createdAt", sortOrder: "desc", limit: 50 },
+        { signal: abort },
+      ).then(a => a.workloads),
+    ["workload"],
+  );
+  return (
+    <Loaded of={found} what="Workloads">
+      {rows =>
+        rows.length ? (
+          <>
+            <table class="share">
+              <thead>
+                <tr>
+                  <th scope="col">Workload</th>
+                  <th scope="col">Status</th>
+                  <th scope="col" class="num">
+                    GPUs
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(w => (
+                  <tr key={w.id}>
+                    <td>
+                      <a class="plain" href={`/workloads?open=${w.id}`}>
+                        {w.name}
+                      </a>
+                    </td>
+                    <td>
+                      <Status phase={w.phase} />
+                    </td>
+                    <td class="num">{gpus(w.allocatedResources?.gpu ?? 0)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <p class="small">
+              <a href={`/workloads?f=${encodeURIComponent(list)}`}>All in the table</a>
+            </p>
+          </>
+        ) : (
+          <Empty>It has no workloads.</Empty>
+        )
+      }
+    </Loaded>
+  );
+}
+
+export function Rules({ unit }) {
+  const rows = unitInWords(unit);
+  return rows.length ? (
+    <Facts rows={rows} />
+  ) : (
+    <Empty>No time or idle limits: workloads run as long as they want.</Empty>
+  );
+}

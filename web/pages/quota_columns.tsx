@@ -1,0 +1,150 @@
+// The columns of quota and usage that the tables of projects and of departments share: bars on one axis for the rows in
+// view, over all node pools or one, in GPUs or in % of the quota.
+import { useEffect, useState } from "preact/hooks";
+import { useWidth } from "../data";
+import { NONE, gpus, ratio } from "../format";
+import { QuotaAxis, QuotaBar, QuotaLegend } from "../parts/quota_bar";
+import { Choice, SCALES } from "../parts/quota_picture";
+import { axisTop } from "../pictures/axis";
+import { inPercent, percentAxis, reach } from "../pictures/quota_bar";
+import { poolNames, shareOf } from "../pictures/shares";
+import { route, setQuery } from "../router";
+
+const MARGIN = 8; // of a bar's drawing, both sides together
+const poolOf = () => route.value.query.pool ?? "all";
+const inPercents = () => route.value.query.scale === "percent";
+const limited = parts => Number.isFinite(parts.quota);
+
+// The parts of a unit's shares over the chosen pool.
+export const chosenParts = shares => shareOf(shares, poolOf());
+
+// Above the table: which pool, which scale. Both live in the address.
+export function QuotaChoices({ overview }) {
+  const pools = poolNames(overview?.projects ?? []);
+  return (
+    <>
+      {pools.length !== 1 && (
+        <Choice
+          label="Node pool"
+          options={[{ value: "all", label: "All pools" }, ...pools.map(p => ({ value: p, label: p }))]}
+          value={poolOf()}
+          onChange={v => setQuery({ pool: v === "all" ? null : v })}
+        />
+      )}
+      <Choice
+        label="Scale"
+        options={SCALES}
+        value={inPercents() ? "percent" : "gpus"}
+        onChange={v => setQuery({ scale: v === "gpus" ? null : v })}
+      />
+    </>
+  );
+}
+
+export const QuotaFoot = () => (
+  <div class="table-foot">
+    <QuotaLegend />
+  </div>
+);
+
+const axisOf = list => (inPercents() ? percentAxis(list) : axisTop(list.map(reach)));
+
+// partsOf(row) -> parts; projectOf(row) -> the id that gives the colour, null is ink.
+export function useQuotaColumns(partsOf, projectOf) {
+  const [width, setWidth] = useState(0);
+  const seen = new WeakMap(); // the axis of each list of rows
+  const axis = rows => seen.get(rows) ?? seen.set(rows, axisOf(rows.map(partsOf))).get(rows);
+  const sort = poolOf() === "all" ? { sort: "gpuAllocated", filter: { field: "gpuAllocated", type: "number" } } : {};
+  const quota = parts => (limited(parts) ? gpus(parts.quota) : "unlimited");
+  return [
+    {
+      id: "bar",
+      label: "Quota and usage",
+      wide: true,
+      head: rows => <Head axis={axis(rows)} onWidth={setWidth} />,
+      cell: (row, rows) => (
+        <Bar parts={partsOf(row)} name={row.name} project={projectOf(row)} axis={axis(rows)} width={width} />
+      ),
+      text: row => gpus(partsOf(row).held),
+    },
+    {
+      id: "held",
+      label: "Held / quota",
+      num: true,
+      keep: true,
+      ...sort,
+      text: row => `${gpus(partsOf(row).held)} / ${quota(partsOf(row))}`,
+      cell: row => (
+        <>
+          <span class="strong">{gpus(partsOf(row).held)}</span> <span class="muted">/ {quota(partsOf(row))}</span>
+        </>
+      ),
+    },
+    {
+      id: "ratio",
+      label: "Ratio",
+      num: true,
+      text: row => ratio(partsOf(row).held, limited(partsOf(row)) ? partsOf(row).quota : null),
+    },
+    {
+      id: "waiting",
+      label: "Waiting",
+      num: true,
+      text: row => (partsOf(row).owed + partsOf(row).more > 0 ? gpus(partsOf(row).owed + partsOf(row).more) : NONE),
+    },
+    {
+      id: "over",
+      label: "Borrowed",
+      num: true,
+      text: row => (partsOf(row).over > 0 ? gpus(partsOf(row).over) : NONE),
+      low: true,
+    },
+    { id: "firm", label: "Non-preemptible", num: true, text: row => gpus(partsOf(row).firm), hidden: true },
+    {
+      id: "limit",
+      label: "Limit",
+      num: true,
+      text: row => (partsOf(row).limit === null ? "none" : gpus(partsOf(row).limit)),
+      hidden: true,
+    },
+  ];
+}
+
+function Head({ axis, onWidth }) {
+  const [ref, width] = useWidth();
+  useEffect(() => onWidth(width), [width]);
+  return (
+    <span class="cell-bar" ref={ref}>
+      <span class="sr">Quota and usage</span>
+      <QuotaAxis top={axis.top} width={width} unit={inPercents() ? "% of quota" : "GPUs"} />
+    </span>
+  );
+}
+
+function Bar({ parts, name, project, axis, width }) {
+  const shown = inPercents() ? inPercent(parts) : parts;
+  if (!shown) return <span class="muted small">no quota to relate to</span>;
+  return (
+    <span class="cell-bar">
+      <QuotaBar
+        parts={shown}
+        width={width}
+        scale={Math.max(0, width - MARGIN) / axis.top}
+        project={project}
+        ticks={axis.ticks}
+        unit={inPercents() ? "%" : ""}
+        name={name}
+      />
+    </span>
+  );
+}
+
+// Under the name, on a phone: it measures itself.
+export function SubBar({ parts, name, project, rows }) {
+  const [ref, width] = useWidth();
+  return (
+    <span class="sub-bar" ref={ref}>
+      <Bar parts={parts} name={name} project={project} axis={axisOf(rows)} width={width} />
+    </span>
+  );
+}

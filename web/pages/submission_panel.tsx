@@ -1,0 +1,252 @@
+// Beside the form: would it start now, where, and who could take it back, by the scheduler's own word; what it takes of the
+// quota; what would start it instead; and the same without the mouse. Until the scheduler has answered, and where it can't,
+// stand the sums it starts from.
+import { gpuCount, gpus } from "../format";
+import { Icon } from "../icons";
+import { Because, Expected } from "../parts/because";
+import { Button } from "../parts/button";
+import { Code, curl } from "../parts/code";
+import { Fixes } from "../parts/fixes";
+import { Facts } from "../parts/pane";
+import { Places } from "../parts/places";
+import { SoloBar } from "../parts/quota_bar";
+import { poolParts, sharesByPool } from "../pictures/shares";
+import { Loading } from "../parts/states";
+import { standardPools } from "../pictures/choices";
+import { KINDS, bodyOf, commandOf, totalGpus } from "../pictures/submission";
+import { closed, isExpected, valuesOfFix, verdictOf } from "../pictures/what_if";
+
+// What the form asks for, held against what stands: {pool, before, pods, each, all, firm}.
+export function requestOf(v, kind, project, facts) {
+  const shares = project ? sharesByPool(project) : {};
+  const order = v.pools.length ? v.pools : standardPools(project, facts.pools);
+  const pool = order.find(name => shares[name]?.quota > 0 && shares[name].limit !== 0) ?? order[0] ?? "default";
+  const before = project && (shares[pool] ?? poolParts({}));
+  const firm =
+    v.preemptibility === "non-preemptible" ||
+    (!v.preemptibility && (v.priority ? ["high", "very-high"].includes(v.priority) : KINDS[kind].firm));
+  return { pool, before, firm, ...totalGpus(v, kind) };
+}
+
+// A queue's numbers of an answer -> the parts of its bar.
+const partsOf = n =>
+  poolParts({
+    quota: n.quota === null ? Infinity : n.quota,
+    held: n.allocated,
+    firm: n.allocatedNonPreemptible,
+    limit: n.limit,
+  });
+
+export function SubmissionPanel({ v, kind, project, facts, clusterId, whatIf: { answer, asking }, fill }) {
+  const body = bodyOf(v, kind, clusterId);
+  const { pool: guess, before: sums, pods, each, all, firm } = requestOf(v, kind, project, facts);
+  const numbers = answer?.queue?.project?.before;
+  const pool = numbers ? answer.queue.nodePool : guess,
+    before = numbers ? partsOf(numbers) : sums;
+  const header = (
+    <header>
+      <h2 id="h-if" tabindex={-1}>
+        If you submit now
+      </h2>
+    </header>
+  );
+  if (asking && !answer)
+    return (
+      <aside class="sheet pane" aria-labelledby="h-if" aria-busy="true">
+        {header}
+        <Loading rows={4} height={32} />
+      </aside>
+    );
+  return (
+    <aside class="sheet pane" aria-labelledby="h-if">
+      {header}
+      <div class="body">
+        {before && (
+          <>
+            <section class="verdict-box" aria-live="polite" aria-busy={asking ? "true" : undefined}>
+              {answer ? (
+                <Verdicts answer={answer} />
+              ) : (
+                <Sentence before={before} all={all} firm={firm} project={project} pool={pool} />
+              )}
+            </section>
+            <section>
+              <h3>
+                {project.name} in {pool}
+              </h3>
+              <RequestBar before={before} all={all} firm={firm} project={project} waits={answer?.verdict === "Waits"} />
+            </section>
+            {answer?.nodes?.length > 0 && (
+              <Places nodes={answer.nodes} displaced={answer.displaced} project={project.id} />
+            )}
+            {answer && (answer.verdict === "Waits" || answer.fixes?.length > 0) && (
+              <Fixes
+                title="Instead"
+                fixes={answer.fixes?.slice(0, 3) ?? []}
+                at={answer.verifiedAt}
+                ids={{ projectId: project.id, departmentId: project.parentId }}
+                leftOut={answer.fixesLeftOut}
+                act={fix => <Apply fix={fix} values={valuesOfFix(fix, kind)} fill={fill} />}
+              />
+            )}
+            <section>
+              <h3>The numbers</h3>
+              <Facts
+                rows={[
+                  [
+                    "Asked for",
+                    pods > 1
+                      ? `${gpus(all)} = ${pods} pods × ${gpus(each)}${kind === "distributed" ? ", all or nothing" : ""}`
+                      : gpuCount(all),
+                  ],
+                  [
+                    "Held / quota",
+                    `${gpus(before.held)} / ${Number.isFinite(before.quota) ? gpus(before.quota) : "unlimited"}${numbers ? `, fair share ${gpus(numbers.fairShare)}` : ""}`,
+                  ],
+                  ["Limit", before.limit === null ? "none" : gpus(before.limit)],
+                  [
+                    "Preemptible",
+                    firm ? "No: only within the quota, never interrupted" : "Yes: what is borrowed may be asked back",
+                  ],
+                ]}
+              />
+            </section>
+          </>
+        )}
+        <Code
+          forms={{
+            cli: commandOf(v, kind, project?.name),
+            curl: curl("POST", KINDS[kind].path, body),
+            json: JSON.stringify(body, null, 2),
+          }}
+        />
+        <p class="small muted what-if">
+          With <code>--what-if</code> the command asks this very question and submits nothing.
+        </p>
+      </div>
+    </aside>
+  );
+}
+
+// The verdict in one sentence; why nobody gives it, or who could take it back.
+function Verdicts({ answer }) {
+  const { icon, tone } = verdictOf(answer);
+  const two =
+    answer.verdict === "Waits"
+      ? answer.reason
+      : answer.couldLoseTo && `Who could take it back: ${lower(answer.couldLoseTo)}`;
+  return (
+    <>
+      <Because icon={icon} tone={tone} one={closed(answer.sentence)} two={closed(two)} />
+      {answer.verdict === "Waits" && isExpected(answer.forecast) && <Expected forecast={answer.forecast} />}
+    </>
+  );
+}
+
+const lower = text => (/^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text);
+
+function Apply({ fix, values, fill }) {
+  const apply = () => {
+    fill(values);
+    document.getElementById("h-if")?.focus({ preventScroll: true });
+  };
+  return (
+    values && (
+      <Button small onClick={apply} label={`Apply: ${fix.sentence}`}>
+        Apply
+      </Button>
+    )
+  );
+}
+
+// The verdict in the fewest words, where the panel is below: on a phone.
+export function Verdict({ v, kind, project, facts, whatIf: { answer, asking } }) {
+  if (answer || asking)
+    return <Short {...(answer ? verdictOf(answer) : { icon: "half", tone: "off", short: "Asking…" })} />;
+  const { before, all, firm } = requestOf(v, kind, project, facts);
+  if (!before) return null;
+  const { over } = divide(before, all, firm);
+  const [tone, icon, text] =
+    firm && over > 0
+      ? ["bad", "no", `Not as asked: over the quota`]
+      : before.limit !== null && before.held + all > before.limit
+        ? ["bad", "no", "Not as asked: over the limit"]
+        : over > 0
+          ? ["info", "info", `${gpus(over)} of ${gpus(all)} borrowed`]
+          : ["ok", "check", "Within quota"];
+  return <Short icon={icon} tone={tone} short={text} />;
+}
+
+const Short = ({ icon, tone, short }) => (
+  <span class={`st verdict small ${tone}`}>
+    <Icon name={icon} />
+    {short}
+  </span>
+);
+
+// How a request divides over what is left of the quota: {inside, over}.
+export function divide(before, all, firm) {
+  const used = firm ? before.firm : before.held;
+  const inside = Math.min(all, Math.max(0, before.quota - used));
+  return { inside, over: all - inside };
+}
+
+function Sentence({ before, all, firm, project, pool }) {
+  const { inside, over } = divide(before, all, firm);
+  const limited = before.limit !== null && before.held + all > before.limit;
+  const [tone, icon, one, two] =
+    all === 0
+      ? ["ok", "check", "It asks for no GPU.", "Quotas of GPUs don't bear on it."]
+      : firm && over > 0
+        ? [
+            "bad",
+            "no",
+            `Non-preemptible work must fit the quota, and ${gpus(before.firm)} + ${gpus(all)} is more than ${gpus(before.quota)}.`,
+            "It would wait until the quota is raised or other non-preemptible work ends. Preemptible work may borrow.",
+          ]
+        : limited
+          ? [
+              "bad",
+              "no",
+              `${gpus(before.held)} + ${gpus(all)} is more than the limit of ${gpus(before.limit)} in ${pool}.`,
+              `${project.name} would have to hold less first.`,
+            ]
+          : over > 0
+            ? [
+                "",
+                "info",
+                inside > 0
+                  ? `${gpus(inside)} of ${gpuCount(all)} are within ${project.name}'s quota in ${pool}, ${gpus(over)} would be borrowed.`
+                  : `${all === 1 ? "The GPU" : `All ${gpuCount(all)}`} would be borrowed: ${project.name} holds ${gpus(before.held)} of ${gpus(before.quota)} in ${pool}.`,
+                "Borrowed GPUs go back when their owner asks for them; a gang then gives way as a whole.",
+              ]
+            : [
+                "ok",
+                "check",
+                `${gpuCount(all)} ${all === 1 ? "is" : "are"} within ${project.name}'s quota in ${pool}.`,
+                "Others who borrow there give way where none is free.",
+              ];
+  return <Because icon={icon} tone={tone || "info"} one={one} two={two} />;
+}
+
+function RequestBar({ before, all, firm, project, waits }) {
+  const { inside, over } = divide(before, all, firm);
+  const parts = poolParts({ ...before, waiting: 0 });
+  const shown = {
+    ...parts,
+    owed: Math.min(inside, Math.max(0, parts.quota - parts.held)),
+    more: all - Math.min(inside, Math.max(0, parts.quota - parts.held)),
+  };
+  const names = [];
+  if (parts.inQuota > 0) names.push({ from: 0, to: parts.inQuota, text: `${gpus(parts.held)} held` });
+  if (shown.owed > 0)
+    names.push({ from: parts.inQuota, to: parts.inQuota + shown.owed, text: `${gpus(shown.owed)} in quota` });
+  const from = (Number.isFinite(parts.quota) ? parts.quota : parts.inQuota) + parts.over;
+  if (shown.more > 0)
+    names.push({
+      from,
+      to: from + shown.more,
+      text: `${gpus(shown.more)} ${(firm && over > 0) || (before.limit !== null && before.held + all > before.limit) ? "too many" : waits ? "over quota" : "borrowed"}`,
+    });
+  return <SoloBar parts={shown} project={project.id} name={project.name} names={names} />;
+}

@@ -1,0 +1,114 @@
+// Sections of the project's and department's form: the order of node pools, scheduling rules with "+ Rule", node types.
+import { Button } from "../parts/button";
+import { ChipsField } from "../parts/chips_field";
+import { OrderField, Section, SelectField, TextField } from "../parts/form";
+import { Menu } from "../parts/menu";
+import { RULES, TYPE_LISTS, rulePath, rulesInWords, typesOf } from "../pictures/unit_rules";
+
+export function PoolOrder({ word, pools, value, error, onValue }) {
+  const unused = pools.filter(p => !value.includes(p.name));
+  if (pools.length < 2 && !value.length) return null;
+  return (
+    <Section title="Order of node pools" help="Where a workload is tried that names no node pool.">
+      <OrderField
+        label="Node pools, tried in this order"
+        none={
+          word === "project"
+            ? "None chosen: the department's order, else the default pool."
+            : "None chosen: the default pool."
+        }
+        items={value.map(name => ({ id: name, content: <b class="strong">{name}</b> }))}
+        error={error}
+        onValue={onValue}
+        remove={name => onValue(value.filter(p => p !== name))}
+      />
+      {unused.length > 0 && (
+        <SelectField
+          label="Add a node pool"
+          size="half"
+          path="addPool"
+          value=""
+          onValue={name => name && onValue([...value, name])}
+          options={[{ value: "", label: "Choose" }, ...unused.map(p => ({ value: p.name }))]}
+        />
+      )}
+    </Section>
+  );
+}
+
+// above: the department, whose limits bind too.
+export function SchedulingRules({ values, field, set, above }) {
+  const used = RULES.filter(r => values[rulePath(r)] !== null),
+    unused = RULES.filter(r => !used.includes(r));
+  const inherited = rulesInWords(above?.schedulingRules);
+  const add = rule => {
+    set(rulePath(rule), rule.protects ? "30m" : "1d");
+    requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(`f-${rulePath(rule)}`)?.select()));
+  };
+  return (
+    <Section
+      title="Scheduling rules"
+      help="When work is stopped, and how long it can't be. They count for what starts after the change."
+    >
+      {used.map(rule => (
+        <div class="f rule" key={rule.key}>
+          <TextField
+            label={rule.label}
+            {...field(rulePath(rule))}
+            hint={rule.protects ? "So long after its start; 30m, 4h, 0 for none" : "Stopped after this: 30m, 4h, 1d12h"}
+          />
+          <Button
+            small
+            kind="quiet"
+            icon="close"
+            label={`Remove the rule “${rule.label}”`}
+            onClick={() => set(rulePath(rule), null)}
+          />
+        </div>
+      ))}
+      <div class="f">
+        {used.length === 0 && (
+          <p class="hint">
+            None of its own: {inherited.length ? "the department's count" : "workloads run as long as they want"}.
+          </p>
+        )}
+        {unused.length > 0 && (
+          <Menu
+            small
+            icon="plus"
+            text="Rule"
+            items={unused.map(rule => ({ label: rule.label, onClick: () => add(rule) }))}
+          />
+        )}
+        {inherited.length > 0 && (
+          <p class="hint">{`Of the department, the stricter counts: ${inherited.map(([label, text]) => `${label}: ${text}`).join("; ")}.`}</p>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+export function NodeTypes({ word, values, field, set, types, names, above }) {
+  return (
+    <Section title="Node types" help={`Values of the node label run.ai/type that the ${word}'s work may use.`}>
+      {TYPE_LISTS.map(({ key, label }) => (
+        <ChipsField
+          key={key}
+          label={label}
+          size="half"
+          path={`types-${key}`}
+          error={field(`types-${key}`).error}
+          value={values[`types-${key}`]}
+          onValue={list => set(`types-${key}`, list)}
+          suggestions={types}
+          names={names}
+          none={
+            typesOf(above?.nodeTypes, key).length
+              ? `The department's: ${typesOf(above.nodeTypes, key).join(", ")}`
+              : "All nodes"
+          }
+        />
+      ))}
+    </Section>
+  );
+}

@@ -1,0 +1,61 @@
+// Asks what would happen if the form were submitted now: 250 ms after the last change, late answers dropped, errors quiet,
+// for the form never waits for it. Asked again when the cluster has changed, every few seconds at most.
+import { useEffect, useState } from "preact/hooks";
+import { post } from "../api";
+import { onChange } from "../live";
+import { KINDS, bodyOf, check } from "../pictures/submission";
+
+const PATH = "/api/v1/scheduler/what-if";
+const PAUSE_MS = 250,
+  AGAIN_MS = 5000;
+const NAME = "what-if-" + Math.random().toString(36).slice(2, 8); // its name bears on nothing, so typing one asks nothing
+const NEEDED = ["project", "gpus", "cpu", "memory", "workers", "completions", "parallelism"];
+
+// The question as text, so that equal ones are one; null while a field that matters is wrong.
+export function questionOf(v, kind, clusterId) {
+  const wrong = check(v, kind);
+  if (NEEDED.some(key => wrong[key])) return null;
+  const { type } = KINDS[kind];
+  return JSON.stringify({
+    type,
+    workload: bodyOf(
+      { ...v, name: NAME, image: v.image || "none", command: "", args: "", workingDir: "", environment: "" },
+      kind,
+      clusterId,
+    ),
+    fixes: true,
+  });
+}
+
+// {answer, asking}: the answer is the last one until the next is there; null where none could be had.
+export function useWhatIf(v, kind, clusterId) {
+  const question = questionOf(v, kind, clusterId);
+  const [state, setState] = useState({ question: null, answer: null });
+  useEffect(() => {
+    if (question === null) return undefined;
+    const abort = new AbortController();
+    let timer = 0,
+      asked = 0;
+    const ask = async () => {
+      asked = Date.now();
+      const answer = await post(PATH, JSON.parse(question), { signal: abort.signal }).catch(() => null);
+      if (!abort.signal.aborted)
+        setState(old => ({ question, answer: answer ?? (old.question === question ? old.answer : null) }));
+    };
+    const later = wait => {
+      clearTimeout(timer);
+      timer = setTimeout(ask, wait);
+    };
+    later(state.question === null ? 0 : PAUSE_MS);
+    const stop = onChange(
+      ["queue", "node", "nodepool", "*"],
+      () => asked && later(Math.max(PAUSE_MS, asked + AGAIN_MS - Date.now())),
+    );
+    return () => {
+      stop();
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [question]);
+  return { answer: question === null ? null : state.answer, asking: question !== null && state.question !== question };
+}

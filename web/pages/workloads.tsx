@@ -1,0 +1,294 @@
+// Where is mine? Why is it pending, when will it run? What did it print?
+import { get } from "../api";
+import { minute, now, second } from "../clock";
+import { useData } from "../data";
+import { NONE, bytes, cpu, duration, gpus, iso, memory, since, time } from "../format";
+import { Icon } from "../icons";
+import { Button, LinkButton } from "../parts/button";
+import { Page } from "../parts/page";
+import { Pane, Split } from "../parts/pane";
+import { Fault, Loading } from "../parts/states";
+import { ProjectName, Status } from "../parts/status";
+import { Table, openHref } from "../parts/table";
+import { route } from "../router";
+import { may, scope, scopeFilter } from "../session";
+import { PHASES, TYPES } from "../words";
+import { canRun, canStop, remove, run, stop, whyNot } from "../workload_actions";
+import { WorkloadPane } from "./workload_pane";
+
+const KINDS = ["workload", "pod"];
+const asked = w => w.workloadRequestedResources?.gpu?.request ?? 0;
+const held = w => w.allocatedResources?.gpu ?? 0;
+export const poolsOf = w => (w.currentNodePools?.length ? w.currentNodePools : w.requestedNodePools) ?? [];
+const at = value => (
+  <time datetime={value} data-tip={iso(value)}>
+    {time(value, minute.value || now())}
+  </time>
+);
+
+// Ticks by the second only where that shows: a phase that has just begun.
+const YOUNG_S = 60;
+function Lasting({ from }) {
+  const age = since(from, now());
+  return (
+    <span class="muted small lasting">{duration(since(from, (age < YOUNG_S ? second : minute).value && now()))}</span>
+  );
+}
+const yes = value => (value ? "Yes" : "No");
+const values = list => list.map(value => ({ value, label: PHASES[value]?.word ?? value }));
+const amount = (request, allocated, format) => (request ? `${format(allocated ?? 0)} / ${format(request)}` : NONE);
+
+const COLUMNS = [
+  {
+    id: "name",
+    label: "Workload",
+    sort: "name",
+    filter: { field: "name" },
+    text: w => w.name,
+    cell: w => (
+      <>
+        <Icon name={TYPES[w.type] ?? "list"} />
+        <span>{w.name}</span>
+      </>
+    ),
+  },
+  {
+    id: "phase",
+    label: "Status",
+    sort: "phase",
+    keep: true,
+    filter: { field: "phase", values: values(Object.keys(PHASES)) },
+    text: w => w.phase,
+    cell: w => (
+      <span class="s">
+        <Status phase={w.phase} message={w.phaseMessage} />
+        <Lasting from={w.phaseUpdatedAt} />
+      </span>
+    ),
+  },
+  {
+    id: "project",
+    label: "Project",
+    cap: true,
+    sort: "projectName",
+    filter: { field: "projectName", op: "==" },
+    text: w => w.projectName,
+    cell: w => <ProjectName id={w.projectId} name={w.projectName} />,
+  },
+  {
+    id: "gpu",
+    label: "GPUs",
+    num: true,
+    sort: "allocatedGPU",
+    filter: { field: "allocatedGPU", type: "number" },
+    text: w => (held(w) === asked(w) ? gpus(held(w)) : `${gpus(held(w))} / ${gpus(asked(w))}`),
+    csv: w => held(w),
+    cell: w =>
+      held(w) === asked(w) ? (
+        gpus(held(w))
+      ) : (
+        <span class="muted">
+          {gpus(held(w))} / {gpus(asked(w))}
+        </span>
+      ),
+  },
+  {
+    id: "pool",
+    label: "Pool",
+    sort: "nodepool",
+    filter: { field: "nodepool", op: "==" },
+    text: w => poolsOf(w).join(", ") || NONE,
+  },
+  { id: "preemptible", label: "Preemptible", text: w => yes(w.preemptible) },
+  {
+    id: "type",
+    label: "Type",
+    sort: "type",
+    filter: { field: "type", values: values(["Training", "Distributed", "Workspace", "Inference"]) },
+    text: w => w.type,
+    low: true,
+  },
+  {
+    id: "by",
+    label: "By",
+    sort: "submittedBy",
+    filter: { field: "submittedBy" },
+    text: w => w.submittedBy ?? NONE,
+    low: true,
+    cap: true,
+  },
+  {
+    id: "pods",
+    label: "Pods",
+    num: true,
+    text: w => `${w.runningPods ?? 0} / ${w.requestedPods?.number ?? NONE}`,
+    low: true,
+  },
+  {
+    id: "created",
+    label: "Created",
+    num: true,
+    sort: "createdAt",
+    filter: { field: "createdAt", type: "date" },
+    text: w => w.createdAt,
+    cell: w => at(w.createdAt),
+    low: true,
+  },
+  {
+    id: "department",
+    label: "Department",
+    sort: "departmentName",
+    filter: { field: "departmentName" },
+    text: w => w.departmentName,
+    hidden: true,
+  },
+  {
+    id: "category",
+    label: "Category",
+    sort: "category",
+    filter: { field: "category", values: values(["Build", "Train", "Deploy"]) },
+    text: w => w.category,
+    hidden: true,
+  },
+  { id: "priority", label: "Priority", sort: "priority", text: w => w.priorityClassName, hidden: true },
+  {
+    id: "completed",
+    label: "Completed",
+    num: true,
+    sort: "completedAt",
+    text: w => w.completedAt ?? NONE,
+    cell: w => at(w.completedAt),
+    hidden: true,
+  },
+  {
+    id: "waited",
+    label: "Total waiting",
+    num: true,
+    sort: "totalPendingTimeSeconds",
+    text: w => duration(w.totalPendingTimeSeconds),
+    hidden: true,
+  },
+  {
+    id: "ran",
+    label: "Total running",
+    num: true,
+    sort: "totalRunningTimeSeconds",
+    text: w => duration(w.totalRunningTimeSeconds),
+    hidden: true,
+  },
+  {
+    id: "idle",
+    label: "Idle GPUs",
+    num: true,
+    sort: "idleAllocatedGpus",
+    filter: { field: "idleAllocatedGpus", type: "number" },
+    text: w => gpus(w.idleAllocatedGpus),
+    hidden: true,
+  },
+  {
+    id: "cpu",
+    label: "CPU cores",
+    num: true,
+    text: w => amount(w.workloadRequestedResources?.cpu?.request, w.allocatedResources?.cpu, cpu),
+    hidden: true,
+  },
+  {
+    id: "memory",
+    label: "CPU memory",
+    num: true,
+    text: w =>
+      amount(w.workloadRequestedResources?.cpuMemory?.request, bytes(w.allocatedResources?.cpuMemory) ?? 0, memory),
+    hidden: true,
+  },
+  { id: "image", label: "Image", text: w => w.images?.[0] ?? NONE, hidden: true },
+];
+
+function Bulk({ list, clear }) {
+  const after = action => async () => {
+    if ((await action(list)) !== false) clear();
+  };
+  return (
+    <>
+      <Button small icon="stop" why={whyNot("stop", list)} onClick={after(stop)}>
+        Stop
+      </Button>
+      <Button small icon="play" why={whyNot("run", list)} onClick={after(run)}>
+        Run
+      </Button>
+      <Button small icon="trash" why={whyNot("delete", list)} onClick={after(remove)}>
+        Delete
+      </Button>
+    </>
+  );
+}
+
+const ROW_KEYS = {
+  s: { say: "Stop or run the row", run: w => w && (canStop(w) ? stop([w]) : canRun(w) ? run([w]) : null) },
+};
+const EMPTY = () => (
+  <>
+    No workloads yet.
+    {may("create", "workloads") && (
+      <>
+        {" "}
+        <a href="/workloads/new/training">New workload</a> · or by the command line:{" "}
+        <code>prorata training submit …</code>
+      </>
+    )}
+  </>
+);
+
+export default function Workloads() {
+  const id = route.value.query.open;
+  const filterBy = scopeFilter("workloads");
+  return (
+    <Page title="Workloads" scoped>
+      <Split label="Workloads" pane={id && <Details key={id} id={id} />}>
+        <Table
+          key={JSON.stringify(scope.value)}
+          name="workloads"
+          caption="Workloads"
+          source={{
+            path: "/api/v1/workloads",
+            key: "workloads",
+            countPath: "/api/v1/workloads/count",
+            query: { filterBy },
+          }}
+          kinds={KINDS}
+          columns={COLUMNS}
+          sort="-createdAt"
+          searchLabel="Name, project, person"
+          hrefOf={w => openHref(w.id)}
+          sub={w => `${w.projectName} · ${gpus(asked(w))} × ${poolsOf(w)[0] ?? "GPU"}`}
+          bulk={(list, clear) => <Bulk list={list} clear={clear} />}
+          rowKeys={ROW_KEYS}
+          empty={EMPTY()}
+        />
+      </Split>
+    </Page>
+  );
+}
+
+function Details({ id }) {
+  const workload = useData(`workload/${id}`, abort => get(`/api/v1/workloads/${id}`, {}, { signal: abort }), KINDS);
+  if (workload.data) return <WorkloadPane workload={workload.data} />;
+  const gone = workload.error?.status === 404;
+  return (
+    <Pane id={id} title={gone ? "Not found" : "Workload"}>
+      {gone ? (
+        <>
+          <p class="soft">It was deleted, or it belongs to a project you may not read.</p>
+          <p>
+            <LinkButton small href="/workloads">
+              All workloads
+            </LinkButton>
+          </p>
+        </>
+      ) : workload.error ? (
+        <Fault error={workload.error} retry={workload.reload} what="The workload" />
+      ) : (
+        <Loading rows={6} />
+      )}
+    </Pane>
+  );
+}

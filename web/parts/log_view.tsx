@@ -1,0 +1,196 @@
+// What a container printed: pod, container, current or previous; follow (stops when scrolled up); search with count; times;
+// wrap; download. Lines are drawn in a window of the visible ones, as text only.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { clock, count, plural } from "../format";
+import { plain, shown, stretches } from "../pictures/ansi";
+import { Button } from "./button";
+import { KEEP, readLog, splitTime } from "./log_lines";
+import { Empty, Fault } from "./states";
+import { saveText } from "./table_tools";
+
+const LINE = 18,
+  AROUND = 20;
+
+// pods: [{name, containers: [{name}]}]; name: of the workload, for the file's name.
+export function LogView({ workloadId, name, pods, ended }) {
+  const [pod, setPod] = useState(pods[0]?.name ?? "");
+  const containers = pods.find(p => p.name === pod)?.containers ?? [];
+  const [container, setContainer] = useState("");
+  const [previous, setPrevious] = useState(false);
+  const [again, setAgain] = useState(0);
+  const [log, setLog] = useState({ lines: [], first: 1, ended: false, error: null });
+  const [times, setTimes] = useState(false);
+  const [wrap, setWrap] = useState(false);
+  const [text, setText] = useState("");
+  useEffect(() => {
+    setLog({ lines: [], first: 1, ended: false, error: null });
+    return readLog(
+      { workloadId, pod, container, previous: previous || undefined, follow: !ended && !previous, tail: KEEP },
+      setLog,
+    );
+  }, [workloadId, pod, container, previous, ended, again]);
+  const rows = useMemo(() => log.lines.map(splitTime), [log.lines]);
+  const wanted = text.toLowerCase();
+  const hits = useMemo(
+    () => (wanted ? rows.flatMap(([, line], i) => (plain(line).toLowerCase().includes(wanted) ? [i] : [])) : []),
+    [rows, wanted],
+  );
+  const [hit, setHit] = useState(0);
+  const save = () =>
+    saveText(
+      `${name}_${pod}_${container || containers[0]?.name || "main"}_${new Date().toISOString().replaceAll(":", "-")}.log`,
+      "text/plain",
+      rows.map(([time, line]) => `${time} ${plain(line)}\n`).join(""),
+    );
+  const select = (label, value, set, options) =>
+    options.length > 1 && (
+      <select class="in slim" aria-label={label} value={value} onChange={e => set(e.target.value)}>
+        {options.map(o => (
+          <option key={o.value} value={o.value}>
+            {o.label}
+          </option>
+        ))}
+      </select>
+    );
+  const seek = step => hits.length && setHit((hit + step + hits.length) % hits.length);
+  const cannotSeek = hits.length ? "" : text ? "Nothing matches the search." : "Type something to search for.";
+  const searchKey = event => {
+    if (event.key === "Enter") seek(event.shiftKey ? -1 : 1);
+  };
+  return (
+    <div class="log-view">
+      <div class="bar">
+        {select(
+          "Pod",
+          pod,
+          setPod,
+          pods.map(p => ({ value: p.name, label: p.name })),
+        )}
+        {select(
+          "Container",
+          container,
+          setContainer,
+          containers.map(c => ({ value: c.name, label: c.name })),
+        )}
+        {select("Instance", previous ? "previous" : "current", v => setPrevious(v === "previous"), [
+          { value: "current", label: "Current" },
+          { value: "previous", label: "Previous" },
+        ])}
+        <span class="grow" />
+        <Button small kind="quiet" aria-pressed={String(times)} onClick={() => setTimes(!times)}>
+          Times
+        </Button>
+        <Button small kind="quiet" aria-pressed={String(wrap)} onClick={() => setWrap(!wrap)}>
+          Wrap
+        </Button>
+        <Button small kind="quiet" icon="save" label="Download the log" onClick={save} />
+      </div>
+      <div class="bar" role="search">
+        <label class="find">
+          <input
+            type="search"
+            aria-label="Search in the log"
+            placeholder="Search"
+            value={text}
+            onInput={e => (setText(e.target.value), setHit(0))}
+            onKeyDown={searchKey}
+          />
+        </label>
+        <span class="small muted seek" role="status">
+          {!text ? "" : hits.length ? `${count(Math.min(hit + 1, hits.length))} of ${count(hits.length)}` : "none"}
+        </span>
+        <Button small kind="quiet" icon="up" label="Match before" why={cannotSeek} onClick={() => seek(-1)} />
+        <Button small kind="quiet" icon="down" label="Next match" why={cannotSeek} onClick={() => seek(1)} />
+      </div>
+      {log.error ? (
+        <Fault error={log.error} what="The log" retry={() => setAgain(again + 1)} />
+      ) : !rows.length && log.ended ? (
+        <Empty>{pods.length ? "Nothing was printed." : "No pod has started yet, so nothing was printed."}</Empty>
+      ) : (
+        <Lines
+          rows={rows}
+          first={log.first}
+          times={times}
+          wrap={wrap}
+          wanted={wanted}
+          at={hits[hit]}
+          name={name}
+          following={!log.ended}
+        />
+      )}
+    </div>
+  );
+}
+
+function Lines({ rows, first, times, wrap, wanted, at, name, following }) {
+  const box = useRef(null);
+  const [view, setView] = useState({ top: 0, height: 400 });
+  const [stuck, setStuck] = useState(true); // at the end
+  const seen = useRef(0);
+  const total = first + rows.length;
+  if (stuck) seen.current = total;
+  useEffect(() => {
+    if (stuck) box.current.scrollTop = box.current.scrollHeight;
+  }, [rows, wrap, stuck]);
+  useEffect(() => {
+    if (at !== undefined) box.current.scrollTop = Math.max(0, at * LINE - 100);
+  }, [at, wanted]);
+  const scroll = () => {
+    const { scrollTop, clientHeight, scrollHeight } = box.current;
+    setView({ top: scrollTop, height: clientHeight });
+    setStuck(scrollHeight - scrollTop - clientHeight < LINE);
+  };
+  const from = wrap ? 0 : Math.max(0, Math.floor(view.top / LINE) - AROUND);
+  const to = wrap ? rows.length : Math.min(rows.length, Math.ceil((view.top + view.height) / LINE) + AROUND);
+  const news = total - seen.current;
+  return (
+    <div class="log-box">
+      <div
+        class={"log" + (wrap ? " wrap" : "")}
+        role="log"
+        aria-live="off"
+        aria-label={`Log of ${name}`}
+        tabindex={0}
+        ref={box}
+        onScroll={scroll}
+      >
+        <svg class="log-space" width="1" height={from * LINE} aria-hidden="true" />
+        {rows.slice(from, to).map(([time, line], i) => (
+          <div key={first + from + i} class={"line" + (from + i === at ? " at" : "")}>
+            {times && <time>{time ? clock(time, true) : ""}</time>}
+            {stretches(line).map((s, n) => (
+              <span key={n} class={[s.tone, s.bold && "strong"].filter(Boolean).join(" ") || null}>
+                {mark(shown(s.text), wanted)}
+              </span>
+            ))}
+          </div>
+        ))}
+        <svg class="log-space" width="1" height={(rows.length - to) * LINE} aria-hidden="true" />
+      </div>
+      {!stuck && (
+        <button type="button" class="btn sm jump" onClick={() => setStuck(true)}>
+          {following ? "Follow again" : "Jump to newest"}
+          {news > 0 ? ` · ${plural(news, "new line")}` : ""}
+        </button>
+      )}
+      <p class="small muted">
+        {count(rows.length)} lines{first > 1 ? `, older than ${KEEP} dropped here` : ""} ·{" "}
+        {!following ? "ended" : stuck ? "following" : "not following while scrolled up"}
+      </p>
+    </div>
+  );
+}
+
+// The searched text, marked wherever it occurs.
+function mark(text, wanted) {
+  if (!wanted) return text;
+  const out = [];
+  const low = text.toLowerCase();
+  let from = 0;
+  for (let i = low.indexOf(wanted); i >= 0; i = low.indexOf(wanted, from)) {
+    out.push(text.slice(from, i), <mark>{text.slice(i, i + wanted.length)}</mark>);
+    from = i + wanted.length;
+  }
+  out.push(text.slice(from));
+  return out;
+}

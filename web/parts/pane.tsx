@@ -1,0 +1,102 @@
+// Details beside a table: status, name, one line, actions, tabs. The table stays usable; Esc closes and the focus goes
+// back to the row. On a phone the pane is a page of its own with Back.
+import { useEffect, useRef } from "preact/hooks";
+import { keys } from "../keys";
+import { route, setQuery } from "../router";
+import { Button } from "./button";
+
+// A sheet and, when there is one, a pane beside it.
+export function Split({ label, pane, children }) {
+  return (
+    <div class={"split-page" + (pane ? " has-pane" : "")}>
+      <section class="sheet table-sheet" aria-label={label}>
+        {children}
+      </section>
+      {pane}
+    </div>
+  );
+}
+
+export function closePane() {
+  const id = route.peek().query.open;
+  setQuery({ open: null, tab: null });
+  requestAnimationFrame(() => document.querySelector(`[data-row="${CSS.escape(id ?? "")}"] a`)?.focus());
+}
+
+// tabs: [{id, label, view: () => vnode}]; which one lives in ?tab=. `first` names the one to open with.
+export function Pane({ id, title, status, line, actions, tabs = [], first, children }) {
+  const at = tabs.find(t => t.id === route.value.query.tab) ?? tabs.find(t => t.id === first) ?? tabs[0];
+  const ref = useRef(null);
+  useEffect(() => keys({ Escape: { say: "Close the details", run: closePane } }), []);
+  useEffect(() => {
+    if (innerWidth <= 1240) ref.current?.querySelector("h2")?.focus({ preventScroll: innerWidth > 720 });
+    ref.current?.scrollTo(0, 0);
+  }, [id]);
+  return (
+    <aside class="sheet pane" id="details" aria-labelledby="pane-title" ref={ref}>
+      <header>
+        <div class="title">
+          <Button small kind="quiet" icon="left" label="Back" class="pane-back" onClick={closePane} />
+          {status}
+          <h2 id="pane-title" tabindex={-1}>
+            {title}
+          </h2>
+          <Button small kind="quiet" icon="close" label="Close details" class="pane-close" onClick={closePane} />
+        </div>
+        {line && <p class="soft">{line}</p>}
+        {actions && <div class="acts">{actions}</div>}
+        {tabs.length > 0 && <Tabs tabs={tabs} at={at} />}
+      </header>
+      <div
+        class="body"
+        key={at ? "tab" : "rest"}
+        {...(at ? { role: "tabpanel", id: "pane-panel", "aria-labelledby": `tab-${at.id}`, tabindex: 0 } : {})}
+      >
+        {at ? at.view() : children}
+      </div>
+    </aside>
+  );
+}
+
+function Tabs({ tabs, at }) {
+  const key = event => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = tabs[(tabs.indexOf(at) + step + tabs.length) % tabs.length];
+    setQuery({ tab: next.id });
+    document.getElementById(`tab-${next.id}`)?.focus();
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label="Details" onKeyDown={key}>
+      {tabs.map(t => (
+        <button
+          key={t.id}
+          type="button"
+          role="tab"
+          id={`tab-${t.id}`}
+          aria-selected={String(t === at)}
+          aria-controls={t === at ? "pane-panel" : undefined}
+          tabindex={t === at ? 0 : -1}
+          onClick={() => setQuery({ tab: t.id })}
+        >
+          {t.label}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+// A definition list of numbers: [[name, value]]; null rows are left out.
+export function Facts({ rows }) {
+  return (
+    <dl class="facts">
+      {rows.filter(Boolean).map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}

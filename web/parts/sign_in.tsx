@@ -1,0 +1,151 @@
+// Signing in: as a page of its own, and as a dialog over the page when a session ends; the page below keeps its state.
+// Who signed in with a temporary password chooses another before anything else.
+import { useRef, useState } from "preact/hooks";
+import { signedOut } from "../api";
+import { Icon, Mark } from "../icons";
+import { refreshAll } from "../live";
+import { session, signIn, signOut } from "../session";
+import { WORDS } from "../words";
+import { Button } from "./button";
+import { Dialog } from "./dialog";
+import { Later } from "./later";
+
+const loadPassword = async () => ({ default: (await import("../routes")).PasswordForm }); // comes with the pages
+
+function Form({ done }) {
+  const [name, setName] = useState(session.peek().who?.name ?? "");
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const password = useRef(null);
+  const submit = async event => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem("");
+    try {
+      await signIn(name.trim(), password.current.value);
+      done?.();
+    } catch (error) {
+      setProblem([400, 401, 403].includes(error.status) ? WORDS.wrongSignIn : error.message);
+      password.current.select();
+    }
+    setBusy(false);
+  };
+  return (
+    <form onSubmit={submit} class="sign">
+      <div class="f">
+        <label for="username">E-mail</label>
+        <input
+          class="in"
+          id="username"
+          name="username"
+          autocomplete="username"
+          spellcheck={false}
+          autocapitalize="none"
+          required
+          value={name}
+          onInput={e => setName(e.target.value)}
+          autofocus={!name}
+        />
+      </div>
+      <div class="f">
+        <label for="password">Password</label>
+        <input
+          class="in"
+          id="password"
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          required
+          ref={password}
+          aria-describedby="problem"
+          aria-invalid={problem ? "true" : undefined}
+          autofocus={Boolean(name)}
+        />
+      </div>
+      <Button kind="primary" type="submit" busy={busy}>
+        Sign in
+      </Button>
+      <p id="problem" class="hint bad" role="alert">
+        {problem && (
+          <>
+            <Icon name="x" />
+            {problem}
+          </>
+        )}
+      </p>
+    </form>
+  );
+}
+
+// The sheet in the middle of an empty page.
+function Alone({ title, children }) {
+  return (
+    <main id="main" class="sign-page" tabindex={-1}>
+      <div class="sheet">
+        <p class="brand">
+          <Mark />
+          <span>{WORDS.product}</span>
+        </p>
+        <h1>{title}</h1>
+        {children}
+      </div>
+    </main>
+  );
+}
+
+export function SignInPage() {
+  return (
+    <Alone title="Sign in">
+      <Form />
+    </Alone>
+  );
+}
+
+export function ChoosePasswordPage() {
+  return (
+    <Alone title="Choose a password">
+      <Later load={loadPassword} what="The form" first />
+      <p class="small muted sign-other">
+        Signed in as {session.value.who.name}.{" "}
+        <button type="button" class="link" onClick={signOut}>
+          Sign out
+        </button>
+      </p>
+    </Alone>
+  );
+}
+
+// Over the page: the session has ended, or goes on with a temporary password.
+export function SignedOut() {
+  const { state, who } = session.value;
+  if (state !== "in" || (!signedOut.value && !who.mustChangePassword)) return null;
+  if (!signedOut.value)
+    return (
+      <Dialog labelledby="signed-out" firm>
+        <h2 id="signed-out">Choose a password</h2>
+        <Later load={loadPassword} what="The form" first done={refreshAll} />
+      </Dialog>
+    );
+  const done = () => {
+    signedOut.value = false;
+    refreshAll();
+  };
+  return (
+    <Dialog labelledby="signed-out" firm>
+      <div role="alert" class="sign-again">
+        <h2 id="signed-out">Sign in again</h2>
+        <p class="soft">{WORDS.signInAgain}</p>
+      </div>
+      <Form done={done} />
+    </Dialog>
+  );
+}
+
+export function ChangePassword({ onClose }) {
+  return (
+    <Dialog labelledby="password-title" onClose={onClose}>
+      <h2 id="password-title">Change password</h2>
+      <Later load={loadPassword} what="The form" done={onClose} cancel={onClose} />
+    </Dialog>
+  );
+}

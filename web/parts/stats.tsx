@@ -1,0 +1,57 @@
+// The strip of figures: label, figure with its unit small, one line of meaning. Each is a link to the filtered page; only a
+// real fault colours a figure.
+
+export function Stats({ label, children }) {
+  return (
+    <section class={`sheet stats n-${children.filter(Boolean).length}`} aria-label={label}>
+      {children}
+    </section>
+  );
+}
+
+export function Stat({ label, value, unit, line, tone = "", href, tip, children }) {
+  const figures = (
+    <>
+      <span class="k">{label}</span>
+      <span class={`v ${tone}`}>
+        {value} {unit && <small>{unit}</small>}
+      </span>
+      <span class="d">{line}</span>
+    </>
+  );
+  const inside = children ? (
+    <div class="split">
+      <div>{figures}</div>
+      {children}
+    </div>
+  ) : (
+    figures
+  );
+  return href ? (
+    <a class="stat" href={href} data-tip={tip}>
+      {inside}
+    </a>
+  ) : (
+    <div class="stat" data-tip={tip}>
+      {inside}
+    </div>
+  );
+}
+
+// [{name, part, whole, text}] as thin bars.
+export function Meters({ rows }) {
+  return (
+    <div class="meters" aria-hidden="true">
+      {rows.map(r => (
+        <div key={r.name}>
+          <span class="name">{r.name}</span>
+          <svg viewBox="0 0 100 6" preserveAspectRatio="none">
+            <rect width="100" height="6" class="meter-track" />
+            <rect width={r.whole > 0 ? Math.min(100, (r.part / r.whole) * 100) : 0} height="6" class="meter-fill" />
+          </svg>
+          <span class="num">{r.text}</span>
+        </div>
+      ))}
+    </div>
+  );
+}

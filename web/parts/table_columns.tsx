@@ -1,0 +1,110 @@
+// Which columns a table shows and in which order: kept per account. The first column is the name and stays first.
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "../icons";
+import { keep, pref } from "../prefs";
+import { Button } from "./button";
+import { Popover } from "./menu";
+
+const choiceOf = name => pref(`columns:${name}`, null);
+
+// All columns in the chosen order, each with shown: true or false.
+export function arranged(name, columns) {
+  const choice = choiceOf(name).value;
+  const rank = new Map((choice?.order ?? []).map((id, i) => [id, i]));
+  const [first, ...rest] = columns;
+  const ordered = choice ? [...rest].sort((a, b) => (rank.get(a.id) ?? 999) - (rank.get(b.id) ?? 999)) : rest;
+  return [
+    { ...first, shown: true },
+    ...ordered.map(c => ({ ...c, shown: choice ? choice.shown.includes(c.id) : !c.hidden })),
+  ];
+}
+
+const PHONE = 720; // there only the columns that are kept are shown
+
+// [ref of what scrolls, the shown columns that fit into it]: those of low priority go first, from the right, then others.
+// Columns that the person chose all stay. What went comes back when there is more room, or other rows are asked for.
+export function useFit(name, columns, question) {
+  const box = useRef(null),
+    width = useRef(0);
+  const [gone, setGone] = useState(0);
+  const shown = arranged(name, columns).filter(c => c.shown),
+    chosen = choiceOf(name).value !== null;
+  const droppable = chosen ? [] : [...shown.filter(c => c.low), ...shown.slice(1).filter(c => !c.low && !c.keep)];
+  const rank = c => shown.indexOf(c) + (c.low ? shown.length : 0);
+  const without = new Set(droppable.sort((a, b) => rank(b) - rank(a)).slice(0, gone));
+  const [, look] = useState(0);
+  useEffect(() => setGone(0), [question]);
+  useLayoutEffect(() => {
+    const { scrollWidth = 0, clientWidth = 0 } = box.current ?? {};
+    if (clientWidth > width.current && gone > 0) setGone(0);
+    else if (scrollWidth > clientWidth + 1 && gone < droppable.length && innerWidth > PHONE) setGone(gone + 1);
+    width.current = clientWidth;
+  });
+  useEffect(() => {
+    if (!box.current) return undefined;
+    const watch = new ResizeObserver(() => look(n => n + 1));
+    watch.observe(box.current);
+    return () => watch.disconnect();
+  }, [box.current]);
+  return [box, shown.filter(c => !without.has(c))];
+}
+
+export function Columns({ name, columns }) {
+  return (
+    <Popover small icon="cols" align="right" text={<span class="hide-s">Columns</span>} label="Columns">
+      {() => <Chooser name={name} columns={columns} />}
+    </Popover>
+  );
+}
+
+function Chooser({ name, columns }) {
+  const list = arranged(name, columns).slice(1);
+  const [dragged, setDragged] = useState(null);
+  const write = next =>
+    keep(`columns:${name}`, { order: next.map(c => c.id), shown: next.filter(c => c.shown).map(c => c.id) });
+  const move = (from, to) => {
+    if (to < 0 || to >= list.length) return;
+    const next = [...list];
+    next.splice(to, 0, ...next.splice(from, 1));
+    write(next);
+  };
+  const drop = to => event => {
+    event.preventDefault();
+    if (dragged !== null) move(dragged, to);
+    setDragged(null);
+  };
+  return (
+    <div class="chooser">
+      <ul aria-label="Columns, in order">
+        {list.map((c, i) => (
+          <li
+            key={c.id}
+            class={dragged === i ? "dragging" : undefined}
+            draggable="true"
+            onDragStart={() => setDragged(i)}
+            onDragOver={e => e.preventDefault()}
+            onDrop={drop(i)}
+            onDragEnd={() => setDragged(null)}
+          >
+            <span class="grip" aria-hidden="true">
+              <Icon name="grip" />
+            </span>
+            <label>
+              <input
+                type="checkbox"
+                checked={c.shown}
+                onChange={e => write(list.map(o => (o.id === c.id ? { ...o, shown: e.target.checked } : o)))}
+              />
+              {c.label}
+            </label>
+            <Button small kind="quiet" icon="up" label={`${c.label} earlier`} onClick={() => move(i, i - 1)} />
+            <Button small kind="quiet" icon="down" label={`${c.label} later`} onClick={() => move(i, i + 1)} />
+          </li>
+        ))}
+      </ul>
+      <Button small onClick={() => keep(`columns:${name}`, null)}>
+        Reset
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+// One tooltip for the page: any element with data-tip shows it on hover and on focus; Escape hides it. What a tip says is
+// always also in the element's own text, name or table: nothing is only on hover.
+import { useEffect, useRef } from "preact/hooks";
+
+export function Tip() {
+  const ref = useRef(null);
+  useEffect(() => {
+    const box = ref.current;
+    let shown = null;
+    const place = (x, y) => {
+      const size = box.getBoundingClientRect();
+      box.style.left = Math.max(8, Math.min(x, innerWidth - size.width - 8)) + "px";
+      box.style.top = (y + size.height + 8 > innerHeight ? Math.max(8, y - size.height - 26) : y) + "px";
+    };
+    const show = (element, x, y) => {
+      shown = element;
+      box.hidden = !element;
+      if (!element) return;
+      if (box.textContent !== element.dataset.tip) box.textContent = element.dataset.tip;
+      place(x, y);
+    };
+    const move = event => show(event.target.closest?.("[data-tip]"), event.clientX + 14, event.clientY + 16);
+    const focus = event => {
+      const element = event.target.matches?.(":focus-visible") ? event.target.closest("[data-tip]") : null;
+      const at = element?.getBoundingClientRect();
+      show(element, at?.left ?? 0, (at?.bottom ?? 0) + 6);
+    };
+    const hide = event => {
+      if (shown && (event.type !== "keydown" || event.key === "Escape")) show(null, 0, 0);
+    };
+    document.addEventListener("mousemove", move, { passive: true });
+    document.addEventListener("focusin", focus);
+    document.addEventListener("focusout", hide);
+    document.addEventListener("keydown", hide);
+    document.addEventListener("scroll", hide, { passive: true, capture: true });
+    return () => {
+      document.removeEventListener("mousemove", move);
+      document.removeEventListener("focusin", focus);
+      document.removeEventListener("focusout", hide);
+      document.removeEventListener("keydown", hide);
+      document.removeEventListener("scroll", hide, { capture: true });
+    };
+  }, []);
+  return <div class="tip" aria-hidden="true" hidden ref={ref} />;
+}

@@ -1,0 +1,38 @@
+// The axis of the quota bars, from 0: how far it goes, and its ticks. Pure.
+
+const OUTLIER = 4,
+  ROOM = 1.15;
+
+// How far rows reach with what they have and are promised -> the axis' top. What is only wanted doesn't count, so that it
+// never presses the marks into a corner; nor does a row of more than 4 times the 90th percentile, which is cut and labelled.
+export function axisTop(reaches) {
+  const sorted = [...reaches].sort((a, b) => a - b),
+    most = sorted.at(-1) ?? 0;
+  const usual = OUTLIER * (sorted[Math.floor((sorted.length - 1) * 0.9)] ?? 0);
+  const counted = sorted.length > 2 && usual > 0 ? sorted.filter(v => v <= usual).at(-1) : most;
+  return axis(ROOM * counted);
+}
+
+// Ticks in steps of 1, 2, 5 x 10^n, at most 7.
+export function axis(max) {
+  const most = Math.max(1, max);
+  for (let power = 1; ; power *= 10) {
+    for (const unit of [1, 2, 5]) {
+      const step = unit * power,
+        steps = Math.ceil(most / step - 1e-9);
+      if (steps <= 6) return { step, top: steps * step, ticks: Array.from({ length: steps + 1 }, (_, i) => i * step) };
+    }
+  }
+}
+
+// The ticks that get a number: the last one carries the unit, so its neighbour stays silent when it comes too close.
+export function labels({ ticks, top }, width, unit) {
+  const room = 8 * (unit.length + String(top).length + 1);
+  return ticks
+    .filter(v => v === top || v === 0 || ((top - v) / top) * width > room)
+    .map(v => ({
+      at: v,
+      text: v === top ? `${v} ${unit}` : String(v),
+      anchor: v === top ? "end" : v === 0 ? "start" : "middle",
+    }));
+}

@@ -1,0 +1,58 @@
+// Where each node and cell lies on the canvas, for drawing and for pointing. Pure.
+
+export const ZOOMS = [
+  { row: 16, name: 1 },
+  { row: 8, name: 4 },
+  { row: 4, name: 10 },
+]; // name: every n-th row is named
+
+// Rows flow in columns, pool after pool. Each pool starts with a heading.
+export function layout(pools, { width, zoom, minColumn = 260, gap = 24, heading = 24 }) {
+  const { row: rowHeight } = ZOOMS[zoom];
+  const columns = Math.max(1, Math.floor((width + gap) / (minColumn + gap)));
+  const columnWidth = (width - gap * (columns - 1)) / columns;
+  const left = rowHeight >= 16 ? 72 : 56;
+  const places = [],
+    heads = [];
+  let y = 0;
+  for (const pool of pools) {
+    heads.push({ pool, x: 0, y });
+    const perColumn = Math.ceil(pool.rows.length / columns);
+    const most = Math.max(...pool.rows.map(r => r.cells.length));
+    pool.rows.forEach((row, i) => {
+      const column = Math.floor(i / perColumn);
+      places.push({
+        row,
+        pool,
+        index: i,
+        x: column * (columnWidth + gap),
+        y: y + heading + (i % perColumn) * rowHeight,
+        left,
+        cell: (columnWidth - left - 8) / most,
+        first: i % perColumn === 0,
+      });
+    });
+    y += heading + perColumn * rowHeight + 12;
+  }
+  return { places, heads, rowHeight, columnWidth, perRow: columns, height: y };
+}
+
+// The place and cell under a point, or null.
+export function hit({ places, rowHeight }, x, y) {
+  const place = places.find(
+    p => y >= p.y && y < p.y + rowHeight && x >= p.x && x < p.x + p.left + p.cell * p.row.cells.length,
+  );
+  if (!place) return null;
+  const cell = Math.floor((x - place.x - place.left) / place.cell);
+  return { place, cell: cell >= 0 ? cell : null };
+}
+
+// What stands under the cursor, in words.
+export function wordsAt({ place, cell }) {
+  const { row } = place;
+  if (cell === null || !row.cells[cell]) return `${row.name} · ${row.state === "down" ? "down" : `${row.free} free`}`;
+  const device = row.cells[cell];
+  if (device.state === "down") return `${row.name}, GPU ${cell}: down`;
+  if (!device.workloads.length) return `${row.name}, GPU ${cell}: free`;
+  return `${row.name}, GPU ${cell}: ${device.workloads.map(w => (w.projectName ? `${w.projectName}/${w.name}` : w.name) + ((w.share ?? 1) < 1 ? ` (${w.share})` : "")).join(", ")}`;
+}

@@ -1,0 +1,167 @@
+// The cluster as rows and cells: a node is a row, a GPU a cell, adjacent cells of one workload are one run. Pure.
+
+// Nodes of the API -> pools with rows, in the order of the given pool names.
+export function poolsOf(nodes, order = []) {
+  const pools = new Map(order.map(name => [name, { name, gpu: "", rows: [], total: 0, held: 0, down: 0, idle: 0 }]));
+  for (const node of [...nodes].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }))) {
+    const row = rowOf(node);
+    if (!row.cells.length) continue;
+    if (!pools.has(row.pool))
+      pools.set(row.pool, { name: row.pool, gpu: "", rows: [], total: 0, held: 0, down: 0, idle: 0 });
+    const pool = pools.get(row.pool);
+    pool.rows.push(row);
+    pool.gpu ||= row.gpu;
+    pool.total += row.cells.filter(c => c.state !== "down").length;
+    pool.held += row.held;
+    pool.idle += row.cells.filter(c => c.workloads.length && c.utilization === 0).length;
+    pool.down += row.cells.filter(c => c.state === "down").length;
+  }
+  return [...pools.values()].filter(p => p.rows.length);
+}
+
+// Nodes of the overview in brief -> nodes of the API, as far as the map needs them.
+export function nodesInBrief({ nodes, workloads }) {
+  return nodes.map(n => {
+    const devices = Array.from({ length: n.gpuCount }, (_, index) => ({
+      index,
+      state: n.gpusDown.includes(index) ? "down" : "free",
+      utilization: n.utilization[index] ?? null,
+      workloads: [],
+    }));
+    for (const { workload, gpus, share, releasing } of n.held)
+      for (const device of gpus.map(g => devices[g]).filter(Boolean)) {
+        device.workloads.push({ ...workloads[workload], share });
+        if (device.state !== "down") device.state = releasing ? "releasing" : "allocated";
+      }
+    return { ...n, gpuInfo: { gpuType: n.gpuType, gpuCount: n.gpuCount }, prorata: { devices, cordoned: n.cordoned } };
+  });
+}
+
+// One node -> {cells, runs, held, free, state}.
+export function rowOf(node) {
+  const own = node.prorata ?? {};
+  const devices =
+    own.devices ??
+    Array.from({ length: node.gpuInfo?.gpuCount ?? 0 }, (_, index) => ({ index, state: "free", workloads: [] }));
+  const down = node.status !== undefined && node.status !== "Ready";
+  const cells = devices.map(d => ({
+    index: d.index,
+    state: down ? "down" : (d.state ?? "free"),
+    workloads: d.workloads ?? [],
+    utilization: d.utilization ?? null,
+  }));
+  const held = cells.reduce((sum, c) => sum + c.workloads.reduce((s, w) => s + (w.share ?? 1), 0), 0);
+  const free = cells.filter(c => c.state === "free").length;
+  return {
+    id: node.id,
+    name: node.name,
+    pool: node.nodePool,
+    gpu: node.gpuInfo?.gpuType ?? "",
+    state: down ? "down" : own.cordoned ? "cordoned" : "ready",
+    cells,
+    held: Math.round(held * 1000) / 1000,
+    free,
+    runs: down ? [] : runsOf(cells),
+  };
+}
+
+// Adjacent whole devices of one workload make one run; shared devices make a run per part, from the left.
+export function runsOf(cells) {
+  const runs = [];
+  for (const [at, cell] of cells.entries()) {
+    let left = 0;
+    for (const w of cell.workloads) {
+      const share = Math.min(w.share ?? 1, 1 - left);
+      const last = runs.at(-1);
+      const whole = cell.workloads.length === 1 && share === 1;
+      const ending = cell.state === "releasing";
+      if (whole && last && last.id === w.id && last.whole && last.from + last.size === at) {
+        last.size += 1;
+        if (ending) last.ending.push(at - last.from);
+      } else {
+        runs.push({
+          id: w.id,
+          name: w.name,
+          projectId: w.projectId,
+          project: w.projectName,
+          firm: w.preemptible === false,
+          whole,
+          from: at,
+          offset: left,
+          size: share,
+          ending: ending ? [0] : [],
+        });
+      }
+      left += share;
+    }
+  }
+  return runs;
+}
+
+// What is free in one piece, of many nodes: "61 full, 12 with 1–3 free, 7 with 8 free, 1 down".
+export function piecesOf(pool) {
+  const most = Math.max(...pool.rows.map(r => r.cells.length)),
+    half = Math.floor(most / 2),
+    count = test => pool.rows.filter(test).length;
+  const up = r => r.state !== "down",
+    between = (low, high) => count(r => up(r) && r.free >= low && r.free <= high);
+  const span = (low, high) => (low === high ? `${low}` : `${low}–${high}`);
+  const bands = [
+    [0, 0],
+    [1, half],
+    [half + 1, most - 1],
+    [most, most],
+  ].filter(([low, high], i) => low <= high && (i === 0 || low > 0));
+  const said = bands.map(([low, high]) => [between(low, high), high === 0 ? "full" : `with ${span(low, high)} free`]);
+  return [...said, [count(r => !up(r)), "down"]]
+    .filter(([n]) => n > 0)
+    .map(([n, word]) => `${n} ${word}`)
+    .join(", ");
+}
+
+// Where a run is drawn in a row of cells `cell` pixels wide: {x, width}.
+export function runBox(run, left, cell) {
+  if (run.whole) return { x: left + run.from * cell + 1, width: run.size * cell - 2 };
+  const inner = cell - 2,
+    x = left + run.from * cell + 1 + run.offset * inner;
+  return { x, width: Math.max(2, run.size * inner - (run.offset + run.size < 0.999 ? 1 : 0)) };
+}
+
+// The name inside a run, cut to what fits; at least five letters fit, else none.
+export function runLabel(name, width, letter = 5.9) {
+  const fit = Math.floor((width - 12) / letter);
+  if (fit < 5 || !name) return "";
+  return name.length > fit ? name.slice(0, fit - 1) + "…" : name;
+}
+
+// What a row says at its right end.
+export function rowNote(row) {
+  if (row.state === "down") return "down";
+  if (row.state === "cordoned") return "cordoned";
+  const room = Math.round((row.cells.length - row.held) * 100) / 100;
+  return room > 0 ? `${room} free` : "";
+}
+
+// Ending devices of a run as stretches: [0,1,2,6] -> [[0,3],[6,1]].
+export function stretches(indices) {
+  const out = [];
+  for (const i of indices) {
+    const last = out.at(-1);
+    if (last && last[0] + last[1] === i) last[1] += 1;
+    else out.push([i, 1]);
+  }
+  return out;
+}
+
+// Utilization in five steps, 0..4; null when nothing is known.
+export const heat = percent =>
+  percent === null || percent === undefined ? null : Math.min(4, Math.floor(Number(percent) / 20));
+
+// One sentence for a reader who does not see the picture.
+export function sentenceOf(pool) {
+  const parts = [
+    `Pool ${pool.name}: ${Math.round(pool.held * 100) / 100} of ${pool.total} GPUs allocated on ${pool.rows.length} nodes`,
+  ];
+  if (pool.down) parts.push(`${pool.down} not ready`);
+  return parts.join(", ") + ".";
+}

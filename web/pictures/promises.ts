@@ -1,0 +1,96 @@
+// Where a quota form promises more GPUs than there are, and who would lose by it today. Pure.
+import { gpuCount, gpus } from "../format";
+import { sharesByPool } from "./shares";
+
+// GPUs that a unit is promised in a pool; unlimited is Infinity.
+export function quotaIn(unit, pool) {
+  const resource = unit?.resources?.find(r => r.nodePool?.id === pool.id);
+  const deserved = resource?.gpu?.deserved ?? 0;
+  return deserved < 0 || resource?.gpu?.deserved === null ? Infinity : deserved;
+}
+
+const sumIn = (units, pool) => units.reduce((sum, u) => sum + quotaIn(u, pool), 0);
+
+const ofPool = (pool, size, others) => ({
+  what: "GPUs of the pool",
+  has: `the pool has ${gpuCount(size[pool.name])}`,
+  total: size[pool.name],
+  others: sumIn(others, pool),
+});
+
+// What holds a project's quota in: its department's quota, and the GPUs of the pool. -> [{what, has, total, others}]
+export function boundsOfProject(pool, id, department, projects, size) {
+  const others = projects.filter(p => p.id !== id);
+  const given = department && quotaIn(department, pool);
+  const bounds = department
+    ? [
+        {
+          what: `Quota of department ${department.name}`,
+          has: `department ${department.name} has a quota of ${gpus(given)}`,
+          total: given,
+          others: sumIn(
+            others.filter(p => p.parentId === department.id),
+            pool,
+          ),
+        },
+      ]
+    : [];
+  return size[pool.name] === undefined ? bounds : [...bounds, ofPool(pool, size, others)];
+}
+
+export function boundsOfDepartment(pool, id, departments, size) {
+  return size[pool.name] === undefined
+    ? []
+    : [
+        ofPool(
+          pool,
+          size,
+          departments.filter(d => d.id !== id),
+        ),
+      ];
+}
+
+// Who holds more than the own quota in a pool today, most first: [{name, over}].
+export function borrowers(pool, projects) {
+  return projects
+    .map(p => ({ name: p.name, over: sharesByPool(p)[pool.name]?.over ?? 0 }))
+    .filter(p => p.over > 0)
+    .sort((a, b) => b.over - a.over || a.name.localeCompare(b.name));
+}
+
+export function lenders(list, most = 4) {
+  return (
+    list
+      .slice(0, most)
+      .map(p => `${p.name} ${gpus(p.over)}`)
+      .join(", ") + (list.length > most ? ` and ${list.length - most} more` : "")
+  );
+}
+
+// Sentences that a person must confirm; none where nothing is promised twice. boundsOf(row) -> bounds; projects: of others;
+// children: those that divide this unit's quota; held: what the unit holds in the pool.
+export function warnings({ name, before, after, boundsOf, projects, children = [], heldIn = () => 0 }) {
+  return after.flatMap((row, i) => {
+    const mine = Number(row.quota),
+      old = Number(before[i].quota),
+      said = [];
+    const inside = sumIn(children, row);
+    if (mine < old && inside > mine)
+      said.push(
+        `${row.name}: its projects have ${gpuCount(inside)} of quota, ${gpus(inside - mine)} more than ${gpus(mine)}.`,
+      );
+    if (mine <= old) return said;
+    for (const { has, total, others } of boundsOf(row)) {
+      const over = others + mine - total;
+      if (over > 0)
+        said.push(`${row.name}: ${gpuCount(others + mine)} of quota in all, and ${has}: ${gpus(over)} too many.`);
+    }
+    if (!said.length) return said;
+    const lose = borrowers(row, projects),
+      sum = lose.reduce((total, p) => total + p.over, 0);
+    said.push(
+      `${name || "It"} holds ${gpuCount(heldIn(row))} in ${row.name} today. ${lose.length ? `Others borrow ${gpuCount(sum)} there and give them back when it asks: ${lenders(lose)}.` : "Nobody borrows there, so all that others hold is within their own quota."}`,
+    );
+    return said;
+  });
+}

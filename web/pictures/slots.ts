@@ -1,0 +1,23 @@
+// A project's colour: stateless, never changes, the first 24 projects all differ. Pure.
+
+// Numeric id -> {colour: 1..8, texture: "", "dots" or "grid"}.
+export function slotOf(projectId) {
+  const id = Number.parseInt(projectId, 10);
+  const slot = Number.isFinite(id) && id > 0 ? (id - 1) % 24 : hash(String(projectId)) % 24;
+  return { colour: (slot % 8) + 1, texture: ["", "dots", "grid"][Math.floor(slot / 8)] };
+}
+
+function hash(text) {
+  let value = 0;
+  for (const letter of text) value = (value * 31 + letter.codePointAt(0)) >>> 0;
+  return value;
+}
+
+// With more than 12 projects in a picture only the 8 largest keep their colour: the set of ids that do.
+export function coloured(projects, most = 12, kept = 8) {
+  const list =
+    projects.length <= most
+      ? projects
+      : [...projects].sort((a, b) => b.size - a.size || a.name.localeCompare(b.name)).slice(0, kept);
+  return new Set(list.map(p => p.id));
+}

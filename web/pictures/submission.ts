@@ -1,0 +1,268 @@
+// A form's values -> the body of the API, and the command line that does the same. Pure; both are made from one object.
+
+export const KINDS = {
+  training: {
+    type: "Training",
+    path: "/api/v1/workloads/trainings",
+    title: "New training",
+    verb: "Create training",
+    priority: "low",
+    firm: false,
+  },
+  distributed: {
+    type: "Distributed",
+    path: "/api/v1/workloads/distributed",
+    title: "New distributed training",
+    verb: "Create distributed training",
+    priority: "low",
+    firm: false,
+  },
+  workspace: {
+    type: "Workspace",
+    path: "/api/v1/workloads/workspaces",
+    title: "New workspace",
+    verb: "Create workspace",
+    priority: "high",
+    firm: true,
+  },
+};
+export const PRIORITIES = ["very-low", "low", "medium-low", "medium", "medium-high", "high", "very-high"];
+export const FRAMEWORKS = ["PyTorch", "MPI", "TF", "XGBoost", "JAX"];
+const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+
+export const EMPTY = {
+  name: "",
+  project: "",
+  image: "",
+  command: "",
+  args: "",
+  workingDir: "",
+  environment: "",
+  gpus: 1,
+  workers: 1,
+  framework: "PyTorch",
+  cpu: 0.1,
+  memory: "100M",
+  pools: [],
+  priority: "",
+  preemptibility: "",
+  backoff: "",
+  completions: 1,
+  parallelism: 1,
+  shm: false,
+  nodeType: "",
+  ports: [],
+};
+
+// What a form may not be sent with: {field: sentence}.
+export function check(v, kind) {
+  const wrong = {};
+  if (!v.name) wrong.name = "A name is needed.";
+  else if (!NAME.test(v.name) || v.name.length > 63)
+    wrong.name = "Small letters, digits and dashes, up to 63; a letter first, no dash last.";
+  if (!v.project) wrong.project = "Choose the project that pays.";
+  if (!v.image) wrong.image = "An image is needed.";
+  const gpus = Number(v.gpus);
+  if (v.gpus === "" || !Number.isFinite(gpus) || gpus < 0) wrong.gpus = "A number from 0.";
+  else if (gpus > 1 && !Number.isInteger(gpus)) wrong.gpus = "Whole GPUs, or a part of one below 1.";
+  else if (gpus < 1 && Math.abs(gpus * 100 - Math.round(gpus * 100)) > 1e-6) wrong.gpus = "Parts go in steps of 0.01.";
+  if (v.cpu !== "" && !(Number(v.cpu) >= 0)) wrong.cpu = "A number of cores, e.g. 0.5.";
+  if (v.memory && !/^\+?[0-9.]+(?:[eE][-+]?[0-9]+|[EPTGMk]i?|Ki|m)?$/.test(v.memory))
+    wrong.memory = "An amount such as 512M or 4Gi.";
+  if (kind === "distributed" && !(Number.isInteger(Number(v.workers)) && Number(v.workers) >= 1))
+    wrong.workers = "At least 1 worker.";
+  if (kind === "training")
+    for (const key of ["completions", "parallelism"])
+      if (!(Number.isInteger(Number(v[key])) && Number(v[key]) >= 1)) wrong[key] = "At least 1.";
+  if (v.backoff !== "" && !(Number.isInteger(Number(v.backoff)) && Number(v.backoff) >= 0))
+    wrong.backoff = "A whole number from 0.";
+  if (v.ports.some(p => !isPort(p.container) || (p.external !== "" && !isPort(p.external))))
+    wrong.ports = "A port is a whole number from 1 to 65535.";
+  for (const line of lines(v.environment))
+    if (!/^[A-Za-z_][A-Za-z0-9_.-]*=/.test(line))
+      wrong.environment = `One NAME=value a line; "${line.slice(0, 30)}" is none.`;
+  return wrong;
+}
+
+// How a port is reached: the API's service types, and a URL.
+export const REACHED_BY = [
+  { value: "ClusterIP", label: "Inside the cluster" },
+  { value: "NodePort", label: "A port of the node" },
+  { value: "LoadBalancer", label: "A load balancer" },
+  { value: "URL", label: "A URL" },
+];
+export const isPort = value => /^\d+$/.test(String(value).trim()) && Number(value) >= 1 && Number(value) <= 65535;
+const hasExternal = port => port.type !== "URL" && port.external !== "";
+const portsOf = list =>
+  list
+    .filter(p => p.type !== "URL")
+    .map(p => ({
+      container: Number(p.container),
+      ...(hasExternal(p) ? { external: Number(p.external) } : {}),
+      serviceType: p.type,
+    }));
+const urlsOf = list => list.filter(p => p.type === "URL").map(p => ({ container: Number(p.container) }));
+
+const lines = text =>
+  String(text ?? "")
+    .split("\n")
+    .map(l => l.trim())
+    .filter(Boolean);
+const variables = text =>
+  lines(text).map(line => ({ name: line.slice(0, line.indexOf("=")), value: line.slice(line.indexOf("=") + 1) }));
+
+export function computeOf(v) {
+  const gpus = Number(v.gpus) || 0;
+  const part = gpus > 0 && gpus < 1;
+  return {
+    ...(part
+      ? { gpuDevicesRequest: 1, gpuRequestType: "portion", gpuPortionRequest: gpus }
+      : { gpuDevicesRequest: gpus }),
+    ...(v.cpu !== "" ? { cpuCoreRequest: Number(v.cpu) } : {}),
+    ...(v.memory ? { cpuMemoryRequest: v.memory } : {}),
+    ...(v.shm ? { largeShmRequest: true } : {}),
+  };
+}
+
+// The body that is sent; only what was said, so that policies and defaults can fill the rest.
+export function bodyOf(v, kind, clusterId) {
+  const spec = { image: v.image };
+  for (const key of ["command", "args", "workingDir"]) if (v[key]) spec[key] = v[key];
+  const environment = variables(v.environment);
+  if (environment.length) spec.environmentVariables = environment;
+  spec.compute = computeOf(v);
+  if (v.pools.length) spec.nodePools = v.pools;
+  if (v.nodeType) spec.nodeType = v.nodeType;
+  const ports = portsOf(v.ports),
+    urls = urlsOf(v.ports);
+  if (ports.length) spec.ports = ports;
+  if (urls.length) spec.exposedUrls = urls;
+  if (v.priority) spec.priorityClass = v.priority;
+  if (v.preemptibility) spec.preemptibility = v.preemptibility;
+  if (v.backoff !== "") spec.backoffLimit = Number(v.backoff);
+  if (kind === "training" && Number(v.completions) > 1) spec.completions = Number(v.completions);
+  if (kind === "training" && Number(v.parallelism) > 1) spec.parallelism = Number(v.parallelism);
+  const body = { name: v.name, projectId: v.project, clusterId, spec };
+  if (kind !== "distributed") return body;
+  return {
+    ...body,
+    masterSpecSameAsWorker: true,
+    spec: { ...spec, distributedFramework: v.framework, numWorkers: Number(v.workers) },
+  };
+}
+
+// How many GPUs all pods ask for at once.
+export function totalGpus(v, kind) {
+  const pods =
+    kind === "distributed"
+      ? (Number(v.workers) || 0) + 1
+      : kind === "training"
+        ? Math.min(
+            Number(v.parallelism) || 1,
+            Number(v.completions) > 1 ? Number(v.completions) : Number(v.parallelism) || 1,
+          )
+        : 1;
+  return { pods, each: Number(v.gpus) || 0, all: pods * (Number(v.gpus) || 0) };
+}
+
+const shell = text => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
+
+export function commandOf(v, kind, projectName) {
+  const verb = {
+    training: "training submit",
+    distributed: `training ${v.framework === "TF" ? "tensorflow" : v.framework.toLowerCase()} submit`,
+    workspace: "workspace submit",
+  }[kind];
+  const parts = [
+    `prorata ${verb} ${shell(v.name || "NAME")} -p ${shell(projectName || "PROJECT")}`,
+    `-i ${shell(v.image || "IMAGE")}`,
+  ];
+  const gpus = Number(v.gpus) || 0;
+  if (gpus > 0 && gpus < 1) parts.push(`-g 1 --gpu-portion-request ${gpus}`);
+  else parts.push(`-g ${gpus}`);
+  if (kind === "distributed") parts.push(`--workers ${v.workers}`);
+  if (kind === "training" && Number(v.completions) > 1) parts.push(`--runs ${v.completions}`);
+  if (kind === "training" && Number(v.parallelism) > 1) parts.push(`--parallelism ${v.parallelism}`);
+  if (v.cpu !== "") parts.push(`--cpu-core-request ${v.cpu}`);
+  if (v.memory) parts.push(`--cpu-memory-request ${v.memory}`);
+  if (v.shm) parts.push("--large-shm");
+  for (const pool of v.pools) parts.push(`--node-pools ${shell(pool)}`);
+  if (v.nodeType) parts.push(`--node-type ${shell(v.nodeType)}`);
+  for (const p of v.ports)
+    parts.push(
+      p.type === "URL"
+        ? `--external-url container=${p.container}`
+        : `--port container=${p.container}${hasExternal(p) ? `,external=${p.external}` : ""},service-type=${p.type}`,
+    );
+  for (const { name, value } of variables(v.environment)) parts.push(`-e ${shell(`${name}=${value}`)}`);
+  if (v.priority) parts.push(`--priority ${v.priority}`);
+  if (v.preemptibility) parts.push(`--preemptibility ${v.preemptibility}`);
+  if (v.backoff !== "") parts.push(`--backoff-limit ${v.backoff}`);
+  if (v.workingDir) parts.push(`--working-dir ${shell(v.workingDir)}`);
+  if (v.command) parts.push(`--command -- ${[v.command, v.args].filter(Boolean).join(" ")}`);
+  else if (v.args) parts.push(`-- ${v.args}`);
+  return parts.join(" \\\n  ");
+}
+
+// A submitted object -> values, for Make a copy.
+export function valuesOf(workload, name) {
+  const spec = workload.spec ?? {},
+    c = spec.compute ?? {};
+  return {
+    ...EMPTY,
+    name,
+    project: String(workload.projectId),
+    image: spec.image ?? "",
+    command: spec.command ?? "",
+    args: spec.args ?? "",
+    workingDir: spec.workingDir ?? "",
+    environment: (spec.environmentVariables ?? [])
+      .filter(e => e.value !== undefined && e.value !== null)
+      .map(e => `${e.name}=${e.value}`)
+      .join("\n"),
+    gpus: c.gpuRequestType === "portion" && c.gpuPortionRequest < 1 ? c.gpuPortionRequest : (c.gpuDevicesRequest ?? 0),
+    cpu: c.cpuCoreRequest ?? "",
+    memory: c.cpuMemoryRequest ?? "",
+    shm: Boolean(c.largeShmRequest),
+    pools: spec.nodePools ?? [],
+    nodeType: spec.nodeType ?? "",
+    ports: [
+      ...(spec.ports ?? []).map(p => ({
+        container: String(p.container ?? ""),
+        external: String(p.external ?? ""),
+        type: p.serviceType ?? "ClusterIP",
+      })),
+      ...(spec.exposedUrls ?? []).map(u => ({ container: String(u.container ?? ""), external: "", type: "URL" })),
+    ],
+    priority: spec.priorityClass ?? "",
+    preemptibility: spec.preemptibility ?? "",
+    backoff: spec.backoffLimit ?? "",
+    completions: spec.completions ?? 1,
+    parallelism: spec.parallelism ?? 1,
+    workers: spec.numWorkers ?? 1,
+    framework: spec.distributedFramework ?? "PyTorch",
+  };
+}
+
+// An asset's specification -> the values it fills.
+export const fromCompute = spec => ({
+  gpus:
+    spec.gpuRequestType === "portion" && spec.gpuPortionRequest < 1
+      ? spec.gpuPortionRequest
+      : (spec.gpuDevicesRequest ?? 0),
+  cpu: spec.cpuCoreRequest ?? "",
+  memory: spec.cpuMemoryRequest ?? "",
+  shm: Boolean(spec.largeShmRequest),
+});
+export const fromEnvironment = spec => ({
+  image: spec.image ?? "",
+  command: spec.command ?? "",
+  args: spec.args ?? "",
+  workingDir: spec.workingDir ?? "",
+});
+
+// A free name after the one that was copied: a1 -> a1-copy, a1-copy -> a1-copy-2.
+export function copyName(name) {
+  const [, base, number] = /^(.*?-copy)(?:-(\d+))?$/.exec(name) ?? [];
+  return (base ? `${base}-${Number(number ?? 1) + 1}` : `${name}-copy`).slice(0, 63);
+}

@@ -1,0 +1,28 @@
+// All pages and the password's form, one chunk: the path of each and its component. The server answers index.html for these paths alone.
+export { default as PasswordForm } from "./parts/password";
+import Departments from "./pages/departments";
+import EditDepartment from "./pages/edit_department";
+import EditNodepool from "./pages/edit_nodepool";
+import EditProject from "./pages/edit_project";
+import NewWorkload from "./pages/new_workload";
+import Nodepools from "./pages/nodepools";
+import Nodes from "./pages/nodes";
+import Overview from "./pages/overview";
+import Projects from "./pages/projects";
+import Workloads from "./pages/workloads";
+
+export const ROUTES = {
+  "/": Overview,
+  "/workloads": Workloads,
+  "/workloads/new/:kind(training|distributed|workspace|inference)": NewWorkload,
+  "/projects": Projects,
+  "/projects/new": EditProject,
+  "/projects/:id/edit": EditProject,
+  "/departments": Departments,
+  "/departments/new": EditDepartment,
+  "/departments/:id/edit": EditDepartment,
+  "/nodes": Nodes,
+  "/nodepools": Nodepools,
+  "/nodepools/new": EditNodepool,
+  "/nodepools/:id/edit": EditNodepool,
+};

@@ -1,0 +1,78 @@
+// Who is signed in, what they may do, and the scope they look at. The session itself is a cookie that scripts can't see.
+import { signal } from "@preact/signals";
+import { del, get, post, signedOut } from "./api";
+import { useAccount } from "./prefs";
+
+export const session = signal({ state: "unknown" }); // unknown, out, in (with the server's answer in .who)
+
+export async function learnSession() {
+  try {
+    enter(await get("/api/v1/session", {}, { quiet401: true }));
+  } catch (error) {
+    if (error.status === 401 || error.status === 403) session.value = { state: "out" };
+    else session.value = { state: "unknown", error };
+  }
+}
+
+function enter(who) {
+  useAccount(who?.name ?? "");
+  signedOut.value = false;
+  session.value = { state: "in", who: who ?? {} };
+}
+
+// A temporary password is kept until another is chosen, so that it is typed once.
+let temporary = "";
+export async function signIn(username, password) {
+  const answer = await post("/api/v1/session", { username, password }, { quiet401: true });
+  const who = answer?.name ? answer : await get("/api/v1/session");
+  temporary = who.mustChangePassword ? password : "";
+  enter(who);
+}
+
+export const knownPassword = () => temporary;
+
+export async function changePassword(currentPassword, newPassword) {
+  await post("/api/v1/me/password", { currentPassword, newPassword });
+  temporary = "";
+  enter({ ...session.peek().who, mustChangePassword: false });
+}
+
+export async function signOut() {
+  await del("/api/v1/session", { quiet401: true }).catch(() => {});
+  temporary = "";
+  session.value = { state: "out" };
+}
+
+// May the account do `action` (create, read, update, delete) to a resource type of the API ("project", "workloads", "nodepools")? A server that
+// lists no permissions leaves the decision to each call.
+export function may(action, resourceType) {
+  const list = session.value.who?.permissions;
+  if (!Array.isArray(list)) return true;
+  return list.some(p => p.resourceType === resourceType && p.actions?.includes(action));
+}
+
+// One scope for all pages, per tab: null, {departmentId, name} or {departmentId, projectId, name}.
+function keptScope() {
+  try {
+    return JSON.parse(sessionStorage.getItem("scope") ?? "null");
+  } catch {
+    return null;
+  }
+}
+export const scope = signal(keptScope());
+export function setScope(value) {
+  scope.value = value;
+  try {
+    sessionStorage.setItem("scope", JSON.stringify(value));
+  } catch {
+    // private mode
+  }
+}
+
+// The scope as filterBy conditions: "workloads" and "projects" name their fields differently.
+export function scopeFilter(of) {
+  const at = scope.value;
+  if (!at) return [];
+  if (of === "projects") return at.projectId ? [`name==${at.name}`] : [`parentId==${at.departmentId}`];
+  return at.projectId ? [`projectId==${at.projectId}`] : [`departmentId==${at.departmentId}`];
+}
