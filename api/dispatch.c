@@ -249,6 +249,9 @@ static int answer(struct exchange *exchange, enum answer_policy *policy, struct 
         exchange->must_close = true;
         return error_set(err, ERROR_UNAVAILABLE, "the server is stopping");
     }
+    bool needs_start = route || (strcmp(uri, "/healthz") != 0 && strcmp(uri, "/readyz") != 0);
+    if (needs_start && probe_starting(exchange, err) < 0)
+        return -1;
     if (!route)
         return answer_page(exchange, &path, uri, policy, err);
     if (strcmp(uri, "/api/docs") == 0)

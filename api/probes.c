@@ -21,17 +21,27 @@ void probe_health(struct exchange *exchange)
 
 int probe_readiness(struct exchange *exchange, struct error *err)
 {
-    const char *reason = "starting";
     struct server *server = exchange->server;
     if (atomic_load(&server->is_stopping))
         return error_set(err, ERROR_UNAVAILABLE, "stopping");
-    if (server->is_ready && !server->is_ready(server->context, &reason))
-        return error_set(err, ERROR_UNAVAILABLE, "%s", reason);
+    if (server->check_ready && server->check_ready(server->context, err) < 0)
+        return -1;
     buffer_text(&exchange->body, "ok\n");
-    if (server->reconciler)
+    if (!atomic_load(&server->is_starting) && server->reconciler)
         reconciler_write_health(server->reconciler, &exchange->body);
     exchange->response.content_type = "text/plain; charset=utf-8";
     return 0;
+}
+
+int probe_starting(struct exchange *exchange, struct error *err)
+{
+    struct server *server = exchange->server;
+    if (!atomic_load(&server->is_starting))
+        return 0;
+    exchange->must_close = true;
+    if (!server->check_ready || server->check_ready(server->context, err) == 0)
+        error_set(err, ERROR_UNAVAILABLE, "in a moment");
+    return error_prefix(err, "the server is starting: ");
 }
 
 int probe_metrics(struct exchange *exchange, struct error *err)

@@ -41,12 +41,15 @@ struct server {
     struct exec_sessions *exec_sessions; // api/exec_sessions.h; made at the start
     struct change_feed *changes; // api/change_feed.h; made before the reconciler starts
 
-    // /readyz answers 503 with out_reason until it returns true. Called from workers.
-    bool (*is_ready)(void *context, const char **out_reason);
+    // /readyz answers 503 with the message until it returns 0. Called from workers. NULL: always ready.
+    int (*check_ready)(void *context, struct error *err);
     // Appends the other rooms' metrics to /metrics. Called from workers.
     void (*write_metrics)(void *context, struct buffer *out);
     void *context; // of both
 
+    // Set before api_server_start by who opens the database later: until it is false only probes are answered, all else
+    // is 503 with check_ready's message, and what handlers use need not be there.
+    atomic_bool is_starting;
     atomic_bool is_stopping; // drain: no new request, streams end
     struct server_core *core;
 };
@@ -56,7 +59,7 @@ struct server {
 int server_check_listen(const char *text, struct error *err);
 
 // Opens the ports and answers from then on. server must stay in place until api_server_stop; db and what else handlers
-// use must be ready. ERROR_INVALID names the address in use. Port 0 takes a free one: api_server_port.
+// use must be ready unless is_starting. ERROR_INVALID names the address in use. Port 0 takes a free one: api_server_port.
 int api_server_start(struct server *server, struct error *err);
 int api_server_port(const struct server *server, size_t listen_index);
 

@@ -7,7 +7,6 @@
 #include "backends/backend.h"
 #include "backends/simulated/simulated.h"
 #include "base/arena.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -15,32 +14,39 @@
 #include "daemon/data_folder.h"
 #include "daemon/first_start.h"
 #include "daemon/greeting.h"
+#include "daemon/health.h"
 #include "daemon/local_backend.h"
+#include "daemon/notify.h"
 #include "daemon/settings.h"
 #include "db/db.h"
 #include "db/settings.h"
 #include "journal/journal.h"
 #include "reconciler/reconciler.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <jansson.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     DRAIN_MS = 3000,
     LOG_STOP_MS = 500,
+    START_STACK_BYTES = 8 << 20,
+    START_STEP_MS = 50,
     EXIT_BAD_SETTING = 2
 };
 
 struct daemon {
-    struct arena arena;
+    struct arena arena; // the starting thread's until it is joined
     struct settings settings;
     struct data_folder folder;
     bool has_folder, is_temporary;
@@ -50,47 +56,16 @@ struct daemon {
     struct reconciler *reconciler;
     struct server server;
     struct auth *auth;
+    struct health health;
+    struct notifier notifier;
+    int signal_fd, started_fd; // what the main thread waits for; -1: not there
+    struct error start_error;
+    struct error step_told; // what a start that takes long is at
+    bool has_started; // by the starting thread, for who has joined it
     bool is_serving;
     bool is_first;
     const char *password; // made up on this start; NULL otherwise
 };
-
-static bool is_ready(void *context, const char **out_reason)
-{
-    const struct daemon *daemon = context;
-    struct db_stats stats;
-    db_get_stats(daemon->db, &stats);
-    *out_reason = stats.is_damaged                   ? "the database is damaged: prorata verify says where"
-                  : !stats.writable && stats.is_full ? "the disk that holds the database is full"
-                  : !stats.writable                  ? "the disk that holds the database refuses writes"
-                  : stats.reads_fail                 ? "the database cannot be read: its disk fails, or it is damaged"
-                  : reconciler_is_failing(daemon->reconciler) ? "cycles fail: the log has the cause"
-                  : !reconciler_is_ready(daemon->reconciler)  ? "the first cycle has not run yet"
-                                                              : NULL;
-    return *out_reason == NULL;
-}
-
-static void write_metrics(void *context, struct buffer *out)
-{
-    const struct daemon *daemon = context;
-    struct db_stats stats;
-    db_get_stats(daemon->db, &stats);
-    buffer_printf(out,
-                  "# HELP prorata_database_commits_total Transactions that are on disk.\n"
-                  "# TYPE prorata_database_commits_total counter\n"
-                  "prorata_database_commits_total %" PRId64 "\n"
-                  "# HELP prorata_database_changes_total Write functions that those transactions carried.\n"
-                  "# TYPE prorata_database_changes_total counter\n"
-                  "prorata_database_changes_total %" PRId64 "\n"
-                  "# HELP prorata_database_failed_commits_total Transactions that the disk refused.\n"
-                  "# TYPE prorata_database_failed_commits_total counter\n"
-                  "prorata_database_failed_commits_total %" PRId64 "\n"
-                  "# HELP prorata_database_writable 1 while the disk takes writes.\n"
-                  "# TYPE prorata_database_writable gauge\n"
-                  "prorata_database_writable %d\n",
-                  stats.commits, stats.changes, stats.failed_commits, stats.writable);
-    reconciler_write_metrics(daemon->reconciler, out);
-}
 
 static enum first_start_extras extras_of(const struct settings *settings)
 {
@@ -202,19 +177,29 @@ static int start_serving(struct daemon *daemon, struct error *err)
     };
     memcpy(server->config.listen, settings->listen, sizeof(server->config.listen));
     memcpy(server->config.proxies, settings->trusted_proxies, sizeof(server->config.proxies));
-    server->db = daemon->db;
-    server->reconciler = daemon->reconciler;
-    server->is_ready = is_ready;
-    server->write_metrics = write_metrics;
-    server->context = daemon;
-    server->auth = daemon->auth;
+    server->check_ready = health_check;
+    server->write_metrics = health_write_metrics;
+    server->context = &daemon->health;
+    atomic_store(&server->is_starting, true);
     if (api_server_start(server, err) < 0)
         return -1;
     daemon->is_serving = true;
     return 0;
 }
 
-static int start(struct daemon *daemon, struct error *err)
+// What the start has made is the handlers' from here on.
+static void open_doors(struct daemon *daemon)
+{
+    struct server *server = &daemon->server;
+    server->db = daemon->health.db = daemon->db;
+    server->reconciler = daemon->health.reconciler = daemon->reconciler;
+    server->auth = daemon->auth;
+    atomic_store(&daemon->health.is_open, true);
+    atomic_store(&server->is_starting, false);
+}
+
+// What is quick and needs no database: after it the probes are answered.
+static int begin(struct daemon *daemon, struct error *err)
 {
     for (size_t i = 0; i < daemon->settings.listen_count; i++)
         if (server_check_listen(daemon->settings.listen[i], err) < 0)
@@ -222,15 +207,32 @@ static int start(struct daemon *daemon, struct error *err)
     if (data_folder_open(daemon->settings.data, &daemon->arena, &daemon->folder, err) < 0)
         return -1;
     daemon->has_folder = true;
-    struct db_options options = {.path = daemon->folder.database,
+    return start_serving(daemon, err);
+}
+
+// What may take minutes, where a migration changes a large database.
+static int start(struct daemon *daemon, struct error *err)
+{
+    struct db_options options = {.opening = &daemon->health.opening,
+                                 .path = daemon->folder.database,
                                  .read_limit_ms = (int64_t)(daemon->settings.read_limit_s * 1000)};
     if (db_open(&options, &daemon->db, err) < 0)
         return -1;
     daemon->server.changes = change_feed_create(daemon->db);
-    if (fill_database(daemon, err) < 0 || create_reconciler(daemon, err) < 0 || start_serving(daemon, err) < 0 ||
+    if (fill_database(daemon, err) < 0 || create_reconciler(daemon, err) < 0 ||
         reconciler_start(daemon->reconciler, err) < 0)
         return -1;
+    open_doors(daemon);
     return is_local(daemon) ? 0 : reconciler_set_speed(daemon->reconciler, daemon->settings.speed, err);
+}
+
+static void *start_main(void *context)
+{
+    struct daemon *daemon = context;
+    daemon->has_started = start(daemon, &daemon->start_error) == 0;
+    if (eventfd_write(daemon->started_fd, 1) < 0)
+        abort(); // nobody would ever look
+    return NULL;
 }
 
 static void stop(struct daemon *daemon)
@@ -250,36 +252,108 @@ static void stop(struct daemon *daemon)
         data_folder_close(&daemon->folder);
 }
 
-// Blocked in every thread, so that only sigwait sees them.
-static void block_signals(sigset_t *out_set)
+// Blocked in every thread: only the main one takes them.
+static int block_signals(struct daemon *daemon, struct error *err)
 {
-    sigemptyset(out_set);
-    sigaddset(out_set, SIGTERM);
-    sigaddset(out_set, SIGINT);
-    sigaddset(out_set, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, out_set, NULL);
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP); // and does nothing
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
+    daemon->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+    daemon->started_fd = eventfd(0, EFD_CLOEXEC);
+    if (daemon->signal_fd < 0 || daemon->started_fd < 0)
+        return error_set(err, ERROR_INTERNAL, "signals cannot be taken: %s", strerror(errno));
+    return 0;
+}
+
+// A start without a migration is over before anybody could read a line about it.
+static void log_step(struct daemon *daemon)
+{
+    struct error step = {0};
+    if (health_is_migrating(&daemon->health) && health_check(&daemon->health, &step) < 0 &&
+        strcmp(step.message, daemon->step_told.message) != 0) {
+        log_write(LOG_INFO, "daemon", "%s port=%d", step.message, api_server_port(&daemon->server, 0));
+        daemon->step_told = step;
+    }
+}
+
+// Waits for a signal that ends the server, and returns it; 0: the start is done.
+static int await(struct daemon *daemon, bool is_starting)
+{
+    for (;;) {
+        struct signalfd_siginfo signal;
+        struct pollfd polled[] = {{.fd = daemon->signal_fd, .events = POLLIN},
+                                  {.fd = is_starting ? daemon->started_fd : -1, .events = POLLIN}};
+        int timeout_ms = notifier_tell(&daemon->notifier, &daemon->health);
+        if (is_starting) {
+            log_step(daemon);
+            timeout_ms = START_STEP_MS;
+        }
+        if (poll(polled, 2, timeout_ms) < 0 && errno != EINTR)
+            abort(); // our own mistake
+        if ((polled[0].revents & POLLIN) && read(daemon->signal_fd, &signal, sizeof(signal)) == sizeof(signal) &&
+            signal.ssi_signo != SIGHUP)
+            return (int)signal.ssi_signo;
+        if (polled[1].revents & POLLIN)
+            return 0;
+    }
+}
+
+// The signal that came meanwhile, 0 where none did, or -1 where the start failed.
+static int run_start(struct daemon *daemon, struct error *err)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, START_STACK_BYTES);
+    int rc = pthread_create(&thread, &attributes, start_main, daemon);
+    pthread_attr_destroy(&attributes);
+    if (rc != 0)
+        return error_set(err, ERROR_INTERNAL, "cannot start the thread that starts: %s", strerror(rc));
+    int received = await(daemon, true);
+    if (received) {
+        api_server_drain(&daemon->server);
+        atomic_store(&daemon->health.opening.is_cancelled, true);
+    }
+    pthread_join(thread, NULL);
+    if (daemon->has_started || received)
+        return received;
+    *err = daemon->start_error;
+    return -1;
 }
 
 static int run(struct daemon *daemon)
 {
     struct error err = {0};
-    sigset_t signals;
-    int status = 0, received;
-    block_signals(&signals);
-    if (log_start(&err) == 0 && start(daemon, &err) == 0) {
+    int status = 0, received = -1;
+    daemon->signal_fd = daemon->started_fd = -1;
+    notifier_init(&daemon->notifier);
+    if (block_signals(daemon, &err) == 0 && log_start(&err) == 0 && begin(daemon, &err) == 0)
+        received = run_start(daemon, &err);
+    if (received == 0) {
         greeting_print(&daemon->settings, &daemon->server, daemon->is_first, daemon->password);
-        do
-            sigwait(&signals, &received);
-        while (received == SIGHUP);
-        log_write(LOG_INFO, "daemon", "stopping signal=%s", received == SIGTERM ? "TERM" : "INT");
+        received = await(daemon, false);
+    }
+    if (received > 0) {
+        log_write(LOG_INFO, "daemon", "stopping signal=%s%s", received == SIGTERM ? "TERM" : "INT",
+                  daemon->has_started ? "" : " before the start was done");
+        notifier_tell_stopping(&daemon->notifier);
         api_server_drain(&daemon->server);
-        change_feed_wake(daemon->server.changes);
+        if (daemon->server.changes)
+            change_feed_wake(daemon->server.changes);
     } else {
         fprintf(stderr, "prorata: %s%s%s\n", err.message, err.details[0] ? ". " : "", err.details);
         status = err.code == ERROR_INTERNAL ? 1 : EXIT_BAD_SETTING;
     }
     stop(daemon);
+    notifier_done(&daemon->notifier);
+    if (daemon->signal_fd >= 0)
+        close(daemon->signal_fd);
+    if (daemon->started_fd >= 0)
+        close(daemon->started_fd);
     log_stop(LOG_STOP_MS);
     return status;
 }

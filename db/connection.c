@@ -35,6 +35,8 @@ int connection_error(struct db_conn *conn, int code, struct error *err)
     case SQLITE_CONSTRAINT_FOREIGNKEY:
         return error_set(err, ERROR_INVALID, "refers to something that is not there");
     case SQLITE_INTERRUPT:
+        if (conn->opening)
+            return error_set(err, ERROR_UNAVAILABLE, "ended before it was done");
         return error_set(err, ERROR_UNAVAILABLE,
                          "reading took longer than %g s and was ended (read-limit): ask for less, or in another order",
                          (double)conn->limit_ms / 1000);
@@ -115,6 +117,19 @@ void connection_limit(struct db_conn *conn, int64_t limit_ms)
 {
     conn->limit_ms = limit_ms;
     conn->ends_us = limit_ms > 0 ? timestamp_monotonic_us() + limit_ms * 1000 : 0;
+}
+
+static int is_cancelled(void *context)
+{
+    struct db_opening *opening = context;
+    atomic_fetch_add(&opening->progress, 1);
+    return atomic_load(&opening->is_cancelled);
+}
+
+void connection_watch(struct db_conn *conn, struct db_opening *opening)
+{
+    conn->opening = opening;
+    sqlite3_progress_handler(conn->handle, opening ? STEPS_BETWEEN_LOOKS : 0, opening ? is_cancelled : NULL, opening);
 }
 
 int connection_open(struct db_conn *conn, const char *path, bool readonly, struct error *err)

@@ -32,6 +32,7 @@ struct db_conn {
     struct db_change *changes;
     size_t change_count, change_capacity;
     bool is_full; // the last write that the disk refused found no room
+    struct db_opening *opening; // of the file, while it is opened
     // Readers only:
     struct reader_pool *pool;
     struct db_conn *next_free;
@@ -44,6 +45,8 @@ void connection_close(struct db_conn *conn);
 int connection_exec(struct db_conn *conn, const char *sql, struct error *err);
 // What is read from now on ends after limit_ms; 0: never.
 void connection_limit(struct db_conn *conn, int64_t limit_ms);
+// Until it is told NULL: others see how this connection gets on, and may end what it does.
+void connection_watch(struct db_conn *conn, struct db_opening *opening);
 // Sets err from the connection's last error; the codes as db.h says. Always -1.
 int connection_error(struct db_conn *conn, int code, struct error *err);
 // The disk refuses: nothing was written, and there may be room later.

@@ -64,7 +64,7 @@ static int run_copy(struct db_conn *conn, const char *target, struct error *err)
     return rc;
 }
 
-int db_copy(const char *path, const char *target, struct error *err)
+static int copy(const char *path, const char *target, struct db_opening *opening, struct error *err)
 {
     struct db_conn conn = {0};
     int rc = -1, fd = -1;
@@ -72,6 +72,7 @@ int db_copy(const char *path, const char *target, struct error *err)
         return error_set(err, ERROR_INVALID, "%s: %s", target, strerror(errno));
     if (connection_open(&conn, path, true, err) < 0)
         return -1;
+    connection_watch(&conn, opening);
     fd = open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); // an empty file is filled, and keeps its mode
     if (fd < 0)
         error_set(err, errno == ENOSPC ? ERROR_UNAVAILABLE : ERROR_INVALID, "%s: %s", target, strerror(errno));
@@ -85,6 +86,11 @@ int db_copy(const char *path, const char *target, struct error *err)
     return rc;
 }
 
+int db_copy(const char *path, const char *target, struct error *err)
+{
+    return copy(path, target, NULL, err);
+}
+
 static void drop_older_copies(const char *folder_path, const char *prefix, const char *kept)
 {
     DIR *folder = opendir(folder_path);
@@ -95,11 +101,14 @@ static void drop_older_copies(const char *folder_path, const char *prefix, const
         closedir(folder);
 }
 
-static int keep_copy(const char *path, const char *folder, const char *part, const char *kept, struct error *err)
+static int keep_copy(const char *path, const char *folder, const char *part, const char *kept,
+                     struct db_opening *opening, struct error *err)
 {
     int64_t bytes;
+    if (unlink(part) < 0 && errno != ENOENT) // of a start that was killed: its room is needed
+        return error_set(err, ERROR_INVALID, "%s: %s", part, strerror(errno));
     if (db_copy_bytes(path, &bytes, err) < 0 || db_check_room(folder, 2 * bytes, err) < 0 ||
-        db_copy(path, part, err) < 0)
+        copy(path, part, opening, err) < 0)
         return -1;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int rc = fd < 0 || rename(part, kept) < 0 || fsync(fd) < 0
@@ -110,7 +119,7 @@ static int keep_copy(const char *path, const char *folder, const char *part, con
     return rc;
 }
 
-int db_copy_before_migration(const char *path, int number, struct error *err)
+int db_copy_before_migration(const char *path, int number, struct db_opening *opening, struct error *err)
 {
     struct arena arena;
     arena_init(&arena);
@@ -118,7 +127,7 @@ int db_copy_before_migration(const char *path, int number, struct error *err)
     const char *folder = slash ? arena_strndup(&arena, path, (size_t)(slash - path + 1)) : ".";
     const char *kept = arena_printf(&arena, "%s.before-%d", path, number);
     const char *prefix = arena_printf(&arena, "%s.before-", slash ? slash + 1 : path);
-    int rc = keep_copy(path, folder, arena_printf(&arena, "%s.before-part", path), kept, err);
+    int rc = keep_copy(path, folder, arena_printf(&arena, "%s.before-part", path), kept, opening, err);
     if (rc == 0)
         drop_older_copies(folder, prefix, kept + (slash ? slash - path + 1 : 0));
     else

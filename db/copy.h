@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct arena;
+struct db_opening;
 struct error;
 
 // ERROR_UNAVAILABLE with how much is missing where the disk of folder has not bytes free.
@@ -17,8 +18,9 @@ int db_copy_bytes(const char *path, int64_t *out_bytes, struct error *err);
 int db_copy(const char *path, const char *target, struct error *err);
 
 // The copy that is kept before migration `number` runs: path.before-NUMBER, and no older one. Without room for it, and
-// for what the migration itself writes, nothing is done: ERROR_UNAVAILABLE says how much is missing.
-int db_copy_before_migration(const char *path, int number, struct error *err);
+// for what the migration itself writes, nothing is done: ERROR_UNAVAILABLE says how much is missing. opening may be
+// NULL.
+int db_copy_before_migration(const char *path, int number, struct db_opening *opening, struct error *err);
 
 struct db_check {
     const char **problems; // a sentence each, the arena's; at most 100 of the file and 100 of references

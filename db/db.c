@@ -109,7 +109,20 @@ static int apply_migration(struct db_conn *conn, const struct migration *migrati
     return 0;
 }
 
-static int migrate(struct db_conn *conn, struct error *err)
+static void note_step(struct db_opening *opening, enum db_step step, int migration)
+{
+    atomic_store(&opening->migration, migration);
+    atomic_store(&opening->newest, MIGRATIONS[MIGRATION_COUNT - 1].number);
+    atomic_store(&opening->step, (int)step);
+}
+
+static int keep_copy(struct db_conn *conn, int number, struct db_opening *opening, struct error *err)
+{
+    note_step(opening, DB_STEP_COPYING, number);
+    return db_copy_before_migration(sqlite3_db_filename(conn->handle, "main"), number, opening, err);
+}
+
+static int migrate(struct db_conn *conn, struct db_opening *opening, struct error *err)
 {
     int64_t application = 0, version = 0;
     if (read_pragma(conn, "PRAGMA application_id", &application, err) < 0 ||
@@ -121,17 +134,23 @@ static int migrate(struct db_conn *conn, struct error *err)
     if (version > newest)
         return error_set(err, ERROR_INVALID, "made by a newer release (schema %lld, this one knows %lld)",
                          (long long)version, (long long)newest);
-    if (version > 0 && version < newest &&
-        db_copy_before_migration(sqlite3_db_filename(conn->handle, "main"), (int)version + 1, err) < 0)
+    if (version > 0 && version < newest && keep_copy(conn, (int)version + 1, opening, err) < 0)
         return -1;
     char mark[64];
     snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", DB_APPLICATION_ID);
     if ((version == 0 && connection_exec(conn, mark, err) < 0) ||
         connection_exec(conn, "PRAGMA foreign_keys=OFF", err) < 0)
         return -1;
-    for (size_t i = 0; i < MIGRATION_COUNT; i++)
-        if (MIGRATIONS[i].number > version && apply_migration(conn, &MIGRATIONS[i], err) < 0)
+    for (size_t i = 0; i < MIGRATION_COUNT; i++) {
+        if (MIGRATIONS[i].number <= version)
+            continue;
+        if (atomic_load(&opening->is_cancelled))
+            return error_set(err, ERROR_UNAVAILABLE, "ended before migration %d", MIGRATIONS[i].number);
+        if (version > 0) // a new file is no migration to anybody
+            note_step(opening, DB_STEP_MIGRATING, MIGRATIONS[i].number);
+        if (apply_migration(conn, &MIGRATIONS[i], err) < 0)
             return -1;
+    }
     return connection_exec(conn, "PRAGMA foreign_keys=ON", err);
 }
 
@@ -146,14 +165,24 @@ static bool ended_uncleanly(const char *path)
     return has_log;
 }
 
-static int open_writer(struct db *db, struct error *err)
+static int migrate_watched(struct db_conn *conn, struct db_opening *opening, struct error *err)
+{
+    struct db_opening nobody = {0};
+    opening = opening ? opening : &nobody;
+    connection_watch(conn, opening);
+    int rc = migrate(conn, opening, err);
+    connection_watch(conn, NULL);
+    return rc;
+}
+
+static int open_writer(struct db *db, struct db_opening *opening, struct error *err)
 {
     bool was_unclean = ended_uncleanly(db->path);
     if (connection_open(&db->writer.conn, db->path, false, err) < 0)
         return -1;
     if (connection_exec(&db->writer.conn,
                         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000;", err) < 0 ||
-        migrate(&db->writer.conn, err) < 0)
+        migrate_watched(&db->writer.conn, opening, err) < 0)
         return -1;
     db->writer.conn.health = &db->health;
     if (writer_start(&db->writer, err) < 0)
@@ -206,11 +235,13 @@ int db_open(const struct db_options *options, struct db **out_db, struct error *
         pthread_mutex_init(&db->pools[i].lock, NULL);
         pthread_cond_init(&db->pools[i].given_back, NULL);
     }
-    if ((!db->readonly && open_writer(db, err) < 0) || open_readers(db, options->reader_count, err) < 0) {
+    if ((!db->readonly && open_writer(db, options->opening, err) < 0) || open_readers(db, options->reader_count, err) < 0) {
         error_prefix(err, "%s: ", options->path);
         db_close(db);
         return -1;
     }
+    if (options->opening)
+        atomic_store(&options->opening->step, DB_STEP_OPEN);
     *out_db = db;
     return 0;
 }
@@ -301,6 +332,7 @@ void db_get_stats(struct db *db, struct db_stats *out_stats)
         .commits = atomic_load(&writer->commits),
         .changes = atomic_load(&writer->changes),
         .failed_commits = atomic_load(&writer->failed_commits),
+        .began_us = atomic_load(&writer->began_us),
         .writable = atomic_load(&writer->writable),
         .is_full = atomic_load(&writer->is_full),
         .reads_fail = failed_us > 0 && timestamp_monotonic_us() - failed_us < READS_FAIL_US,

@@ -15,6 +15,7 @@
 // A full disk: every function of the group gets ERROR_UNAVAILABLE, reads go on, and writes work again when there is
 // room. Any other failure to write, fsync above all, ends the process: the outcome is unknown and a restart recovers.
 #pragma once
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,15 +56,32 @@ enum {
     DB_DEFAULT_READERS = 8
 };
 
+enum db_step {
+    DB_STEP_OPENING,
+    DB_STEP_COPYING,   // the file, before a migration changes it
+    DB_STEP_MIGRATING,
+    DB_STEP_OPEN
+};
+
+// How far db_open has got, for other threads to look at; and how they end it.
+struct db_opening {
+    _Atomic int step;         // enum db_step
+    _Atomic int migration;    // that runs, or that the copy is made before
+    _Atomic int newest;       // the last that will run
+    _Atomic int64_t progress; // grows while a copy or a migration gets on
+    atomic_bool is_cancelled; // set by others: db_open soon fails, and what was not done is done by the next
+};
+
 struct db_options {
     const char *path;
+    struct db_opening *opening; // NULL: nobody looks
     int reader_count;      // of requests; 0: DB_DEFAULT_READERS
     int64_t read_limit_ms; // how long a request may read; 0: as long as it likes
     bool readonly;    // no writer: for tools that look at a stopped server's data
 };
 
 // Opens or creates the file, applies migrations, starts the writer. A newer schema is refused. After an
-// end that was no stop the whole file is checked in the background.
+// end that was no stop the whole file is checked in the background. Minutes where a migration changes a large file.
 // Errors name the file. The caller owns *out_db.
 int db_open(const struct db_options *options, struct db **out_db, struct error *err);
 // Runs what is queued, commits, stops the writer, closes all. All readers must have been given back.
@@ -132,6 +150,7 @@ struct db_stats {
     int64_t commits;
     int64_t changes; // write functions that were committed
     int64_t failed_commits;
+    int64_t began_us; // the transaction that runs, by the monotonic clock; 0: none does
     bool writable;   // false while the disk refuses
     bool is_full;    // why: there is no room
     bool reads_fail; // one failed within the last seconds

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timestamp.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -115,7 +116,7 @@ static void refuse_group(struct writer *writer, struct write_job *group)
 }
 
 // One transaction for the group.
-static void run_group(struct writer *writer, struct write_job *group)
+static void run_transaction(struct writer *writer, struct write_job *group)
 {
     int64_t before = writer->next_revision;
     writer->refused = false;
@@ -138,6 +139,13 @@ static void run_group(struct writer *writer, struct write_job *group)
         connection_error(&writer->conn, code, NULL); // notes why
     writer->next_revision = before;
     refuse_group(writer, group);
+}
+
+static void run_group(struct writer *writer, struct write_job *group)
+{
+    atomic_store(&writer->began_us, timestamp_monotonic_us());
+    run_transaction(writer, group);
+    atomic_store(&writer->began_us, 0);
 }
 
 static void tell_listeners(struct writer *writer)

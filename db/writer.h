@@ -37,6 +37,7 @@ struct writer {
     int64_t next_revision;
     _Atomic int64_t last_revision;
     _Atomic int64_t commits, changes, failed_commits;
+    _Atomic int64_t began_us; // the transaction that runs, by the monotonic clock; 0: none does
     _Atomic bool writable;
     _Atomic bool is_full; // why not, where it is not
     struct listener listeners[LISTENERS];

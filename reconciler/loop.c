@@ -1,6 +1,7 @@
 // The thread: when to take a turn.
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timestamp.h"
 #include "reconciler/state.h"
 
 #include <string.h>
@@ -85,6 +86,7 @@ static void *thread_main(void *context)
         pthread_mutex_unlock(&reconciler->lock);
         if (!goes_on)
             break;
+        atomic_store(&reconciler->moved_us, timestamp_monotonic_us());
         int64_t began_ms = monotonic_ms();
         if (reconciler_turn(reconciler, &busy, &err) < 0) {
             char text[LOG_TEXT_SIZE];
@@ -96,6 +98,7 @@ static void *thread_main(void *context)
             continue;
         }
         has_failed = false;
+        atomic_store(&reconciler->moved_us, timestamp_monotonic_us());
         int64_t took_ms = monotonic_ms() - began_ms;
         if (!busy)
             goes_on = wait_ms(reconciler, sleep_ms(reconciler), true, true);

@@ -444,6 +444,11 @@ bool reconciler_is_failing(const struct reconciler *reconciler)
     return atomic_load(&reconciler->is_failing);
 }
 
+int64_t reconciler_moved_us(const struct reconciler *reconciler)
+{
+    return atomic_load(&reconciler->moved_us);
+}
+
 const struct reconciler_view *reconciler_acquire_view(struct reconciler *reconciler)
 {
     struct view *view = view_acquire(&reconciler->views);

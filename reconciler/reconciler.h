@@ -58,6 +58,8 @@ void reconciler_wake(struct reconciler *reconciler);
 bool reconciler_is_ready(const struct reconciler *reconciler);
 // The last turn failed and is tried again. Any thread.
 bool reconciler_is_failing(const struct reconciler *reconciler);
+// When the thread last began a turn, or ended one, by the monotonic clock; 0 before the first. Any thread.
+int64_t reconciler_moved_us(const struct reconciler *reconciler);
 
 // The latest cycle: unchanging, shared by reference.
 struct reconciler_view {

@@ -32,6 +32,7 @@ struct reconciler {
     struct counters counters;
     atomic_bool is_ready;
     atomic_bool is_failing;
+    _Atomic int64_t moved_us; // when the thread last began a turn or ended one
     atomic_int question_count; // that are being answered
 
     // The thread's, or the caller's of reconciler_turn.

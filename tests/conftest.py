@@ -214,6 +214,24 @@ def module_server():
     shutil.rmtree(path, ignore_errors=True)
 
 
+@pytest.fixture(scope="session")
+def build_shim(tmp_path_factory):
+    """build_shim(name): the library of tests/support/NAME.c, to be preloaded into a server."""
+    def build(name):
+        path = tmp_path_factory.getbasetemp() / f"{name}.so"
+        if not path.exists():
+            subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", path, ROOT / f"tests/support/{name}.c", "-ldl"], check=True)
+        return {"LD_PRELOAD": str(path), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    return build
+
+
+@pytest.fixture
+def failing_disk(build_shim, folder):
+    """(environment, order): what a server is started with, and the file that says how its disk fails."""
+    order = folder / "order"
+    return {**build_shim("failing_disk"), "FAILING_DISK": str(order)}, order
+
+
 class Client:
     """The command line against a server, with a home of its own."""
 

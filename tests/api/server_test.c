@@ -52,10 +52,9 @@ static size_t ask(int port, const char *text, char reply[REPLY_SIZE])
 
 static atomic_bool is_ready = true;
 
-static bool check_ready(void *context, const char **out_reason)
+static int check_ready(void *context, struct error *err)
 {
-    *out_reason = "counting the devices";
-    return context && is_ready;
+    return context && is_ready ? 0 : error_set(err, ERROR_UNAVAILABLE, "counting the devices");
 }
 
 static void write_metrics(void *context, struct buffer *out)
@@ -69,7 +68,7 @@ static void start(struct server *server)
     struct error err = {0};
     *server = (struct server){
         .config = {.listen = {"127.0.0.1:0", "127.0.0.1:0"}, .listen_count = 2, .threads = 16, .is_metrics_open = true},
-        .is_ready = check_ready,
+        .check_ready = check_ready,
         .write_metrics = write_metrics,
         .context = server};
     check_int(api_server_start(server, &err), 0, "starts: %s", err.message);

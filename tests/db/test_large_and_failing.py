@@ -1,10 +1,8 @@
 """A start does not read the whole database, damage is told wherever it is met, and a disk is called full only where it is."""
 import os
 import sqlite3
-import subprocess
 
 import pytest
-from conftest import ROOT
 
 MIB = 1 << 20
 
@@ -73,19 +71,11 @@ def test_a_database_that_lost_its_end_is_refused(make_server):
     server.start()
 
 
-@pytest.fixture(scope="module")
-def shim(tmp_path_factory):
-    path = tmp_path_factory.mktemp("shim") / "failing_disk.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", path, ROOT / "tests/support/failing_disk.c", "-ldl"], check=True)
-    return path
-
-
 @pytest.fixture
-def failing(make_server, folder, shim):
+def failing(make_server, failing_disk):
     """A server, and the file that says what of its disk fails."""
-    order = folder / "order"
-    server = make_server("--quick-start", environment={"LD_PRELOAD": str(shim), "FAILING_DISK": str(order),
-                                                       "ASAN_OPTIONS": "verify_asan_link_order=0"})
+    environment, order = failing_disk
+    server = make_server("--quick-start", environment=environment)
     server.sign_in()
     return server, order
 

@@ -6,12 +6,12 @@ import sqlite3
 import subprocess
 import sys
 
+import old_folder
 import pytest
 from conftest import ROOT, Server
+from old_folder import MIGRATIONS
 
-MIGRATIONS = ROOT / "db/migrations"
 SHIPPED = {"0001_initial.sql": "4d0ebc177fe34c6d89fcc5c7a4892e3a047f599d1b971f918f8af34bd845bca0"}
-APPLICATION_ID = 1886549106
 # What people put in; the rest are figures that the server renews.
 KEPT = {
     "clusters": "uuid, name, created_ms",
@@ -46,11 +46,8 @@ def rows(database):
 def upgraded(folder):
     """A server on a folder of schema 1; the rows of that folder before it started."""
     server = Server(folder)
-    server.data.mkdir(mode=0o700)
+    old_folder.write(server.data)
     with sqlite3.connect(server.data / "prorata.db") as database:
-        database.executescript((MIGRATIONS / "0001_initial.sql").read_text() + (ROOT / "tests/db/filled_1.sql").read_text())
-        database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        database.execute("PRAGMA user_version = 1")
         before = rows(database)
     yield server.start(), before
     server.stop()

@@ -103,7 +103,8 @@ def test_the_systemd_unit_starts_what_exists(make_server):
     unit = (ROOT / "packaging/prorata.service").read_text()
     words = re.search(r"^ExecStart=/usr/local/bin/prorata (.+)$", unit, re.M).group(1).split()
     assert words[0] == "serve" and words[1] == "--data"
-    for setting in ("DynamicUser=yes", "NoNewPrivileges=yes", "ProtectSystem=strict", "StateDirectoryMode=0700"):
+    for setting in ("DynamicUser=yes", "NoNewPrivileges=yes", "ProtectSystem=strict", "StateDirectoryMode=0700", "Type=notify",
+                    "WatchdogSec=120"):
         assert setting in unit
     assert make_server(*words[5:]).stop() == 0
 
