@@ -6,8 +6,8 @@
 #include "api/server.h"
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "form/snapshot_writer.h"
 #include "reconciler/reconciler.h"
-#include "simulation/snapshot_writer.h"
 
 int op_get_scheduler_snapshot(struct request *req, struct response *res, struct error *err)
 {

@@ -1,9 +1,9 @@
 // What a caller may be told of projects and workloads that an answer of the scheduler speaks of: those outside the
 // caller's scopes keep their numbers and lose their names.
 #pragma once
+#include "form/why_writer.h"
 #include "model/told.h"
 #include "reconciler/reconciler.h"
-#include "simulation/why_writer.h"
 #include <stdbool.h>
 
 struct db_conn;

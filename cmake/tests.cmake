@@ -2,7 +2,7 @@
 # their corpus in ordinary builds. bench/scheduler/*.c: one benchmark program; each other bench/**/*.c: one.
 enable_testing()
 set(ALL_ROOMS prorata_daemon prorata_cli prorata_api prorata_reconciler prorata_journal prorata_backends prorata_replay
-              prorata_simulation prorata_scheduler prorata_db prorata_model prorata_base)
+              prorata_simulation prorata_form prorata_scheduler prorata_db prorata_model prorata_base)
 
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.c)
 add_library(test_support STATIC ${support})

@@ -1,7 +1,7 @@
 // What changed in a snapshot since the one before, as JSON: entries that are new or other than they were, names that
 // are gone. Of the snapshot before only names and hashes are kept.
 #pragma once
-#include "simulation/snapshot_writer.h"
+#include "form/snapshot_writer.h"
 
 struct json_writer;
 

@@ -5,12 +5,12 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/timestamp.h"
+#include "form/plan_writer.h"
 #include "journal/changes.h"
 #include "journal/digest.h"
 #include "journal/folder.h"
 #include "journal/segment.h"
 #include "scheduler/plan.h"
-#include "simulation/simulate_output.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void write_payload(struct journal *journal, const struct journal_cycle *c
     json_end_object(&json);
     buffer_char(out, '\n');
     json_writer_init(&json, out, false);
-    simulate_write_decisions(&json, cycle->snapshot, cycle->plan);
+    plan_write_decisions(&json, cycle->snapshot, cycle->plan);
     memcpy(journal->digest, digest, sizeof(digest));
 }
 

@@ -4,11 +4,11 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/timestamp.h"
+#include "form/snapshot_reader.h"
+#include "form/snapshot_writer.h"
 #include "journal/digest.h"
 #include "journal/folder.h"
 #include "journal/segment.h"
-#include "simulation/snapshot_reader.h"
-#include "simulation/snapshot_writer.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "simulation/simulate_output.h"
-#include "simulation/snapshot_writer.h"
+#include "form/plan_writer.h"
+#include "form/snapshot_writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +35,7 @@ static void write_plan(struct buffer *out, const struct snapshot *snapshot, cons
     json_text(&json, "cause", cause);
     json_key(&json, "decisions");
     if (plan)
-        simulate_write_decisions(&json, snapshot, plan);
+        plan_write_decisions(&json, snapshot, plan);
     else
         json_value_null(&json);
     json_end_object(&json);

@@ -4,11 +4,11 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/timestamp.h"
+#include "form/plan_writer.h"
+#include "form/snapshot_writer.h"
 #include "journal/digest.h"
 #include "journal/reader.h"
 #include "scheduler/scheduler.h"
-#include "simulation/simulate_output.h"
-#include "simulation/snapshot_writer.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -107,13 +107,17 @@ static int check_options(struct options *options, struct error *err)
 
 static int parse_options(int argc, char **argv, struct options *out_options, struct error *err)
 {
-    static const struct option OPTIONS[] = {
-        {"data", required_argument, NULL, 'd'},  {"at", required_argument, NULL, 'a'},
-        {"cycle", required_argument, NULL, 'c'}, {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'},    {"snapshot", required_argument, NULL, 's'},
-        {"list", no_argument, NULL, 'l'},        {"decisions", no_argument, NULL, 'D'},
-        {"pretty", no_argument, NULL, 'p'},      {"help", no_argument, NULL, 'h'},
-        {0}};
+    static const struct option OPTIONS[] = {{"data", required_argument, NULL, 'd'},
+                                            {"at", required_argument, NULL, 'a'},
+                                            {"cycle", required_argument, NULL, 'c'},
+                                            {"from", required_argument, NULL, 'f'},
+                                            {"to", required_argument, NULL, 't'},
+                                            {"snapshot", required_argument, NULL, 's'},
+                                            {"list", no_argument, NULL, 'l'},
+                                            {"decisions", no_argument, NULL, 'D'},
+                                            {"pretty", no_argument, NULL, 'p'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     int option;
     *out_options = (struct options){.to_ms = INT64_MAX, .from_ms = INT64_MIN};
     optind = 0; // glibc: start over
@@ -199,7 +203,7 @@ static void write_answer(struct buffer *out, const struct options *options, cons
     char digest[DIGEST_SIZE];
     buffer_init(&decisions, 0);
     json_writer_init(&json, &decisions, false);
-    simulate_write_decisions(&json, recorded->snapshot, plan);
+    plan_write_decisions(&json, recorded->snapshot, plan);
     plan_digest(recorded->snapshot, plan, digest);
     *out_equal = strcmp(decisions.data, recorded->decisions) == 0 && strcmp(digest, recorded->digest) == 0;
     json_writer_init(&json, out, options->pretty);
@@ -219,7 +223,7 @@ static void write_answer(struct buffer *out, const struct options *options, cons
     json_end_object(&json);
     json_text(&json, "digest", digest);
     json_key(&json, "replayed");
-    simulate_write_cycle(&json, recorded->snapshot, plan, recorded->row.cycle);
+    plan_write_cycle(&json, recorded->snapshot, plan, recorded->row.cycle);
     json_end_object(&json);
     buffer_char(out, '\n');
     buffer_done(&decisions);

@@ -2,9 +2,9 @@
 #include "base/json_writer.h"
 #include "base/timestamp.h"
 #include "db/events.h"
+#include "form/why_writer.h"
 #include "model/told.h"
 #include "reconciler/carry_out.h"
-#include "simulation/why_writer.h"
 
 #include <stdio.h>
 #include <string.h>

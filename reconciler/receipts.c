@@ -1,7 +1,7 @@
 #include "base/buffer.h"
 #include "base/json_writer.h"
+#include "form/why_writer.h"
 #include "reconciler/carry_out.h"
-#include "simulation/why_writer.h"
 
 static const char *side_json(const struct snapshot *snapshot, const struct plan_receipt_side *side, struct arena *arena)
 {

@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/yaml_reader.h"
+#include "form/snapshot_reader.h"
 #include "replay/nodes.h"
 #include "replay/trace.h"
-#include "simulation/snapshot_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

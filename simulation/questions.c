@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "simulation/reader.h"
-#include "simulation/snapshot_reader.h"
-#include "simulation/why_writer.h"
+#include "form/reader.h"
+#include "form/snapshot_reader.h"
+#include "form/why_writer.h"
 
 #include <jansson.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 #include "simulation/simulate.h"
 
 #include "base/error.h"
+#include "form/plan_writer.h"
+#include "form/snapshot_reader.h"
 #include "simulation/questions.h"
-#include "simulation/simulate_output.h"
 #include "simulation/simulation.h"
-#include "simulation/snapshot_reader.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -130,7 +130,7 @@ static int run_cycles(struct simulation *simulation, const struct simulate_optio
     for (int64_t cycle = 1; cycle <= options->cycles; cycle++) {
         if (simulation_plan(simulation, &plan, err) < 0)
             return -1;
-        (options->explain ? simulate_explain_cycle : simulate_write_cycle)(&json, &simulation->snapshot, plan, cycle);
+        (options->explain ? plan_write_explained_cycle : plan_write_cycle)(&json, &simulation->snapshot, plan, cycle);
         simulation_advance(simulation, plan);
         if (flush_output(out, err) < 0)
             return -1;
@@ -139,7 +139,7 @@ static int run_cycles(struct simulation *simulation, const struct simulate_optio
     if (simulation_look(simulation, &plan, err) < 0)
         return -1;
     json_key(&json, "final");
-    simulate_write_final(&json, &simulation->snapshot, plan);
+    plan_write_final(&json, &simulation->snapshot, plan);
     json_end_object(&json);
     buffer_char(out, '\n');
     if (flush_output(out, err) < 0)

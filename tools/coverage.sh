@@ -4,13 +4,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build.sh build-coverage coverage prorata
-targets=$(ninja -C build-coverage -t targets all | sed -nE 's/^((scheduler|simulation)_[a-z_0-9]+_test|fuzz_cycle|fuzz_snapshot): .*/\1/p' | sort -u)
+targets=$(ninja -C build-coverage -t targets all | sed -nE 's/^((scheduler|form|simulation)_[a-z_0-9]+_test|fuzz_cycle|fuzz_snapshot): .*/\1/p' | sort -u)
 # shellcheck disable=SC2086
 tools/build.sh build-coverage coverage prorata $targets
 rm -rf build-coverage/profiles
 export LLVM_PROFILE_FILE=$PWD/build-coverage/profiles/%4m.profraw
-echo "== tests of scheduler and simulation"
-ctest --test-dir build-coverage -j 2 --output-on-failure -L 'scheduler|simulation|fuzz' -R '^(scheduler|simulation)/|fuzz_(cycle|snapshot)$' -LE long | tail -4
+echo "== tests of scheduler, form and simulation"
+ctest --test-dir build-coverage -j 2 --output-on-failure -L 'scheduler|form|simulation|fuzz' -R '^(scheduler|form|simulation)/|fuzz_(cycle|snapshot)$' -LE long | tail -4
 PRORATA=$PWD/build-coverage/prorata /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/scheduler tests/cli/test_simulate.py
 llvm-profdata merge -sparse -o build-coverage/all.profdata build-coverage/profiles/*.profraw
 objects=(build-coverage/prorata)

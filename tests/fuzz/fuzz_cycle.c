@@ -2,7 +2,7 @@
 // throws of the dice that make a random one. Every invariant holds in every cycle.
 #include "base/arena.h"
 #include "base/error.h"
-#include "simulation/snapshot_reader.h"
+#include "form/snapshot_reader.h"
 #include "tests/support/cluster_life.h"
 #include "tests/support/rich_document.h"
 

@@ -2,9 +2,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "form/snapshot_reader.h"
+#include "form/snapshot_writer.h"
 #include "simulation/simulation.h"
-#include "simulation/snapshot_reader.h"
-#include "simulation/snapshot_writer.h"
 
 #include <assert.h>
 #include <string.h>

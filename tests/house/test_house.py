@@ -14,13 +14,14 @@ MAY_INCLUDE = {
     "model": {"base"},
     "db": {"model", "base"},
     "scheduler": {"model", "base"},
-    "simulation": {"scheduler", "model", "base"},
-    "replay": {"simulation", "scheduler", "model", "base"},
+    "form": {"scheduler", "model", "base"},
+    "simulation": {"form", "scheduler", "model", "base"},
+    "replay": {"form", "scheduler", "model", "base"},
     "supervisor": set(),
     "backends": {"supervisor", "model", "base"},
-    "journal": {"simulation", "scheduler", "model", "base"},
-    "reconciler": {"journal", "scheduler", "simulation", "backends", "db", "model", "base"},
-    "api": {"db", "reconciler", "simulation", "model", "base"},
+    "journal": {"form", "scheduler", "model", "base"},
+    "reconciler": {"journal", "scheduler", "form", "backends", "db", "model", "base"},
+    "api": {"db", "reconciler", "form", "model", "base"},
     "cli": {"base"},
     "daemon": {"api", "reconciler", "journal", "backends", "scheduler", "db", "model", "base"},
 }
@@ -36,7 +37,6 @@ HARMLESS_CIRCLES = {
     "scheduler": [{"victims/scenarios", "victims/search"}],
     "model": [{"distributed_spec", "workload_spec"}],
     "db": [{"checker", "connection", "copy", "db", "writer"}, {"org_units", "queues"}, {"sessions", "users"}],
-    "simulation": [{"fields", "reader"}],
     "replay": [{"decisions", "run"}],
     "backends": [{f"local/{unit}" for unit in ("launch", "local", "local_pods", "local_state", "mig", "pod_folder", "pod_state", "ports",
                                                "sessions")}],
@@ -47,12 +47,12 @@ HARMLESS_CIRCLES = {
 }
 # Libraries that only some rooms may know.
 ONLY_IN = {
-    "jansson.h": {"base", "model", "db", "simulation", "replay", "api", "cli", "daemon", "backends", "reconciler", "journal"},
+    "jansson.h": {"base", "model", "db", "form", "simulation", "replay", "api", "cli", "daemon", "backends", "reconciler", "journal"},
     "sqlite3.h": {"db", "api"},
     "civetweb.h": {"api"},
     "jwt.h": {"api"},
     "curl/curl.h": {"cli", "backends", "api"},
-    "yaml.h": {"base", "daemon", "cli", "backends", "simulation"},
+    "yaml.h": {"base", "daemon", "cli", "backends"},
 }
 LINES_MAX = 500
 README_LINES_MAX = 40

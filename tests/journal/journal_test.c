@@ -4,13 +4,13 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/timestamp.h"
+#include "form/plan_writer.h"
 #include "journal/digest.h"
 #include "journal/folder.h"
 #include "journal/journal.h"
 #include "journal/reader.h"
 #include "journal/segment.h"
 #include "scheduler/scheduler.h"
-#include "simulation/simulate_output.h"
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 
@@ -58,7 +58,7 @@ static void check_cycle(struct live *live, int64_t cycle, const char *when)
         buffer_init(&text, 0);
         json_writer_init(&json, &text, false);
         check_int(scheduler_plan(recorded.snapshot, &arena, &plan, &err), 0, "%s: it plans: %s", when, err.message);
-        simulate_write_decisions(&json, recorded.snapshot, plan);
+        plan_write_decisions(&json, recorded.snapshot, plan);
         plan_digest(recorded.snapshot, plan, digest);
         check_text(text.data, recorded.decisions, "%s: cycle %lld: decisions", when, (long long)cycle);
         check_text(digest, recorded.digest, "%s: cycle %lld: the rest of the plan", when, (long long)cycle);

@@ -3,7 +3,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "simulation/snapshot_writer.h"
+#include "form/snapshot_writer.h"
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 

@@ -1,10 +1,10 @@
 // A plan that breaks what must always hold is not carried out: each row spoils a good plan in one way.
 #include "base/arena.h"
 #include "base/error.h"
+#include "form/snapshot_reader.h"
 #include "reconciler/carry_out.h"
 #include "scheduler/scheduler.h"
 #include "simulation/simulation.h"
-#include "simulation/snapshot_reader.h"
 #include "tests/support/check.h"
 #include "tests/support/rich_document.h"
 

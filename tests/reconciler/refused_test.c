@@ -2,9 +2,9 @@
 // stands, everybody can see it, and it is written down for whoever looks into it.
 #include "base/buffer.h"
 #include "base/error.h"
+#include "form/snapshot_reader.h"
 #include "journal/refused.h"
 #include "scheduler/scheduler.h"
-#include "simulation/snapshot_reader.h"
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 

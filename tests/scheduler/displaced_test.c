@@ -1,8 +1,8 @@
 // Who counts as displaced after a plan: patience and what a reclaim may take hang on it (docs/scheduler.md, 7).
 #include "base/arena.h"
 #include "base/error.h"
+#include "form/snapshot_reader.h"
 #include "scheduler/scheduler.h"
-#include "simulation/snapshot_reader.h"
 #include "tests/support/check.h"
 #include "tests/support/take_out.h"
 

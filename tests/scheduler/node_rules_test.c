@@ -1,8 +1,8 @@
 // Which nodes may take a pod: a pod beside one node that has room, and whether it starts there.
 #include "base/arena.h"
 #include "base/error.h"
+#include "form/snapshot_reader.h"
 #include "scheduler/scheduler.h"
-#include "simulation/snapshot_reader.h"
 #include "tests/support/check.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
 // from inputs by a checker of its own (tests/support/share_check.h). Arguments: first seed, how many.
 #include "base/arena.h"
 #include "base/error.h"
+#include "form/snapshot_reader.h"
 #include "scheduler/ask/share_question.h"
 #include "scheduler/scheduler.h"
-#include "simulation/snapshot_reader.h"
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"
 #include "tests/support/rich_document.h"

@@ -3,10 +3,10 @@
 // same plans are recomputed. Arguments: first seed, how many.
 #include "base/arena.h"
 #include "base/error.h"
+#include "form/snapshot_reader.h"
 #include "scheduler/ask/what_if.h"
 #include "scheduler/pod_status.h"
 #include "scheduler/scheduler.h"
-#include "simulation/snapshot_reader.h"
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"
 #include "tests/support/receipt_check.h"

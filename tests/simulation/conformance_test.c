@@ -3,8 +3,8 @@
 // With names of cases as arguments it runs these alone and says what each differs in.
 #include "base/arena.h"
 #include "base/error.h"
+#include "form/snapshot_reader.h"
 #include "simulation/simulation.h"
-#include "simulation/snapshot_reader.h"
 #include "tests/support/check.h"
 
 #include <dirent.h>

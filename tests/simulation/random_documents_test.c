@@ -4,10 +4,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "simulation/simulate_output.h"
+#include "form/plan_writer.h"
+#include "form/snapshot_reader.h"
+#include "form/snapshot_writer.h"
 #include "simulation/simulation.h"
-#include "simulation/snapshot_reader.h"
-#include "simulation/snapshot_writer.h"
 #include "tests/support/check.h"
 #include "tests/support/random_document.h"
 
@@ -184,7 +184,7 @@ static char *cycle_text(const json_t *document)
         simulation_init(&simulation, snapshot);
         if (simulation_plan(&simulation, &plan, &err) == 0) {
             json_writer_init(&json, &out, false);
-            simulate_write_cycle(&json, snapshot, plan, 1);
+            plan_write_cycle(&json, snapshot, plan, 1);
         }
         simulation_done(&simulation);
     }

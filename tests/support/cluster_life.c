@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "simulation/simulate_output.h"
+#include "form/plan_writer.h"
+#include "form/snapshot_reader.h"
 #include "simulation/simulation.h"
-#include "simulation/snapshot_reader.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -125,7 +125,7 @@ char *cluster_text(const json_t *document, int cycles)
     simulation_init(&simulation, snapshot);
     for (int cycle = 1; cycle <= cycles && simulation_plan(&simulation, &plan, &err) == 0; cycle++) {
         json_writer_init(&json, &out, false);
-        simulate_write_cycle(&json, &simulation.snapshot, plan, cycle);
+        plan_write_cycle(&json, &simulation.snapshot, plan, cycle);
         simulation_advance(&simulation, plan);
     }
     simulation_done(&simulation);

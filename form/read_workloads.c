@@ -1,7 +1,7 @@
 // Workloads and their trees of sub-groups; pods are read by read_pods.c.
 #include "base/arena.h"
+#include "form/reader.h"
 #include "model/priority.h"
-#include "simulation/reader.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Nodes, topologies and queues of a written snapshot.
 #include "base/json_writer.h"
-#include "simulation/writer.h"
+#include "form/writer.h"
 
 void write_extended(struct json_writer *json, const struct snapshot *snapshot,
                     const struct snapshot_extended_amount *amounts, size_t count)

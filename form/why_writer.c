@@ -1,9 +1,9 @@
-#include "simulation/why_writer.h"
+#include "form/why_writer.h"
 
 #include "base/arena.h"
 #include "base/json_writer.h"
+#include "form/writer.h"
 #include "model/told.h"
-#include "simulation/writer.h"
 
 static const char *const RESOURCES[RESOURCE_COUNT] = {"gpu", "cpu", "memory"};
 

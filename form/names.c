@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "simulation/reader.h"
+#include "form/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

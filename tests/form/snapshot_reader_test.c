@@ -1,7 +1,7 @@
 // Bad snapshots and the message each gets: a base document that is good, one value in it replaced.
 #include "base/arena.h"
 #include "base/error.h"
-#include "simulation/snapshot_reader.h"
+#include "form/snapshot_reader.h"
 #include "tests/support/check.h"
 
 #include <jansson.h>
@@ -21,7 +21,8 @@ static const char GOOD[] =
     " 'departments': [{'name': 'd', 'resources': [{'nodePool': 'default', 'rank': 1, 'gpu': {'deserved': 1}}]}],"
     " 'projects': [{'name': 'p', 'department': 'd', 'resources': []}],"
     " 'workloads': [{'name': 'w', 'project': 'p', 'nodePools': ['default'],"
-    "                'subGroups': [{'name': 's'}, {'name': 'leaf', 'parent': 's'}], 'topology': {'name': 'dc', 'required': 'rack'},"
+    "                'subGroups': [{'name': 's'}, {'name': 'leaf', 'parent': 's'}], 'topology': {'name': 'dc', "
+    "'required': 'rack'},"
     "                'pods': [{'name': 'w-0', 'subGroup': 'leaf', 'gpuDevices': 1, 'status': 'Running', 'node': "
     "'node0',"
     "                          'nodeSelector': {}, 'tolerations': [{'key': 'k'}], 'nodeAffinity': []},"

@@ -1,10 +1,10 @@
-#include "simulation/snapshot_reader.h"
+#include "form/snapshot_reader.h"
 
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json_reader.h"
-#include "simulation/reader.h"
+#include "form/reader.h"
 
 #include <errno.h>
 #include <stdio.h>

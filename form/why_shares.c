@@ -1,6 +1,6 @@
 #include "base/json_writer.h"
-#include "simulation/why_writer.h"
-#include "simulation/writer.h"
+#include "form/why_writer.h"
+#include "form/writer.h"
 
 static const char *name_of(const struct why_names *names, const struct share_node *node)
 {

@@ -1,6 +1,6 @@
 // Pods: what they ask for, where they may go, what they hold.
 #include "base/arena.h"
-#include "simulation/reader.h"
+#include "form/reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Reads a JSON object by a table of its keys: what is not in the table is an error, so is a wrong type or a number
 // outside its bounds. Every message starts with the path of the value.
 #pragma once
-#include "simulation/place.h"
+#include "form/place.h"
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "simulation/snapshot_reader.h"
-#include "simulation/snapshot_writer.h"
+#include "form/snapshot_reader.h"
+#include "form/snapshot_writer.h"
 #include "tests/support/check.h"
 #include "tests/support/random_document.h"
 
@@ -57,7 +57,7 @@ static void check_document(json_t *document, const char *name)
 static void check_every_key(void)
 {
     json_error_t problem;
-    json_t *document = json_load_file("tests/simulation/every_key.json", JSON_REJECT_DUPLICATES, &problem);
+    json_t *document = json_load_file("tests/form/every_key.json", JSON_REJECT_DUPLICATES, &problem);
     check_true(document != NULL, "every_key.json: %s", problem.text);
     check_document(document, "every_key.json");
     // What is written of it has every key of it again: nothing is read and then forgotten.

@@ -1,6 +1,6 @@
 // Nodes, what they offer beside GPU, CPU and memory, and topologies.
 #include "base/arena.h"
-#include "simulation/reader.h"
+#include "form/reader.h"
 
 #include <ctype.h>
 #include <inttypes.h>

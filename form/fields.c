@@ -1,9 +1,9 @@
-#include "simulation/fields.h"
+#include "form/fields.h"
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
-#include "simulation/reader.h"
+#include "form/reader_state.h"
 
 #include <inttypes.h>
 #include <math.h>

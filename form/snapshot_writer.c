@@ -1,8 +1,8 @@
-#include "simulation/snapshot_writer.h"
+#include "form/snapshot_writer.h"
 
 #include "base/json_writer.h"
 #include "base/timestamp.h"
-#include "simulation/writer.h"
+#include "form/writer.h"
 
 void write_time(struct json_writer *json, const char *key, int64_t time_ms)
 {

@@ -1,4 +1,4 @@
-#include "simulation/place.h"
+#include "form/place.h"
 
 #include "base/buffer.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 // Departments and projects, their resources in each node pool, and their past usage.
 #include "base/arena.h"
-#include "simulation/reader.h"
+#include "form/reader.h"
 
 #include <inttypes.h>
 #include <string.h>

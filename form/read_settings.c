@@ -1,6 +1,6 @@
 // The parts of a snapshot that are about the scheduler itself: actions, settings, node pools.
 #include "base/arena.h"
-#include "simulation/reader.h"
+#include "form/reader.h"
 
 #include <string.h>
 

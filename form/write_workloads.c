@@ -1,6 +1,6 @@
 // Workloads and pods of a written snapshot.
 #include "base/json_writer.h"
-#include "simulation/writer.h"
+#include "form/writer.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // made of the whole, so that pods with the same rules share one object whatever order the document has them in.
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "simulation/reader.h"
+#include "form/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-#include "simulation/simulate_output.h"
+#include "form/plan_writer.h"
 
 #include "base/arena.h"
-#include "simulation/why_writer.h"
+#include "form/why_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +194,7 @@ static void write_decisions(struct json_writer *json, const struct snapshot *sna
     json_end_array(json);
 }
 
-void simulate_write_decisions(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan)
+void plan_write_decisions(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan)
 {
     write_decisions(json, snapshot, plan, false);
 }
@@ -217,19 +217,18 @@ static void write_cycle(struct json_writer *json, const struct snapshot *snapsho
     json_end_object(json);
 }
 
-void simulate_write_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
-                          int64_t cycle)
+void plan_write_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan, int64_t cycle)
 {
     write_cycle(json, snapshot, plan, cycle, false);
 }
 
-void simulate_explain_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
-                            int64_t cycle)
+void plan_write_explained_cycle(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan,
+                                int64_t cycle)
 {
     write_cycle(json, snapshot, plan, cycle, true);
 }
 
-void simulate_write_final(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan)
+void plan_write_final(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan)
 {
     json_begin_object(json);
     write_pods(json, snapshot, plan);

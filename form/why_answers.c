@@ -1,6 +1,6 @@
 #include "base/json_writer.h"
-#include "simulation/why_writer.h"
-#include "simulation/writer.h"
+#include "form/why_writer.h"
+#include "form/writer.h"
 
 static void write_nodes_of(struct json_writer *json, const struct why_names *names, const struct what_if_answer *answer)
 {

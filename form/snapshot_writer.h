@@ -23,5 +23,5 @@ const char *snapshot_list_key(enum snapshot_list list); // "nodes", ...: static 
 size_t snapshot_list_count(const struct snapshot *snapshot, enum snapshot_list list);
 const char *snapshot_list_name(const struct snapshot *snapshot, enum snapshot_list list, size_t index);
 void snapshot_write_entry(struct json_writer *json, const struct snapshot *snapshot, enum snapshot_list list,
-                          size_t index); // an object
+                          size_t index);                                              // an object
 void snapshot_write_rules(struct json_writer *json, const struct snapshot *snapshot); // members of the open object
