@@ -63,6 +63,21 @@ struct backend_rows {
     void *context;
 };
 
+// Whose a pod is, or was. Texts are the arena's.
+struct backend_owner {
+    const char *workload_uuid;
+    const char *project_name;
+};
+
+// What rows know, for what is kept of pods that are over.
+struct backend_known {
+    // Where rows cannot be read: true.
+    bool (*has_workload)(const char *workload_uuid, void *context);
+    // False: no row, or its workload is deleted. Where rows cannot be read: true, and the texts are empty.
+    bool (*find_owner)(const char *pod_uuid, struct arena *arena, struct backend_owner *out_owner, void *context);
+    void *context;
+};
+
 // A pod that runs and that no row asks for: of a server before whose backup was put back. Texts are the arena's.
 struct backend_stray {
     char uuid[UUID_SIZE];
@@ -181,8 +196,8 @@ struct backend_ops {
     int (*adopt)(void *backend, const struct backend_rows *rows, struct error *err);
     // What runs though no row asks for it; BACKEND_STOP ends one. NULL: nothing ever does. Any thread.
     size_t (*list_strays)(void *backend, struct arena *arena, struct backend_stray **out_strays);
-    // Called once after adopt: what is kept for the next pods of workloads that are not known may go. NULL: nothing is.
-    void (*clear_unknown)(void *backend, bool (*is_known)(const char *workload_uuid, void *context), void *context);
+    // Called once after adopt: what is kept of workloads that rows do not know may go. NULL: nothing is.
+    void (*clear_unknown)(void *backend, const struct backend_known *known);
     // Takes orders over; returns without waiting for their effect.
     void (*apply)(void *backend, const struct backend_order *orders, size_t count);
     // Whether a specification (in the API's form) could ever be run here: ERROR_INVALID names the field. NULL where

@@ -61,7 +61,9 @@ static void look_at_disk(const char *folder, struct findings *findings)
     const char *says = arena_printf(arena, "%s: %" PRIu64 " MiB and %" PRIu64 " files are free", place, free_mib,
                                     (uint64_t)disk.f_favail);
     findings_add(findings, level, "disk", says,
-                 level == FINDING_GOOD ? NULL : "a pod's log takes up to 128 MiB, the journal 1 GiB: make room");
+                 level == FINDING_GOOD
+                     ? NULL
+                     : "logs of pods take up to a tenth of it (--local-log-total), the journal 1 GiB: make room");
 }
 
 static int read_health(struct db_conn *conn, const struct settings *settings, struct findings *findings,

@@ -19,18 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 enum {
     PATH_SIZE = 2048,
-    PODS_MAX = 2000
+    PODS_MAX = 2000,
+    LOG_POD_MIN = 1024 * 1024,
+    LOG_PART_OF_DISK = 10
 };
-
-// A week: as long as one looks back at a training that failed.
-#define LOG_KEPT_MS (INT64_C(7) * 24 * 60 * 60 * 1000)
-#define LOG_FILE_MAX (INT64_C(16) << 20)
-#define LOG_TOTAL_MAX (INT64_C(128) << 20)
 
 static int register_node(struct db_conn *conn, void *context, struct error *err)
 {
@@ -141,13 +139,40 @@ void local_backend_scratch(const struct settings *settings, const char *data, st
     *out_path = arena_printf(arena, "%s/%s-%u", *out_above, name_of_folder(data, arena), (unsigned)geteuid());
 }
 
+static int64_t smaller(int64_t bytes, int64_t other)
+{
+    return other && (!bytes || other < bytes) ? other : bytes;
+}
+
+int local_backend_log_bounds(const struct settings *settings, const char *data, struct log_bounds *out,
+                             struct error *err)
+{
+    struct statvfs disk;
+    *out = (struct log_bounds){.kept_ms = (int64_t)(settings->local_log_days * 24 * 60 * 60 * 1000)};
+    if (quantity_parse_memory(settings->local_log_pod, &out->pod_bytes, err) < 0)
+        return error_prefix(err, "local-log-pod: ");
+    if (out->pod_bytes < LOG_POD_MIN)
+        return error_set(err, ERROR_INVALID, "local-log-pod: at least 1Mi, got %s", settings->local_log_pod);
+    if (quantity_parse_memory(settings->local_log_project, &out->project_bytes, err) < 0)
+        return error_prefix(err, "local-log-project: ");
+    if (quantity_parse_memory(settings->local_log_total, &out->total_bytes, err) < 0)
+        return error_prefix(err, "local-log-total: ");
+    if (out->total_bytes && statvfs(data, &disk) == 0) {
+        uint64_t part = (uint64_t)disk.f_blocks * disk.f_frsize / LOG_PART_OF_DISK;
+        int64_t rounded = (int64_t)(part >> 20) << 20;
+        out->total_bytes = smaller(out->total_bytes, rounded ? rounded : LOG_POD_MIN);
+    }
+    out->project_bytes = smaller(out->project_bytes, out->total_bytes);
+    out->pod_bytes = smaller(out->pod_bytes, out->project_bytes);
+    return 0;
+}
+
 int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
                          bool is_first, struct arena *arena, struct backend *out_backend, struct error *err)
 {
     struct machine machine;
     struct machine_wishes wishes;
-    struct local_options options = {
-        .log_file_max = LOG_FILE_MAX, .log_total_max = LOG_TOTAL_MAX, .log_kept_ms = LOG_KEPT_MS};
+    struct local_options options = {0};
     char *path = realpath(folder->path, NULL);
     if (!path)
         return error_set(err, ERROR_INVALID, "%s: %s", folder->path, strerror(errno));
@@ -169,6 +194,8 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         return -1;
     if (quantity_parse_memory(settings->local_disk_reserve, &options.disk_reserve, err) < 0)
         return error_prefix(err, "local-disk-reserve: ");
+    if (local_backend_log_bounds(settings, options.data, &options.logs, err) < 0)
+        return -1;
     if (users_check(&options.users, arena, err) < 0)
         return error_prefix(err, "local-user: ");
     if (!options.supervisor || read_wishes(settings, &wishes, err) < 0 ||

@@ -6,6 +6,7 @@ struct backend;
 struct data_folder;
 struct db;
 struct error;
+struct log_bounds;
 struct settings;
 
 // Looks at the machine, brings its row up to date (others are removed), and creates the backend. Says on the log how
@@ -14,6 +15,9 @@ int local_backend_create(const struct settings *settings, const struct data_fold
                          bool is_first, struct arena *arena, struct backend *out_backend, struct error *err);
 // The program that pods hang on: beside this one where it was built, else where it is installed. NULL: err.
 const char *local_backend_find_supervisor(struct arena *arena, struct error *err);
+// What logs may take of the disk that `data` is on: a bound is never above the next larger one.
+int local_backend_log_bounds(const struct settings *settings, const char *data, struct log_bounds *out,
+                             struct error *err);
 // The folder of the pods' own volumes, named after the data folder, and the folder that it is in (--local-scratch, else
 // /var/tmp). The arena's.
 void local_backend_scratch(const struct settings *settings, const char *data, struct arena *arena,

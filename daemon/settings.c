@@ -277,6 +277,10 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .local_reserved_cpu = text_of(reading, "local-reserved-cpu"),
         .local_reserved_memory = text_of(reading, "local-reserved-memory"),
         .local_disk_reserve = text_of(reading, "local-disk-reserve"),
+        .local_log_pod = text_of(reading, "local-log-pod"),
+        .local_log_project = text_of(reading, "local-log-project"),
+        .local_log_total = text_of(reading, "local-log-total"),
+        .local_log_days = strtod(text_of(reading, "local-log-days"), NULL),
         .local_nvml = text_of(reading, "local-nvml"),
         .scenario = reading->scenario,
     };

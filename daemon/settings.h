@@ -38,15 +38,19 @@ struct settings {
     double retry_delay_s;
     double staleness_grace_s; // negative: none
     bool quick_start;
-    int64_t local_gpus; // -1: ask the driver
+    int64_t local_gpus;          // -1: ask the driver
     const char *local_user;      // NULL: none given
     const char *local_uid_range; // NULL: none given
-    const char *local_user_map; // NULL: none
-    const char *local_scratch;  // NULL: one in /var/tmp
-    int local_images;           // enum image_policy
+    const char *local_user_map;  // NULL: none
+    const char *local_scratch;   // NULL: one in /var/tmp
+    int local_images;            // enum image_policy
     const char *local_reserved_cpu;
     const char *local_reserved_memory;
     const char *local_disk_reserve;
+    const char *local_log_pod;
+    const char *local_log_project;
+    const char *local_log_total;
+    double local_log_days;
     bool local_avoids_foreign;
     bool local_kills_over_memory;
     const char *local_nvml; // NULL: the usual one

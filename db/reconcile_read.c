@@ -380,6 +380,24 @@ int db_workload_is_there(struct db_conn *conn, const char *uuid, bool *out_is_th
     return rc < 0 ? -1 : 0;
 }
 
+int db_find_pod_owner(struct db_conn *conn, const char *pod_uuid, struct arena *arena, const char **out_workload_uuid,
+                      const char **out_project_name, struct error *err)
+{
+    static const char SQL[] = "SELECT w.uuid, w.project_name FROM pods p JOIN workloads w ON w.id = p.workload_id"
+                              " WHERE p.uuid = ?1 AND w.deleted_ms = 0";
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, pod_uuid);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1) {
+        *out_workload_uuid = db_column_text(stmt, 0, arena);
+        *out_project_name = db_column_text(stmt, 1, arena);
+    }
+    db_release(conn, stmt);
+    return rc;
+}
+
 int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const char *pod_name, bool previous,
                          struct arena *arena, struct workload_pod_row *out_row, const char **out_node_name,
                          struct error *err)

@@ -198,6 +198,9 @@ struct pod_context {
 };
 // Whether there is such a workload, and it is not deleted.
 int db_workload_is_there(struct db_conn *conn, const char *uuid, bool *out_is_there, struct error *err);
+// Whose a pod is, unless its workload is deleted. 1 found, 0 not.
+int db_find_pod_owner(struct db_conn *conn, const char *pod_uuid, struct arena *arena, const char **out_workload_uuid,
+                      const char **out_project_name, struct error *err);
 int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *role, struct arena *arena,
                         struct pod_context *out_context, struct error *err);
 // A pod of a workload by name, or the newest (pod_name NULL); of several with the name the newest, or with previous the

@@ -62,6 +62,16 @@ static bool is_known(const char *workload_uuid, void *context)
     return true;
 }
 
+static bool find_owner(const char *pod_uuid, struct arena *arena, struct backend_owner *out_owner, void *context)
+{
+    struct error err = {0};
+    *out_owner = (struct backend_owner){"", ""};
+    int rc = db_find_pod_owner(context, pod_uuid, arena, &out_owner->workload_uuid, &out_owner->project_name, &err);
+    if (rc < 0)
+        log_write(LOG_WARN, "reconciler", "what is kept of pod=%s stays: %s", pod_uuid, err.message);
+    return rc != 0;
+}
+
 // A pod that waits has no place yet: what runs of it is of a time after these rows.
 static bool is_over(const char *pod_uuid, void *context)
 {
@@ -107,7 +117,9 @@ static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct err
     if (reconciler->backend->ops->adopt(reconciler->backend->self, &rows, err) < 0)
         return -1;
     if (reconciler->backend->ops->clear_unknown)
-        reconciler->backend->ops->clear_unknown(reconciler->backend->self, is_known, conn);
+        reconciler->backend->ops->clear_unknown(
+            reconciler->backend->self,
+            &(struct backend_known){.has_workload = is_known, .find_owner = find_owner, .context = conn});
     if (count)
         log_write(LOG_INFO, "reconciler", "took up what was running pods=%zu", count);
     reconciler->has_adopted = true;

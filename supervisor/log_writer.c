@@ -17,7 +17,8 @@
 enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    OUT_SIZE = 128 * 1024
+    OUT_SIZE = 128 * 1024,
+    LINE_MAX = 64 * 1024
 };
 
 static char out[OUT_SIZE];
@@ -107,7 +108,8 @@ static void put_line(struct log_writer *log, const struct timespec *now, bool is
 {
     if (out_length + length + POD_LOG_PREFIX_LENGTH + 1 > sizeof(out))
         flush(log);
-    if (log->position + (int64_t)out_length - log->file_start >= log->file_max) {
+    int64_t length_of_file = log->position + (int64_t)out_length - log->file_start;
+    if (length_of_file >= log->file_max + (log->in_line ? LINE_MAX : 0)) { // a file begins with a line, if it can
         flush(log);
         (void)open_file(log); // where it cannot be, the present one grows on
     }

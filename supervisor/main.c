@@ -173,8 +173,11 @@ static bool take_output(struct supervisor *supervisor)
 {
     static char text[READ_SIZE];
     ssize_t length = read(supervisor->output[0], text, sizeof(text));
+    int64_t file_start = supervisor->log.file_start;
     if (length > 0)
         log_writer_add(&supervisor->log, text, (size_t)length);
+    if (supervisor->log.file_start > file_start) // the server bounds all logs together
+        state_wake(supervisor->uuid);
     return length > 0;
 }
 

@@ -6,6 +6,7 @@
 //   stop    how many milliseconds the command may take to stop; written by the server before it sends SIGTERM
 //   environment   variables for a container runtime; written by the server before the start
 //   log/    the output, where there was any: files named by the position of their first byte, as 20 digits
+//   cut     which of the log's bytes the server removed, and for which bound (backends/local/log_files.h)
 //
 // Records of `state`, fields separated by blanks, times in milliseconds since the epoch:
 //
@@ -28,6 +29,7 @@
 #define POD_SPARE_FILE "spare"
 #define POD_STOP_FILE "stop"
 #define POD_LOG_FOLDER "log"
+#define POD_CUT_FILE "cut"
 #define POD_ENVIRONMENT_FILE "environment"
 // A datagram socket beside the pods' folders: a supervisor sends its pod's uuid when its state has a new record.
 #define POD_WAKE_SOCKET "wake"

@@ -3,7 +3,6 @@
 #include "backends/local/pod_state.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/timestamp.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -16,8 +15,7 @@
 
 enum {
     EVENTS_AT_ONCE = 64,
-    SWEEP_MS = 1000,
-    TIDY_INTERVAL_MS = 60 * 60 * 1000
+    SWEEP_MS = 1000
 };
 
 static void watch(struct local *local, struct local_pod *pod)
@@ -124,6 +122,8 @@ static void take_wakes(struct local *local)
         struct local_pod *pod = local_pods_find(&local->pods, uuid);
         if (pod && pod->phase == LOCAL_STARTING)
             look_at(local, pod, false);
+        else if (pod)
+            log_keeper_look(local->logs, pod->uuid);
     }
 }
 
@@ -133,11 +133,6 @@ static void sweep(struct local *local)
     for (struct local_pod *pod = NULL; (pod = local_pods_next(&local->pods, pod));)
         if (pod->phase == LOCAL_STARTING && pod->pidfd >= 0)
             look_at(local, pod, false);
-    int64_t now_ms = timestamp_now_ms();
-    if (now_ms - local->tidied_ms >= TIDY_INTERVAL_MS || now_ms < local->tidied_ms) {
-        local->tidied_ms = now_ms;
-        pod_folder_tidy(local->home_fd, now_ms - local->options.log_kept_ms);
-    }
 }
 
 static void take_events(struct local *local, const struct epoll_event *events, int count)

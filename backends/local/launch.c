@@ -19,6 +19,7 @@
 enum {
     OPTIONS_MAX = 106, // 32 paths that are needed among them
     NEEDS_MAX = 32,
+    LOG_FILES_OF_POD = 32, // how finely a log is cut
     FILE_MODE = 0600,
     PROJECT_PROCESSES_MAX = 4 * CGROUP_PROCESSES_MAX // the limit counts all of a user's
 };
@@ -51,8 +52,8 @@ static char **make_arguments(const struct local_options *options, const struct c
     words.items[words.count++] = arena_strdup(arena, "prorata-supervisor");
     add_option(&words, "--uuid", arena_strdup(arena, uuid));
     add_option(&words, "--folder", arena_strdup(arena, launch->folder));
-    add_option(&words, "--log-file-max", arena_printf(arena, "%" PRId64, options->log_file_max));
-    add_option(&words, "--log-total-max", arena_printf(arena, "%" PRId64, options->log_total_max));
+    add_option(&words, "--log-file-max", arena_printf(arena, "%" PRId64, options->logs.pod_bytes / LOG_FILES_OF_POD));
+    add_option(&words, "--log-total-max", arena_printf(arena, "%" PRId64, options->logs.pod_bytes));
     add_option(&words, "--disk-reserve", arena_printf(arena, "%" PRId64, options->disk_reserve));
     char cgroup[CGROUP_PATH_SIZE];
     if (cgroups_create(cgroups, uuid, &launch->bounds, cgroup))

@@ -40,6 +40,8 @@ static int start(void *backend, backend_wake_fn wake, void *wake_context, struct
     if (rc != 0)
         return error_set(err, ERROR_INTERNAL, "cannot start the local backend's thread: %s", strerror(rc));
     local->has_thread = true;
+    if (!log_keeper_start(local->logs))
+        return error_set(err, ERROR_INTERNAL, "cannot start the thread that keeps logs in their bounds");
     return local->options.nvml
                ? gpu_watch_start(local->options.nvml, GPU_INTERVAL_MS, gpus_take, local, &local->gpus, err)
                : 0;
@@ -80,6 +82,8 @@ static void adopt_pod(struct local *local, const struct backend_pod *row, const 
         return;
     }
     struct local_pod *pod = local_pods_add(&local->pods, row->uuid);
+    log_keeper_add(local->logs, row->uuid, row->workload_uuid, row->project_name);
+    log_keeper_look(local->logs, row->uuid);
     follow_row(local, pod, row);
     attend_take_up(local, pod, folder_fd);
     close(folder_fd);
@@ -131,6 +135,7 @@ static void order_start(struct local *local, const struct backend_order *order)
         return;
     }
     pod = local_pods_add(&local->pods, order->pod.uuid);
+    log_keeper_add(local->logs, pod->uuid, order->pod.workload_uuid, order->pod.project_name);
     pod->decision = order->decision;
     pod->grace_ms = order->pod.grace_ms;
     note_devices(local, pod, &order->pod);
@@ -163,7 +168,7 @@ static void order_stop(struct local *local, const struct backend_order *order)
         pod->end.kind = BACKEND_POD_GONE;
     } else if (pod->phase == LOCAL_ASKING || pod->phase == LOCAL_QUEUED || pod->phase == LOCAL_OVER) {
         report_fact(local, BACKEND_POD_GONE, pod->uuid, order->decision, timestamp_now_ms());
-        pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
+        report_forgotten(local, pod->uuid);
         local_pods_remove(&local->pods, pod);
     } else if (!was_stopping) {
         attend_stop(local, pod);
@@ -181,7 +186,7 @@ static void order_forget(struct local *local, const struct backend_order *order)
         attend_stop(local, pod);
         return;
     }
-    pod_folder_forget(local->home_fd, &local->spares, order->pod.uuid);
+    report_forgotten(local, order->pod.uuid);
     if (pod)
         local_pods_remove(&local->pods, pod);
 }
@@ -189,16 +194,18 @@ static void order_forget(struct local *local, const struct backend_order *order)
 static void order_clear(struct local *local, const struct backend_order *order)
 {
     homes_remove(local->homes, order->pod.workload_uuid);
+    log_keeper_delete(local->logs, order->pod.workload_uuid);
 }
 
-static void clear_unknown(void *backend, bool (*is_known)(const char *workload_uuid, void *context), void *context)
+static void clear_unknown(void *backend, const struct backend_known *known)
 {
     struct local *local = backend;
     pthread_mutex_lock(&local->lock);
     bool has_strays = local->had_strays;
     pthread_mutex_unlock(&local->lock);
+    log_keeper_find(local->logs, known, has_strays);
     if (!has_strays) // else one of them may live there: the next start looks again
-        homes_sweep(local->homes, is_known, context);
+        homes_sweep(local->homes, known->has_workload, known->context);
 }
 
 static void apply(void *backend, const struct backend_order *orders, size_t count)
@@ -235,7 +242,7 @@ static int read_logs(void *backend, const struct backend_log_request *request, s
     struct local *local = backend;
     *out_position = request->position;
     int folder_fd = pod_folder_find(local->home_fd, request->pod.uuid);
-    bool is_all = folder_fd < 0 || pod_log_read(folder_fd, request, out, out_position);
+    bool is_all = folder_fd < 0 || pod_log_read(folder_fd, local->options.logs.pod_bytes, request, out, out_position);
     if (folder_fd >= 0)
         close(folder_fd);
     *out_ended = is_all && request->pod.completed_ms != 0;
@@ -257,6 +264,7 @@ static void stop(void *backend)
     local->has_thread = false;
     gpu_watch_stop(local->gpus);
     local->gpus = NULL;
+    log_keeper_stop(local->logs);
 }
 
 static int check(void *backend, const char *project_name, int64_t project_number, const char *submitted_by,
@@ -279,6 +287,7 @@ static void destroy(void *backend)
     local_pods_done(&local->pods);
     images_destroy(local->images);
     homes_destroy(local->homes);
+    log_keeper_destroy(local->logs);
     nvml_close(local->options.nvml);
     cgroups_close(&local->cgroups);
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
@@ -340,6 +349,7 @@ int local_create(const struct local_options *options, struct backend *out_backen
     local->home_fd = pod_folder_open_home(options->home, &local->socket_fd, err);
     if (local->home_fd >= 0)
         local->session_fd = sessions_listen(local->home_fd, err);
+    local->logs = log_keeper_create(local->home_fd, &options->logs, report_log, local);
     *out_backend = (struct backend){.ops = &OPS, .self = local};
     if (local->session_fd >= 0 && add_to_epoll(local, local->wake_fd, &local->wake_fd) &&
         add_to_epoll(local, local->socket_fd, &local->socket_fd))

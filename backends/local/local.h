@@ -3,6 +3,7 @@
 #pragma once
 #include "backends/backend.h"
 #include "backends/local/images.h"
+#include "backends/local/log_table.h"
 #include "backends/local/mig.h"
 #include "backends/local/users.h"
 
@@ -29,9 +30,8 @@ struct local_options {
     const char *homes;         // beside it: the folder of workloads' homes
     const char *images_folder; // where images are kept as files
     enum image_policy images;
-    int64_t log_file_max, log_total_max; // bytes, of one pod
-    int64_t disk_reserve;                // bytes that logs leave free, or a twentieth of the disk where that is less
-    int64_t log_kept_ms;                 // after a pod's end
+    struct log_bounds logs;
+    int64_t disk_reserve; // bytes that logs leave free, or a twentieth of the disk where that is less
 };
 
 // ERROR_INVALID: the folder cannot be used, or the supervisor is not there. All texts must outlive the backend.

@@ -4,6 +4,7 @@
 #include "backends/local/gpu_watch.h"
 #include "backends/local/homes.h"
 #include "backends/local/local_pods.h"
+#include "backends/local/log_keeper.h"
 #include "backends/local/pod_folder.h"
 
 #include <pthread.h>
@@ -21,6 +22,7 @@ struct local {
     struct cgroups cgroups;
     struct images *images;
     struct homes *homes;
+    struct log_keeper *logs;
     int home_fd;
     pthread_mutex_t lock; // of all below
     pthread_t thread;
@@ -34,7 +36,6 @@ struct local {
     struct pod_spares spares;
     struct backend_fact *facts; // not taken yet
     size_t fact_count, fact_capacity;
-    int64_t tidied_ms;
     struct gpu_watch *gpus; // NULL: none to watch
     bool has_adopted;       // rows were compared with what runs
     bool has_reported_devices;
@@ -60,6 +61,10 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
 
 // It was ended from outside while there was no server (`prorata stop --pods`): not a failure of its own.
 void report_stopped(struct local *local, struct local_pod *pod);
+// The pod's folder goes; its log stays for a while.
+void report_forgotten(struct local *local, const char *pod_uuid);
+// Its log was cut. Not under the lock.
+void report_log(void *local, const struct log_told *told);
 // The driver has let go of its devices.
 void report_left(struct local *local, struct local_pod *pod);
 

@@ -1,5 +1,6 @@
 #include "backends/local/pod_folder.h"
 
+#include "backends/local/log_files.h"
 #include "backends/local/pod_state.h"
 #include "base/error.h"
 #include "base/uuid.h"
@@ -130,41 +131,6 @@ bool pod_folder_was_stopped(int folder_fd)
     return fstatat(folder_fd, POD_STOP_FILE, &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static void remove_log(int folder_fd)
-{
-    int log_fd = open_folder(folder_fd, POD_LOG_FOLDER);
-    DIR *log = log_fd < 0 ? NULL : fdopendir(log_fd);
-    for (const struct dirent *entry; log && (entry = readdir(log));)
-        if (entry->d_name[0] != '.')
-            (void)unlinkat(log_fd, entry->d_name, 0);
-    if (log)
-        closedir(log);
-    else if (log_fd >= 0)
-        close(log_fd);
-    (void)unlinkat(folder_fd, POD_LOG_FOLDER, AT_REMOVEDIR);
-}
-
-// The time of the last output, 0 where there is none.
-static int64_t log_written_ms(int folder_fd)
-{
-    int64_t latest_ms = 0;
-    int log_fd = open_folder(folder_fd, POD_LOG_FOLDER);
-    DIR *log = log_fd < 0 ? NULL : fdopendir(log_fd);
-    for (const struct dirent *entry; log && (entry = readdir(log));) {
-        struct stat about;
-        if (entry->d_name[0] == '.' || fstatat(log_fd, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) < 0 ||
-            about.st_size == 0)
-            continue;
-        int64_t written_ms = (int64_t)about.st_mtim.tv_sec * 1000;
-        latest_ms = written_ms > latest_ms ? written_ms : latest_ms;
-    }
-    if (log)
-        closedir(log);
-    else if (log_fd >= 0)
-        close(log_fd);
-    return latest_ms;
-}
-
 // Whether there is nothing but an empty state.
 static bool is_spare(int folder_fd)
 {
@@ -199,62 +165,57 @@ static bool keep_spare(int home_fd, struct pod_spares *spares, const char *uuid,
     return false;
 }
 
-void pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid)
+bool pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid)
 {
+    struct log_size log;
     int folder_fd = open_folder(home_fd, uuid);
     if (folder_fd < 0)
-        return;
+        return false;
     (void)unlinkat(folder_fd, POD_STOP_FILE, 0);
     (void)unlinkat(folder_fd, POD_ENVIRONMENT_FILE, 0);
-    bool has_log = log_written_ms(folder_fd) > 0;
+    log_files_measure(folder_fd, &log);
+    bool has_log = log.bytes > 0;
     if (!has_log)
-        remove_log(folder_fd);
+        (void)log_files_remove(folder_fd, LOG_BOUND_POD, 0);
     bool is_kept = !has_log && keep_spare(home_fd, spares, uuid, folder_fd);
     if (!is_kept)
         (void)unlinkat(folder_fd, POD_STATE_FILE, 0);
     close(folder_fd);
     if (!has_log && !is_kept)
         (void)unlinkat(home_fd, uuid, AT_REMOVEDIR);
+    return has_log;
 }
 
-struct listing {
-    void (*visit)(const char *uuid, void *context);
-    void *context;
-    int64_t before_ms;
-};
-
-static void visit_kept(int home_fd, const char *uuid, bool has_state, const struct listing *listing)
+bool pod_folder_is_forgotten(int folder_fd)
 {
-    (void)home_fd;
-    if (has_state)
-        listing->visit(uuid, listing->context);
+    struct stat about;
+    return fstatat(folder_fd, POD_STATE_FILE, &about, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-static void remove_old(int home_fd, const char *uuid, bool has_state, const struct listing *listing)
+void pod_folder_remove_log(int home_fd, const char *uuid)
 {
-    int folder_fd = has_state ? -1 : open_folder(home_fd, uuid);
-    if (folder_fd < 0)
-        return;
-    bool is_old = log_written_ms(folder_fd) < listing->before_ms;
-    if (is_old)
-        remove_log(folder_fd);
-    close(folder_fd);
-    if (is_old)
+    int folder_fd = open_folder(home_fd, uuid);
+    bool is_forgotten = folder_fd >= 0 && pod_folder_is_forgotten(folder_fd);
+    if (is_forgotten)
+        (void)log_files_remove(folder_fd, LOG_BOUND_POD, 0);
+    if (folder_fd >= 0)
+        close(folder_fd);
+    if (is_forgotten)
         (void)unlinkat(home_fd, uuid, AT_REMOVEDIR);
 }
 
-static void each_folder(int home_fd, void (*act)(int, const char *, bool, const struct listing *),
-                        const struct listing *listing)
+static void each_folder(int home_fd, bool with_forgotten, void (*visit)(const char *uuid, void *context), void *context)
 {
     int copy = open_folder(home_fd, ".");
     DIR *home = copy < 0 ? NULL : fdopendir(copy);
     for (const struct dirent *entry; home && (entry = readdir(home));) {
         char path[UUID_SIZE + sizeof(POD_STATE_FILE)];
         struct stat about;
-        if (strlen(entry->d_name) != UUID_SIZE - 1)
+        if (!uuid_is_valid(entry->d_name))
             continue;
         snprintf(path, sizeof(path), "%.36s/" POD_STATE_FILE, entry->d_name);
-        act(home_fd, entry->d_name, fstatat(home_fd, path, &about, AT_SYMLINK_NOFOLLOW) == 0, listing);
+        if (with_forgotten || fstatat(home_fd, path, &about, AT_SYMLINK_NOFOLLOW) == 0)
+            visit(entry->d_name, context);
     }
     if (home)
         closedir(home);
@@ -264,10 +225,10 @@ static void each_folder(int home_fd, void (*act)(int, const char *, bool, const 
 
 void pod_folder_list(int home_fd, void (*visit)(const char *uuid, void *context), void *context)
 {
-    each_folder(home_fd, visit_kept, &(struct listing){.visit = visit, .context = context});
+    each_folder(home_fd, false, visit, context);
 }
 
-void pod_folder_tidy(int home_fd, int64_t before_ms)
+void pod_folder_list_all(int home_fd, void (*visit)(const char *uuid, void *context), void *context)
 {
-    each_folder(home_fd, remove_old, &(struct listing){.before_ms = before_ms});
+    each_folder(home_fd, true, visit, context);
 }

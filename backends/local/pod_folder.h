@@ -24,9 +24,12 @@ int pod_folder_find(int home_fd, const char *uuid); // -1 where there is none
 bool pod_folder_wait(int folder_fd, struct pod_state *out_state);
 int pod_folder_write_grace(int home_fd, const char *uuid, int64_t grace_ms, struct error *err);
 bool pod_folder_was_stopped(int folder_fd); // somebody wrote a grace
-// The pod is over and nobody will ask for its state. Its log stays; without one the folder goes.
-void pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid);
+// The pod is over and nobody will ask for its state. Its log stays, and true says so; without one the folder goes.
+bool pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid);
+bool pod_folder_is_forgotten(int folder_fd);
+// Removes the log of a forgotten pod, and its folder with it. Others stay.
+void pod_folder_remove_log(int home_fd, const char *uuid);
 // Every pod that was not forgotten.
 void pod_folder_list(int home_fd, void (*visit)(const char *uuid, void *context), void *context);
-// Removes the logs of forgotten pods that were written to last before then.
-void pod_folder_tidy(int home_fd, int64_t before_ms);
+// These, and those of whom only the log is kept.
+void pod_folder_list_all(int home_fd, void (*visit)(const char *uuid, void *context), void *context);

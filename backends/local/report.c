@@ -3,6 +3,8 @@
 #include "backends/local/pod_folder.h"
 #include "backends/local/pod_state.h"
 #include "backends/local/program.h"
+#include "base/log.h"
+#include "base/quantity.h"
 #include "base/timestamp.h"
 
 #include <signal.h>
@@ -90,8 +92,13 @@ void report_stopped(struct local *local, struct local_pod *pod)
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
     cgroups_remove(&local->cgroups, pod->uuid);
     volumes_remove(local->options.scratch, pod->uuid);
-    pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
+    report_forgotten(local, pod->uuid);
     pod->phase = LOCAL_OVER;
+}
+
+void report_forgotten(struct local *local, const char *pod_uuid)
+{
+    log_keeper_end(local->logs, pod_uuid, pod_folder_forget(local->home_fd, &local->spares, pod_uuid));
 }
 
 // Its supervisor would have done it.
@@ -132,4 +139,29 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
                 is_old ? "the machine was started anew" : message);
     }
     volumes_remove(local->options.scratch, pod->uuid); // where a killed supervisor did not
+}
+
+void report_log(void *context, const struct log_told *told)
+{
+    static const char *const FLAGS[LOG_BOUND_COUNT] = {[LOG_BOUND_POD] = "--local-log-pod",
+                                                       [LOG_BOUND_PROJECT] = "--local-log-project",
+                                                       [LOG_BOUND_TOTAL] = "--local-log-total"};
+    struct local *local = context;
+    char amount[QUANTITY_TEXT_SIZE];
+    quantity_format_memory(told->bound_bytes, amount);
+    log_write(LOG_WARN, "backends", "%s of project=%s %s: the bound is %s (%s)", told->pod ? "a running pod" : "logs",
+              told->project, told->pod ? "lost earlier output" : "were removed", amount, FLAGS[told->bound]);
+    pthread_mutex_lock(&local->lock);
+    struct backend_fact *fact = report_fact(local, told->pod ? BACKEND_POD_WARNING : BACKEND_NODE_WARNING,
+                                            told->pod ? told->pod : "", 0, timestamp_now_ms());
+    snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
+    report_words(fact, told->pod ? "LogCut" : "LogsRemoved", "");
+    if (told->pod)
+        snprintf(fact->message, sizeof(fact->message), "lost earlier output: logs may take %s (%s)", amount,
+                 FLAGS[told->bound]);
+    else
+        snprintf(fact->message, sizeof(fact->message), "old logs of project %.60s were removed: logs may take %s (%s)",
+                 told->project, amount, FLAGS[told->bound]);
+    pthread_mutex_unlock(&local->lock);
+    local_wake(local);
 }

@@ -179,7 +179,7 @@ void strays_take_up(struct local *local, const struct supervisors *supervisors, 
 void strays_forget(struct local *local, struct local_pod *pod)
 {
     bool was_stray = pod->is_stray;
-    pod_folder_forget(local->home_fd, &local->spares, pod->uuid);
+    report_forgotten(local, pod->uuid);
     local_pods_remove(&local->pods, pod);
     if (was_stray)
         gpus_report(local);

@@ -38,7 +38,7 @@ HARMLESS_CIRCLES = {
     "model": [{"distributed_spec", "workload_spec"}],
     "db": [{"checker", "connection", "copy", "db", "writer"}, {"org_units", "queues"}, {"sessions", "users"}],
     "replay": [{"decisions", "run"}],
-    "backends": [{f"local/{unit}" for unit in ("launch", "local", "local_pods", "local_state", "mig", "pod_folder", "pod_state", "ports",
+    "backends": [{f"local/{unit}" for unit in ("launch", "local", "local_pods", "local_state", "log_keeper", "mig", "pod_folder", "pod_state", "ports",
                                                "sessions")}],
     "reconciler": [{"world", "world_json"}, {"draft", "questions"},
                    {"carry_out", "clock_back", "commit", "facts", "figures", "lifecycle", "reconciler", "state", "turn", "view"}],

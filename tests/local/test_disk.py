@@ -11,28 +11,44 @@ TOLD = "from here on output is not kept: the disk is down to its reserve"
 
 @pytest.fixture
 def small(make_server, folder):
-    """A server on a disk of 64 MiB, of which it keeps 3.2."""
+    """small(*arguments): a server on a disk of 64 MiB, of which it keeps 3.2."""
     if os.geteuid() != 0:
         pytest.skip("mounting a small tmpfs needs root")
     disk = folder / "disk"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)], check=True)
-    server = None
+    started = []
+
+    def start(*arguments):
+        started.append(make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--data", str(disk / "data"), *arguments))
+        started[0].data = disk / "data"
+        return started[0]
+
     try:
-        server = make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--data", str(disk / "data"))
-        server.data = disk / "data"
-        yield server
+        yield start
     finally:
-        if server:
+        for server in started:
             server.kill()
             stop_command(server, "--pods", "--grace", "1s")
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
+FLOOD = "head -c 100000000 /dev/zero | tr '\\0' 'x' | fold -w 99; echo end of it; sleep 1000"
+
+
+def test_logs_take_a_tenth_of_a_small_disk(small):
+    server = small()
+    flood = submit(server, "flood", FLOOD, gpus=0)
+    wait_log(server, flood, "end of it", 60)
+    server.wait_for("the bound holds", lambda: sum(path.stat().st_size for path in (server.data / "pods").glob("*/log/*")) <= 64 * 1024 * 1024 // 10)
+    assert TOLD not in log_of(server, flood)
+
+
 def test_who_prints_much_does_not_stop_everybody(small):
+    small = small("--local-log-project", "0", "--local-log-total", "0")
     steps = submit(small, "steps", "i=0; while true; do i=$((i+1)); echo step $i; sleep 0.05; done", gpus=0)
     wait_log(small, steps, "step 1")
-    flood = submit(small, "flood", "head -c 100000000 /dev/zero | tr '\\0' 'x' | fold -w 99; sleep 1000", gpus=0)
+    flood = submit(small, "flood", FLOOD.replace("echo end of it;", ""), gpus=0)
     small.wait_for("both to be told", lambda: all(TOLD in log_of(small, w, tail=1) for w in (steps, flood)), 60)
     disk = os.statvfs(small.data)
     assert disk.f_bavail >= disk.f_blocks // 40
@@ -40,8 +56,7 @@ def test_who_prints_much_does_not_stop_everybody(small):
         submit(small, f"other-{number}", "true", gpus=0)
     pod = small.get(f"/api/v1/workloads/{flood}/pods").json["pods"][0]["id"]
     assert small.delete(f"/api/v1/workloads/trainings/{flood}").status == 202
-    for path in (small.data / "pods" / pod / "log").iterdir():
-        path.unlink()
+    small.wait_for("its log is gone", lambda: not (small.data / "pods" / pod).exists())
     wait_log(small, steps, "bytes of output are lost")
     count = log_of(small, steps).count(TOLD)
     assert count == 1 and "step" in log_of(small, steps, tail=1)
