@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "db/events.h"
 #include "model/told.h"
+#include "scheduler/aftermath.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -115,9 +116,11 @@ static void keep_promises(struct turn *turn, const struct live_snapshot *live, c
         struct cache_pod *pod = live->pods[i];
         if (pod->status != POD_STATUS_PENDING && pod->status != POD_STATUS_PIPELINED)
             continue;
-        bool is_promised = plan->pods[i].status == SNAPSHOT_POD_PIPELINED && plan->pods[i].node != SNAPSHOT_NONE;
+        struct snapshot_pod next = live->snapshot.pods[i];
+        aftermath_as_told(&next, &plan->pods[i], false);
+        bool is_promised = next.status == SNAPSHOT_POD_PIPELINED;
         enum pod_status status = is_promised ? POD_STATUS_PIPELINED : POD_STATUS_PENDING;
-        const char *node = is_promised ? live->snapshot.nodes[plan->pods[i].node].name : NULL;
+        const char *node = is_promised ? live->snapshot.nodes[next.node].name : NULL;
         bool is_same_node =
             (node == NULL) == (pod->promise_node == NULL) && (!node || strcmp(node, pod->promise_node) == 0);
         const struct plan_devices *devices = &plan->pods[i].devices;
@@ -143,16 +146,17 @@ static bool keep_memory(struct turn *turn, const struct live_snapshot *live, con
     bool has_changed = false;
     for (size_t i = 0; i < live->snapshot.workload_count; i++) {
         struct cache_workload *workload = live->workloads[i];
-        const struct plan_workload *planned = &plan->workloads[i];
-        if (planned->was_displaced) {
-            workload->displaced_count = snapshot_displaced_again(&live->snapshot.workloads[i], turn->now_ms);
-            workload->displaced_ms = turn->now_ms;
+        struct snapshot_workload next = live->snapshot.workloads[i];
+        aftermath_of_workload(&next, &plan->workloads[i], turn->now_ms);
+        if (plan->workloads[i].was_displaced) {
+            workload->displaced_count = next.displaced_count;
+            workload->displaced_ms = next.displaced_ms;
             turn_touch_workload(turn, workload);
         }
-        int64_t promise = planned->promise == SNAPSHOT_PROMISE_NONE ? -1 : (int64_t)planned->promise;
-        int64_t stale_since = !planned->is_stale         ? 0
-                              : workload->stale_since_ms ? workload->stale_since_ms
-                                                         : turn->now_ms;
+        int64_t promise = next.promise == SNAPSHOT_PROMISE_NONE ? -1 : (int64_t)next.promise;
+        int64_t stale_since = next.stale_ms == SNAPSHOT_TIME_NONE ? 0
+                              : workload->stale_since_ms          ? workload->stale_since_ms
+                                                                  : turn->now_ms;
         if (stale_since && live->snapshot.settings.staleness_grace_ms >= 0)
             turn_note_plan_due(turn, stale_since + live->snapshot.settings.staleness_grace_ms);
         if (workload->promise == promise && workload->stale_since_ms == stale_since)

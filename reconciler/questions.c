@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "reconciler/draft.h"
 #include "reconciler/state.h"
+#include "scheduler/aftermath.h"
 
 #include <string.h>
 
@@ -12,31 +13,6 @@ enum {
     FIX_SCENARIOS = 200,        // simulated for all changes that are tried
     PLANS_TIME_US = 5000 * 1000 // that all cycles of one question may take, by the time that the latest one took
 };
-
-static bool waits_or_is_promised(const struct snapshot_pod *pod)
-{
-    return pod->status == SNAPSHOT_POD_PENDING || pod->status == SNAPSHOT_POD_PIPELINED;
-}
-
-// As the cycle leaves it: at the place that it was promised, on which devices is found when it starts; or without one.
-static void keep_promise(struct snapshot_pod *pod, const struct plan_pod *planned)
-{
-    bool is_promised = planned->status == SNAPSHOT_POD_PIPELINED && planned->node != SNAPSHOT_NONE;
-    pod->status = is_promised ? SNAPSHOT_POD_PIPELINED : SNAPSHOT_POD_PENDING;
-    pod->node = is_promised ? planned->node : SNAPSHOT_NONE;
-    pod->gpu_groups = is_promised ? planned->devices.gpu_groups : NULL;
-    pod->gpu_group_count = is_promised ? planned->devices.gpu_group_count : 0;
-}
-
-static void bind(struct snapshot_pod *pod, const struct plan_pod *planned)
-{
-    pod->status = SNAPSHOT_POD_BINDING;
-    pod->node = planned->node;
-    pod->gpu_groups = planned->devices.gpu_groups;
-    pod->gpu_group_count = planned->devices.gpu_group_count;
-    pod->gpu_indices = planned->devices.gpu_indices;
-    pod->gpu_index_count = planned->devices.gpu_index_count;
-}
 
 // What the plan decided, on a copy of the pods. Who was evicted still holds its place.
 static void carry_out_pods(struct present *present)
@@ -51,20 +27,17 @@ static void carry_out_pods(struct present *present)
     struct snapshot_pod *pods = arena_array(&present->arena, old->pod_count, sizeof(*pods));
     memcpy(pods, old->pods, old->pod_count * sizeof(*pods));
     struct snapshot_workload *workloads = (struct snapshot_workload *)present->snapshot.workloads; // our copy
-    for (size_t i = 0; i < old->pod_count; i++)
-        if (waits_or_is_promised(&pods[i]))
-            keep_promise(&pods[i], &plan->pods[i]);
+    bool *is_evicted = arena_array(&present->arena, old->pod_count, sizeof(*is_evicted));
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
-        struct snapshot_pod *pod = &pods[decision->pod];
-        const struct plan_pod *planned = &plan->pods[decision->pod];
-        if (decision->verb == PLAN_BIND && planned->status == SNAPSHOT_POD_BINDING) {
-            bind(pod, planned);
-        } else if (decision->verb == PLAN_EVICT && !waits_or_is_promised(pod) && pod->node != SNAPSHOT_NONE) {
-            pod->status = SNAPSHOT_POD_RELEASING;
-            workloads[decision->workload].last_eviction_ms = old->now_ms;
-        }
+        const struct snapshot_pod *pod = &pods[decision->pod];
+        if (decision->verb != PLAN_EVICT || aftermath_waits(pod) || pod->node == SNAPSHOT_NONE)
+            continue;
+        is_evicted[decision->pod] = true;
+        workloads[decision->workload].last_eviction_ms = old->now_ms;
     }
+    for (size_t i = 0; i < old->pod_count; i++)
+        aftermath_as_told(&pods[i], &plan->pods[i], is_evicted[i]);
     present->snapshot.pods = pods;
 }
 
@@ -80,17 +53,9 @@ static void make_snapshot(struct present *present)
     struct snapshot_workload *workloads = arena_array(&present->arena, old->workload_count, sizeof(*workloads));
     memcpy(workloads, old->workloads, old->workload_count * sizeof(*workloads));
     for (size_t i = 0; i < old->workload_count; i++) {
-        const struct plan_workload *planned = &plan->workloads[i];
-        workloads[i].promise = planned->promise;
-        if (planned->was_displaced) {
-            workloads[i].displaced_count = snapshot_displaced_again(&workloads[i], old->now_ms);
-            workloads[i].displaced_ms = old->now_ms;
-        }
-        if (!planned->is_stale)
-            workloads[i].stale_ms = SNAPSHOT_TIME_NONE;
-        else
-            workloads[i].stale_ms = (workloads[i].stale_ms == SNAPSHOT_TIME_NONE ? 0 : workloads[i].stale_ms) +
-                                    (passed_ms > 0 ? passed_ms : 0);
+        aftermath_of_workload(&workloads[i], &plan->workloads[i], old->now_ms);
+        if (workloads[i].stale_ms != SNAPSHOT_TIME_NONE && passed_ms > 0)
+            workloads[i].stale_ms += passed_ms;
     }
     present->snapshot.workloads = workloads;
     carry_out_pods(present);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "replay/policy.h"
 #include "replay/trace.h"
+#include "scheduler/aftermath.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -196,28 +197,29 @@ void cluster_remove(struct cluster *cluster, uint32_t job)
     shift(cluster, at + 1, -1, -(int64_t)pod_count);
 }
 
-// The pod's devices in one block of its own: the pointers to the groups, the indices, the groups' names.
-static void keep_devices(struct snapshot_pod *pod, const struct plan_devices *devices)
+// The pod's devices, which are the plan's, in one block of its own: the pointers to the groups, the indices, the
+// groups' names.
+static void own_devices(struct snapshot_pod *pod)
 {
-    clear_devices(pod);
-    size_t bytes = devices->gpu_group_count * sizeof(char *) + devices->gpu_index_count * sizeof(uint32_t);
-    for (size_t i = 0; i < devices->gpu_group_count; i++)
-        bytes += strlen(devices->gpu_groups[i]) + 1;
-    if (bytes == 0)
+    size_t bytes = pod->gpu_group_count * sizeof(char *) + pod->gpu_index_count * sizeof(uint32_t);
+    for (size_t i = 0; i < pod->gpu_group_count; i++)
+        bytes += strlen(pod->gpu_groups[i]) + 1;
+    if (bytes == 0) {
+        pod->gpu_groups = NULL;
+        pod->gpu_indices = NULL;
         return;
+    }
     const char **groups = memory_alloc(bytes);
-    uint32_t *indices = (uint32_t *)(groups + devices->gpu_group_count);
-    char *names = (char *)(indices + devices->gpu_index_count);
-    for (size_t i = 0; i < devices->gpu_group_count; i++) {
-        groups[i] = strcpy(names, devices->gpu_groups[i]);
+    uint32_t *indices = (uint32_t *)(groups + pod->gpu_group_count);
+    char *names = (char *)(indices + pod->gpu_index_count);
+    for (size_t i = 0; i < pod->gpu_group_count; i++) {
+        groups[i] = strcpy(names, pod->gpu_groups[i]);
         names += strlen(names) + 1;
     }
-    if (devices->gpu_index_count > 0)
-        memcpy(indices, devices->gpu_indices, devices->gpu_index_count * sizeof *indices);
+    if (pod->gpu_index_count > 0)
+        memcpy(indices, pod->gpu_indices, pod->gpu_index_count * sizeof *indices);
     pod->gpu_groups = groups;
-    pod->gpu_group_count = devices->gpu_group_count;
     pod->gpu_indices = indices;
-    pod->gpu_index_count = devices->gpu_index_count;
 }
 
 static void touch(struct cluster *cluster, uint32_t workload)
@@ -238,43 +240,17 @@ static bool stays(const struct snapshot_pod *pod, const struct plan_pod *planned
 static int obey_for_pod(struct cluster *cluster, struct snapshot_pod *pod, const struct plan_pod *planned,
                         struct error *err)
 {
-    if (planned->status == SNAPSHOT_POD_BINDING || planned->status == SNAPSHOT_POD_PIPELINED) {
-        pod->node = planned->node;
-        keep_devices(pod, &planned->devices);
-    }
-    if (planned->status == SNAPSHOT_POD_BINDING) {
-        const struct trace_job *job = &cluster->trace->jobs[cluster->jobs[pod->workload]];
-        pod->status = SNAPSHOT_POD_RUNNING;
-        pod->started_ms = cluster->snapshot.now_ms;
-        touch(cluster, pod->workload);
-        return devices_take(&cluster->devices, pod->node, job->shape, pod->gpu_indices, pod->gpu_index_count, err);
-    }
-    pod->started_ms = SNAPSHOT_TIME_NONE;
-    if (planned->status == SNAPSHOT_POD_PIPELINED) {
-        pod->status = SNAPSHOT_POD_PIPELINED;
-        pod->gpu_index_count = 0; // which of them it will be is found when it starts
+    clear_devices(pod);
+    aftermath_at_once(pod, planned, false, cluster->snapshot.now_ms);
+    own_devices(pod);
+    if (aftermath_waits(pod))
         return 0;
-    }
-    if (planned->status != SNAPSHOT_POD_PENDING && planned->status != SNAPSHOT_POD_RELEASING)
+    if (planned->status != SNAPSHOT_POD_BINDING)
         return error_set(err, ERROR_INTERNAL, "the plan leaves pod %.60s %s", pod->name,
                          snapshot_pod_status_name(planned->status));
-    pod->status = SNAPSHOT_POD_PENDING;
-    pod->node = SNAPSHOT_NONE;
-    clear_devices(pod);
-    return 0;
-}
-
-static void obey_for_workload(struct snapshot_workload *workload, const struct plan_workload *planned, int64_t now_ms)
-{
-    workload->promise = planned->promise;
-    if (!planned->is_stale)
-        workload->stale_ms = SNAPSHOT_TIME_NONE;
-    else if (workload->stale_ms == SNAPSHOT_TIME_NONE)
-        workload->stale_ms = 0;
-    if (planned->was_displaced) {
-        workload->displaced_count = snapshot_displaced_again(workload, now_ms);
-        workload->displaced_ms = now_ms;
-    }
+    const struct trace_job *job = &cluster->trace->jobs[cluster->jobs[pod->workload]];
+    touch(cluster, pod->workload);
+    return devices_take(&cluster->devices, pod->node, job->shape, pod->gpu_indices, pod->gpu_index_count, err);
 }
 
 int cluster_obey(struct cluster *cluster, const struct plan *plan, struct error *err)
@@ -300,7 +276,7 @@ int cluster_obey(struct cluster *cluster, const struct plan *plan, struct error 
             cluster->workloads[plan->decisions[i].workload].last_eviction_ms = snapshot->now_ms;
     cluster->waiting = 0;
     for (uint32_t i = 0; i < snapshot->workload_count; i++) {
-        obey_for_workload(&cluster->workloads[i], &plan->workloads[i], snapshot->now_ms);
+        aftermath_of_workload(&cluster->workloads[i], &plan->workloads[i], snapshot->now_ms);
         if (cluster_running_pods(cluster, i) < cluster->workloads[i].pod_count)
             cluster->waiting++;
     }
