@@ -129,7 +129,9 @@ int answer_write(struct exchange *exchange, const void *data, size_t size)
 {
     struct server_core *core = exchange->server->core;
     size_t slot = deadlines_begin(core->deadlines, &exchange->ends, RESPONSE_DEADLINE_MS, DEADLINE_ENDS_ALL);
+    enum worker_state before = exchange->holds_stream ? WORKER_STREAM : worker_enter(exchange->worker, WORKER_ANSWER);
     int written = mg_write(exchange->connection, data, size);
+    worker_enter(exchange->worker, before);
     if (deadlines_end(core->deadlines, slot))
         http_metrics_deadline_passed(core->metrics);
     if (written < 0 || (size_t)written != size) {
@@ -160,18 +162,19 @@ void answer_send(struct exchange *exchange, enum answer_policy policy)
         packing_apply(exchange);
     }
     bool has_no_body = res->status == 204 || res->status == 304;
-    append_head(exchange, res->status, exchange->body.length > 0 && !has_no_body ? res->content_type : NULL, policy,
-                &out);
+    const void *body = exchange->lasting.data ? exchange->lasting.data : exchange->body.data;
+    size_t length = exchange->lasting.data ? exchange->lasting.length : exchange->body.length;
+    append_head(exchange, res->status, length > 0 && !has_no_body ? res->content_type : NULL, policy, &out);
     if (!has_no_body)
-        buffer_printf(&out, "Content-Length: %zu\r\n", exchange->body.length);
+        buffer_printf(&out, "Content-Length: %zu\r\n", length);
     buffer_text(&out, "\r\n");
     bool has_body = !exchange->request.is_head && !has_no_body;
-    bool is_large = has_body && exchange->body.length >= LARGE_BYTES;
+    bool is_large = has_body && length >= LARGE_BYTES;
     if (has_body && !is_large)
-        buffer_append(&out, exchange->body.data, exchange->body.length);
+        buffer_append(&out, body, length);
     exchange->status = res->status;
     if (answer_write(exchange, out.data, out.length) == 0 && is_large)
-        answer_write(exchange, exchange->body.data, exchange->body.length);
+        answer_write(exchange, body, length);
     buffer_done(&out);
 }
 
@@ -181,6 +184,7 @@ void answer_error(struct exchange *exchange, const struct error *err)
     struct json_writer json;
     int status = error_status(err->code);
     buffer_clear(&exchange->body);
+    exchange->lasting = (struct lasting_body){0};
     json_writer_init(&json, &exchange->body, false);
     json_begin_object(&json);
     json_int(&json, "code", status);

@@ -1,8 +1,12 @@
 #include "api/assets.h"
 #include "api/packing.h"
 #include "api/path.h"
+#include "api/server.h"
+#include "base/arena.h"
 #include "base/log.h"
 #include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -66,6 +70,34 @@ static void append_inflated(const struct asset *asset, struct buffer *out)
     inflateEnd(&stream);
 }
 
+// The plain form is made when somebody first wants it, and kept: a thousand who ask share one.
+static const struct buffer *plain_form(struct exchange *exchange, const struct asset *asset)
+{
+    _Atomic(struct buffer *) *kept = &exchange->server->core->plain_assets[asset - ASSETS];
+    struct buffer *plain = atomic_load(kept);
+    if (plain)
+        return plain;
+    struct buffer *made = memory_alloc(sizeof(*made));
+    buffer_init(made, 0);
+    append_inflated(asset, made);
+    if (atomic_compare_exchange_strong(kept, &plain, made))
+        return made;
+    buffer_done(made);
+    free(made);
+    return plain;
+}
+
+void assets_forget_plain(struct server_core *core)
+{
+    for (size_t i = 0; core->plain_assets && i < ASSET_COUNT; i++) {
+        struct buffer *plain = atomic_load(&core->plain_assets[i]);
+        if (plain)
+            buffer_done(plain);
+        free(plain);
+    }
+    free(core->plain_assets);
+}
+
 // No ETag: it is not kept, and so it is packed like any other answer.
 void asset_answer_missing_page(struct exchange *exchange)
 {
@@ -97,8 +129,10 @@ void asset_answer(struct exchange *exchange, const struct asset *asset)
     }
     if (sends_gzip)
         response_header(res, "Content-Encoding", "gzip");
-    if (asset->is_gzip && !sends_gzip)
-        append_inflated(asset, &exchange->body);
-    else
-        buffer_append(&exchange->body, asset->data, asset->size);
+    if (asset->is_gzip && !sends_gzip) {
+        const struct buffer *plain = plain_form(exchange, asset);
+        exchange->lasting = (struct lasting_body){plain->data, plain->length};
+    } else {
+        exchange->lasting = (struct lasting_body){asset->data, asset->size};
+    }
 }

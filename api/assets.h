@@ -26,5 +26,7 @@ const struct asset *asset_of_page(const struct path *path);
 
 // The dashboard, with status 404: it says that there is no such page.
 void asset_answer_missing_page(struct exchange *exchange);
-// Answers 200 or 304. Sets the response; the caller sends it.
+// Answers 200 or 304. Sets the response; the caller sends it. Nothing is copied: who reads slowly holds no memory.
 void asset_answer(struct exchange *exchange, const struct asset *asset);
+// Frees what was unpacked for clients that don't take gzip.
+void assets_forget_plain(struct server_core *core);

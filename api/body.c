@@ -3,6 +3,7 @@
 #include "api/validate.h"
 #include "base/error.h"
 #include "base/json_reader.h"
+#include "base/timestamp.h"
 #include <civetweb.h>
 #include <string.h>
 #include <strings.h>
@@ -10,8 +11,31 @@
 enum {
     BODY_DEADLINE_MS = 10000,
     BODY_BYTES_PER_SECOND = 65536,
-    CHUNK_BYTES = 16384
+    PIECE_BYTES = 4096, // that come within PIECE_MS, or the body is too slow
+    PIECE_MS = 5000
 };
+
+// Reads up to size bytes, each piece within its time, all before until_us. Returns how many, less where the body ended;
+// -1: broken.
+static int64_t read_in_time(struct exchange *exchange, char *text, size_t size, int64_t until_us, bool *out_is_late)
+{
+    struct deadlines *deadlines = exchange->server->core->deadlines;
+    size_t length = 0;
+    while (length < size) {
+        size_t wanted = size - length < PIECE_BYTES ? size - length : PIECE_BYTES;
+        int64_t left_ms = (until_us - timestamp_monotonic_us()) / 1000;
+        left_ms = left_ms < 1 ? 1 : left_ms < PIECE_MS ? left_ms : PIECE_MS;
+        size_t slot = deadlines_begin(deadlines, &exchange->ends, left_ms, DEADLINE_ENDS_READING);
+        int got = mg_read(exchange->connection, text + length, wanted);
+        *out_is_late = deadlines_end(deadlines, slot);
+        if (got < 0)
+            return -1;
+        length += (size_t)got;
+        if ((size_t)got < wanted)
+            break;
+    }
+    return (int64_t)length;
+}
 
 static bool has_media_type(const char *content_type, const char *wanted)
 {
@@ -30,15 +54,16 @@ static int check_media_type(const struct exchange *exchange, struct error *err)
 }
 
 // Reads into the arena; a chunked body grows there. *out_length is short when the connection ended early.
-static int read_bytes(struct exchange *exchange, char **out_text, size_t *out_length, struct error *err)
+static int read_bytes(struct exchange *exchange, int64_t until_us, char **out_text, size_t *out_length,
+                      bool *out_is_late, struct error *err)
 {
     size_t max = (size_t)exchange->server->core->body_max_bytes;
-    size_t wanted = exchange->framing.is_chunked ? CHUNK_BYTES : (size_t)exchange->framing.length;
+    size_t wanted = exchange->framing.is_chunked ? PIECE_BYTES : (size_t)exchange->framing.length;
     size_t capacity = 0, length = 0;
     char *text = NULL;
     for (;;) {
         text = arena_grow(&exchange->arena, text, &capacity, length + wanted + 1, 1);
-        int got = mg_read(exchange->connection, text + length, wanted);
+        int64_t got = read_in_time(exchange, text + length, wanted, until_us, out_is_late);
         if (got < 0)
             return error_set(err, ERROR_INVALID, "body: %s",
                              exchange->framing.is_chunked ? "a broken chunk" : "the connection failed");
@@ -59,17 +84,22 @@ static int receive(struct exchange *exchange, struct error *err)
     static const char GO_ON[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct server_core *core = exchange->server->core;
     int64_t size = exchange->framing.is_chunked ? core->body_max_bytes : exchange->framing.length;
+    int64_t wait_ms = BODY_DEADLINE_MS + size * 1000 / BODY_BYTES_PER_SECOND;
     char *text = NULL;
     size_t length = 0;
+    bool is_late = false;
     if (exchange->framing.expects_continue)
         mg_write(exchange->connection, GO_ON, sizeof(GO_ON) - 1);
-    size_t slot = deadlines_begin(core->deadlines, &exchange->ends,
-                                  BODY_DEADLINE_MS + size * 1000 / BODY_BYTES_PER_SECOND, DEADLINE_ENDS_READING);
-    int rc = read_bytes(exchange, &text, &length, err);
-    if (deadlines_end(core->deadlines, slot)) {
+    worker_enter(exchange->worker, WORKER_BODY);
+    int rc = read_bytes(exchange, timestamp_monotonic_us() + wait_ms * 1000, &text, &length, &is_late, err);
+    bool was_cut = worker_was_cut(exchange->worker);
+    worker_enter(exchange->worker, WORKER_REQUEST);
+    if (is_late) {
         http_metrics_deadline_passed(core->metrics);
         return error_set(err, ERROR_TIMEOUT, "body: it came too slowly");
     }
+    if (was_cut && rc == 0 && (exchange->framing.is_chunked || (int64_t)length < exchange->framing.length))
+        return error_set(err, ERROR_TIMEOUT, "body: it came too slowly while others waited for a connection");
     if (rc < 0)
         return -1;
     if (!exchange->framing.is_chunked && (int64_t)length < exchange->framing.length)

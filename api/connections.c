@@ -1,19 +1,75 @@
 #include "api/connections.h"
+#include "api/sockets.h"
 #include "base/arena.h"
-#include <arpa/inet.h>
-#include <dirent.h>
-#include <netinet/in.h>
+#include "base/timestamp.h"
 #include <stdlib.h>
-#include <sys/socket.h>
+#include <string.h>
 
-struct holder {
-    uint32_t address;
-    size_t count;
-};
+void connections_init(struct connections *connections, size_t worker_count)
+{
+    connections->workers = memory_array(worker_count, sizeof(*connections->workers));
+    connections->worker_count = worker_count;
+    connections->max_per_address = worker_count / 4;
+}
+
+void connections_done(struct connections *connections)
+{
+    free(connections->workers);
+    connections->workers = NULL;
+}
+
+struct worker *connections_add_worker(struct connections *connections)
+{
+    size_t index = atomic_fetch_add(&connections->worker_next, 1);
+    return index < connections->worker_count ? &connections->workers[index] : NULL;
+}
+
+enum worker_state worker_enter(struct worker *worker, enum worker_state state)
+{
+    if (!worker)
+        return state;
+    atomic_store_explicit(&worker->since_us, timestamp_monotonic_us(), memory_order_relaxed);
+    atomic_store_explicit(&worker->was_cut, false, memory_order_relaxed);
+    return (enum worker_state)atomic_exchange(&worker->state, (int)state);
+}
+
+void worker_know(struct worker *worker, const struct connection_ends *ends, uint32_t client)
+{
+    if (!worker)
+        return;
+    atomic_store_explicit(&worker->client, client, memory_order_relaxed);
+    atomic_store(&worker->ends, connection_ends_pack(ends));
+}
+
+bool worker_was_cut(const struct worker *worker)
+{
+    return worker && atomic_load_explicit(&worker->was_cut, memory_order_relaxed);
+}
+
+void connections_open(struct connections *connections, struct worker *worker)
+{
+    atomic_fetch_add(&connections->held_count, 1);
+    if (worker)
+        atomic_store(&worker->ends, 0);
+    worker_enter(worker, WORKER_HEAD);
+}
+
+void connections_close(struct connections *connections, struct worker *worker)
+{
+    if (worker)
+        atomic_store(&worker->ends, 0);
+    worker_enter(worker, WORKER_FREE);
+    atomic_fetch_sub(&connections->held_count, 1);
+}
 
 bool connections_are_many(const struct connections *connections)
 {
-    return atomic_load_explicit(&connections->open_count, memory_order_relaxed) > connections->max_per_address;
+    return atomic_load_explicit(&connections->held_count, memory_order_relaxed) > connections->max_per_address;
+}
+
+bool connections_are_scarce(const struct connections *connections)
+{
+    return atomic_load_explicit(&connections->held_count, memory_order_relaxed) * 4 > connections->worker_count * 3;
 }
 
 bool connections_is_proxy(const struct connections *connections, uint32_t address)
@@ -25,58 +81,9 @@ bool connections_is_proxy(const struct connections *connections, uint32_t addres
     return false;
 }
 
-// Whether the socket is a connection to one of our ports.
-static bool is_ours(const struct connections *connections, int fd, uint32_t *out_address)
+void connections_count(const struct connections *connections, size_t out_counts[WORKER_STATE_COUNT])
 {
-    struct sockaddr_in peer = {0}, self = {0};
-    socklen_t peer_size = sizeof(peer), self_size = sizeof(self);
-    if (getpeername(fd, (struct sockaddr *)&peer, &peer_size) < 0 || peer.sin_family != AF_INET ||
-        getsockname(fd, (struct sockaddr *)&self, &self_size) < 0)
-        return false;
-    size_t port_count = atomic_load(&connections->port_count);
-    for (size_t i = 0; i < port_count; i++) {
-        if (connections->ports[i] == ntohs(self.sin_port)) {
-            *out_address = peer.sin_addr.s_addr;
-            return true;
-        }
-    }
-    return false;
-}
-
-static struct holder *find_holder(struct arena *arena, struct holder **holders, size_t *count, size_t *capacity,
-                                  uint32_t address)
-{
-    for (size_t i = 0; i < *count; i++) {
-        if ((*holders)[i].address == address)
-            return &(*holders)[i];
-    }
-    *holders = arena_grow(arena, *holders, capacity, *count + 1, sizeof(**holders));
-    (*holders)[*count] = (struct holder){.address = address};
-    return &(*holders)[(*count)++];
-}
-
-size_t connections_cut_excess(const struct connections *connections)
-{
-    struct arena arena;
-    struct holder *holders = NULL;
-    size_t holder_count = 0, capacity = 0, cut_count = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    if (!dir)
-        return 0;
-    arena_init(&arena);
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        uint32_t address;
-        int fd = atoi(entry->d_name);
-        if (entry->d_name[0] == '.' || fd == dirfd(dir) || !is_ours(connections, fd, &address) ||
-            connections_is_proxy(connections, address))
-            continue;
-        struct holder *holder = find_holder(&arena, &holders, &holder_count, &capacity, address);
-        if (++holder->count > connections->max_per_address) {
-            shutdown(fd, SHUT_RDWR);
-            cut_count++;
-        }
-    }
-    closedir(dir);
-    arena_done(&arena);
-    return cut_count;
+    memset(out_counts, 0, WORKER_STATE_COUNT * sizeof(*out_counts));
+    for (size_t i = 0; i < connections->worker_count; i++)
+        out_counts[atomic_load_explicit(&connections->workers[i].state, memory_order_relaxed)]++;
 }

@@ -1,11 +1,8 @@
 #include "api/deadlines.h"
+#include "api/sockets.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
-#include <arpa/inet.h>
-#include <civetweb.h>
-#include <dirent.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +11,16 @@
 
 enum {
     TICK_MS = 250,
+    CHORE_REST_MS = 20,
     STACK_BYTES = 1 << 20
 };
 
 struct deadline {
-    struct connection_ends ends;
+    uint64_t ends; // packed
     int64_t at_us; // 0: the slot is free
     enum deadline_effect effect;
     bool has_passed;
+    bool is_late; // passed just now
 };
 
 struct deadlines {
@@ -31,80 +30,62 @@ struct deadlines {
     deadlines_chore chore;
     void *context;
     bool is_stopping;
-    bool has_chore;
-    bool is_idle; // the thread waits without a time
+    int64_t chore_at_us;  // 0: nobody wants it
+    int64_t chore_was_us; // when it last began
+    bool is_idle;         // the thread waits without a time
     size_t capacity;
     size_t used_count;
     struct deadline slots[];
 };
 
-bool connection_ends_of(const struct mg_request_info *info, struct connection_ends *out_ends)
+static bool cut_late(int fd, const struct connection_ends *ends, void *context)
 {
-    struct in_addr address;
-    if (inet_pton(AF_INET, info->remote_addr, &address) != 1)
-        return false;
-    *out_ends = (struct connection_ends){address.s_addr, (uint16_t)info->remote_port, (uint16_t)info->server_port};
-    return true;
-}
-
-static bool is_local_port(int fd, uint16_t port)
-{
-    struct sockaddr_in self = {0};
-    socklen_t size = sizeof(self);
-    return getsockname(fd, (struct sockaddr *)&self, &size) == 0 && self.sin_family == AF_INET &&
-           ntohs(self.sin_port) == port;
-}
-
-static bool is_remote(int fd, const struct connection_ends *ends)
-{
-    struct sockaddr_in peer = {0};
-    socklen_t size = sizeof(peer);
-    return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET &&
-           peer.sin_addr.s_addr == ends->remote_address && ntohs(peer.sin_port) == ends->remote_port;
-}
-
-// remote_port 0: every socket of the local port, the listening one too.
-static bool cut_sockets(const struct connection_ends *ends, int how)
-{
-    bool was_found = false;
-    DIR *dir = opendir("/proc/self/fd");
-    if (!dir)
-        return false;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        int fd = atoi(entry->d_name);
-        if (entry->d_name[0] == '.' || fd == dirfd(dir) || !is_local_port(fd, ends->local_port) ||
-            (ends->remote_port != 0 && !is_remote(fd, ends)))
-            continue;
-        shutdown(fd, how);
-        was_found = true;
-        if (ends->remote_port != 0)
-            break;
+    struct deadlines *deadlines = context;
+    for (size_t i = 0; i < deadlines->capacity; i++) {
+        struct deadline *slot = &deadlines->slots[i];
+        if (slot->is_late && slot->ends == connection_ends_pack(ends))
+            shutdown(fd, slot->effect == DEADLINE_ENDS_READING ? SHUT_RD : SHUT_RDWR);
     }
-    closedir(dir);
-    return was_found;
-}
-
-bool connection_cut(const struct connection_ends *ends, enum deadline_effect effect)
-{
-    return cut_sockets(ends, effect == DEADLINE_ENDS_READING ? SHUT_RD : SHUT_RDWR);
-}
-
-void connection_cut_all(uint16_t local_port)
-{
-    cut_sockets(&(struct connection_ends){.local_port = local_port}, SHUT_RDWR);
+    return false;
 }
 
 // Under the mutex: while a slot is taken its worker holds the connection open, so the ends cannot belong to another.
 static void pass_deadlines(struct deadlines *deadlines)
 {
     int64_t now_us = timestamp_monotonic_us();
+    bool is_any_late = false;
     for (size_t i = 0; i < deadlines->capacity; i++) {
         struct deadline *slot = &deadlines->slots[i];
-        if (slot->at_us == 0 || slot->has_passed || slot->at_us > now_us)
-            continue;
-        slot->has_passed = true;
-        connection_cut(&slot->ends, slot->effect);
+        slot->is_late = slot->at_us != 0 && !slot->has_passed && slot->at_us <= now_us;
+        slot->has_passed |= slot->is_late;
+        is_any_late |= slot->is_late;
     }
+    if (is_any_late)
+        sockets_visit(cut_late, deadlines);
+}
+
+// Under the mutex: until a deadline may have passed, the chore is due or something changes.
+static void wait_for_work(struct deadlines *deadlines)
+{
+    int64_t now_us = timestamp_monotonic_us(), until_us = now_us + TICK_MS * 1000;
+    if (deadlines->chore_at_us != 0 && (deadlines->used_count == 0 || deadlines->chore_at_us < until_us))
+        until_us = deadlines->chore_at_us;
+    if (until_us <= now_us)
+        return;
+    struct timespec until = {.tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000};
+    pthread_cond_timedwait(&deadlines->changed, &deadlines->mutex, &until);
+}
+
+// Under the mutex, which is given back while the chore runs.
+static void do_chore(struct deadlines *deadlines)
+{
+    deadlines->chore_was_us = timestamp_monotonic_us();
+    deadlines->chore_at_us = 0;
+    pthread_mutex_unlock(&deadlines->mutex);
+    int64_t wait_ms = deadlines->chore(deadlines->context);
+    pthread_mutex_lock(&deadlines->mutex);
+    if (wait_ms > 0 && deadlines->chore_at_us == 0)
+        deadlines->chore_at_us = timestamp_monotonic_us() + wait_ms * 1000;
 }
 
 static void *run(void *context)
@@ -112,24 +93,15 @@ static void *run(void *context)
     struct deadlines *deadlines = context;
     pthread_mutex_lock(&deadlines->mutex);
     while (!deadlines->is_stopping) {
-        deadlines->is_idle = deadlines->used_count == 0 && !deadlines->has_chore;
+        deadlines->is_idle = deadlines->used_count == 0 && deadlines->chore_at_us == 0;
         if (deadlines->is_idle) {
             pthread_cond_wait(&deadlines->changed, &deadlines->mutex);
             continue;
         }
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += TICK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&deadlines->changed, &deadlines->mutex, &until);
+        wait_for_work(deadlines);
         pass_deadlines(deadlines);
-        if (deadlines->has_chore) {
-            pthread_mutex_unlock(&deadlines->mutex);
-            bool goes_on = deadlines->chore(deadlines->context);
-            pthread_mutex_lock(&deadlines->mutex);
-            deadlines->has_chore = goes_on;
-        }
+        if (deadlines->chore_at_us != 0 && deadlines->chore_at_us <= timestamp_monotonic_us())
+            do_chore(deadlines);
     }
     pthread_mutex_unlock(&deadlines->mutex);
     return NULL;
@@ -173,12 +145,16 @@ void deadlines_destroy(struct deadlines *deadlines)
     free(deadlines);
 }
 
-void deadlines_wake(struct deadlines *deadlines)
+void deadlines_wake(struct deadlines *deadlines, int64_t wait_ms)
 {
+    int64_t at_us = timestamp_monotonic_us() + wait_ms * 1000;
     pthread_mutex_lock(&deadlines->mutex);
-    deadlines->has_chore = true;
-    if (deadlines->is_idle)
+    if (at_us < deadlines->chore_was_us + CHORE_REST_MS * 1000)
+        at_us = deadlines->chore_was_us + CHORE_REST_MS * 1000;
+    if (deadlines->chore_at_us == 0 || at_us < deadlines->chore_at_us) {
+        deadlines->chore_at_us = at_us;
         pthread_cond_signal(&deadlines->changed);
+    }
     pthread_mutex_unlock(&deadlines->mutex);
 }
 
@@ -193,7 +169,8 @@ size_t deadlines_begin(struct deadlines *deadlines, const struct connection_ends
             slot = i;
     }
     if (slot < deadlines->capacity) {
-        deadlines->slots[slot] = (struct deadline){.ends = *ends, .at_us = at_us, .effect = effect};
+        deadlines->slots[slot] =
+            (struct deadline){.ends = connection_ends_pack(ends), .at_us = at_us, .effect = effect};
         deadlines->used_count++;
         if (deadlines->is_idle)
             pthread_cond_signal(&deadlines->changed);

@@ -9,28 +9,20 @@
 
 struct deadlines;
 struct error;
-struct mg_request_info;
-
-// The two ends of a connection.
-struct connection_ends {
-    uint32_t remote_address; // network order
-    uint16_t remote_port;
-    uint16_t local_port;
-};
+struct connection_ends; // sockets.h
 
 enum deadline_effect {
     DEADLINE_ENDS_READING, // the worker can still answer
     DEADLINE_ENDS_ALL,
 };
 
-// Further work for the housekeeping thread; called outside its lock, each 250 ms for as long as it returns true.
-typedef bool (*deadlines_chore)(void *context);
+// Further work for the housekeeping thread; called outside its lock. Returns after how many ms it is due again; 0: when
+// it is woken.
+typedef int64_t (*deadlines_chore)(void *context);
 
 struct deadlines *deadlines_create(size_t capacity, deadlines_chore chore, void *context,
                                    struct error *err); // capacity: workers
 void deadlines_destroy(struct deadlines *deadlines);   // NULL is fine; ends the thread
-
-bool connection_ends_of(const struct mg_request_info *info, struct connection_ends *out_ends);
 
 // One at a time for a connection. Returns what deadlines_end wants.
 size_t deadlines_begin(struct deadlines *deadlines, const struct connection_ends *ends, int64_t wait_ms,
@@ -38,10 +30,5 @@ size_t deadlines_begin(struct deadlines *deadlines, const struct connection_ends
 // True when the deadline had passed.
 bool deadlines_end(struct deadlines *deadlines, size_t slot);
 
-// There may be work for the chore.
-void deadlines_wake(struct deadlines *deadlines);
-
-// Cuts a connection now. False when no socket has these ends.
-bool connection_cut(const struct connection_ends *ends, enum deadline_effect effect);
-// Ends listening on this local port and cuts every connection to it: a thread that polls either wakes.
-void connection_cut_all(uint16_t local_port);
+// There is work for the chore, to be done in wait_ms at the latest; but it rests for 20 ms after each time.
+void deadlines_wake(struct deadlines *deadlines, int64_t wait_ms);

@@ -3,6 +3,7 @@
 #include "api/assets.h"
 #include "api/authenticate.h"
 #include "api/body.h"
+#include "api/listen.h"
 #include "api/parameters.h"
 #include "api/path.h"
 #include "api/probes.h"
@@ -17,8 +18,7 @@
 #include <string.h>
 
 enum {
-    ANSWER_MAX_BYTES = 64 << 20,
-    BUSY_PERCENT = 90
+    ANSWER_MAX_BYTES = 64 << 20
 };
 
 // Behind a configured proxy the client is the last address of X-Forwarded-For, the one that the proxy itself added.
@@ -46,6 +46,7 @@ static void exchange_init(struct exchange *exchange, struct server *server, stru
     exchange->connection = connection;
     exchange->info = mg_get_request_info(connection);
     exchange->started_us = timestamp_monotonic_us();
+    exchange->worker = mg_get_thread_pointer(connection);
     connection_ends_of(exchange->info, &exchange->ends);
     arena_init(&exchange->arena);
     buffer_init(&exchange->body, ANSWER_MAX_BYTES);
@@ -64,6 +65,10 @@ static void exchange_init(struct exchange *exchange, struct server *server, stru
                                            .content_type = "application/json",
                                            .request = &exchange->request};
     exchange->page = HTTP_PAGE_REFUSED;
+    uint32_t client = exchange->ends.remote_address;
+    address_parse(exchange->request.remote_address, &client, NULL);
+    worker_know(exchange->worker, &exchange->ends, client);
+    worker_enter(exchange->worker, WORKER_REQUEST);
 }
 
 static void exchange_done(struct exchange *exchange)
@@ -77,6 +82,7 @@ static void exchange_done(struct exchange *exchange)
     buffer_done(&exchange->body);
     buffer_done(&exchange->headers);
     arena_done(&exchange->arena);
+    worker_enter(exchange->worker, WORKER_IDLE);
 }
 
 static void log_request(const struct exchange *exchange)
@@ -238,7 +244,7 @@ static int answer(struct exchange *exchange, enum answer_policy *policy, struct 
         exchange->must_close = true;
         return -1;
     }
-    if (atomic_load(&server->core->connections.open_count) * 100 > (size_t)server->core->threads * BUSY_PERCENT)
+    if (connections_are_scarce(&server->core->connections))
         exchange->must_close = true;
     const char *uri = info->request_uri ? info->request_uri : "";
     if (path_split(uri, &exchange->arena, &path, err) < 0)
@@ -307,6 +313,9 @@ void dispatch_refusal(struct server *server, struct mg_connection *connection, i
     if (is_unknown_method(&exchange, status)) {
         status = 405;
         why = "TRACE: no path has this method";
+    } else if (status == 400 && !exchange.info->request_method && connections_are_scarce(&server->core->connections)) {
+        status = 408; // what was cut looks like half a head to civetweb
+        why = "the request came too slowly while others waited for a connection";
     }
     exchange.response.status = status;
     json_writer_init(&json, &exchange.body, false);

@@ -1,5 +1,6 @@
 // One request and its answer, as api's core handles them. Handlers see struct request and struct response only.
 #pragma once
+#include "api/connection_cuts.h"
 #include "api/connections.h"
 #include "api/deadlines.h"
 #include "api/framing.h"
@@ -7,6 +8,7 @@
 #include "api/request.h"
 #include "api/response.h"
 #include "api/shares.h"
+#include "api/sockets.h"
 #include "api/stream_places.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -15,11 +17,18 @@
 struct mg_connection;
 struct mg_request_info;
 
+// The body of an answer where it outlives the answer.
+struct lasting_body {
+    const void *data; // NULL: the exchange's own
+    size_t length;
+};
+
 // What the server holds besides struct server.
 struct server_core {
     struct mg_context *context;
     struct deadlines *deadlines;
     struct connections connections;
+    struct connection_cuts cuts;
     struct http_metrics *metrics;
     struct shares *shares;
     int threads;
@@ -28,6 +37,7 @@ struct server_core {
     atomic_int running; // requests between head and answer
     struct stream_places streams;
     uint32_t id_seed;
+    _Atomic(struct buffer *) *plain_assets; // by asset; NULL until one is wanted
 };
 
 struct exchange {
@@ -35,9 +45,11 @@ struct exchange {
     struct mg_connection *connection;
     const struct mg_request_info *info;
     struct connection_ends ends;
+    struct worker *worker; // that runs it; may be NULL
     struct framing framing;
     struct arena arena;
-    struct buffer body;    // of the answer
+    struct buffer body; // of the answer
+    struct lasting_body lasting;
     struct buffer headers; // of the answer
     struct request request;
     struct response response;
@@ -45,7 +57,7 @@ struct exchange {
     bool must_close;
     bool body_was_read;
     bool holds_stream;
-    int stream_place; // where it does
+    int stream_place;    // where it does
     struct share *share; // of the caller, where the request reads
     bool is_reading;
     size_t share_bytes;

@@ -17,12 +17,17 @@ enum {
     BUCKET_COUNT = sizeof(BUCKETS_US) / sizeof(BUCKETS_US[0])
 };
 
+static const char *const STATE_NAMES[WORKER_STATE_COUNT] = {
+    [WORKER_FREE] = "free", [WORKER_HEAD] = "head",     [WORKER_IDLE] = "idle",    [WORKER_REQUEST] = "request",
+    [WORKER_BODY] = "body", [WORKER_ANSWER] = "answer", [WORKER_STREAM] = "stream"};
+static const char *const REASON_NAMES[CUT_REASON_COUNT] = {
+    [CUT_SHARE] = "share", [CUT_HEAD] = "head", [CUT_IDLE] = "idle", [CUT_BODY] = "body", [CUT_ANSWER] = "answer"};
 static const char *const PAGE_NAMES[HTTP_PAGE_COUNT] = {"refused", "unknown", "static", "health", "metrics"};
 
 struct http_metrics {
     atomic_uint_fast64_t buckets[BUCKET_COUNT + 1];
     atomic_uint_fast64_t duration_us;
-    atomic_uint_fast64_t connections_refused;
+    atomic_uint_fast64_t connections_cut[CUT_REASON_COUNT];
     atomic_uint_fast64_t deadlines_passed;
     atomic_uint_fast64_t answers[][STATUS_COUNT]; // by operation, then by page
 };
@@ -60,9 +65,9 @@ void http_metrics_count(struct http_metrics *metrics, const struct operation *op
     atomic_fetch_add_explicit(&metrics->duration_us, (uint64_t)duration_us, memory_order_relaxed);
 }
 
-void http_metrics_connections_refused(struct http_metrics *metrics, size_t count)
+void http_metrics_connections_cut(struct http_metrics *metrics, enum cut_reason reason, size_t count)
 {
-    atomic_fetch_add_explicit(&metrics->connections_refused, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&metrics->connections_cut[reason], count, memory_order_relaxed);
 }
 
 void http_metrics_deadline_passed(struct http_metrics *metrics)
@@ -119,6 +124,21 @@ static void write_number(struct buffer *out, const char *name, const char *type,
     buffer_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, type, name, value);
 }
 
+static void write_connections(const struct http_metrics *metrics, const struct http_gauges *gauges, struct buffer *out)
+{
+    buffer_text(out, "# HELP prorata_http_workers Threads that serve connections, by what each does for its own.\n"
+                     "# TYPE prorata_http_workers gauge\n");
+    for (int state = 0; state < WORKER_STATE_COUNT; state++)
+        buffer_printf(out, "prorata_http_workers{state=\"%s\"} %zu\n", STATE_NAMES[state], gauges->workers[state]);
+    buffer_text(out,
+                "# HELP prorata_http_connections_cut_total Connections cut because few threads were left, by what was "
+                "waited for; share: because their address held its share.\n"
+                "# TYPE prorata_http_connections_cut_total counter\n");
+    for (int reason = 0; reason < CUT_REASON_COUNT; reason++)
+        buffer_printf(out, "prorata_http_connections_cut_total{reason=\"%s\"} %llu\n", REASON_NAMES[reason],
+                      load(&metrics->connections_cut[reason]));
+}
+
 void http_metrics_write(const struct http_metrics *metrics, const struct http_gauges *gauges, struct buffer *out)
 {
     write_answers(metrics, out);
@@ -128,7 +148,8 @@ void http_metrics_write(const struct http_metrics *metrics, const struct http_ga
     write_number(out, "prorata_http_threads", "gauge", "Threads that serve connections.", gauges->threads);
     write_number(out, "prorata_http_streams", "gauge", "Open event streams and followed logs.", gauges->streams);
     write_number(out, "prorata_http_connections_refused_total", "counter",
-                 "Connections cut because their address held its share.", load(&metrics->connections_refused));
+                 "Connections cut because their address held its share.", load(&metrics->connections_cut[CUT_SHARE]));
+    write_connections(metrics, gauges, out);
     write_number(out, "prorata_http_deadlines_passed_total", "counter",
                  "Bodies and answers that took too long and were cut.", load(&metrics->deadlines_passed));
 }

@@ -1,6 +1,8 @@
 // What /metrics says of the HTTP side: answers by operation and status, how long they took, connections, streams,
 // refusals. Counters are atomics; any thread may add.
 #pragma once
+#include "api/connection_cuts.h"
+#include "api/connections.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,13 +26,14 @@ void http_metrics_destroy(struct http_metrics *metrics); // NULL is fine
 // operation NULL: page counts.
 void http_metrics_count(struct http_metrics *metrics, const struct operation *operation, enum http_page page,
                         int status, int64_t duration_us);
-void http_metrics_connections_refused(struct http_metrics *metrics, size_t count);
+void http_metrics_connections_cut(struct http_metrics *metrics, enum cut_reason reason, size_t count);
 void http_metrics_deadline_passed(struct http_metrics *metrics);
 
 struct http_gauges {
     size_t connections;
     size_t threads;
     size_t streams;
+    size_t workers[WORKER_STATE_COUNT];
 };
 
 void http_metrics_write(const struct http_metrics *metrics, const struct http_gauges *gauges, struct buffer *out);

@@ -55,9 +55,10 @@ int probe_metrics(struct exchange *exchange, struct error *err)
         if (rc < 0)
             return -1;
     }
-    const struct http_gauges gauges = {.connections = atomic_load(&core->connections.open_count),
-                                       .threads = (size_t)core->threads,
-                                       .streams = (size_t)atomic_load(&core->streams.taken)};
+    struct http_gauges gauges = {.connections = atomic_load(&core->connections.held_count),
+                                 .threads = (size_t)core->threads,
+                                 .streams = (size_t)atomic_load(&core->streams.taken)};
+    connections_count(&core->connections, gauges.workers);
     exchange->response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     http_metrics_write(core->metrics, &gauges, &exchange->body);
     if (server->write_metrics)

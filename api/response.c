@@ -78,6 +78,7 @@ int response_stream_begin(struct response *res, const char *content_type, struct
     if (stream_places_take(places, exchange->request.caller, &exchange->stream_place, err) < 0)
         return -1;
     exchange->holds_stream = true;
+    worker_enter(exchange->worker, WORKER_STREAM);
     exchange_end_reading(exchange);
     exchange->caller_checked_us = timestamp_monotonic_us();
     exchange->stream_ends_us = exchange->caller_checked_us + STREAM_LIFE_MS * 1000LL;

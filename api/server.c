@@ -1,8 +1,10 @@
 #include "api/server.h"
+#include "api/assets.h"
 #include "api/dispatch.h"
 #include "api/exchange.h"
 #include "api/exec_sessions.h"
 #include "api/listen.h"
+#include "api/sockets.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -18,7 +20,10 @@ enum {
     DEFAULT_THREADS = 256,
     MAX_THREADS = 1024,
     DEFAULT_BODY_BYTES = 1 << 20,
-    POLL_MS = 5
+    POLL_MS = 5,
+    MANY_TICK_MS = 250,
+    SCARCE_TICK_MS = 25,
+    WORKER_THREAD = 1 // civetweb's number
 };
 
 static struct server *server_of(const struct mg_connection *connection)
@@ -46,31 +51,42 @@ static int on_log_message(const struct mg_connection *connection, const char *me
     return 1;
 }
 
+static void *on_init_thread(const struct mg_context *context, int thread_type)
+{
+    struct server *server = mg_get_user_data(context);
+    return thread_type == WORKER_THREAD ? connections_add_worker(&server->core->connections) : NULL;
+}
+
 // Runs before anything of the connection is known to us; mg_get_request_info is NULL here.
 static int on_init_connection(const struct mg_connection *connection, void **data)
 {
     struct server *server = mg_get_user_data(mg_get_context(connection));
     struct server_core *core = server->core;
     *data = NULL;
-    atomic_fetch_add(&core->connections.open_count, 1);
-    if (connections_are_many(&core->connections))
-        deadlines_wake(core->deadlines);
+    connections_open(&core->connections, mg_get_thread_pointer(connection));
+    if (connections_are_scarce(&core->connections))
+        deadlines_wake(core->deadlines, 0);
+    else if (connections_are_many(&core->connections))
+        deadlines_wake(core->deadlines, MANY_TICK_MS);
     return 0;
 }
 
 static void on_connection_closed(const struct mg_connection *connection)
 {
     struct server *server = mg_get_user_data(mg_get_context(connection));
-    atomic_fetch_sub(&server->core->connections.open_count, 1);
+    connections_close(&server->core->connections, mg_get_thread_pointer(connection));
 }
 
-static bool hold_shares(void *context)
+static int64_t look_after_connections(void *context)
 {
     struct server_core *core = context;
-    size_t cut_count = connections_cut_excess(&core->connections);
-    if (cut_count > 0)
-        http_metrics_connections_refused(core->metrics, cut_count);
-    return connections_are_many(&core->connections);
+    size_t counts[CUT_REASON_COUNT] = {0};
+    connection_cuts_pass(&core->cuts, &core->connections, counts);
+    for (int reason = 0; reason < CUT_REASON_COUNT; reason++)
+        http_metrics_connections_cut(core->metrics, (enum cut_reason)reason, counts[reason]);
+    if (connections_are_scarce(&core->connections))
+        return SCARCE_TICK_MS;
+    return connections_are_many(&core->connections) ? MANY_TICK_MS : 0;
 }
 
 static int configure(struct server *server, struct server_core *core, char *ports, size_t ports_size, struct error *err)
@@ -104,9 +120,12 @@ static void core_destroy(struct server_core *core)
     if (!core)
         return;
     deadlines_destroy(core->deadlines);
+    connection_cuts_done(&core->cuts);
+    connections_done(&core->connections);
     stream_places_done(&core->streams);
     http_metrics_destroy(core->metrics);
     shares_destroy(core->shares);
+    assets_forget_plain(core);
     free(core);
 }
 
@@ -144,6 +163,7 @@ static int start_civetweb(struct server *server, struct server_core *core, const
     const struct mg_callbacks callbacks = {.begin_request = on_begin_request,
                                            .http_error = on_http_error,
                                            .log_message = on_log_message,
+                                           .init_thread = on_init_thread,
                                            .init_connection = on_init_connection,
                                            .connection_closed = on_connection_closed};
     mg_init_library(0);
@@ -168,10 +188,11 @@ int api_server_start(struct server *server, struct error *err)
     if (configure(server, core, ports, sizeof(ports), err) < 0)
         goto failed;
     core->metrics = http_metrics_create();
+    core->plain_assets = memory_array(ASSET_COUNT, sizeof(*core->plain_assets));
     core->shares = shares_create((size_t)core->threads);
-    core->connections.max_per_address = (size_t)core->threads / 4;
+    connections_init(&core->connections, (size_t)core->threads);
     stream_places_init(&core->streams, core->threads / 4);
-    core->deadlines = deadlines_create((size_t)core->threads, hold_shares, core, err);
+    core->deadlines = deadlines_create((size_t)core->threads, look_after_connections, core, err);
     if (!core->deadlines)
         goto failed;
     server->core = core;
@@ -209,7 +230,7 @@ void api_server_stop(struct server *server, int64_t wait_ms)
     while (atomic_load(&core->running) > 0 && timestamp_monotonic_us() < until_us)
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
     for (size_t i = 0; i < core->connections.port_count; i++)
-        connection_cut_all(core->connections.ports[i]); // what polls them would hold mg_stop for 2 s
+        sockets_cut_all(core->connections.ports[i]); // what polls them would hold mg_stop for 2 s
     mg_stop(core->context);
     mg_exit_library();
     server->core = NULL;

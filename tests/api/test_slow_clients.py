@@ -1,10 +1,15 @@
 """Slow clients: each loses its own connection, and nobody else waits."""
+import contextlib
 import re
 import socket
 import threading
 import time
 
 import hostile
+import pytest
+from slow_clients import KINDS, slow_clients
+
+BOUND = 5  # seconds; a second, and what a busy machine adds
 
 
 def dribble(connection, over):
@@ -68,6 +73,53 @@ def test_half_sent_requests_hold_up_nobody(make_server):
 
 def metrics(server):
     return server.get("/metrics").body.decode().splitlines()
+
+
+def metric(server, name):
+    return next(float(line.split()[-1]) for line in metrics(server) if line.startswith(name + " "))
+
+
+def cut(server, reason):
+    return metric(server, 'prorata_http_connections_cut_total{reason="%s"}' % reason)
+
+
+# What the server then waits for, and cuts; None: these clients hold no worker.
+REASONS = {"head": "head", "nothing": "head", "body": "body", "chunks": "body", "continue": "body", "idle": "idle", "garbage": None,
+           "half-closed": None, "reading": "answer"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_six_hundred_slow_clients_hold_up_nobody(module_server, kind):
+    """More than there are threads, from sixty addresses: requests and sign-ins of others go on."""
+    server, reason = module_server, REASONS[kind]
+    before = cut(server, reason) if reason else 0
+    with slow_clients(server.port, kind):
+        for _ in range(10):
+            begin = time.monotonic()
+            assert server.get("/api/v1/workloads", limit=1).status == 200
+            assert time.monotonic() - begin < BOUND
+        begin = time.monotonic()
+        server.sign_in()
+        assert time.monotonic() - begin < BOUND
+        if reason:
+            server.wait_for("a cut", lambda: cut(server, reason) > before)
+
+
+def test_slow_bodies_behind_a_proxy_count_for_the_clients_it_names(make_server):
+    """All connections come from one address; whose bodies they are, the proxy says."""
+    server = make_server("--quick-start", "--trusted-proxy", "127.0.0.1", environment={"PRORATA_HTTP_THREADS": "16"})
+    head = b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
+    with contextlib.ExitStack() as stack:
+        def begin(client):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            connection.sendall(head % client)
+            return connection
+
+        honest = begin(b"203.0.113.1")
+        greedy = [begin(b"203.0.113.2") for _ in range(20)]
+        assert greedy[0].recv(65536).startswith(b"HTTP/1.1 408 ")
+        honest.sendall(b" " * 499)
+        assert honest.recv(65536).startswith(b"HTTP/1.1 400 "), "the whole body was read: there is no JSON in it"
 
 
 def test_streams_have_places_and_an_end(make_server):
