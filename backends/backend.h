@@ -122,6 +122,7 @@ struct backend_fact {
     int64_t decision; // the order it answers; 0: none
     int64_t time_ms;  // wall clock
     int64_t exit_code;
+    bool is_final; // BACKEND_POD_ENDED: no other pod of its workload would do better
     double gpu_utilization; // percent of the devices it holds
     bool ready;
     uint64_t unusable_gpus; // by index

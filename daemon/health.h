@@ -12,7 +12,7 @@ struct reconciler;
 
 struct health {
     struct db_opening opening;
-    struct db *db;                 // both set before is_open
+    struct db *db; // both set before is_open
     struct reconciler *reconciler;
     atomic_bool is_open; // the start is done
 };

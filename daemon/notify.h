@@ -9,7 +9,7 @@
 struct health;
 
 struct notifier {
-    int fd; // -1: nobody wants to know
+    int fd;              // -1: nobody wants to know
     int64_t watchdog_us; // within which a sign of life is wanted; 0: none is
     bool is_ready_told;
     int64_t progress_told;

@@ -93,6 +93,10 @@ static void take_ended(struct turn *turn, struct cache_pod *pod, const struct ba
                                                  fact->exit_code, fact->message[0] ? fact->message : fact->reason);
     turn_add_pod_event(turn, pod, is_good ? EVENT_NORMAL : EVENT_WARNING, is_good ? "Completed" : "Failed", "backend",
                        message);
+    if (fact->is_final && pod->workload->desired == DESIRED_RUNNING && !phase_is_final(pod->workload->phase)) {
+        turn_set_phase(turn, pod->workload, PHASE_FAILED, message);
+        pod->workload->completed_ms = turn->now_ms;
+    }
 }
 
 static void take_lost(struct turn *turn, struct cache_pod *pod, const char *reason, const char *message)

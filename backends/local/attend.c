@@ -70,7 +70,7 @@ static void give_up(struct local *local, struct local_pod *pod, const char *mess
     report_not_started(local, pod, message);
 }
 
-void attend_start(struct local *local, struct local_pod *pod)
+static void start_pod(struct local *local, struct local_pod *pod)
 {
     struct error err = {0};
     bool is_new;
@@ -95,6 +95,14 @@ void attend_start(struct local *local, struct local_pod *pod)
     arena_clear(&pod->arena);
     if (pod->is_stopping && pod->phase != LOCAL_OVER)
         attend_stop(local, pod);
+}
+
+void attend_start(struct local *local, struct local_pod *pod)
+{
+    start_marks_begin(&local->start_marks, pod->uuid, pod->workload_uuid);
+    start_pod(local, pod);
+    start_marks_started(&local->start_marks, pod->uuid);
+    start_marks_end(&local->start_marks);
 }
 
 static void look_at(struct local *local, struct local_pod *pod, bool is_over)

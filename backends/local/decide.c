@@ -87,8 +87,11 @@ void decide_take(void *context, const char *pod_uuid, const struct image_answer 
     struct local *local = context;
     pthread_mutex_lock(&local->lock);
     struct local_pod *pod = local->stopping ? NULL : local_pods_find(&local->pods, pod_uuid);
-    if (pod && pod->phase == LOCAL_ASKING)
+    if (pod && pod->phase == LOCAL_ASKING) {
+        start_marks_begin(&local->start_marks, pod->uuid, pod->workload_uuid);
         decide(local, pod, answer);
+        start_marks_end(&local->start_marks);
+    }
     pthread_mutex_unlock(&local->lock);
     local_wake(local);
 }

@@ -9,6 +9,7 @@
 #include "base/timestamp.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -119,9 +120,24 @@ static int adopt(void *backend, const struct backend_rows *rows, struct error *e
     return 0;
 }
 
-static void order_start(struct local *local, const struct backend_order *order)
+static void start_pod(struct local *local, struct local_pod *pod, const struct backend_pod *row)
 {
     struct error err = {0};
+    if (launch_read(&local->options, &local->pods, row, &pod->arena, &pod->launch, &err) < 0) {
+        pod->phase = LOCAL_STARTING;
+        report_not_started(local, pod, err.message);
+        return;
+    }
+    pod->launch.gpus = pod->gpus;
+    pod->ports = pod->launch.ports;
+    pod->mig_instances = pod->launch.mig_instances;
+    pod->reaches_workload = pod->launch.reaches_workload;
+    holding_follow(local, pod);
+    decide_ask(local, pod);
+}
+
+static void order_start(struct local *local, const struct backend_order *order)
+{
     struct local_pod *pod = local_pods_find(&local->pods, order->pod.uuid);
     if (pod && pod->is_stray) { // of a time after these rows
         struct backend_fact *fact =
@@ -136,21 +152,19 @@ static void order_start(struct local *local, const struct backend_order *order)
     }
     pod = local_pods_add(&local->pods, order->pod.uuid);
     log_keeper_add(local->logs, pod->uuid, order->pod.workload_uuid, order->pod.project_name);
+    snprintf(pod->workload_uuid, sizeof(pod->workload_uuid), "%s", order->pod.workload_uuid);
     pod->decision = order->decision;
     pod->grace_ms = order->pod.grace_ms;
     note_devices(local, pod, &order->pod);
     report_fact(local, BACKEND_POD_STARTING, pod->uuid, order->decision, timestamp_now_ms());
-    if (launch_read(&local->options, &local->pods, &order->pod, &pod->arena, &pod->launch, &err) < 0) {
+    if (start_marks_forbid(&local->start_marks, pod->workload_uuid)) {
         pod->phase = LOCAL_STARTING;
-        report_not_started(local, pod, err.message);
+        report_never_started(local, pod, "not tried: the server ended twice while it started this pod");
         return;
     }
-    pod->launch.gpus = pod->gpus;
-    pod->ports = pod->launch.ports;
-    pod->mig_instances = pod->launch.mig_instances;
-    pod->reaches_workload = pod->launch.reaches_workload;
-    holding_follow(local, pod);
-    decide_ask(local, pod);
+    start_marks_begin(&local->start_marks, pod->uuid, pod->workload_uuid);
+    start_pod(local, pod, &order->pod);
+    start_marks_end(&local->start_marks);
 }
 
 static void order_stop(struct local *local, const struct backend_order *order)
@@ -195,6 +209,7 @@ static void order_clear(struct local *local, const struct backend_order *order)
 {
     homes_remove(local->homes, order->pod.workload_uuid);
     log_keeper_delete(local->logs, order->pod.workload_uuid);
+    start_marks_forget(&local->start_marks, order->pod.workload_uuid);
 }
 
 static void clear_unknown(void *backend, const struct backend_known *known)
@@ -290,6 +305,7 @@ static void destroy(void *backend)
     log_keeper_destroy(local->logs);
     nvml_close(local->options.nvml);
     cgroups_close(&local->cgroups);
+    start_marks_close(&local->start_marks);
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
             close(fds[i]);
@@ -341,12 +357,14 @@ int local_create(const struct local_options *options, struct backend *out_backen
     holding_open(local);
     pthread_mutex_init(&local->lock, NULL);
     pthread_mutex_init(&local->session_lock, NULL);
-    local->session_fd = -1;
+    local->session_fd = local->start_marks.fd = -1;
     local_pods_init(&local->pods);
     local->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     local->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     local->socket_fd = -1;
     local->home_fd = pod_folder_open_home(options->home, &local->socket_fd, err);
+    if (local->home_fd >= 0)
+        start_marks_open(&local->start_marks, local->home_fd);
     if (local->home_fd >= 0)
         local->session_fd = sessions_listen(local->home_fd, err);
     local->logs = log_keeper_create(local->home_fd, &options->logs, report_log, local);

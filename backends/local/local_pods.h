@@ -15,6 +15,7 @@ enum local_phase {
 
 struct local_pod {
     char uuid[UUID_SIZE];
+    char workload_uuid[UUID_SIZE]; // "": it was not started by this server
     enum local_phase phase;
     int64_t decision;  // the latest order about it
     bool is_stopping;  // was told to

@@ -6,6 +6,7 @@
 #include "backends/local/local_pods.h"
 #include "backends/local/log_keeper.h"
 #include "backends/local/pod_folder.h"
+#include "backends/local/start_marks.h"
 
 #include <pthread.h>
 
@@ -34,6 +35,7 @@ struct local {
     void *wake_context;
     struct local_pods pods;
     struct pod_spares spares;
+    struct start_marks start_marks;
     struct backend_fact *facts; // not taken yet
     size_t fact_count, fact_capacity;
     struct gpu_watch *gpus; // NULL: none to watch
@@ -56,6 +58,8 @@ void report_words(struct backend_fact *fact, const char *reason, const char *mes
 void report_running(struct local *local, struct local_pod *pod, const struct pod_state *state);
 // The pod could not be started.
 void report_not_started(struct local *local, struct local_pod *pod, const char *message);
+// Neither could any other of its workload: that fails.
+void report_never_started(struct local *local, struct local_pod *pod, const char *message);
 // The pod's supervisor is gone.
 void report_end(struct local *local, struct local_pod *pod, const struct pod_state *state);
 

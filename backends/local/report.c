@@ -75,6 +75,15 @@ void report_not_started(struct local *local, struct local_pod *pod, const char *
     end_pod(local, pod, timestamp_now_ms(), EXIT_NOT_STARTED, "StartError", message);
 }
 
+void report_never_started(struct local *local, struct local_pod *pod, const char *message)
+{
+    report_not_started(local, pod, message);
+    if (pod->phase == LOCAL_LEAVING)
+        pod->end.is_final = true;
+    else
+        local->facts[local->fact_count - 1].is_final = true;
+}
+
 void report_running(struct local *local, struct local_pod *pod, const struct pod_state *state)
 {
     if (pod->phase != LOCAL_STARTING || !state->pid)
