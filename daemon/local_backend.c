@@ -209,6 +209,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     options.gpu_memory_mib = machine.gpu_memory_mib;
     options.nvml = machine.nvml;
     options.avoids_foreign = settings->local_avoids_foreign;
+    options.strays = (enum local_stray)settings->local_strays;
     options.kills_over_memory = settings->local_kills_over_memory;
     if (db_write(db, register_node, &machine, err) < 0) {
         nvml_close(machine.nvml);

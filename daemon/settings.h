@@ -53,6 +53,7 @@ struct settings {
     double local_log_days;
     bool local_avoids_foreign;
     bool local_kills_over_memory;
+    int local_strays; // enum local_stray
     const char *local_nvml; // NULL: the usual one
     const char *scenario;   // of `prorata demo`; NULL: the first
 };

@@ -16,13 +16,13 @@
 
 enum {
     STACK_BYTES = 512 * 1024,
-    ENVIRONMENT_MAX = 1 << 20,
     HURRY_MS = 50,
     USER_BUFFER_SIZE = 3072
 };
 
 struct gpu_watch {
     const struct nvml *nvml;
+    struct origin_places places;
     int interval_ms;
     gpu_watch_fn seen;
     void *context;
@@ -32,7 +32,6 @@ struct gpu_watch {
     bool stopping, hurries;
     struct nvml_sample sample;
     struct gpu_state *states;
-    char *environment;
 };
 
 static size_t read_file(const char *path, char *text, size_t size)
@@ -45,17 +44,6 @@ static size_t read_file(const char *path, char *text, size_t size)
         close(fd);
     text[length] = '\0';
     return length;
-}
-
-static void find_pod(struct gpu_watch *watch, struct gpu_process *process)
-{
-    static const char NAME[] = "PRORATA_POD=";
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/environ", (int)process->pid);
-    size_t length = read_file(path, watch->environment, ENVIRONMENT_MAX);
-    for (const char *at = watch->environment; at < watch->environment + length; at += strlen(at) + 1)
-        if (strncmp(at, NAME, sizeof(NAME) - 1) == 0)
-            snprintf(process->pod_uuid, sizeof(process->pod_uuid), "%.36s", at + sizeof(NAME) - 1);
 }
 
 static void find_user(struct gpu_process *process)
@@ -90,7 +78,7 @@ static void look(struct gpu_watch *watch, size_t index)
         *process = (struct gpu_process){.pid = watch->sample.processes[i].pid,
                                         .memory_mib = watch->sample.processes[i].memory_mib};
         find_user(process);
-        find_pod(watch, process);
+        origin_read(&watch->places, process->pid, &process->origin);
         state->process_count += process->user[0] != '\0'; // it may be gone already
     }
 }
@@ -120,18 +108,18 @@ static void *watch_main(void *context)
     return NULL;
 }
 
-int gpu_watch_start(const struct nvml *nvml, int interval_ms, gpu_watch_fn seen, void *context,
-                    struct gpu_watch **out_watch, struct error *err)
+int gpu_watch_start(const struct nvml *nvml, const struct origin_places *places, int interval_ms, gpu_watch_fn seen,
+                    void *context, struct gpu_watch **out_watch, struct error *err)
 {
     pthread_condattr_t clock;
     pthread_attr_t attributes;
     struct gpu_watch *watch = memory_array(1, sizeof(*watch));
     watch->nvml = nvml;
+    watch->places = *places;
     watch->interval_ms = interval_ms;
     watch->seen = seen;
     watch->context = context;
     watch->states = memory_array(nvml_count(nvml), sizeof(*watch->states));
-    watch->environment = memory_alloc(ENVIRONMENT_MAX);
     pthread_mutex_init(&watch->lock, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -146,7 +134,6 @@ int gpu_watch_start(const struct nvml *nvml, int interval_ms, gpu_watch_fn seen,
         return 0;
     }
     free(watch->states);
-    free(watch->environment);
     free(watch);
     return error_set(err, ERROR_INTERNAL, "cannot start the thread that watches the GPUs: %s", strerror(rc));
 }
@@ -173,6 +160,5 @@ void gpu_watch_stop(struct gpu_watch *watch)
     pthread_mutex_destroy(&watch->lock);
     pthread_cond_destroy(&watch->changed);
     free(watch->states);
-    free(watch->environment);
     free(watch);
 }

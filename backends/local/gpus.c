@@ -1,5 +1,6 @@
 // What the watch has seen of the GPUs: devices that must take nothing new, pods on a device that failed, pods that use
-// more of a shared device than is theirs, utilization, and devices that are free at last.
+// a device that they do not hold or more of a shared one than is theirs, utilization, and devices that are free at
+// last.
 #include "backends/local/local_state.h"
 #include "base/log.h"
 #include "base/timestamp.h"
@@ -13,18 +14,27 @@ static bool holds(const struct local_pod *pod, size_t gpu)
     return gpu < NVML_DEVICES_MAX && (pod->gpus >> gpu & 1) != 0;
 }
 
-// A process may say of itself that it belongs to a pod; only the pods of this server count. Which these are is known
-// once rows were compared with what runs.
-static bool is_ours(const struct local *local, const struct gpu_process *process)
+// Whose the processes are that were seen; pods come and go.
+static void find_pods(struct local *local)
 {
-    return process->pod_uuid[0] && (!local->has_adopted || local_pods_find(&local->pods, process->pod_uuid));
+    for (size_t i = 0; i < local->seen_count; i++)
+        for (size_t k = 0; k < local->seen[i].process_count; k++) {
+            struct gpu_process *process = &local->seen[i].processes[k];
+            const struct local_pod *pod = belonging_find(local, &process->origin);
+            snprintf(process->pod_uuid, sizeof(process->pod_uuid), "%s", pod ? pod->uuid : "");
+        }
 }
 
-static const struct gpu_process *find_stranger(const struct local *local, const struct gpu_state *state)
+// What has no business on the device: a process that nobody submitted, or of a pod that does not hold it. Which pods
+// there are is known once rows were compared with what runs.
+static const struct gpu_process *find_stranger(const struct local *local, size_t gpu)
 {
-    for (size_t i = 0; i < state->process_count; i++)
-        if (!is_ours(local, &state->processes[i]))
+    const struct gpu_state *state = &local->seen[gpu];
+    for (size_t i = 0; local->has_adopted && i < state->process_count; i++) {
+        const struct local_pod *pod = local_pods_find(&local->pods, state->processes[i].pod_uuid);
+        if (!pod || !(holding_gpus(local, pod) >> gpu & 1))
             return &state->processes[i];
+    }
     return NULL;
 }
 
@@ -36,53 +46,57 @@ static const struct local_pod *find_stray(const struct local *local, size_t gpu)
     return NULL;
 }
 
-// A text for people, of the first device that must take nothing new. Where nothing is seen of devices they are well.
-static uint64_t find_unusable(const struct local *local, const struct gpu_state *states, size_t count, char *message,
-                              size_t size)
+static void describe_stranger(const struct gpu_process *stranger, size_t gpu, char *message, size_t size)
+{
+    snprintf(message, size, "GPU %zu is used by %s (process %d of %s, %" PRId64 " MiB), which %s", gpu,
+             stranger->command, (int)stranger->pid, stranger->user, stranger->memory_mib,
+             stranger->pod_uuid[0] ? "is of a pod without this GPU" : "nobody submitted");
+}
+
+// A text for people, of the first device that must take nothing new and is not among those told before. Where nothing
+// is seen of devices they are well.
+static uint64_t find_unusable(const struct local *local, char *message, size_t size)
 {
     uint64_t unusable = 0;
+    bool is_new = false;
+    const size_t count = local->seen_count, all = count ? count : local->options.gpu_count;
     message[0] = '\0';
-    size_t all = count ? count : local->options.gpu_count;
     for (size_t i = 0; i < all && i < NVML_DEVICES_MAX; i++) {
         const struct gpu_process *stranger =
-            i < count && local->options.avoids_foreign ? find_stranger(local, &states[i]) : NULL;
+            i < count && local->options.avoids_foreign ? find_stranger(local, i) : NULL;
         const struct local_pod *stray = local->had_strays ? find_stray(local, i) : NULL;
-        bool is_healthy = i >= count || states[i].is_healthy;
+        bool is_healthy = i >= count || local->seen[i].is_healthy;
         if (is_healthy && !stranger && !stray)
             continue;
         unusable |= UINT64_C(1) << i;
-        if (message[0])
+        if (message[0] && (is_new || local->unusable >> i & 1))
             continue;
+        is_new = !(local->unusable >> i & 1);
         if (is_healthy && stray)
             snprintf(message, size, "GPU %zu is held by pod %s, which no workload asks for: prorata pods list", i,
                      stray->uuid);
         else if (!is_healthy)
-            snprintf(message, size, "GPU %zu: %.90s", i, states[i].reason);
+            snprintf(message, size, "GPU %zu: %.90s", i, local->seen[i].reason);
         else
-            snprintf(message, size, "GPU %zu is used by %s (process %d of %s, %" PRId64 " MiB), which nobody submitted",
-                     i, stranger->command, (int)stranger->pid, stranger->user, stranger->memory_mib);
+            describe_stranger(stranger, i, message, size);
     }
     return unusable;
 }
 
-static void report_devices(struct local *local, const struct gpu_state *states, size_t count)
+void gpus_report(struct local *local)
 {
     char message[256];
-    uint64_t unusable = find_unusable(local, states, count, message, sizeof(message));
-    if (unusable == local->unusable && (local->has_reported_devices || count == 0))
+    find_pods(local);
+    uint64_t unusable = find_unusable(local, message, sizeof(message));
+    if (unusable == local->unusable && (local->has_reported_devices || local->seen_count == 0))
         return;
     local->unusable = unusable;
-    local->has_reported_devices |= count > 0;
+    local->has_reported_devices |= local->seen_count > 0;
     struct backend_fact *fact = report_fact(local, BACKEND_NODE_DEVICES, "", 0, timestamp_now_ms());
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
     fact->unusable_gpus = unusable;
     report_words(fact, unusable ? "GPUsUnusable" : "GPUsUsable", unusable ? message : "all GPUs may be used");
     log_write(unusable ? LOG_WARN : LOG_INFO, "backends", "unusable GPUs mask=%" PRIx64 " %s", unusable, message);
-}
-
-void gpus_report(struct local *local)
-{
-    report_devices(local, local->seen, local->seen_count);
 }
 
 static void fail_pod(struct local *local, struct local_pod *pod, const char *reason, const char *message)
@@ -123,6 +137,36 @@ static void check_memory(struct local *local, struct local_pod *pod, const struc
     }
 }
 
+static void look_at_stranger(struct local *local, struct local_pod *pod, const struct gpu_process *process, size_t gpu)
+{
+    const uint64_t bit = UINT64_C(1) << gpu;
+    char message[sizeof(pod->failure_message)];
+    bool kills = local->options.strays == LOCAL_STRAY_KILL ||
+                 (local->options.strays == LOCAL_STRAY_AUTO && !local->holding.is_kept);
+    snprintf(message, sizeof(message), "%s (process %d) uses GPU %zu, which the pod does not hold", process->command,
+             (int)process->pid, gpu);
+    if (kills) {
+        fail_pod(local, pod, "GPUNotHeld", message);
+    } else if (!(pod->warned_gpus & bit)) {
+        pod->warned_gpus |= bit;
+        report_words(report_fact(local, BACKEND_POD_WARNING, pod->uuid, pod->decision, timestamp_now_ms()),
+                     "GPUNotHeld", message);
+    }
+}
+
+// Pods on devices that they do not hold.
+static void look_at_strangers(struct local *local)
+{
+    for (size_t i = 0; i < local->seen_count && i < NVML_DEVICES_MAX; i++)
+        for (size_t k = 0; k < local->seen[i].process_count; k++) {
+            const struct gpu_process *process = &local->seen[i].processes[k];
+            struct local_pod *pod = local_pods_find(&local->pods, process->pod_uuid);
+            if (pod && (pod->phase == LOCAL_RUNNING || pod->phase == LOCAL_STARTING) && !pod->is_stopping &&
+                !pod->is_stray && !(holding_gpus(local, pod) >> i & 1))
+                look_at_stranger(local, pod, process, i);
+        }
+}
+
 static void look_at_pod(struct local *local, struct local_pod *pod, const struct gpu_state *states, size_t count)
 {
     int sum = 0, known = 0;
@@ -150,8 +194,9 @@ static void look_at_pod(struct local *local, struct local_pod *pod, const struct
 static bool is_on_device(const struct local_pod *pod, const struct gpu_state *states, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (holds(pod, i) && memory_of(&states[i], pod->uuid) > 0)
-            return true;
+        for (size_t k = 0; holds(pod, i) && k < states[i].process_count; k++)
+            if (strcmp(states[i].processes[k].pod_uuid, pod->uuid) == 0)
+                return true;
     return false;
 }
 
@@ -165,8 +210,7 @@ static void keep(struct local *local, const struct gpu_state *states, size_t cou
         local->seen[i] = states[i];
 }
 
-static void describe(const struct local *local, const struct gpu_state *state, const char *name, struct arena *arena,
-                     struct backend_device *out)
+static void describe(const struct gpu_state *state, const char *name, struct arena *arena, struct backend_device *out)
 {
     *out = (struct backend_device){.name = name,
                                    .is_healthy = state->is_healthy,
@@ -179,12 +223,11 @@ static void describe(const struct local *local, const struct gpu_state *state, c
     out->processes = arena_array(arena, state->process_count, sizeof(*out->processes));
     for (size_t i = 0; i < state->process_count; i++) {
         const struct gpu_process *process = &state->processes[i];
-        out->processes[i] =
-            (struct backend_process){.pid = process->pid,
-                                     .memory_mib = process->memory_mib,
-                                     .user = arena_strdup(arena, process->user),
-                                     .command = arena_strdup(arena, process->command),
-                                     .pod_uuid = is_ours(local, process) ? arena_strdup(arena, process->pod_uuid) : ""};
+        out->processes[i] = (struct backend_process){.pid = process->pid,
+                                                     .memory_mib = process->memory_mib,
+                                                     .user = arena_strdup(arena, process->user),
+                                                     .command = arena_strdup(arena, process->command),
+                                                     .pod_uuid = arena_strdup(arena, process->pod_uuid)};
     }
 }
 
@@ -197,7 +240,7 @@ size_t gpus_read(void *context, const char *node_name, struct arena *arena, stru
     size_t count = local->seen_count;
     *out_devices = arena_array(arena, count, sizeof(**out_devices));
     for (size_t i = 0; i < count; i++)
-        describe(local, &local->seen[i], i < local->options.gpu_count ? local->options.gpus[i] : "", arena,
+        describe(&local->seen[i], i < local->options.gpu_count ? local->options.gpus[i] : "", arena,
                  &(*out_devices)[i]);
     pthread_mutex_unlock(&local->lock);
     return count;
@@ -208,7 +251,10 @@ void gpus_take(void *context, const struct gpu_state *states, size_t count)
     struct local *local = context;
     pthread_mutex_lock(&local->lock);
     keep(local, states, count);
-    report_devices(local, states, count);
+    gpus_report(local);
+    states = local->seen; // with their pods
+    if (local->has_adopted)
+        look_at_strangers(local);
     for (struct local_pod *pod = local_pods_next(&local->pods, NULL), *next; pod; pod = next) {
         next = local_pods_next(&local->pods, pod);
         if (pod->phase == LOCAL_RUNNING && pod->gpus && !pod->is_stopping && !pod->is_stray)

@@ -31,6 +31,7 @@ void local_wake(struct local *local)
 static int start(void *backend, backend_wake_fn wake, void *wake_context, struct error *err)
 {
     struct local *local = backend;
+    const struct origin_places places = {.cgroups = local->cgroups.path};
     pthread_attr_t attributes;
     local->wake = wake;
     local->wake_context = wake_context;
@@ -44,7 +45,7 @@ static int start(void *backend, backend_wake_fn wake, void *wake_context, struct
     if (!log_keeper_start(local->logs))
         return error_set(err, ERROR_INTERNAL, "cannot start the thread that keeps logs in their bounds");
     return local->options.nvml
-               ? gpu_watch_start(local->options.nvml, GPU_INTERVAL_MS, gpus_take, local, &local->gpus, err)
+               ? gpu_watch_start(local->options.nvml, &places, GPU_INTERVAL_MS, gpus_take, local, &local->gpus, err)
                : 0;
 }
 
@@ -110,9 +111,9 @@ static int adopt(void *backend, const struct backend_rows *rows, struct error *e
     strays_find_supervisors(local, &arena, &supervisors);
     for (size_t i = 0; i < rows->pod_count; i++)
         adopt_pod(local, &rows->pods[i], &supervisors);
+    local->has_adopted = true;
     strays_take_up(local, &supervisors, rows);
     holding_keep_all(local);
-    local->has_adopted = true;
     volumes_sweep(local->options.scratch, is_living, local);
     pthread_mutex_unlock(&local->lock);
     arena_done(&arena);

@@ -9,6 +9,12 @@
 
 struct nvml;
 
+enum local_stray {
+    LOCAL_STRAY_AUTO, // ended where devices cannot be held, else warned of
+    LOCAL_STRAY_WARN,
+    LOCAL_STRAY_KILL
+};
+
 struct local_options {
     const char *home;        // the folder of the pods' folders; absolute; created where it is missing
     const char *cgroup_name; // of the folder of the pods' cgroups; one server's own
@@ -18,6 +24,7 @@ struct local_options {
     struct nvml *nvml;       // watches the devices; NULL: there is nothing to watch. The backend closes it
     bool avoids_foreign;     // nothing is placed on a device with processes that nobody submitted
     bool kills_over_memory;  // a pod that uses more of a shared device than its part is ended, not only warned of
+    enum local_stray strays; // what becomes of a pod that uses a device which it does not hold
     int64_t gpu_memory_mib;  // of one device
     const char *const *gpus; // CUDA's names of the devices, by index
     size_t gpu_count;

@@ -31,6 +31,7 @@ struct local_pod {
     struct ports ports;           // of a distributed workload
     int utilization;
     bool is_warned;
+    uint64_t warned_gpus;       // that its processes use though it does not hold them, by index
     char about[112];            // as whom it runs, and by what; "": not known any more
     const char *failure_reason; // why it is being ended by this backend; NULL: it is not
     char failure_message[128];

@@ -1,5 +1,5 @@
 // The local backend's inside, for its own files: local.c (orders), report.c (facts), attend.c (the thread), gpus.c,
-// holding.c, strays.c.
+// holding.c, belonging.c, strays.c.
 #pragma once
 #include "backends/local/gpu_watch.h"
 #include "backends/local/homes.h"
@@ -116,6 +116,9 @@ void holding_keep_all(struct local *local); // after a restart
 void holding_follow(struct local *local, const struct local_pod *pod);
 // GPUs that its processes may use, by index.
 uint64_t holding_gpus(const struct local *local, const struct local_pod *pod);
+
+// belonging.c: the pod that a process belongs to; NULL: nobody submitted it. Under the lock.
+const struct local_pod *belonging_find(const struct local *local, const struct origin *origin);
 
 // gpus.c: what the watch has seen. Any thread.
 void gpus_take(void *local, const struct gpu_state *states, size_t count);

@@ -12,10 +12,15 @@
 enum {
     NVML_SUCCESS = 0,
     NVML_NOT_SUPPORTED = 3,
+    NVML_INSUFFICIENT_SIZE = 7,
     NVML_NO_DRIVER = 9,
     NVML_UNCORRECTED = 1,     // nvmlMemoryErrorType_t
     NVML_TEMPERATURE_GPU = 0, // nvmlTemperatureSensors_t
     NVML_VOLATILE = 0         // nvmlEccCounterType_t: since the driver was loaded
+};
+
+enum {
+    PROCESSES_TRIES = 3
 };
 
 typedef struct nvmlDevice *device_handle;
@@ -250,17 +255,24 @@ static bool note_code(const struct nvml *nvml, int code, struct nvml_sample *sam
     return false;
 }
 
+// Who starts more than are looked at must not hide them all.
 static void look_at_processes(const struct nvml *nvml, device_handle device, struct nvml_sample *sample)
 {
-    struct nvml_process_info infos[NVML_PROCESSES_MAX];
+    struct nvml_process_info *infos = NULL;
     unsigned count = NVML_PROCESSES_MAX;
-    if (nvml->get_processes(device, &count, infos) != NVML_SUCCESS)
-        return;
+    int code = NVML_INSUFFICIENT_SIZE;
+    for (int i = 0; i < PROCESSES_TRIES && code == NVML_INSUFFICIENT_SIZE; i++) {
+        count += NVML_PROCESSES_MAX; // some may have come meanwhile
+        infos = memory_realloc(infos, count * sizeof(*infos));
+        code = nvml->get_processes(device, &count, infos);
+    }
+    count = code == NVML_SUCCESS ? count : 0;
     for (unsigned i = 0; i < count && i < NVML_PROCESSES_MAX; i++) {
         int64_t memory_mib = infos[i].memory == ~0ULL ? 0 : (int64_t)(infos[i].memory >> 20); // all ones: not told
         sample->processes[sample->process_count++] =
             (struct nvml_process){.pid = (pid_t)infos[i].pid, .memory_mib = memory_mib};
     }
+    free(infos);
 }
 
 void nvml_look(const struct nvml *nvml, size_t index, struct nvml_sample *out_sample)

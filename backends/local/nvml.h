@@ -13,7 +13,7 @@ struct nvml;
 enum {
     NVML_DEVICES_MAX = 64,
     NVML_MIG_MAX = 64,
-    NVML_PROCESSES_MAX = 128, // of one device that are looked at
+    NVML_PROCESSES_MAX = 256, // of one device that are looked at
     NVML_TEXT_SIZE = 96
 };
 

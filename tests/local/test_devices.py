@@ -5,14 +5,12 @@ import os
 import pathlib
 import shutil
 import stat
-import subprocess
 import tempfile
 
 import pytest
 
-import conftest
 from conftest import Client
-from test_gpus import gpus, machine, mig  # noqa: F401
+from test_gpus import gpus, machine, mig, mounted  # noqa: F401
 from test_local import log_of, quoted, submit, wait_log
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -148,20 +146,13 @@ MINORS = {"config": 1, "monitor": 2, "gpu0/gi1/access": 12, "gpu0/gi1/ci0/access
 
 
 @pytest.fixture
-def caps(folder, nodes, monkeypatch):
+def caps(folder, nodes, mounted):  # noqa: F811
     """The files that NVIDIA's modules make in /proc, and MIG's nodes."""
     majors = pathlib.Path("/proc/devices").read_text().replace("Character devices:\n", f"Character devices:\n{CAPS} nvidia-caps\n")
     (folder / "devices").write_text(majors)
     (folder / "mig-minors").write_text("".join(f"{name} {minor}\n" for name, minor in MINORS.items()))
-    program = folder / "prorata"
-    program.write_text(f"""#!/bin/sh
-exec unshare -m sh -c 'mount --bind {folder}/devices /proc/devices && mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia-caps &&
-cp {folder}/mig-minors /proc/driver/nvidia-caps && exec "$@"' sh {conftest.PRORATA} "$@"
-""")
-    program.chmod(0o755)
-    if subprocess.run([program, "--version"], capture_output=True).returncode:
-        pytest.skip("no mount namespace")
-    monkeypatch.setattr(conftest, "PRORATA", str(program))
+    mounted(f"mount --bind {folder}/devices /proc/devices && mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia-caps && "
+            f"cp {folder}/mig-minors /proc/driver/nvidia-caps &&")
     for minor in MINORS.values():
         make_node(nodes / f"nvidia-cap{minor}", CAPS, minor)
 

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import conftest
 from conftest import PRORATA
 from test_local import kind_of, submit, supervisors_of, wait_log
 
@@ -52,6 +53,25 @@ def machine(make_server, gpus, folder):
         for workload in server.get("/api/v1/workloads").json["workloads"]:
             server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
         server.wait_for("all pods gone", lambda: not supervisors_of(server))
+
+
+@pytest.fixture
+def mounted(folder, monkeypatch):
+    """mounted(COMMANDS): servers start in a mount namespace of their own, after these shell commands."""
+    def mount(commands):
+        program = folder / "mounted"
+        program.write_text(f"#!/bin/sh\nexec unshare -m sh -c '{commands} exec \"$@\"' sh {PRORATA} \"$@\"\n")
+        program.chmod(0o755)
+        if subprocess.run([program, "--version"], capture_output=True).returncode:
+            pytest.skip("no mount namespace")
+        monkeypatch.setattr(conftest, "PRORATA", str(program))
+
+    return mount
+
+
+@pytest.fixture
+def without_cgroups(mounted):
+    mounted("while read -r what place type more; do [ $type != cgroup2 ] || umount -l $place || exit; done < /proc/mounts;")
 
 
 def node_of(server):
@@ -140,16 +160,92 @@ def test_what_nobody_submitted_is_avoided(machine, gpus):
         stranger.wait()
 
 
+def stranger_on(gpus, index, **options):
+    """A process that nobody submitted, on a device."""
+    stranger = subprocess.Popen(["sleep", "1000"], **options)
+    gpus.set(index, f"proc={stranger.pid}:1000")
+    return stranger
+
+
 def test_a_process_that_only_says_it_is_a_pods_is_a_stranger(machine, gpus):
-    with subprocess.Popen(["sleep", "1000"], env={"PRORATA_POD": "11111111-2222-4333-8444-555555555555"}) as stranger:
+    """Also on a device that a pod holds, and with a living pod's uuid."""
+    server = machine()
+    held = submit(server, "held", RUNS)
+    wait_log(server, held, "up")
+    with stranger_on(gpus, 0, env={"PRORATA_POD": next(iter(supervisors_of(server)))}) as stranger:
         try:
-            gpus.set(0, f"proc={stranger.pid}:1000")
-            server = machine()
-            server.wait_for("the stranger seen", lambda: "nobody submitted" in server.get("/api/v1/events").body.decode())
-            workload = submit(server, "around", RUNS)
-            assert wait_log(server, workload, "up").startswith("GPU-1\n")
+            server.wait_for("the stranger seen", lambda: f"GPU 0 is used by sleep (process {stranger.pid} of " in server.get("/api/v1/events").body.decode())
+            assert server.workload(held)["phase"] == "Running"
+            server.delete(f"/api/v1/workloads/trainings/{held}")
+            next_one = submit(server, "next", RUNS)
+            assert wait_log(server, next_one, "up").startswith("GPU-1\n")
+            # The next device that is used so is named, too.
+            gpus.set(3, f"proc={stranger.pid}:1000")
+            server.wait_for("it is told", lambda: "GPU 3 is used by sleep" in server.get("/api/v1/events").body.decode())
         finally:
             stranger.kill()
+
+
+def process_of(server, workload, name):
+    """The number that the pod's script has printed after the name."""
+    return int(wait_log(server, workload, f"{name}=").split(f"{name}=")[1].split()[0])
+
+
+@pytest.mark.parametrize("how", ["by its cgroup", "by its supervisor"])
+def test_what_a_pod_starts_is_its_own_whatever_it_does_to_itself(machine, gpus, how, request):
+    if how == "by its supervisor":
+        request.getfixturevalue("without_cgroups")
+    server = machine()
+    assert ("cgroup v2 is not mounted" in server.log.read_text()) == (how == "by its supervisor")
+    script = "(setsid env -i /bin/sh -c 'echo child=$$; exec sleep 1000' &) ; " + RUNS
+    workload = submit(server, "own", script)
+    gpus.set(0, f"proc={process_of(server, workload, 'child')}:1000")
+
+    def whose():
+        return [process.get("workloadId") for node in server.get("/api/v1/devices").json["nodes"] for device in node["readings"] for process in device["processes"]]
+
+    server.wait_for("the process seen", whose)
+    assert whose() == [workload]
+    assert "nobody submitted" not in server.get("/api/v1/events").body.decode()
+
+
+@pytest.mark.parametrize("policy, phase", [(["--local-stray", "warn"], "Running"), (["--local-stray", "kill"], "Failed"), ([], None)])
+def test_a_pod_on_a_device_that_it_does_not_hold_is_seen(machine, gpus, policy, phase):
+    server = machine(*policy)
+    is_held = "GPUs are held" in server.log.read_text()
+    print("GPUs are held" if is_held else "GPUs are only asked for")
+    own = submit(server, "own", RUNS)
+    wait_log(server, own, "up")
+    workload = submit(server, "strays", "echo child=$$; " + RUNS, spec={"backoffLimit": 0})
+    child = process_of(server, workload, "child")
+    gpus.set(0, f"proc={child}:1000")  # the other pod's
+    gpus.set(2, f"proc={child}:1000")  # nobody's
+    server.wait_for("it is told", lambda: any(f"(process {child}) uses GPU 0, which the pod does not hold" in m for m in events_of(server, workload)))
+    server.wait_phase(workload, phase or ("Running" if is_held else "Failed"))
+    assert server.workload(own)["phase"] == "Running"
+    if phase == "Running":
+        server.wait_for("both are told", lambda: any("uses GPU 2, which the pod does not hold" in m for m in events_of(server, workload)))
+        assert len([m for m in events_of(server, workload) if "which the pod does not hold" in m]) == 2, "each device once"
+        next_one = submit(server, "next", RUNS)
+        assert wait_log(server, next_one, "up").startswith("GPU-3\n"), "nothing is placed beside it"
+
+
+def test_a_pod_without_gpus_is_seen_on_one(machine, gpus):
+    server = machine("--local-stray", "kill")
+    workload = submit(server, "none", "echo child=$$; " + RUNS, gpus=0, spec={"backoffLimit": 0})
+    gpus.set(1, f"proc={process_of(server, workload, 'child')}:1000")
+    server.wait_phase(workload, "Failed")
+
+
+def test_who_has_many_processes_on_a_device_hides_none(machine, gpus):
+    server = machine("--local-gpu-memory", "kill")
+    many = "for i in $(seq 300); do sleep 1000 & done; echo started; wait"
+    workload = server.submit("half", "team-a", 0, spec={
+        "command": "/bin/sh -c", "args": f"'{many}'", "backoffLimit": 0,
+        "compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}})
+    wait_log(server, workload, "started")
+    gpus.set(0, "proc=pod:1000")
+    server.wait_phase(workload, "Failed")
 
 
 def test_what_nobody_submitted_can_be_ignored(machine, gpus):

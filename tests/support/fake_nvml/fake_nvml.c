@@ -13,6 +13,7 @@
 
 enum {
     OK = 0,
+    INSUFFICIENT_SIZE = 7,
     NOT_FOUND = 6,
     NO_DRIVER = 9,
     LOST = 15,
@@ -263,14 +264,20 @@ static int is_pod_with(const char *pid, const char *uuid)
     return is_pod && sees;
 }
 
+static void add(unsigned *count, unsigned size, struct process *processes, unsigned pid, unsigned long long memory)
+{
+    if (*count < size)
+        processes[*count] = (struct process){.pid = pid, .memory = memory};
+    (*count)++;
+}
+
 static void add_pods(const char *uuid, unsigned long long memory, unsigned *count, unsigned size,
                      struct process *processes)
 {
     DIR *folder = opendir("/proc");
-    for (const struct dirent *entry; folder && *count < size && (entry = readdir(folder));)
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
         if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name) && is_pod_with(entry->d_name, uuid))
-            processes[(*count)++] =
-                (struct process){.pid = (unsigned)strtoul(entry->d_name, NULL, 10), .memory = memory};
+            add(count, size, processes, (unsigned)strtoul(entry->d_name, NULL, 10), memory);
     if (folder)
         closedir(folder);
 }
@@ -287,10 +294,10 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struc
         unsigned long long memory = colon ? strtoull(colon + 1, NULL, 10) << 20 : 0;
         if (strncmp(at, "pod:", 4) == 0)
             add_pods(uuid, memory, count, size, processes);
-        else if (*count < size)
-            processes[(*count)++] = (struct process){.pid = (unsigned)strtoul(at, NULL, 10), .memory = memory};
+        else
+            add(count, size, processes, (unsigned)strtoul(at, NULL, 10), memory);
     }
-    return is_lost(line) ? LOST : OK;
+    return is_lost(line) ? LOST : *count > size ? INSUFFICIENT_SIZE : OK;
 }
 
 int nvmlDeviceGetTotalEccErrors(void *device, int type, int counter, unsigned long long *count)
