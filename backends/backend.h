@@ -175,6 +175,19 @@ struct backend_device {
     size_t process_count;
 };
 
+// What pods keep on a disk that the server needs too. Texts are the arena's.
+struct backend_store {
+    const char *project_name; // "": not known any more
+    int64_t log_bytes;
+};
+
+struct backend_storage {
+    struct backend_store *projects; // in any order
+    size_t project_count;
+    int64_t log_bytes_removed; // for a bound, since the start
+    int64_t image_bytes;       // of images that are kept as files
+};
+
 // Set once by the owner before start: called from any thread of the backend when there are facts, must only wake
 // somebody.
 typedef void (*backend_wake_fn)(void *context);
@@ -219,6 +232,8 @@ struct backend_ops {
     // What is known of a node's devices, by index; none where nothing is measured. NULL: never is. Any thread.
     size_t (*read_devices)(void *backend, const char *node_name, struct arena *arena,
                            struct backend_device **out_devices);
+    // What is kept on the disk, as it was measured last. NULL: nothing is. Any thread.
+    void (*read_storage)(void *backend, struct arena *arena, struct backend_storage *out_storage);
     void (*stop)(void *backend); // ends its threads; pods go on
     void (*destroy)(void *backend);
     const struct backend_clock_ops *clock;

@@ -4,6 +4,7 @@
 #include "reconciler/state.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 void reconciler_get_stats(struct reconciler *reconciler, struct reconciler_stats *out_stats)
@@ -184,6 +185,58 @@ static void write_journal(struct buffer *out, struct journal *journal)
     write_seconds(out, "prorata_journal_seconds_total", "counter", "Time spent on writing the journal.", stats.busy_us);
 }
 
+enum {
+    STORES_MAX = 50 // projects that are named; the others are one
+};
+
+static int compare_stores(const void *a, const void *b)
+{
+    const struct backend_store *x = a, *y = b;
+    int by_size = (y->log_bytes > x->log_bytes) - (y->log_bytes < x->log_bytes);
+    return by_size ? by_size : strcmp(x->project_name, y->project_name);
+}
+
+// Of each project that has some, the largest first, so that the number of series is bounded.
+static void write_stores(struct buffer *out, const struct backend_storage *storage)
+{
+    int64_t others = 0;
+    write_head(out, "prorata_project_log_bytes", "gauge", "What logs of a project's pods take of the disk.");
+    for (size_t i = 0; i < storage->project_count; i++) {
+        const struct backend_store *store = &storage->projects[i];
+        if (i >= STORES_MAX || !store->project_name[0]) {
+            others += store->log_bytes;
+            continue;
+        }
+        buffer_text(out, "prorata_project_log_bytes{");
+        write_label(out, "project", store->project_name);
+        buffer_printf(out, "} %" PRId64 "\n", store->log_bytes);
+    }
+    if (others)
+        buffer_printf(out, "prorata_project_log_bytes{project=\"(others)\"} %" PRId64 "\n", others);
+}
+
+static void write_storage(struct buffer *out, const struct backend *backend)
+{
+    struct backend_storage storage;
+    struct arena arena;
+    int64_t log_bytes = 0;
+    if (!backend->ops->read_storage)
+        return;
+    arena_init(&arena);
+    backend->ops->read_storage(backend->self, &arena, &storage);
+    for (size_t i = 0; i < storage.project_count; i++)
+        log_bytes += storage.projects[i].log_bytes;
+    if (storage.project_count)
+        qsort(storage.projects, storage.project_count, sizeof(*storage.projects), compare_stores);
+    write_one(out, "prorata_log_bytes", "gauge", "What logs of pods take of the disk.", log_bytes);
+    write_one(out, "prorata_log_removed_bytes_total", "counter", "Bytes of logs that were removed for a bound.",
+              storage.log_bytes_removed);
+    write_stores(out, &storage);
+    write_one(out, "prorata_image_bytes", "gauge", "What images that are kept as files take of the disk.",
+              storage.image_bytes);
+    arena_done(&arena);
+}
+
 void reconciler_write_health(struct reconciler *reconciler, struct buffer *out)
 {
     struct reconciler_stats stats;
@@ -213,6 +266,7 @@ void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
               "1 while the latest plan breaks an invariant: the last good state stands.", stats.plan_is_refused);
     write_one(out, "prorata_stray_pods", "gauge", "Pods that run though no workload asks for them.",
               (int64_t)devices_count_strays(reconciler));
+    write_storage(out, reconciler->backend);
     if (reconciler->options.journal)
         write_journal(out, reconciler->options.journal);
     const struct reconciler_view *view = reconciler_acquire_view(reconciler);

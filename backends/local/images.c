@@ -5,6 +5,8 @@
 #include "base/buffer.h"
 #include "base/log.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -317,4 +319,18 @@ bool images_ask(struct images *images, const char *pod_uuid, const char *image, 
     free(job->pods);
     free(job);
     return true;
+}
+
+int64_t images_bytes(const char *path)
+{
+    int64_t bytes = 0;
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        struct stat about;
+        if (fstatat(dirfd(folder), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode))
+            bytes += (int64_t)about.st_blocks * 512;
+    }
+    if (folder)
+        closedir(folder);
+    return bytes;
 }

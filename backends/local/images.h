@@ -3,6 +3,7 @@
 #pragma once
 #include "backends/local/runtimes.h"
 #include "base/uuid.h"
+#include <stdint.h>
 
 struct error;
 struct images;
@@ -34,6 +35,8 @@ typedef void (*image_answer_fn)(void *context, const char *pod_uuid, const struc
 struct images *images_create(enum image_policy policy, const char *folder, image_answer_fn fn, void *context);
 // Ends what is under way without an answer. NULL is fine.
 void images_destroy(struct images *images);
+// What the files in this folder take of the disk.
+int64_t images_bytes(const char *folder);
 // True: nothing has to be asked, and *out_answer is there. False: it comes by the function given.
 bool images_ask(struct images *images, const char *pod_uuid, const char *image, enum image_pull pull,
                 struct image_answer *out_answer);

@@ -265,6 +265,13 @@ static int read_logs(void *backend, const struct backend_log_request *request, s
     return 0;
 }
 
+static void read_storage(void *backend, struct arena *arena, struct backend_storage *out_storage)
+{
+    struct local *local = backend;
+    *out_storage = (struct backend_storage){.image_bytes = images_bytes(local->options.images_folder)};
+    log_keeper_read(local->logs, arena, out_storage);
+}
+
 static void stop(void *backend)
 {
     struct local *local = backend;
@@ -329,6 +336,7 @@ static const struct backend_ops OPS = {
     .read_devices = gpus_read,
     .take_facts = take_facts,
     .logs = read_logs,
+    .read_storage = read_storage,
     .stop = stop,
     .destroy = destroy,
 };

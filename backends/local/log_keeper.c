@@ -33,6 +33,7 @@ struct log_keeper {
     size_t passed; // the round over all logs is there
     char (*deleted)[UUID_SIZE];
     size_t deleted_count, deleted_capacity;
+    int64_t removed_bytes; // for a bound
     bool is_stopping;
 };
 
@@ -162,6 +163,20 @@ void log_keeper_find(struct log_keeper *keeper, const struct backend_known *know
     pod_folder_list_all(keeper->home_fd, find_log, &search);
 }
 
+void log_keeper_read(struct log_keeper *keeper, struct arena *arena, struct backend_storage *out_storage)
+{
+    size_t capacity = 0;
+    pthread_mutex_lock(&keeper->lock);
+    out_storage->log_bytes_removed = keeper->removed_bytes;
+    for (const struct kept_project *project = keeper->table.projects; project; project = project->next) {
+        out_storage->projects = arena_grow(arena, out_storage->projects, &capacity, out_storage->project_count + 1,
+                                           sizeof(*out_storage->projects));
+        out_storage->projects[out_storage->project_count++] =
+            (struct backend_store){arena_strdup(arena, project->name), project->bytes};
+    }
+    pthread_mutex_unlock(&keeper->lock);
+}
+
 static struct log_size measure(const struct log_keeper *keeper, const char *pod_uuid)
 {
     struct log_size size = {0};
@@ -261,6 +276,7 @@ static bool hold_bounds(struct log_keeper *keeper)
         struct kept_log *log = log_table_find(&keeper->table, orders[i].pod);
         if (!log)
             continue;
+        keeper->removed_bytes += log->size.bytes > size.bytes ? log->size.bytes - size.bytes : 0;
         if (is_done && orders[i].verb != LOG_FORGET)
             tell(keeper, log, &orders[i]);
         log = log_table_find(&keeper->table, orders[i].pod);

@@ -3,7 +3,9 @@
 #pragma once
 #include "backends/local/log_table.h"
 
+struct arena;
 struct backend_known;
+struct backend_storage;
 struct log_keeper;
 
 // A log was cut or removed for a bound. For a pod that runs it comes once, for a project's others once an hour.
@@ -31,4 +33,6 @@ void log_keeper_add(struct log_keeper *keeper, const char *pod_uuid, const char 
 void log_keeper_find(struct log_keeper *keeper, const struct backend_known *known, bool keeps_unknown);
 void log_keeper_look(struct log_keeper *keeper, const char *pod_uuid);              // it has grown
 void log_keeper_end(struct log_keeper *keeper, const char *pod_uuid, bool has_log); // the pod is forgotten
-void log_keeper_delete(struct log_keeper *keeper, const char *workload_uuid);       // what it has, or leaves, goes
+// Sets what is known of logs. O(projects).
+void log_keeper_read(struct log_keeper *keeper, struct arena *arena, struct backend_storage *out_storage);
+void log_keeper_delete(struct log_keeper *keeper, const char *workload_uuid); // what it has, or leaves, goes

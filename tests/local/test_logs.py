@@ -1,4 +1,5 @@
 """What pods print takes a bounded part of the disk: of a pod, of a project and in all; and goes with its workload."""
+import json
 import os
 import re
 import shutil
@@ -41,6 +42,11 @@ def complete(server, name, mib, project="team-a"):
     return workload
 
 
+def metrics_of(server):
+    text = server.get("/metrics").body.decode()
+    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if not line.startswith("#")}
+
+
 def events_of_nodes(server):
     return [e["message"] for e in server.get("/api/v1/events", limit=500).json["events"] if e["reason"] == "LogsRemoved"]
 
@@ -71,6 +77,12 @@ def test_a_projects_oldest_logs_go_first_and_say_so(bounded):
     assert CUT.fullmatch(log_of(server, workloads[0]).strip()).groups() == ("the project's logs", "3Mi")
     assert log_of(server, workloads[-1]).endswith("last words\n")
     assert server.wait_for("an event", lambda: events_of_nodes(server)) == ["old logs of project team-a were removed: logs may take 3Mi (--local-log-project)"]
+    measured = metrics_of(server)
+    assert 0 < measured["prorata_log_bytes"] == measured['prorata_project_log_bytes{project="team-a"}'] <= 3 * MIB < 4 * MIB < (
+        measured["prorata_log_bytes"] + measured["prorata_log_removed_bytes_total"])
+    doctor = subprocess.run([PRORATA, "doctor", "--data", str(server.data), "--backend", "local", "--local-gpus", "0", "--local-log-pod", "1Mi", "--local-log-project", "3Mi", "--json"], capture_output=True, text=True, timeout=60)
+    says, = [finding["message"] for finding in json.loads(doctor.stdout)["findings"] if finding["check"] == "logs"]
+    assert re.match(r"logs of pods take [12] MiB; bounds: 1Mi a pod, 3Mi a project, ", says)
     server.kill()
     server.start()
     assert CUT.fullmatch(log_of(server, workloads[0]).strip()), "known after a restart too"
