@@ -45,6 +45,7 @@ enum {
     COLUMN_TOLERATIONS,
     COLUMN_AFFINITY,
     COLUMN_GPU_INDICES,
+    COLUMN_MESSAGE,
 };
 
 #define COLUMNS                                                                                                    \
@@ -56,7 +57,7 @@ enum {
     " p.gpu_devices, p.gpu_portion_milli, p.gpu_memory_mib, p.cpu_milli, p.memory_bytes, p.gpu_allocated_milli,"   \
     " p.status, json_extract(p.constraints_json, '$.tolerations'), json_extract(p.constraints_json, "              \
     "'$.nodeAffinity'),"                                                                                           \
-    " p.gpu_indices_json"
+    " p.gpu_indices_json, p.message"
 
 static const struct list_field FIELDS[] = {
     {"clusterId", "(SELECT uuid FROM clusters WHERE id = w.cluster_id)", LIST_TEXT, 0, false},
@@ -187,6 +188,7 @@ static void write_pod(struct json_writer *json, sqlite3_stmt *stmt, bool is_full
     write_requested(json, stmt);
     write_allocated(json, stmt, arena);
     json_raw(json, "gpuIndices", db_column_text(stmt, COLUMN_GPU_INDICES, arena));
+    json_text(json, "message", db_column_text(stmt, COLUMN_MESSAGE, arena));
     json_raw(json, "tolerations", tolerations ? tolerations : "[]");
     write_affinity(json, db_column_text(stmt, COLUMN_AFFINITY, arena));
     json_end_object(json);

@@ -72,16 +72,20 @@ int op_count_workloads(struct request *req, struct response *res, struct error *
     return rc < 0 ? -1 : response_json(res, json_pack("{s:I}", "count", (json_int_t)count));
 }
 
+// And what the backend said of its pod, of several the latest.
 static int read_messages(struct db_conn *conn, int64_t id, struct arena *arena, const char **out_json,
-                         struct error *err)
+                         const char **out_pod, struct error *err)
 {
-    static const char SQL[] = "SELECT messages_json FROM workloads WHERE id = ?";
+    static const char SQL[] =
+        "SELECT messages_json, (SELECT message FROM pods WHERE workload_id = w.id AND message != '' "
+        "ORDER BY id DESC LIMIT 1) FROM workloads w WHERE id = ?";
     sqlite3_stmt *stmt;
     if (db_prepare(conn, SQL, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 1, id);
     int rc = db_step(conn, stmt, err);
     *out_json = rc == 1 ? db_column_text(stmt, 0, arena) : NULL;
+    *out_pod = rc == 1 ? db_column_text(stmt, 1, arena) : NULL;
     db_release(conn, stmt);
     return rc < 0 ? -1 : 0;
 }
@@ -91,12 +95,12 @@ static int write_one(struct request *req, struct response *res, struct db_conn *
 {
     struct list_query query;
     struct runtime_pools pools;
-    const char *messages;
+    const char *messages, *pod_message;
     struct list_request one = {.limit = 1};
     if (list_query_build(&query, state->deleted_ms ? &DELETED_WORKLOAD_LIST : &WORKLOAD_LIST, &one, req->arena, err) <
             0 ||
         runtime_pools_read(conn, req->arena, &pools, err) < 0 ||
-        read_messages(conn, state->id, req->arena, &messages, err) < 0)
+        read_messages(conn, state->id, req->arena, &messages, &pod_message, err) < 0)
         return -1;
     list_query_where_int(&query, "w.id = ?", state->id);
     if (list_query_open(&query, conn, err) < 0)
@@ -108,6 +112,7 @@ static int write_one(struct request *req, struct response *res, struct db_conn *
         json_begin_object(&json);
         workload_write_whole(&json, query.stmt, &pools, req->received_ms, visibility);
         json_raw(&json, "pendingSchedulingMessages", messages ? messages : "null");
+        json_text(&json, "podMessage", pod_message);
         json_end_object(&json);
     }
     list_query_close(&query);

@@ -128,7 +128,7 @@ struct backend_fact {
     uint64_t unusable_gpus; // by index
     char node_name[256];
     char reason[64];   // Completed, Error, NodeLost, OOMKilled, ...: one word
-    char message[160]; // for people; may be empty
+    char message[240]; // for people; may be empty
 };
 
 // Lines of a pod's log. A position counts from 0 and stays good across restarts; only the backend knows its unit.

@@ -113,6 +113,13 @@ static void print_pods(struct cli *cli, const json_t *pods, int limit)
                                                 cli_amount(cli, cli_number(pod, "allocatedResources.gpu"))});
     }
     table_print(&table, TABLE_RULED, NULL, 1);
+    json_array_foreach(json_object_get(pods, "pods"), i, pod)
+    {
+        if (limit >= 0 && (int)i >= limit)
+            break;
+        if (*cli_text(pod, "message"))
+            printf("  %s: %s\n", cli_text(pod, "name"), cli_text(pod, "message"));
+    }
 }
 
 static void print_events(struct cli *cli, const json_t *events, int limit)

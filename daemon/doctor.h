@@ -31,7 +31,9 @@ struct findings {
 void findings_add(struct findings *findings, enum finding_level level, const char *check, const char *says,
                   const char *advice);
 
-// GPUs, cgroups, users, container runtimes, MPS, git, limits of this process.
+// GPUs, bounds, users, container runtimes, MPS, git, limits of this process.
 void doctor_look_at_machine(const struct settings *settings, struct findings *findings);
+// Of these: what bounds memory, cores and processes of pods.
+void doctor_look_at_bounds(const struct settings *settings, struct findings *findings);
 // The data folder, its disk, its database; the ports to listen on.
 void doctor_look_at_data(const struct settings *settings, struct findings *findings);

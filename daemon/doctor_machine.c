@@ -31,10 +31,6 @@ enum {
     PROCESSES_WANTED = 4096 // a supervisor and a command for each pod
 };
 
-static const char DELEGATE[] =
-    "in the server's systemd unit set Delegate=yes (system: /etc/systemd/system/prorata.service; a user's own: "
-    "~/.config/systemd/user), then systemctl daemon-reload and restart it";
-
 static void look_at_gpu(const struct machine *machine, size_t index, struct findings *findings)
 {
     struct nvml_gpu gpu;
@@ -111,44 +107,6 @@ static void look_at_gpus(const struct settings *settings, struct findings *findi
         look_at_gpu(&machine, i, findings);
     look_at_holding(&machine, findings);
     nvml_close(machine.nvml);
-}
-
-static void look_at_cgroups(struct findings *findings)
-{
-    struct arena *arena = findings->arena;
-    struct cgroups_view view;
-    cgroups_look(&view);
-    if (!view.path[0])
-        findings_add(findings, FINDING_NOTE, "cgroups", "cgroup v2 is not mounted: pods are bounded by rlimits only",
-                     "start the kernel with systemd.unified_cgroup_hierarchy=1");
-    else if (!view.is_writable)
-        findings_add(findings, FINDING_NOTE, "cgroups",
-                     arena_printf(arena, "%s is not this user's: pods are bounded by rlimits only", view.path),
-                     DELEGATE);
-    else if (!view.has_memory || !view.has_cpu)
-        findings_add(findings, FINDING_NOTE, "cgroups",
-                     arena_printf(arena, "%s has no controller for %s: those bounds of pods are %s", view.path,
-                                  view.has_memory ? "cpu"
-                                  : view.has_cpu  ? "memory"
-                                                  : "memory and cpu",
-                                  view.has_memory ? "not kept" : "rlimits, or not kept"),
-                     view.has_memory || view.has_cpu
-                         ? DELEGATE
-                         : "start the kernel with systemd.unified_cgroup_hierarchy=1 (cgroup v1 holds the controllers "
-                           "now), or set Delegate=yes in the server's systemd unit");
-    else
-        findings_add(findings, FINDING_GOOD, "cgroups",
-                     arena_printf(arena, "memory and cpu of pods are bounded below %s", view.path), NULL);
-    if (view.path[0] && view.is_writable && view.has_pids)
-        findings_add(findings, FINDING_GOOD, "processes",
-                     arena_printf(arena, "each pod has at most %d processes", CGROUP_PROCESSES_MAX), NULL);
-    else
-        findings_add(findings, FINDING_NOTE, "processes",
-                     arena_printf(arena,
-                                  "no cgroup bounds a pod's processes here: all pods of a project have at most %d "
-                                  "together, where the project has a user of its own",
-                                  4 * CGROUP_PROCESSES_MAX),
-                     "give the server cgroup v2 with the controller pids");
 }
 
 static void look_at_users(const struct settings *settings, struct findings *findings)
@@ -313,7 +271,7 @@ static void look_at_limit(__rlimit_resource_t resource, const char *what, rlim_t
 void doctor_look_at_machine(const struct settings *settings, struct findings *findings)
 {
     look_at_gpus(settings, findings);
-    look_at_cgroups(findings);
+    doctor_look_at_bounds(settings, findings);
     look_at_users(settings, findings);
     look_at_scratch(settings, findings);
     look_at_logs(settings, findings);

@@ -196,12 +196,15 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         return error_prefix(err, "local-disk-reserve: ");
     if (local_backend_log_bounds(settings, options.data, &options.logs, err) < 0)
         return -1;
+    if (memory_default_parse(settings->local_memory_default, &options.memory_default, err) < 0)
+        return error_prefix(err, "local-memory-default: ");
     if (users_check(&options.users, arena, err) < 0)
         return error_prefix(err, "local-user: ");
     if (!options.supervisor || read_wishes(settings, &wishes, err) < 0 ||
         machine_look(&wishes, arena, &machine, err) < 0)
         return -1;
     options.node_name = machine.name;
+    options.memory_bytes = machine.memory_bytes;
     options.gpus = machine.gpus;
     options.gpu_count = machine.gpu_count;
     options.mig = machine.mig;

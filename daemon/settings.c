@@ -276,6 +276,7 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .local_scratch = text_of(reading, "local-scratch"),
         .local_reserved_cpu = text_of(reading, "local-reserved-cpu"),
         .local_reserved_memory = text_of(reading, "local-reserved-memory"),
+        .local_memory_default = text_of(reading, "local-memory-default"),
         .local_disk_reserve = text_of(reading, "local-disk-reserve"),
         .local_log_pod = text_of(reading, "local-log-pod"),
         .local_log_project = text_of(reading, "local-log-project"),

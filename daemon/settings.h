@@ -46,6 +46,7 @@ struct settings {
     int local_images;            // enum image_policy
     const char *local_reserved_cpu;
     const char *local_reserved_memory;
+    const char *local_memory_default;
     const char *local_disk_reserve;
     const char *local_log_pod;
     const char *local_log_project;

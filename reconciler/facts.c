@@ -52,6 +52,7 @@ static void take_running(struct turn *turn, struct cache_pod *pod, int64_t time_
     pod->status = POD_STATUS_RUNNING;
     pod->started_ms = time_ms;
     if (fact && fact->message[0]) {
+        pod->message = arena_strdup(turn->arena, fact->message);
         turn_add_pod_event(turn, pod, EVENT_NORMAL, "Started", "backend",
                            arena_printf(turn->arena, "%s %s", pod->name, fact->message));
         return;

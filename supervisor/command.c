@@ -138,6 +138,8 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
     tell_stage(failure_fd, "cgroup");
     if (options->cgroup)
         enter_cgroup(options->cgroup, failure_fd);
+    for (int i = 0; i < options->cgroup_v1_count; i++)
+        enter_cgroup(options->cgroups_v1[i], failure_fd);
     set_limits(options, failure_fd);
     if (keeps_rights(options, part)) {
         if (part == COMMAND_MAIN)

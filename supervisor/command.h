@@ -7,7 +7,8 @@
 
 enum {
     COMMAND_GROUPS_MAX = 64,
-    COMMAND_NEEDS_MAX = 32
+    COMMAND_NEEDS_MAX = 32,
+    COMMAND_CGROUPS_V1_MAX = 3
 };
 
 // What a process reads and writes.
@@ -33,7 +34,9 @@ struct command_options {
     gid_t group;
     gid_t groups[COMMAND_GROUPS_MAX];
     int group_count;
-    const char *cgroup;                   // a folder of cgroup v2 to enter; NULL: none
+    const char *cgroup;                             // a folder of cgroup v2 to enter; NULL: none
+    const char *cgroups_v1[COMMAND_CGROUPS_V1_MAX]; // likewise of trees of cgroup v1
+    int cgroup_v1_count;
     int64_t memory_bytes;                 // bound of each process's data; 0: none
     int64_t process_count;                // bound of the user's processes; 0: none
     bool keeps_rights;                    // the main command and the one before the stop do

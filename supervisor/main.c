@@ -5,6 +5,7 @@
 // and the descriptors of pod_folder.h. SIGTERM asks it to stop the command.
 #include "supervisor/command.h"
 #include "supervisor/log_writer.h"
+#include "supervisor/memory.h"
 #include "supervisor/pod_folder.h"
 #include "supervisor/rest.h"
 #include "supervisor/sessions.h"
@@ -42,6 +43,7 @@ struct supervisor {
     struct sessions sessions;
     int output[2]; // a pipe: the command's end is kept open for what it starts last, until the end
     int signals;
+    int memory; // tells that the pod is out of it; -1: nothing does
     pid_t pid, pre_stop;
     bool is_running; // the main command, not the one before it
     bool is_over;    // the command's own process is
@@ -89,6 +91,8 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         supervisor->command.folder = value;
     else if (strcmp(name, "--cgroup") == 0)
         supervisor->command.cgroup = value;
+    else if (strcmp(name, "--cgroup-v1") == 0 && supervisor->command.cgroup_v1_count < COMMAND_CGROUPS_V1_MAX)
+        supervisor->command.cgroups_v1[supervisor->command.cgroup_v1_count++] = value;
     else if (strcmp(name, "--before") == 0)
         supervisor->command.before = value;
     else if (strcmp(name, "--pre-stop") == 0)
@@ -162,6 +166,7 @@ static bool open_all(struct supervisor *supervisor)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGUSR1);
     supervisor->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    supervisor->memory = memory_watch(&supervisor->command);
     read_boot(boot);
     return supervisor->signals >= 0 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 &&
            pipe2(supervisor->output, O_CLOEXEC) == 0 && fcntl(supervisor->output[0], F_SETFL, O_NONBLOCK) == 0 &&
@@ -245,12 +250,18 @@ static void take_signals(struct supervisor *supervisor)
 // Whether a further descriptor (-1: none) can be read.
 static bool wait_for_something(struct supervisor *supervisor, int timeout_ms, int further_fd)
 {
-    struct pollfd fds[3 + POD_SESSIONS_MAX] = {{.fd = supervisor->output[0], .events = POLLIN},
-                                               {.fd = supervisor->signals, .events = POLLIN},
-                                               {.fd = further_fd, .events = POLLIN}};
-    int sessions = sessions_poll(&supervisor->sessions, fds + 3);
-    if (poll(fds, 3 + (nfds_t)sessions, timeout_ms) <= 0)
+    enum {
+        OWN_COUNT = 4
+    };
+    struct pollfd fds[OWN_COUNT + POD_SESSIONS_MAX] = {{.fd = supervisor->output[0], .events = POLLIN},
+                                                       {.fd = supervisor->signals, .events = POLLIN},
+                                                       {.fd = further_fd, .events = POLLIN},
+                                                       {.fd = supervisor->memory, .events = POLLIN}};
+    int sessions = sessions_poll(&supervisor->sessions, fds + OWN_COUNT);
+    if (poll(fds, OWN_COUNT + (nfds_t)sessions, timeout_ms) <= 0)
         return false;
+    if (fds[3].revents && memory_take(&supervisor->command, supervisor->memory))
+        (void)rest_kill(supervisor->command.cgroup);
     if (sessions > 0)
         sessions_take(&supervisor->sessions, &supervisor->command);
     if (fds[0].revents)
@@ -324,21 +335,6 @@ static void clear(struct supervisor *supervisor)
     }
 }
 
-static int was_out_of_memory(const struct supervisor *supervisor)
-{
-    char path[2048], text[1024];
-    if (!supervisor->command.cgroup)
-        return 0;
-    snprintf(path, sizeof(path), "%s/memory.events", supervisor->command.cgroup);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-    if (fd >= 0)
-        close(fd);
-    text[length > 0 ? length : 0] = '\0';
-    const char *kills = strstr(text, "oom_kill ");
-    return kills && strtol(kills + strlen("oom_kill "), NULL, 10) > 0;
-}
-
 // Runs a part to its end with all it has started.
 static bool run_part(struct supervisor *supervisor, enum command_part part, int *out_errno, const char **out_what)
 {
@@ -362,7 +358,7 @@ static void write_end(const struct supervisor *supervisor)
 {
     bool exited = WIFEXITED(supervisor->status);
     state_write("ended %" PRId64 " %d %d %d", state_now_ms(), exited ? WEXITSTATUS(supervisor->status) : -1,
-                exited ? 0 : WTERMSIG(supervisor->status), was_out_of_memory(supervisor));
+                exited ? 0 : WTERMSIG(supervisor->status), (int)memory_end(&supervisor->command));
 }
 
 // What has to be done before: a storage that is fetched. False: it could not, or everything was stopped meanwhile.
@@ -411,7 +407,9 @@ static int run(struct supervisor *supervisor)
         write_end(supervisor);
     else
         state_write("refused %" PRId64 " %d %s", state_now_ms(), code, what);
-    return was_run ? 0 : 1; // the server sees the end of this process
+    for (int i = 0; i < supervisor->command.cgroup_v1_count; i++)
+        (void)rmdir(supervisor->command.cgroups_v1[i]); // a server started elsewhere would not find it
+    return was_run ? 0 : 1;                             // the server sees the end of this process
 }
 
 int main(int argc, char **argv)

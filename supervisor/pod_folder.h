@@ -15,11 +15,13 @@
 //   ports FIRST COUNT WORKLOAD     of a distributed workload; written by the server, before all others
 //   mig UUID[,UUID]...             MIG instances that it holds; written by the server, likewise
 //   launcher                       (the server's) of an MPI workload: uses the devices of all its pods
+//   memory BYTES default|asked     its bound, and whether that is the site's or was asked for; written by the server
 //   supervisor PID START BOOT      its process, its start time in clock ticks since boot, the boot's id
 //   running PID START TIME         the command's process, which is also its session and process group
 //   container RUNTIME              (the server's) a program that runs containers; this one's is prorata-UUID
 //   refused TIME ERRNO WHAT        the command could not be started; ERRNO 0: WHAT says it all
-//   ended TIME CODE SIGNAL OOM     exit code, or -1 and the signal; OOM 1: the kernel killed for memory
+//   ended TIME CODE SIGNAL OOM     exit code, or -1 and the signal; OOM 1: the kernel killed for memory, its
+//                                  bound reached; 2: or that of the machine
 //
 // A line of the log is `TIME F text` or `TIME P text`: TIME as 2022-01-01T03:49:52.531000000Z, F a full line, P a part
 // whose line goes on in the next (the form of Kubernetes' logs without the stream's name).

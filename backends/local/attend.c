@@ -41,6 +41,8 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     bool lives = pod_folder_wait(folder_fd, &state);
     pod->phase = LOCAL_STARTING;
     pod->ports = state.ports;
+    pod->memory_bytes = state.memory_bytes;
+    pod->is_memory_default = state.is_memory_default;
     pod->mig_instances = mig_find(&local->options, state.mig);
     pod->reaches_workload = state.is_launcher;
     if (lives) {

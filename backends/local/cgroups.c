@@ -16,17 +16,6 @@ enum {
     REMOVE_PAUSE_NS = 10 * 1000 * 1000
 };
 
-static bool write_file(const char *folder, const char *name, const char *text)
-{
-    char path[CGROUP_PATH_SIZE + 64];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool is_written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    if (fd >= 0)
-        close(fd);
-    return is_written;
-}
-
 static bool has_word(const char *folder, const char *name, const char *word)
 {
     char path[CGROUP_PATH_SIZE + 64], text[512] = "", wanted[32];
@@ -72,21 +61,23 @@ static void make_room(const char *parent)
     char leaf[CGROUP_PATH_SIZE + 16];
     snprintf(leaf, sizeof(leaf), "%s/server", parent);
     if (mkdir(leaf, FOLDER_MODE) == 0 || errno == EEXIST)
-        (void)write_file(leaf, "cgroup.procs", "0");
+        (void)cgroups_write(leaf, "cgroup.procs", "0");
 }
 
 static bool enable(const char *parent, const char *pods, const char *controller)
 {
     char word[32];
     snprintf(word, sizeof(word), "+%s", controller);
-    return has_word(parent, "cgroup.controllers", controller) && write_file(parent, "cgroup.subtree_control", word) &&
-           write_file(pods, "cgroup.subtree_control", word);
+    return has_word(parent, "cgroup.controllers", controller) &&
+           cgroups_write(parent, "cgroup.subtree_control", word) && cgroups_write(pods, "cgroup.subtree_control", word);
 }
 
 void cgroups_look(struct cgroups_view *out_view)
 {
     char mount[CGROUP_PATH_SIZE], own[CGROUP_PATH_SIZE];
     *out_view = (struct cgroups_view){.path = ""};
+    for (int tree = 0; tree < CGROUPS_V1_COUNT; tree++)
+        out_view->has_v1[tree] = cgroups_v1_look((enum cgroups_v1_tree)tree);
     if (!find_own(mount, own))
         return;
     snprintf(out_view->path, sizeof(out_view->path), "%.250s%.250s", mount, own);
@@ -96,10 +87,9 @@ void cgroups_look(struct cgroups_view *out_view)
     out_view->has_pids = has_word(out_view->path, "cgroup.controllers", "pids");
 }
 
-void cgroups_open(const char *name, struct cgroups *out_cgroups)
+static void open_v2(const char *name, struct cgroups *out_cgroups)
 {
     char mount[CGROUP_PATH_SIZE], own[CGROUP_PATH_SIZE], parent[2 * CGROUP_PATH_SIZE];
-    *out_cgroups = (struct cgroups){.path = ""};
     if (!find_own(mount, own)) {
         snprintf(out_cgroups->reason, sizeof(out_cgroups->reason), "cgroup v2 is not mounted");
         return;
@@ -110,7 +100,7 @@ void cgroups_open(const char *name, struct cgroups *out_cgroups)
         return;
     }
     snprintf(out_cgroups->path, sizeof(out_cgroups->path), "%.200s/%.200s", parent, name);
-    if (mkdir(out_cgroups->path, FOLDER_MODE) < 0 && errno != EEXIST) {
+    if (!cgroups_make_folder(out_cgroups->path)) {
         snprintf(out_cgroups->reason, sizeof(out_cgroups->reason), "%.80s: %.30s", parent, strerror(errno));
         out_cgroups->path[0] = '\0';
         return;
@@ -127,32 +117,68 @@ void cgroups_open(const char *name, struct cgroups *out_cgroups)
                                          : "memory and cpu");
 }
 
+void cgroups_open(const char *name, struct cgroups *out_cgroups)
+{
+    struct cgroups *out = out_cgroups;
+    *out = (struct cgroups){.path = ""};
+    open_v2(name, out);
+    out->has_memory = out->has_memory || cgroups_v1_open(&out->v1, CGROUPS_V1_MEMORY, name);
+    out->has_cpu = out->has_cpu || cgroups_v1_open(&out->v1, CGROUPS_V1_CPU, name);
+    out->has_pids = out->has_pids || cgroups_v1_open(&out->v1, CGROUPS_V1_PIDS, name);
+    if (out->has_memory && out->has_cpu)
+        out->reason[0] = '\0';
+}
+
+static const char *by(const struct cgroups *cgroups, bool has, enum cgroups_v1_tree tree)
+{
+    return !has ? NULL : cgroups->v1.paths[tree][0] ? "cgroup v1" : "cgroup v2";
+}
+
+const char *cgroups_memory_by(const struct cgroups *cgroups)
+{
+    return by(cgroups, cgroups->has_memory, CGROUPS_V1_MEMORY);
+}
+
+const char *cgroups_cpu_by(const struct cgroups *cgroups)
+{
+    return by(cgroups, cgroups->has_cpu, CGROUPS_V1_CPU);
+}
+
+const char *cgroups_pids_by(const struct cgroups *cgroups)
+{
+    return by(cgroups, cgroups->has_pids, CGROUPS_V1_PIDS);
+}
+
 void cgroups_close(const struct cgroups *cgroups)
 {
     if (cgroups->path[0])
         (void)rmdir(cgroups->path);
+    cgroups_v1_close(&cgroups->v1);
 }
 
 static void write_bounds(const struct cgroups *cgroups, const char *path, const struct cgroup_bounds *bounds)
 {
     char text[64];
-    if (cgroups->has_pids) {
+    const struct cgroups_v1 *v1 = &cgroups->v1;
+    bool has_memory = cgroups->has_memory && !v1->paths[CGROUPS_V1_MEMORY][0];
+    bool has_cpu = cgroups->has_cpu && !v1->paths[CGROUPS_V1_CPU][0];
+    if (cgroups->has_pids && !v1->paths[CGROUPS_V1_PIDS][0]) {
         snprintf(text, sizeof(text), "%d", CGROUP_PROCESSES_MAX);
-        (void)write_file(path, "pids.max", text);
+        (void)cgroups_write(path, "pids.max", text);
     }
-    if (cgroups->has_memory && bounds->memory_bytes > 0) {
+    if (has_memory && bounds->memory_bytes > 0) {
         snprintf(text, sizeof(text), "%" PRId64, bounds->memory_bytes);
-        (void)write_file(path, "memory.max", text);
-        (void)write_file(path, "memory.swap.max", "0");
-        (void)write_file(path, "memory.oom.group", "1");
+        (void)cgroups_write(path, "memory.max", text);
+        (void)cgroups_write(path, "memory.swap.max", "0");
+        (void)cgroups_write(path, "memory.oom.group", "1");
     }
-    if (cgroups->has_cpu && bounds->cpu_milli > 0) {
+    if (has_cpu && bounds->cpu_milli > 0) {
         snprintf(text, sizeof(text), "%" PRId64 " %d", bounds->cpu_milli * (CPU_PERIOD_US / 1000), CPU_PERIOD_US);
-        (void)write_file(path, "cpu.max", text);
+        (void)cgroups_write(path, "cpu.max", text);
     }
-    if (cgroups->has_cpu && bounds->cpu_weight > 0) {
+    if (has_cpu && bounds->cpu_weight > 0) {
         snprintf(text, sizeof(text), "%" PRId64, bounds->cpu_weight);
-        (void)write_file(path, "cpu.weight", text);
+        (void)cgroups_write(path, "cpu.weight", text);
     }
 }
 
@@ -162,7 +188,7 @@ bool cgroups_create(const struct cgroups *cgroups, const char *uuid, const struc
     if (!cgroups->path[0])
         return false;
     snprintf(out_path, CGROUP_PATH_SIZE, "%.460s/%.40s", cgroups->path, uuid);
-    if (mkdir(out_path, FOLDER_MODE) < 0 && errno != EEXIST)
+    if (!cgroups_make_folder(out_path))
         return false;
     write_bounds(cgroups, out_path, bounds);
     return true;
@@ -171,13 +197,13 @@ bool cgroups_create(const struct cgroups *cgroups, const char *uuid, const struc
 void cgroups_remove(const struct cgroups *cgroups, const char *uuid)
 {
     char path[CGROUP_PATH_SIZE];
-    if (!cgroups->path[0])
-        return;
+    bool is_there = cgroups->path[0] != '\0';
     snprintf(path, sizeof(path), "%.460s/%.40s", cgroups->path, uuid);
-    for (int i = 0; i < REMOVE_TRIES; i++) {
-        (void)write_file(path, "cgroup.kill", "1");
-        if (rmdir(path) == 0 || errno == ENOENT)
-            return;
-        nanosleep(&(struct timespec){.tv_nsec = REMOVE_PAUSE_NS}, NULL); // the killed take a moment
+    for (int i = 0; is_there && i < REMOVE_TRIES; i++) {
+        (void)cgroups_write(path, "cgroup.kill", "1");
+        is_there = rmdir(path) < 0 && errno != ENOENT;
+        if (is_there)
+            nanosleep(&(struct timespec){.tv_nsec = REMOVE_PAUSE_NS}, NULL); // the killed take a moment
     }
+    cgroups_v1_remove(&cgroups->v1, uuid);
 }

@@ -62,6 +62,8 @@ static void decide(struct local *local, struct local_pod *pod, const struct imag
         report_not_started(local, pod, err.message);
         return;
     }
+    if (!local->cgroups.has_memory && !pod->launch.container)
+        pod->memory_bytes = 0; // nothing keeps it
     describe(pod);
     if (!pod->launch.runtime && answer->runtime_path[0]) { // it could have been
         char message[160];

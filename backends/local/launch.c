@@ -1,5 +1,6 @@
 #include "backends/local/launch.h"
 
+#include "backends/local/cgroups_v1.h"
 #include "backends/local/homes.h"
 #include "backends/local/pod_folder.h"
 #include "base/arena.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    OPTIONS_MAX = 106, // 32 paths that are needed among them
+    OPTIONS_MAX = 112, // 32 paths that are needed among them
     NEEDS_MAX = 32,
     LOG_FILES_OF_POD = 32, // how finely a log is cut
     FILE_MODE = 0600,
@@ -58,7 +59,11 @@ static char **make_arguments(const struct local_options *options, const struct c
     char cgroup[CGROUP_PATH_SIZE];
     if (cgroups_create(cgroups, uuid, &launch->bounds, cgroup))
         add_option(&words, "--cgroup", arena_strdup(arena, cgroup));
-    if (!cgroups->has_memory && !launch->keeps_rights && launch->bounds.memory_bytes > 0)
+    char cgroups_v1[CGROUPS_V1_COUNT][CGROUP_PATH_SIZE];
+    for (size_t i = 0, v1_count = cgroups_v1_create(&cgroups->v1, uuid, &launch->bounds, cgroups_v1); i < v1_count; i++)
+        add_option(&words, "--cgroup-v1", arena_strdup(arena, cgroups_v1[i]));
+    if (!cgroups->has_memory && !launch->keeps_rights && !launch->bounds.is_memory_default &&
+        launch->bounds.memory_bytes > 0)
         add_option(&words, "--memory", arena_printf(arena, "%" PRId64, launch->bounds.memory_bytes));
     if (!cgroups->has_pids && !launch->keeps_rights && launch->user.is_projects)
         add_option(&words, "--processes", arena_printf(arena, "%d", PROJECT_PROCESSES_MAX));
@@ -114,6 +119,8 @@ static bool write_holdings(const struct local_options *options, const struct lau
            (!launch->mig_instances ||
             dprintf(state_fd, "mig %s\n", mig_list(options, launch->mig_instances, arena)) > 0) &&
            (!launch->reaches_workload || dprintf(state_fd, "launcher\n") > 0) &&
+           (!launch->bounds.memory_bytes || dprintf(state_fd, "memory %" PRId64 " %s\n", launch->bounds.memory_bytes,
+                                                    launch->bounds.is_memory_default ? "default" : "asked") > 0) &&
            (!launch->container || dprintf(state_fd, "container %.400s\n", launch->container) > 0);
 }
 

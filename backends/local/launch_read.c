@@ -113,7 +113,8 @@ static const char *annotation_of(const json_t *spec, const char *wanted)
 }
 
 // What the pod asks for weighs when cores are short: a core is 100, the usual weight.
-static int read_bounds(const json_t *compute, struct cgroup_bounds *out, struct error *err)
+static int read_bounds(const struct local_options *options, const struct backend_pod *pod, const json_t *compute,
+                       struct cgroup_bounds *out, uint64_t mig_instances, struct error *err)
 {
     const char *memory = text_of(compute, "cpuMemoryLimit");
     double cores = json_number_value(json_object_get(compute, "cpuCoreRequest"));
@@ -122,6 +123,19 @@ static int read_bounds(const json_t *compute, struct cgroup_bounds *out, struct 
     out->cpu_milli = (int64_t)(most * 1000);
     if (memory[0] && quantity_parse_memory(memory, &out->memory_bytes, err) < 0)
         return error_prefix(err, "compute: cpuMemoryLimit: ");
+    if (out->memory_bytes > 0)
+        return 0;
+    const char *request = text_of(compute, "cpuMemoryRequest");
+    struct memory_share share = {
+        .held = pod->gpu_milli, .all = (int64_t)options->gpu_count * 1000, .machine_bytes = options->memory_bytes};
+    if (mig_instances) {
+        share.held = __builtin_popcountll(mig_instances);
+        share.all = (int64_t)options->mig_count;
+    }
+    if (request[0] && quantity_parse_memory(request, &share.request_bytes, err) < 0)
+        return error_prefix(err, "compute: cpuMemoryRequest: ");
+    out->memory_bytes = memory_bound_by_default(&options->memory_default, &share);
+    out->is_memory_default = true;
     return 0;
 }
 
@@ -201,7 +215,7 @@ static int read_spec(const struct local_options *options, const struct distribut
     out->after = volumes_end_script(&out->volumes, arena);
     out->grace_ms = pod->grace_ms;
     out->pre_stop = arena_strdup(arena, annotation_of(spec, "prorata.io/pre-stop"));
-    return read_bounds(json_object_get(spec, "compute"), &out->bounds, err);
+    return read_bounds(options, pod, json_object_get(spec, "compute"), &out->bounds, out->mig_instances, err);
 }
 
 // The words that run on the machine: an MPI launcher is started by way of the agent.

@@ -132,6 +132,8 @@ static void start_pod(struct local *local, struct local_pod *pod, const struct b
     pod->launch.gpus = pod->gpus;
     pod->ports = pod->launch.ports;
     pod->mig_instances = pod->launch.mig_instances;
+    pod->memory_bytes = pod->launch.bounds.memory_bytes;
+    pod->is_memory_default = pod->launch.bounds.is_memory_default;
     pod->reaches_workload = pod->launch.reaches_workload;
     holding_follow(local, pod);
     decide_ask(local, pod);
@@ -347,6 +349,17 @@ static bool add_to_epoll(struct local *local, int fd, void *mark)
     return fd >= 0 && epoll_ctl(local->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+static void tell_bounds(const struct cgroups *cgroups)
+{
+    const char *memory = cgroups_memory_by(cgroups), *cpu = cgroups_cpu_by(cgroups), *pids = cgroups_pids_by(cgroups);
+    log_write(cgroups->reason[0] ? LOG_WARN : LOG_INFO, "backends",
+              "bounds of pods: memory by %s, cores by %s, processes by %s%s%s", memory ? memory : "nothing",
+              cpu ? cpu : "nothing", pids ? pids : "RLIMIT_NPROC", cgroups->reason[0] ? ": " : "", cgroups->reason);
+    if (!memory)
+        log_write(LOG_WARN, "backends",
+                  "memory of pods is not bounded: one of them can use all of this machine's (prorata doctor)");
+}
+
 int local_create(const struct local_options *options, struct backend *out_backend, struct error *err)
 {
     if (access(options->supervisor, X_OK) < 0)
@@ -360,9 +373,7 @@ int local_create(const struct local_options *options, struct backend *out_backen
     local->homes = homes_create(options->homes);
     local->images = images_create(options->images, options->images_folder, decide_take, local);
     cgroups_open(options->cgroup_name, &local->cgroups);
-    log_write(local->cgroups.reason[0] ? LOG_WARN : LOG_INFO, "backends", "pods are bounded by %s%s%s",
-              local->cgroups.has_memory || local->cgroups.has_cpu ? "cgroup v2" : "limits of single processes",
-              local->cgroups.reason[0] ? ": " : "", local->cgroups.reason);
+    tell_bounds(&local->cgroups);
     holding_open(local);
     pthread_mutex_init(&local->lock, NULL);
     pthread_mutex_init(&local->session_lock, NULL);

@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "backends/local/images.h"
 #include "backends/local/log_table.h"
+#include "backends/local/memory_bound.h"
 #include "backends/local/mig.h"
 #include "backends/local/users.h"
 
@@ -30,12 +31,14 @@ struct local_options {
     size_t gpu_count;
     const struct mig_instance *mig; // instances of GPUs that are divided; these GPUs are not among the devices
     size_t mig_count;
-    struct user_rules users;   // as whom pods run
-    const char *data;          // the data folder: its secrets and config maps
-    const char *scratch_above; // the folder that the next one is in
-    const char *scratch;       // the folder of the pods' own volumes, this server's alone
-    const char *homes;         // beside it: the folder of workloads' homes
-    const char *images_folder; // where images are kept as files
+    int64_t memory_bytes;                 // that pods get, all together
+    struct memory_default memory_default; // of a pod that names no limit
+    struct user_rules users;              // as whom pods run
+    const char *data;                     // the data folder: its secrets and config maps
+    const char *scratch_above;            // the folder that the next one is in
+    const char *scratch;                  // the folder of the pods' own volumes, this server's alone
+    const char *homes;                    // beside it: the folder of workloads' homes
+    const char *images_folder;            // where images are kept as files
     enum image_policy images;
     struct log_bounds logs;
     int64_t disk_reserve; // bytes that logs leave free, or a twentieth of the disk where that is less

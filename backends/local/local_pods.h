@@ -28,6 +28,8 @@ struct local_pod {
     uint64_t mig_instances;       // likewise
     int64_t gpu_memory_limit_mib; // of each of them; 0: none
     bool reaches_workload;        // the launcher of an MPI workload: its processes run with the devices of all its pods
+    int64_t memory_bytes;         // its bound of the machine's; 0: none
+    bool is_memory_default;       // the site's, and not asked for
     struct ports ports;           // of a distributed workload
     int utilization;
     bool is_warned;

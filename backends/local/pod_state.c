@@ -54,6 +54,9 @@ static void read_record(const char *line, struct pod_state *state)
         state->ports = ports;
     } else if (strcmp(line, "launcher") == 0) {
         state->is_launcher = true;
+    } else if (sscanf(line, "memory %" SCNd64 " %63s", &time_ms, text) == 2) {
+        state->memory_bytes = time_ms;
+        state->is_memory_default = strcmp(text, "default") == 0;
     } else if (strncmp(line, "mig ", 4) == 0) {
         snprintf(state->mig, sizeof(state->mig), "%s", line + 4);
     } else if (sscanf(line, "ended %" SCNd64 " %d %d %d", &time_ms, &code, &signal, &memory) == 4) {
@@ -62,6 +65,7 @@ static void read_record(const char *line, struct pod_state *state)
         state->exit_code = code;
         state->signal = signal;
         state->was_out_of_memory = memory != 0;
+        state->was_machine_out = memory == 2;
     }
 }
 

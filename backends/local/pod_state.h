@@ -21,11 +21,14 @@ struct pod_state {
     int exit_code; // -1: by a signal
     int signal;
     bool was_out_of_memory;
-    bool has_holdings; // what follows was written down
-    uint64_t gpus;     // by index
+    bool was_machine_out; // of memory, and not the pod of its bound
+    bool has_holdings;    // what follows was written down
+    uint64_t gpus;        // by index
     char project[128], workload[128];
     struct ports ports;
     bool is_launcher;         // of an MPI workload
+    int64_t memory_bytes;     // its bound; 0: none
+    bool is_memory_default;   // the site's, and not asked for
     char mig[POD_RECORD_MAX]; // UUIDs of MIG instances, with commas
 };
 

@@ -91,8 +91,12 @@ void report_running(struct local *local, struct local_pod *pod, const struct pod
     pod->phase = LOCAL_RUNNING;
     struct backend_fact *fact = report_fact(local, BACKEND_POD_RUNNING, pod->uuid, pod->decision, state->running_ms);
     snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
-    snprintf(fact->message, sizeof(fact->message), "runs as process %d of this machine%s%s", (int)state->pid,
-             pod->about[0] ? ", " : "", pod->about);
+    char bound[MEMORY_BOUND_TEXT_SIZE];
+    if (pod->memory_bytes)
+        memory_bound_say(pod->memory_bytes, pod->is_memory_default, bound);
+    snprintf(fact->message, sizeof(fact->message), "runs as process %d of this machine%s%s; %s%s", (int)state->pid,
+             pod->about[0] ? ", " : "", pod->about,
+             pod->memory_bytes ? "memory: at most " : "nothing bounds its memory", pod->memory_bytes ? bound : "");
 }
 
 void report_stopped(struct local *local, struct local_pod *pod)
@@ -108,6 +112,18 @@ void report_stopped(struct local *local, struct local_pod *pod)
 void report_forgotten(struct local *local, const char *pod_uuid)
 {
     log_keeper_end(local->logs, pod_uuid, pod_folder_forget(local->home_fd, &local->spares, pod_uuid));
+}
+
+// Which of its processes the kernel chose matters to nobody: the pod has ended, and not well.
+static void end_out_of_memory(struct local *local, struct local_pod *pod, const struct pod_state *state)
+{
+    char message[MEMORY_BOUND_TEXT_SIZE + 96], bound[MEMORY_BOUND_TEXT_SIZE];
+    snprintf(message, sizeof(message), "used more than its memory bound of %s; ask for more with cpuMemoryLimit",
+             memory_bound_say(pod->memory_bytes, pod->is_memory_default, bound));
+    end_pod(local, pod, state->over_ms, state->exit_code >= 0 ? state->exit_code : EXIT_BY_SIGNAL + state->signal,
+            "OOMKilled",
+            pod->memory_bytes && !state->was_machine_out ? message
+                                                         : "was ended by the kernel: the machine ran out of memory");
 }
 
 // Its supervisor would have done it.
@@ -128,14 +144,14 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
         snprintf(message, sizeof(message), "%s%s%s", state->refused_what, state->refused_errno ? ": " : "",
                  state->refused_errno ? strerror(state->refused_errno) : "");
         report_not_started(local, pod, message);
+    } else if (state->is_ended && state->was_out_of_memory && state->exit_code != 0) {
+        end_out_of_memory(local, pod, state);
     } else if (state->is_ended && state->exit_code >= 0) {
         end_pod(local, pod, state->over_ms, state->exit_code, state->exit_code == 0 ? "Completed" : "Error", "");
     } else if (state->is_ended) {
         const char *name = sigabbrev_np(state->signal);
         snprintf(message, sizeof(message), "ended by SIG%s", name ? name : "?");
-        end_pod(local, pod, state->over_ms, EXIT_BY_SIGNAL + state->signal,
-                state->was_out_of_memory ? "OOMKilled" : "Error",
-                state->was_out_of_memory ? "used more memory than its limit" : message);
+        end_pod(local, pod, state->over_ms, EXIT_BY_SIGNAL + state->signal, "Error", message);
     } else {
         // The supervisor is gone without a word.
         bool leads = state->pid && pod_state_start_time(state->pid) == state->start;

@@ -51,13 +51,15 @@ def test_projects_and_subjects_are_mapped(start, map_file):
 def test_processes_are_bounded(start, map_file):
     """By its cgroup, where that has the controller; else by the project's user."""
     server = start("--local-user-map", str(map_file("project team-b games\n")))
-    script = "bash -c 'ulimit -u'; cat $(awk '$3 == \"cgroup2\" { print $2 }' /proc/mounts | head -n 1)$(sed -n 's/^0:://p' /proc/self/cgroup)/pids.max 2>/dev/null; true"
+    script = ("bash -c 'ulimit -u'; cat $(awk '$3 == \"cgroup2\" { print $2 }' /proc/mounts | head -n 1)$(sed -n 's/^0:://p' /proc/self/cgroup)/pids.max 2>/dev/null || "
+              "cat $(awk '$3 == \"cgroup\" && $4 ~ /pids/ { print $2 }' /proc/mounts)$(sed -n 's/^[0-9]*:pids://p' /proc/self/cgroup)/pids.max 2>/dev/null; true")
     found = []
     for project in ("team-a", "team-b"):
         workload = submit(server, "job", script, project=project, gpus=0)
         server.wait_phase(workload, "Completed", "Failed")
         found.append(log_of(server, workload).splitlines())
     by_cgroup = found[0][1:] == ["4096"]
+    assert by_cgroup == ("processes by cgroup v" in server.log.read_text()), found
     assert by_cgroup or (found[0][0] == "16384" and found[1][0] != "16384"), found
 
 
