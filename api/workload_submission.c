@@ -212,8 +212,14 @@ static int check_backend(const struct request *req, const struct submission *sub
     return error_prefix(err, "masterSpec: ");
 }
 
-int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
-                                struct prepared_submission *out, struct error *err)
+static struct project_rules rules_of(const struct workload_place *place)
+{
+    return (struct project_rules){place->project_rules_json, place->department_rules_json, place->node_types_json,
+                                  place->department_node_types_json};
+}
+
+int workload_submission_read(struct request *req, json_t *body, enum workload_type type,
+                             struct prepared_submission *out, struct error *err)
 {
     struct fields top = {body, "", req->arena, err};
     *out = (struct prepared_submission){0};
@@ -221,12 +227,9 @@ int workload_submission_prepare(struct request *req, json_t *body, enum workload
         find_place(req, &top, &out->envelope, &out->spec, &out->place) < 0)
         return -1;
     const struct workload_place *place = &out->place;
-    struct project_rules rules = {place->project_rules_json, place->department_rules_json, place->node_types_json,
-                                  place->department_node_types_json};
+    const struct project_rules rules = rules_of(place);
     struct workload_limits limits;
     project_rules_limits(&rules, &out->spec, &limits);
-    if (project_rules_apply_node_types(&rules, &out->spec, req->arena, err) < 0)
-        return -1;
     out->spec_json = fields_get(&top, "spec");
     out->master_spec_json = type == WORKLOAD_TYPE_DISTRIBUTED ? fields_get(&top, "masterSpec") : NULL;
     out->submission = (struct submission){
@@ -242,9 +245,33 @@ int workload_submission_prepare(struct request *req, json_t *body, enum workload
         .time_limit_ms = limits.time_limit_ms,
         .idle_limit_ms = limits.idle_limit_ms,
     };
-    if (check_size(req->server->config.workload_max_bytes, &out->submission, err) < 0)
+    out->listing = (struct workload_listing){
+        .created_by = out->submission.created_by,
+        .created_ms = out->submission.now_ms,
+        .cluster_uuid = place->cluster_uuid,
+        .project_id = out->submission.project_id,
+        .project_name = place->project_name,
+        .department_id = place->scope.department_id,
+        .department_name = place->department_name,
+        .namespace_name = place->namespace_name,
+        .spec = &out->spec,
+        .spec_json = out->spec_json,
+        .master_spec_json = out->master_spec_json,
+    };
+    list_node_pools(&out->listing, place, req->arena);
+    return 0;
+}
+
+int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
+                                struct prepared_submission *out, struct error *err)
+{
+    if (workload_submission_read(req, body, type, out, err) < 0)
         return -1;
-    return check_backend(req, &out->submission, place, err);
+    const struct project_rules rules = rules_of(&out->place);
+    if (project_rules_apply_node_types(&rules, &out->spec, req->arena, err) < 0 ||
+        check_size(req->server->config.workload_max_bytes, &out->submission, err) < 0)
+        return -1;
+    return check_backend(req, &out->submission, &out->place, err);
 }
 
 int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err)
@@ -256,23 +283,8 @@ int workload_submit(struct request *req, struct response *res, enum workload_typ
     const struct workload_place *place = &prepared.place;
     char uuid[UUID_SIZE];
     uuid_create(uuid);
-    submission->uuid = uuid;
-    struct workload_listing listing = {
-        .uuid = uuid,
-        .created_by = submission->created_by,
-        .created_ms = submission->now_ms,
-        .cluster_uuid = place->cluster_uuid,
-        .project_id = submission->project_id,
-        .project_name = place->project_name,
-        .department_id = place->scope.department_id,
-        .department_name = place->department_name,
-        .namespace_name = place->namespace_name,
-        .spec = &prepared.spec,
-        .spec_json = prepared.spec_json,
-        .master_spec_json = prepared.master_spec_json,
-    };
-    list_node_pools(&listing, place, req->arena);
-    if (store(req, &prepared.envelope, submission, &listing, err) < 0)
+    submission->uuid = prepared.listing.uuid = uuid;
+    if (store(req, &prepared.envelope, submission, &prepared.listing, err) < 0)
         return -1;
     struct submitted_workload answer = {
         .name = submission->name,

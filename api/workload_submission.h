@@ -4,6 +4,7 @@
 #pragma once
 #include "db/workload_places.h"
 #include "model/submission.h"
+#include "model/workload_listing.h"
 #include <jansson.h>
 #include <stdint.h>
 
@@ -27,8 +28,13 @@ struct prepared_submission {
     struct submission submission; // points to spec: stays in place
     const json_t *spec_json;        // completed with defaults; the body's
     const json_t *master_spec_json; // NULL: none of its own
+    struct workload_listing listing; // likewise; points to spec too
 };
 
+// Reads the body of a create operation and completes it, for a workload that runs already: what is ruled and possible
+// today is not asked. Writes nothing.
+int workload_submission_read(struct request *req, json_t *body, enum workload_type type,
+                             struct prepared_submission *out, struct error *err);
 // Checks the body of a create operation and completes it; the caller must be allowed to create the workload. Writes
 // nothing.
 int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,

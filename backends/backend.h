@@ -34,6 +34,7 @@ struct backend_pod {
     const char *namespace;
     const char *spec_json;          // the workload's (the master's for a master), in the API's form
     const char *workload_spec_json; // of a master with a specification of its own: the workload's; NULL: it is the same
+    const char *record; // with BACKEND_START: to be kept beside the pod, and given back with a stray; NULL: nothing
     const char *node_name;          // NULL: it has no place
     const uint32_t *gpu_indices;
     size_t gpu_index_count;
@@ -86,12 +87,15 @@ struct backend_stray {
     int64_t pid;
     int64_t since_ms; // 0: not known
     bool is_ending;
+    const char *record;    // as it was handed over at its start; NULL: is not there
+    const char *node_name; // where it runs
 };
 
 enum backend_verb {
     BACKEND_START,  // start the pod on its node, with its devices
     BACKEND_STOP,   // stop it within grace_ms
     BACKEND_FORGET, // its end is known and recorded: what is kept of it may go
+    BACKEND_ADOPT,  // a stray has a row now: what it does is reported as of any pod. BACKEND_POD_UNKNOWN: it is gone
     BACKEND_CLEAR   // its workload, of which alone the uuid is told, is deleted: what is kept for a next pod may go
 };
 
@@ -208,7 +212,8 @@ struct backend_ops {
     // state as facts, reports the rest as BACKEND_POD_UNKNOWN or, where its node is lost, BACKEND_POD_LOST, and stops
     // what it runs that is to be over. What else it runs goes on, as a stray, with its devices.
     int (*adopt)(void *backend, const struct backend_rows *rows, struct error *err);
-    // What runs though no row asks for it; BACKEND_STOP ends one. NULL: nothing ever does. Any thread.
+    // What runs though no row asks for it; BACKEND_STOP ends one, BACKEND_ADOPT makes it a pod like others. NULL: nothing
+    // ever does. Any thread.
     size_t (*list_strays)(void *backend, struct arena *arena, struct backend_stray **out_strays);
     // Called once after adopt: what is kept of workloads that rows do not know may go. NULL: nothing is.
     void (*clear_unknown)(void *backend, const struct backend_known *known);

@@ -105,6 +105,7 @@ int run_node_describe(struct cli *cli, struct error *err);
 int run_node_label(struct cli *cli, struct error *err);
 int run_pods_list(struct cli *cli, struct error *err);
 int run_pods_end(struct cli *cli, struct error *err);
+int run_pods_adopt(struct cli *cli, struct error *err);
 int run_nodepool_list(struct cli *cli, struct error *err);
 int run_cluster_info(struct cli *cli, struct error *err);
 int run_get_resources(struct cli *cli, struct error *err);

@@ -26,6 +26,11 @@ static const struct flag PROJECT_FLAGS[] = {
     {0},
 };
 
+static const struct flag ADOPT_FLAGS[] = {
+    {"project", NULL, 'p', FLAG_TEXT, "NAME", "the project that gets it, where its own is no more"},
+    {0},
+};
+
 const struct flag LIST_FLAGS[] = {
     {"all", "all-projects", 'A', FLAG_SWITCH, "", "of all projects"},
     {"json", NULL, 0, FLAG_SWITCH, "", "as JSON"},
@@ -144,6 +149,7 @@ static const struct flag CONFIG_FLAGS[] = {
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
 TABLES(WITH_LABELS, LABEL_FLAGS);
+TABLES(WITH_ADOPT, ADOPT_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
 TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
@@ -212,7 +218,9 @@ const struct command COMMANDS[] = {
      "set labels of a node, or with KEY- remove them; its node pool follows"},
     {"pods list", run_pods_list, NEEDS_SERVER, NULL, WITH_LIST, false, "",
      "pods that run though no workload asks for them"},
-    {"pods end", run_pods_end, NEEDS_SERVER, NULL, NULL, false, "ID", "end one of them"},
+    {"pods end", run_pods_end, NEEDS_SERVER, NULL, NULL, false, "NAME|ID", "end one of them"},
+    {"pods adopt", run_pods_adopt, NEEDS_SERVER, NULL, WITH_ADOPT, false, "NAME|ID [-p PROJECT]",
+     "make one of them, with all pods of its workload, a workload again"},
     {"nodepool list", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "node pools"},
     {"workload list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "", "workloads of every kind"},
     {"workload describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME", "show one"},

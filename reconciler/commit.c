@@ -9,6 +9,7 @@
 #include "db/org_units.h"
 #include "db/pods.h"
 #include "reconciler/lifecycle.h"
+#include "reconciler/pod_record.h"
 
 #include <string.h>
 
@@ -313,7 +314,9 @@ static int make_orders(struct db_conn *conn, struct commit *commit, struct error
         struct turn_order *order = &turn->orders[i];
         order->pod->decision_id = (db_revision(conn) << DECISION_SHIFT) + (int64_t)i;
         commit->orders[i] = (struct backend_order){.decision = order->pod->decision_id, .verb = order->verb};
-        if (commit_describe_pod(conn, turn->cache, order->pod, turn->arena, &commit->orders[i].pod, err) < 0)
+        struct backend_pod *pod = &commit->orders[i].pod;
+        if (commit_describe_pod(conn, turn->cache, order->pod, turn->arena, pod, err) < 0 ||
+            (order->verb == BACKEND_START && pod_record_write(conn, order->pod, turn->arena, &pod->record, err) < 0))
             return -1;
     }
     for (size_t i = 0; i < turn->workload_count; i++)

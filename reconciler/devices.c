@@ -43,7 +43,9 @@ size_t reconciler_list_strays(const struct reconciler *reconciler, struct arena 
                                                      from->gpus,
                                                      from->pid,
                                                      from->since_ms,
-                                                     from->is_ending};
+                                                     from->is_ending,
+                                                     from->record,
+                                                     from->node_name};
     }
     return count;
 }
@@ -67,6 +69,22 @@ int reconciler_end_stray(const struct reconciler *reconciler, const char *uuid, 
     const struct backend_order order = {.verb = BACKEND_STOP, .pod = {.uuid = uuid, .grace_ms = GRACE_MS}};
     backend->ops->apply(backend->self, &order, 1);
     return 0;
+}
+
+void reconciler_adopt_strays(struct reconciler *reconciler, const struct reconciler_adopted *pods, size_t count)
+{
+    const struct backend *backend = reconciler->backend;
+    for (size_t i = 0; i < count; i++) {
+        const struct backend_order order = {.verb = BACKEND_ADOPT,
+                                            .pod = {.uuid = pods[i].uuid,
+                                                    .workload_uuid = pods[i].workload_uuid,
+                                                    .project_name = pods[i].project_name,
+                                                    .gpu_indices = pods[i].gpu_indices,
+                                                    .gpu_index_count = pods[i].gpu_index_count,
+                                                    .gpu_milli = pods[i].gpu_milli,
+                                                    .grace_ms = pods[i].grace_ms}};
+        backend->ops->apply(backend->self, &order, 1);
+    }
 }
 
 size_t devices_count_strays(const struct reconciler *reconciler)

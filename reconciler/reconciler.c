@@ -123,6 +123,7 @@ static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct err
     if (count)
         log_write(LOG_INFO, "reconciler", "took up what was running pods=%zu", count);
     reconciler->has_adopted = true;
+    reconciler->has_strays_to_match = devices_count_strays(reconciler) > 0;
     return 0;
 }
 
@@ -136,7 +137,9 @@ static int refresh(struct reconciler *reconciler, bool *out_changed, struct erro
         return 0;
     int64_t last_revision = db_last_revision(reconciler->db);
     struct db_conn *conn = db_acquire_for_reconciler(reconciler->db);
-    int rc = cache_refresh(cache, conn, last_revision, world, rows, &reconciler->turn_arena, out_changed, err);
+    bool changed = false;
+    int rc = cache_refresh(cache, conn, last_revision, world, rows, &reconciler->turn_arena, &changed, err);
+    *out_changed |= changed;
     if (rc == 0 && !reconciler->has_adopted)
         rc = adopt(reconciler, conn, err);
     else if (rc == 0 && world && reconciler->backend->ops->nodes_changed)
@@ -305,13 +308,26 @@ static int write_turn(struct reconciler *reconciler, struct turn *turn, const st
     return 0;
 }
 
+// Of a pod that was adopted after rows were read, or of one that no row knows.
+static bool has_fact_of_unknown(const struct reconciler *reconciler)
+{
+    for (size_t i = 0; i < reconciler->fact_count; i++)
+        if (reconciler->facts[i].pod_uuid[0] && !cache_find_pod(&reconciler->cache, reconciler->facts[i].pod_uuid))
+            return true;
+    return false;
+}
+
 static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy, struct error *err)
 {
     bool changed = false;
     bool world_changed = atomic_load(&reconciler->world_changed) || reconciler->cache.seen_revision < 0;
+    if (reconciler->has_strays_to_match && reconciler->fact_count == 0) // what ended while no server ran is written
+        adoption_take_waiting(reconciler);
     if (refresh(reconciler, &changed, err) < 0)
         return -1;
     take_facts(reconciler);
+    if (has_fact_of_unknown(reconciler) && refresh(reconciler, &changed, err) < 0)
+        return -1;
     struct turn turn = {
         .cache = &reconciler->cache,
         .options = &reconciler->options,
@@ -333,14 +349,17 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     if (world_changed)
         facts_lose_pods_without_node(&turn);
     lifecycle_attend_all(&turn);
-    bool uses_changed, devices_change = turn_changes_devices(&turn);
-    reconciler->cache.needs_plan |= devices_change; // next: by their new rows
+    // Rows of devices, or of what runs, are about to change: the next turn plans, by the new ones.
+    bool uses_changed, plans_later = turn_changes_devices(&turn) || reconciler->has_strays_to_match;
+    reconciler->cache.needs_plan |= plans_later;
+    if (reconciler->has_strays_to_match)
+        turn_note_due(&turn, turn.now_ms);
     if (past_usage_refresh(&reconciler->usage, reconciler->cache.world, reconciler->db, turn.now_ms, &uses_changed,
                            err) < 0)
         return -1;
     turn_note_due(&turn, past_usage_due_ms(&reconciler->usage));
-    if (!devices_change && (reconciler->cache.needs_plan || uses_changed || turn.workload_count > 0 ||
-                            turn.now_ms >= reconciler->plan_due_ms || reconciler->options.plans_always))
+    if (!plans_later && (reconciler->cache.needs_plan || uses_changed || turn.workload_count > 0 ||
+                         turn.now_ms >= reconciler->plan_due_ms || reconciler->options.plans_always))
         plan_cycle(reconciler, &turn, &changes);
     else
         turn.plan_due_ms = reconciler->plan_due_ms;

@@ -172,11 +172,23 @@ struct reconciler_stray {
     uint64_t gpus;                                   // it holds, by index
     int64_t pid, since_ms;
     bool is_ending;
+    const char *record;    // what rows can be made of (reconciler/pod_record.h); NULL: is not there
+    const char *node_name; // where it runs
 };
 size_t reconciler_list_strays(const struct reconciler *reconciler, struct arena *arena,
                               struct reconciler_stray **out_strays);
 // Tells it to stop; ERROR_NOT_FOUND: it is none of them.
 int reconciler_end_stray(const struct reconciler *reconciler, const char *uuid, struct error *err);
+// Such pods have rows now, which are on disk: from here on they are pods like others. Texts and devices end with the
+// call.
+struct reconciler_adopted {
+    const char *uuid, *workload_uuid, *project_name;
+    const uint32_t *gpu_indices;
+    size_t gpu_index_count;
+    int64_t gpu_milli;
+    int64_t grace_ms;
+};
+void reconciler_adopt_strays(struct reconciler *reconciler, const struct reconciler_adopted *pods, size_t count);
 
 // The row of `meta` that holds the state of the simulated clock, for who creates the simulated backend.
 #define RECONCILER_CLOCK_META "simulation_clock"

@@ -43,6 +43,7 @@ struct reconciler {
     struct backend_fact *facts; // taken from the backend and not yet written
     size_t fact_count, fact_capacity;
     bool has_adopted;
+    bool has_strays_to_match; // of what runs without a row some may be in rows that wait; nothing is planned before
     int64_t latest_ms; // when the turn before looked at the clock; 0: there was none
     int64_t next_due_ms;
     int64_t plan_due_ms; // until then what is unchanged need not be planned again
@@ -65,5 +66,8 @@ struct reconciler {
 
 // devices.c: pods that run though no row asks for them.
 size_t devices_count_strays(const struct reconciler *reconciler);
+
+// adoption.c: after what runs was compared with rows, and what came of it is written.
+void adoption_take_waiting(struct reconciler *reconciler);
 
 int64_t reconciler_now(const struct reconciler *reconciler);

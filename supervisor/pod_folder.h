@@ -5,6 +5,7 @@
 //   spare   an empty state, of a folder that has no supervisor yet
 //   stop    how many milliseconds the command may take to stop; written by the server before it sends SIGTERM
 //   environment   variables for a container runtime; written by the server before the start
+//   row     what its rows are made from anew where the database has lost them; the server's, written before the start
 //   log/    the output, where there was any: files named by the position of their first byte, as 20 digits
 //   cut     which of the log's bytes the server removed, and for which bound (backends/local/log_files.h)
 //
@@ -33,6 +34,7 @@
 #define POD_LOG_FOLDER "log"
 #define POD_CUT_FILE "cut"
 #define POD_ENVIRONMENT_FILE "environment"
+#define POD_ROW_FILE "row"
 // A datagram socket beside the pods' folders: a supervisor sends its pod's uuid when its state has a new record.
 #define POD_WAKE_SOCKET "wake"
 

@@ -120,7 +120,9 @@ static void look_at(struct local *local, struct local_pod *pod, bool is_over)
         return;
     (void)waitid(P_PIDFD, (id_t)pod->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG); // no child of ours after a restart
     report_end(local, pod, &state);
-    if (pod->is_forgotten) // nobody waits for its end: the fact is passed over
+    if (pod->is_stray && !pod->is_stopping)
+        strays_end(local, pod);
+    else if (pod->is_forgotten) // nobody waits for its end: the fact is passed over
         strays_forget(local, pod);
 }
 
@@ -143,6 +145,7 @@ static void sweep(struct local *local)
     for (struct local_pod *pod = NULL; (pod = local_pods_next(&local->pods, pod));)
         if (pod->phase == LOCAL_STARTING && pod->pidfd >= 0)
             look_at(local, pod, false);
+    strays_forget_ended(local);
 }
 
 static void take_events(struct local *local, const struct epoll_event *events, int count)

@@ -41,7 +41,7 @@ static const struct gpu_process *find_stranger(const struct local *local, size_t
 static const struct local_pod *find_stray(const struct local *local, size_t gpu)
 {
     for (const struct local_pod *pod = NULL; (pod = local_pods_next(&local->pods, pod));)
-        if (pod->is_stray && holds(pod, gpu))
+        if (strays_is_one(pod) && holds(pod, gpu))
             return pod;
     return NULL;
 }

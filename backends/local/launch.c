@@ -124,18 +124,18 @@ static bool write_holdings(const struct local_options *options, const struct lau
            (!launch->container || dprintf(state_fd, "container %.400s\n", launch->container) > 0);
 }
 
-// What a container runtime reads: only the server's user may, since secrets are in it.
-static int write_environment(int folder_fd, const char *text, struct error *err)
+// What a container runtime reads, or the pod's rows are made from: only the server's user may, since secrets are in it.
+static int write_file(int folder_fd, const char *name, const char *text, struct error *err)
 {
     if (!text)
         return 0;
-    int fd = openat(folder_fd, POD_ENVIRONMENT_FILE, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
+    int fd = openat(folder_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, FILE_MODE);
     size_t length = strlen(text);
     bool is_written = fd >= 0 && write(fd, text, length) == (ssize_t)length;
     int code = errno;
     if (fd >= 0)
         close(fd);
-    return is_written ? 0 : error_set(err, ERROR_UNAVAILABLE, "the pod's environment: %s", strerror(code));
+    return is_written ? 0 : error_set(err, ERROR_UNAVAILABLE, "the pod's %s: %s", name, strerror(code));
 }
 
 pid_t launch_start(const struct local_options *options, const struct cgroups *cgroups, const char *uuid, int home_fd,
@@ -145,7 +145,8 @@ pid_t launch_start(const struct local_options *options, const struct cgroups *cg
     pid_t pid = -1;
     if ((launch->home && homes_make(launch->home, &launch->user, err) < 0) ||
         volumes_make(&launch->volumes, &launch->user, err) < 0 ||
-        write_environment(folder_fd, launch->environment_file, err) < 0)
+        write_file(folder_fd, POD_ENVIRONMENT_FILE, launch->environment_file, err) < 0 ||
+        write_file(folder_fd, POD_ROW_FILE, launch->record, err) < 0)
         return -1;
     int state_fd = pod_folder_create_state(folder_fd, err);
     if (state_fd < 0)

@@ -29,6 +29,7 @@ struct launch {
     bool keeps_rights;            // argv drops them itself
     uint64_t gpus;                // it holds, by index
     const char *project, *workload;
+    const char *record; // to be kept beside it; NULL: nothing
     struct ports ports; // of a distributed workload
     uint64_t mig_instances;
     bool reaches_workload; // its processes run with the devices of all pods of its workload

@@ -130,6 +130,7 @@ static void start_pod(struct local *local, struct local_pod *pod, const struct b
         return;
     }
     pod->launch.gpus = pod->gpus;
+    pod->launch.record = arena_strdup(&pod->arena, row->record);
     pod->ports = pod->launch.ports;
     pod->mig_instances = pod->launch.mig_instances;
     pod->memory_bytes = pod->launch.bounds.memory_bytes;
@@ -208,6 +209,21 @@ static void order_forget(struct local *local, const struct backend_order *order)
         local_pods_remove(&local->pods, pod);
 }
 
+static void order_adopt(struct local *local, const struct backend_order *order)
+{
+    struct local_pod *pod = local_pods_find(&local->pods, order->pod.uuid);
+    if (!pod)
+        report_fact(local, BACKEND_POD_UNKNOWN, order->pod.uuid, order->decision, timestamp_now_ms());
+    if (!pod || !pod->is_stray)
+        return;
+    pod->gpus = 0;
+    pod->grace_ms = order->pod.grace_ms;
+    note_devices(local, pod, &order->pod);
+    log_keeper_add(local->logs, pod->uuid, order->pod.workload_uuid, order->pod.project_name);
+    log_keeper_look(local->logs, pod->uuid);
+    strays_adopt(local, pod);
+}
+
 static void order_clear(struct local *local, const struct backend_order *order)
 {
     homes_remove(local->homes, order->pod.workload_uuid);
@@ -231,6 +247,7 @@ static void apply(void *backend, const struct backend_order *orders, size_t coun
     static void (*const ORDERS[])(struct local *, const struct backend_order *) = {[BACKEND_START] = order_start,
                                                                                    [BACKEND_STOP] = order_stop,
                                                                                    [BACKEND_FORGET] = order_forget,
+                                                                                   [BACKEND_ADOPT] = order_adopt,
                                                                                    [BACKEND_CLEAR] = order_clear};
     struct local *local = backend;
     pthread_mutex_lock(&local->lock);

@@ -41,6 +41,8 @@ struct local_pod {
     struct arena arena;             // of launch; empty once it was started. Of a stray: of whose it is
     const char *project, *workload; // of a stray; "": not known
     int64_t since_ms;               // likewise; 0: not known
+    const char *record;             // likewise: what its rows can be made from; NULL: is not there
+    int64_t over_ms;                // when one of them ended
     struct launch launch;
     struct local_pod *next_in_slot;
     struct local_pod *next_queued;

@@ -103,6 +103,13 @@ struct local_pod *strays_keep_without_folder(struct local *local, const struct s
                                              const char *uuid);
 // Everything that rows have said nothing of so far.
 void strays_take_up(struct local *local, const struct supervisors *supervisors, const struct backend_rows *rows);
+// Whether it is one, and runs.
+bool strays_is_one(const struct local_pod *pod);
+// One has ended by itself; it is forgotten a little later, for somebody may be about to adopt it.
+void strays_end(struct local *local, struct local_pod *pod);
+void strays_forget_ended(struct local *local);
+// It has a row now, and what it holds was noted: what it does, or how it ended, is reported.
+void strays_adopt(struct local *local, struct local_pod *pod);
 // One that is over.
 void strays_forget(struct local *local, struct local_pod *pod);
 size_t strays_list(void *local, struct arena *arena, struct backend_stray **out_strays); // any thread

@@ -2,6 +2,7 @@
 
 #include "backends/local/log_files.h"
 #include "backends/local/pod_state.h"
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/uuid.h"
 #include "supervisor/pod_folder.h"
@@ -24,6 +25,7 @@ enum {
     FILE_MODE = 0600,
     SPARES_MAX = 1024,
     SPARE_NAME_SIZE = 24,
+    RECORD_MAX = 64 << 20,
     WAIT_TRIES = 500,
     WAIT_NS = 10 * 1000 * 1000
 };
@@ -131,6 +133,21 @@ bool pod_folder_was_stopped(int folder_fd)
     return fstatat(folder_fd, POD_STOP_FILE, &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+const char *pod_folder_read_record(int folder_fd, struct arena *arena)
+{
+    struct stat about;
+    int fd = openat(folder_fd, POD_ROW_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NULL;
+    size_t size = fstat(fd, &about) == 0 && about.st_size < RECORD_MAX ? (size_t)about.st_size : 0, length = 0;
+    char *text = arena_alloc(arena, size + 1);
+    for (ssize_t got; length < size && (got = read(fd, text + length, size - length)) > 0;)
+        length += (size_t)got;
+    close(fd);
+    text[length] = '\0';
+    return length > 0 ? text : NULL;
+}
+
 // Whether there is nothing but an empty state.
 static bool is_spare(int folder_fd)
 {
@@ -173,6 +190,7 @@ bool pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid)
         return false;
     (void)unlinkat(folder_fd, POD_STOP_FILE, 0);
     (void)unlinkat(folder_fd, POD_ENVIRONMENT_FILE, 0);
+    (void)unlinkat(folder_fd, POD_ROW_FILE, 0);
     log_files_measure(folder_fd, &log);
     bool has_log = log.bytes > 0;
     if (!has_log)

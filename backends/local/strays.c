@@ -16,6 +16,7 @@
 
 enum {
     WORDS_SIZE = 256,
+    ENDED_KEPT_MS = 10 * 1000, // who adopts it at this moment learns how it ended
     PATH_SIZE = 2048
 };
 
@@ -116,7 +117,7 @@ static void tell(struct local *local, const struct local_pod *pod)
              pod->uuid);
 }
 
-static void become_stray(struct local *local, struct local_pod *pod, const struct pod_state *state)
+static void become_stray(struct local *local, struct local_pod *pod, const struct pod_state *state, const char *record)
 {
     pod->is_stray = local->had_strays = true;
     pod->is_forgotten = true;
@@ -124,6 +125,7 @@ static void become_stray(struct local *local, struct local_pod *pod, const struc
     pod->project = arena_strdup(&pod->arena, state->project);
     pod->workload = arena_strdup(&pod->arena, state->workload);
     pod->since_ms = state->running_ms;
+    pod->record = record;
     tell(local, pod);
 }
 
@@ -150,13 +152,13 @@ static void take_folder(const char *uuid, void *context)
     attend_take_up(local, pod, folder_fd);
     local->fact_count = facts;
     (void)pod_state_read(folder_fd, &state);
-    close(folder_fd);
     if (pod->phase == LOCAL_OVER)
         strays_forget(local, pod);
     else if (is_over)
         attend_stop(local, pod);
     else
-        become_stray(local, pod, &state);
+        become_stray(local, pod, &state, pod_folder_read_record(folder_fd, &pod->arena));
+    close(folder_fd);
 }
 
 void strays_take_up(struct local *local, const struct supervisors *supervisors, const struct backend_rows *rows)
@@ -170,9 +172,49 @@ void strays_take_up(struct local *local, const struct supervisors *supervisors, 
         struct local_pod *pod = watch_without_folder(local, found);
         if (pod) {
             pod->phase = LOCAL_RUNNING;
-            become_stray(local, pod, &(struct pod_state){.pid = found->pid});
+            become_stray(local, pod, &(struct pod_state){.pid = found->pid}, NULL);
         }
     }
+    gpus_report(local);
+}
+
+bool strays_is_one(const struct local_pod *pod)
+{
+    return pod->is_stray && pod->phase < LOCAL_LEAVING;
+}
+
+void strays_end(struct local *local, struct local_pod *pod)
+{
+    pod->over_ms = timestamp_now_ms();
+    gpus_report(local);
+}
+
+void strays_forget_ended(struct local *local)
+{
+    int64_t now_ms = timestamp_now_ms();
+    for (struct local_pod *pod = local_pods_next(&local->pods, NULL), *next; local->had_strays && pod; pod = next) {
+        next = local_pods_next(&local->pods, pod);
+        bool is_kept = now_ms >= pod->over_ms && now_ms - pod->over_ms < ENDED_KEPT_MS;
+        if (pod->is_stray && !strays_is_one(pod) && !is_kept)
+            strays_forget(local, pod);
+    }
+}
+
+void strays_adopt(struct local *local, struct local_pod *pod)
+{
+    struct pod_state state = {0};
+    int folder_fd = pod_folder_find(local->home_fd, pod->uuid);
+    pod->is_stray = pod->is_forgotten = pod->is_stopping = false;
+    pod->record = NULL;
+    if (folder_fd >= 0 && pod->pidfd < 0) {
+        attend_take_up(local, pod, folder_fd); // it has ended meanwhile
+    } else if (folder_fd >= 0) {
+        pod->phase = LOCAL_STARTING;
+        (void)pod_state_read(folder_fd, &state);
+        report_running(local, pod, &state);
+    }
+    if (folder_fd >= 0)
+        close(folder_fd);
     gpus_report(local);
 }
 
@@ -192,7 +234,7 @@ size_t strays_list(void *context, struct arena *arena, struct backend_stray **ou
     *out_strays = NULL;
     pthread_mutex_lock(&local->lock);
     for (const struct local_pod *pod = NULL; local->had_strays && (pod = local_pods_next(&local->pods, pod));) {
-        if (!pod->is_stray)
+        if (!strays_is_one(pod))
             continue;
         *out_strays = arena_grow(arena, *out_strays, &capacity, count + 1, sizeof(**out_strays));
         struct backend_stray *stray = &(*out_strays)[count++];
@@ -201,7 +243,9 @@ size_t strays_list(void *context, struct arena *arena, struct backend_stray **ou
                                         .gpus = pod->gpus,
                                         .pid = pod->supervisor,
                                         .since_ms = pod->since_ms,
-                                        .is_ending = pod->is_stopping};
+                                        .is_ending = pod->is_stopping,
+                                        .record = arena_strdup(arena, pod->record),
+                                        .node_name = arena_strdup(arena, local->options.node_name)};
         snprintf(stray->uuid, sizeof(stray->uuid), "%s", pod->uuid);
     }
     pthread_mutex_unlock(&local->lock);

@@ -1,12 +1,14 @@
 """What runs though rows or folders say nothing of it: it goes on, keeps its devices, and is for people to end."""
+import os
 import shutil
+import signal
 import sqlite3
 
 import pytest
 
 from conftest import Client
 from test_exec import RESEARCHER, token_of
-from test_local import local, processes_of, stop_command, submit, supervisors_of, wait_log  # noqa: F401
+from test_local import local, log_of, processes_of, quoted, stop_command, submit, supervisors_of, wait_log  # noqa: F401
 
 RUNS = "trap 'exit 0' TERM; echo up devices=$CUDA_VISIBLE_DEVICES; while true; do sleep 0.05; done"
 
@@ -39,21 +41,31 @@ def node_events(server):
     return [event["message"] for event in server.get("/api/v1/events").json["events"] if event["involvedObject"]["kind"] == "Node"]
 
 
+def copy_database(server):
+    """With whoever is signed in. The server is stopped by it."""
+    server.get("/api/v1/workloads")
+    server.kill()
+    (server.data.parent / "copy.db").unlink(missing_ok=True)
+    with sqlite3.connect(server.data / "prorata.db") as database:
+        database.execute("VACUUM INTO ?", (str(server.data.parent / "copy.db"),))
+    database.close()
+
+
+def put_back(server):
+    server.kill()
+    for name in ("prorata.db-wal", "prorata.db-shm"):
+        (server.data / name).unlink(missing_ok=True)
+    shutil.copy(server.data.parent / "copy.db", server.data / "prorata.db")
+
+
 @pytest.fixture
 def restored(server):
     """`before` is in the backup; `after`, with two GPUs, is not, and runs."""
     run(server, "before")
-    server.kill()
-    copy = server.data.parent / "copy.db"
-    with sqlite3.connect(server.data / "prorata.db") as database:
-        database.execute("VACUUM INTO ?", (str(copy),))
-    database.close()
+    copy_database(server)
     server.start()
     server.after = pod_of(server, run(server, "after", gpus=2))
-    server.kill()
-    for name in ("prorata.db-wal", "prorata.db-shm"):
-        (server.data / name).unlink(missing_ok=True)
-    shutil.copy(copy, server.data / "prorata.db")
+    put_back(server)
     return server
 
 
@@ -129,3 +141,137 @@ def test_without_row_and_folder_all_devices_are_kept(restored):
     assert restored.delete(f"/api/v1/admin/pods/{restored.after}").status == 202
     restored.wait_phase(waits, "Running")
     assert processes_of(restored.after) == []
+
+
+def adopt(server, pod, **body):
+    return server.post(f"/api/v1/admin/pods/{pod}/adopt", body)
+
+
+def row_of(server, name):
+    found = [w for w in server.get("/api/v1/workloads").json["workloads"] if w["name"] == name]
+    return found[0] if found else None
+
+
+def test_an_adopted_pod_is_a_workload_like_others(restored, folder):
+    supervisors = supervisors_of(restored)
+    restored.start()
+    pod, = strays(restored)
+    client = Client(restored, folder / "home").sign_in()
+    assert "after is adopted: 1 pod" in client.run("pods", "adopt", "after")
+    row = row_of(restored, "after")
+    shown, = restored.get(f"/api/v1/workloads/{row['id']}/pods").json["pods"]
+    assert (row["phase"], row["type"], row["projectName"], shown["id"]) == ("Running", "Training", "team-a", restored.after)
+    assert strays(restored) == [] and supervisors_of(restored) == supervisors
+    restored.wait_for("its devices", lambda: [d["index"] for n in restored.get("/api/v1/nodes").json["nodes"] for d in n["prorata"]["devices"] if any(w["name"] == "after" for w in d["workloads"])] == pod["devices"])
+    assert "devices=" in log_of(restored, row["id"])
+    events = restored.get(f"/api/v1/workloads/{row['id']}/events").body.decode()
+    assert "adopted by" in events
+    restored.wait_for("no warning", lambda: "warning" not in restored.get("/readyz").body.decode())
+    restored.kill()
+    restored.start()
+    assert strays(restored) == [] and supervisors_of(restored) == supervisors
+    restored.post(f"/api/v1/workloads/trainings/{row['id']}/suspend")
+    restored.wait_phase(row["id"], "Stopped")
+    assert processes_of(restored.after) == []
+    restored.post(f"/api/v1/workloads/trainings/{row['id']}/resume")
+    restored.wait_phase(row["id"], "Running")
+
+
+def test_an_adopted_pod_ends_with_its_own_exit_code(restored):
+    restored.start()
+    adopt(restored, restored.after)
+    workload = row_of(restored, "after")["id"]
+    process = next(pid for pid in processes_of(restored.after) if pid not in supervisors_of(restored).values())
+    os.kill(process, signal.SIGTERM)
+    restored.wait_phase(workload, "Completed")
+
+
+def test_who_may_adopt_and_what_cannot_be(restored):
+    restored.start()
+    token = token_of(restored, "other", RESEARCHER, "team-a")
+    path = f"/api/v1/admin/pods/{restored.after}/adopt"
+    assert restored.request("POST", path, {}, token=token).status == 403
+    assert adopt(restored, "1f0e5c1e-0000-4000-8000-000000000001").status == 404
+    known = next(uuid for uuid in supervisors_of(restored) if uuid != restored.after)
+    assert adopt(restored, known).status == 404, "a workload asks for it"
+    assert "no project 999" in adopt(restored, restored.after, projectId="999").json["message"]
+    taken = submit(restored, "after", "sleep 60", gpus=0)
+    answer = adopt(restored, restored.after)
+    assert answer.status == 409 and "already" in answer.json["message"]
+    restored.delete(f"/api/v1/workloads/trainings/{taken}")
+    restored.wait_for("the name to be free", lambda: row_of(restored, "after") is None)
+    assert len(strays(restored)) == 1
+    assert adopt(restored, restored.after).status == 200
+    assert adopt(restored, restored.after).status == 404, "it has a row now"
+
+
+def test_a_project_that_is_no_more_is_replaced_by_one_that_is_named(server, folder):
+    copy_database(server)
+    server.start()
+    parent = server.get("/api/v1/org-unit/projects", filterBy="name==team-a").json["projects"][0]["parentId"]
+    assert server.post("/api/v1/org-unit/projects", {"name": "team-c", "clusterId": server.cluster_id(), "parentId": parent, "resources": []}).status == 201
+    workload = submit(server, "orphan", RUNS, project="team-c", gpus=0)
+    wait_log(server, workload, "up")
+    pod = pod_of(server, workload)
+    put_back(server)
+    server.start()
+    answer = adopt(server, pod)
+    assert answer.status == 409 and "team-c" in answer.json["message"]
+    client = Client(server, folder / "home").sign_in()
+    assert "is adopted" in client.run("pods", "adopt", pod, "-p", "team-b")
+    row = row_of(server, "orphan")
+    assert (row["id"], row["projectName"]) == (workload, "team-b")
+
+
+def test_a_gang_is_adopted_whole_and_shares_of_a_device_stay_shared(server):
+    copy_database(server)
+    server.start()
+    half = {"compute": {"gpuRequestType": "portion", "gpuDevicesRequest": 1, "gpuPortionRequest": 0.5}}
+    spec = {"command": "/bin/sh -c", "args": quoted(RUNS), "numWorkers": 2, "distributedFramework": "PyTorch", **half}
+    gang = server.submit("gang", "team-a", 1, kind="distributed", spec=spec, masterSpecSameAsWorker=True)
+    server.wait_for("three pods", lambda: len(supervisors_of(server)) == 3 and server.workload(gang)["phase"] == "Running")
+    before = {pod["id"]: pod["name"] for pod in server.get(f"/api/v1/workloads/{gang}/pods").json["pods"]}
+    put_back(server)
+    server.start()
+    assert len(strays(server)) == 3
+    assert sorted(adopt(server, next(iter(before))).json["pods"]) == sorted(before)
+    assert {pod["id"]: pod["name"] for pod in server.get(f"/api/v1/workloads/{gang}/pods").json["pods"]} == before
+    assert strays(server) == [] and server.workload(gang)["phase"] == "Running"
+    other = submit(server, "other", RUNS, spec=half)
+    server.wait_phase(other, "Running")
+    assert "red" not in server.get("/readyz").body.decode()
+
+
+def test_a_pod_whose_row_waits_for_a_place_is_taken_up_as_it_runs(server):
+    blocker = run(server, "blocker", gpus=4)
+    waits = submit(server, "waits", RUNS, gpus=4)
+    server.wait_phase(waits, "Pending")
+    copy_database(server)
+    server.start()
+    server.delete(f"/api/v1/workloads/trainings/{blocker}")
+    server.wait_phase(waits, "Running")
+    pod, before = pod_of(server, waits), supervisors_of(server)
+    put_back(server)
+    server.start()
+    server.wait_phase(waits, "Running")
+    assert pod_of(server, waits) == pod and supervisors_of(server) == before and strays(server) == []
+    assert "blocker" in server.get("/api/v1/workloads").body.decode()
+
+
+@pytest.mark.parametrize("harm, says", [
+    (lambda row: row.unlink(), None),
+    (lambda row: row.write_text("{"), "what was noted of it: "),
+    (lambda row: row.write_text('{"version": 9}'), "another release")], ids=["of before", "damaged", "newer"])
+def test_a_pod_of_which_little_was_noted(restored, harm, says):
+    harm(restored.data / "pods" / restored.after / "row")
+    restored.start()
+    answer = adopt(restored, restored.after)
+    if says:
+        assert answer.status == 400 and says in answer.json["message"], answer
+        assert len(strays(restored)) == 1
+        return
+    row = row_of(restored, "after")
+    spec = restored.get(f"/api/v1/workloads/trainings/{row['id']}").json["spec"]
+    assert (row["phase"], row["projectName"], spec["preemptibility"], spec["backoffLimit"]) == ("Running", "team-a", "non-preemptible", 0)
+    restored.delete(f"/api/v1/workloads/trainings/{row['id']}")
+    restored.wait_for("its end", lambda: processes_of(restored.after) == [])
