@@ -1,4 +1,5 @@
 #include "api/body.h"
+#include "api/authenticate.h"
 #include "api/server.h"
 #include "api/validate.h"
 #include "base/error.h"
@@ -12,7 +13,8 @@ enum {
     BODY_DEADLINE_MS = 10000,
     BODY_BYTES_PER_SECOND = 65536,
     PIECE_BYTES = 4096, // that come within PIECE_MS, or the body is too slow
-    PIECE_MS = 5000
+    PIECE_MS = 5000,
+    STRANGERS_BODY_BYTES = 16384
 };
 
 // Reads up to size bytes, each piece within its time, all before until_us. Returns how many, less where the body ended;
@@ -53,6 +55,18 @@ static int check_media_type(const struct exchange *exchange, struct error *err)
     return error_set(err, ERROR_MEDIA_TYPE, "Content-Type: %s expected, got %.80s", wanted, content_type);
 }
 
+// So many bytes of the body are in memory from now on. Of who is not known little is taken in at all.
+static int hold_bytes(struct exchange *exchange, size_t bytes, struct error *err)
+{
+    const struct identity *caller = exchange->request.caller;
+    if (!caller && bytes > STRANGERS_BODY_BYTES)
+        return error_set(err, ERROR_TOO_LARGE, "body: at most %d bytes without a token", STRANGERS_BODY_BYTES);
+    if (!caller)
+        return 0;
+    return shares_hold_body(exchange->server->core->shares, (int)caller->type, caller->subject_id, bytes,
+                            &exchange->held_body, err);
+}
+
 // Reads into the arena; a chunked body grows there. *out_length is short when the connection ended early.
 static int read_bytes(struct exchange *exchange, int64_t until_us, char **out_text, size_t *out_length,
                       bool *out_is_late, struct error *err)
@@ -62,6 +76,8 @@ static int read_bytes(struct exchange *exchange, int64_t until_us, char **out_te
     size_t capacity = 0, length = 0;
     char *text = NULL;
     for (;;) {
+        if (hold_bytes(exchange, length + wanted, err) < 0)
+            return -1;
         text = arena_grow(&exchange->arena, text, &capacity, length + wanted + 1, 1);
         int64_t got = read_in_time(exchange, text + length, wanted, until_us, out_is_late);
         if (got < 0)
@@ -88,6 +104,8 @@ static int receive(struct exchange *exchange, struct error *err)
     char *text = NULL;
     size_t length = 0;
     bool is_late = false;
+    if (!exchange->framing.is_chunked && hold_bytes(exchange, (size_t)size, err) < 0)
+        return -1;
     if (exchange->framing.expects_continue)
         mg_write(exchange->connection, GO_ON, sizeof(GO_ON) - 1);
     worker_enter(exchange->worker, WORKER_BODY);

@@ -78,6 +78,7 @@ static void exchange_done(struct exchange *exchange)
         stream_places_give_back(&core->streams, exchange->stream_place);
     if (exchange->share)
         shares_end(core->shares, exchange->share, exchange->share_bytes);
+    shares_give_body(core->shares, &exchange->held_body);
     json_decref(exchange->request.body);
     buffer_done(&exchange->body);
     buffer_done(&exchange->headers);

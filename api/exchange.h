@@ -61,6 +61,7 @@ struct exchange {
     struct share *share; // of the caller, where the request reads
     bool is_reading;
     size_t share_bytes;
+    struct held_body held_body;
     int64_t started_us;
     int64_t stream_ends_us;
     int64_t caller_checked_us; // when a stream last looked at its caller's rights

@@ -1,5 +1,7 @@
 """One caller's heavy lists: they have a share of the readers and of the memory, and end after a while; others are not held up."""
+import contextlib
 import json
+import socket
 import sqlite3
 import threading
 import time
@@ -53,11 +55,52 @@ def test_heavy_lists_hold_up_nobody_else(server):
                 begin = time.monotonic()
                 assert server.request("GET", path, timeout=60).status == 200
                 longest = max(longest, time.monotonic() - begin)
+            begin = time.monotonic()
+            server.sign_in()
+            longest = max(longest, time.monotonic() - begin)
             assert not any(one.done() for one in running)
         finally:
             over.set()
         assert all(one.result() for one in running)
     assert longest < 5, "a second, and what a busy machine adds"
+
+
+def test_one_callers_waiting_requests_leave_threads_to_others(make_server):
+    """Four are read at once; an eighth of the threads may wait for him, the rest of his requests is refused at once."""
+    server = make_server("--quick-start", environment={"PRORATA_HTTP_THREADS": "32"})
+    with_rows(server, 20_000)
+    _, greedy = make_caller(server, "greedy", ("Viewer", "tenant", 1))
+    request = f"GET {HEAVY} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {greedy}\r\nConnection: close\r\n\r\n".encode()
+    with contextlib.ExitStack() as stack:
+        asking = []
+        for i in range(24):
+            asking.append(stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60, source_address=(f"127.0.0.{2 + i % 8}", 0))))
+            asking[-1].sendall(request)
+        statuses = [connection.recv(65536)[9:12] for connection in asking]
+    assert set(statuses) == {b"200", b"503"} and 4 <= statuses.count(b"200") <= 16, statuses
+
+
+def test_bodies_that_are_taken_in_are_bounded(server):
+    """Four MiB of one caller's; whoever has none of them is let in."""
+    _, greedy = make_caller(server, "greedy", ("L1 researcher", "tenant", 1))
+    _, modest = make_caller(server, "modest", ("L1 researcher", "tenant", 1))
+
+    def begin(stack, token, length):
+        connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+        connection.sendall(f"POST /api/v1/workloads/trainings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+                           f"Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n".encode())
+        return connection.recv(65536)
+
+    with contextlib.ExitStack() as stack:
+        assert [begin(stack, greedy, 1 << 20)[9:12] for _ in range(4)] == [b"100"] * 4
+        refused = begin(stack, greedy, 1000)
+        assert refused[9:12] == b"503" and b"Retry-After:" in refused and b"4 MiB of yours" in refused
+        assert begin(stack, modest, 1 << 20)[9:12] == b"100"
+
+
+def test_who_is_not_known_sends_little(server):
+    answer = server.request("POST", "/api/v1/token", {"grantType": "password", "username": "x" * 20_000, "password": "x"}, token=None)
+    assert answer.status == 413 and "without a token" in answer.json["message"], answer
 
 
 def test_a_query_has_a_time_limit(make_server):
