@@ -114,6 +114,7 @@ static void note_step(struct db_opening *opening, enum db_step step, int migrati
     atomic_store(&opening->migration, migration);
     atomic_store(&opening->newest, MIGRATIONS[MIGRATION_COUNT - 1].number);
     atomic_store(&opening->step, (int)step);
+    atomic_fetch_add(&opening->progress, 1);
 }
 
 static int keep_copy(struct db_conn *conn, int number, struct db_opening *opening, struct error *err)

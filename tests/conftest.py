@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -230,6 +231,31 @@ def failing_disk(build_shim, folder):
     """(environment, order): what a server is started with, and the file that says how its disk fails."""
     order = folder / "order"
     return {**build_shim("failing_disk"), "FAILING_DISK": str(order)}, order
+
+
+class Manager:
+    """The service manager's end of sd_notify(3); hear() has all lines so far."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(self.path if path[0] != "@" else "\0" + path[1:])
+        self.socket.setblocking(False)
+        self.lines = []
+
+    def hear(self):
+        while True:
+            try:
+                self.lines += self.socket.recv(4096).decode().splitlines()
+            except BlockingIOError:
+                return self.lines
+
+
+@pytest.fixture
+def manager(folder, request):
+    made = Manager(getattr(request, "param", str(folder / "notify")).replace("FOLDER", folder.name))
+    yield made
+    made.socket.close()
 
 
 class Client:

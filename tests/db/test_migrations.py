@@ -116,6 +116,17 @@ def test_no_migration_without_room_for_the_copy(upgraded, folder):
         subprocess.run(["umount", "-l", str(disk.data)], check=True)
 
 
+@pytest.mark.parametrize("version", range(2, len(list(MIGRATIONS.glob("*.sql")))))
+def test_a_database_of_a_later_schema_opens_too(folder, version):
+    server = Server(folder)
+    old_folder.write(server.data, schema=version)
+    with sqlite3.connect(server.data / "prorata.db") as database:
+        before = rows(database)
+    assert server.start().stop() == 0 and (server.data / f"prorata.db.before-{version + 1}").exists()
+    with sqlite3.connect(server.data / "prorata.db") as database:
+        assert rows(database) == before and not database.execute("PRAGMA foreign_key_check").fetchall()
+
+
 def test_an_upgraded_database_has_the_schema_of_a_new_one(upgraded, make_server):
     server, _ = upgraded
     new = make_server()

@@ -56,6 +56,18 @@ def test_probes_say_what_a_start_waits_for(migrating, held):
     assert len(server.get("/api/v1/workloads").json["workloads"]) == 7 and old_folder.version(server.data) == NEWEST
 
 
+def test_a_migration_asks_the_service_manager_for_time(migrating, manager):
+    server, order = migrating
+    server.environment["NOTIFY_SOCKET"] = manager.path
+    hold(server, order, "prorata.db-wal")
+    server.wait_for("the status", lambda: "STATUS=" + HELD["prorata.db-wal"] in manager.hear())
+    held = manager.hear().count("EXTEND_TIMEOUT_USEC=300000000")
+    assert held >= 1 and "READY=1" not in manager.lines
+    order.unlink()
+    server.wait_ready()
+    server.wait_for("READY", lambda: "READY=1" in manager.hear())
+
+
 @pytest.mark.parametrize("held, version", [(".before-part", 1), ("prorata.db-wal", 2)])
 def test_a_signal_ends_a_start_between_two_steps(migrating, held, version):
     server, order = migrating

@@ -1,33 +1,6 @@
 """What systemd is told, by the datagrams of sd_notify(3)."""
-import socket
-
 import pytest
 from conftest import Server
-
-
-class Manager:
-    """The service manager's end."""
-
-    def __init__(self, path):
-        self.path = str(path)
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.bind(self.path if path[0] != "@" else "\0" + path[1:])
-        self.socket.setblocking(False)
-        self.lines = []
-
-    def hear(self):
-        while True:
-            try:
-                self.lines += self.socket.recv(4096).decode().splitlines()
-            except BlockingIOError:
-                return self.lines
-
-
-@pytest.fixture
-def manager(folder, request):
-    made = Manager(getattr(request, "param", str(folder / "notify")).replace("FOLDER", folder.name))
-    yield made
-    made.socket.close()
 
 
 @pytest.fixture
