@@ -134,6 +134,11 @@ static void look_at_users(const struct settings *settings, struct findings *find
                                   rules.range.first, rules.range.count,
                                   rules.map_file ? ", or as their project or subject is mapped" : ""),
                      NULL);
+    const char *no_groups = local_users_without_groups(settings, &rules, arena);
+    if (no_groups)
+        findings_add(findings, FINDING_NOTE, "users",
+                     arena_printf(arena, "pods have no group of their own: %s", no_groups),
+                     "name groups that nobody is in: --local-gid-range " GID_RANGE_DEFAULT);
     if (geteuid() == 0 && shared)
         findings_add(findings, FINDING_NOTE, "users",
                      arena_printf(arena, "--local-user-map lets projects share a user: %s", shared),

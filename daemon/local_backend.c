@@ -106,6 +106,7 @@ static void tell(const struct settings *settings, const struct machine *machine,
                  struct arena *arena)
 {
     const char *danger = local_users_danger(settings, &options->users, arena);
+    const char *no_groups = local_users_without_groups(settings, &options->users, arena);
     log_write(LOG_INFO, "backends",
               "this machine is the cluster node=%s gpus=%zu%s cpu_milli=%" PRId64 " memory_mib=%" PRId64, machine->name,
               machine->gpu_count, machine->has_pretended_gpus ? " (pretended)" : "", machine->cpu_milli,
@@ -119,6 +120,9 @@ static void tell(const struct settings *settings, const struct machine *machine,
     else
         log_write(LOG_INFO, "backends", "pods of each project run as a user of its own, of %" PRId64 "+%" PRId64,
                   options->users.range.first, options->users.range.count);
+    if (no_groups)
+        log_write(LOG_WARN, "backends", "pods have no group of their own, by which what they leave is found: %s",
+                  no_groups);
     if (options->users.map_file)
         log_write(LOG_INFO, "backends", "--local-user-map %s%s", options->users.map_file,
                   geteuid() ? " has no effect" : " names other users");

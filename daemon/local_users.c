@@ -31,14 +31,48 @@ static int check_past(const char *past, const struct uid_range *range, struct ar
     return 0;
 }
 
+// Of which each pod has one as its own.
+static int find_groups(const struct settings *settings, const struct uid_range *users, struct uid_range *out_range,
+                       struct error *err)
+{
+    const char *text = settings->local_gid_range ? settings->local_gid_range : GID_RANGE_DEFAULT;
+    struct uid_range range;
+    if (strcmp(text, "none") == 0)
+        return error_set(err, ERROR_INVALID, "--local-gid-range none");
+    if (uid_range_parse(text, &range, err) < 0 || uid_range_check(&range, err) < 0)
+        return error_prefix(err, "local-gid-range: ");
+    if (users->count && uid_range_overlaps(&range, users))
+        return error_set(err, ERROR_INVALID, "local-gid-range: %s overlaps --local-uid-range", text);
+    *out_range = range;
+    return 0;
+}
+
+static int choose_groups(const struct settings *settings, struct user_rules *rules, struct error *err)
+{
+    const bool is_wanted = settings->local_gid_range && strcmp(settings->local_gid_range, "none") != 0;
+    if (geteuid() != 0 || find_groups(settings, &rules->range, &rules->pod_groups, is_wanted ? err : NULL) == 0)
+        return 0;
+    return is_wanted ? -1 : 0;
+}
+
+const char *local_users_without_groups(const struct settings *settings, const struct user_rules *rules,
+                                       struct arena *arena)
+{
+    struct error err = {0};
+    struct uid_range range;
+    if (geteuid() != 0 || rules->pod_groups.count || find_groups(settings, &rules->range, &range, &err) == 0)
+        return NULL;
+    return arena_strdup(arena, err.message);
+}
+
 // out_past: to be remembered; NULL: is already.
-static int choose(const struct choice *choice, const char *past, const char **out_past, struct error *err)
+static int choose_users(const struct choice *choice, const char *past, const char **out_past, struct error *err)
 {
     const struct settings *settings = choice->settings;
     const char *last = past ? strrchr(past, ' ') : NULL;
     *out_past = NULL;
-    *choice->rules =
-        (struct user_rules){settings->local_user_map, settings->local_user ? settings->local_user : "nobody", {0, 0}};
+    *choice->rules = (struct user_rules){.map_file = settings->local_user_map,
+                                         .others = settings->local_user ? settings->local_user : "nobody"};
     if (settings->local_user && settings->local_uid_range)
         return error_set(err, ERROR_INVALID, "local-uid-range: --local-user has all projects run as one user");
     last = last ? last + 1 : past;
@@ -54,6 +88,11 @@ static int choose(const struct choice *choice, const char *past, const char **ou
     if (!last || strcmp(last, text) != 0)
         *out_past = past ? arena_printf(choice->arena, "%s %s", past, text) : text;
     return 0;
+}
+
+static int choose(const struct choice *choice, const char *past, const char **out_past, struct error *err)
+{
+    return choose_users(choice, past, out_past, err) < 0 ? -1 : choose_groups(choice->settings, choice->rules, err);
 }
 
 static int write_choice(struct db_conn *conn, void *context, struct error *err)

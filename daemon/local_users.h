@@ -16,5 +16,8 @@ int local_users_choose(const struct settings *settings, struct db *db, bool is_f
 // The same without writing anything, and without a server.
 int local_users_look(const struct settings *settings, struct arena *arena, struct user_rules *out_rules,
                      struct error *err);
+// Why pods have no group of their own though the server is root, for people; NULL: they have.
+const char *local_users_without_groups(const struct settings *settings, const struct user_rules *rules,
+                                       struct arena *arena);
 // What pods can read of each other under these rules; NULL: nothing.
 const char *local_users_danger(const struct settings *settings, const struct user_rules *rules, struct arena *arena);

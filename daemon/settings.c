@@ -272,6 +272,7 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .local_gpus = strtoll(text_of(reading, "local-gpus"), NULL, 10),
         .local_user = text_of(reading, "local-user"),
         .local_uid_range = text_of(reading, "local-uid-range"),
+        .local_gid_range = text_of(reading, "local-gid-range"),
         .local_user_map = text_of(reading, "local-user-map"),
         .local_scratch = text_of(reading, "local-scratch"),
         .local_reserved_cpu = text_of(reading, "local-reserved-cpu"),

@@ -41,6 +41,7 @@ struct settings {
     int64_t local_gpus;          // -1: ask the driver
     const char *local_user;      // NULL: none given
     const char *local_uid_range; // NULL: none given
+    const char *local_gid_range; // NULL: none given
     const char *local_user_map;  // NULL: none
     const char *local_scratch;   // NULL: one in /var/tmp
     int local_images;            // enum image_policy

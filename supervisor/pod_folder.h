@@ -15,6 +15,7 @@
 //                                  server, before all others
 //   ports FIRST COUNT WORKLOAD     of a distributed workload; written by the server, before all others
 //   mig UUID[,UUID]...             MIG instances that it holds; written by the server, likewise
+//   group GID                      (the server's) a group that all processes of the pod have, and no others
 //   launcher                       (the server's) of an MPI workload: uses the devices of all its pods
 //   memory BYTES default|asked     its bound, and whether that is the site's or was asked for; written by the server
 //   supervisor PID START BOOT      its process, its start time in clock ticks since boot, the boot's id

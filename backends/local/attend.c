@@ -45,6 +45,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     pod->is_memory_default = state.is_memory_default;
     pod->mig_instances = mig_find(&local->options, state.mig);
     pod->reaches_workload = state.is_launcher;
+    pod->group = state.group;
     if (lives) {
         pod->supervisor = state.supervisor;
         lives = attend_watch(local, pod, state.supervisor_start);

@@ -20,5 +20,27 @@ const struct local_pod *belonging_find(const struct local *local, const struct o
     for (const struct local_pod *pod = NULL; (pod = local_pods_next(&local->pods, pod));)
         if (comes_from(pod, origin))
             return pod;
+    for (const struct local_pod *pod = NULL; origin->group && (pod = local_pods_next(&local->pods, pod));)
+        if (pod->group == origin->group)
+            return pod;
     return NULL;
+}
+
+static bool is_taken(const struct local *local, gid_t group)
+{
+    for (const struct local_pod *pod = NULL; (pod = local_pods_next(&local->pods, pod));)
+        if (pod->group == group)
+            return true;
+    return false;
+}
+
+gid_t belonging_take_group(struct local *local)
+{
+    const struct uid_range *range = &local->options.users.pod_groups;
+    for (int64_t i = 0; i < range->count; i++) {
+        gid_t group = (gid_t)(range->first + local->next_group++ % range->count);
+        if (!is_taken(local, group))
+            return group;
+    }
+    return 0;
 }

@@ -118,6 +118,7 @@ static bool write_holdings(const struct local_options *options, const struct lau
                                      ports->workload_uuid) > 0) &&
            (!launch->mig_instances ||
             dprintf(state_fd, "mig %s\n", mig_list(options, launch->mig_instances, arena)) > 0) &&
+           (!launch->group || dprintf(state_fd, "group %u\n", (unsigned)launch->group) > 0) &&
            (!launch->reaches_workload || dprintf(state_fd, "launcher\n") > 0) &&
            (!launch->bounds.memory_bytes || dprintf(state_fd, "memory %" PRId64 " %s\n", launch->bounds.memory_bytes,
                                                     launch->bounds.is_memory_default ? "default" : "asked") > 0) &&

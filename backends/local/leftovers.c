@@ -1,72 +1,97 @@
 #include "backends/local/leftovers.h"
 
-#include "base/arena.h"
+#include "backends/local/origin.h"
+#include "backends/local/pod_state.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    ENVIRONMENT_MAX = 1 << 20,
     ROUNDS_MAX = 500,
     PAUSE_NS = 10 * 1000 * 1000
 };
 
-static bool is_of_pod(const char *pid, const char *variable, char *text)
+static bool is_supervisor(pid_t pid)
 {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    size_t length = 0;
-    for (ssize_t got;
-         length < ENVIRONMENT_MAX - 1 && (got = read(fd, text + length, ENVIRONMENT_MAX - 1 - length)) > 0;)
-        length += (size_t)got;
-    close(fd);
-    text[length] = '\0';
-    for (const char *at = text; at < text + length; at += strlen(at) + 1)
-        if (strcmp(at, variable) == 0)
-            return true;
-    return false;
+    static const char NAME[] = "prorata-supervi"; // as much of it as the kernel keeps
+    char path[64], name[32] = "";
+    struct stat about;
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+    FILE *file = fopen(path, "re");
+    bool is_ours = file && fstat(fileno(file), &about) == 0 && about.st_uid == geteuid() &&
+                   fgets(name, sizeof(name), file) && strncmp(name, NAME, strlen(NAME)) == 0;
+    if (file)
+        fclose(file);
+    return is_ours;
 }
 
-static size_t kill_once(const char *variable, char *text)
+static bool has_group(const struct leftovers *leftovers, const struct origin *origin)
+{
+    bool is_supervised = false;
+    if (!leftovers->group || origin->group != leftovers->group)
+        return false;
+    for (size_t i = 0; i < origin->above_count; i++)
+        is_supervised = is_supervised || is_supervisor(origin->above[i]);
+    return !is_supervised;
+}
+
+// A number stays a session's as long as one process is in it; the pod's own command may be gone.
+static bool is_in_session(const struct leftovers *leftovers, pid_t pid)
+{
+    if (leftovers->session <= 0 || getsid(pid) != leftovers->session)
+        return false;
+    unsigned long long leader = pod_state_start_time(leftovers->session);
+    return (leader == 0 || leader == leftovers->started_at) && pod_state_start_time(pid) >= leftovers->started_at;
+}
+
+static bool is_left(const struct leftovers *leftovers, pid_t pid)
+{
+    const struct origin_places places = {.cgroups = "", .groups = {leftovers->group, leftovers->group ? 1 : 0}};
+    struct origin origin;
+    origin_read(&places, pid, &origin);
+    return !origin.is_over && (has_group(leftovers, &origin) || is_in_session(leftovers, pid));
+}
+
+// It is held before it is looked at: its number may become another's.
+static bool kill_if_left(const struct leftovers *leftovers, pid_t pid)
+{
+    int fd = pidfd_open(pid, 0);
+    bool is_killed = fd >= 0 && is_left(leftovers, pid) && pidfd_send_signal(fd, SIGKILL, NULL, 0) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_killed;
+}
+
+static size_t kill_once(const struct leftovers *leftovers)
 {
     size_t found = 0;
     DIR *folder = opendir("/proc");
-    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-        if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) || !is_of_pod(entry->d_name, variable, text))
-            continue;
-        found += kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL) == 0;
-    }
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name))
+            found += kill_if_left(leftovers, (pid_t)strtol(entry->d_name, NULL, 10));
     if (folder)
         closedir(folder);
     return found;
 }
 
-size_t leftovers_kill(const char *uuid, pid_t leader)
+size_t leftovers_kill(const struct leftovers *leftovers)
 {
-    char variable[80];
     size_t all = 0;
-    char *text = memory_alloc(ENVIRONMENT_MAX);
-    snprintf(variable, sizeof(variable), "PRORATA_POD=%.60s", uuid);
-    if (leader > 0)
-        (void)kill(-leader, SIGKILL);
     // What was killed takes a moment to go, and may have started another meanwhile.
     for (int round = 0; round < ROUNDS_MAX; round++) {
-        size_t found = kill_once(variable, text);
+        size_t found = kill_once(leftovers);
         if (found == 0)
             break;
         all += found;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
     }
-    free(text);
     return all;
 }

@@ -31,7 +31,7 @@ void local_wake(struct local *local)
 static int start(void *backend, backend_wake_fn wake, void *wake_context, struct error *err)
 {
     struct local *local = backend;
-    const struct origin_places places = {.cgroups = local->cgroups.path};
+    const struct origin_places places = {local->cgroups.path, local->options.users.pod_groups};
     pthread_attr_t attributes;
     local->wake = wake;
     local->wake_context = wake_context;
@@ -121,6 +121,14 @@ static int adopt(void *backend, const struct backend_rows *rows, struct error *e
     return 0;
 }
 
+static void give_group(struct local *local, struct local_pod *pod)
+{
+    struct local_user *user = &pod->launch.user;
+    pod->launch.group = pod->group = user->changes ? belonging_take_group(local) : 0;
+    if (pod->group)
+        user->groups[user->group_count++] = pod->group;
+}
+
 static void start_pod(struct local *local, struct local_pod *pod, const struct backend_pod *row)
 {
     struct error err = {0};
@@ -129,6 +137,7 @@ static void start_pod(struct local *local, struct local_pod *pod, const struct b
         report_not_started(local, pod, err.message);
         return;
     }
+    give_group(local, pod);
     pod->launch.gpus = pod->gpus;
     pod->launch.record = arena_strdup(&pod->arena, row->record);
     pod->ports = pod->launch.ports;
@@ -392,6 +401,7 @@ int local_create(const struct local_options *options, struct backend *out_backen
     cgroups_open(options->cgroup_name, &local->cgroups);
     tell_bounds(&local->cgroups);
     holding_open(local);
+    local->next_group = timestamp_now_ms(); // another server's run may have used the first ones
     pthread_mutex_init(&local->lock, NULL);
     pthread_mutex_init(&local->session_lock, NULL);
     local->session_fd = local->start_marks.fd = -1;

@@ -24,6 +24,7 @@ struct local_pod {
     int64_t grace_ms;
     pid_t supervisor;
     int pidfd;                    // of the supervisor; -1: none
+    gid_t group;                  // its own, which all its processes have; 0: none
     uint64_t gpus;                // it holds, by index
     uint64_t mig_instances;       // likewise
     int64_t gpu_memory_limit_mib; // of each of them; 0: none

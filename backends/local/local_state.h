@@ -45,7 +45,8 @@ struct local {
     size_t seen_count;
     bool had_strays;
     struct holding holding;
-    uint64_t unusable; // devices that must take nothing new, as last reported
+    int64_t next_group; // of pods' own, counted from the first
+    uint64_t unusable;  // devices that must take nothing new, as last reported
 };
 
 // local.c: its thread looks for what is to be done.
@@ -126,6 +127,8 @@ uint64_t holding_gpus(const struct local *local, const struct local_pod *pod);
 
 // belonging.c: the pod that a process belongs to; NULL: nobody submitted it. Under the lock.
 const struct local_pod *belonging_find(const struct local *local, const struct origin *origin);
+// A group for a new pod that no other has; 0: there is none.
+gid_t belonging_take_group(struct local *local);
 
 // gpus.c: what the watch has seen. Any thread.
 void gpus_take(void *local, const struct gpu_state *states, size_t count);

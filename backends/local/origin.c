@@ -48,26 +48,38 @@ static void read_cgroup(const char *folder, pid_t pid, char text[TEXT_SIZE], cha
         snprintf(uuid, UUID_SIZE, "%s", candidate);
 }
 
-static pid_t read_status(const struct uid_range *range, pid_t pid, char text[TEXT_SIZE], gid_t *group)
+static pid_t read_parent(const char *status)
 {
     int parent = 0;
-    if (!read_file(pid, "status", text))
-        return 0;
-    const char *line = strstr(text, "\nPPid:");
+    const char *line = strstr(status, "\nPPid:");
     if (line)
         (void)sscanf(line, "\nPPid: %d", &parent);
-    line = group ? strstr(text, "\nGroups:") : NULL;
-    if (!line)
-        return parent;
+    return parent;
+}
+
+static bool read_over(const char *status)
+{
+    char state = 'X';
+    const char *line = strstr(status, "\nState:");
+    if (line)
+        (void)sscanf(line, "\nState: %c", &state);
+    return state == 'Z' || state == 'X';
+}
+
+static gid_t read_group(const char *status, const struct uid_range *range)
+{
+    const char *line = strstr(status, "\nGroups:");
     char *end;
+    if (!line)
+        return 0;
     for (const char *at = line + strlen("\nGroups:"); *at && *at != '\n'; at = end) {
         int64_t number = strtoll(at, &end, 10);
         if (end == at)
             break;
         if (number >= range->first && number < range->first + range->count)
-            *group = (gid_t)number;
+            return (gid_t)number;
     }
-    return parent;
+    return 0;
 }
 
 void origin_read(const struct origin_places *places, pid_t pid, struct origin *out_origin)
@@ -75,13 +87,16 @@ void origin_read(const struct origin_places *places, pid_t pid, struct origin *o
     char text[TEXT_SIZE];
     *out_origin = (struct origin){.pid = pid};
     read_cgroup(places->cgroups, pid, text, out_origin->cgroup_pod);
-    pid_t parent = read_status(&places->groups, pid, text, &out_origin->group);
+    (void)read_file(pid, "status", text);
+    pid_t parent = read_parent(text);
+    out_origin->group = read_group(text, &places->groups);
+    out_origin->is_over = read_over(text);
     if (out_origin->cgroup_pod[0])
         return;
     for (int level = 0; parent > 1 && level < LEVELS_MAX; level++) {
         if (out_origin->above_count == ORIGIN_ABOVE_MAX)
             memmove(out_origin->above, out_origin->above + 1, --out_origin->above_count * sizeof(pid_t));
         out_origin->above[out_origin->above_count++] = parent;
-        parent = read_status(&places->groups, parent, text, NULL);
+        parent = read_file(parent, "status", text) ? read_parent(text) : 0;
     }
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "backends/local/uid_range.h"
 #include "base/uuid.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -17,6 +18,7 @@ struct origin_places {
 
 struct origin {
     pid_t pid;
+    bool is_over;                  // gone, or nothing of it runs
     char cgroup_pod[UUID_SIZE];    // whose cgroup it is in; "": no pod's of this server
     gid_t group;                   // of the range; 0: none
     pid_t above[ORIGIN_ABOVE_MAX]; // its parent, that one's parent, ...; of very many the last ones

@@ -52,6 +52,8 @@ static void read_record(const char *line, struct pod_state *state)
     } else if (sscanf(line, "ports %" SCNd64 " %" SCNd64 " %63s", &ports.first, &ports.count, text) == 3) {
         snprintf(ports.workload_uuid, sizeof(ports.workload_uuid), "%.36s", text);
         state->ports = ports;
+    } else if (sscanf(line, "group %d", &code) == 1) {
+        state->group = (gid_t)code;
     } else if (strcmp(line, "launcher") == 0) {
         state->is_launcher = true;
     } else if (sscanf(line, "memory %" SCNd64 " %63s", &time_ms, text) == 2) {

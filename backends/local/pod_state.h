@@ -26,6 +26,7 @@ struct pod_state {
     uint64_t gpus;        // by index
     char project[128], workload[128];
     struct ports ports;
+    gid_t group;              // the pod's own
     bool is_launcher;         // of an MPI workload
     int64_t memory_bytes;     // its bound; 0: none
     bool is_memory_default;   // the site's, and not asked for

@@ -154,11 +154,10 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
         end_pod(local, pod, state->over_ms, EXIT_BY_SIGNAL + state->signal, "Error", message);
     } else {
         // The supervisor is gone without a word.
-        bool leads = state->pid && pod_state_start_time(state->pid) == state->start;
-        size_t left = leftovers_kill(pod->uuid, leads ? state->pid : 0);
-        remove_container(pod, state);
         pod_state_boot(boot);
         bool is_old = state->boot[0] && strcmp(state->boot, boot) != 0;
+        size_t left = is_old ? 0 : leftovers_kill(&(struct leftovers){state->group, state->pid, state->start});
+        remove_container(pod, state);
         snprintf(message, sizeof(message), "its supervisor was killed; %zu processes that it left were ended", left);
         end_pod(local, pod, timestamp_now_ms(), EXIT_BY_SIGNAL + SIGKILL, is_old ? "Rebooted" : "SupervisorLost",
                 is_old ? "the machine was started anew" : message);

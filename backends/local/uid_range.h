@@ -1,4 +1,5 @@
-// Users of this machine that nobody else has: START+COUNT, a number for each project.
+// Numbers of users or groups of this machine that nobody else has: START+COUNT. A user for each project, a group for
+// each pod.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -6,6 +7,7 @@
 struct error;
 
 #define UID_RANGE_DEFAULT "2000000000+65536"
+#define GID_RANGE_DEFAULT "2000065536+65536"
 
 struct uid_range {
     int64_t first, count; // count 0: none

@@ -160,13 +160,13 @@ static int find_of_range(const struct uid_range *range, const char *project, int
     return 0;
 }
 
-static int find_person(const char *name, const struct uid_range *range, bool is_mapped, struct arena *arena,
+static int find_person(const char *name, const struct user_rules *rules, bool is_mapped, struct arena *arena,
                        struct local_user *user, struct error *err)
 {
     struct passwd entry;
     if (find_entry(name, arena, &entry, err) < 0)
         return -1;
-    if (uid_range_overlaps(range, &(struct uid_range){.first = entry.pw_uid, .count = 1}))
+    if (uid_range_overlaps(&rules->range, &(struct uid_range){.first = entry.pw_uid, .count = 1}))
         return error_set(err, ERROR_INVALID, "%s (%u) is in --local-uid-range", name, (unsigned)entry.pw_uid);
     user->id = entry.pw_uid;
     user->name = entry.pw_name;
@@ -174,6 +174,10 @@ static int find_person(const char *name, const struct uid_range *range, bool is_
     user->group_count = LOCAL_GROUPS_MAX;
     if (getgrouplist(entry.pw_name, entry.pw_gid, user->groups, &user->group_count) < 0)
         user->group_count = LOCAL_GROUPS_MAX; // the first ones: it is in more
+    for (int i = 0; i < user->group_count; i++)
+        if (uid_range_overlaps(&rules->pod_groups, &(struct uid_range){.first = user->groups[i], .count = 1}))
+            return error_set(err, ERROR_INVALID, "%s is in group %u, of --local-gid-range", name,
+                             (unsigned)user->groups[i]);
     return 0;
 }
 
@@ -191,7 +195,7 @@ int users_find(const struct user_rules *rules, const char *project, int64_t proj
     const char *mapped = search.by_subject ? search.by_subject : search.by_project;
     int rc = !mapped && rules->range.count
                  ? find_of_range(&rules->range, project, project_number, arena, out_user, err)
-                 : find_person(mapped ? mapped : rules->others, &rules->range, mapped != NULL, arena, out_user, err);
+                 : find_person(mapped ? mapped : rules->others, rules, mapped != NULL, arena, out_user, err);
     if (rc < 0)
         return -1;
     out_user->changes = true;

@@ -22,7 +22,7 @@ enum {
 struct local_user {
     bool changes; // the server is root: rights are dropped to these
     uid_t id;
-    gid_t groups[LOCAL_GROUPS_MAX]; // the first is the user's own
+    gid_t groups[LOCAL_GROUPS_MAX + 1]; // the first is the user's own; there is room for the pod's
     int group_count;
     bool is_projects; // nobody but the project's pods is this user
     const char *name;
@@ -30,9 +30,10 @@ struct local_user {
 };
 
 struct user_rules {
-    const char *map_file;   // NULL: nobody is mapped
-    const char *others;     // the name of the user of all others, where there is no range
-    struct uid_range range; // a user for each project that is not mapped, by its number from 1 on
+    const char *map_file;        // NULL: nobody is mapped
+    const char *others;          // the name of the user of all others, where there is no range
+    struct uid_range pod_groups; // each pod gets one as its own, and nobody else is in it; count 0: it gets none
+    struct uid_range range;      // a user for each project that is not mapped, by its number from 1 on
 };
 
 // Whether the rules can be followed at all: ERROR_INVALID names the file's line, or the user that does not exist or is
