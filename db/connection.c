@@ -267,6 +267,25 @@ void db_bind_null(sqlite3_stmt *stmt, int index)
     check_bound(sqlite3_bind_null(stmt, index));
 }
 
+// A name that the statement does not have is 0, which no binding takes.
+void db_set_text(sqlite3_stmt *stmt, const char *parameter, const char *text)
+{
+    db_bind_text(stmt, sqlite3_bind_parameter_index(stmt, parameter), text);
+}
+
+void db_set_int(sqlite3_stmt *stmt, const char *parameter, int64_t value)
+{
+    db_bind_int(stmt, sqlite3_bind_parameter_index(stmt, parameter), value);
+}
+
+void db_set_int_or_null(sqlite3_stmt *stmt, const char *parameter, bool is_set, int64_t value)
+{
+    if (is_set)
+        db_set_int(stmt, parameter, value);
+    else
+        db_bind_null(stmt, sqlite3_bind_parameter_index(stmt, parameter));
+}
+
 void db_bind_quantity(sqlite3_stmt *stmt, int index, int64_t value)
 {
     if (value == QUANTITY_UNLIMITED)

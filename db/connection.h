@@ -31,7 +31,7 @@ struct db_conn {
     int64_t present_revision; // of the running write function; 0 until it asks
     struct db_change *changes;
     size_t change_count, change_capacity;
-    bool is_full; // the last write that the disk refused found no room
+    bool is_full;               // the last write that the disk refused found no room
     struct db_opening *opening; // of the file, while it is opened
     // Readers only:
     struct reader_pool *pool;

@@ -236,7 +236,8 @@ int db_open(const struct db_options *options, struct db **out_db, struct error *
         pthread_mutex_init(&db->pools[i].lock, NULL);
         pthread_cond_init(&db->pools[i].given_back, NULL);
     }
-    if ((!db->readonly && open_writer(db, options->opening, err) < 0) || open_readers(db, options->reader_count, err) < 0) {
+    if ((!db->readonly && open_writer(db, options->opening, err) < 0) ||
+        open_readers(db, options->reader_count, err) < 0) {
         error_prefix(err, "%s: ", options->path);
         db_close(db);
         return -1;

@@ -58,7 +58,7 @@ enum {
 
 enum db_step {
     DB_STEP_OPENING,
-    DB_STEP_COPYING,   // the file, before a migration changes it
+    DB_STEP_COPYING, // the file, before a migration changes it
     DB_STEP_MIGRATING,
     DB_STEP_OPEN
 };
@@ -75,9 +75,9 @@ struct db_opening {
 struct db_options {
     const char *path;
     struct db_opening *opening; // NULL: nobody looks
-    int reader_count;      // of requests; 0: DB_DEFAULT_READERS
-    int64_t read_limit_ms; // how long a request may read; 0: as long as it likes
-    bool readonly;    // no writer: for tools that look at a stopped server's data
+    int reader_count;           // of requests; 0: DB_DEFAULT_READERS
+    int64_t read_limit_ms;      // how long a request may read; 0: as long as it likes
+    bool readonly;              // no writer: for tools that look at a stopped server's data
 };
 
 // Opens or creates the file, applies migrations, starts the writer. A newer schema is refused. After an
@@ -106,8 +106,8 @@ void db_add_listener(struct db *db, db_listener_fn fn, void *context);
 
 // A reading connection of the pool; waits for one. Who signs in or is looked up has connections of his own, so that he
 // never waits for somebody's long list; so has the reconciler, which may read as long as it likes. What the others read
-// ends by ERROR_UNAVAILABLE where read_limit_ms have passed since they got the connection. Between acquire and release all reads see one state if begun with
-// db_read_begin (a read transaction); single statements need none.
+// ends by ERROR_UNAVAILABLE where read_limit_ms have passed since they got the connection. Between acquire and release
+// all reads see one state if begun with db_read_begin (a read transaction); single statements need none.
 struct db_conn *db_acquire(struct db *db);
 struct db_conn *db_acquire_for_sign_in(struct db *db);
 struct db_conn *db_acquire_for_reconciler(struct db *db);
@@ -127,6 +127,10 @@ void db_bind_int(sqlite3_stmt *stmt, int index, int64_t value);
 void db_bind_real(sqlite3_stmt *stmt, int index, double value);
 void db_bind_blob(sqlite3_stmt *stmt, int index, const void *data, size_t length);
 void db_bind_null(sqlite3_stmt *stmt, int index);
+// The same by the parameter's name, ":priority", for statements with many of them.
+void db_set_text(sqlite3_stmt *stmt, const char *parameter, const char *text);
+void db_set_int(sqlite3_stmt *stmt, const char *parameter, int64_t value);
+void db_set_int_or_null(sqlite3_stmt *stmt, const char *parameter, bool is_set, int64_t value);
 // QUANTITY_UNLIMITED binds NULL, anything else the number; and back.
 void db_bind_quantity(sqlite3_stmt *stmt, int index, int64_t value);
 int64_t db_column_quantity(sqlite3_stmt *stmt, int column);
@@ -151,9 +155,9 @@ struct db_stats {
     int64_t changes; // write functions that were committed
     int64_t failed_commits;
     int64_t began_us; // the transaction that runs, by the monotonic clock; 0: none does
-    bool writable;   // false while the disk refuses
-    bool is_full;    // why: there is no room
-    bool reads_fail; // one failed within the last seconds
-    bool is_damaged; // the check after an unclean end met damage
+    bool writable;    // false while the disk refuses
+    bool is_full;     // why: there is no room
+    bool reads_fail;  // one failed within the last seconds
+    bool is_damaged;  // the check after an unclean end met damage
 };
 void db_get_stats(struct db *db, struct db_stats *out_stats);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "db/db.h"
+#include "model/submission.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 static const char SQL_INSERT_POD[] =
     "INSERT INTO pods (uuid, workload_id, name, role, pod_index, attempt, status, k8s_phase_updated_ms, gpu_devices,"
     " gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes, constraints_json, created_ms, revision)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'Pending', ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?7, ?14)";
+    " VALUES (:uuid, :workload_id, :name, :role, :pod_index, :attempt, :status, :now_ms, :gpu_devices, "
+    ":gpu_portion_milli, :gpu_memory_mib, :cpu_milli, :memory_bytes, :constraints_json, :now_ms, :revision)";
 static const char SQL_FIND_OWNER[] =
     "SELECT name, type, pods_wanted, completions, succeeded_count FROM workloads WHERE id = ?";
 static const char SQL_FIND_REQUEST[] =
@@ -25,20 +27,24 @@ static int insert_pod(struct db_conn *conn, sqlite3_stmt *stmt, const struct pod
     char uuid[UUID_SIZE];
     char name[POD_NAME_SIZE];
     uuid_create(uuid);
-    db_bind_text(stmt, 1, uuid);
-    db_bind_int(stmt, 2, owner->workload_id);
-    db_bind_text(stmt, 3, pod_name(owner->workload_name, owner->workload_type, request->role, index, attempt, name));
-    db_bind_text(stmt, 4, request->role);
-    db_bind_int(stmt, 5, index);
-    db_bind_int(stmt, 6, attempt);
-    db_bind_int(stmt, 7, now_ms);
-    db_bind_int(stmt, 8, request->gpu_devices);
-    db_bind_int(stmt, 9, request->gpu_portion_milli);
-    db_bind_int(stmt, 10, request->gpu_memory_mib);
-    db_bind_int(stmt, 11, request->cpu_milli);
-    db_bind_int(stmt, 12, request->memory_bytes);
-    db_bind_text(stmt, 13, request->constraints_json);
-    db_bind_int(stmt, 14, db_revision(conn));
+    const struct pod_facts facts = submission_pod_facts(
+        request, pod_name(owner->workload_name, owner->workload_type, request->role, index, attempt, name), index,
+        attempt);
+    db_set_text(stmt, ":uuid", uuid);
+    db_set_int(stmt, ":workload_id", owner->workload_id);
+    db_set_text(stmt, ":name", facts.name);
+    db_set_text(stmt, ":role", request->role);
+    db_set_int(stmt, ":pod_index", facts.pod_index);
+    db_set_int(stmt, ":attempt", facts.attempt);
+    db_set_text(stmt, ":status", pod_status_text(facts.status));
+    db_set_int(stmt, ":now_ms", now_ms);
+    db_set_int(stmt, ":gpu_devices", facts.gpu_devices);
+    db_set_int(stmt, ":gpu_portion_milli", facts.gpu_portion_milli);
+    db_set_int(stmt, ":gpu_memory_mib", facts.gpu_memory_mib);
+    db_set_int(stmt, ":cpu_milli", facts.cpu_milli);
+    db_set_int(stmt, ":memory_bytes", facts.memory_bytes);
+    db_set_text(stmt, ":constraints_json", facts.constraints_json);
+    db_set_int(stmt, ":revision", db_revision(conn));
     if (db_run(conn, stmt, err) < 0)
         return -1;
     db_touch(conn, CHANGE_POD, uuid);

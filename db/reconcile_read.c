@@ -6,6 +6,7 @@
 #include "db/db.h"
 #include "db/settings.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char SQL_CLUSTER[] = "SELECT id, uuid FROM clusters ORDER BY id LIMIT 1";
@@ -35,31 +36,34 @@ static const char SQL_QUEUES[] =
     " q.cpu_over_quota_weight, q.memory_over_quota_weight FROM queues q"
     " JOIN node_pools p ON p.id = q.node_pool_id AND p.deleted_ms = 0 AND p.cluster_id = ?1 ORDER BY q.id";
 
-#define WORKLOAD_COLUMNS                                                                                      \
-    "SELECT id, uuid, name, type, project_id, project_name, created_ms, deleted_ms, desired_phase, priority," \
-    " preemptible, node_pools_json, pods_wanted, min_pods, completions, backoff_limit, grace_period_ms,"      \
-    " time_limit_ms, idle_limit_ms, terminate_after_preemption, phase, phase_updated_ms, running_total_ms,"   \
-    " started_ms, succeeded_count, failed_count, promise, last_eviction_ms, stale_since_ms, phase_reason,"    \
-    " completed_ms, instr(replace(spec_json, '\": \"', '\":\"'), '\"restartPolicy\":\"Always\"') > 0,"        \
-    " explanation_json IS NOT NULL, displaced_count, displaced_ms FROM workloads"
+// The lists of columns are those of the tables of facts.
+#define WORKLOAD_FACT(kind, member, column, plan) column ","
+#define POD_FACT(kind, member, column, plan) column ","
 static const char SQL_WORKLOADS_ACTIVE[] =
-    WORKLOAD_COLUMNS " WHERE deleted_ms = 0 AND ((phase NOT IN ('Completed', 'Failed', 'Stopped'))"
-                     " OR (phase = 'Stopped' AND desired_phase <> 'Stopped') OR desired_phase = 'Deleted'"
-                     " OR id IN (SELECT workload_id FROM pods WHERE deleted_ms = 0 AND node_id IS NOT NULL"
-                     " AND status IN ('Binding', 'Bound', 'Running', 'Releasing')))";
-static const char SQL_WORKLOADS_SINCE[] = WORKLOAD_COLUMNS " WHERE revision > ?1";
-
-#define POD_COLUMNS                                                                                                 \
-    "SELECT id, uuid, workload_id, name, role, pod_index, attempt, status, reason, gpu_devices, gpu_portion_milli," \
-    " gpu_memory_mib, cpu_milli, memory_bytes, constraints_json, node_id, gpu_indices_json, gpu_groups_json,"       \
-    " gpu_allocated_milli, decision_id, promise_node, created_ms, scheduled_ms, started_ms, stopping_ms,"           \
-    " completed_ms, deleted_ms, node_name FROM pods"
-static const char SQL_PODS_SINCE[] = POD_COLUMNS " WHERE revision > ?1";
-static const char SQL_PODS_OF[] = POD_COLUMNS " WHERE workload_id = ?1 AND deleted_ms = 0";
-static const char SQL_POD_NEWEST[] =
+    "SELECT "
+#include "model/workload_facts.def"
+    " 0 FROM workloads WHERE deleted_ms = 0 AND ((phase NOT IN ('Completed', 'Failed', 'Stopped'))"
+    " OR (phase = 'Stopped' AND desired_phase <> 'Stopped') OR desired_phase = 'Deleted'"
+    " OR id IN (SELECT workload_id FROM pods WHERE deleted_ms = 0 AND node_id IS NOT NULL"
+    " AND status IN ('Binding', 'Bound', 'Running', 'Releasing')))";
+static const char SQL_WORKLOADS_SINCE[] = "SELECT "
+#include "model/workload_facts.def"
+                                          " 0 FROM workloads WHERE revision > ?1";
+#define POD_COLUMNS " workload_id, role, gpu_indices_json, node_name FROM pods"
+static const char SQL_PODS_SINCE[] = "SELECT "
+#include "model/pod_facts.def"
+    POD_COLUMNS " WHERE revision > ?1";
+static const char SQL_PODS_OF[] = "SELECT "
+#include "model/pod_facts.def"
+    POD_COLUMNS " WHERE workload_id = ?1 AND deleted_ms = 0";
+static const char SQL_POD_NEWEST[] = "SELECT "
+#include "model/pod_facts.def"
     POD_COLUMNS " WHERE workload_id = ?1 ORDER BY (started_ms > 0) DESC, attempt DESC, role, pod_index LIMIT 1";
-static const char SQL_POD_NAMED[] =
+static const char SQL_POD_NAMED[] = "SELECT "
+#include "model/pod_facts.def"
     POD_COLUMNS " WHERE workload_id = ?1 AND name = ?2 ORDER BY attempt DESC LIMIT 1 OFFSET ?3";
+#undef WORKLOAD_FACT
+#undef POD_FACT
 
 static const char SQL_POD_CONTEXT[] =
     "SELECT uuid, name, type, project_name, namespace,"
@@ -136,11 +140,6 @@ static void read_topology(sqlite3_stmt *stmt, struct arena *arena, void *out_row
 {
     *(struct topology_row *)out_row =
         (struct topology_row){.name = db_column_text(stmt, 0, arena), .levels_json = db_column_text(stmt, 1, arena)};
-}
-
-static int64_t number_or(sqlite3_stmt *stmt, int column, int64_t absent)
-{
-    return db_column_is_null(stmt, column) ? absent : db_column_int(stmt, column);
 }
 
 static int64_t milliseconds_or(sqlite3_stmt *stmt, int column, int64_t absent)
@@ -243,86 +242,53 @@ int db_read_world(struct db_conn *conn, struct arena *arena, struct world_rows *
     return 0;
 }
 
+static void read_text_into(sqlite3_stmt *stmt, int column, char *out, size_t size)
+{
+    size_t length;
+    snprintf(out, size, "%s", db_column_view(stmt, column, &length));
+}
+
+#define READ_NUMBER(target) target = db_column_int(stmt, column);
+#define READ_FLAG(target) target = db_column_int(stmt, column) != 0;
+#define READ_TEXT(target) target = db_column_text(stmt, column, arena);
+#define READ_UUID(target) read_text_into(stmt, column, target, sizeof(target));
+#define READ_REASON(target) read_text_into(stmt, column, target, sizeof(target));
+#define READ_PHASE(target) target = phase_parse(db_column_text(stmt, column, arena));
+#define READ_WISH(target) target = desired_phase_parse(db_column_text(stmt, column, arena));
+#define READ_STATUS(target) target = pod_status_parse(db_column_text(stmt, column, arena));
+
 static void read_workload(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
 {
-    *(struct workload_row *)out_row = (struct workload_row){
-        .id = db_column_int(stmt, 0),
-        .uuid = db_column_text(stmt, 1, arena),
-        .name = db_column_text(stmt, 2, arena),
-        .type = db_column_text(stmt, 3, arena),
-        .project_id = db_column_int(stmt, 4),
-        .project_name = db_column_text(stmt, 5, arena),
-        .created_ms = db_column_int(stmt, 6),
-        .deleted_ms = db_column_int(stmt, 7),
-        .desired_phase = db_column_text(stmt, 8, arena),
-        .priority = db_column_int(stmt, 9),
-        .preemptible = db_column_int(stmt, 10) != 0,
-        .node_pools_json = db_column_text(stmt, 11, arena),
-        .pods_wanted = db_column_int(stmt, 12),
-        .min_pods = db_column_int(stmt, 13),
-        .completions = db_column_int(stmt, 14),
-        .backoff_limit = db_column_int(stmt, 15),
-        .grace_period_ms = db_column_int(stmt, 16),
-        .time_limit_ms = number_or(stmt, 17, 0),
-        .idle_limit_ms = number_or(stmt, 18, 0),
-        .terminate_after_preemption = db_column_int(stmt, 19) != 0,
-        .phase = phase_parse(db_column_text(stmt, 20, arena)),
-        .phase_updated_ms = db_column_int(stmt, 21),
-        .running_total_ms = db_column_int(stmt, 22),
-        .started_ms = db_column_int(stmt, 23),
-        .succeeded_count = db_column_int(stmt, 24),
-        .failed_count = db_column_int(stmt, 25),
-        .promise = number_or(stmt, 26, -1),
-        .last_eviction_ms = db_column_int(stmt, 27),
-        .stale_since_ms = db_column_int(stmt, 28),
-        .phase_reason = db_column_text(stmt, 29, arena),
-        .completed_ms = db_column_int(stmt, 30),
-        .restarts_always = db_column_int(stmt, 31) != 0,
-        .has_explanation = db_column_int(stmt, 32) != 0,
-        .displaced_count = db_column_int(stmt, 33),
-        .displaced_ms = db_column_int(stmt, 34),
-    };
+    struct workload_facts *facts = out_row;
+    int column = -1;
+#define WORKLOAD_FACT(kind, member, sql, plan) \
+    column++;                                  \
+    READ_##kind(facts->member)
+#include "model/workload_facts.def"
+#undef WORKLOAD_FACT
 }
 
 static void read_pod(sqlite3_stmt *stmt, struct arena *arena, void *out_row)
 {
-    *(struct workload_pod_row *)out_row = (struct workload_pod_row){
-        .id = db_column_int(stmt, 0),
-        .uuid = db_column_text(stmt, 1, arena),
-        .workload_id = db_column_int(stmt, 2),
-        .name = db_column_text(stmt, 3, arena),
-        .role = db_column_text(stmt, 4, arena),
-        .pod_index = db_column_int(stmt, 5),
-        .attempt = db_column_int(stmt, 6),
-        .status = pod_status_parse(db_column_text(stmt, 7, arena)),
-        .reason = db_column_text(stmt, 8, arena),
-        .gpu_devices = db_column_int(stmt, 9),
-        .gpu_portion_milli = db_column_int(stmt, 10),
-        .gpu_memory_mib = db_column_int(stmt, 11),
-        .cpu_milli = db_column_int(stmt, 12),
-        .memory_bytes = db_column_int(stmt, 13),
-        .constraints_json = db_column_text(stmt, 14, arena),
-        .node_id = db_column_int(stmt, 15),
-        .gpu_indices_json = db_column_text(stmt, 16, arena),
-        .gpu_groups_json = db_column_text(stmt, 17, arena),
-        .gpu_allocated_milli = db_column_int(stmt, 18),
-        .decision_id = db_column_int(stmt, 19),
-        .promise_node = db_column_text(stmt, 20, arena),
-        .created_ms = db_column_int(stmt, 21),
-        .scheduled_ms = db_column_int(stmt, 22),
-        .started_ms = db_column_int(stmt, 23),
-        .stopping_ms = db_column_int(stmt, 24),
-        .completed_ms = db_column_int(stmt, 25),
-        .deleted_ms = db_column_int(stmt, 26),
-    };
+    struct workload_pod_row *row = out_row;
+    int column = -1;
+#define POD_FACT(kind, member, sql, plan) \
+    column++;                             \
+    READ_##kind(row->facts.member)
+#include "model/pod_facts.def"
+#undef POD_FACT
+    row->workload_id = db_column_int(stmt, ++column);
+    row->role = db_column_text(stmt, ++column, arena);
+    row->gpu_indices_json = db_column_text(stmt, ++column, arena);
+    row->node_name = db_column_text(stmt, ++column, arena);
 }
 
 int db_read_workload_rows(struct db_conn *conn, int64_t since_revision, struct arena *arena,
-                          struct workload_row **out_rows, size_t *out_count, struct error *err)
+                          struct workload_facts **out_rows, size_t *out_count, struct error *err)
 {
     const char *sql = since_revision > 0 ? SQL_WORKLOADS_SINCE : SQL_WORKLOADS_ACTIVE;
     return read_rows(conn, sql, since_revision > 0 ? since_revision : -1, arena, read_workload,
-                     sizeof(struct workload_row), out_rows, out_count, err);
+                     sizeof(struct workload_facts), out_rows, out_count, err);
 }
 
 int db_read_pod_rows(struct db_conn *conn, int64_t since_revision, struct arena *arena,
@@ -399,8 +365,7 @@ int db_find_pod_owner(struct db_conn *conn, const char *pod_uuid, struct arena *
 }
 
 int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const char *pod_name, bool previous,
-                         struct arena *arena, struct workload_pod_row *out_row, const char **out_node_name,
-                         struct error *err)
+                         struct arena *arena, struct workload_pod_row *out_row, struct error *err)
 {
     sqlite3_stmt *stmt;
     if (db_prepare(conn, pod_name ? SQL_POD_NAMED : SQL_POD_NEWEST, &stmt, err) < 0)
@@ -411,10 +376,8 @@ int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const char *
         db_bind_int(stmt, 3, previous ? 1 : 0);
     }
     int rc = db_step(conn, stmt, err);
-    if (rc == 1) {
+    if (rc == 1)
         read_pod(stmt, arena, out_row);
-        *out_node_name = db_column_text(stmt, 27, arena);
-    }
     db_release(conn, stmt);
     return rc;
 }

@@ -1,7 +1,7 @@
 // What the reconciler reads. The organisation and the nodes are small and read whole; workloads and pods, of which
 // there may be many, by revision. Texts are the arena's.
 #pragma once
-#include "model/phase.h"
+#include "model/facts.h"
 #include "model/pod_status.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,77 +104,18 @@ struct world_rows {
 // Everything of the one cluster.
 int db_read_world(struct db_conn *conn, struct arena *arena, struct world_rows *out_rows, struct error *err);
 
-struct workload_row {
-    int64_t id;
-    const char *uuid;
-    const char *name;
-    const char *type;
-    int64_t project_id;
-    const char *project_name;
-    int64_t created_ms;
-    int64_t deleted_ms;
-    const char *desired_phase;
-    int64_t priority;
-    bool preemptible;
-    const char *node_pools_json; // NULL: the project's
-    int64_t pods_wanted;
-    int64_t min_pods;
-    int64_t completions;
-    int64_t backoff_limit;
-    int64_t grace_period_ms;
-    int64_t time_limit_ms; // 0: none
-    int64_t idle_limit_ms;
-    bool terminate_after_preemption;
-    bool restarts_always; // restartPolicy
-    enum workload_phase phase;
-    int64_t phase_updated_ms;
-    int64_t running_total_ms;
-    int64_t started_ms;
-    int64_t completed_ms;
-    int64_t succeeded_count;
-    int64_t failed_count;
-    int64_t promise; // -1: none
-    int64_t last_eviction_ms;
-    int64_t stale_since_ms;
-    int64_t displaced_count;
-    int64_t displaced_ms;
-    const char *phase_reason;
-    bool has_explanation;
-};
-
+// A pod's facts, and what the cache keeps in another form.
 struct workload_pod_row {
-    int64_t id;
-    const char *uuid;
+    struct pod_facts facts;
     int64_t workload_id;
-    const char *name;
     const char *role;
-    int64_t pod_index;
-    int64_t attempt;
-    enum pod_status status;
-    const char *reason;
-    int64_t gpu_devices;
-    int64_t gpu_portion_milli;
-    int64_t gpu_memory_mib;
-    int64_t cpu_milli;
-    int64_t memory_bytes;
-    const char *constraints_json; // NULL: none
-    int64_t node_id;              // 0: none
     const char *gpu_indices_json;
-    const char *gpu_groups_json;
-    int64_t gpu_allocated_milli;
-    int64_t decision_id;
-    const char *promise_node; // NULL: none
-    int64_t created_ms;
-    int64_t scheduled_ms;
-    int64_t started_ms;
-    int64_t stopping_ms;
-    int64_t completed_ms;
-    int64_t deleted_ms;
+    const char *node_name; // NULL: none
 };
 
 // Workloads that the reconciler has something to do for (since_revision 0), or all that changed after since_revision.
 int db_read_workload_rows(struct db_conn *conn, int64_t since_revision, struct arena *arena,
-                          struct workload_row **out_rows, size_t *out_count, struct error *err);
+                          struct workload_facts **out_rows, size_t *out_count, struct error *err);
 // Pods that changed after since_revision.
 int db_read_pod_rows(struct db_conn *conn, int64_t since_revision, struct arena *arena,
                      struct workload_pod_row **out_rows, size_t *out_count, struct error *err);
@@ -206,5 +147,4 @@ int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *r
 // A pod of a workload by name, or the newest (pod_name NULL); of several with the name the newest, or with previous the
 // one before. 1 found, 0 not.
 int db_find_pod_for_logs(struct db_conn *conn, int64_t workload_id, const char *pod_name, bool previous,
-                         struct arena *arena, struct workload_pod_row *out_row, const char **out_node_name,
-                         struct error *err);
+                         struct arena *arena, struct workload_pod_row *out_row, struct error *err);

@@ -7,21 +7,32 @@
 #include <string.h>
 
 static const char SQL_UPDATE_POD[] =
-    "UPDATE pods SET status = ?2, k8s_phase_updated_ms = iif(k8s_phase = ?3, k8s_phase_updated_ms, ?4), k8s_phase = ?3,"
-    " reason = ?5, message = coalesce(?6, message), exit_code = coalesce(?7, exit_code), node_id = ?8,"
-    " node_name = iif(?8 IS NULL, NULL, coalesce(?9, node_name)),"
-    " node_pool_id = iif(?8 IS NULL, NULL, coalesce(?10, node_pool_id)), gpu_indices_json = ?11, gpu_groups_json = "
-    "?12, gpu_allocated_milli = ?13, decision_id = ?14,"
-    " start_decision = coalesce(?15, start_decision), promise_node = ?16, scheduled_ms = ?17, started_ms = ?18,"
-    " stopping_ms = ?19, completed_ms = ?20, deleted_ms = ?21, revision = ?22 WHERE id = ?1";
+    "UPDATE pods SET status = :status, k8s_phase_updated_ms = iif(k8s_phase = :k8s_phase, k8s_phase_updated_ms, "
+    ":now_ms), k8s_phase = :k8s_phase,"
+    " reason = :reason, message = coalesce(:message, message), exit_code = coalesce(:exit_code, exit_code), node_id = "
+    ":node_id,"
+    " node_name = iif(:node_id IS NULL, NULL, coalesce(:node_name, node_name)),"
+    " node_pool_id = iif(:node_id IS NULL, NULL, coalesce(:node_pool_id, node_pool_id)), gpu_indices_json = "
+    ":gpu_indices_json, gpu_groups_json = "
+    ":gpu_groups_json, gpu_allocated_milli = :gpu_allocated_milli, decision_id = :decision_id,"
+    " start_decision = coalesce(:start_decision, start_decision), promise_node = :promise_node, scheduled_ms = "
+    ":scheduled_ms, started_ms = :started_ms,"
+    " stopping_ms = :stopping_ms, completed_ms = :completed_ms, deleted_ms = :deleted_ms, revision = :revision WHERE "
+    "id = :id";
 static const char SQL_UPDATE_WORKLOAD[] =
-    "UPDATE workloads SET k8s_phase_updated_ms = iif(k8s_phase = ?2, k8s_phase_updated_ms, ?20), k8s_phase = ?2,"
-    " phase_reason = ?3, started_ms = ?4, completed_ms = ?5, deleted_ms = ?6, gpu_allocated_milli = ?7,"
-    " cpu_allocated_milli = ?8, memory_allocated_bytes = ?9, pods_running = ?10, pods_pending = ?11,"
-    " succeeded_count = ?12, failed_count = ?13, current_node_pools_json = ?14, promise = ?15, last_eviction_ms = ?16,"
-    " phase_updated_ms = min(phase_updated_ms, ?20), stale_since_ms = ?17, displaced_count = ?23, displaced_ms = ?24, "
-    "messages_json = iif(?22, ?18, messages_json),"
-    " explanation_json = iif(?22, ?19, explanation_json), updated_ms = ?20, revision = ?21 WHERE id = ?1";
+    "UPDATE workloads SET k8s_phase_updated_ms = iif(k8s_phase = :k8s_phase, k8s_phase_updated_ms, :now_ms), k8s_phase "
+    "= :k8s_phase,"
+    " phase_reason = :phase_reason, started_ms = :started_ms, completed_ms = :completed_ms, deleted_ms = :deleted_ms, "
+    "gpu_allocated_milli = :gpu_allocated_milli,"
+    " cpu_allocated_milli = :cpu_allocated_milli, memory_allocated_bytes = :memory_allocated_bytes, pods_running = "
+    ":pods_running, pods_pending = :pods_pending,"
+    " succeeded_count = :succeeded_count, failed_count = :failed_count, current_node_pools_json = "
+    ":current_node_pools_json, promise = :promise, last_eviction_ms = :last_eviction_ms,"
+    " phase_updated_ms = min(phase_updated_ms, :now_ms), stale_since_ms = :stale_since_ms, displaced_count = "
+    ":displaced_count, displaced_ms = :displaced_ms, "
+    "messages_json = iif(:explains, :messages_json, messages_json),"
+    " explanation_json = iif(:explains, :explanation_json, explanation_json), updated_ms = :now_ms, revision = "
+    ":revision WHERE id = :id";
 static const char SQL_UPDATE_PHASE[] =
     "UPDATE workloads SET phase = ?3, phase_message = ?4, phase_updated_ms = ?5,"
     " pending_total_ms = pending_total_ms + ?6, running_total_ms = running_total_ms + ?7"
@@ -67,14 +78,6 @@ static const char SQL_EXPIRE[] =
     "UPDATE workloads SET desired_phase = 'Deleted', updated_ms = ?1, revision = ?2" EXPIRED
     " AND desired_phase <> 'Deleted'";
 static const char SQL_HAS_EXPIRED[] = "SELECT 1 FROM workloads" EXPIRED " AND desired_phase <> 'Deleted' LIMIT 1";
-static void bind_number_or_null(sqlite3_stmt *stmt, int index, bool is_set, int64_t value)
-{
-    if (is_set)
-        db_bind_int(stmt, index, value);
-    else
-        db_bind_null(stmt, index);
-}
-
 static int run_and_release(struct db_conn *conn, sqlite3_stmt *stmt, struct error *err)
 {
     int rc = db_run(conn, stmt, err);
@@ -87,28 +90,28 @@ int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct 
     sqlite3_stmt *stmt;
     if (db_prepare(conn, SQL_UPDATE_POD, &stmt, err) < 0)
         return -1;
-    db_bind_int(stmt, 1, update->id);
-    db_bind_text(stmt, 2, pod_status_text(update->status));
-    db_bind_text(stmt, 3, update->k8s_phase);
-    db_bind_int(stmt, 4, update->now_ms);
-    db_bind_text(stmt, 5, update->reason);
-    db_bind_text(stmt, 6, update->message);
-    bind_number_or_null(stmt, 7, update->has_exit_code, update->exit_code);
-    bind_number_or_null(stmt, 8, update->node_id > 0, update->node_id);
-    db_bind_text(stmt, 9, update->node_name);
-    bind_number_or_null(stmt, 10, update->node_pool_id > 0, update->node_pool_id);
-    db_bind_text(stmt, 11, update->gpu_indices_json);
-    db_bind_text(stmt, 12, update->gpu_groups_json);
-    db_bind_int(stmt, 13, update->gpu_allocated_milli);
-    db_bind_int(stmt, 14, update->decision_id);
-    bind_number_or_null(stmt, 15, update->start_decision > 0, update->start_decision);
-    db_bind_text(stmt, 16, update->promise_node);
-    db_bind_int(stmt, 17, update->scheduled_ms);
-    db_bind_int(stmt, 18, update->started_ms);
-    db_bind_int(stmt, 19, update->stopping_ms);
-    db_bind_int(stmt, 20, update->completed_ms);
-    db_bind_int(stmt, 21, update->deleted_ms);
-    db_bind_int(stmt, 22, db_revision(conn));
+    db_set_int(stmt, ":id", update->id);
+    db_set_text(stmt, ":status", pod_status_text(update->status));
+    db_set_text(stmt, ":k8s_phase", update->k8s_phase);
+    db_set_int(stmt, ":now_ms", update->now_ms);
+    db_set_text(stmt, ":reason", update->reason);
+    db_set_text(stmt, ":message", update->message);
+    db_set_int_or_null(stmt, ":exit_code", update->has_exit_code, update->exit_code);
+    db_set_int_or_null(stmt, ":node_id", update->node_id > 0, update->node_id);
+    db_set_text(stmt, ":node_name", update->node_name);
+    db_set_int_or_null(stmt, ":node_pool_id", update->node_pool_id > 0, update->node_pool_id);
+    db_set_text(stmt, ":gpu_indices_json", update->gpu_indices_json);
+    db_set_text(stmt, ":gpu_groups_json", update->gpu_groups_json);
+    db_set_int(stmt, ":gpu_allocated_milli", update->gpu_allocated_milli);
+    db_set_int(stmt, ":decision_id", update->decision_id);
+    db_set_int_or_null(stmt, ":start_decision", update->start_decision > 0, update->start_decision);
+    db_set_text(stmt, ":promise_node", update->promise_node);
+    db_set_int(stmt, ":scheduled_ms", update->scheduled_ms);
+    db_set_int(stmt, ":started_ms", update->started_ms);
+    db_set_int(stmt, ":stopping_ms", update->stopping_ms);
+    db_set_int(stmt, ":completed_ms", update->completed_ms);
+    db_set_int(stmt, ":deleted_ms", update->deleted_ms);
+    db_set_int(stmt, ":revision", db_revision(conn));
     if (run_and_release(conn, stmt, err) < 0)
         return -1;
     db_touch(conn, CHANGE_POD, update->uuid);
@@ -167,30 +170,30 @@ int db_update_workload(struct db_conn *conn, const struct workload_update *updat
         return -1;
     if (db_prepare(conn, SQL_UPDATE_WORKLOAD, &stmt, err) < 0)
         return -1;
-    db_bind_int(stmt, 1, update->id);
-    db_bind_text(stmt, 2, update->k8s_phase);
-    db_bind_text(stmt, 3, update->phase_reason);
-    db_bind_int(stmt, 4, update->started_ms);
-    db_bind_int(stmt, 5, update->completed_ms);
-    db_bind_int(stmt, 6, update->deleted_ms);
-    db_bind_int(stmt, 7, update->gpu_allocated_milli);
-    db_bind_int(stmt, 8, update->cpu_allocated_milli);
-    db_bind_int(stmt, 9, update->memory_allocated_bytes);
-    db_bind_int(stmt, 10, update->pods_running);
-    db_bind_int(stmt, 11, update->pods_pending);
-    db_bind_int(stmt, 12, update->succeeded_count);
-    db_bind_int(stmt, 13, update->failed_count);
-    db_bind_text(stmt, 14, update->current_node_pools_json);
-    bind_number_or_null(stmt, 15, update->promise >= 0, update->promise);
-    db_bind_int(stmt, 16, update->last_eviction_ms);
-    db_bind_int(stmt, 17, update->stale_since_ms);
-    db_bind_text(stmt, 18, update->messages_json);
-    db_bind_text(stmt, 19, update->explanation_json);
-    db_bind_int(stmt, 20, update->now_ms);
-    db_bind_int(stmt, 21, db_revision(conn));
-    db_bind_int(stmt, 22, update->explains);
-    db_bind_int(stmt, 23, update->displaced_count);
-    db_bind_int(stmt, 24, update->displaced_ms);
+    db_set_int(stmt, ":id", update->id);
+    db_set_text(stmt, ":k8s_phase", update->k8s_phase);
+    db_set_text(stmt, ":phase_reason", update->phase_reason);
+    db_set_int(stmt, ":started_ms", update->started_ms);
+    db_set_int(stmt, ":completed_ms", update->completed_ms);
+    db_set_int(stmt, ":deleted_ms", update->deleted_ms);
+    db_set_int(stmt, ":gpu_allocated_milli", update->gpu_allocated_milli);
+    db_set_int(stmt, ":cpu_allocated_milli", update->cpu_allocated_milli);
+    db_set_int(stmt, ":memory_allocated_bytes", update->memory_allocated_bytes);
+    db_set_int(stmt, ":pods_running", update->pods_running);
+    db_set_int(stmt, ":pods_pending", update->pods_pending);
+    db_set_int(stmt, ":succeeded_count", update->succeeded_count);
+    db_set_int(stmt, ":failed_count", update->failed_count);
+    db_set_text(stmt, ":current_node_pools_json", update->current_node_pools_json);
+    db_set_int_or_null(stmt, ":promise", update->promise >= 0, update->promise);
+    db_set_int(stmt, ":last_eviction_ms", update->last_eviction_ms);
+    db_set_int(stmt, ":stale_since_ms", update->stale_since_ms);
+    db_set_text(stmt, ":messages_json", update->messages_json);
+    db_set_text(stmt, ":explanation_json", update->explanation_json);
+    db_set_int(stmt, ":now_ms", update->now_ms);
+    db_set_int(stmt, ":revision", db_revision(conn));
+    db_set_int(stmt, ":explains", update->explains);
+    db_set_int(stmt, ":displaced_count", update->displaced_count);
+    db_set_int(stmt, ":displaced_ms", update->displaced_ms);
     if (run_and_release(conn, stmt, err) < 0)
         return -1;
     db_touch(conn, CHANGE_WORKLOAD, update->uuid);

@@ -20,10 +20,13 @@ static const char SQL_INSERT_WORKLOAD[] =
     " backoff_limit, grace_period_ms, auto_delete_ms, time_limit_ms, idle_limit_ms, terminate_after_preemption,"
     " gpu_request_type, gpu_requested_milli, cpu_requested_milli, memory_requested_bytes, phase, phase_updated_ms,"
     " k8s_phase_updated_ms, pods_pending, listing_json, revision)"
-    " SELECT ?1, ?2, ?3, ?4, ?5, p.cluster_id, p.department_id, p.id, d.name, p.name, p.namespace, ?6, ?7, ?7, ?8, ?9,"
-    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, 'Creating', ?7, ?7,"
-    " ?15, ?28, ?29 FROM projects p JOIN departments d ON d.id = p.department_id"
-    " WHERE p.id = ?30 AND p.phase <> 'Deleting'";
+    " SELECT :uuid, :name, :requested_name, :type, :category, p.cluster_id, p.department_id, p.id, d.name, p.name, "
+    "p.namespace, :created_by, :now_ms, :now_ms, :spec_json, :master_spec_json,"
+    " :framework, :priority, :priority_class, :preemptible, :node_pools_json, :pods_wanted, :min_pods, :completions, "
+    ":backoff_limit, :grace_period_ms, :auto_delete_ms, :time_limit_ms, :idle_limit_ms, :terminate_after_preemption, "
+    ":gpu_request_type, :gpu_milli, :cpu_milli, :memory_bytes, 'Creating', :now_ms, :now_ms,"
+    " :pods_wanted, :listing_json, :revision FROM projects p JOIN departments d ON d.id = p.department_id"
+    " WHERE p.id = :project_id AND p.phase <> 'Deleting'";
 
 // Answered from an index alone: in three ranges, the phases beside Completed and Failed.
 #define COUNT_UNFINISHED(column, range) \
@@ -48,47 +51,40 @@ static const char SQL_SET_PHASE[] =
 static const char SQL_SET_WISH[] =
     "UPDATE workloads SET desired_phase = ?2, updated_by = ?3, updated_ms = ?4, revision = ?5 WHERE id = ?1";
 
-static void bind_limit(sqlite3_stmt *stmt, int index, int64_t limit_ms)
-{
-    if (limit_ms > 0)
-        db_bind_int(stmt, index, limit_ms);
-    else
-        db_bind_null(stmt, index);
-}
-
 static void bind_submission(sqlite3_stmt *stmt, const struct submission *submission, int64_t revision)
 {
     const struct workload_spec *spec = submission->spec;
-    db_bind_text(stmt, 1, submission->uuid);
-    db_bind_text(stmt, 2, submission->name);
-    db_bind_text(stmt, 3, submission->requested_name);
-    db_bind_text(stmt, 4, workload_type_text(spec->type));
-    db_bind_text(stmt, 5, spec->category);
-    db_bind_text(stmt, 6, submission->created_by);
-    db_bind_int(stmt, 7, submission->now_ms);
-    db_bind_text(stmt, 8, submission->spec_json);
-    db_bind_text(stmt, 9, submission->master_spec_json);
-    db_bind_text(stmt, 10, spec->framework);
-    db_bind_int(stmt, 11, spec->priority);
-    db_bind_text(stmt, 12, spec->priority_class);
-    db_bind_int(stmt, 13, spec->is_preemptible);
-    db_bind_text(stmt, 14, submission->node_pools_json);
-    db_bind_int(stmt, 15, spec->pods_wanted);
-    db_bind_int(stmt, 16, spec->min_pods);
-    db_bind_int(stmt, 17, spec->completions);
-    db_bind_int(stmt, 18, spec->backoff_limit);
-    db_bind_int(stmt, 19, spec->grace_period_ms);
-    db_bind_int(stmt, 20, spec->auto_delete_ms);
-    bind_limit(stmt, 21, submission->time_limit_ms);
-    bind_limit(stmt, 22, submission->idle_limit_ms);
-    db_bind_int(stmt, 23, spec->is_terminated_after_preemption);
-    db_bind_text(stmt, 24, spec->gpu_request_type);
-    db_bind_int(stmt, 25, spec->gpu_milli);
-    db_bind_int(stmt, 26, spec->cpu_milli);
-    db_bind_int(stmt, 27, spec->memory_bytes);
-    db_bind_text(stmt, 28, submission->listing_json);
-    db_bind_int(stmt, 29, revision);
-    db_bind_int(stmt, 30, submission->project_id);
+    const struct workload_facts facts = submission_facts(submission);
+    db_set_text(stmt, ":uuid", facts.uuid);
+    db_set_text(stmt, ":name", facts.name);
+    db_set_text(stmt, ":requested_name", submission->requested_name);
+    db_set_text(stmt, ":type", facts.type);
+    db_set_text(stmt, ":category", spec->category);
+    db_set_text(stmt, ":created_by", submission->created_by);
+    db_set_int(stmt, ":now_ms", facts.created_ms);
+    db_set_text(stmt, ":spec_json", submission->spec_json);
+    db_set_text(stmt, ":master_spec_json", submission->master_spec_json);
+    db_set_text(stmt, ":framework", spec->framework);
+    db_set_int(stmt, ":priority", facts.priority);
+    db_set_text(stmt, ":priority_class", spec->priority_class);
+    db_set_int(stmt, ":preemptible", facts.preemptible);
+    db_set_text(stmt, ":node_pools_json", facts.node_pools_json);
+    db_set_int(stmt, ":pods_wanted", facts.pods_wanted);
+    db_set_int(stmt, ":min_pods", facts.min_pods);
+    db_set_int(stmt, ":completions", facts.completions);
+    db_set_int(stmt, ":backoff_limit", facts.backoff_limit);
+    db_set_int(stmt, ":grace_period_ms", facts.grace_period_ms);
+    db_set_int(stmt, ":auto_delete_ms", spec->auto_delete_ms);
+    db_set_int_or_null(stmt, ":time_limit_ms", facts.time_limit_ms > 0, facts.time_limit_ms);
+    db_set_int_or_null(stmt, ":idle_limit_ms", facts.idle_limit_ms > 0, facts.idle_limit_ms);
+    db_set_int(stmt, ":terminate_after_preemption", facts.terminate_after_preemption);
+    db_set_text(stmt, ":gpu_request_type", spec->gpu_request_type);
+    db_set_int(stmt, ":gpu_milli", spec->gpu_milli);
+    db_set_int(stmt, ":cpu_milli", spec->cpu_milli);
+    db_set_int(stmt, ":memory_bytes", spec->memory_bytes);
+    db_set_text(stmt, ":listing_json", submission->listing_json);
+    db_set_int(stmt, ":revision", revision);
+    db_set_int(stmt, ":project_id", facts.project_id);
 }
 
 static int insert_row(struct db_conn *conn, const struct submission *submission, struct error *err)

@@ -1,5 +1,6 @@
 #include "model/submission.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const TYPE_TEXTS[WORKLOAD_TYPE_COUNT] = {
@@ -22,4 +23,51 @@ bool workload_type_parse(const char *text, enum workload_type *out_type)
         }
     }
     return false;
+}
+
+struct workload_facts submission_facts(const struct submission *submission)
+{
+    const struct workload_spec *spec = submission->spec;
+    struct workload_facts facts = {
+        .name = submission->name,
+        .type = workload_type_text(spec->type),
+        .project_id = submission->project_id,
+        .created_ms = submission->now_ms,
+        .desired = DESIRED_RUNNING,
+        .priority = spec->priority,
+        .preemptible = spec->is_preemptible,
+        .node_pools_json = submission->node_pools_json,
+        .pods_wanted = spec->pods_wanted,
+        .min_pods = spec->min_pods,
+        .completions = spec->completions,
+        .backoff_limit = spec->backoff_limit,
+        .grace_period_ms = spec->grace_period_ms,
+        .time_limit_ms = submission->time_limit_ms,
+        .idle_limit_ms = submission->idle_limit_ms,
+        .terminate_after_preemption = spec->is_terminated_after_preemption,
+        .phase = PHASE_CREATING,
+        .phase_updated_ms = submission->now_ms,
+        .promise = -1,
+    };
+    if (submission->uuid)
+        snprintf(facts.uuid, sizeof(facts.uuid), "%s", submission->uuid);
+    return facts;
+}
+
+struct pod_facts submission_pod_facts(const struct pod_request *request, const char *name, int64_t index,
+                                      int64_t attempt)
+{
+    return (struct pod_facts){
+        .name = name,
+        .is_master = strcmp(request->role, POD_ROLE_TEXT_MASTER) == 0,
+        .pod_index = index,
+        .attempt = attempt,
+        .status = POD_STATUS_PENDING,
+        .gpu_devices = request->gpu_devices,
+        .gpu_portion_milli = request->gpu_portion_milli,
+        .gpu_memory_mib = request->gpu_memory_mib,
+        .cpu_milli = request->cpu_milli,
+        .memory_bytes = request->memory_bytes,
+        .constraints_json = request->constraints_json,
+    };
 }

@@ -1,6 +1,7 @@
 // A workload as it is submitted: what the request says, checked and completed with defaults, and the numbers that
 // follow from it (model/workload_spec.h reads the specification). db/workloads.h stores it.
 #pragma once
+#include "model/facts.h"
 #include "model/pod.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,3 +62,10 @@ struct submission {
 const char *workload_type_text(enum workload_type type);
 // False where the text is none of them.
 bool workload_type_parse(const char *text, enum workload_type *out_type);
+
+// What the row of a submission says from the start: what is stored and what what-if asks about are both made from it,
+// so that a member is in both or in neither. Texts stay the submission's.
+struct workload_facts submission_facts(const struct submission *submission);
+// The same of one of its pods, which waits; the name is the caller's.
+struct pod_facts submission_pod_facts(const struct pod_request *request, const char *name, int64_t index,
+                                      int64_t attempt);

@@ -20,12 +20,9 @@ void cache_init(struct cache *cache)
 
 static void free_pod(struct cache_pod *pod)
 {
-    free(pod->name);
-    free(pod->constraints_json);
+    pod_facts_done(&pod->facts);
     free(pod->gpu_indices);
-    free(pod->gpu_groups_json);
-    free(pod->promise_node);
-    free(pod->promise_groups_json);
+    free((void *)pod->promise_groups_json);
     free(pod);
 }
 
@@ -34,10 +31,7 @@ static void free_workload(struct cache_workload *workload)
     for (size_t i = 0; i < workload->pod_count; i++)
         free_pod(workload->pods[i]);
     free(workload->pods);
-    free(workload->name);
-    free(workload->type);
-    free(workload->project_name);
-    free(workload->node_pools_json);
+    workload_facts_done(&workload->facts);
     free(workload);
 }
 
@@ -71,19 +65,6 @@ struct cache_workload *cache_find_workload(const struct cache *cache, int64_t id
     return id_map_find(&cache->workloads, id);
 }
 
-static void set_text(char **text, const char *value)
-{
-    if (*text && value && strcmp(*text, value) == 0)
-        return;
-    free(*text);
-    *text = value ? memory_strdup(value) : NULL;
-}
-
-static bool text_differs(const char *a, const char *b)
-{
-    return (a == NULL) != (b == NULL) || (a && strcmp(a, b) != 0);
-}
-
 void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json)
 {
     free(pod->gpu_indices);
@@ -93,7 +74,7 @@ void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t co
         pod->gpu_indices = memory_array(count, sizeof(*indices));
         memcpy(pod->gpu_indices, indices, count * sizeof(*indices));
     }
-    set_text(&pod->gpu_groups_json, groups_json);
+    fact_set_text(&pod->gpu_groups_json, groups_json);
 }
 
 const char *cache_indices_json(const struct cache_pod *pod, struct arena *arena)
@@ -111,8 +92,8 @@ const char *cache_indices_json(const struct cache_pod *pod, struct arena *arena)
 
 void cache_set_promise(struct cache_pod *pod, const char *node_name, const char *groups_json)
 {
-    set_text(&pod->promise_node, node_name);
-    set_text(&pod->promise_groups_json, node_name ? groups_json : NULL);
+    fact_set_text(&pod->promise_node, node_name);
+    fact_set_text(&pod->promise_groups_json, node_name ? groups_json : NULL);
 }
 
 static struct cache_workload *add_workload(struct cache *cache, int64_t id)
@@ -131,84 +112,24 @@ static struct cache_workload *add_workload(struct cache *cache, int64_t id)
     return workload;
 }
 
-static bool row_is_settled(const struct workload_row *row)
+static bool row_is_settled(const struct workload_facts *row)
 {
-    enum desired_phase desired = desired_phase_parse(row->desired_phase);
     if (row->deleted_ms)
         return true;
-    if (desired == DESIRED_DELETED)
+    if (row->desired == DESIRED_DELETED)
         return false;
-    return phase_is_final(row->phase) || (row->phase == PHASE_STOPPED && desired == DESIRED_STOPPED);
+    return phase_is_final(row->phase) || (row->phase == PHASE_STOPPED && row->desired == DESIRED_STOPPED);
 }
 
-// Whether the row says something else of what a plan is made of.
-static bool workload_differs(const struct cache_workload *workload, const struct workload_row *row)
-{
-    return workload->desired != desired_phase_parse(row->desired_phase) ||
-           phase_is_final(workload->phase) != phase_is_final(row->phase) || workload->priority != row->priority ||
-           workload->preemptible != row->preemptible || workload->min_pods != row->min_pods ||
-           text_differs(workload->node_pools_json, row->node_pools_json) || workload->deleted_ms != row->deleted_ms ||
-           workload->project_id != row->project_id || text_differs(workload->name, row->name) ||
-           workload->time_limit_ms != row->time_limit_ms || workload->grace_period_ms != row->grace_period_ms ||
-           workload->promise != row->promise || workload->last_eviction_ms != row->last_eviction_ms ||
-           workload->stale_since_ms != row->stale_since_ms || workload->displaced_count != row->displaced_count ||
-           workload->displaced_ms != row->displaced_ms;
-}
-
-static bool pod_differs(const struct cache_pod *pod, const struct workload_pod_row *row)
-{
-    return pod->status != row->status || pod->node_id != row->node_id || pod->gpu_devices != row->gpu_devices ||
-           pod->gpu_portion_milli != row->gpu_portion_milli || pod->gpu_memory_mib != row->gpu_memory_mib ||
-           pod->cpu_milli != row->cpu_milli || pod->memory_bytes != row->memory_bytes ||
-           pod->started_ms != row->started_ms || pod->stopping_ms != row->stopping_ms ||
-           pod->deleted_ms != row->deleted_ms || text_differs(pod->constraints_json, row->constraints_json) ||
-           text_differs(pod->promise_node, row->promise_node) ||
-           text_differs(pod->gpu_groups_json, row->gpu_groups_json);
-}
-
-static void take_workload(struct cache *cache, const struct workload_row *row)
+static void take_workload(struct cache *cache, const struct workload_facts *row)
 {
     struct cache_workload *workload = cache_find_workload(cache, row->id);
     if (!workload && cache->seen_revision >= 0 && row_is_settled(row))
         return;
     if (!workload)
         workload = add_workload(cache, row->id);
-    enum desired_phase desired = desired_phase_parse(row->desired_phase);
-    cache->needs_plan |= workload_differs(workload, row);
-    snprintf(workload->uuid, sizeof(workload->uuid), "%s", row->uuid);
-    set_text(&workload->name, row->name);
-    set_text(&workload->type, row->type);
-    set_text(&workload->project_name, row->project_name);
-    set_text(&workload->node_pools_json, row->node_pools_json);
-    workload->project_id = row->project_id;
-    workload->created_ms = row->created_ms;
-    workload->deleted_ms = row->deleted_ms;
-    workload->desired = desired;
-    workload->priority = row->priority;
-    workload->preemptible = row->preemptible;
-    workload->pods_wanted = row->pods_wanted;
-    workload->min_pods = row->min_pods;
-    workload->completions = row->completions;
-    workload->backoff_limit = row->backoff_limit;
-    workload->grace_period_ms = row->grace_period_ms;
-    workload->time_limit_ms = row->time_limit_ms;
-    workload->idle_limit_ms = row->idle_limit_ms;
-    workload->terminate_after_preemption = row->terminate_after_preemption;
-    workload->restarts_always = row->restarts_always;
-    workload->phase = row->phase;
-    workload->phase_updated_ms = row->phase_updated_ms;
-    workload->running_total_ms = row->running_total_ms;
-    workload->started_ms = row->started_ms;
-    workload->completed_ms = row->completed_ms;
-    workload->succeeded_count = row->succeeded_count;
-    workload->failed_count = row->failed_count;
-    workload->promise = row->promise;
-    workload->last_eviction_ms = row->last_eviction_ms;
-    workload->stale_since_ms = row->stale_since_ms;
-    workload->displaced_count = (uint32_t)row->displaced_count;
-    workload->displaced_ms = row->displaced_ms;
-    workload->has_explanation = row->has_explanation;
-    snprintf(workload->phase_reason, sizeof(workload->phase_reason), "%s", row->phase_reason);
+    cache->needs_plan |= workload_facts_differ(&workload->facts, row);
+    workload_facts_copy(&workload->facts, row);
 }
 
 static int compare_pods(const struct cache_pod *a, const struct cache_pod *b)
@@ -231,15 +152,10 @@ static void remove_pod(struct cache *cache, struct cache_workload *workload, siz
     free_pod(pod);
 }
 
-static struct cache_pod *add_pod(struct cache *cache, struct cache_workload *workload,
-                                 const struct workload_pod_row *row)
+static struct cache_pod *add_pod(struct cache *cache, struct cache_workload *workload, const struct pod_facts *row)
 {
     struct cache_pod *pod = memory_array(1, sizeof(*pod));
-    pod->id = row->id;
-    snprintf(pod->uuid, sizeof(pod->uuid), "%s", row->uuid);
-    pod->is_master = strcmp(row->role, "master") == 0;
-    pod->pod_index = row->pod_index;
-    pod->attempt = row->attempt;
+    pod_facts_copy(&pod->facts, row);
     pod->workload = workload;
     pod->gpu_utilization = -1;
     if (workload->pod_count == workload->pod_capacity) {
@@ -260,38 +176,20 @@ static struct cache_pod *add_pod(struct cache *cache, struct cache_workload *wor
 
 static void take_pod(struct cache *cache, const struct workload_pod_row *row, struct arena *arena)
 {
-    struct cache_pod *pod = id_map_find(&cache->pods, row->id);
+    struct cache_pod *pod = id_map_find(&cache->pods, row->facts.id);
     if (!pod) {
         struct cache_workload *workload = cache_find_workload(cache, row->workload_id);
-        if (!workload || row->deleted_ms)
+        if (!workload || row->facts.deleted_ms)
             return;
-        pod = add_pod(cache, workload, row);
+        pod = add_pod(cache, workload, &row->facts);
     }
-    cache->needs_plan |= pod_differs(pod, row);
-    set_text(&pod->name, row->name);
-    pod->status = row->status;
-    snprintf(pod->reason, sizeof(pod->reason), "%s", row->reason);
-    pod->gpu_devices = row->gpu_devices;
-    pod->gpu_portion_milli = row->gpu_portion_milli;
-    pod->gpu_memory_mib = row->gpu_memory_mib;
-    pod->cpu_milli = row->cpu_milli;
-    pod->memory_bytes = row->memory_bytes;
-    if (text_differs(pod->constraints_json, row->constraints_json))
+    cache->needs_plan |= pod_facts_differ(&pod->facts, &row->facts);
+    if (fact_text_differs(pod->constraints_json, row->facts.constraints_json))
         pod->placement_world = NULL;
-    set_text(&pod->constraints_json, row->constraints_json);
-    pod->node_id = row->node_id;
+    pod_facts_copy(&pod->facts, &row->facts);
     uint32_t *indices;
     size_t count = world_json_numbers(row->gpu_indices_json, arena, &indices);
-    cache_set_devices(pod, indices, count, row->gpu_groups_json);
-    pod->gpu_allocated_milli = row->gpu_allocated_milli;
-    pod->decision_id = row->decision_id;
-    set_text(&pod->promise_node, row->promise_node);
-    pod->created_ms = row->created_ms;
-    pod->scheduled_ms = row->scheduled_ms;
-    pod->started_ms = row->started_ms;
-    pod->stopping_ms = row->stopping_ms;
-    pod->completed_ms = row->completed_ms;
-    pod->deleted_ms = row->deleted_ms;
+    cache_set_devices(pod, indices, count, row->facts.gpu_groups_json);
 }
 
 // Of a training with many completions only the number of those that ended well is of interest.
@@ -335,7 +233,7 @@ static int read_new_pods(struct cache *cache, struct db_conn *conn, struct arena
 static int read_rows(struct cache *cache, struct db_conn *conn, struct arena *arena, bool *out_changed,
                      struct error *err)
 {
-    struct workload_row *workloads;
+    struct workload_facts *workloads;
     size_t count;
     int64_t since = cache->seen_revision > 0 ? cache->seen_revision : 0;
     if (db_read_workload_rows(conn, since, arena, &workloads, &count, err) < 0)

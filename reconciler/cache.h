@@ -2,32 +2,24 @@
 // away and read anew after any error. A turn changes it in place, writes what it changed, and reads those rows again by
 // their revision, so that what others wrote at the same time comes in too.
 #pragma once
-#include "base/uuid.h"
+#include "model/facts.h"
 #include "reconciler/id_map.h"
 #include "reconciler/world.h"
 
 struct cache_workload;
 
 struct cache_pod {
-    int64_t id;
-    char uuid[UUID_SIZE];
-    char *name;
-    bool is_master;
-    int64_t pod_index;
-    int64_t attempt;
-    enum pod_status status;
-    char reason[64];
-    int64_t gpu_devices, gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes;
-    char *constraints_json; // NULL: none
-    int64_t node_id;        // 0: none
+    union {
+        struct pod_facts facts;
+        struct { // the same by name
+#define POD_FACT(kind, member, column, plan) FACT_MEMBER_##kind(member)
+#include "model/pod_facts.def"
+#undef POD_FACT
+        };
+    };
     uint32_t *gpu_indices;
     size_t gpu_index_count;
-    char *gpu_groups_json;
-    int64_t gpu_allocated_milli;
-    int64_t decision_id;
-    char *promise_node;        // NULL: none
-    char *promise_groups_json; // of a shared request, where it is known: not after a restart
-    int64_t created_ms, scheduled_ms, started_ms, stopping_ms, completed_ms, deleted_ms;
+    const char *promise_groups_json; // of a shared request, where it is known: not after a restart
     struct cache_workload *workload;
     const struct placement *placement; // of placement_world
     const struct world *placement_world;
@@ -43,30 +35,14 @@ struct cache_pod {
 };
 
 struct cache_workload {
-    int64_t id;
-    char uuid[UUID_SIZE];
-    char *name;
-    char *type;
-    int64_t project_id;
-    char *project_name;
-    int64_t created_ms;
-    int64_t deleted_ms;
-    enum desired_phase desired;
-    int64_t priority;
-    bool preemptible;
-    char *node_pools_json; // NULL: the project's
-    int64_t pods_wanted, min_pods, completions, backoff_limit, grace_period_ms, time_limit_ms, idle_limit_ms;
-    bool terminate_after_preemption;
-    bool restarts_always;
-    enum workload_phase phase;
-    int64_t phase_updated_ms, running_total_ms, started_ms, completed_ms;
-    int64_t succeeded_count, failed_count;
-    int64_t promise; // -1: none
-    int64_t last_eviction_ms, stale_since_ms;
-    uint32_t displaced_count; // of snapshot_workload
-    int64_t displaced_ms;
-    char phase_reason[40];
-    bool has_explanation;
+    union {
+        struct workload_facts facts;
+        struct { // the same by name
+#define WORKLOAD_FACT(kind, member, column, plan) FACT_MEMBER_##kind(member)
+#include "model/workload_facts.def"
+#undef WORKLOAD_FACT
+        };
+    };
     uint64_t explanation_hash;  // of what was written last; 0: not known
     uint64_t explanation_codes; // hash of its codes
     uint64_t told_code;         // the code, and the pool, of which an event told last; 0: none

@@ -93,15 +93,8 @@ static void add_pods(struct cache_workload *workload, const struct pod_request *
     for (int64_t i = 0; i < count; i++) {
         struct cache_pod *pod = arena_alloc(arena, sizeof(*pod));
         char name[POD_NAME_SIZE];
-        pod->name = arena_strdup(arena, pod_name(workload->name, workload->type, request->role, i, 0, name));
-        pod->is_master = strcmp(request->role, POD_ROLE_TEXT_MASTER) == 0;
-        pod->pod_index = i;
-        pod->status = POD_STATUS_PENDING;
-        pod->gpu_devices = request->gpu_devices;
-        pod->gpu_portion_milli = request->gpu_portion_milli;
-        pod->gpu_memory_mib = request->gpu_memory_mib;
-        pod->cpu_milli = request->cpu_milli;
-        pod->memory_bytes = request->memory_bytes;
+        pod_name(workload->name, workload->type, request->role, i, 0, name);
+        pod->facts = submission_pod_facts(request, arena_strdup(arena, name), i, 0);
         pod->placement = placement;
         pod->workload = workload;
         workload->pods[workload->pod_count++] = pod;
@@ -121,19 +114,11 @@ static struct cache_workload *make_workload(struct present *present, struct worl
     struct arena *arena = &present->arena;
     struct cache_workload *workload = arena_alloc(arena, sizeof(*workload));
     struct extended_names asked = {0};
+    workload->facts = submission_facts(submission);
     workload->name = arena_strdup(arena, submission->name);
-    workload->type = arena_strdup(arena, workload_type_text(spec->type));
-    workload->project_id = submission->project_id;
-    workload->created_ms = present->snapshot.now_ms;
-    workload->desired = DESIRED_RUNNING;
-    workload->priority = spec->priority;
-    workload->preemptible = spec->is_preemptible;
     workload->node_pools_json = arena_strdup(arena, submission->node_pools_json);
-    workload->pods_wanted = spec->pods_wanted;
-    workload->min_pods = spec->min_pods;
-    workload->time_limit_ms = submission->time_limit_ms;
+    workload->created_ms = present->snapshot.now_ms;
     workload->phase = PHASE_PENDING;
-    workload->promise = -1;
     workload->pods = arena_array(arena, (size_t)spec->worker_count + 1, sizeof(struct cache_pod *));
     placement_of(world, &spec->worker, &asked);
     if (spec->has_master)

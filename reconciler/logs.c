@@ -14,9 +14,8 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
 {
     struct workload_pod_row row;
     struct pod_context context;
-    const char *node_name = NULL;
-    int found = db_find_pod_for_logs(conn, request->workload_id, request->pod_name, request->previous, arena, &row,
-                                     &node_name, err);
+    int found =
+        db_find_pod_for_logs(conn, request->workload_id, request->pod_name, request->previous, arena, &row, err);
     if (found < 0)
         return -1;
     if (found == 0)
@@ -26,11 +25,11 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
     uint32_t *indices;
     size_t index_count = world_json_numbers(row.gpu_indices_json, arena, &indices);
     *out_pod = (struct backend_pod){
-        .uuid = row.uuid,
-        .name = row.name,
+        .uuid = arena_strdup(arena, row.facts.uuid),
+        .name = row.facts.name,
         .role = row.role,
-        .index = row.pod_index,
-        .attempt = row.attempt,
+        .index = row.facts.pod_index,
+        .attempt = row.facts.attempt,
         .workload_uuid = context.workload_uuid,
         .workload_name = context.workload_name,
         .workload_type = context.workload_type,
@@ -40,15 +39,15 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
         .spec_json = context.spec_json,
         .workload_spec_json = context.workload_spec_json,
         .submitted_by = context.submitted_by,
-        .node_name = node_name,
+        .node_name = row.node_name,
         .gpu_indices = indices,
         .gpu_index_count = index_count,
-        .gpu_milli = row.gpu_allocated_milli,
+        .gpu_milli = row.facts.gpu_allocated_milli,
         .grace_ms = context.grace_period_ms,
-        .scheduled_ms = row.scheduled_ms,
-        .started_ms = row.started_ms,
-        .stopping_ms = row.stopping_ms,
-        .completed_ms = row.completed_ms,
+        .scheduled_ms = row.facts.scheduled_ms,
+        .started_ms = row.facts.started_ms,
+        .stopping_ms = row.facts.stopping_ms,
+        .completed_ms = row.facts.completed_ms,
     };
     return 0;
 }

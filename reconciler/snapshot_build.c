@@ -258,7 +258,7 @@ static void add_workload(struct builder *builder, struct cache_workload *workloa
         .stale_ms = workload->stale_since_ms ? snapshot->now_ms - workload->stale_since_ms : SNAPSHOT_TIME_NONE,
         .last_eviction_ms = workload->last_eviction_ms ? workload->last_eviction_ms : SNAPSHOT_TIME_NONE,
         .max_run_ms = run_time_left(workload),
-        .displaced_count = workload->displaced_count,
+        .displaced_count = (uint32_t)workload->displaced_count,
         .displaced_ms = workload->displaced_ms,
         .promise = workload->promise >= 0 ? (uint32_t)workload->promise : SNAPSHOT_PROMISE_NONE,
         .first_pod = (uint32_t)snapshot->pod_count,
