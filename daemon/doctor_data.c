@@ -2,16 +2,20 @@
 #include "api/listen.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/timestamp.h"
 #include "daemon/data_folder.h"
 #include "daemon/doctor.h"
 #include "db/db.h"
 #include "db/migrations.h"
 #include "db/settings.h"
+#include "db/space.h"
+#include "reconciler/retention.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -66,6 +70,35 @@ static void look_at_disk(const char *folder, struct findings *findings)
                      : "logs of pods take up to a tenth of it (--local-log-total), the journal 1 GiB: make room");
 }
 
+// How large the database is, and whether that has made it shorter than its days.
+static int look_at_size(struct db_conn *conn, const struct settings *settings, struct findings *findings,
+                        struct error *err)
+{
+    struct arena *arena = findings->arena;
+    struct db_space space;
+    const char *removed, *way = NULL;
+    if (db_read_space(conn, &space, err) < 0 || db_find_meta(conn, RETENTION_SIZE_META, arena, &removed, err) < 0)
+        return -1;
+    bool is_over = settings->database_bytes > 0 && space.used_bytes > settings->database_bytes;
+    const char *says = arena_printf(arena, "takes %" PRId64 " MiB of %s, %" PRId64 " MiB of its file are free",
+                                    space.used_bytes >> 20,
+                                    settings->database_bytes > 0
+                                        ? arena_printf(arena, "%" PRId64 " MiB", settings->database_bytes >> 20)
+                                        : "any amount",
+                                    space.free_bytes >> 20);
+    if (removed) {
+        char when[TIMESTAMP_SIZE];
+        timestamp_format(strtoll(removed, NULL, 10), when);
+        says = arena_printf(arena, "%s; size, not age, removed the oldest of what is kept, last on %s", says, when);
+        way = "raise --database-bytes to keep it for its days";
+    }
+    if (!space.shrinks && space.free_bytes > 0)
+        way = "give the free part back: stop the server, then prorata verify --compact --data DIR";
+    findings_add(findings, is_over || way ? FINDING_NOTE : FINDING_GOOD, "database", says,
+                 way ? way : is_over ? "the server removes the oldest of it, or raise --database-bytes" : NULL);
+    return 0;
+}
+
 static int read_health(struct db_conn *conn, const struct settings *settings, struct findings *findings,
                        struct error *err)
 {
@@ -101,7 +134,7 @@ static int read_health(struct db_conn *conn, const struct settings *settings, st
             arena_printf(arena, "serve it with --backend %s, or take another folder", backend));
     else
         findings_add(findings, FINDING_GOOD, "backend", settings->backend, NULL);
-    return 0;
+    return look_at_size(conn, settings, findings, err);
 }
 
 static void look_at_database(const struct settings *settings, struct findings *findings)

@@ -16,6 +16,8 @@ static int tell_start(const struct db_opening *opening, struct error *err)
                          migration, newest);
     case DB_STEP_MIGRATING:
         return error_set(err, ERROR_UNAVAILABLE, "migrating: migration %d of %d runs", migration, newest);
+    case DB_STEP_REBUILDING:
+        return error_set(err, ERROR_UNAVAILABLE, "migrating: the database is written anew, once");
     case DB_STEP_OPEN:
         return error_set(err, ERROR_UNAVAILABLE, "the first cycle has not run yet");
     default:
@@ -43,7 +45,7 @@ int health_check(void *context, struct error *err)
 bool health_is_migrating(const struct health *health)
 {
     int step = atomic_load(&health->opening.step);
-    return step == DB_STEP_COPYING || step == DB_STEP_MIGRATING;
+    return step == DB_STEP_COPYING || step == DB_STEP_MIGRATING || step == DB_STEP_REBUILDING;
 }
 
 void health_write_metrics(void *context, struct buffer *out)

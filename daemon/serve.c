@@ -134,13 +134,18 @@ static int create_simulated(struct daemon *daemon, struct error *err)
     return rc < 0 ? -1 : simulated_create(&options, &daemon->backend, err);
 }
 
+static int64_t days_ms(double days)
+{
+    return (int64_t)(days * 86400000);
+}
+
 static int open_journal(struct daemon *daemon, struct error *err)
 {
     const struct settings *settings = &daemon->settings;
     if (settings->journal_bytes == 0)
         return 0;
     struct journal_options options = {.folder = daemon->folder.journal,
-                                      .keep_ms = (int64_t)(settings->journal_days * 86400000),
+                                      .keep_ms = days_ms(settings->journal_days),
                                       .bound_bytes = settings->journal_bytes};
     return journal_open(&options, timestamp_now_ms(), &daemon->journal, err);
 }
@@ -154,6 +159,12 @@ static int create_reconciler(struct daemon *daemon, struct error *err)
     struct reconciler_options options = {
         .retry_delay_ms = (int64_t)(settings->retry_delay_s * 1000),
         .staleness_grace_ms = grace_ms ? grace_ms : 1, // 0 is its default
+        .retention = {.bound_bytes = settings->database_bytes,
+                      .keep_ms = {[RETENTION_WORKLOADS] = days_ms(settings->deleted_days),
+                                  [RETENTION_SAMPLES] = days_ms(settings->sample_days),
+                                  [RETENTION_EVENTS] = days_ms(settings->event_days),
+                                  [RETENTION_ALLOCATIONS] = days_ms(settings->allocation_days)},
+                      .session_idle_ms = settings->token_lifetime_s * 1000},
         .journal = daemon->journal,
         .refused_folder = daemon->folder.refused,
     };

@@ -35,6 +35,8 @@ struct settings {
     double read_limit_s; // 0: none
     double journal_days;
     int64_t journal_bytes; // 0: no journal
+    int64_t database_bytes; // 0: no bound
+    double deleted_days, event_days, sample_days, allocation_days;
     double retry_delay_s;
     double staleness_grace_s; // negative: none
     bool quick_start;

@@ -20,11 +20,10 @@ static const char SQL_DESCRIBE[] =
     " 'hasMaster', json(CASE WHEN EXISTS (SELECT 1 FROM pods p WHERE p.workload_id = w.id AND p.role = 'master')"
     " THEN 'true' ELSE 'false' END), 'spec', json(spec_json), 'masterSpec', json(master_spec_json))"
     " FROM workloads w WHERE id = ?1";
-static const char SQL_FIND_PROJECT[] =
-    "SELECT p.id FROM projects p JOIN project_numbers n ON n.project_id = p.id"
-    " WHERE p.name = ?1 AND (?2 = 0 OR n.number = ?2) AND p.phase <> 'Deleting'";
+static const char SQL_FIND_PROJECT[] = "SELECT p.id FROM projects p JOIN project_numbers n ON n.project_id = p.id"
+                                       " WHERE p.name = ?1 AND (?2 = 0 OR n.number = ?2) AND p.phase <> 'Deleting'";
 static const char SQL_FIND_WORKLOAD[] =
-    "SELECT id, project_id, name, type, desired_phase, phase, deleted_ms FROM workloads WHERE uuid = ?1";
+    "SELECT id, name, type, desired_phase, phase, deleted_ms FROM workloads WHERE uuid = ?1";
 static const char SQL_FIND_POD[] = "SELECT id, workload_id, status FROM pods WHERE uuid = ?1";
 // Whose place it takes: the pod of its own number, else one that waits.
 static const char SQL_FIND_SEAT[] =
@@ -53,10 +52,10 @@ static const char SQL_FIND_WAITING[] =
     "SELECT p.id, p.workload_id FROM pods p JOIN workloads w ON w.id = p.workload_id"
     " WHERE p.uuid = ?1 AND p.deleted_ms = 0 AND p.status IN ('Pending', 'Pipelined')"
     " AND w.desired_phase = 'Running' AND w.deleted_ms = 0 AND w.phase NOT IN ('Completed', 'Failed')";
-static const char SQL_WORKLOAD_OF[] = "SELECT uuid, project_id, name FROM workloads WHERE id = ?1";
+static const char SQL_WORKLOAD_OF[] = "SELECT uuid, name FROM workloads WHERE id = ?1";
 
 struct owner {
-    int64_t id, project_id;
+    int64_t id;
     const char *uuid, *name, *type;
     bool is_new;
 };
@@ -125,12 +124,11 @@ static int find_owner(struct db_conn *conn, const char *uuid, struct arena *aren
     if (rc <= 0)
         return rc;
     *out = (struct owner){.id = db_column_int(stmt, 0),
-                          .project_id = db_column_int(stmt, 1),
                           .uuid = uuid,
-                          .name = db_column_text(stmt, 2, arena),
-                          .type = db_column_text(stmt, 3, arena)};
-    bool is_going = desired_phase_parse(db_column_text(stmt, 4, arena)) == DESIRED_DELETED || db_column_int(stmt, 6);
-    bool is_over = phase_is_final(phase_parse(db_column_text(stmt, 5, arena)));
+                          .name = db_column_text(stmt, 1, arena),
+                          .type = db_column_text(stmt, 2, arena)};
+    bool is_going = desired_phase_parse(db_column_text(stmt, 3, arena)) == DESIRED_DELETED || db_column_int(stmt, 5);
+    bool is_over = phase_is_final(phase_parse(db_column_text(stmt, 4, arena)));
     db_release(conn, stmt);
     if (is_going || is_over)
         return refuse_workload(out->name, is_going ? "was deleted" : "is over", err);
@@ -211,9 +209,8 @@ static int insert_pod(struct db_conn *conn, const struct owner *owner, const str
     if (run(conn, stmt, err) < 0)
         return -1;
     *out_id = db_last_insert_id(conn);
-    return db_changed_rows(conn) == 1
-               ? 0
-               : error_set(err, ERROR_CONFLICT, "workload %s has no %s", owner->name, pod->role);
+    return db_changed_rows(conn) == 1 ? 0
+                                      : error_set(err, ERROR_CONFLICT, "workload %s has no %s", owner->name, pod->role);
 }
 
 static int check_devices(struct db_conn *conn, const struct pod_update *update, struct arena *arena, struct error *err)
@@ -234,8 +231,8 @@ static int check_devices(struct db_conn *conn, const struct pod_update *update, 
 }
 
 // A row that says what the pod does.
-static int set_running(struct db_conn *conn, int64_t pod_id, const struct owner *owner, const struct adopted_pod *pod,
-                       const char *node_name, int64_t now_ms, struct arena *arena, struct error *err)
+static int set_running(struct db_conn *conn, int64_t pod_id, const struct adopted_pod *pod, const char *node_name,
+                       int64_t now_ms, struct arena *arena, struct error *err)
 {
     sqlite3_stmt *stmt;
     int rc = step_once(conn, SQL_FIND_NODE, node_name, 0, &stmt, err);
@@ -259,8 +256,6 @@ static int set_running(struct db_conn *conn, int64_t pod_id, const struct owner 
                                       .now_ms = now_ms};
     db_release(conn, stmt);
     const struct allocation_row allocation = {.pod_id = pod_id,
-                                              .workload_id = owner->id,
-                                              .project_id = owner->project_id,
                                               .node_name = node_name,
                                               .node_pool_id = update.node_pool_id,
                                               .gpu_indices_json = pod->gpu_indices_json,
@@ -294,7 +289,7 @@ static int adopt_pod(struct db_conn *conn, const struct adoption *adoption, cons
     if (rc < 0)
         return -1;
     if (rc == 1)
-        return set_running(conn, id, owner, pod, adoption->node_name, adoption->now_ms, arena, err);
+        return set_running(conn, id, pod, adoption->node_name, adoption->now_ms, arena, err);
     if (db_prepare(conn, SQL_FIND_SEAT, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 1, owner->id);
@@ -309,7 +304,7 @@ static int adopt_pod(struct db_conn *conn, const struct adoption *adoption, cons
     if (insert_pod(conn, owner, pod, &id, err) < 0 ||
         (found && waits(seat.status) && give_up_seat(conn, owner, &seat, adoption->now_ms, err) < 0))
         return -1;
-    return set_running(conn, id, owner, pod, adoption->node_name, adoption->now_ms, arena, err);
+    return set_running(conn, id, pod, adoption->node_name, adoption->now_ms, arena, err);
 }
 
 static int start_workload(struct db_conn *conn, const struct owner *owner, int64_t started_ms, int64_t now_ms,
@@ -383,10 +378,9 @@ int db_adopt_waiting(struct db_conn *conn, const struct adopted_pod *pod, const 
     if (rc != 1)
         goto done;
     owner.uuid = db_column_text(stmt, 0, &arena);
-    owner.project_id = db_column_int(stmt, 1);
-    owner.name = db_column_text(stmt, 2, &arena);
+    owner.name = db_column_text(stmt, 1, &arena);
     db_release(conn, stmt);
-    bool is_done = set_running(conn, pod_id, &owner, pod, node_name, now_ms, &arena, err) == 0 &&
+    bool is_done = set_running(conn, pod_id, pod, node_name, now_ms, &arena, err) == 0 &&
                    start_workload(conn, &owner, pod->started_ms, now_ms, err) == 0 &&
                    tell(conn, &owner, "the start", 1, now_ms, err) == 0;
     rc = is_done ? 1 : -1;

@@ -135,7 +135,7 @@ void connection_watch(struct db_conn *conn, struct db_opening *opening)
 int connection_open(struct db_conn *conn, const char *path, bool readonly, struct error *err)
 {
     static const char SETTINGS[] = "PRAGMA foreign_keys=ON; PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
-                                   "PRAGMA trusted_schema=OFF; PRAGMA journal_size_limit=67108864;";
+                                   "PRAGMA trusted_schema=OFF; PRAGMA journal_size_limit=16777216;";
     *conn = (struct db_conn){0};
     int flags = SQLITE_OPEN_NOMUTEX | (readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     if (sqlite3_open_v2(path, &conn->handle, flags, NULL) != SQLITE_OK) {
@@ -145,7 +145,7 @@ int connection_open(struct db_conn *conn, const char *path, bool readonly, struc
         return -1;
     }
     sqlite3_extended_result_codes(conn->handle, 1);
-    sqlite3_busy_timeout(conn->handle, 5000);
+    sqlite3_busy_timeout(conn->handle, CONNECTION_BUSY_MS);
     if (readonly)
         sqlite3_progress_handler(conn->handle, STEPS_BETWEEN_LOOKS, is_over, conn);
     if (sqlite3_create_collation(conn->handle, "by_number", SQLITE_UTF8, NULL, compare_by_number) != SQLITE_OK) {

@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 
 enum {
-    DB_APPLICATION_ID = 0x70727472 // "prtr", in the file's header
+    DB_APPLICATION_ID = 0x70727472, // "prtr", in the file's header
+    CONNECTION_BUSY_MS = 5000
 };
 
 // What reading has shown of the file; of all connections of a database.

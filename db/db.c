@@ -6,6 +6,7 @@
 #include "db/checker.h"
 #include "db/copy.h"
 #include "db/migrations.h"
+#include "db/space.h"
 #include "db/writer.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@
 enum {
     RESERVED_READERS = 2,
     READERS_MAXIMUM = 64,
-    READS_FAIL_US = 10000000
+    READS_FAIL_US = 10000000,
+    REBUILT_MAXIMUM = 256 << 20 // bytes: some seconds
 };
 
 enum reader_kind {
@@ -166,12 +168,31 @@ static bool ended_uncleanly(const char *path)
     return has_log;
 }
 
+// A file of an older release is made one that can be shortened: at a start, while nobody waits for an answer. One that
+// is large, or has no room for it, stays as it is: `prorata verify --compact` is for those.
+static int rebuild_once(struct db_conn *conn, struct db_opening *opening, struct error *err)
+{
+    struct db_space space;
+    struct error cause = {0};
+    if (db_read_space(conn, &space, err) < 0)
+        return -1;
+    if (space.shrinks || space.used_bytes > REBUILT_MAXIMUM)
+        return 0;
+    note_step(opening, DB_STEP_REBUILDING, 0);
+    if (db_rebuild(conn, &cause) == 0 || (cause.code == ERROR_UNAVAILABLE && !atomic_load(&opening->is_cancelled)))
+        return 0;
+    *err = cause;
+    return -1;
+}
+
 static int migrate_watched(struct db_conn *conn, struct db_opening *opening, struct error *err)
 {
     struct db_opening nobody = {0};
     opening = opening ? opening : &nobody;
     connection_watch(conn, opening);
     int rc = migrate(conn, opening, err);
+    if (rc == 0)
+        rc = rebuild_once(conn, opening, err);
     connection_watch(conn, NULL);
     return rc;
 }
@@ -181,8 +202,11 @@ static int open_writer(struct db *db, struct db_opening *opening, struct error *
     bool was_unclean = ended_uncleanly(db->path);
     if (connection_open(&db->writer.conn, db->path, false, err) < 0)
         return -1;
+    // The first counts for a file that is not there yet.
     if (connection_exec(&db->writer.conn,
-                        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000;", err) < 0 ||
+                        "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+                        "PRAGMA wal_autocheckpoint=4000;",
+                        err) < 0 ||
         migrate_watched(&db->writer.conn, opening, err) < 0)
         return -1;
     db->writer.conn.health = &db->health;
@@ -256,10 +280,8 @@ void db_close(struct db *db)
     writer_stop(&db->writer);
     for (size_t i = 0; i < READER_KIND_COUNT; i++)
         close_pool(&db->pools[i]);
-    if (db->writer.conn.handle) {
-        sqlite3_exec(db->writer.conn.handle, "PRAGMA optimize", NULL, NULL, NULL);
+    if (db->writer.conn.handle)
         connection_close(&db->writer.conn);
-    }
     free(db->path);
     free(db);
 }

@@ -60,6 +60,7 @@ enum db_step {
     DB_STEP_OPENING,
     DB_STEP_COPYING, // the file, before a migration changes it
     DB_STEP_MIGRATING,
+    DB_STEP_REBUILDING, // the file of an older release, once
     DB_STEP_OPEN
 };
 

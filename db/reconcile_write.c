@@ -50,24 +50,16 @@ static const char SQL_UPDATE_QUEUE[] =
     " memory_allocated_bytes = ?11, memory_allocated_non_preemptible_bytes = ?12, memory_requested_bytes = ?13"
     " WHERE id = ?1";
 static const char SQL_BEGIN_ALLOCATION[] =
-    "INSERT INTO allocations (pod_id, workload_id, project_id, node_name, node_pool_id, gpu_indices_json, gpu_milli,"
-    " started_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO allocations (pod_id, workload_id, workload_name, project_id, project_name, department_id, person,"
+    " node_name, node_pool_id, gpu_indices_json, gpu_milli, cpu_milli, memory_bytes, started_ms)"
+    " SELECT p.id, w.id, w.name, w.project_id, w.project_name, coalesce(j.department_id, 0), w.created_by, ?2, ?3, ?4,"
+    " ?5, p.cpu_milli, p.memory_bytes, ?6 FROM pods p JOIN workloads w ON w.id = p.workload_id"
+    " LEFT JOIN projects j ON j.id = w.project_id WHERE p.id = ?1";
 static const char SQL_END_ALLOCATION[] =
     "UPDATE allocations SET ended_ms = ?2, end_reason = ?3 WHERE pod_id = ?1 AND ended_ms = 0";
 static const char SQL_PUT_SAMPLE[] =
     "INSERT INTO samples (scope, scope_id, node_pool_id, metric, time_ms, value) VALUES (?, ?, ?, ?, ?, ?)"
     " ON CONFLICT DO UPDATE SET value = excluded.value";
-// Pods, events, history and allocations go with their workload.
-static const char SQL_PURGE_WORKLOADS[] =
-    "DELETE FROM workloads WHERE id IN (SELECT id FROM workloads WHERE deleted_ms > 0 AND deleted_ms < ?1 LIMIT 200)";
-static const char SQL_PURGE_EVENTS[] = "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE time_ms < ?1 "
-                                       "AND workload_id IS NULL LIMIT 20000)";
-static const char SQL_TRIM_SAMPLES[] =
-    "DELETE FROM samples WHERE (scope, scope_id, node_pool_id, metric, time_ms) IN (SELECT s.scope, s.scope_id,"
-    " s.node_pool_id, s.metric, s.time_ms FROM samples s WHERE s.time_ms < ?1 AND (s.scope IN ('workload', 'pod')"
-    " OR EXISTS (SELECT 1 FROM samples later WHERE later.scope = s.scope AND later.scope_id = s.scope_id"
-    " AND later.node_pool_id = s.node_pool_id AND later.metric = s.metric AND later.time_ms > s.time_ms"
-    " AND later.time_ms <= ?1)) LIMIT 20000)";
 static const char SQL_LAST_ATTEMPT[] = "SELECT coalesce(max(attempt), -1) FROM pods WHERE workload_id = ?1";
 static const char SQL_NEXT_INDEX[] =
     "SELECT coalesce(max(pod_index), -1) + 1 FROM pods WHERE workload_id = ?1 AND role = ?2";
@@ -224,13 +216,11 @@ int db_begin_allocation(struct db_conn *conn, const struct allocation_row *row, 
     if (db_prepare(conn, SQL_BEGIN_ALLOCATION, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 1, row->pod_id);
-    db_bind_int(stmt, 2, row->workload_id);
-    db_bind_int(stmt, 3, row->project_id);
-    db_bind_text(stmt, 4, row->node_name);
-    db_bind_int(stmt, 5, row->node_pool_id);
-    db_bind_text(stmt, 6, row->gpu_indices_json);
-    db_bind_int(stmt, 7, row->gpu_milli);
-    db_bind_int(stmt, 8, row->started_ms);
+    db_bind_text(stmt, 2, row->node_name);
+    db_bind_int(stmt, 3, row->node_pool_id);
+    db_bind_text(stmt, 4, row->gpu_indices_json);
+    db_bind_int(stmt, 5, row->gpu_milli);
+    db_bind_int(stmt, 6, row->started_ms);
     return run_and_release(conn, stmt, err);
 }
 
@@ -257,29 +247,6 @@ int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct err
     db_bind_int(stmt, 5, row->time_ms);
     db_bind_real(stmt, 6, row->value);
     return run_and_release(conn, stmt, err);
-}
-
-int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err)
-{
-    sqlite3_stmt *stmt;
-    if (db_prepare(conn, SQL_TRIM_SAMPLES, &stmt, err) < 0)
-        return -1;
-    db_bind_int(stmt, 1, before_ms);
-    return run_and_release(conn, stmt, err);
-}
-
-int db_purge_deleted(struct db_conn *conn, int64_t before_ms, struct error *err)
-{
-    static const char *const STATEMENTS[] = {SQL_PURGE_WORKLOADS, SQL_PURGE_EVENTS};
-    for (size_t i = 0; i < sizeof(STATEMENTS) / sizeof(STATEMENTS[0]); i++) {
-        sqlite3_stmt *stmt;
-        if (db_prepare(conn, STATEMENTS[i], &stmt, err) < 0)
-            return -1;
-        db_bind_int(stmt, 1, before_ms);
-        if (run_and_release(conn, stmt, err) < 0)
-            return -1;
-    }
-    return 0;
 }
 
 // One number by a statement with a number and, where text is not NULL, a text.

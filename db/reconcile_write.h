@@ -82,8 +82,6 @@ int db_update_queue_figures(struct db_conn *conn, const struct queue_figures *fi
 
 struct allocation_row {
     int64_t pod_id;
-    int64_t workload_id;
-    int64_t project_id;
     const char *node_name;
     int64_t node_pool_id;
     const char *gpu_indices_json;
@@ -102,12 +100,6 @@ struct sample_row {
     double value;
 };
 int db_put_sample(struct db_conn *conn, const struct sample_row *row, struct error *err);
-// Drops what is older, but for the last value before the bound of what goes on. At most 20,000 rows a call.
-int db_trim_samples(struct db_conn *conn, int64_t before_ms, struct error *err);
-// Drops workloads that were deleted before that, with all that belongs to them, and events of nodes and the cluster
-// that are older. At most 200 workloads a call.
-int db_purge_deleted(struct db_conn *conn, int64_t before_ms, struct error *err);
-
 // The highest attempt of a workload's pods; -1 without pods.
 int db_read_last_attempt(struct db_conn *conn, int64_t workload_id, int64_t *out_attempt, struct error *err);
 int db_read_next_pod_index(struct db_conn *conn, int64_t workload_id, const char *role, int64_t *out_index,

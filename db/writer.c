@@ -11,8 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+enum {
+    QUIET_S = 2, // without a write
+    LOG_KEPT_BYTES = 1 << 20
+};
 
 static const char SQL_SAVE_REVISION[] = "UPDATE meta SET value = ?1 WHERE key = 'revision'";
 
@@ -128,6 +134,7 @@ static void run_transaction(struct writer *writer, struct write_job *group)
     if (stands && exec(writer, "COMMIT") == SQLITE_OK) {
         atomic_store(&writer->last_revision, writer->next_revision - 1);
         atomic_fetch_add(&writer->commits, 1);
+        writer->has_written = true;
         if (!atomic_exchange(&writer->writable, true))
             log_write(LOG_INFO, "db", "the disk takes writes again");
         return;
@@ -183,19 +190,40 @@ static void probe(struct writer *writer)
     run_group(writer, &job);
 }
 
+// The write-ahead log keeps the length it once had; when nobody writes, what is in it goes into the file. Readers that
+// hold it are not waited for: the next quiet moment comes.
+static void shorten_log(struct writer *writer)
+{
+    sqlite3 *handle = writer->conn.handle;
+    struct stat about;
+    writer->has_written = false;
+    if (stat(sqlite3_filename_wal(sqlite3_db_filename(handle, "main")), &about) < 0 || about.st_size < LOG_KEPT_BYTES)
+        return;
+    sqlite3_busy_timeout(handle, 0);
+    int rc = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(handle, CONNECTION_BUSY_MS);
+    int code = sqlite3_extended_errcode(handle);
+    if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED && !connection_code_is_refusal(code))
+        give_up(writer, "a checkpoint");
+}
+
 static bool wait_for_work(struct writer *writer)
 {
     while (!writer->first && !writer->stopping) {
-        if (atomic_load(&writer->writable)) {
+        bool is_writable = atomic_load(&writer->writable);
+        if (is_writable && !writer->has_written) {
             pthread_cond_wait(&writer->work, &writer->lock);
             continue;
         }
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += 1;
+        until.tv_sec += is_writable ? QUIET_S : 1;
         if (pthread_cond_timedwait(&writer->work, &writer->lock, &until) == ETIMEDOUT) {
             pthread_mutex_unlock(&writer->lock);
-            probe(writer);
+            if (is_writable)
+                shorten_log(writer);
+            else
+                probe(writer);
             pthread_mutex_lock(&writer->lock);
         }
     }

@@ -33,7 +33,8 @@ struct writer {
     pthread_cond_t work;
     struct write_job *first, *last;
     bool stopping;
-    bool refused; // by the disk, in the present group
+    bool has_written; // since the log was last looked at; the thread's
+    bool refused;     // by the disk, in the present group
     int64_t next_revision;
     _Atomic int64_t last_revision;
     _Atomic int64_t commits, changes, failed_commits;

@@ -17,9 +17,6 @@ enum {
     DECISION_SHIFT = 20 // decisions of one transaction are numbered below its revision
 };
 
-// How long a deleted workload is shown (deleted=true).
-#define DELETED_KEPT_MS (INT64_C(14) * 24 * 60 * 60 * 1000)
-
 static int create_pods(struct db_conn *conn, const struct turn *turn, struct error *err)
 {
     for (size_t i = 0; i < turn->creation_count; i++) {
@@ -83,8 +80,6 @@ static int write_pod(struct db_conn *conn, const struct turn *turn, const struct
         return 0;
     struct allocation_row row = {
         .pod_id = pod->id,
-        .workload_id = pod->workload->id,
-        .project_id = pod->workload->project_id,
         .node_name = update.node_name,
         .node_pool_id = update.node_pool_id,
         .gpu_indices_json = indices,
@@ -234,9 +229,6 @@ static int write_figures(struct db_conn *conn, const struct turn *turn, const st
         if (db_put_sample(conn, &row, err) < 0)
             return -1;
     }
-    if (changes->trim_before_ms && (db_trim_samples(conn, changes->trim_before_ms, err) < 0 ||
-                                    db_purge_deleted(conn, turn->now_ms - DELETED_KEPT_MS, err) < 0))
-        return -1;
     return changes->is_overtime_due ? db_refresh_overtime(conn, turn->now_ms, err) : 0;
 }
 

@@ -6,12 +6,10 @@
 
 enum {
     SAMPLE_INTERVAL_MS = 1000,
-    TRIM_INTERVAL_MS = 10 * 60 * 1000,
     OVERTIME_INTERVAL_MS = 60 * 1000,
     GAUGE_SLOTS_MINIMUM = 256
 };
 #define MB 1e6
-#define RETENTION_MS (INT64_C(30) * 24 * 60 * 60 * 1000)
 
 struct gauge {
     const char *scope; // static, as metric is (or the gauge's own text)
@@ -45,9 +43,7 @@ void figures_done(struct figures *figures)
 
 void figures_clear(struct figures *figures)
 {
-    int64_t trimmed_ms = figures->trimmed_ms;
     figures_done(figures);
-    figures->trimmed_ms = trimmed_ms;
 }
 
 // What is held of each resource in a queue; [0] all, [1] by what is not preemptible.
@@ -414,7 +410,6 @@ void figures_of_samples(struct figures *figures, struct past_usage *usage, struc
                         struct figure_changes *changes)
 {
     int64_t interval = turn->options->sample_interval_ms ? turn->options->sample_interval_ms : SAMPLE_INTERVAL_MS;
-    int64_t retention = turn->options->sample_retention_ms ? turn->options->sample_retention_ms : RETENTION_MS;
     if (turn->now_ms - figures->sampled_ms < interval && turn->now_ms >= figures->sampled_ms) {
         turn_note_due(turn, figures->sampled_ms + interval);
         return;
@@ -458,11 +453,6 @@ void figures_of_samples(struct figures *figures, struct past_usage *usage, struc
         sample_totals(&sampler, "nodepool", world->rows.pools[i].id, &totals[i]);
     sample_totals(&sampler, "cluster", world->rows.cluster_id, all);
     sample_gone(&sampler);
-    if (turn->now_ms - figures->trimmed_ms >= TRIM_INTERVAL_MS) {
-        figures->trimmed_ms = turn->now_ms;
-        changes->trim_before_ms = turn->now_ms - retention;
-    }
-    turn_note_due(turn, figures->trimmed_ms + TRIM_INTERVAL_MS); // also where nothing happens any more
     if (turn->now_ms - figures->overtime_ms >= OVERTIME_INTERVAL_MS) {
         figures->overtime_ms = turn->now_ms;
         changes->is_overtime_due = true;

@@ -16,7 +16,6 @@ struct figures {
     size_t gauge_count;
     int64_t generation;
     int64_t sampled_ms;
-    int64_t trimmed_ms;
     int64_t overtime_ms;
 };
 
@@ -29,7 +28,6 @@ struct figure_changes {
         double value;
     } * samples;
     size_t sample_count, sample_capacity;
-    int64_t trim_before_ms; // 0: nothing to trim
     bool is_overtime_due;   // the averages that projects and departments show are to be renewed
 };
 

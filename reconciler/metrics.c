@@ -249,6 +249,7 @@ void reconciler_write_health(struct reconciler *reconciler, struct buffer *out)
     size_t strays = devices_count_strays(reconciler);
     if (strays)
         buffer_printf(out, "warning: pods=%zu run that no workload asks for: prorata pods list\n", strays);
+    retention_write_health(&reconciler->retention, out);
     if (!reconciler->options.journal)
         return;
     struct journal_stats journal;
@@ -267,6 +268,7 @@ void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
     write_one(out, "prorata_stray_pods", "gauge", "Pods that run though no workload asks for them.",
               (int64_t)devices_count_strays(reconciler));
     write_storage(out, reconciler->backend);
+    retention_write_metrics(&reconciler->retention, &reconciler->options.retention, out);
     if (reconciler->options.journal)
         write_journal(out, reconciler->options.journal);
     const struct reconciler_view *view = reconciler_acquire_view(reconciler);

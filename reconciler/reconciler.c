@@ -366,8 +366,8 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     turn_note_due(&turn, turn.plan_due_ms);
     lifecycle_set_phases(&turn);
     figures_of_samples(&reconciler->figures, &reconciler->usage, &turn, &changes);
-    bool writes = turn_has_changes(&turn) || changes.queue_count || changes.sample_count || changes.trim_before_ms ||
-                  changes.is_overtime_due || has_expired;
+    bool writes = turn_has_changes(&turn) || changes.queue_count || changes.sample_count || changes.is_overtime_due ||
+                  has_expired;
     if (writes && write_turn(reconciler, &turn, &changes, has_expired, err) < 0)
         return -1;
     if (!writes)
@@ -383,9 +383,13 @@ int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error 
     bool has_expired;
     int64_t started_us = timestamp_monotonic_us();
     *out_busy = false;
+    bool is_again = false;
     int rc = check_expiry(reconciler, reconciler_now(reconciler), &has_expired, err);
     if (rc == 0)
         rc = work(reconciler, has_expired, out_busy, err);
+    if (rc == 0)
+        rc = retention_step(&reconciler->retention, &reconciler->options.retention, reconciler->db,
+                            reconciler_now(reconciler), &is_again, err);
     arena_clear(&reconciler->turn_arena);
     atomic_store(&reconciler->is_failing, rc < 0);
     if (rc < 0) {
@@ -398,6 +402,7 @@ int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error 
         atomic_fetch_add(&reconciler->counters.turns, 1);
         atomic_store(&reconciler->counters.last_cycle_us, timestamp_monotonic_us() - started_us);
     }
+    *out_busy |= is_again;
     atomic_store(&reconciler->is_ready, true);
     return 0;
 }

@@ -4,6 +4,7 @@
 // memory is a cache of rows, kept up by revision, and thrown away and read again after any error. A cycle's outcome is
 // one transaction; only after the commit is the backend told.
 #pragma once
+#include "reconciler/retention.h"
 #include "scheduler/plan.h"
 #include "scheduler/snapshot.h"
 #include <stdbool.h>
@@ -19,13 +20,13 @@ struct journal;
 struct reconciler;
 
 struct reconciler_options {
-    int64_t tick_ms;             // 0: 1000
-    int64_t coalesce_ms;         // 0: 10
-    int64_t retry_delay_ms;      // before the second attempt of a pod that failed, then doubling; 0: 10 s
-    int64_t retry_delay_max_ms;  // 0: 6 min
-    int64_t staleness_grace_ms;  // of gangs that lost pods; 0: 60 s, negative: for ever
-    int64_t sample_interval_ms;  // at most one sample of a figure in this time; 0: 1000
-    int64_t sample_retention_ms; // 0: 30 days
+    int64_t tick_ms;                    // 0: 1000
+    int64_t coalesce_ms;                // 0: 10
+    int64_t retry_delay_ms;             // before the second attempt of a pod that failed, then doubling; 0: 10 s
+    int64_t retry_delay_max_ms;         // 0: 6 min
+    int64_t staleness_grace_ms;         // of gangs that lost pods; 0: 60 s, negative: for ever
+    int64_t sample_interval_ms;         // at most one sample of a figure in this time; 0: 1000
+    struct retention_options retention; // reconciler/retention.h
     // Plans in place of scheduler_plan; NULL: that. For tests of what is done about a bad plan
     int (*plan)(const struct snapshot *snapshot, struct arena *arena, struct plan **out_plan, struct error *err);
     bool plans_always;          // every turn plans, whether anything has changed or not. For tests

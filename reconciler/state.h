@@ -39,6 +39,7 @@ struct reconciler {
     struct cache cache;
     struct figures figures;
     struct past_usage usage;
+    struct retention retention;
     struct arena turn_arena;
     struct backend_fact *facts; // taken from the backend and not yet written
     size_t fact_count, fact_capacity;

@@ -36,7 +36,7 @@ FACES = {"scheduler/scheduler": {"ask"}}
 HARMLESS_CIRCLES = {
     "scheduler": [{"victims/scenarios", "victims/search"}],
     "model": [{"distributed_spec", "workload_spec"}],
-    "db": [{"checker", "connection", "copy", "db", "writer"}, {"org_units", "queues"}, {"sessions", "users"}],
+    "db": [{"checker", "connection", "copy", "db", "space", "writer"}, {"org_units", "queues"}, {"sessions", "users"}],
     "replay": [{"decisions", "run"}],
     "backends": [{f"local/{unit}" for unit in ("launch", "local", "local_pods", "local_state", "log_keeper", "mig", "pod_folder", "pod_state", "ports",
                                                "sessions")}],

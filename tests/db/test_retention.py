@@ -1,0 +1,208 @@
+"""What the database keeps is bounded by size as well as by time; hours stay, and the file becomes smaller."""
+import collections
+import os
+import sqlite3
+import subprocess
+import threading
+import time
+
+import pytest
+from conftest import PRORATA
+
+MIB = 1 << 20
+DAY_MS = 86400000
+HOUR_MS = 3600000
+LONG = bool(os.environ.get("PRORATA_LONG"))
+# As reviews measured them of a workload that was submitted, ran and was deleted.
+EVENTS, PHASES, SAMPLES = 10, 6, 13
+
+
+def connect(server):
+    return sqlite3.connect(server.data / "prorata.db", isolation_level=None)
+
+
+def number(database, sql):
+    return database.execute(sql).fetchone()[0]
+
+
+def columns(database, table, **changed):
+    """The table's columns, and the expressions that make a row of a pattern's."""
+    names = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+    return ", ".join(names), ", ".join(changed.get(name, name) for name in names)
+
+
+def multiply(server, count, age_days, days=1.0):
+    """Copies of a workload that the server itself made and deleted: `count` with their rows, deleted age_days ago and
+    within so many days."""
+    step = int(days * DAY_MS / count)
+    with connect(server) as database:
+        database.execute("PRAGMA cache_size=-262144")
+        database.execute("BEGIN")
+        now = number(database, "SELECT max(updated_ms) FROM workloads") - int(age_days * DAY_MS)
+        pattern, pod = database.execute("SELECT w.id, max(p.id) FROM workloads w JOIN pods p ON p.workload_id = w.id WHERE w.deleted_ms > 0 "
+                                        "GROUP BY w.id").fetchone()
+        first, first_pod = number(database, "SELECT max(id) FROM workloads"), number(database, "SELECT max(id) FROM pods")
+        uuid = "lower(printf('%s-%s-%s-%s-%s', hex(randomblob(4)), hex(randomblob(2)), hex(randomblob(2)), hex(randomblob(2)), hex(randomblob(6))))"
+        # Shifts all times of a row so that the workload was deleted when its turn is.
+        at = f"({now} + n * {step} - {number(database, f'SELECT deleted_ms FROM workloads WHERE id = {pattern}')})"
+
+        def copy(table, where, repeat=1, **changed):
+            times = {name: f"iif({name} > 0, {name} + {at}, 0)" for name in
+                     ("created_ms", "updated_ms", "phase_updated_ms", "k8s_phase_updated_ms", "started_ms", "ended_ms", "completed_ms", "deleted_ms",
+                      "scheduled_ms", "stopping_ms", "time_ms")}
+            into, values = columns(database, table, **{**times, **changed})
+            database.execute(f"WITH RECURSIVE i(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM i WHERE n < {count}),"
+                             f" again(k) AS (VALUES (1) UNION ALL SELECT k + 1 FROM again WHERE k < {repeat})"
+                             f" INSERT INTO {table} ({into}) SELECT {values} FROM i, again, (SELECT * FROM {table} WHERE {where} LIMIT 1)")
+
+        copy("workloads", f"id = {pattern}", id=f"{first} + n", uuid=uuid, name="name || n")
+        copy("pods", f"id = {pod}", id=f"{first_pod} + n", uuid=uuid, workload_id=f"{first} + n")
+        copy("allocations", f"pod_id = {pod}", id="NULL", pod_id=f"{first_pod} + n", workload_id=f"{first} + n",
+             started_ms=f"{now} + n * {step} - n % 70 * {HOUR_MS}", ended_ms=f"{now} + n * {step}")
+        copy("events", f"workload_id = {pattern}", EVENTS, id="NULL", uuid=uuid, workload_id=f"{first} + n")
+        copy("phase_history", f"workload_id = {pattern}", PHASES, id="NULL", workload_id=f"{first} + n")
+        copy("samples", f"scope = 'workload' AND scope_id = {pattern}", SAMPLES, scope_id=f"{first} + n", metric="metric || k")
+        database.execute("COMMIT")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+
+
+def hours(database):
+    """Milliseconds times thousandths of a GPU and of a core, and times MiB, by day, project, pool and person: counted here,
+    apart from the server."""
+    total = collections.Counter()
+    for project, pool, person, gpu, cpu, memory, start, end in database.execute(
+            "SELECT project_id, node_pool_id, person, gpu_milli, cpu_milli, memory_bytes, started_ms, ended_ms FROM allocations WHERE ended_ms > 0"):
+        while start < end:
+            until = min(end, (start // DAY_MS + 1) * DAY_MS)
+            key = start // DAY_MS * DAY_MS, project, pool, person
+            for what, amount in (("gpu", gpu), ("cpu", cpu), ("memory", -(-memory // MIB))):
+                total[key, what] += amount * (until - start)
+            start = until
+    for day, project, pool, person, *amounts in database.execute(
+            "SELECT day_ms, project_id, node_pool_id, person, gpu_milli_ms, cpu_milli_ms, memory_mib_ms FROM usage_days"):
+        for what, amount in zip(("gpu", "cpu", "memory"), amounts):
+            total[(day, project, pool, person), what] += amount
+    return +total
+
+
+def size(server):
+    return sum(path.stat().st_size for path in server.data.glob("prorata.db*") if not path.name.endswith("-shm"))
+
+
+def metrics(server):
+    lines = server.request("GET", "/metrics").body.decode().splitlines()
+    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if not line.startswith("#")}
+
+
+def settled(server):
+    found = metrics(server)
+    return found["prorata_retention_by_size"] == 0 and found["prorata_database_free_bytes"] < 4 * MIB and found["prorata_database_bytes"] > 0
+
+
+@pytest.fixture
+def filled(make_server):
+    """fill(count, age_days, *arguments): a stopped server with one workload that runs and `count` that were deleted."""
+    def fill(count, age_days, days=1.0):
+        server = make_server("--quick-start")
+        server.running = server.submit("runs", "team-a", 1)
+        gone = server.submit("gone", "team-b", 1, spec={"compute": {"gpuDevicesRequest": 1, "cpuCoreRequest": 0.5, "cpuMemoryRequest": "100M"}})
+        for workload in (server.running, gone):
+            server.wait_phase(workload, "Running")
+        time.sleep(1.1) # a sample of each
+        server.delete(f"/api/v1/workloads/trainings/{gone}")
+        server.wait_for("the deletion", lambda: server.get(f"/api/v1/workloads/{gone}").status == 404 or server.workload(gone)["phase"] == "Deleting")
+        last = server.submit("last", "team-b", 1)
+        server.wait_phase(last, "Running")
+        assert server.stop() == 0
+        multiply(server, count, age_days, days)
+        return server
+    return fill
+
+
+def restart(server, *arguments):
+    server.arguments = ["--quick-start", *arguments]
+    return server.start()
+
+
+def check_kept(server):
+    assert server.workload(server.running)["phase"] == "Running"
+    with connect(server) as database:
+        assert number(database, "SELECT count(*) FROM workloads WHERE deleted_ms = 0") == 2
+        assert not database.execute("PRAGMA foreign_key_check").fetchall()
+        assert number(database, "SELECT count(*) FROM samples s WHERE scope = 'workload' AND NOT EXISTS (SELECT 1 FROM workloads WHERE id = s.scope_id)") == 0
+
+
+@pytest.mark.parametrize("count, bound, most", [(1500, 6 * MIB, 8 * MIB)] + [(45000, 40 * MIB, 50 * MIB)] * LONG)
+def test_deleted_workloads_leave_no_more_than_the_bound(filled, count, bound, most):
+    server = filled(count, age_days=2)
+    with connect(server) as database:
+        before = hours(database)
+    database.close()
+    assert size(server) > most and before
+    restart(server, "--database-bytes", str(bound))
+    answers = []
+
+    def ask():
+        while not stopping.is_set():
+            answers.append(server.get("/api/v1/workloads").status)
+            answers.append(server.post("/api/v1/service-accounts", {"name": f"account-{len(answers)}"}).status)
+    stopping = threading.Event()
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        server.wait_for("the bound", lambda: settled(server), 600 if LONG else 60)
+    finally:
+        stopping.set()
+        asking.join()
+    assert len(answers) > 10 and all(status < 300 for status in answers), answers
+    found = metrics(server)
+    assert found['prorata_retention_removed_total{kind="workloads",cause="size"}'] > 0
+    assert found['prorata_retention_removed_total{kind="workloads",cause="age"}'] == 0
+    assert found["prorata_database_bytes"] <= bound
+    check_kept(server)
+    server.wait_for("the log is short", lambda: size(server) <= most)
+    told = [event["reason"] for event in server.get("/api/v1/events").json["events"] if event["involvedObject"]["name"] == "database"]
+    assert sorted(told) == ["BelowBound", "RemovedBySize"]
+    doctor = subprocess.run([PRORATA, "doctor", "--backend", "simulated", "--database-bytes", str(bound), "--data", server.data], capture_output=True, text=True)
+    assert "size, not age, removed the oldest" in doctor.stdout, doctor
+    server.stop()
+    with connect(server) as database:
+        after = hours(database)
+        assert number(database, "SELECT count(*) FROM allocations") == count + 3, "35 days, whatever the bound says"
+    assert after == before | {key: value for key, value in after.items() if key not in before}
+
+
+def test_hours_stay_when_allocations_go(filled):
+    server = filled(600, age_days=160, days=120)
+    with connect(server) as database:
+        before = hours(database)
+        old = number(database, f"SELECT count(*) FROM allocations WHERE ended_ms < (SELECT max(updated_ms) FROM workloads) - 90 * {DAY_MS} AND ended_ms > 0")
+    database.close()
+    for round_number in range(3): # killed in the middle
+        restart(server)
+        server.wait_for("some are gone", lambda: metrics(server)['prorata_retention_removed_total{kind="workloads",cause="age"}'] >= 20)
+        server.kill()
+        with connect(server) as database:
+            found = hours(database)
+        database.close()
+        assert {key: found[key] for key in before} == before
+    restart(server)
+    server.wait_for("old allocations are gone", lambda: metrics(server)["prorata_database_free_bytes"] < 4 * MIB and sum_is_done(server))
+    check_kept(server)
+    server.stop()
+    with connect(server) as database:
+        found = hours(database)
+        assert number(database, "SELECT count(*) FROM usage_days") > 0
+        assert number(database, "SELECT count(*) FROM allocations") <= 603 - old
+        assert number(database, "SELECT count(*) FROM allocations") > 100, "those of less than 90 days"
+        assert number(database, "SELECT count(*) FROM workloads WHERE deleted_ms > 0") < 10, "their workloads are long gone"
+    assert {key: found[key] for key in before} == before
+
+
+def sum_is_done(server):
+    with connect(server) as database:
+        done = number(database, "SELECT NOT EXISTS (SELECT 1 FROM allocations WHERE ended_ms > 0 AND ended_ms < "
+                                f"unixepoch() * 1000 - 90 * {DAY_MS}) AND (SELECT count(*) FROM workloads WHERE deleted_ms > 0) < 10")
+    database.close()
+    return done
