@@ -10,4 +10,5 @@ for program in build/bench_scheduler*; do
 done
 build/bench_reconciler
 bench/replay/run.sh
+/usr/bin/python3 bench/start/bench_start.py
 /usr/bin/python3 bench/local/bench_local.py

@@ -39,13 +39,15 @@ static const char SQL_QUEUES[] =
 // The lists of columns are those of the tables of facts.
 #define WORKLOAD_FACT(kind, member, column, plan) column ","
 #define POD_FACT(kind, member, column, plan) column ","
+// A start reads no workload that is over: + keeps it from going through all that aren't deleted.
 static const char SQL_WORKLOADS_ACTIVE[] =
     "SELECT "
 #include "model/workload_facts.def"
-    " 0 FROM workloads WHERE deleted_ms = 0 AND ((phase NOT IN ('Completed', 'Failed', 'Stopped'))"
-    " OR (phase = 'Stopped' AND desired_phase <> 'Stopped') OR desired_phase = 'Deleted'"
-    " OR id IN (SELECT workload_id FROM pods WHERE deleted_ms = 0 AND node_id IS NOT NULL"
-    " AND status IN ('Binding', 'Bound', 'Running', 'Releasing')))";
+    " 0 FROM workloads WHERE +deleted_ms = 0 AND id IN (SELECT id FROM workloads INDEXED BY workloads_unfinished"
+    " WHERE deleted_ms = 0 AND (phase NOT IN ('Completed', 'Failed', 'Stopped')"
+    " OR (phase = 'Stopped' AND desired_phase <> 'Stopped') OR desired_phase = 'Deleted')"
+    " UNION SELECT workload_id FROM pods INDEXED BY pods_placed WHERE deleted_ms = 0"
+    " AND status IN ('Binding', 'Bound', 'Running', 'Releasing') AND node_id IS NOT NULL)";
 static const char SQL_WORKLOADS_SINCE[] = "SELECT "
 #include "model/workload_facts.def"
                                           " 0 FROM workloads WHERE revision > ?1";
@@ -334,17 +336,14 @@ int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *r
     return rc < 0 ? -1 : 0;
 }
 
-int db_find_workload_project(struct db_conn *conn, const char *uuid, struct arena *arena, const char **out_project,
-                             struct error *err)
+int db_workload_is_there(struct db_conn *conn, const char *uuid, bool *out_is_there, struct error *err)
 {
-    static const char SQL[] = "SELECT project_name FROM workloads WHERE uuid = ?1 AND deleted_ms = 0";
     sqlite3_stmt *stmt;
-    if (db_prepare(conn, SQL, &stmt, err) < 0)
+    if (db_prepare(conn, "SELECT 1 FROM workloads WHERE uuid = ?1 AND deleted_ms = 0", &stmt, err) < 0)
         return -1;
     db_bind_text(stmt, 1, uuid);
     int rc = db_step(conn, stmt, err);
-    if (rc >= 0)
-        *out_project = rc == 1 ? db_column_text(stmt, 0, arena) : NULL;
+    *out_is_there = rc == 1;
     db_release(conn, stmt);
     return rc < 0 ? -1 : 0;
 }

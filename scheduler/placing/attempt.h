@@ -1,4 +1,4 @@
-// An attempt to place the next unit of a workload, all of it or nothing. docs/scheduler.md, 4.1.
+// An attempt to place the next unit of a workload, all of it or nothing. docs/scheduler.md, 4.
 #pragma once
 #include "scheduler/placing/placement.h"
 

@@ -2,7 +2,9 @@
 import os
 import sqlite3
 
+import old_folder
 import pytest
+from conftest import Server
 
 MIB = 1 << 20
 
@@ -24,6 +26,11 @@ def grow(server, mib):
     database.close()
 
 
+def read_bytes(server):
+    counts = dict(line.split(": ") for line in open(f"/proc/{server.process.pid}/io").read().splitlines())
+    return int(counts["rchar"])
+
+
 def damage_ballast(server):
     with sqlite3.connect(server.data / "prorata.db") as database:
         page = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'ballast'").fetchone()[0]
@@ -38,9 +45,23 @@ def test_a_start_does_not_read_the_whole_database(make_server):
     assert server.stop() == 0
     grow(server, 300)
     server.start()
-    counts = dict(line.split(": ") for line in open(f"/proc/{server.process.pid}/io").read().splitlines())
-    assert int(counts["rchar"]) < 40 * MIB
+    assert read_bytes(server) < 40 * MIB
     assert ready(server)[0] == 200
+
+
+def test_a_start_reads_no_workload_that_is_over(folder):
+    server = Server(folder)
+    hour_ago = "(1000 * unixepoch()) - 3600000"
+    old_folder.write(server.data, old_folder.copies(
+        "workloads", 10000, id="1000 + i", uuid=old_folder.uuids("00000001"), name="'over-' || i", phase="'Completed'", completed_ms=hour_ago,
+        listing_json="t.listing_json || printf('%2000s', '')"))
+    server.start().stop()
+    server.start()
+    try:
+        assert read_bytes(server) < 5 * MIB
+        assert server.get("/api/v1/workloads/count").json["count"] == 10007
+    finally:
+        server.stop()
 
 
 def test_damage_after_an_unclean_end_is_found_while_it_serves(make_server):
