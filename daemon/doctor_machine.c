@@ -65,9 +65,12 @@ static void look_at_holding(const struct machine *machine, struct findings *find
     cgroups_look(&view);
     if (!machine->nvml || machine->gpu_count + machine->mig_count == 0)
         return;
-    const char *reason = geteuid() != 0 || !view.is_writable ? "needs root and cgroup v2"
-                         : device_filter_check(&err) < 0     ? err.message
-                                                             : NULL;
+    bool has_v1 = view.has_v1[CGROUPS_V1_DEVICES];
+    const char *reason = geteuid() != 0                  ? "the server is not root"
+                         : has_v1                        ? NULL
+                         : !view.is_writable             ? "no cgroup can be made here"
+                         : device_filter_check(&err) < 0 ? err.message
+                                                         : NULL;
     if (!reason)
         findings_add(findings, FINDING_GOOD, "gpus", "GPUs are held: a pod can open its own, and no other", NULL);
     else
@@ -75,7 +78,7 @@ static void look_at_holding(const struct machine *machine, struct findings *find
                      arena_printf(findings->arena,
                                   "GPUs are only asked for (CUDA_VISIBLE_DEVICES): a pod can open those of others: %s",
                                   reason),
-                     "run the server as root, on a machine with cgroup v2");
+                     "run the server as root, outside of containers");
 }
 
 static void look_at_gpus(const struct settings *settings, struct findings *findings)

@@ -8,7 +8,7 @@
 enum {
     COMMAND_GROUPS_MAX = 64,
     COMMAND_NEEDS_MAX = 32,
-    COMMAND_CGROUPS_V1_MAX = 3
+    COMMAND_CGROUPS_V1_MAX = 4
 };
 
 // What a process reads and writes.

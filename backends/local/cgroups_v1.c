@@ -19,8 +19,10 @@ enum {
     REMOVE_PAUSE_NS = 10 * 1000 * 1000
 };
 
-static const char *const CONTROLLERS[CGROUPS_V1_COUNT] = {
-    [CGROUPS_V1_MEMORY] = "memory", [CGROUPS_V1_CPU] = "cpu", [CGROUPS_V1_PIDS] = "pids"};
+static const char *const CONTROLLERS[CGROUPS_V1_COUNT] = {[CGROUPS_V1_MEMORY] = "memory",
+                                                          [CGROUPS_V1_CPU] = "cpu",
+                                                          [CGROUPS_V1_PIDS] = "pids",
+                                                          [CGROUPS_V1_DEVICES] = "devices"};
 
 // Whether a word is in a list with commas; the list may end with a line.
 static bool has_word(const char *list, const char *word)

@@ -8,6 +8,7 @@ enum cgroups_v1_tree {
     CGROUPS_V1_MEMORY,
     CGROUPS_V1_CPU,
     CGROUPS_V1_PIDS,
+    CGROUPS_V1_DEVICES, // opened only where v2 cannot hold pods to their GPUs
     CGROUPS_V1_COUNT
 };
 

@@ -1,6 +1,7 @@
 // Which device nodes a pod may open: those of the GPUs and MIG instances that it holds. Kept by the kernel where that
-// can be had (device_filter.h); elsewhere a pod is only asked, by CUDA_VISIBLE_DEVICES, to use no others.
-#include "backends/local/device_filter.h"
+// can be had (device_filter.h, device_list.h); elsewhere a pod is only asked, by CUDA_VISIBLE_DEVICES, to use no
+// others.
+#include "backends/local/device_list.h"
 #include "backends/local/local_state.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -8,11 +9,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    FOLDER_MODE = 0755,
     PATH_SIZE = CGROUP_PATH_SIZE + UUID_SIZE + 8
 };
 
@@ -37,32 +36,56 @@ static int try_filter(const struct local *local, struct error *err)
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof(path), "%s/probe", local->cgroups.path);
-    if (mkdir(path, FOLDER_MODE) < 0 && errno != EEXIST)
+    if (!cgroups_make_folder(path))
         return error_set(err, ERROR_UNAVAILABLE, "%.120s: %s", path, strerror(errno));
     int rc = device_filter_attach(path, &(struct device_rules){.caps_major = -1}, err);
     (void)rmdir(path);
     return rc;
 }
 
+static int try_list(struct local *local, struct error *err)
+{
+    struct cgroups_v1 *v1 = &local->cgroups.v1;
+    if (!cgroups_v1_open(v1, CGROUPS_V1_DEVICES, local->options.cgroup_name))
+        return error_set(err, ERROR_UNAVAILABLE, "cgroup v1 has no device controller here");
+    if (device_list_check(v1->paths[CGROUPS_V1_DEVICES], err) == 0)
+        return 0;
+    (void)rmdir(v1->paths[CGROUPS_V1_DEVICES]);
+    v1->paths[CGROUPS_V1_DEVICES][0] = '\0';
+    return -1;
+}
+
+// By v2, else by v1. -1: neither; err says why.
+static int try_ways(struct local *local, struct error *err)
+{
+    struct error why_not_v2 = {0}, why_not_v1 = {0};
+    if (geteuid() != 0)
+        return error_set(err, ERROR_UNAVAILABLE, "the server is not root");
+    if (!has_minors(local->options.nvml))
+        return error_set(err, ERROR_UNAVAILABLE, "the driver does not tell which device nodes are whose");
+    if (!local->cgroups.path[0])
+        error_set(&why_not_v2, ERROR_UNAVAILABLE, "cgroup v2 is not mounted, or not this server's");
+    else if (try_filter(local, &why_not_v2) == 0)
+        return 0;
+    local->holding.is_v1 = try_list(local, &why_not_v1) == 0;
+    if (local->holding.is_v1)
+        return 0;
+    return error_set(err, ERROR_UNAVAILABLE, "%.90s; %.90s", why_not_v2.message, why_not_v1.message);
+}
+
 void holding_open(struct local *local)
 {
     struct error err = {0};
-    struct holding *hold = &local->holding;
     const struct nvml *nvml = local->options.nvml;
     if (!nvml || nvml_count(nvml) + nvml_mig_count(nvml) == 0)
         return;
-    const char *reason = geteuid() != 0                ? "the server is not root"
-                         : !local->cgroups.path[0]     ? local->cgroups.reason
-                         : !has_minors(nvml)           ? "the driver does not tell which device nodes are whose"
-                         : try_filter(local, &err) < 0 ? err.message
-                                                       : NULL;
-    hold->is_kept = !reason;
-    snprintf(hold->reason, sizeof(hold->reason), "%.150s", reason ? reason : "");
-    if (hold->is_kept)
-        log_write(LOG_INFO, "backends", "GPUs are held: a pod can open its own, and no other");
+    local->holding.is_kept = try_ways(local, &err) == 0;
+    if (local->holding.is_kept)
+        log_write(LOG_INFO, "backends", "GPUs are held by cgroup %s: a pod can open its own, and no other",
+                  local->holding.is_v1 ? "v1" : "v2");
     else
         log_write(LOG_WARN, "backends",
-                  "GPUs are only asked for (CUDA_VISIBLE_DEVICES): a pod can open those of others: %s", hold->reason);
+                  "GPUs are only asked for (CUDA_VISIBLE_DEVICES): a pod can open those of others: %s", err.message);
 }
 
 static bool is_of_workload(const struct local_pod *pod, const struct local_pod *other)
@@ -124,7 +147,9 @@ static void write_rules(const struct local *local, const struct local_pod *pod, 
 
 static void name_cgroup(const struct local *local, const struct local_pod *pod, char path[PATH_SIZE])
 {
-    snprintf(path, PATH_SIZE, "%s/%s", local->cgroups.path, pod->uuid);
+    const struct cgroups *cgroups = &local->cgroups;
+    snprintf(path, PATH_SIZE, "%s/%s", local->holding.is_v1 ? cgroups->v1.paths[CGROUPS_V1_DEVICES] : cgroups->path,
+             pod->uuid);
 }
 
 int holding_keep(struct local *local, const struct local_pod *pod, struct error *err)
@@ -134,10 +159,11 @@ int holding_keep(struct local *local, const struct local_pod *pod, struct error 
     if (!local->holding.is_kept)
         return 0;
     name_cgroup(local, pod, path);
-    if (mkdir(path, FOLDER_MODE) < 0 && errno != EEXIST)
+    if (!cgroups_make_folder(path))
         return error_set(err, ERROR_UNAVAILABLE, "its devices cannot be held: %.100s: %s", path, strerror(errno));
     write_rules(local, pod, &rules);
-    if (device_filter_attach(path, &rules, err) == 0)
+    if (local->holding.is_v1 ? device_list_write(path, &rules, CAPS_MINORS, err) == 0
+                             : device_filter_attach(path, &rules, err) == 0)
         return 0;
     return error_prefix(err, "its devices cannot be held: ");
 }

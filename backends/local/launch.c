@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    OPTIONS_MAX = 112, // 32 paths that are needed among them
+    OPTIONS_MAX = 114, // 32 paths that are needed among them
     NEEDS_MAX = 32,
     LOG_FILES_OF_POD = 32, // how finely a log is cut
     FILE_MODE = 0600,

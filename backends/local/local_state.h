@@ -15,7 +15,7 @@ struct pod_state;
 // Whether the kernel holds pods to their GPUs, or these are only asked for.
 struct holding {
     bool is_kept;
-    char reason[160]; // why not, for people; "": it is kept, or there are none
+    bool is_v1; // by the folders of cgroup v1
 };
 
 struct local {

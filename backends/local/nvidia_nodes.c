@@ -41,3 +41,15 @@ int nvidia_nodes_instance(const char *path, int gpu_minor, int gpu_instance, int
         fclose(file);
     return result;
 }
+
+size_t nvidia_nodes_caps(const char *path, int *out_minors, size_t most)
+{
+    char line[LINE_SIZE];
+    size_t count = 0;
+    FILE *file = fopen(path, "re");
+    while (file && count < most && fgets(line, sizeof(line), file))
+        count += sscanf(line, "%*s %d", &out_minors[count]) == 1;
+    if (file)
+        fclose(file);
+    return count;
+}

@@ -68,7 +68,8 @@ static void write_v1(void)
     enum {
         V1_FILE_COUNT = sizeof(V1_FILES) / sizeof(V1_FILES[0])
     };
-    char path[PATH_SIZE], made[CGROUPS_V1_COUNT][CGROUP_PATH_SIZE];
+    static char made[CGROUPS_V1_COUNT][CGROUP_PATH_SIZE]; // large for a stack
+    char path[PATH_SIZE];
     struct cgroups_v1 v1 = {.paths = {"/tmp/prorata-cgroup-XXXXXX"}};
     const struct cgroup_bounds bounds = {.memory_bytes = 1 << 20, .cpu_milli = 1500, .cpu_weight = 50};
     const char *folder = mkdtemp(v1.paths[0]);

@@ -128,6 +128,10 @@ static void check_numbers(const char *path)
     check_int(nvidia_nodes_instance(path, 0, 1, 0), 13, "a compute instance");
     check_int(nvidia_nodes_instance(path, 0, 11, -1), 102, "two digits");
     check_int(nvidia_nodes_instance(path, 1, 1, -1), -1, "of another GPU");
+    int minors[4];
+    check_int((int64_t)nvidia_nodes_caps(path, minors, COUNT(minors)), 4, "all that are listed");
+    check_int(minors[0] == 1 && minors[3] == 102, 1, "their numbers");
+    check_int((int64_t)nvidia_nodes_caps(path, minors, 2), 2, "at most so many");
 }
 
 static void check_rules(void)

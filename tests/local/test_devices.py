@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 from conftest import Client
-from test_gpus import gpus, machine, mig, mounted  # noqa: F401
+from test_gpus import gpus, machine, mig, mounted, without_cgroup_v2  # noqa: F401
 from test_local import log_of, quoted, submit, wait_log
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -37,14 +37,16 @@ def nodes():
         shutil.rmtree(path)
 
 
-@pytest.fixture
-def held(machine):
-    """A server that holds pods to their devices; which way it does is printed. Skips where the machine has none."""
+@pytest.fixture(params=["cgroup v2", "cgroup v1"])
+def held(machine, request):
+    """A server that holds pods to their devices. Skips where the machine cannot, with the reason."""
+    if request.param == "cgroup v1":
+        request.getfixturevalue("without_cgroup_v2")
+
     def start(*more):
         server = machine(*more)
         line = next(line for line in server.log.read_text().splitlines() if "GPUs are " in line)
-        print(line)
-        if "GPUs are held" not in line:
+        if f"GPUs are held by {request.param}:" not in line:
             pytest.skip(line)
         return server
 
