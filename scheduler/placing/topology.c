@@ -1,3 +1,18 @@
+// From a constraint to sets of nodes, by an example: four pods of 1 GPU, required rack, preferred host.
+//
+//              zone z                    free GPUs      pods that fit
+//        rack r0        rack r1          r0 3, r1 5     r0 3, r1 5
+//      h0 1   h1 2     h2 1   h3 4       h3 4           h3 4
+//
+// 1. find_demand: what the unit's pods below the constraint ask for, in all and of the largest pod.
+// 2. estimate_domains: each domain's free amounts, summed over the nodes of the set that is given; `top` is the lowest
+//    domain that holds the whole set (z).
+// 3. list_sets goes from the preferred level up to the required one. At the level of hosts only h3 may fit; then r1,
+//    fullest first; r0 has too little. The sets are {h3}, {h2, h3}; attempt.c tries them in this order.
+// 4. Scores: the freer a host, the higher, so that a gang that has to span takes few of them.
+//
+// May fit is an estimate: where all pods ask for the same it counts pods node by node, else it compares sums, and the
+// attempt has the last word. A workload that stands already is bound to its rack (mark_occupied).
 #include "scheduler/placing/topology.h"
 
 #include "base/arena.h"

@@ -1,3 +1,16 @@
+// A division, by an example: 10 GPUs, one rank.
+//
+//          deserved  asks for  weight | deserved |  round 1: 5 left  |  round 2: 1 left  | remainder | share
+//      a      3         9        2    |    3     |  2/4 of 5: 2      |  2/3 of 1: 0      |     1     |   6
+//      b      2         3        1    |    2     |  1/4 of 5: 1      |  wants no more    |           |   3
+//      c      0         9        1    |    0     |  1/4 of 5: 1      |  1/3 of 1: 0      |           |   1
+//
+// A round goes over those who still want something. b wants 1, which is less than its part of 1.25: it gets what it
+// wants and leaves the weights, so another round follows. Who is cut gets whole units, what is cut off is remembered.
+// When a round gives nothing more, what is left goes out a unit each: to the largest remainder of the last round in
+// which a queue was cut, then to the older, then by position. Each step may be written down (share_recorder).
+//
+// All of it is done with integers: parts are compared and cut by products of 128 bits.
 #include "scheduler/state/fair_share.h"
 
 #include "base/arena.h"

@@ -1,3 +1,15 @@
+// One statement, by an example: w may take v's place or move v elsewhere; the first try fails.
+//
+//      log                     n0 [v v]   n1 [x .]      w waits for 2 GPUs, v could do with 1 on n1
+//   0  EVICT v0                n0 [r r]   n1 [x .]      r: releasing; the queue of v holds 2 GPUs less
+//   1  PLACE w0 (promise)      n0 [w w]   n1 [x .]      w waits for what v still uses
+//   2  PLACE v0 (promise)      n0 [w w]   n1 [x v]      v holds its old place as releasing until it is gone
+//      roll back to 1          n0 [r r]   n1 [x .]      undone from the end: each record has the state before
+//      commit                  EVICT v0 becomes a decision, with its reason and receipt; the log is empty
+//
+// A pod that was evicted here and gets just the place it had is as it was: the eviction is cancelled by a RETURN, and
+// rolling that back makes it an eviction again. Every change goes through set_state, which takes away what the old
+// state meant to node, workload and queue and adds what the new one means: whatever is asked in between sees the truth.
 #include "scheduler/state/statement.h"
 
 #include "base/arena.h"

@@ -1,3 +1,25 @@
+// How a search goes, by an example. Two nodes of 4 GPUs; w is a gang of two pods with 3 GPUs each, owed to team-b.
+//
+//        n0 [v0 v0 v1 v1]     n1 [v2 v2 v3 .]        team-a holds 7, more than its share; it gives way in the order
+//                                                    v3 v2 v1 v0, youngest first
+//
+// 1. Probes. A gang is searched for with 1, 2, 4, ... of its pods, so that a search without end is found out early.
+// Here
+//    with one pod first:
+//      victims   v3, v2 are popped, one by one, until the cheap filters (victims.h) say that a pod of 3 GPUs could fit
+//      scenario  {v3, v2}, all units on n1, the last one's node: search_try
+//        evict v3, v2       n1 [. . . .]
+//        serve              everybody in the ordinary order: w's pod goes to n1 as a promise, v3 takes what is left
+//        is_lawful          reclaim asks fairness.h; false would roll everything back
+//      success: it stays in the statement, and whom it really took (v2) is recorded
+// 2. With two pods: v2 stays evicted. v1 and v0 are popped until the second pod fits as well; scenarios are those of
+// n0,
+//    and a success is a solution for the whole unit. A failure would be bisected: between the last success and it.
+// 3. If no scenario of one node's units works for the whole gang, the second generator takes sets of nodes.
+//
+// search_try keeps what failed by a fingerprint of 128 bits: none is simulated twice. What the search spares
+// (sparing.h) makes it run twice, first with and then without. Everything in fast/ only leaves out what is certain to
+// fail.
 #include "scheduler/victims/search.h"
 
 #include "scheduler/placing/attempt.h"

@@ -1,3 +1,18 @@
+// What is kept of the victims, by an example: three nodes, a gang of three pods of 2 GPUs each waits.
+//
+//    popped      u0 (2 GPUs on n2)   u1 (1 on n0)   u2 (3 on n0, 1 on n1)          units, in the order of giving way
+//
+//                free  recorded  freed     last_on_node
+//        n0       1       0       4        u2 -> u1                a scenario of n0 takes both
+//        n1       0       0       1        u2
+//        n2       0       0       2        u0
+//
+// free is idle and releasing; recorded are the victims of a smaller probe, which stay evicted; freed grows with each
+// unit. From the sums alone three filters say, before anything is simulated, whether the waiting pods could fit:
+// as many places of 2 GPUs as pods (n0 has 2, n2 has 1: just enough), a node that each may go to, and room inside the
+// domains of required levels (victim_domains.c). victim_losses.c asks whether so much may be lost lawfully.
+//
+// A filter that says no is certain. One that says yes costs a simulation.
 #include "scheduler/victims/victims.h"
 
 #include "scheduler/state/node.h"
