@@ -1,7 +1,6 @@
 // Time limits that civetweb does not have: a body that dribbles in, an answer that is not read. A worker registers its
 // connection before it reads or writes; when the deadline passes, the housekeeping thread finds the connection's socket
-// among /proc/self/fd by both its ends and shuts it down, so that the worker's read or write returns
-// (docs/architecture.md, "Time").
+// among /proc/self/fd by both its ends and shuts it down, so that the worker's read or write returns.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Lists: one page of rows, chosen by filterBy and search, in the order of sortBy and sortOrder (api-notes, "Lists").
+// Lists: one page of rows, chosen by filterBy and search, in the order of sortBy and sortOrder.
 //
 // A list says once what its columns are (struct list_source); the rest follows: conditions with every value bound, LIKE
 // patterns escaped, a tie broken by id in the direction of the sort (so that one index serves both directions), and one

@@ -1,4 +1,4 @@
-// Time series in answers (api-notes, "Metrics and telemetry"): measurements with values as text at evenly spread times,
+// Time series in answers: measurements with values as text at evenly spread times,
 // as JSON, or as CSV where the caller asks for text/csv. Types of which nothing was ever sampled make the answer a 207.
 //
 //     struct metrics metrics;

@@ -32,7 +32,7 @@ int response_empty(struct response *res, int status);
 void response_header(struct response *res, const char *name, const char *value);
 
 // An error body other than the usual: the status of err, then this value instead of {code, message, details}. For OAuth
-// errors (api-notes 3) and for policy refusals with complianceIssues. Returns 0.
+// errors (RFC 6749, 5.2) and for policy refusals with complianceIssues. Returns 0.
 int response_error_json(struct response *res, int status, json_t *stolen_value);
 
 // A stream (server-sent events, following logs): the head is written at once, with status 200. Takes one of the stream

@@ -1,4 +1,4 @@
-// Telemetry: one present number, in all or for each group (api-notes, "Metrics and telemetry"). Amounts are added up
+// Telemetry: one present number, in all or for each group. Amounts are added up
 // under at most two groups; the answer is JSON, or CSV where the caller asks for text/csv.
 #pragma once
 #include <stddef.h>

@@ -72,8 +72,8 @@ struct backend_owner {
 
 // What rows know, for what is kept of pods that are over.
 struct backend_known {
-    // Where rows cannot be read: true.
-    bool (*has_workload)(const char *workload_uuid, void *context);
+    // The name of its project; NULL: it is deleted, or there is none. Where rows cannot be read: "".
+    const char *(*find_project)(const char *workload_uuid, struct arena *arena, void *context);
     // False: no row, or its workload is deleted. Where rows cannot be read: true, and the texts are empty.
     bool (*find_owner)(const char *pod_uuid, struct arena *arena, struct backend_owner *out_owner, void *context);
     void *context;
@@ -126,7 +126,7 @@ struct backend_fact {
     int64_t decision; // the order it answers; 0: none
     int64_t time_ms;  // wall clock
     int64_t exit_code;
-    bool is_final; // BACKEND_POD_ENDED: no other pod of its workload would do better
+    bool is_final;          // BACKEND_POD_ENDED: no other pod of its workload would do better
     double gpu_utilization; // percent of the devices it holds
     bool ready;
     uint64_t unusable_gpus; // by index
@@ -183,6 +183,7 @@ struct backend_device {
 struct backend_store {
     const char *project_name; // "": not known any more
     int64_t log_bytes;
+    int64_t home_bytes; // of its workloads' homes
 };
 
 struct backend_storage {

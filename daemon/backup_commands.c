@@ -8,6 +8,7 @@
 #include "db/copy.h"
 #include "db/db.h"
 #include "db/migrations.h"
+#include "db/space.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,22 +37,25 @@ static const char RESTORE_HELP[] = "Usage: prorata restore --data DIR FILE\n\n"
                                    "before DIR has a database.\n\n"
                                    "  --data DIR  the folder to make\n";
 static const char VERIFY_HELP[] =
-    "Usage: prorata verify --data DIR [--json]\n\n"
+    "Usage: prorata verify --data DIR [--compact] [--json]\n\n"
     "Reads the whole database of a data folder, every reference in it, and the keys. A server may serve it meanwhile.\n"
     "Its exit status is 0 where all is well, 1 where something is damaged, 2 where there is nothing to check.\n\n"
     "  --data DIR  the server's data folder\n"
+    "  --compact   then write the database anew without its free pages; no server may hold the folder, and the disk "
+    "needs\n"
+    "              room for the database twice\n"
     "  --json      the answer as JSON\n";
 
 struct words {
     const char *data;
     const char *file; // NULL: none
-    bool without_keys, json;
+    bool without_keys, compact, json;
 };
 
 // What a command takes beside --data.
 struct command {
     const char *name, *help;
-    bool takes_file, takes_without_keys, takes_json;
+    bool takes_file, takes_without_keys, takes_compact, takes_json;
     int (*run)(const struct words *words, struct arena *arena, struct error *err);
 };
 
@@ -70,6 +74,8 @@ static int read_words(int argc, char **argv, const struct command *command, stru
             out->data = word + strlen("--data=");
         else if (command->takes_without_keys && strcmp(word, "--without-keys") == 0)
             out->without_keys = true;
+        else if (command->takes_compact && strcmp(word, "--compact") == 0)
+            out->compact = true;
         else if (command->takes_json && strcmp(word, "--json") == 0)
             out->json = true;
         else if (command->takes_file && !out->file && word[0] != '-')
@@ -219,6 +225,29 @@ static void print_json(const struct db_check *check, int64_t keys)
     json_decref(all);
 }
 
+// What it writes stays the folder's owner's, also where root runs it.
+static int compact(const struct words *words, struct arena *arena, struct error *err)
+{
+    struct data_folder folder;
+    struct stat about;
+    int64_t before = 0, after = 0;
+    if (stat(words->data, &about) < 0)
+        return error_set(err, ERROR_INVALID, "%s: %s", words->data, strerror(errno));
+    bool steps_down = geteuid() == 0 && about.st_uid != 0;
+    if (steps_down && seteuid(about.st_uid) < 0)
+        return error_set(err, ERROR_INVALID, "%s: %s", words->data, strerror(errno));
+    int rc = data_folder_open(words->data, arena, &folder, err);
+    if (rc == 0) {
+        rc = db_compact(folder.database, &before, &after, err);
+        data_folder_close(&folder);
+    }
+    if (steps_down && seteuid(0) < 0 && rc == 0)
+        rc = error_set(err, ERROR_INTERNAL, "the rights of root did not come back");
+    if (rc == 0 && !words->json)
+        printf("%s: %" PRId64 " KiB before, %" PRId64 " KiB now\n", words->data, before >> 10, after >> 10);
+    return rc;
+}
+
 static int run_verify(const struct words *words, struct arena *arena, struct error *err)
 {
     struct db_check check;
@@ -235,7 +264,9 @@ static int run_verify(const struct words *words, struct arena *arena, struct err
         printf("%s: whole: schema %" PRId64 ", %zu keys\n", words->data, check.schema, keys);
     for (size_t i = 0; i < check.problem_count && !words->json; i++)
         printf("%s: %s\n", words->data, check.problems[i]);
-    return check.problem_count == 0 ? 0 : EXIT_PROBLEM;
+    if (check.problem_count > 0)
+        return EXIT_PROBLEM;
+    return words->compact ? compact(words, arena, err) : 0;
 }
 
 static int run(int argc, char **argv, const struct command *command)
@@ -274,6 +305,8 @@ int daemon_main_restore(int argc, char **argv)
 
 int daemon_main_verify(int argc, char **argv)
 {
-    return run(argc, argv,
-               &(struct command){.name = "verify", .help = VERIFY_HELP, .takes_json = true, .run = run_verify});
+    return run(
+        argc, argv,
+        &(struct command){
+            .name = "verify", .help = VERIFY_HELP, .takes_compact = true, .takes_json = true, .run = run_verify});
 }

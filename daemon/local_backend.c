@@ -27,7 +27,8 @@ enum {
     PATH_SIZE = 2048,
     PODS_MAX = 2000,
     LOG_POD_MIN = 1024 * 1024,
-    LOG_PART_OF_DISK = 10
+    LOG_PART_OF_DISK = 10,
+    HOME_PART_OF_DISK = 4
 };
 
 static int register_node(struct db_conn *conn, void *context, struct error *err)
@@ -171,6 +172,17 @@ int local_backend_log_bounds(const struct settings *settings, const char *data, 
     return 0;
 }
 
+static int read_home_bound(const struct settings *settings, const char *above, int64_t *out_bytes, struct error *err)
+{
+    struct statvfs disk;
+    if (quantity_parse_memory(settings->local_home_project, out_bytes, err) < 0)
+        return error_prefix(err, "local-home-project: ");
+    if (*out_bytes && statvfs(above, &disk) == 0) // else it is not there yet
+        *out_bytes =
+            smaller(*out_bytes, (int64_t)((uint64_t)disk.f_blocks / HOME_PART_OF_DISK * disk.f_frsize) >> 20 << 20);
+    return 0;
+}
+
 int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
                          bool is_first, struct arena *arena, struct backend *out_backend, struct error *err)
 {
@@ -198,6 +210,8 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         return -1;
     if (quantity_parse_memory(settings->local_disk_reserve, &options.disk_reserve, err) < 0)
         return error_prefix(err, "local-disk-reserve: ");
+    if (read_home_bound(settings, options.scratch_above, &options.home_project, err) < 0)
+        return -1;
     if (local_backend_log_bounds(settings, options.data, &options.logs, err) < 0)
         return -1;
     if (memory_default_parse(settings->local_memory_default, &options.memory_default, err) < 0)

@@ -51,13 +51,14 @@ struct settings {
     const char *local_reserved_memory;
     const char *local_memory_default;
     const char *local_disk_reserve;
+    const char *local_home_project;
     const char *local_log_pod;
     const char *local_log_project;
     const char *local_log_total;
     double local_log_days;
     bool local_avoids_foreign;
     bool local_kills_over_memory;
-    int local_strays; // enum local_stray
+    int local_strays;       // enum local_stray
     const char *local_nvml; // NULL: the usual one
     const char *scenario;   // of `prorata demo`; NULL: the first
 };

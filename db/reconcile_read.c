@@ -336,14 +336,17 @@ int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *r
     return rc < 0 ? -1 : 0;
 }
 
-int db_workload_is_there(struct db_conn *conn, const char *uuid, bool *out_is_there, struct error *err)
+int db_find_workload_project(struct db_conn *conn, const char *uuid, struct arena *arena, const char **out_project,
+                             struct error *err)
 {
+    static const char SQL[] = "SELECT project_name FROM workloads WHERE uuid = ?1 AND deleted_ms = 0";
     sqlite3_stmt *stmt;
-    if (db_prepare(conn, "SELECT 1 FROM workloads WHERE uuid = ?1 AND deleted_ms = 0", &stmt, err) < 0)
+    if (db_prepare(conn, SQL, &stmt, err) < 0)
         return -1;
     db_bind_text(stmt, 1, uuid);
     int rc = db_step(conn, stmt, err);
-    *out_is_there = rc == 1;
+    if (rc >= 0)
+        *out_project = rc == 1 ? db_column_text(stmt, 0, arena) : NULL;
     db_release(conn, stmt);
     return rc < 0 ? -1 : 0;
 }

@@ -137,8 +137,9 @@ struct pod_context {
     int64_t grace_period_ms;
     int64_t pods_wanted;
 };
-// Whether there is such a workload, and it is not deleted.
-int db_workload_is_there(struct db_conn *conn, const char *uuid, bool *out_is_there, struct error *err);
+// The name of a workload's project; NULL where there is no such workload, or it is deleted.
+int db_find_workload_project(struct db_conn *conn, const char *uuid, struct arena *arena, const char **out_project,
+                             struct error *err);
 // Whose a pod is, unless its workload is deleted. 1 found, 0 not.
 int db_find_pod_owner(struct db_conn *conn, const char *pod_uuid, struct arena *arena, const char **out_workload_uuid,
                       const char **out_project_name, struct error *err);

@@ -132,7 +132,7 @@ static bool status_holds_node(enum snapshot_pod_status status)
            status == SNAPSHOT_POD_RELEASING || status == SNAPSHOT_POD_STUCK_IN_RELEASING;
 }
 
-// A group is a name; decimal numbers go before others and as numbers (scheduler.md 5.6).
+// A group is a name; decimal numbers go before others and as numbers (scheduler.md, 5.6).
 static int compare_groups(const char *a, const char *b)
 {
     size_t a_length = strlen(a), b_length = strlen(b);

@@ -113,7 +113,7 @@ static int link_sub_groups(const struct place *list, const struct sub_group_draf
             return place_error(&min_pods, err, "a sub-group with sub-groups of its own has minSubGroups");
         if (!is_set[i] && drafts[i].min_sub_groups != SNAPSHOT_MIN_ALL)
             return place_error(&min_sub_groups, err, "a sub-group without sub-groups of its own has minPods");
-        // A leaf that says nothing is optional; scheduler.md 10.1.
+        // A leaf that says nothing is optional; scheduler.md, 10.1.
         groups[i].min_pods = drafts[i].min_pods == SNAPSHOT_NONE ? 0 : drafts[i].min_pods;
     }
     return 0;

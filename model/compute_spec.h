@@ -1,4 +1,4 @@
-// spec.compute: what one pod asks for (api-notes, "compute").
+// spec.compute: what one pod asks for.
 // A portion of one whole device counts as the device. Old specifications leave out gpuDevicesRequest or gpuRequestType
 // where a portion or an amount of memory says it already.
 #pragma once

@@ -192,46 +192,56 @@ enum {
 static int compare_stores(const void *a, const void *b)
 {
     const struct backend_store *x = a, *y = b;
-    int by_size = (y->log_bytes > x->log_bytes) - (y->log_bytes < x->log_bytes);
+    int64_t x_bytes = x->log_bytes + x->home_bytes, y_bytes = y->log_bytes + y->home_bytes;
+    int by_size = (y_bytes > x_bytes) - (y_bytes < x_bytes);
     return by_size ? by_size : strcmp(x->project_name, y->project_name);
 }
 
-// Of each project that has some, the largest first, so that the number of series is bounded.
-static void write_stores(struct buffer *out, const struct backend_storage *storage)
+// Of each project, the largest first, so that the number of series is bounded.
+static void write_stores(struct buffer *out, const struct backend_storage *storage, const char *name, const char *help,
+                         size_t offset)
 {
     int64_t others = 0;
-    write_head(out, "prorata_project_log_bytes", "gauge", "What logs of a project's pods take of the disk.");
+    write_head(out, name, "gauge", help);
     for (size_t i = 0; i < storage->project_count; i++) {
         const struct backend_store *store = &storage->projects[i];
+        int64_t bytes = *(const int64_t *)((const char *)store + offset);
         if (i >= STORES_MAX || !store->project_name[0]) {
-            others += store->log_bytes;
+            others += bytes;
             continue;
         }
-        buffer_text(out, "prorata_project_log_bytes{");
+        buffer_printf(out, "%s{", name);
         write_label(out, "project", store->project_name);
-        buffer_printf(out, "} %" PRId64 "\n", store->log_bytes);
+        buffer_printf(out, "} %" PRId64 "\n", bytes);
     }
     if (others)
-        buffer_printf(out, "prorata_project_log_bytes{project=\"(others)\"} %" PRId64 "\n", others);
+        buffer_printf(out, "%s{project=\"(others)\"} %" PRId64 "\n", name, others);
 }
 
 static void write_storage(struct buffer *out, const struct backend *backend)
 {
     struct backend_storage storage;
     struct arena arena;
-    int64_t log_bytes = 0;
+    int64_t log_bytes = 0, home_bytes = 0;
     if (!backend->ops->read_storage)
         return;
     arena_init(&arena);
     backend->ops->read_storage(backend->self, &arena, &storage);
-    for (size_t i = 0; i < storage.project_count; i++)
+    for (size_t i = 0; i < storage.project_count; i++) {
         log_bytes += storage.projects[i].log_bytes;
+        home_bytes += storage.projects[i].home_bytes;
+    }
     if (storage.project_count)
         qsort(storage.projects, storage.project_count, sizeof(*storage.projects), compare_stores);
     write_one(out, "prorata_log_bytes", "gauge", "What logs of pods take of the disk.", log_bytes);
     write_one(out, "prorata_log_removed_bytes_total", "counter", "Bytes of logs that were removed for a bound.",
               storage.log_bytes_removed);
-    write_stores(out, &storage);
+    write_stores(out, &storage, "prorata_project_log_bytes", "What logs of a project's pods take of the disk.",
+                 offsetof(struct backend_store, log_bytes));
+    write_one(out, "prorata_home_bytes", "gauge", "What homes of workloads take of the disk, as measured last.",
+              home_bytes);
+    write_stores(out, &storage, "prorata_project_home_bytes", "What homes of a project's workloads take of the disk.",
+                 offsetof(struct backend_store, home_bytes));
     write_one(out, "prorata_image_bytes", "gauge", "What images that are kept as files take of the disk.",
               storage.image_bytes);
     arena_done(&arena);

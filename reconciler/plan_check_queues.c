@@ -4,7 +4,7 @@
 #include "scheduler/pod_status.h"
 
 enum {
-    GPU_MEMORY_STEP_MIB = 100 // docs/scheduler.md: device memory is known in these steps, and as one where unknown
+    GPU_MEMORY_STEP_MIB = 100 // docs/scheduler.md, 5.5: device memory is known in these steps, and as one where unknown
 };
 
 // What the queue holds when the plan is carried out, and what of it is new.

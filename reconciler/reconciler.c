@@ -52,14 +52,14 @@ static struct backend_node *list_nodes(const struct world *world, struct arena *
     return nodes;
 }
 
-static bool is_known(const char *workload_uuid, void *context)
+static const char *find_project(const char *workload_uuid, struct arena *arena, void *context)
 {
     struct error err = {0};
-    bool is_there;
-    if (db_workload_is_there(context, workload_uuid, &is_there, &err) == 0)
-        return is_there;
+    const char *project;
+    if (db_find_workload_project(context, workload_uuid, arena, &project, &err) == 0)
+        return project;
     log_write(LOG_WARN, "reconciler", "what is kept for workload=%s stays: %s", workload_uuid, err.message);
-    return true;
+    return "";
 }
 
 static bool find_owner(const char *pod_uuid, struct arena *arena, struct backend_owner *out_owner, void *context)
@@ -119,7 +119,7 @@ static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct err
     if (reconciler->backend->ops->clear_unknown)
         reconciler->backend->ops->clear_unknown(
             reconciler->backend->self,
-            &(struct backend_known){.has_workload = is_known, .find_owner = find_owner, .context = conn});
+            &(struct backend_known){.find_project = find_project, .find_owner = find_owner, .context = conn});
     if (count)
         log_write(LOG_INFO, "reconciler", "took up what was running pods=%zu", count);
     reconciler->has_adopted = true;

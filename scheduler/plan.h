@@ -211,7 +211,7 @@ struct plan_forecast {
 };
 
 struct plan_workload {
-    enum snapshot_pod_status status; // in a word: see scheduler.md 11; Pending where its gang has no place
+    enum snapshot_pod_status status; // in a word: see scheduler.md, 11.1; Pending where its gang has no place
     uint32_t node_pool;              // where it holds or was promised a place; SNAPSHOT_NONE
     uint32_t promise;                // its place among the promises for the next cycle, from 0; SNAPSHOT_PROMISE_NONE
     bool bound_first;                // its first pods were bound in this cycle: its last start time is now

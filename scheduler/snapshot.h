@@ -32,7 +32,7 @@ enum scheduler_action {
     ACTION_COUNT
 };
 
-// Which tree level's minimum run time protects a victim from reclaim (scheduler.md 9.4).
+// Which tree level's minimum run time protects a victim from reclaim (scheduler.md, 9.4).
 enum reclaim_min_run_time_method {
     RECLAIM_MIN_RUN_TIME_LCA,
     RECLAIM_MIN_RUN_TIME_QUEUE
@@ -44,7 +44,7 @@ struct snapshot_settings {
     bool full_hierarchy_fairness;       // false: departments play no role
     uint32_t depth[ACTION_COUNT]; // pending workloads of a project an action looks at; SNAPSHOT_COUNT_UNLIMITED: all
     enum reclaim_min_run_time_method reclaim_min_run_time_method;
-    int64_t saturation_multiplier_milli; // scheduler.md 6.9; 1000 = 1, at least 1000
+    int64_t saturation_multiplier_milli; // scheduler.md, 6.9; 1000 = 1, at least 1000
     uint32_t scenarios_per_workload; // search budgets: simulated scenarios for one pending workload in one action ...
     uint32_t scenarios_per_action;   // ... and for the whole action; SNAPSHOT_COUNT_UNLIMITED: no bound
 };

@@ -6,6 +6,7 @@
 #include "backends/local/sessions.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/quantity.h"
 #include "base/timestamp.h"
 
 #include <errno.h>
@@ -42,8 +43,8 @@ static int start(void *backend, backend_wake_fn wake, void *wake_context, struct
     if (rc != 0)
         return error_set(err, ERROR_INTERNAL, "cannot start the local backend's thread: %s", strerror(rc));
     local->has_thread = true;
-    if (!log_keeper_start(local->logs))
-        return error_set(err, ERROR_INTERNAL, "cannot start the thread that keeps logs in their bounds");
+    if (!log_keeper_start(local->logs) || !disk_watch_start(local->disks))
+        return error_set(err, ERROR_INTERNAL, "cannot start the threads that watch logs and disks");
     return local->options.nvml
                ? gpu_watch_start(local->options.nvml, &places, GPU_INTERVAL_MS, gpus_take, local, &local->gpus, err)
                : 0;
@@ -86,6 +87,7 @@ static void adopt_pod(struct local *local, const struct backend_pod *row, const 
     struct local_pod *pod = local_pods_add(&local->pods, row->uuid);
     log_keeper_add(local->logs, row->uuid, row->workload_uuid, row->project_name);
     log_keeper_look(local->logs, row->uuid);
+    disk_watch_add(local->disks, row->workload_uuid, row->project_name);
     follow_row(local, pod, row);
     attend_take_up(local, pod, folder_fd);
     close(folder_fd);
@@ -163,8 +165,14 @@ static void order_start(struct local *local, const struct backend_order *order)
         pod->decision = order->decision > pod->decision ? order->decision : pod->decision;
         return;
     }
+    if (disk_watch_is_low(local->disks)) { // ordered before the node was known to take nothing
+        report_words(report_fact(local, BACKEND_POD_REFUSED, order->pod.uuid, order->decision, timestamp_now_ms()),
+                     "DiskPressure", "a disk is down to its reserve");
+        return;
+    }
     pod = local_pods_add(&local->pods, order->pod.uuid);
     log_keeper_add(local->logs, pod->uuid, order->pod.workload_uuid, order->pod.project_name);
+    disk_watch_add(local->disks, order->pod.workload_uuid, order->pod.project_name);
     snprintf(pod->workload_uuid, sizeof(pod->workload_uuid), "%s", order->pod.workload_uuid);
     pod->decision = order->decision;
     pod->grace_ms = order->pod.grace_ms;
@@ -237,7 +245,26 @@ static void order_clear(struct local *local, const struct backend_order *order)
 {
     homes_remove(local->homes, order->pod.workload_uuid);
     log_keeper_delete(local->logs, order->pod.workload_uuid);
+    disk_watch_remove(local->disks, order->pod.workload_uuid);
     start_marks_forget(&local->start_marks, order->pod.workload_uuid);
+}
+
+struct looking {
+    struct local *local;
+    const struct backend_known *known;
+    bool has_strays; // one of them may live there: the next start looks again
+};
+
+static bool keeps_home(const char *workload_uuid, void *context)
+{
+    const struct looking *looking = context;
+    struct arena arena;
+    arena_init(&arena);
+    const char *project = looking->known->find_project(workload_uuid, &arena, looking->known->context);
+    if (project)
+        disk_watch_add(looking->local->disks, workload_uuid, project);
+    arena_done(&arena);
+    return project || looking->has_strays;
 }
 
 static void clear_unknown(void *backend, const struct backend_known *known)
@@ -247,8 +274,7 @@ static void clear_unknown(void *backend, const struct backend_known *known)
     bool has_strays = local->had_strays;
     pthread_mutex_unlock(&local->lock);
     log_keeper_find(local->logs, known, has_strays);
-    if (!has_strays) // else one of them may live there: the next start looks again
-        homes_sweep(local->homes, known->has_workload, known->context);
+    homes_sweep(local->homes, keeps_home, &(struct looking){local, known, has_strays});
 }
 
 static void apply(void *backend, const struct backend_order *orders, size_t count)
@@ -298,6 +324,7 @@ static void read_storage(void *backend, struct arena *arena, struct backend_stor
     struct local *local = backend;
     *out_storage = (struct backend_storage){.image_bytes = images_bytes(local->options.images_folder)};
     log_keeper_read(local->logs, arena, out_storage);
+    disk_watch_read(local->disks, arena, out_storage);
 }
 
 static void stop(void *backend)
@@ -316,12 +343,21 @@ static void stop(void *backend)
     gpu_watch_stop(local->gpus);
     local->gpus = NULL;
     log_keeper_stop(local->logs);
+    disk_watch_stop(local->disks);
 }
 
 static int check(void *backend, const char *project_name, int64_t project_number, const char *submitted_by,
                  const char *spec_json, struct error *err)
 {
     const struct local *local = backend;
+    char taken[QUANTITY_TEXT_SIZE], bound[QUANTITY_TEXT_SIZE];
+    int64_t bytes;
+    if (disk_watch_is_over(local->disks, project_name, &bytes))
+        return error_set(err, ERROR_INVALID,
+                         "projectId: the homes of %s's workloads take %s, and may take %s (--local-home-project): "
+                         "delete some, or what is in them",
+                         project_name, quantity_format_memory(bytes >> 20 << 20, taken),
+                         quantity_format_memory(local->options.home_project, bound));
     return launch_check(&local->options, project_name, project_number, submitted_by, spec_json, err);
 }
 
@@ -339,6 +375,7 @@ static void destroy(void *backend)
     images_destroy(local->images);
     homes_destroy(local->homes);
     log_keeper_destroy(local->logs);
+    disk_watch_destroy(local->disks);
     nvml_close(local->options.nvml);
     cgroups_close(&local->cgroups);
     start_marks_close(&local->start_marks);
@@ -415,6 +452,8 @@ int local_create(const struct local_options *options, struct backend *out_backen
     if (local->home_fd >= 0)
         local->session_fd = sessions_listen(local->home_fd, err);
     local->logs = log_keeper_create(local->home_fd, &options->logs, report_log, local);
+    const struct disk_bounds bounds = {options->data, options->homes, options->disk_reserve, options->home_project};
+    local->disks = disk_watch_create(&bounds, report_disk, local);
     *out_backend = (struct backend){.ops = &OPS, .self = local};
     if (local->session_fd >= 0 && add_to_epoll(local, local->wake_fd, &local->wake_fd) &&
         add_to_epoll(local, local->socket_fd, &local->socket_fd))

@@ -41,6 +41,7 @@ struct local_options {
     const char *images_folder;            // where images are kept as files
     enum image_policy images;
     struct log_bounds logs;
+    int64_t home_project; // bytes that a project's homes may take before it gets nothing new; 0: any
     int64_t disk_reserve; // bytes that logs leave free, or a twentieth of the disk where that is less
 };
 

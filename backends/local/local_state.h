@@ -1,6 +1,7 @@
 // The local backend's inside, for its own files: local.c (orders), report.c (facts), attend.c (the thread), gpus.c,
 // holding.c, belonging.c, strays.c.
 #pragma once
+#include "backends/local/disk_watch.h"
 #include "backends/local/gpu_watch.h"
 #include "backends/local/homes.h"
 #include "backends/local/local_pods.h"
@@ -24,6 +25,7 @@ struct local {
     struct images *images;
     struct homes *homes;
     struct log_keeper *logs;
+    struct disk_watch *disks;
     int home_fd;
     pthread_mutex_t lock; // of all below
     pthread_t thread;
@@ -70,6 +72,7 @@ void report_stopped(struct local *local, struct local_pod *pod);
 void report_forgotten(struct local *local, const char *pod_uuid);
 // Its log was cut. Not under the lock.
 void report_log(void *local, const struct log_told *told);
+void report_disk(void *local, const struct disk_told *told); // likewise
 // The driver has let go of its devices.
 void report_left(struct local *local, struct local_pod *pod);
 

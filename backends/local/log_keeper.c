@@ -172,7 +172,7 @@ void log_keeper_read(struct log_keeper *keeper, struct arena *arena, struct back
         out_storage->projects = arena_grow(arena, out_storage->projects, &capacity, out_storage->project_count + 1,
                                            sizeof(*out_storage->projects));
         out_storage->projects[out_storage->project_count++] =
-            (struct backend_store){arena_strdup(arena, project->name), project->bytes};
+            (struct backend_store){.project_name = arena_strdup(arena, project->name), .log_bytes = project->bytes};
     }
     pthread_mutex_unlock(&keeper->lock);
 }

@@ -165,6 +165,14 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
     volumes_remove(local->options.scratch, pod->uuid); // where a killed supervisor did not
 }
 
+static struct backend_fact *report_node(struct local *local, enum backend_fact_kind kind, const char *reason)
+{
+    struct backend_fact *fact = report_fact(local, kind, "", 0, timestamp_now_ms());
+    snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
+    report_words(fact, reason, "");
+    return fact;
+}
+
 void report_log(void *context, const struct log_told *told)
 {
     static const char *const FLAGS[LOG_BOUND_COUNT] = {[LOG_BOUND_POD] = "--local-log-pod",
@@ -176,16 +184,41 @@ void report_log(void *context, const struct log_told *told)
     log_write(LOG_WARN, "backends", "%s of project=%s %s: the bound is %s (%s)", told->pod ? "a running pod" : "logs",
               told->project, told->pod ? "lost earlier output" : "were removed", amount, FLAGS[told->bound]);
     pthread_mutex_lock(&local->lock);
-    struct backend_fact *fact = report_fact(local, told->pod ? BACKEND_POD_WARNING : BACKEND_NODE_WARNING,
-                                            told->pod ? told->pod : "", 0, timestamp_now_ms());
-    snprintf(fact->node_name, sizeof(fact->node_name), "%s", local->options.node_name);
-    report_words(fact, told->pod ? "LogCut" : "LogsRemoved", "");
+    struct backend_fact *fact = told->pod ? report_fact(local, BACKEND_POD_WARNING, told->pod, 0, timestamp_now_ms())
+                                          : report_node(local, BACKEND_NODE_WARNING, "LogsRemoved");
+    if (told->pod)
+        report_words(fact, "LogCut", "");
     if (told->pod)
         snprintf(fact->message, sizeof(fact->message), "lost earlier output: logs may take %s (%s)", amount,
                  FLAGS[told->bound]);
     else
         snprintf(fact->message, sizeof(fact->message), "old logs of project %.60s were removed: logs may take %s (%s)",
                  told->project, amount, FLAGS[told->bound]);
+    pthread_mutex_unlock(&local->lock);
+    local_wake(local);
+}
+
+void report_disk(void *context, const struct disk_told *told)
+{
+    static const char *const REASONS[] = {
+        [DISK_IS_LOW] = "DiskPressure", [DISK_IS_WELL] = "DiskHasRoom", [DISK_HOMES_ARE_LARGE] = "HomesTooLarge"};
+    struct local *local = context;
+    char message[160] = "disks have room: pods start again";
+    if (told->news == DISK_IS_LOW)
+        snprintf(message, sizeof(message),
+                 "no pod starts: %lld MiB of the disk of %.40s are free, %lld are wanted (--local-disk-reserve)",
+                 (long long)told->bytes >> 20, told->where, (long long)told->bound >> 20);
+    else if (told->news == DISK_HOMES_ARE_LARGE)
+        snprintf(message, sizeof(message),
+                 "homes of project %.40s take %lld MiB, more than %lld: it submits nothing (--local-home-project)",
+                 told->where, (long long)told->bytes >> 20, (long long)told->bound >> 20);
+    log_write(told->news == DISK_IS_WELL ? LOG_INFO : LOG_WARN, "backends", "%s", message);
+    pthread_mutex_lock(&local->lock);
+    if (told->news != DISK_HOMES_ARE_LARGE)
+        report_node(local, BACKEND_NODE_STATE, told->news == DISK_IS_LOW ? "DiskPressure" : "")->ready =
+            told->news == DISK_IS_WELL;
+    struct backend_fact *fact = report_node(local, BACKEND_NODE_WARNING, REASONS[told->news]);
+    snprintf(fact->message, sizeof(fact->message), "%s", message);
     pthread_mutex_unlock(&local->lock);
     local_wake(local);
 }

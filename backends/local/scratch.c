@@ -82,7 +82,8 @@ int volumes_check_scratch(const char *above, const char *path, struct error *err
 
 int volumes_open_scratch(const char *above, const char *path, struct error *err)
 {
-    if (mkdir(above, SCRATCH_MODE) < 0 && errno != EEXIST)
+    bool is_made = mkdir(above, SCRATCH_MODE) == 0;
+    if (is_made ? chmod(above, SCRATCH_MODE) < 0 : errno != EEXIST) // whatever the umask is
         return error_set(err, ERROR_INVALID, "%s: %s", above, strerror(errno));
     if (volumes_check_scratch(above, path, err) < 0)
         return -1;

@@ -1,7 +1,7 @@
 // Evidence: after a search for victims that found nothing, who holds what in the pool and why it is not taken.
 //
 // Asked of the functions that chose the candidates, in the state in which they chose; kept for the workloads that
-// follow and ask for the same while nothing changes. docs/scheduler.md, 6.
+// follow and ask for the same while nothing changes. docs/scheduler.md, 11.2.
 #pragma once
 #include "scheduler/victims/search_state.h"
 

@@ -2,7 +2,7 @@
 //
 // The workload is put into a copy of the snapshot (which shares everything else) and a cycle is planned; the answer is
 // read from the plan. Where it would wait, changes to it or to its quota are tried the same way, so that each
-// suggestion has been run. docs/scheduler.md, 6.
+// suggestion has been run. docs/scheduler.md, 11.6.
 #pragma once
 #include "scheduler/plan.h"
 struct arena;

@@ -1,5 +1,5 @@
 // Required affinity: the pods of a workload that holds nothing yet stand together in one value of a node label. Which
-// value: docs/scheduler.md, 4.
+// value: docs/scheduler.md, 5.2.
 #pragma once
 #include "scheduler/placing/placement.h"
 

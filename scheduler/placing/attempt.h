@@ -1,4 +1,4 @@
-// An attempt to place the next unit of a workload, all of it or nothing. docs/scheduler.md, 4.
+// An attempt to place the next unit of a workload, all of it or nothing. docs/scheduler.md, 4.1.
 #pragma once
 #include "scheduler/placing/placement.h"
 

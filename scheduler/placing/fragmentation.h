@@ -1,6 +1,6 @@
 // Fragmentation gradient descent, the third placement strategy: of the nodes that can take a pod, the one where free
 // GPUs become useless for the least of the typical workload. After Weng et al., "Beware of Fragmentation", USENIX ATC
-// 2023; docs/scheduler.md, 4.
+// 2023; docs/scheduler.md, 5.4.
 //
 // The typical workload is what the snapshot holds: the different requests for GPUs of pods that stand in the pool or
 // wait for it, with their numbers; the most frequent ones. For one of them the fragment of a node is all that is free

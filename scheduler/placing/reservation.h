@@ -5,7 +5,7 @@
 // one, the longest running first; as soon as so many are gone that the gang fits by the ordinary rules, its places are
 // what is reserved, and its start is when the last of them ends. The places are held on their nodes like promises while
 // others are served from free resources or by consolidation; reclaim and preemption go by their own rules.
-// Ours; docs/scheduler.md, 4.
+// Ours; docs/scheduler.md, 4.6.
 #pragma once
 #include "scheduler/state/cycle.h"
 

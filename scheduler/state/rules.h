@@ -1,5 +1,5 @@
 // Which nodes may take a pod at all: node state, MIG strategy, node types, selectors, affinity terms, taints.
-// Amounts are node.h's. docs/scheduler.md, 4.
+// Amounts are node.h's. docs/scheduler.md, 4.4.
 #pragma once
 #include "scheduler/state/cycle.h"
 

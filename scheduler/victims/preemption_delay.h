@@ -1,5 +1,5 @@
 // A workload may have to wait before it causes evictions: the delay that it asks for itself (docs/scheduler.md, 9.2),
-// and patience after it was displaced again and again (ours, docs/scheduler.md, 5).
+// and patience after it was displaced again and again (ours, docs/scheduler.md, 9.3).
 #pragma once
 #include "scheduler/state/cycle.h"
 

@@ -1,5 +1,5 @@
 // Where quotas of siblings add up to more than there is, not everybody can have his: the higher rank may take from
-// within a lower one's quota, as far as its own goes. An option of the node pool. docs/scheduler.md, 5.
+// within a lower one's quota, as far as its own goes. An option of the node pool. docs/scheduler.md, 6.13.
 #pragma once
 #include "scheduler/state/cycle.h"
 

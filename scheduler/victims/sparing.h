@@ -1,5 +1,5 @@
 // What is due is spared: the first of a reclaim's two searches passes over units without which their project, or a
-// department above it that is not also above the reclaimer, would hold less than its due. docs/scheduler.md, 5.
+// department above it that is not also above the reclaimer, would hold less than its due. docs/scheduler.md, 6.12.
 #pragma once
 #include "scheduler/victims/search_state.h"
 

@@ -1,4 +1,4 @@
-// The victims that a success of a search really took: who was put back is none of them. docs/scheduler.md, 5.
+// The victims that a success of a search really took: who was put back is none of them. docs/scheduler.md, 6.7.
 #pragma once
 #include "scheduler/victims/search_state.h"
 

@@ -1,5 +1,6 @@
 """What the database keeps is bounded by size as well as by time; hours stay, and the file becomes smaller."""
 import collections
+import contextlib
 import os
 import sqlite3
 import subprocess
@@ -7,7 +8,7 @@ import threading
 import time
 
 import pytest
-from conftest import PRORATA
+from conftest import PRORATA, Server
 
 MIB = 1 << 20
 DAY_MS = 86400000
@@ -90,8 +91,8 @@ def size(server):
     return sum(path.stat().st_size for path in server.data.glob("prorata.db*") if not path.name.endswith("-shm"))
 
 
-def metrics(server):
-    lines = server.request("GET", "/metrics").body.decode().splitlines()
+def metrics(server, token="admin"):
+    lines = server.request("GET", "/metrics", token=token).body.decode().splitlines()
     return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if not line.startswith("#")}
 
 
@@ -206,3 +207,107 @@ def sum_is_done(server):
                                 f"unixepoch() * 1000 - 90 * {DAY_MS}) AND (SELECT count(*) FROM workloads WHERE deleted_ms > 0) < 10")
     database.close()
     return done
+
+
+def verify(server, *words):
+    done = subprocess.run([PRORATA, "verify", *words, "--data", server.data], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def make_old(server):
+    """The file as a release wrote it that could not shorten files, with free pages."""
+    with connect(server) as database:
+        database.execute("CREATE TABLE ballast(data BLOB) STRICT")
+        database.executemany("INSERT INTO ballast VALUES (zeroblob(?))", [(MIB,)] * 20)
+        database.execute("PRAGMA journal_mode=DELETE")
+        database.execute("PRAGMA auto_vacuum=NONE")
+        database.execute("VACUUM")
+        database.execute("DROP TABLE ballast")
+        assert number(database, "PRAGMA auto_vacuum") == 0
+    database.close()
+    assert size(server) > 20 * MIB
+
+
+def shrinks(server):
+    with connect(server) as database:
+        return number(database, "PRAGMA auto_vacuum") == 2 and number(database, "PRAGMA integrity_check") == "ok" and size(server) < 4 * MIB
+
+
+def test_compact_gives_the_free_part_back(server):
+    assert server.stop() == 0
+    make_old(server)
+    status, said = verify(server, "--compact")
+    assert status == 0 and "KiB before" in said and shrinks(server), said
+    server.start()
+    status, said = verify(server, "--compact")
+    assert status == 2 and f"held by another server, process {server.process.pid}" in said
+    assert verify(server)[0] == 0
+
+
+def test_a_file_of_an_older_release_is_rebuilt_by_a_start(server):
+    submitted = server.submit("kept", "team-a", 0)
+    assert server.stop() == 0
+    make_old(server)
+    server.start()
+    assert server.workload(submitted)["name"] == "kept"
+    assert server.stop() == 0 and shrinks(server)
+
+
+@contextlib.contextmanager
+def on_small_disk(server, folder, room):
+    """A server on a copy of a stopped one's folder, on a disk of its own with so much room beside it."""
+    disk = Server(folder / "disk", "--quick-start")
+    disk.data.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size(server) + room},mode=0700", "tmpfs", str(disk.data)], check=True)
+    try:
+        subprocess.run(["cp", "-a", f"{server.data}/.", disk.data], check=True)
+        yield disk
+        assert disk.stop() == 0
+        with connect(disk) as database:
+            assert number(database, "PRAGMA integrity_check") == "ok"
+        database.close()
+    finally:
+        if disk.process and disk.process.poll() is None:
+            disk.kill()
+        subprocess.run(["umount", "-l", str(disk.data)], check=True)
+
+
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")
+
+
+@NEEDS_ROOT
+def test_without_room_nothing_is_rebuilt(server, folder):
+    assert server.stop() == 0
+    make_old(server)
+    with connect(server) as database: # in use, so that the room is not enough
+        database.execute("CREATE TABLE ballast(data BLOB) STRICT")
+        database.executemany("INSERT INTO ballast VALUES (zeroblob(?))", [(MIB,)] * 18)
+    database.close()
+    with on_small_disk(server, folder, 10 * MIB) as disk:
+        status, said = verify(disk, "--compact")
+        assert status == 1 and "make room for" in said
+        disk.start() # serves all the same
+        assert disk.submit("a", "team-a", 0) and disk.stop() == 0
+        with connect(disk) as database:
+            assert number(database, "PRAGMA auto_vacuum") == 0
+        database.close()
+
+
+@NEEDS_ROOT
+def test_a_disk_that_fills_up_meanwhile_does_no_harm(filled, folder):
+    server = filled(1200, age_days=2)
+    with connect(server) as database:
+        before = hours(database)
+    database.close()
+    with on_small_disk(server, folder, 2 * MIB) as disk: # less than the log of a removal takes
+        restart(disk, "--database-bytes", str(4 * MIB), "--metrics-open")
+        disk.wait_for("a refusal", lambda: metrics(disk, None)["prorata_database_failed_commits_total"] > 0)
+        assert disk.request("GET", "/readyz", token=None).status == 503
+        subprocess.run(["mount", "-o", "remount,size=200m", str(disk.data)], check=True)
+        disk.wait_for("the bound", lambda: settled(disk), 60)
+        disk.running = server.running
+        check_kept(disk)
+        with connect(disk) as database:
+            found = hours(database)
+        database.close()
+        assert {key: found[key] for key in before} == before

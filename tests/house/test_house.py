@@ -169,6 +169,38 @@ def test_nothing_is_left_for_later_in_words():
     assert not wrong, "\n".join(wrong)
 
 
+TEXTS = tracked("*.c", "*.h", "*.def", "*.py", "*.js", "*.mjs", "*.ts", "*.tsx", "*.sh", "*.md", "*.yaml", "*.sql", "*.cmake")
+NUMBERS = r"\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*"
+
+
+def test_citations_name_what_is_there():
+    """`scheduler.md, 6.4 and 6.9` and `snapshot.md, "Why"` name a rule or a heading of that page."""
+    wrong = []
+    for path in TEXTS:
+        if path.name == "CHANGELOG.md" or path == pathlib.Path(__file__).resolve() or path.name == "0001_initial.sql":
+            continue
+        # A citation may be broken over two lines of a comment.
+        text = re.sub(r"\n\s*(//|#|--)?\s*", " ", path.read_text())
+        for page, numbers, title in re.findall(rf'\b([a-z]+)\.md\)?,? (?:({NUMBERS})(?!\d)|"([^"]+)")', text):
+            cited = ROOT / "docs" / f"{page}.md"
+            headings = cited.read_text() if cited.is_file() else ""
+            rules = set(re.findall(r"^(?:#+ |- )?\**(\d+(?:\.\d+)?)\.?[ *]", headings, re.M))
+            names = set(re.findall(r"^#+ (.*)$", headings, re.M))
+            wrong += [f"{path.relative_to(ROOT)}: {page}.md, {n}" for n in re.findall(r"\d+(?:\.\d+)?", numbers) if n not in rules]
+            if title and title not in names:
+                wrong.append(f'{path.relative_to(ROOT)}: {page}.md, "{title}"')
+        if "api-notes" in text:
+            wrong.append(f"{path.relative_to(ROOT)}: api-notes is not in this tree")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_rules_of_the_scheduler_are_short():
+    text = re.sub(r"```.*?```", "", (ROOT / "docs/scheduler.md").read_text(), flags=re.S)
+    paragraphs = [" ".join(p.split()) for p in re.split(r"\n\n|\n(?=[-|#])", text) if not p.startswith("|")]
+    long = [f"{len(p)} characters: {p[:60]}" for p in paragraphs if len(p) > 400]
+    assert not long, "\n".join(long)
+
+
 def test_no_case_is_known_to_the_code():
     cases = [path.stem for folder in ("tests/conformance/cases", "tests/scheduler/cases", "tests/scheduler/rest")
              for path in (ROOT / folder).glob("*.json")]

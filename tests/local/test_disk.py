@@ -60,3 +60,31 @@ def test_who_prints_much_does_not_stop_everybody(small):
     wait_log(small, steps, "bytes of output are lost")
     count = log_of(small, steps).count(TOLD)
     assert count == 1 and "step" in log_of(small, steps, tail=1)
+
+
+def events_of(server, reason):
+    return [event["message"] for event in server.get("/api/v1/events", limit=500).json["events"] if event["reason"] == reason]
+
+
+def node_of(server):
+    return server.get("/api/v1/nodes").json["nodes"][0]
+
+
+def test_nothing_starts_on_a_disk_without_room(small, folder):
+    for path in (folder, folder / "disk"):
+        path.chmod(0o711)
+    server = small("--local-scratch", str(folder / "disk" / "scratch"))
+    hog = submit(server, "hog", "head -c 55000000 /dev/zero > file; while [ $(df -k --output=avail . | tail -1) -gt 2200 ]; do head -c 100000 /dev/zero >> file; done; while true; do sleep 0.1; done", gpus=0,
+                 spec={"terminationGracePeriodSeconds": 1})
+    said = server.wait_for("it is told", lambda: events_of(server, "DiskPressure"))
+    assert len(said) == 1 and said[0].startswith("no pod starts: ") and "--local-disk-reserve" in said[0]
+    server.wait_for("the node takes nothing", lambda: node_of(server)["status"] != "Ready")
+    waits = submit(server, "waits", "true", gpus=0)
+    server.kill()
+    server.start()
+    server.wait_for("it is seen anew", lambda: len(events_of(server, "DiskPressure")) == 2 and node_of(server)["status"] != "Ready")
+    server.wait_phase(waits, "Pending")
+    assert server.workload(hog)["phase"] == "Running"
+    assert server.delete(f"/api/v1/workloads/trainings/{hog}").status == 202
+    server.wait_phase(waits, "Completed")
+    assert events_of(server, "DiskHasRoom")

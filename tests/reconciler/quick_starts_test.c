@@ -1,4 +1,4 @@
-// The public quick starts (api-notes: acceptance runs 1 and 2) and the preemption exercise, at the level of rows.
+// The public quick starts and the preemption exercise, at the level of rows.
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 

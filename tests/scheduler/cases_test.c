@@ -1,6 +1,6 @@
 // Clusters that broke a rule once, kept small: tests/scheduler/cases/*.json, {"why", "snapshot"}. Every invariant holds
 // for them, and they come to rest. A case with "node" says besides how many pods run in the end, without that node and
-// with it: adding a node does not always let more pods run (docs/scheduler.md, "More nodes").
+// with it: adding a node does not always let more pods run (docs/scheduler.md, 12.5).
 #include "tests/support/check.h"
 #include "tests/support/cluster_life.h"
 

@@ -1,4 +1,4 @@
-// Who counts as displaced after a plan: patience and what a reclaim may take hang on it (docs/scheduler.md, 7).
+// Who counts as displaced after a plan: patience and what a reclaim may take hang on it (docs/scheduler.md, 9.3).
 #include "base/arena.h"
 #include "base/error.h"
 #include "form/snapshot_reader.h"

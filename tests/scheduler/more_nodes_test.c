@@ -1,5 +1,5 @@
 // Adding a node never makes fewer pods run, where all pods ask for the same and each is a workload of its own, whatever
-// the queues, priorities and what runs already. Elsewhere it may: docs/scheduler.md, "More nodes", and the cases with
+// the queues, priorities and what runs already. Elsewhere it may: docs/scheduler.md, 12.5, and the cases with
 // "node" in tests/scheduler/cases. Arguments: first seed, how many, and "any" to look for such cases in clusters of
 // every kind: what is found is made smaller and kept in artifacts/clusters.
 #include "tests/support/check.h"

@@ -1,4 +1,4 @@
-"""What is said to who waits and who gives way, by docs/scheduler.md, 6."""
+"""What is said to who waits and who gives way, by docs/scheduler.md, 11."""
 import pytest
 
 from clusters import NOW, RESERVE, TOPOLOGY, cases, cluster, node, pod, project, rack, simulate, work

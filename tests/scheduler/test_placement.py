@@ -1,4 +1,4 @@
-"""Where pods go, by docs/scheduler.md, 4: a row each, a small cluster and who runs where."""
+"""Where pods go, by docs/scheduler.md, 4 and 5: a row each, a small cluster and who runs where."""
 import pytest
 
 from clusters import (FRAGMENTATION, TOPOLOGY, cases, check_first_cycle, cluster, node, pod, pods_of, project, rack,

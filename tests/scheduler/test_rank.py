@@ -1,4 +1,4 @@
-"""Rank within quotas, by docs/scheduler.md, 5: where quotas of siblings are more than there is, the higher rank takes from the lower."""
+"""Rank within quotas, by docs/scheduler.md, 6.13: where quotas of siblings are more than there is, the higher rank takes from the lower."""
 import pytest
 
 from clusters import cases, check_first_cycle, cluster, department, node, pods_of, project, queue, simulate, work

@@ -1,4 +1,4 @@
-"""A cluster that stands still comes to rest (docs/scheduler.md, 7). Each file once was one in which pods were evicted for ever."""
+"""A cluster that stands still comes to rest (docs/scheduler.md, 12.2). Each file once was one in which pods were evicted for ever."""
 import json
 import pathlib
 import subprocess

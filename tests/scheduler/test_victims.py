@@ -1,4 +1,4 @@
-"""Who gives way to whom, by docs/scheduler.md, 5: a row each, a small cluster and who runs where."""
+"""Who gives way to whom, by docs/scheduler.md, 6 to 9: a row each, a small cluster and who runs where."""
 import pytest
 
 from clusters import (EARLIER, NOW, TOPOLOGY, cases, check_first_cycle, cluster, department, node, pod, project, queue,

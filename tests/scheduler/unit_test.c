@@ -1,4 +1,4 @@
-// What a workload is given next, and what it gives up next: the worked units of docs/scheduler.md, 4 and 5.
+// What a workload is given next, and what it gives up next: the worked units of docs/scheduler.md, 10.
 #include "base/arena.h"
 #include "base/error.h"
 #include "scheduler/state/statement.h"

@@ -189,7 +189,7 @@ static bool is_above(const struct amounts *amounts, const struct amounts *bound)
     return false;
 }
 
-// docs/scheduler.md 2.1: what a queue may hold before it is more than its own.
+// docs/scheduler.md, 2.1: what a queue may hold before it is more than its own.
 static struct amounts allocatable_share(const struct plan_queue *queue)
 {
     struct amounts share;

@@ -2,7 +2,7 @@
 //
 // A search whose end is certain is not made. What is used for that is proven not to change the plan: GPUs are
 // conserved, so whoever places so many has freed so many, and only what may be lost lawfully is freed for good.
-// tests/scheduler/plain_search_test.c holds the plans against those of the plain search. docs/scheduler.md, 5.
+// tests/scheduler/plain_search_test.c holds the plans against those of the plain search. docs/scheduler.md, 6.2.
 #pragma once
 #include "scheduler/victims/fast/holders.h"
 #include "scheduler/victims/fast/loss_bounds.h"

@@ -1,0 +1,9 @@
+// Folders and what is in them.
+#pragma once
+#include <dirent.h>
+#include <stdbool.h>
+
+// Whether a name is "." or "..".
+bool folder_is_dots(const char *name);
+// Reads an open folder from its beginning; fd stays the caller's, at any place. NULL: it cannot be read, or fd is -1.
+DIR *folder_read(int fd);

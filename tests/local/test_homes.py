@@ -1,0 +1,42 @@
+"""What workloads leave in their homes is measured; a project whose homes take too much submits nothing new."""
+import os
+
+import pytest
+
+from test_local import submit, wait_log
+from test_logs import MIB, metrics_of
+
+OVER = "may take 2Mi (--local-home-project)"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="homes of workloads' own need root")
+def test_a_project_with_large_homes_submits_nothing(make_server, folder):
+    server = make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--local-home-project", "2Mi")
+
+    def refused(project, name):
+        answer = server.post("/api/v1/workloads/trainings", {
+            "name": name, "projectId": server.project_id(project), "clusterId": server.cluster_id(),
+            "spec": {"image": "any", "command": "true", "compute": {"gpuDevicesRequest": 0}}})
+        return answer.json["message"] if answer.status == 400 else None
+
+    def homes_of_team_a():
+        return metrics_of(server).get('prorata_project_home_bytes{project="team-a"}', 0)
+
+    script = "mkdir -p a/b/c; head -c 3000000 /dev/urandom > a/b/c/file; ln a/b/c/file again; ln -s / out; echo full; "
+    workload = submit(server, "large", script + "sleep 1000", gpus=0, spec={"terminationGracePeriodSeconds": 1})
+    submit(server, "small", "head -c 100000 /dev/urandom > file", gpus=0, project="team-b")
+    wait_log(server, workload, "full")
+    server.wait_for("it is measured", lambda: homes_of_team_a() > 2 * MIB, 60)
+    message = refused("team-a", "first")
+    assert message.startswith("projectId: the homes of team-a's workloads take ") and OVER in message
+    assert not refused("team-b", "others")
+    assert 3 * 10**6 <= homes_of_team_a() < 4 * MIB, "a file of two names once, and nothing behind a link"
+    events = server.get("/api/v1/events", limit=500).json["events"]
+    assert ["--local-home-project" in event["message"] for event in events if event["reason"] == "HomesTooLarge"] == [True]
+    server.kill()
+    server.start()
+    server.wait_for("it is measured after a restart too", lambda: homes_of_team_a() > 2 * MIB, 60)
+    assert refused("team-a", "second")
+    assert server.delete(f"/api/v1/workloads/trainings/{workload}").status == 202
+    server.wait_for("its home is gone", lambda: homes_of_team_a() == 0, 60)
+    assert not refused("team-a", "third")
