@@ -9,9 +9,10 @@ struct asset {
     const char *path; // as requested: "/app-1A2B3C4D.js"
     const char *content_type;
     const char *etag;          // without quotes
-    const unsigned char *data; // gzipped where is_gzip
-    size_t size;
-    bool is_gzip;
+    const unsigned char *plain;
+    size_t plain_size;
+    const unsigned char *packed; // by gzip; NULL where that doesn't make it smaller
+    size_t packed_size;
     bool is_immutable; // the name holds the content's hash
 };
 
@@ -28,5 +29,3 @@ const struct asset *asset_of_page(const struct path *path);
 void asset_answer_missing_page(struct exchange *exchange);
 // Answers 200 or 304. Sets the response; the caller sends it. Nothing is copied: who reads slowly holds no memory.
 void asset_answer(struct exchange *exchange, const struct asset *asset);
-// Frees what was unpacked for clients that don't take gzip.
-void assets_forget_plain(struct server_core *core);

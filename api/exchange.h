@@ -37,7 +37,6 @@ struct server_core {
     atomic_int running; // requests between head and answer
     struct stream_places streams;
     uint32_t id_seed;
-    _Atomic(struct buffer *) *plain_assets; // by asset; NULL until one is wanted
 };
 
 struct exchange {

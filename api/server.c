@@ -1,5 +1,4 @@
 #include "api/server.h"
-#include "api/assets.h"
 #include "api/dispatch.h"
 #include "api/exchange.h"
 #include "api/exec_sessions.h"
@@ -125,7 +124,6 @@ static void core_destroy(struct server_core *core)
     stream_places_done(&core->streams);
     http_metrics_destroy(core->metrics);
     shares_destroy(core->shares);
-    assets_forget_plain(core);
     free(core);
 }
 
@@ -188,7 +186,6 @@ int api_server_start(struct server *server, struct error *err)
     if (configure(server, core, ports, sizeof(ports), err) < 0)
         goto failed;
     core->metrics = http_metrics_create();
-    core->plain_assets = memory_array(ASSET_COUNT, sizeof(*core->plain_assets));
     core->shares = shares_create((size_t)core->threads);
     connections_init(&core->connections, (size_t)core->threads);
     stream_places_init(&core->streams, core->threads / 4);

@@ -1,6 +1,7 @@
 """Embeds files in the binary: embed_assets.py OUT_DIR PAGES.json /PREFIX/=FOLDER /exact/path=FILE ...
 
-Writes OUT_DIR/assets.c (see api/assets.h) and beside it the gzipped files it includes. What does not shrink is kept as it is.
+Writes OUT_DIR/assets.c (see api/assets.h) and beside it the files it includes, each plain and, where that is smaller, gzipped: either is sent
+as it lies in the binary.
 PAGES.json lists the addresses of pages.
 A name that ends in a hash, as esbuild writes it (app-1A2B3C4D.js), never changes its content.
 """
@@ -31,26 +32,27 @@ def files(arguments):
 def main(out, pages, arguments):
     folder = out / "assets"
     folder.mkdir(parents=True, exist_ok=True)
-    rows, blobs = {}, []
+    rows, blobs = {}, set()
     for path, source in files(arguments):
         content = source.read_bytes()
         packed = gzip.compress(content, 9, mtime=0)
-        is_gzip = len(packed) < len(content)
         digest = hashlib.sha256(content).hexdigest()[:16]
-        blob = folder / digest
-        if not blob.exists():
-            blob.write_bytes(packed if is_gzip else content)
-        if digest not in blobs:
-            blobs.append(digest)
+        forms = {digest: content}
+        if len(packed) < len(content):
+            forms[digest + "_gz"] = packed
+        for name, form in forms.items():
+            if not (folder / name).exists():
+                (folder / name).write_bytes(form)
+        blobs |= forms.keys()
         is_immutable = re.search(r"-[0-9A-Za-z]{8}\.\w+$", path) is not None
+        packed_form = "ASSET_%s_gz, %d" % (digest, len(packed)) if digest + "_gz" in forms else "NULL, 0"
         rows[path] = '    {"%s", "%s", "%s", ASSET_%s, %d, %s, %s},' % (
-            path, TYPES[source.suffix], digest, digest, len(packed if is_gzip else content),
-            str(is_gzip).lower(), str(is_immutable).lower())
+            path, TYPES[source.suffix], digest, digest, len(content), packed_form, str(is_immutable).lower())
     lines = ["// Made by tools/embed_assets.py.", '#include "api/assets.h"', ""]
-    for digest in blobs:
+    for name in sorted(blobs):
         lines += ['__asm__(".section .rodata\\n.balign 16\\n.global ASSET_%s\\nASSET_%s:\\n.incbin \\"%s\\"\\n.byte 0\\n.text\\n");'
-                  % (digest, digest, folder / digest),
-                  "extern const unsigned char ASSET_%s[];" % digest]
+                  % (name, name, folder / name),
+                  "extern const unsigned char ASSET_%s[];" % name]
     lines += ["", "const struct asset ASSETS[] = {"] + [rows[k] for k in sorted(rows, key=str.encode)]
     lines += ["};", "const size_t ASSET_COUNT = %d;" % len(rows), "", "const char *const PAGES[] = {"]
     lines += ["    %s," % json.dumps(page) for page in pages] + ["    NULL,", "};", ""]
