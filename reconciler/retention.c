@@ -158,13 +158,14 @@ static int write_step(struct db_conn *conn, void *context, struct error *err)
     int64_t bound = step->options->bound_bytes;
     step->is_shrinking =
         bound > 0 && step->space.used_bytes > (step->was_shrinking ? bound / 100 * LOW_PERCENT : bound);
-    if (tell_change(conn, step, err) < 0)
-        return -1;
     for (int stage = 0; stage < 2 && step->is_shrinking && !is_done; stage++)
         if (remove_by_size(conn, step, stage, &is_done, err) < 0)
             return -1;
     step->is_again = is_done;
-    step->is_stuck = step->is_shrinking && !is_done && step->space.used_bytes > bound;
+    if (!is_done) // as far as it goes
+        step->is_stuck = step->is_shrinking = step->is_shrinking && step->space.used_bytes > bound;
+    if (tell_change(conn, step, err) < 0)
+        return -1;
     if (is_done || !has_spare_pages(&step->space))
         return 0;
     step->is_again = true;
