@@ -217,6 +217,11 @@ METHODS = ("get", "post", "put", "patch", "delete")
 OPERATIONS = {item[m]["operationId"]: (m, path, item[m]) for path, item in DOCUMENT["paths"].items() for m in METHODS if m in item}
 
 
+def test_readme_counts_the_operations():
+    served = sum(not node.get("x-later") for _, _, node in OPERATIONS.values())
+    assert f"{served} of {len(OPERATIONS)} operations" in (ROOT / "README.md").read_text(), (served, len(OPERATIONS))
+
+
 def resolve(node):
     while "$ref" in node:
         target = DOCUMENT
