@@ -2,6 +2,7 @@
 
 #include "api/passwords.h"
 #include "api/roles.h"
+#include "api/sign_in_crowd.h"
 #include "api/sign_in_limits.h"
 #include "api/signing_keys.h"
 #include "base/arena.h"
@@ -63,6 +64,7 @@ int auth_create(const struct auth_options *options, int64_t now_ms, struct auth 
     }
     auth->passwords = passwords_create();
     auth->limits = sign_in_limits_create();
+    auth->crowd = sign_in_crowd_create();
     *out_auth = auth;
     return 0;
 }
@@ -74,6 +76,7 @@ void auth_destroy(struct auth *auth)
     signing_keys_close(auth->keys);
     passwords_destroy(auth->passwords);
     sign_in_limits_destroy(auth->limits);
+    sign_in_crowd_destroy(auth->crowd);
     free(auth);
 }
 

@@ -8,6 +8,7 @@ struct arena;
 struct db;
 struct error;
 struct passwords;
+struct sign_in_crowd;
 struct sign_in_limits;
 struct signing_keys;
 
@@ -22,6 +23,7 @@ struct auth {
     struct signing_keys *keys;
     struct passwords *passwords;
     struct sign_in_limits *limits;
+    struct sign_in_crowd *crowd;
     int64_t token_life_s;
     bool is_cookie_secure;
 };

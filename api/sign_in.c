@@ -5,6 +5,7 @@
 #include "api/request.h"
 #include "api/response.h"
 #include "api/server.h"
+#include "api/sign_in_crowd.h"
 #include "api/sign_in_limits.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -61,6 +62,14 @@ static int try_password(struct request *req, struct response *res, const char *u
     return -1;
 }
 
+static void note_origin(const struct request *req, const char *username)
+{
+    const struct server *server = req->server;
+    if (server->config.proxy_count == 0 &&
+        sign_in_crowd_note(server->auth->crowd, username, req->remote_address, req->received_ms))
+        sign_in_crowd_tell(server->db, req->remote_address, req->received_ms);
+}
+
 int sign_in_with_password(struct request *req, struct response *res, const char *username, const char *password,
                           struct user *out_user, struct error *err)
 {
@@ -68,6 +77,7 @@ int sign_in_with_password(struct request *req, struct response *res, const char 
     char quoted[LOG_TEXT_SIZE];
     if (strlen(password) > PASSWORD_MAX || strlen(username) > 254)
         return error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
+    note_origin(req, username);
     if (sign_in_begin(req, res, username, err) < 0)
         return -1;
     int rc = try_password(req, res, username, password, out_user, &exists, &matches, err);

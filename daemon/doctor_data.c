@@ -1,5 +1,6 @@
 // The data folder, its disk and database, and the ports: looked at, never changed.
 #include "api/listen.h"
+#include "api/sign_in_crowd.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
@@ -99,6 +100,18 @@ static int look_at_size(struct db_conn *conn, const struct settings *settings, s
     return 0;
 }
 
+static int look_at_sign_ins(struct db_conn *conn, const struct settings *settings, struct findings *findings,
+                            struct error *err)
+{
+    const char *kept, *advice;
+    if (db_find_meta(conn, SIGN_IN_CROWD_META, findings->arena, &kept, err) < 0)
+        return -1;
+    const char *says = sign_in_crowd_sentence(kept, timestamp_now_ms(), findings->arena, &advice);
+    if (says && settings->trusted_proxy_count == 0)
+        findings_add(findings, FINDING_NOTE, "sign-in", says, advice);
+    return 0;
+}
+
 static int read_health(struct db_conn *conn, const struct settings *settings, struct findings *findings,
                        struct error *err)
 {
@@ -134,7 +147,7 @@ static int read_health(struct db_conn *conn, const struct settings *settings, st
             arena_printf(arena, "serve it with --backend %s, or take another folder", backend));
     else
         findings_add(findings, FINDING_GOOD, "backend", settings->backend, NULL);
-    return look_at_size(conn, settings, findings, err);
+    return look_at_sign_ins(conn, settings, findings, err) < 0 ? -1 : look_at_size(conn, settings, findings, err);
 }
 
 static void look_at_database(const struct settings *settings, struct findings *findings)

@@ -4,6 +4,7 @@
 #include "api/change_feed.h"
 #include "api/quota_rights.h"
 #include "api/server.h"
+#include "api/sign_in_crowd.h"
 #include "backends/backend.h"
 #include "backends/simulated/simulated.h"
 #include "base/arena.h"
@@ -110,7 +111,9 @@ static int fill_database(struct daemon *daemon, struct error *err)
     if (auth_create(&options, timestamp_now_ms(), &daemon->auth, err) < 0)
         return -1;
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
-        quota_rights_tell(daemon->db, err) < 0 || claim_folder(daemon, err) < 0 ||
+        quota_rights_tell(daemon->db, err) < 0 ||
+        sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxy_count > 0, timestamp_now_ms(), err) < 0 ||
+        claim_folder(daemon, err) < 0 ||
         (is_local(daemon) && first_start_name_cluster(daemon->db, err) < 0))
         return -1;
     // The nodes first: the first quota is what they have.
