@@ -167,11 +167,11 @@ static _Noreturn void run_child(const struct command_options *options, enum comm
 }
 
 // A file system that does not answer may hold up the child for ever, with whatever it looks at. False: it was killed.
-static bool await(const struct command_options *options, enum command_part part, pid_t pid, int fd)
+static bool await(const struct command_options *options, enum command_part part, pid_t pid, int fd, const char *what)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
     if (part != COMMAND_SESSION)
-        return options->await(options->context, pid, fd);
+        return options->await(options->context, pid, fd, what);
     if (poll(&wanted, 1, SESSION_START_MS) != 0)
         return true;
     kill(pid, SIGKILL);
@@ -185,7 +185,7 @@ static bool has_started(const struct command_options *options, enum command_part
     struct failure told = {.code = 0};
     *out_failure = told;
     for (;;) {
-        bool is_late = !await(options, part, pid, fd);
+        bool is_late = !await(options, part, pid, fd, out_failure->what);
         if (!is_late && read(fd, &told, sizeof(told)) != (ssize_t)sizeof(told)) // ends with exec
             return true;
         *out_failure = is_late ? *out_failure : told;

@@ -44,8 +44,8 @@ struct command_options {
     int need_count;
     const char *before, *pre_stop, *after; // NULL: none
     // Called while a part but a session and the one before the stop is being started: returns when fd can be read.
-    // False: the start took too long, and the process was killed.
-    bool (*await)(void *context, pid_t pid, int fd);
+    // `what` is what it may be waiting for. False: the start took too long, and the process was killed.
+    bool (*await)(void *context, pid_t pid, int fd, const char *what);
     void *context;
 };
 

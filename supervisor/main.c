@@ -31,6 +31,7 @@ enum {
     EXIT_USAGE = 2,
     DEFAULT_GRACE_MS = 30000,
     START_MS = 120000,
+    TELL_MS = 10000,
     AFTER_MS = 20000
 };
 
@@ -52,6 +53,7 @@ struct supervisor {
     int64_t grace_ms;          // where the order to stop says nothing else
     int64_t kill_at_ms;        // monotonic; INT64_MAX: not stopping
     int64_t start_ms;          // how long a start may take
+    int64_t tell_ms;           // after how long the server is told what it waits for
 };
 
 static int64_t monotonic_ms(void)
@@ -109,6 +111,8 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         return read_number(value, &supervisor->grace_ms);
     else if (strcmp(name, "--start") == 0)
         return read_number(value, &supervisor->start_ms);
+    else if (strcmp(name, "--tell") == 0)
+        return read_number(value, &supervisor->tell_ms);
     else if (strcmp(name, "--memory") == 0)
         return read_number(value, &supervisor->command.memory_bytes);
     else if (strcmp(name, "--processes") == 0)
@@ -278,18 +282,26 @@ static int left_until(int64_t end_ms)
 }
 
 // A part is being started: an order to stop is taken, and neither it nor the limit waits for a file system.
-static bool await_start(void *context, pid_t pid, int fd)
+static bool await_start(void *context, pid_t pid, int fd, const char *what)
 {
     struct supervisor *supervisor = context;
-    int64_t late_at_ms = monotonic_ms() + supervisor->start_ms;
+    int64_t late_at_ms = monotonic_ms() + supervisor->start_ms, tell_at_ms = monotonic_ms() + supervisor->tell_ms;
     supervisor->pid = pid;
     for (;;) {
         bool stops_first = supervisor->is_stopping && supervisor->kill_at_ms < late_at_ms;
-        int left = left_until(stops_first ? supervisor->kill_at_ms : late_at_ms);
+        int64_t until_ms = stops_first ? supervisor->kill_at_ms : late_at_ms;
+        bool tells_first = tell_at_ms < until_ms;
+        int left = left_until(tells_first ? tell_at_ms : until_ms);
         if (left > 0 && wait_for_something(supervisor, left, fd))
             return true;
         if (left > 0)
             continue;
+        if (tells_first) {
+            state_write("waits %" PRId64 " %s", state_now_ms(), what);
+            state_wake(supervisor->uuid);
+            tell_at_ms = INT64_MAX;
+            continue;
+        }
         kill(pid, SIGKILL);
         (void)rest_kill(supervisor->command.cgroup);
         if (!stops_first)
@@ -420,6 +432,7 @@ int main(int argc, char **argv)
                                            .pre_stop = -1,
                                            .grace_ms = DEFAULT_GRACE_MS,
                                            .start_ms = START_MS,
+                                           .tell_ms = TELL_MS,
                                            .kill_at_ms = INT64_MAX};
     if (!read_options(&supervisor, argc, argv)) {
         static const char USAGE[] = "prorata-supervisor is started by prorata, one for each pod; see its README\n";

@@ -19,6 +19,7 @@
 //   launcher                       (the server's) of an MPI workload: uses the devices of all its pods
 //   memory BYTES default|asked     its bound, and whether that is the site's or was asked for; written by the server
 //   supervisor PID START BOOT      its process, its start time in clock ticks since boot, the boot's id
+//   waits TIME WHAT                the command's start has taken long: what it waits for
 //   running PID START TIME         the command's process, which is also its session and process group
 //   container RUNTIME              (the server's) a program that runs containers; this one's is prorata-UUID
 //   refused TIME ERRNO WHAT        the command could not be started; ERRNO 0: WHAT says it all

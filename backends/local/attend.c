@@ -3,6 +3,7 @@
 #include "backends/local/pod_state.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timestamp.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -60,6 +61,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
 void attend_stop(struct local *local, struct local_pod *pod)
 {
     struct error err = {0};
+    pod->told_ms = timestamp_now_ms();
     if (pod_folder_write_grace(local->home_fd, pod->uuid, pod->grace_ms, &err) < 0)
         log_write(LOG_WARN, "backends", "pod=%s is stopped with the grace it was started with: %s", pod->uuid,
                   err.message);
@@ -121,6 +123,8 @@ static void look_at(struct local *local, struct local_pod *pod, bool is_over)
         return;
     (void)waitid(P_PIDFD, (id_t)pod->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG); // no child of ours after a restart
     report_end(local, pod, &state);
+    if (pod->phase == LOCAL_STUCK)
+        return;
     if (pod->is_stray && !pod->is_stopping)
         strays_end(local, pod);
     else if (pod->is_forgotten) // nobody waits for its end: the fact is passed over
@@ -147,6 +151,7 @@ static void sweep(struct local *local)
         if (pod->phase == LOCAL_STARTING && pod->pidfd >= 0)
             look_at(local, pod, false);
     strays_forget_ended(local);
+    unkilled_sweep(local);
 }
 
 static void take_events(struct local *local, const struct epoll_event *events, int count)
@@ -162,6 +167,15 @@ static void take_events(struct local *local, const struct epoll_event *events, i
     }
 }
 
+static bool is_sweep_due(struct local *local)
+{
+    int64_t now_ms = timestamp_monotonic_us() / 1000;
+    if (now_ms - local->swept_ms < SWEEP_MS - 1)
+        return false;
+    local->swept_ms = now_ms;
+    return true;
+}
+
 void *attend_main(void *context)
 {
     struct local *local = context;
@@ -175,7 +189,7 @@ void *attend_main(void *context)
         pthread_mutex_lock(&local->lock);
         if (count > 0)
             take_events(local, events, count);
-        else if (is_idle)
+        if (is_idle && is_sweep_due(local))
             sweep(local);
         struct local_pod *pod = local->stopping ? NULL : local_pods_take_queued(&local->pods);
         if (pod)

@@ -38,10 +38,11 @@ static const struct gpu_process *find_stranger(const struct local *local, size_t
     return NULL;
 }
 
-static const struct local_pod *find_stray(const struct local *local, size_t gpu)
+// Who has it though no row gives it to him.
+static const struct local_pod *find_keeper(const struct local *local, size_t gpu)
 {
     for (const struct local_pod *pod = NULL; (pod = local_pods_next(&local->pods, pod));)
-        if (strays_is_one(pod) && holds(pod, gpu))
+        if ((strays_is_one(pod) || pod->phase == LOCAL_LOST) && holds(pod, gpu))
             return pod;
     return NULL;
 }
@@ -64,17 +65,20 @@ static uint64_t find_unusable(const struct local *local, char *message, size_t s
     for (size_t i = 0; i < all && i < NVML_DEVICES_MAX; i++) {
         const struct gpu_process *stranger =
             i < count && local->options.avoids_foreign ? find_stranger(local, i) : NULL;
-        const struct local_pod *stray = local->had_strays ? find_stray(local, i) : NULL;
+        const struct local_pod *keeper = local->had_strays || local->has_lost ? find_keeper(local, i) : NULL;
         bool is_healthy = i >= count || local->seen[i].is_healthy;
-        if (is_healthy && !stranger && !stray)
+        if (is_healthy && !stranger && !keeper)
             continue;
         unusable |= UINT64_C(1) << i;
         if (message[0] && (is_new || local->unusable >> i & 1))
             continue;
         is_new = !(local->unusable >> i & 1);
-        if (is_healthy && stray)
+        if (is_healthy && keeper && keeper->phase == LOCAL_LOST)
+            snprintf(message, size, "GPU %zu is lost: process %d of %s does not end", i, (int)keeper->unkilled,
+                     keeper->name);
+        else if (is_healthy && keeper)
             snprintf(message, size, "GPU %zu is held by pod %s, which no workload asks for: prorata pods list", i,
-                     stray->uuid);
+                     keeper->uuid);
         else if (!is_healthy)
             snprintf(message, size, "GPU %zu: %.90s", i, local->seen[i].reason);
         else

@@ -70,13 +70,18 @@ static bool kill_if_left(const struct leftovers *leftovers, pid_t pid)
     return is_killed;
 }
 
-static size_t kill_once(const struct leftovers *leftovers)
+size_t leftovers_kill_once(const struct leftovers *leftovers, pid_t *out_first)
 {
     size_t found = 0;
     DIR *folder = opendir("/proc");
     for (const struct dirent *entry; folder && (entry = readdir(folder));)
-        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name))
-            found += kill_if_left(leftovers, (pid_t)strtol(entry->d_name, NULL, 10));
+        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name)) {
+            pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+            bool is_killed = kill_if_left(leftovers, pid);
+            found += is_killed;
+            if (is_killed && *out_first == 0)
+                *out_first = pid;
+        }
     if (folder)
         closedir(folder);
     return found;
@@ -87,7 +92,8 @@ size_t leftovers_kill(const struct leftovers *leftovers)
     size_t all = 0;
     // What was killed takes a moment to go, and may have started another meanwhile.
     for (int round = 0; round < ROUNDS_MAX; round++) {
-        size_t found = kill_once(leftovers);
+        pid_t first = 0;
+        size_t found = leftovers_kill_once(leftovers, &first);
         if (found == 0)
             break;
         all += found;

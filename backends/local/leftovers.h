@@ -14,3 +14,5 @@ struct leftovers {
 // Sends SIGKILL to all of them until none is left. Who has the group and lives below a supervisor is another server's,
 // and goes on. Returns how many were found.
 size_t leftovers_kill(const struct leftovers *leftovers);
+// The same once, without waiting for anything; *out_first is one of them where it was 0.
+size_t leftovers_kill_once(const struct leftovers *leftovers, pid_t *out_first);

@@ -65,6 +65,7 @@ static void follow_row(const struct local *local, struct local_pod *pod, const s
 {
     pod->is_stopping = row->stopping_ms != 0;
     pod->grace_ms = row->grace_ms;
+    snprintf(pod->name, sizeof(pod->name), "%s", row->name);
     note_devices(local, pod, row);
 }
 
@@ -176,6 +177,7 @@ static void order_start(struct local *local, const struct backend_order *order)
     snprintf(pod->workload_uuid, sizeof(pod->workload_uuid), "%s", order->pod.workload_uuid);
     pod->decision = order->decision;
     pod->grace_ms = order->pod.grace_ms;
+    snprintf(pod->name, sizeof(pod->name), "%s", order->pod.name);
     note_devices(local, pod, &order->pod);
     report_fact(local, BACKEND_POD_STARTING, pod->uuid, order->decision, timestamp_now_ms());
     if (start_marks_forbid(&local->start_marks, pod->workload_uuid)) {
@@ -201,6 +203,8 @@ static void order_stop(struct local *local, const struct backend_order *order)
     pod->grace_ms = order->pod.grace_ms;
     if (pod->phase == LOCAL_LEAVING) {
         pod->end.kind = BACKEND_POD_GONE;
+    } else if (pod->phase == LOCAL_LOST) {
+        report_fact(local, BACKEND_POD_GONE, pod->uuid, order->decision, timestamp_now_ms());
     } else if (pod->phase == LOCAL_ASKING || pod->phase == LOCAL_QUEUED || pod->phase == LOCAL_OVER) {
         report_fact(local, BACKEND_POD_GONE, pod->uuid, order->decision, timestamp_now_ms());
         report_forgotten(local, pod->uuid);
@@ -215,7 +219,11 @@ static void order_forget(struct local *local, const struct backend_order *order)
     struct local_pod *pod = local_pods_find(&local->pods, order->pod.uuid);
     if (pod && pod->is_stray)
         return;
-    if (pod && (pod->phase == LOCAL_STARTING || pod->phase == LOCAL_RUNNING)) {
+    if (pod && pod->phase == LOCAL_LOST) { // until it is gone
+        pod->is_forgotten = true;
+        return;
+    }
+    if (pod && (pod->phase == LOCAL_STARTING || pod->phase == LOCAL_RUNNING || pod->phase == LOCAL_STUCK)) {
         pod->is_stopping = pod->is_forgotten = true;
         pod->grace_ms = 0;
         attend_stop(local, pod);

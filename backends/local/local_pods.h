@@ -9,7 +9,9 @@ enum local_phase {
     LOCAL_QUEUED,   // to be started by the thread
     LOCAL_STARTING, // its supervisor was started
     LOCAL_RUNNING,
+    LOCAL_STUCK,   // its supervisor is gone, and a process of it does not end
     LOCAL_LEAVING, // its processes are over; the driver has not let go of its devices
+    LOCAL_LOST,    // its end was told, though a process of it does not end: its devices go to nobody
     LOCAL_OVER     // reported; kept until it is forgotten
 };
 
@@ -22,6 +24,12 @@ struct local_pod {
     bool is_forgotten; // nobody waits for its end
     bool is_stray;     // no row asks for it
     int64_t grace_ms;
+    int64_t told_ms;           // when it was told to stop, or its supervisor was found gone; 0: it was not
+    bool is_forced;            // the server kills it, for its supervisor does not
+    pid_t unkilled;            // a process of it that does not end; 0: none is known
+    pid_t unkilled_supervisor; // where even that one does not
+    bool is_late;              // what its start waits for was told
+    char name[96];             // "": not known any more
     pid_t supervisor;
     int pidfd;                    // of the supervisor; -1: none
     gid_t group;                  // its own, which all its processes have; 0: none

@@ -46,6 +46,8 @@ struct local {
     struct gpu_state *seen; // what was seen of the GPUs last
     size_t seen_count;
     bool had_strays;
+    bool has_lost; // or had: a process did not end
+    int64_t swept_ms;
     struct holding holding;
     int64_t next_group; // of pods' own, counted from the first
     uint64_t unusable;  // devices that must take nothing new, as last reported
@@ -65,6 +67,9 @@ void report_not_started(struct local *local, struct local_pod *pod, const char *
 void report_never_started(struct local *local, struct local_pod *pod, const char *message);
 // The pod's supervisor is gone.
 void report_end(struct local *local, struct local_pod *pod, const struct pod_state *state);
+
+// Its end is told, though a process of it is left.
+void report_lost(struct local *local, struct local_pod *pod);
 
 // It was ended from outside while there was no server (`prorata stop --pods`): not a failure of its own.
 void report_stopped(struct local *local, struct local_pod *pod);
@@ -132,6 +137,15 @@ uint64_t holding_gpus(const struct local *local, const struct local_pod *pod);
 const struct local_pod *belonging_find(const struct local *local, const struct origin *origin);
 // A group for a new pod that no other has; 0: there is none.
 gid_t belonging_take_group(struct local *local);
+
+// unkilled.c: what does not end. All under the lock.
+// Sends SIGKILL to what is left of it; a process that lives, 0: none. Waits for nothing.
+pid_t unkilled_kill(const struct local *local, const struct local_pod *pod, const struct pod_state *state);
+// This process is left, though its supervisor is gone: it is waited for.
+void unkilled_keep(struct local *local, struct local_pod *pod, pid_t process);
+// The same of one whose end is told already: of a server before this one. These devices are its.
+void unkilled_lose(struct local *local, struct local_pod *pod, uint64_t gpus);
+void unkilled_sweep(struct local *local);
 
 // gpus.c: what the watch has seen. Any thread.
 void gpus_take(void *local, const struct gpu_state *states, size_t count);

@@ -44,6 +44,8 @@ static void read_record(const char *line, struct pod_state *state)
             sscanf(line, "holds %" SCNx64 " %127s %127s", &state->gpus, state->project, state->workload) == 3;
     } else if (strncmp(line, "container ", 10) == 0) {
         snprintf(state->container, sizeof(state->container), "%s", line + 10);
+    } else if (sscanf(line, "waits %" SCNd64 " %63[^\n]", &time_ms, text) == 2) {
+        snprintf(state->waits_for, sizeof(state->waits_for), "%s", text);
     } else if (sscanf(line, "refused %" SCNd64 " %d %63[^\n]", &time_ms, &code, text) == 3) {
         state->is_refused = true;
         state->over_ms = time_ms;

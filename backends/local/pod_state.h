@@ -14,6 +14,7 @@ struct pod_state {
     unsigned long long start;
     int64_t running_ms;
     char container[256]; // the runtime that runs it in a container; "": none does
+    char waits_for[64]; // a start that takes long; "": it does not
     bool is_refused, is_ended;
     int64_t over_ms;
     int refused_errno;

@@ -84,8 +84,21 @@ void report_never_started(struct local *local, struct local_pod *pod, const char
         local->facts[local->fact_count - 1].is_final = true;
 }
 
+static void report_late(struct local *local, struct local_pod *pod, const struct pod_state *state)
+{
+    if (pod->is_late || !state->waits_for[0] || state->pid || state->is_refused || state->is_ended)
+        return;
+    pod->is_late = true;
+    struct backend_fact *fact = report_fact(local, BACKEND_POD_WARNING, pod->uuid, pod->decision, timestamp_now_ms());
+    report_words(fact, "StartWaits", "");
+    snprintf(fact->message, sizeof(fact->message), "does not start yet: waits for %s%s, which does not answer",
+             state->waits_for[0] == '/' ? "" : "its ", state->waits_for);
+}
+
 void report_running(struct local *local, struct local_pod *pod, const struct pod_state *state)
 {
+    if (pod->phase == LOCAL_STARTING)
+        report_late(local, pod, state);
     if (pod->phase != LOCAL_STARTING || !state->pid)
         return;
     pod->phase = LOCAL_RUNNING;
@@ -136,9 +149,32 @@ static void remove_container(const struct local_pod *pod, const struct pod_state
         (void)program_run(argv, REMOVE_MS, -1, NULL);
 }
 
+void report_lost(struct local *local, struct local_pod *pod)
+{
+    enum backend_fact_kind kind = pod->is_stopping ? BACKEND_POD_GONE : BACKEND_POD_ENDED;
+    struct backend_fact *fact = report_fact(local, kind, pod->uuid, pod->decision, timestamp_now_ms());
+    fact->exit_code = EXIT_BY_SIGNAL + SIGKILL;
+    report_words(fact, pod->failure_reason ? pod->failure_reason : "Unkillable", pod->failure_message);
+    if (!pod->failure_message[0])
+        snprintf(fact->message, sizeof(fact->message), "process %d of it does not end", (int)pod->unkilled);
+}
+
+// Whether something of it is left, which is waited for. Where the supervisor is gone without a word, and nobody has
+// tried yet, what it left is killed by who reports the end.
+static bool is_left(struct local *local, struct local_pod *pod, const struct pod_state *state)
+{
+    bool has_said = state->is_ended || state->is_refused;
+    pid_t process = has_said || pod->is_forced ? unkilled_kill(local, pod, state) : 0;
+    if (process)
+        unkilled_keep(local, pod, process);
+    return process != 0;
+}
+
 void report_end(struct local *local, struct local_pod *pod, const struct pod_state *state)
 {
     char message[128], boot[64];
+    if (is_left(local, pod, state))
+        return;
     cgroups_remove(&local->cgroups, pod->uuid);
     if (state->is_refused) {
         snprintf(message, sizeof(message), "%s%s%s", state->refused_what, state->refused_errno ? ": " : "",
@@ -157,6 +193,11 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
         pod_state_boot(boot);
         bool is_old = state->boot[0] && strcmp(state->boot, boot) != 0;
         size_t left = is_old ? 0 : leftovers_kill(&(struct leftovers){state->group, state->pid, state->start});
+        pid_t process = unkilled_kill(local, pod, state);
+        if (process) {
+            unkilled_keep(local, pod, process);
+            return;
+        }
         remove_container(pod, state);
         snprintf(message, sizeof(message), "its supervisor was killed; %zu processes that it left were ended", left);
         end_pod(local, pod, timestamp_now_ms(), EXIT_BY_SIGNAL + SIGKILL, is_old ? "Rebooted" : "SupervisorLost",

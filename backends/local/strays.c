@@ -148,16 +148,21 @@ static void take_folder(const char *uuid, void *context)
     bool is_over = taking->rows->is_over && taking->rows->is_over(uuid, taking->rows->context);
     struct local_pod *pod = local_pods_add(&local->pods, uuid);
     size_t facts = local->fact_count;
-    pod->is_stopping = pod->is_forgotten = is_over;
+    pod->is_stopping = pod->is_forgotten = pod->is_forced = is_over;
     attend_take_up(local, pod, folder_fd);
     local->fact_count = facts;
     (void)pod_state_read(folder_fd, &state);
-    if (pod->phase == LOCAL_OVER)
+    if (pod->phase == LOCAL_STUCK) {
+        pod->is_forgotten = true;
+        snprintf(pod->name, sizeof(pod->name), "%.90s", state.workload);
+        unkilled_lose(local, pod, state.has_holdings ? state.gpus : UINT64_MAX);
+    } else if (pod->phase == LOCAL_OVER) {
         strays_forget(local, pod);
-    else if (is_over)
+    } else if (is_over) {
         attend_stop(local, pod);
-    else
+    } else {
         become_stray(local, pod, &state, pod_folder_read_record(folder_fd, &pod->arena));
+    }
     close(folder_fd);
 }
 
@@ -195,7 +200,7 @@ void strays_forget_ended(struct local *local)
     for (struct local_pod *pod = local_pods_next(&local->pods, NULL), *next; local->had_strays && pod; pod = next) {
         next = local_pods_next(&local->pods, pod);
         bool is_kept = now_ms >= pod->over_ms && now_ms - pod->over_ms < ENDED_KEPT_MS;
-        if (pod->is_stray && !strays_is_one(pod) && !is_kept)
+        if (pod->is_stray && !strays_is_one(pod) && pod->phase != LOCAL_LOST && !is_kept)
             strays_forget(local, pod);
     }
 }

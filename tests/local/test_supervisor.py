@@ -144,6 +144,14 @@ def test_a_start_that_hangs_is_stopped_within_its_grace(supervise, hanging):
     assert "ended" in (folder / "state").read_text()
 
 
+def test_a_start_that_hangs_says_what_it_waits_for_before_it_is_given_up(supervise, hanging):
+    process, folder = supervise(["true"], "--cgroup", hanging, "--tell", "100", "--grace", "100")
+    wait_for("the word", lambda: (folder / "state").exists() and "waits" in (folder / "state").read_text())
+    assert (folder / "state").read_text().splitlines()[-1].split()[2:] == ["cgroup"]
+    process.terminate()
+    process.wait(timeout=15)
+
+
 def test_a_start_that_hangs_has_a_limit_and_says_what_it_waited_for(supervise, hanging):
     process, folder = supervise(["true"], "--cgroup", hanging, "--start", "300")
     process.wait(timeout=15)
