@@ -79,6 +79,8 @@ static void look(struct gpu_watch *watch, size_t index)
                                         .memory_mib = watch->sample.processes[i].memory_mib};
         find_user(process);
         origin_read(&watch->places, process->pid, &process->origin);
+        if (!process->origin.cgroup_pod[0]) // else that says it all
+            origin_read_above(&process->origin);
         state->process_count += process->user[0] != '\0'; // it may be gone already
     }
 }

@@ -33,11 +33,12 @@ static bool is_supervisor(pid_t pid)
     return is_ours;
 }
 
-static bool has_group(const struct leftovers *leftovers, const struct origin *origin)
+static bool has_group(const struct leftovers *leftovers, struct origin *origin)
 {
     bool is_supervised = false;
     if (!leftovers->group || origin->group != leftovers->group)
         return false;
+    origin_read_above(origin);
     for (size_t i = 0; i < origin->above_count; i++)
         is_supervised = is_supervised || is_supervisor(origin->above[i]);
     return !is_supervised;

@@ -88,15 +88,20 @@ void origin_read(const struct origin_places *places, pid_t pid, struct origin *o
     *out_origin = (struct origin){.pid = pid};
     read_cgroup(places->cgroups, pid, text, out_origin->cgroup_pod);
     (void)read_file(pid, "status", text);
-    pid_t parent = read_parent(text);
     out_origin->group = read_group(text, &places->groups);
     out_origin->is_over = read_over(text);
-    if (out_origin->cgroup_pod[0])
-        return;
-    for (int level = 0; parent > 1 && level < LEVELS_MAX; level++) {
-        if (out_origin->above_count == ORIGIN_ABOVE_MAX)
-            memmove(out_origin->above, out_origin->above + 1, --out_origin->above_count * sizeof(pid_t));
-        out_origin->above[out_origin->above_count++] = parent;
-        parent = read_file(parent, "status", text) ? read_parent(text) : 0;
+}
+
+void origin_read_above(struct origin *origin)
+{
+    char text[TEXT_SIZE];
+    pid_t above = origin->pid;
+    for (int level = 0; level < LEVELS_MAX; level++) {
+        above = read_file(above, "status", text) ? read_parent(text) : 0;
+        if (above <= 1)
+            return;
+        if (origin->above_count == ORIGIN_ABOVE_MAX)
+            memmove(origin->above, origin->above + 1, --origin->above_count * sizeof(pid_t));
+        origin->above[origin->above_count++] = above;
     }
 }

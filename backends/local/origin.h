@@ -22,8 +22,10 @@ struct origin {
     char cgroup_pod[UUID_SIZE];    // whose cgroup it is in; "": no pod's of this server
     gid_t group;                   // of the range; 0: none
     pid_t above[ORIGIN_ABOVE_MAX]; // its parent, that one's parent, ...; of very many the last ones
-    size_t above_count;            // 0 where the cgroup says it all
+    size_t above_count;            // 0 until they were asked for
 };
 
-// A process that is gone comes from nowhere. Reads some files of /proc; any thread.
+// A process that is gone comes from nowhere. Reads two files of /proc; any thread.
 void origin_read(const struct origin_places *places, pid_t pid, struct origin *out_origin);
+// The processes above it: as many files more.
+void origin_read_above(struct origin *origin);

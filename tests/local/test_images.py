@@ -299,3 +299,14 @@ def test_a_server_takes_containers_up_again(start, runtime):
     server.start()
     server.wait_phase(workload, "Running")
     assert len(runtime.calls("run")) == 1 and len(containers(runtime)) == 1
+
+
+@pytest.mark.skipif(not AS_ROOT, reason="needs root")
+@pytest.mark.parametrize("name", ["podman", "docker"])
+def test_a_container_has_the_pods_group(start, runtime, name):  # noqa: F811
+    """Its processes are no children of ours: by the group they are known."""
+    server = start(**runtime.install(name))
+    workload = image_submit(server, "job", "id -G")
+    server.wait_phase(workload, "Completed")
+    groups = {int(group) for group in log_of(server, workload).split()}
+    assert len([group for group in groups if 2000065536 <= group < 2000131072]) == 1, groups
