@@ -4,13 +4,14 @@ import collections
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import threading
 import time
 
 import pytest
-from conftest import PRORATA, Server
+from conftest import PRORATA, ROOT, Server
 
 MIB = 1 << 20
 DAY_MS = 86400000
@@ -141,6 +142,8 @@ def test_deleted_workloads_leave_no_more_than_the_bound(filled, count, bound, mo
     server = filled(count, age_days=2)
     with connect(server) as database:
         before = hours(database)
+        into, values = columns(database, "sessions", id="NULL", uuid="hex(randomblob(16))", last_used_ms=f"last_used_ms - 10 * {DAY_MS}")
+        database.execute(f"INSERT INTO sessions ({into}) SELECT {values} FROM sessions LIMIT 1")
     database.close()
     assert size(server) > most and before
     restart(server, "--database-bytes", str(bound))
@@ -173,6 +176,7 @@ def test_deleted_workloads_leave_no_more_than_the_bound(filled, count, bound, mo
     with connect(server) as database:
         after = hours(database)
         assert number(database, "SELECT count(*) FROM allocations") == count + 3, "35 days, whatever the bound says"
+        assert number(database, "SELECT count(*) FROM sessions") == 1, "who uses his stays signed in"
     assert after == before | {key: value for key, value in after.items() if key not in before}
 
 
@@ -324,3 +328,19 @@ def test_a_disk_that_fills_up_meanwhile_does_no_harm(filled, folder):
             found = hours(database)
         database.close()
         assert {key: found[key] for key in before} == before
+
+
+def test_no_look_for_what_is_old_reads_a_table():
+    """Every five seconds, and for each step: an index answers, in a file of any size."""
+    with sqlite3.connect(":memory:") as database:
+        for path in sorted((ROOT / "db/migrations").glob("*.sql")):
+            database.executescript(path.read_text())
+        source = (ROOT / "db/retention.c").read_text()
+        statements = ["".join(re.findall(r'"([^"]*)"', text)) for text in re.findall(r'(?:\[\] =|^    )((?:\s*\(?"[^"]*"\)?)+)[;,]', source, re.M)]
+        assert len([text for text in statements if re.match("SELECT|DELETE", text)]) > 15
+        for text in statements:
+            if not re.match("SELECT|DELETE", text):
+                continue
+            parameters = [1] * len(set(re.findall(r"\?\d", text)))
+            plan = [row[3] for row in database.execute("EXPLAIN QUERY PLAN " + text, parameters)]
+            assert plan and not [step for step in plan if step.startswith("SCAN") or "TEMP B-TREE" in step], (text, plan)
