@@ -34,8 +34,8 @@ struct backend_pod {
     const char *namespace;
     const char *spec_json;          // the workload's (the master's for a master), in the API's form
     const char *workload_spec_json; // of a master with a specification of its own: the workload's; NULL: it is the same
-    const char *record; // with BACKEND_START: to be kept beside the pod, and given back with a stray; NULL: nothing
-    const char *node_name;          // NULL: it has no place
+    const char *record;    // with BACKEND_START: to be kept beside the pod, and given back with a stray; NULL: nothing
+    const char *node_name; // NULL: it has no place
     const uint32_t *gpu_indices;
     size_t gpu_index_count;
     int64_t gpu_milli;
@@ -213,11 +213,12 @@ struct backend_ops {
     // state as facts, reports the rest as BACKEND_POD_UNKNOWN or, where its node is lost, BACKEND_POD_LOST, and stops
     // what it runs that is to be over. What else it runs goes on, as a stray, with its devices.
     int (*adopt)(void *backend, const struct backend_rows *rows, struct error *err);
-    // What runs though no row asks for it; BACKEND_STOP ends one, BACKEND_ADOPT makes it a pod like others. NULL: nothing
-    // ever does. Any thread.
+    // What runs though no row asks for it; BACKEND_STOP ends one, BACKEND_ADOPT makes it a pod like others. NULL:
+    // nothing ever does. Any thread.
     size_t (*list_strays)(void *backend, struct arena *arena, struct backend_stray **out_strays);
-    // Called once after adopt: what is kept of workloads that rows do not know may go. NULL: nothing is.
-    void (*clear_unknown)(void *backend, const struct backend_known *known);
+    // Called after adopt, turn by turn while it says that there is more: what is kept of workloads that rows do not
+    // know may go. NULL: nothing is.
+    bool (*clear_unknown)(void *backend, const struct backend_known *known);
     // Takes orders over; returns without waiting for their effect.
     void (*apply)(void *backend, const struct backend_order *orders, size_t count);
     // Whether a specification (in the API's form) could ever be run here: ERROR_INVALID names the field. NULL where

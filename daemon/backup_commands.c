@@ -2,6 +2,7 @@
 #include "api/signing_keys.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "daemon/daemon.h"
 #include "daemon/data_folder.h"
 #include "db/backup.h"
@@ -118,7 +119,7 @@ static int refuse_full(const char *data, bool *out_was_broken_off, struct error 
             was_broken_off = true;
         else if (strcmp(name, "keys") == 0)
             has_keys = true;
-        else if (strcmp(name, ".") && strcmp(name, "..") && strcmp(name, "lock") && strcmp(name, "lost+found"))
+        else if (!folder_is_dots(name) && strcmp(name, "lock") && strcmp(name, "lost+found"))
             snprintf(found, sizeof(found), "%s", name);
     }
     closedir(folder);

@@ -18,7 +18,6 @@
 #include "daemon/local_backend.h"
 #include "daemon/local_users.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,21 +165,22 @@ static void look_at_scratch(const struct settings *settings, struct findings *fi
                      arena_printf(findings->arena, "volumes of pods are in %s", path), NULL);
 }
 
-struct logs_found {
-    int home_fd;
-    int64_t bytes;
-};
-
-static void add_log(const char *uuid, void *context)
+static int64_t measure_logs(const char *path)
 {
-    struct logs_found *found = context;
-    struct log_size size = {0};
-    int folder_fd = pod_folder_find(found->home_fd, uuid);
-    if (folder_fd < 0)
-        return;
-    log_files_measure(folder_fd, &size);
-    found->bytes += size.bytes;
-    close(folder_fd);
+    struct log_size size;
+    int64_t bytes = 0;
+    DIR *home = opendir(path);
+    for (const char *uuid; home && (uuid = pod_folder_next(home));) {
+        int folder_fd = pod_folder_find(dirfd(home), uuid);
+        if (folder_fd < 0)
+            continue;
+        log_files_measure(folder_fd, &size);
+        bytes += size.bytes;
+        close(folder_fd);
+    }
+    if (home)
+        closedir(home);
+    return bytes;
 }
 
 static void look_at_logs(const struct settings *settings, struct findings *findings)
@@ -188,25 +188,20 @@ static void look_at_logs(const struct settings *settings, struct findings *findi
     struct arena *arena = findings->arena;
     const char *data = settings->data ? settings->data : ".";
     struct log_bounds bounds;
-    struct logs_found found = {0};
     struct error err = {0};
     char pod[QUANTITY_TEXT_SIZE], project[QUANTITY_TEXT_SIZE], total[QUANTITY_TEXT_SIZE];
     if (local_backend_log_bounds(settings, data, &bounds, &err) < 0) {
         findings_add(findings, FINDING_PROBLEM, "logs", arena_strdup(arena, err.message), NULL);
         return;
     }
-    found.home_fd = open(arena_printf(arena, "%s/pods", data), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (found.home_fd >= 0) {
-        pod_folder_list_all(found.home_fd, add_log, &found);
-        close(found.home_fd);
-    }
+    int64_t bytes = measure_logs(arena_printf(arena, "%s/pods", data));
     quantity_format_memory(bounds.pod_bytes, pod);
     quantity_format_memory(bounds.project_bytes, project);
     quantity_format_memory(bounds.total_bytes, total);
     findings_add(findings, bounds.total_bytes ? FINDING_GOOD : FINDING_NOTE, "logs",
                  arena_printf(arena,
                               "logs of pods take %" PRId64 " MiB; bounds: %s a pod, %s a project, %s in all, %g days",
-                              found.bytes >> 20, pod, bounds.project_bytes ? project : "none",
+                              bytes >> 20, pod, bounds.project_bytes ? project : "none",
                               bounds.total_bytes ? total : "none", settings->local_log_days),
                  bounds.total_bytes ? NULL : "without --local-log-total logs may fill the disk down to its reserve");
 }

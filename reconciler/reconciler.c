@@ -52,26 +52,6 @@ static struct backend_node *list_nodes(const struct world *world, struct arena *
     return nodes;
 }
 
-static const char *find_project(const char *workload_uuid, struct arena *arena, void *context)
-{
-    struct error err = {0};
-    const char *project;
-    if (db_find_workload_project(context, workload_uuid, arena, &project, &err) == 0)
-        return project;
-    log_write(LOG_WARN, "reconciler", "what is kept for workload=%s stays: %s", workload_uuid, err.message);
-    return "";
-}
-
-static bool find_owner(const char *pod_uuid, struct arena *arena, struct backend_owner *out_owner, void *context)
-{
-    struct error err = {0};
-    *out_owner = (struct backend_owner){"", ""};
-    int rc = db_find_pod_owner(context, pod_uuid, arena, &out_owner->workload_uuid, &out_owner->project_name, &err);
-    if (rc < 0)
-        log_write(LOG_WARN, "reconciler", "what is kept of pod=%s stays: %s", pod_uuid, err.message);
-    return rc != 0;
-}
-
 // A pod that waits has no place yet: what runs of it is of a time after these rows.
 static bool is_over(const char *pod_uuid, void *context)
 {
@@ -116,10 +96,7 @@ static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct err
                                       .context = conn};
     if (reconciler->backend->ops->adopt(reconciler->backend->self, &rows, err) < 0)
         return -1;
-    if (reconciler->backend->ops->clear_unknown)
-        reconciler->backend->ops->clear_unknown(
-            reconciler->backend->self,
-            &(struct backend_known){.find_project = find_project, .find_owner = find_owner, .context = conn});
+    reconciler->is_clearing = reconciler->backend->ops->clear_unknown != NULL;
     if (count)
         log_write(LOG_INFO, "reconciler", "took up what was running pods=%zu", count);
     reconciler->has_adopted = true;
@@ -133,13 +110,15 @@ static int refresh(struct reconciler *reconciler, bool *out_changed, struct erro
     struct cache *cache = &reconciler->cache;
     bool rows = atomic_exchange(&reconciler->rows_changed, false);
     bool world = atomic_exchange(&reconciler->world_changed, false);
-    if (cache->seen_revision >= 0 && !rows && !world && reconciler->has_adopted)
+    if (cache->seen_revision >= 0 && !rows && !world && reconciler->has_adopted && !reconciler->is_clearing)
         return 0;
     int64_t last_revision = db_last_revision(reconciler->db);
     struct db_conn *conn = db_acquire_for_reconciler(reconciler->db);
     bool changed = false;
     int rc = cache_refresh(cache, conn, last_revision, world, rows, &reconciler->turn_arena, &changed, err);
     *out_changed |= changed;
+    if (rc == 0 && reconciler->is_clearing)
+        clearing_go_on(reconciler, conn);
     if (rc == 0 && !reconciler->has_adopted)
         rc = adopt(reconciler, conn, err);
     else if (rc == 0 && world && reconciler->backend->ops->nodes_changed)
@@ -147,6 +126,8 @@ static int refresh(struct reconciler *reconciler, bool *out_changed, struct erro
                                                 list_nodes(cache->world, &reconciler->turn_arena),
                                                 cache->world->rows.node_count);
     db_give_back(reconciler->db, conn);
+    if (reconciler->is_clearing)
+        reconciler_wake(reconciler);
     atomic_store(&reconciler->counters.workload_count, (int64_t)cache->workload_count);
     atomic_store(&reconciler->counters.pod_count, (int64_t)cache->pods.count);
     return rc;

@@ -32,7 +32,7 @@ struct reconciler {
     struct counters counters;
     atomic_bool is_ready;
     atomic_bool is_failing;
-    _Atomic int64_t moved_us; // when the thread last began a turn or ended one
+    _Atomic int64_t moved_us;  // when the thread last began a turn or ended one
     atomic_int question_count; // that are being answered
 
     // The thread's, or the caller's of reconciler_turn.
@@ -44,8 +44,9 @@ struct reconciler {
     struct backend_fact *facts; // taken from the backend and not yet written
     size_t fact_count, fact_capacity;
     bool has_adopted;
+    bool is_clearing;         // the backend has more to compare with rows
     bool has_strays_to_match; // of what runs without a row some may be in rows that wait; nothing is planned before
-    int64_t latest_ms; // when the turn before looked at the clock; 0: there was none
+    int64_t latest_ms;        // when the turn before looked at the clock; 0: there was none
     int64_t next_due_ms;
     int64_t plan_due_ms; // until then what is unchanged need not be planned again
     int64_t expiry_checked_ms;
@@ -67,6 +68,9 @@ struct reconciler {
 
 // devices.c: pods that run though no row asks for them.
 size_t devices_count_strays(const struct reconciler *reconciler);
+
+// clearing.c: a part in each turn, for nobody waits for it. Where the backend has no more, is_clearing ends.
+void clearing_go_on(struct reconciler *reconciler, struct db_conn *conn);
 
 // adoption.c: after what runs was compared with rows, and what came of it is written.
 void adoption_take_waiting(struct reconciler *reconciler);

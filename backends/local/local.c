@@ -275,14 +275,16 @@ static bool keeps_home(const char *workload_uuid, void *context)
     return project || looking->has_strays;
 }
 
-static void clear_unknown(void *backend, const struct backend_known *known)
+static bool clear_unknown(void *backend, const struct backend_known *known)
 {
     struct local *local = backend;
     pthread_mutex_lock(&local->lock);
     bool has_strays = local->had_strays;
     pthread_mutex_unlock(&local->lock);
-    log_keeper_find(local->logs, known, has_strays);
+    if (log_keeper_find(local->logs, known, has_strays))
+        return true;
     homes_sweep(local->homes, keeps_home, &(struct looking){local, known, has_strays});
+    return false;
 }
 
 static void apply(void *backend, const struct backend_order *orders, size_t count)

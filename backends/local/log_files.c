@@ -1,5 +1,6 @@
 #include "backends/local/log_files.h"
 
+#include "base/folder.h"
 #include "supervisor/pod_folder.h"
 
 #include <dirent.h>
@@ -32,15 +33,12 @@ bool log_files_open(int pod_folder_fd, struct log_files *out)
 {
     out->count = 0;
     out->folder_fd = openat(pod_folder_fd, POD_LOG_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    int copy = out->folder_fd < 0 ? -1 : openat(out->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+    DIR *folder = folder_read(out->folder_fd);
     for (const struct dirent *entry; folder && out->count < LOG_FILES_MAX && (entry = readdir(folder));)
         if (is_log_name(entry->d_name))
             out->starts[out->count++] = strtoll(entry->d_name, NULL, 10);
     if (folder)
         closedir(folder);
-    else if (copy >= 0)
-        close(copy);
     qsort(out->starts, out->count, sizeof(out->starts[0]), compare_starts);
     return out->folder_fd >= 0;
 }

@@ -3,6 +3,7 @@
 #include "backends/backend.h"
 #include "backends/local/pod_folder.h"
 #include "base/arena.h"
+#include "base/folder.h"
 #include "base/timestamp.h"
 
 #include <pthread.h>
@@ -16,6 +17,7 @@ enum {
     ROUND_S = 1,
     PASSED_AT_ONCE = 4096, // logs looked over each time,
     LOOKED_AT_ONCE = 64,   // so many of them in the file system
+    FOUND_AT_ONCE = 256,
     ORDERS_AT_ONCE = 32,
     TOLD_AGAIN_MS = 60 * 60 * 1000
 };
@@ -27,6 +29,7 @@ struct log_keeper {
     void *context;
     pthread_t thread;
     bool has_thread;
+    DIR *found;           // of who looks for logs
     pthread_mutex_t lock; // of all below
     pthread_cond_t wake;
     struct log_table table;
@@ -70,6 +73,8 @@ void log_keeper_destroy(struct log_keeper *keeper)
     if (!keeper)
         return;
     log_keeper_stop(keeper);
+    if (keeper->found)
+        closedir(keeper->found);
     log_table_done(&keeper->table);
     free(keeper->deleted);
     pthread_cond_destroy(&keeper->wake);
@@ -126,16 +131,9 @@ void log_keeper_delete(struct log_keeper *keeper, const char *workload_uuid)
     pthread_mutex_unlock(&keeper->lock);
 }
 
-struct search {
-    struct log_keeper *keeper;
-    const struct backend_known *known;
-    bool keeps_unknown;
-};
-
-static void find_log(const char *pod_uuid, void *context)
+static void find_log(struct log_keeper *keeper, const char *pod_uuid, const struct backend_known *known,
+                     bool keeps_unknown)
 {
-    const struct search *search = context;
-    struct log_keeper *keeper = search->keeper;
     struct backend_owner owner;
     struct arena arena;
     pthread_mutex_lock(&keeper->lock);
@@ -145,22 +143,31 @@ static void find_log(const char *pod_uuid, void *context)
     if (folder_fd < 0)
         return;
     arena_init(&arena);
-    bool has_owner = search->known->find_owner(pod_uuid, &arena, &owner, search->known->context);
+    bool has_owner = known->find_owner(pod_uuid, &arena, &owner, known->context);
     pthread_mutex_lock(&keeper->lock);
     struct kept_log *log = log_table_add(&keeper->table, pod_uuid, has_owner ? owner.workload_uuid : "",
                                          has_owner ? owner.project_name : "");
     log->is_over = pod_folder_is_forgotten(folder_fd);
-    log->is_deleted = !has_owner && !search->keeps_unknown;
+    log->is_deleted = !has_owner && !keeps_unknown;
     mark(keeper, log);
     pthread_mutex_unlock(&keeper->lock);
     arena_done(&arena);
     close(folder_fd);
 }
 
-void log_keeper_find(struct log_keeper *keeper, const struct backend_known *known, bool keeps_unknown)
+bool log_keeper_find(struct log_keeper *keeper, const struct backend_known *known, bool keeps_unknown)
 {
-    struct search search = {keeper, known, keeps_unknown};
-    pod_folder_list_all(keeper->home_fd, find_log, &search);
+    if (!keeper->found)
+        keeper->found = folder_read(keeper->home_fd);
+    const char *uuid = NULL;
+    for (int i = 0; i < FOUND_AT_ONCE && keeper->found && (uuid = pod_folder_next(keeper->found)); i++)
+        find_log(keeper, uuid, known, keeps_unknown);
+    if (uuid)
+        return true;
+    if (keeper->found)
+        closedir(keeper->found);
+    keeper->found = NULL;
+    return false;
 }
 
 void log_keeper_read(struct log_keeper *keeper, struct arena *arena, struct backend_storage *out_storage)

@@ -28,9 +28,9 @@ void log_keeper_destroy(struct log_keeper *keeper);
 
 // A pod that is started, or whose log was found. Nothing where it is known.
 void log_keeper_add(struct log_keeper *keeper, const char *pod_uuid, const char *workload_uuid, const char *project);
-// Finds the logs in all folders that are not known yet. Those of which no row knows, or whose workload is deleted, go,
-// unless keeps_unknown.
-void log_keeper_find(struct log_keeper *keeper, const struct backend_known *known, bool keeps_unknown);
+// Finds the logs in folders that are not known yet, some hundred with each call, of one thread; true: there are more.
+// Those of which no row knows, or whose workload is deleted, go, unless keeps_unknown.
+bool log_keeper_find(struct log_keeper *keeper, const struct backend_known *known, bool keeps_unknown);
 void log_keeper_look(struct log_keeper *keeper, const char *pod_uuid);              // it has grown
 void log_keeper_end(struct log_keeper *keeper, const char *pod_uuid, bool has_log); // the pod is forgotten
 // Sets what is known of logs. O(projects).

@@ -4,6 +4,7 @@
 #include "backends/local/pod_state.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "base/uuid.h"
 #include "supervisor/pod_folder.h"
 
@@ -152,16 +153,12 @@ const char *pod_folder_read_record(int folder_fd, struct arena *arena)
 static bool is_spare(int folder_fd)
 {
     bool is_only = true;
-    int copy = open_folder(folder_fd, ".");
-    DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+    DIR *folder = folder_read(folder_fd);
     for (const struct dirent *entry; folder && (entry = readdir(folder));)
-        is_only = is_only && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-                              strcmp(entry->d_name, POD_SPARE_FILE) == 0);
+        is_only = is_only && (folder_is_dots(entry->d_name) || strcmp(entry->d_name, POD_SPARE_FILE) == 0);
     bool is_read = folder != NULL;
     if (is_read)
         closedir(folder);
-    else if (copy >= 0)
-        close(copy);
     return is_read && is_only;
 }
 
@@ -222,31 +219,25 @@ void pod_folder_remove_log(int home_fd, const char *uuid)
         (void)unlinkat(home_fd, uuid, AT_REMOVEDIR);
 }
 
-static void each_folder(int home_fd, bool with_forgotten, void (*visit)(const char *uuid, void *context), void *context)
+const char *pod_folder_next(DIR *home)
 {
-    int copy = open_folder(home_fd, ".");
-    DIR *home = copy < 0 ? NULL : fdopendir(copy);
-    for (const struct dirent *entry; home && (entry = readdir(home));) {
-        char path[UUID_SIZE + sizeof(POD_STATE_FILE)];
-        struct stat about;
-        if (!uuid_is_valid(entry->d_name))
-            continue;
-        snprintf(path, sizeof(path), "%.36s/" POD_STATE_FILE, entry->d_name);
-        if (with_forgotten || fstatat(home_fd, path, &about, AT_SYMLINK_NOFOLLOW) == 0)
-            visit(entry->d_name, context);
-    }
-    if (home)
-        closedir(home);
-    else if (copy >= 0)
-        close(copy);
+    const struct dirent *entry;
+    do
+        entry = readdir(home);
+    while (entry && !uuid_is_valid(entry->d_name));
+    return entry ? entry->d_name : NULL;
 }
 
 void pod_folder_list(int home_fd, void (*visit)(const char *uuid, void *context), void *context)
 {
-    each_folder(home_fd, false, visit, context);
-}
-
-void pod_folder_list_all(int home_fd, void (*visit)(const char *uuid, void *context), void *context)
-{
-    each_folder(home_fd, true, visit, context);
+    DIR *home = folder_read(home_fd);
+    for (const char *uuid; home && (uuid = pod_folder_next(home));) {
+        char path[UUID_SIZE + sizeof(POD_STATE_FILE)];
+        struct stat about;
+        snprintf(path, sizeof(path), "%.36s/" POD_STATE_FILE, uuid);
+        if (fstatat(home_fd, path, &about, AT_SYMLINK_NOFOLLOW) == 0)
+            visit(uuid, context);
+    }
+    if (home)
+        closedir(home);
 }

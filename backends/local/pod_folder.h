@@ -1,5 +1,6 @@
 // The folders of pods, as the server uses them (what is in them: supervisor/pod_folder.h).
 #pragma once
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 struct arena;
@@ -34,5 +35,5 @@ void pod_folder_remove_log(int home_fd, const char *uuid);
 const char *pod_folder_read_record(int folder_fd, struct arena *arena);
 // Every pod that was not forgotten.
 void pod_folder_list(int home_fd, void (*visit)(const char *uuid, void *context), void *context);
-// These, and those of whom only the log is kept.
-void pod_folder_list_all(int home_fd, void (*visit)(const char *uuid, void *context), void *context);
+// The next in a folder of pods' folders that is a pod's, one of whom only the log is kept too; NULL: there is none.
+const char *pod_folder_next(DIR *home);

@@ -4,6 +4,7 @@
 #include "backends/local/volumes.h"
 
 #include "base/error.h"
+#include "base/folder.h"
 #include "base/uuid.h"
 
 #include <dirent.h>
@@ -22,11 +23,6 @@ enum {
     DEPTH_MAX = 64,
     NAME_SIZE = 24
 };
-
-static bool is_dots(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
 
 // Others may not be able to put another folder in the place of ours.
 static int check_above(const char *above, struct error *err)
@@ -49,13 +45,10 @@ static int check_above(const char *above, struct error *err)
 // A folder from before has no mark and holds pods' folders alone.
 static int check_names(int fd, const char *path, struct error *err)
 {
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+    DIR *folder = folder_read(fd);
     int failed = folder ? 0 : error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
-    if (!folder && copy >= 0)
-        close(copy);
     for (const struct dirent *entry; !failed && folder && (entry = readdir(folder));)
-        if (!is_dots(entry->d_name) && strcmp(entry->d_name, MARK) != 0 && !uuid_is_valid(entry->d_name))
+        if (!folder_is_dots(entry->d_name) && strcmp(entry->d_name, MARK) != 0 && !uuid_is_valid(entry->d_name))
             failed = error_set(err, ERROR_INVALID, "%s: holds %.64s, which is no pod's: prorata empties this folder",
                                path, entry->d_name);
     if (folder)
@@ -120,7 +113,7 @@ static void remove_below(struct removal *removal, int at_fd, const char *name, i
     int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *folder = fd < 0 || fstat(fd, &about) < 0 || about.st_dev != removal->device ? NULL : fdopendir(fd);
     for (const struct dirent *entry; folder && (entry = readdir(folder));)
-        if (!is_dots(entry->d_name) && unlinkat(fd, entry->d_name, 0) < 0 && (errno == EISDIR || errno == EPERM))
+        if (!folder_is_dots(entry->d_name) && unlinkat(fd, entry->d_name, 0) < 0 && (errno == EISDIR || errno == EPERM))
             remove_below(removal, fd, entry->d_name, depth + 1);
     if (folder)
         closedir(folder);
