@@ -26,6 +26,27 @@ static const struct flag PROJECT_FLAGS[] = {
     {0},
 };
 
+static const struct flag QUOTA_FLAGS[] = {
+    {"gpu-quota", NULL, 0, FLAG_TEXT, "N", "its quota of GPUs, in thousandths at the finest"},
+    {"node-pool", NULL, 0, FLAG_TEXT, "POOL", "in this node pool (default: default)"},
+    {0},
+};
+
+static const struct flag UNIT_FLAGS[] = {
+    {"description", NULL, 0, FLAG_TEXT, "TEXT", "what it is for"},
+    {0},
+};
+
+static const struct flag PROJECTS_FLAGS[] = {
+    {"with-projects", NULL, 0, FLAG_SWITCH, "", "with its projects and all their workloads"},
+    {0},
+};
+
+static const struct flag DEPARTMENT_FLAGS[] = {
+    {"department", NULL, 0, FLAG_TEXT, "NAME", "the department that it belongs to; else the default one"},
+    {0},
+};
+
 static const struct flag ADOPT_FLAGS[] = {
     {"project", NULL, 'p', FLAG_TEXT, "NAME", "the project that gets it, where its own is no more"},
     {0},
@@ -150,6 +171,10 @@ TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
 TABLES(WITH_LABELS, LABEL_FLAGS);
 TABLES(WITH_ADOPT, ADOPT_FLAGS);
+TABLES(WITH_QUOTA, QUOTA_FLAGS);
+TABLES(WITH_PROJECTS, PROJECTS_FLAGS);
+TABLES(WITH_UNIT, QUOTA_FLAGS, UNIT_FLAGS);
+TABLES(WITH_PROJECT, QUOTA_FLAGS, UNIT_FLAGS, DEPARTMENT_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
 TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
@@ -207,6 +232,17 @@ const struct command COMMANDS[] = {
     {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},
     {"project set", run_project_set, NEEDS_SERVER, NULL, NULL, false, "NAME", "the default project"},
     {"project list", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "projects, quota and use"},
+    {"project create", run_project_create, NEEDS_SERVER, NULL, WITH_PROJECT, false,
+     "NAME [--department D] [--gpu-quota N]", "make a project"},
+    {"project update", run_project_update, NEEDS_SERVER, NULL, WITH_QUOTA, false, "NAME --gpu-quota N",
+     "change its quota in a node pool"},
+    {"project delete", run_project_delete, NEEDS_SERVER, NULL, NULL, false, "NAME", "delete it and its workloads"},
+    {"department create", run_department_create, NEEDS_SERVER, NULL, WITH_UNIT, false, "NAME [--gpu-quota N]",
+     "make a department"},
+    {"department update", run_department_update, NEEDS_SERVER, NULL, WITH_QUOTA, false, "NAME --gpu-quota N",
+     "change its quota in a node pool"},
+    {"department delete", run_department_delete, NEEDS_SERVER, NULL, WITH_PROJECTS, false, "NAME [--with-projects]",
+     "delete it"},
     {"department list", run_department_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "departments, quota and use"},
     {"cluster list", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "clusters"},
     {"cluster set", run_cluster_set, NEEDS_SERVER, NULL, NULL, false, "NAME", "the cluster to use"},

@@ -3,10 +3,12 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
+import threading
 
 import pytest
 
-from conftest import Client
+from conftest import PRORATA, Client
 from test_exec import RESEARCHER, token_of
 from test_local import local, log_of, processes_of, quoted, stop_command, submit, supervisors_of, wait_log  # noqa: F401
 
@@ -31,6 +33,10 @@ def run(server, name, gpus=1):
 
 def pod_of(server, workload):
     return server.get(f"/api/v1/workloads/{workload}/pods").json["pods"][0]["id"]
+
+
+def prorata(*words):
+    return subprocess.run([PRORATA, *map(str, words)], capture_output=True, text=True, timeout=60)
 
 
 def strays(server):
@@ -275,3 +281,49 @@ def test_a_pod_of_which_little_was_noted(restored, harm, says):
     assert (row["phase"], row["projectName"], spec["preemptibility"], spec["backoffLimit"]) == ("Running", "team-a", "non-preemptible", 0)
     restored.delete(f"/api/v1/workloads/trainings/{row['id']}")
     restored.wait_for("its end", lambda: processes_of(restored.after) == [])
+
+
+def test_the_drill_a_machine_is_lost_and_what_runs_is_adopted_or_ended(server, folder):
+    """A backup under load; the data folder is lost; newer pods run on beside what is restored, and nobody ends them unasked."""
+    run(server, "before")
+    stop, load = threading.Event(), threading.Thread(target=lambda: [submit(server, f"load-{i}", "true", gpus=0) for i in range(200) if not stop.is_set()])
+    load.start()
+    try:
+        server.wait_for("load", lambda: row_of(server, "load-3"))
+        assert prorata("backup", "--data", server.data, folder / "site.tar").returncode == 0
+    finally:
+        stop.set()
+        load.join()
+    kept, ended = pod_of(server, run(server, "kept")), pod_of(server, run(server, "ended"))
+    supervisors = {uuid: pid for uuid, pid in supervisors_of(server).items() if uuid in (kept, ended, pod_of(server, row_of(server, "before")["id"]))}
+    server.kill()
+    server.data.rename(folder / "lost")
+    assert prorata("restore", "--data", server.data, folder / "site.tar").returncode == 0
+    (folder / "lost" / "pods").rename(server.data / "pods")
+    server.start()
+    assert supervisors.items() <= supervisors_of(server).items(), "one was ended"
+    found = {pod["workloadName"]: pod for pod in strays(server) if not pod["workloadName"].startswith("load-")}
+    assert set(found) == {"kept", "ended"} and all(len(pod["devices"]) == 1 for pod in found.values())
+    assert row_of(server, "before")["phase"] == "Running"
+    new = submit(server, "new", RUNS)
+    taken = {device for pod in found.values() for device in pod["devices"]}
+    assert int(wait_log(server, new, "up").split("devices=")[1].split()[0]) not in taken
+    assert adopt(server, kept).status == 200 and row_of(server, "kept")["phase"] == "Running"
+    assert server.delete(f"/api/v1/admin/pods/{ended}").status == 202
+    server.wait_for("its end", lambda: processes_of(ended) == [])
+    server.wait_phase(submit(server, "newer", RUNS), "Running")
+    assert supervisors[kept] in processes_of(kept) and row_of(server, "ended") is None
+
+
+def test_restored_where_nothing_runs_its_pods_begin_anew(server, folder):
+    workload = run(server, "before")
+    assert prorata("backup", "--data", server.data, folder / "site.tar").returncode == 0
+    server.kill()
+    assert stop_command(server, "--pods", "--grace", "1s").returncode == 0
+    server.data.rename(folder / "lost")
+    assert prorata("restore", "--data", server.data, folder / "site.tar").returncode == 0
+    server.start()
+    server.wait_phase(workload, "Running")
+    assert strays(server) == []
+    events = server.get(f"/api/v1/workloads/{workload}/events").body.decode()
+    assert "how it ended is not known" in events

@@ -1,0 +1,207 @@
+// project create, update, delete; department create, update, delete.
+#include "base/error.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+    const char *what; // project, department
+    const char *key;  // its list's
+};
+
+static const struct unit PROJECT = {"project", "projects"}, DEPARTMENT = {"department", "departments"};
+
+// The entry of this name, the caller's.
+static int find_named(struct cli *cli, const char *path, const char *key, const char *what, const char *name,
+                      json_t **out, struct error *err)
+{
+    json_t *list, *entry, *found = NULL;
+    size_t i;
+    if (cli_get_all(cli, path, key, &list, err) < 0)
+        return -1;
+    json_array_foreach(list, i, entry) if (strcmp(cli_text(entry, "name"), name) == 0) found = entry;
+    *out = json_incref(found);
+    json_decref(list);
+    return found ? 0 : error_set(err, ERROR_NOT_FOUND, "no %s was found with the name %s", what, name);
+}
+
+static int find_unit(struct cli *cli, const struct unit *unit, const char *name, json_t **out, struct error *err)
+{
+    const char *filter = client_escape(&cli->client, arena_printf(&cli->arena, "name==%s", name));
+    return find_named(cli, arena_printf(&cli->arena, "/api/v1/org-unit/%s?filterBy=%s", unit->key, filter), unit->key,
+                      unit->what, name, out, err);
+}
+
+static int read_quota(struct cli *cli, bool *out_is_set, double *out_quota, struct error *err)
+{
+    char *end;
+    const char *text = flag_text(&cli->arguments, "gpu-quota");
+    *out_is_set = text != NULL;
+    *out_quota = text ? strtod(text, &end) : 0;
+    if (text && (end == text || *end || !(*out_quota >= 0)))
+        return error_set(err, ERROR_INVALID, "--gpu-quota: %s is not a number of GPUs", text);
+    return 0;
+}
+
+// Sets the quota of one node pool in a list of resources; what it says of others stays.
+static int set_quota(struct cli *cli, json_t *resources, struct error *err)
+{
+    const char *name = flag_text(&cli->arguments, "node-pool");
+    json_t *pool, *resource, *gpu = NULL;
+    bool is_set;
+    double quota;
+    size_t i;
+    name = name ? name : "default";
+    if (read_quota(cli, &is_set, &quota, err) < 0)
+        return -1;
+    if (!is_set)
+        return 0;
+    if (find_named(cli, "/api/v1/node-pools?sortBy=name", "nodepools", "node pool", name, &pool, err) < 0)
+        return -1;
+    json_array_foreach(resources, i, resource) if (strcmp(cli_text(resource, "nodePool.name"), name) == 0) gpu =
+        json_object_get(resource, "gpu");
+    if (gpu)
+        json_object_set_new(gpu, "deserved", json_real(quota));
+    else
+        json_array_append_new(resources, json_pack("{s:{s:O, s:s}, s:{s:f}}", "nodePool", "id",
+                                                   json_object_get(pool, "id"), "name", name, "gpu", "deserved",
+                                                   quota));
+    json_decref(pool);
+    return 0;
+}
+
+// The one cluster's id.
+static int find_cluster(struct cli *cli, const char **out_id, struct error *err)
+{
+    json_t *answer;
+    if (cli_get(cli, &answer, err, "/api/v1/clusters") < 0)
+        return -1;
+    *out_id = arena_strdup(&cli->arena, cli_text(json_array_get(answer, 0), "uuid"));
+    json_decref(answer);
+    return **out_id ? 0 : error_set(err, ERROR_NOT_FOUND, "there is no cluster");
+}
+
+static int make_body(struct cli *cli, const struct unit *unit, const char *name, json_t *body, struct error *err)
+{
+    const char *cluster, *description = flag_text(&cli->arguments, "description");
+    const char *department = unit == &PROJECT ? flag_text(&cli->arguments, "department") : NULL;
+    json_t *parent, *resources = json_array();
+    json_object_set_new(body, "name", json_string(name));
+    json_object_set_new(body, "resources", resources);
+    if (description)
+        json_object_set_new(body, "description", json_string(description));
+    if (find_cluster(cli, &cluster, err) < 0)
+        return -1;
+    json_object_set_new(body, "clusterId", json_string(cluster));
+    if (department) {
+        if (find_unit(cli, &DEPARTMENT, department, &parent, err) < 0)
+            return -1;
+        json_object_set(body, "parentId", json_object_get(parent, "id"));
+        json_decref(parent);
+    }
+    return set_quota(cli, resources, err);
+}
+
+static int create(struct cli *cli, const struct unit *unit, struct error *err)
+{
+    const char *name;
+    json_t *body = json_object();
+    int rc = cli_name(cli, &name, err);
+    if (rc == 0)
+        rc = make_body(cli, unit, name, body, err);
+    if (rc == 0)
+        rc = client_call(&cli->client, "POST", arena_printf(&cli->arena, "/api/v1/org-unit/%s", unit->key), body, NULL,
+                         err);
+    if (rc == 0)
+        printf("%s %s created successfully\n", unit->what, name);
+    json_decref(body);
+    return rc;
+}
+
+static int update(struct cli *cli, const struct unit *unit, struct error *err)
+{
+    const char *name;
+    json_t *entry;
+    if (cli_name(cli, &name, err) < 0)
+        return -1;
+    if (!flag_is_set(&cli->arguments, "gpu-quota"))
+        return error_set(err, ERROR_INVALID, "nothing to change: --gpu-quota N [--node-pool POOL]");
+    if (find_unit(cli, unit, name, &entry, err) < 0)
+        return -1;
+    json_t *resources = json_object_get(entry, "resources");
+    int rc = set_quota(cli, resources, err);
+    if (rc == 0)
+        rc = client_call(&cli->client, "PUT",
+                         arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s/resources", unit->key, cli_text(entry, "id")),
+                         resources, NULL, err);
+    if (rc == 0)
+        printf("%s %s updated successfully\n", unit->what, name);
+    json_decref(entry);
+    return rc;
+}
+
+// A department goes with its projects and all their workloads: that is asked for in so many words.
+static int check_empty(struct cli *cli, const char *name, struct error *err)
+{
+    json_t *projects, *project;
+    size_t i, count = 0;
+    if (flag_is_set(&cli->arguments, "with-projects"))
+        return 0;
+    if (cli_get_all(cli, "/api/v1/org-unit/projects?sortBy=name", "projects", &projects, err) < 0)
+        return -1;
+    json_array_foreach(projects, i, project) count += strcmp(cli_text(project, "parent.name"), name) == 0;
+    json_decref(projects);
+    if (count == 0)
+        return 0;
+    error_set(err, ERROR_CONFLICT, "department %s has %zu %s", name, count, count == 1 ? "project" : "projects");
+    return error_details(err, "--with-projects deletes them too, with all their workloads");
+}
+
+static int delete(struct cli *cli, const struct unit *unit, struct error *err)
+{
+    const char *name;
+    json_t *entry;
+    if (cli_name(cli, &name, err) < 0 || find_unit(cli, unit, name, &entry, err) < 0)
+        return -1;
+    int rc = unit == &DEPARTMENT ? check_empty(cli, name, err) : 0;
+    if (rc == 0)
+        rc = client_call(&cli->client, "DELETE",
+                         arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s", unit->key, cli_text(entry, "id")), NULL,
+                         NULL, err);
+    if (rc == 0)
+        printf("%s %s deleted successfully\n", unit->what, name);
+    json_decref(entry);
+    return rc;
+}
+
+int run_project_create(struct cli *cli, struct error *err)
+{
+    return create(cli, &PROJECT, err);
+}
+
+int run_project_update(struct cli *cli, struct error *err)
+{
+    return update(cli, &PROJECT, err);
+}
+
+int run_project_delete(struct cli *cli, struct error *err)
+{
+    return delete(cli, &PROJECT, err);
+}
+
+int run_department_create(struct cli *cli, struct error *err)
+{
+    return create(cli, &DEPARTMENT, err);
+}
+
+int run_department_update(struct cli *cli, struct error *err)
+{
+    return update(cli, &DEPARTMENT, err);
+}
+
+int run_department_delete(struct cli *cli, struct error *err)
+{
+    return delete(cli, &DEPARTMENT, err);
+}
