@@ -232,6 +232,8 @@ static int start(struct daemon *daemon, struct error *err)
                                  .read_limit_ms = (int64_t)(daemon->settings.read_limit_s * 1000)};
     if (db_open(&options, &daemon->db, err) < 0)
         return -1;
+    if (atomic_load(&daemon->health.opening.is_cancelled))
+        return error_set(err, ERROR_UNAVAILABLE, "ended before it was done");
     daemon->server.changes = change_feed_create(daemon->db);
     if (fill_database(daemon, err) < 0 || create_reconciler(daemon, err) < 0 ||
         reconciler_start(daemon->reconciler, err) < 0)

@@ -95,22 +95,6 @@ static int check_references(struct db_conn *conn, struct error *err)
     return rc;
 }
 
-static int apply_migration(struct db_conn *conn, const struct migration *migration, struct error *err)
-{
-    char version[64];
-    snprintf(version, sizeof(version), "PRAGMA user_version = %d", migration->number);
-    if (connection_exec(conn, "BEGIN EXCLUSIVE", err) < 0)
-        return -1;
-    if (connection_exec(conn, migration->sql, err) < 0 || connection_exec(conn, version, err) < 0 ||
-        connection_exec(conn, "INSERT OR IGNORE INTO meta(key, value) VALUES ('revision', '0')", err) < 0 ||
-        check_references(conn, err) < 0 || connection_exec(conn, "COMMIT", err) < 0) {
-        if (!sqlite3_get_autocommit(conn->handle))
-            sqlite3_exec(conn->handle, "ROLLBACK", NULL, NULL, NULL);
-        return error_prefix(err, "migration %d %s: ", migration->number, migration->name);
-    }
-    return 0;
-}
-
 static void note_step(struct db_opening *opening, enum db_step step, int migration)
 {
     atomic_store(&opening->migration, migration);
@@ -123,6 +107,43 @@ static int keep_copy(struct db_conn *conn, int number, struct db_opening *openin
 {
     note_step(opening, DB_STEP_COPYING, number);
     return db_copy_before_migration(sqlite3_db_filename(conn->handle, "main"), number, opening, err);
+}
+
+static int apply_migration(struct db_conn *conn, const struct migration *migration, struct error *err)
+{
+    char version[64];
+    snprintf(version, sizeof(version), "PRAGMA user_version = %d", migration->number);
+    if (connection_exec(conn, migration->sql, err) < 0 || connection_exec(conn, version, err) < 0 ||
+        connection_exec(conn, "INSERT OR IGNORE INTO meta(key, value) VALUES ('revision', '0')", err) < 0)
+        return error_prefix(err, "migration %d %s: ", migration->number, migration->name);
+    return 0;
+}
+
+static int apply_above(struct db_conn *conn, int64_t version, struct db_opening *opening, struct error *err)
+{
+    for (size_t i = 0; i < MIGRATION_COUNT; i++) {
+        if (MIGRATIONS[i].number <= version)
+            continue;
+        if (atomic_load(&opening->is_cancelled))
+            return error_set(err, ERROR_UNAVAILABLE, "ended before migration %d", MIGRATIONS[i].number);
+        if (version > 0) // a new file is no migration to anybody
+            note_step(opening, DB_STEP_MIGRATING, MIGRATIONS[i].number);
+        if (apply_migration(conn, &MIGRATIONS[i], err) < 0)
+            return -1;
+    }
+    return check_references(conn, err);
+}
+
+// All of them or none: the copy that was made before the first is always what the release before had.
+static int apply_all(struct db_conn *conn, int64_t version, struct db_opening *opening, struct error *err)
+{
+    if (connection_exec(conn, "BEGIN EXCLUSIVE", err) < 0)
+        return -1;
+    if (apply_above(conn, version, opening, err) == 0 && connection_exec(conn, "COMMIT", err) == 0)
+        return 0;
+    if (!sqlite3_get_autocommit(conn->handle))
+        sqlite3_exec(conn->handle, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
 }
 
 static int migrate(struct db_conn *conn, struct db_opening *opening, struct error *err)
@@ -144,16 +165,8 @@ static int migrate(struct db_conn *conn, struct db_opening *opening, struct erro
     if ((version == 0 && connection_exec(conn, mark, err) < 0) ||
         connection_exec(conn, "PRAGMA foreign_keys=OFF", err) < 0)
         return -1;
-    for (size_t i = 0; i < MIGRATION_COUNT; i++) {
-        if (MIGRATIONS[i].number <= version)
-            continue;
-        if (atomic_load(&opening->is_cancelled))
-            return error_set(err, ERROR_UNAVAILABLE, "ended before migration %d", MIGRATIONS[i].number);
-        if (version > 0) // a new file is no migration to anybody
-            note_step(opening, DB_STEP_MIGRATING, MIGRATIONS[i].number);
-        if (apply_migration(conn, &MIGRATIONS[i], err) < 0)
-            return -1;
-    }
+    if (version < newest && apply_all(conn, version, opening, err) < 0)
+        return -1;
     return connection_exec(conn, "PRAGMA foreign_keys=ON", err);
 }
 
