@@ -25,7 +25,7 @@ UUID = "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(
 
 
 def serve(data, port=0):
-    return subprocess.Popen([PRORATA, "serve", "--data", data, "--listen", f"127.0.0.1:{port}", "--quick-start", "--log-level", "warn"],
+    return subprocess.Popen([PRORATA, "serve", "--data", data, "--listen", f"127.0.0.1:{port}", "--quick-start", "--log-level", "warn", "--database-bytes", "0"],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(os.environ, PRORATA_ADMIN_PASSWORD=PASSWORD))
 
 
