@@ -37,7 +37,7 @@ def main(out, pages, arguments):
         content = source.read_bytes()
         packed = gzip.compress(content, 9, mtime=0)
         digest = hashlib.sha256(content).hexdigest()[:16]
-        forms = {digest: content}
+        forms = {digest + "_plain": content}
         if len(packed) < len(content):
             forms[digest + "_gz"] = packed
         for name, form in forms.items():
@@ -46,7 +46,7 @@ def main(out, pages, arguments):
         blobs |= forms.keys()
         is_immutable = re.search(r"-[0-9A-Za-z]{8}\.\w+$", path) is not None
         packed_form = "ASSET_%s_gz, %d" % (digest, len(packed)) if digest + "_gz" in forms else "NULL, 0"
-        rows[path] = '    {"%s", "%s", "%s", ASSET_%s, %d, %s, %s},' % (
+        rows[path] = '    {"%s", "%s", "%s", ASSET_%s_plain, %d, %s, %s},' % (
             path, TYPES[source.suffix], digest, digest, len(content), packed_form, str(is_immutable).lower())
     lines = ["// Made by tools/embed_assets.py.", '#include "api/assets.h"', ""]
     for name in sorted(blobs):
