@@ -114,6 +114,12 @@ def test_a_restart_of_the_unit_leaves_pods_alone():
     assert {"KillMode=process", "Delegate=yes", "TasksMax=infinity", "OOMPolicy=continue"} <= set(lines)
 
 
+def test_the_unit_shuts_no_device_of_pods():
+    """The base unit's ProtectClock=yes brings a list of allowed devices with it."""
+    lines = (ROOT / "packaging/prorata-local.conf").read_text().splitlines()
+    assert {"PrivateDevices=no", "ProtectClock=no", "DevicePolicy=auto", "DeviceAllow="} <= set(lines)
+
+
 def test_the_image_names_packages_that_exist():
     text = (ROOT / "Dockerfile").read_text()
     packages = [w for w in re.search(r"--no-install-recommends (lib[^\\]+?) \\", text).group(1).split()]
