@@ -1,5 +1,6 @@
 // What bounds pods on this machine: memory, cores, processes.
 #include "backends/local/cgroups.h"
+#include "backends/local/isolation.h"
 #include "backends/local/memory_bound.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -64,6 +65,27 @@ static void look_at_default(const struct settings *settings, const char *memory,
             NULL);
 }
 
+static void look_at_isolation(const struct settings *settings, struct findings *findings)
+{
+    char reason[ISOLATION_REASON_SIZE];
+    bool is_possible = isolation_is_possible(reason);
+    if (is_possible && settings->local_private_tmp)
+        findings_add(findings, FINDING_GOOD, "isolation",
+                     "each pod has a /tmp of its own, each workload shared memory of its own", NULL);
+    else if (is_possible)
+        findings_add(
+            findings, FINDING_NOTE, "isolation",
+            "each workload has shared memory of its own; /tmp is the machine's, and what pods leave there stays",
+            "serve without --local-private-tmp off");
+    else
+        findings_add(
+            findings, FINDING_NOTE, "isolation",
+            arena_printf(findings->arena,
+                         "pods share this machine's /tmp and shared memory, and what they leave there stays: %s",
+                         reason),
+            "run the server as root, where it may make namespaces of mounts and IPC (CAP_SYS_ADMIN)");
+}
+
 void doctor_look_at_bounds(const struct settings *settings, struct findings *findings)
 {
     struct arena *arena = findings->arena;
@@ -89,6 +111,7 @@ void doctor_look_at_bounds(const struct settings *settings, struct findings *fin
                                   : cpu  ? "memory"
                                          : "memory and cpu"),
                      memory || cpu ? DELEGATE : UNIFIED);
+    look_at_isolation(settings, findings);
     look_at_default(settings, memory, findings);
     look_at_processes(by(view.is_writable && view.has_pids, view.has_v1[CGROUPS_V1_PIDS]), findings);
 }

@@ -223,6 +223,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         machine_look(&wishes, arena, &machine, err) < 0)
         return -1;
     options.node_name = machine.name;
+    options.has_private_tmp = settings->local_private_tmp;
     options.memory_bytes = machine.memory_bytes;
     options.gpus = machine.gpus;
     options.gpu_count = machine.gpu_count;

@@ -305,13 +305,15 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         return -1;
     int ignores = one_of(reading, "local-foreign", "avoid", "ignore", err);
     int kills = ignores < 0 ? -1 : one_of(reading, "local-gpu-memory", "warn", "kill", err);
+    int shares_tmp = kills < 0 ? -1 : one_of(reading, "local-private-tmp", "on", "off", err);
     int ends_strays =
         kills >= 0 && text_of(reading, "local-stray") ? one_of(reading, "local-stray", "warn", "kill", err) : 0;
-    if (kills < 0 || ends_strays < 0)
+    if (kills < 0 || shares_tmp < 0 || ends_strays < 0)
         return -1;
     out->log_json = json;
     out->local_avoids_foreign = !ignores;
     out->local_kills_over_memory = kills;
+    out->local_private_tmp = !shares_tmp;
     out->local_strays = text_of(reading, "local-stray") ? ends_strays + 1 : 0;
     if (log_level_parse(text_of(reading, "log-level") ? text_of(reading, "log-level") : "", &out->log_level, err) < 0)
         return error_prefix(err, "%s: ", given_of(reading, "log-level")->where);

@@ -51,6 +51,7 @@ struct settings {
     const char *local_reserved_memory;
     const char *local_memory_default;
     double local_unkillable_s;
+    bool local_private_tmp;
     const char *local_disk_reserve;
     const char *local_home_project;
     const char *local_log_pod;

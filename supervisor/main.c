@@ -4,6 +4,7 @@
 //
 // and the descriptors of pod_folder.h. SIGTERM asks it to stop the command.
 #include "supervisor/command.h"
+#include "supervisor/isolate.h"
 #include "supervisor/log_writer.h"
 #include "supervisor/memory.h"
 #include "supervisor/pod_folder.h"
@@ -38,6 +39,7 @@ enum {
 struct supervisor {
     const char *uuid;
     struct command_options command;
+    struct isolation isolation;
     int64_t log_file_max, log_total_max;
     int64_t disk_reserve;
     struct log_writer log;
@@ -85,6 +87,14 @@ static bool read_user(const char *text, struct command_options *command)
     return *end == '\0' && command->user != 0;
 }
 
+// PID:START
+static bool read_process(const char *text, struct isolation *isolation)
+{
+    char *end;
+    isolation->join = (pid_t)strtol(text, &end, 10);
+    return *end == ':' && isolation->join > 0 && read_number(end + 1, &isolation->join_start);
+}
+
 static bool read_option(struct supervisor *supervisor, const char *name, const char *value)
 {
     if (strcmp(name, "--uuid") == 0)
@@ -95,6 +105,14 @@ static bool read_option(struct supervisor *supervisor, const char *name, const c
         supervisor->command.cgroup = value;
     else if (strcmp(name, "--cgroup-v1") == 0 && supervisor->command.cgroup_v1_count < COMMAND_CGROUPS_V1_MAX)
         supervisor->command.cgroups_v1[supervisor->command.cgroup_v1_count++] = value;
+    else if (strcmp(name, "--shm") == 0)
+        return read_number(value, &supervisor->isolation.shm_bytes);
+    else if (strcmp(name, "--join") == 0)
+        return read_process(value, &supervisor->isolation);
+    else if (strcmp(name, "--place") == 0)
+        supervisor->isolation.place = value;
+    else if (strcmp(name, "--keep") == 0 && supervisor->isolation.kept_count < ISOLATE_KEPT_MAX)
+        supervisor->isolation.kept[supervisor->isolation.kept_count++] = value;
     else if (strcmp(name, "--before") == 0)
         supervisor->command.before = value;
     else if (strcmp(name, "--pre-stop") == 0)
@@ -392,7 +410,7 @@ static void put_away(struct supervisor *supervisor)
 {
     int code;
     const char *what;
-    if (!supervisor->command.after)
+    if (isolate_put_away(&supervisor->isolation) || !supervisor->command.after)
         return;
     int status = supervisor->status;
     supervisor->is_stopping = supervisor->is_told = true;
@@ -405,20 +423,22 @@ static int run(struct supervisor *supervisor)
 {
     int code = errno;
     const char *what = "folder";
-    supervisor->pid = -1;
+    supervisor->pid = supervisor->isolation.host_fd = -1;
     supervisor->command.await = await_start;
     supervisor->command.context = supervisor;
     bool is_open = open_all(supervisor), was_run = false;
     if (!is_open)
         code = errno;
-    else if (prepare(supervisor, &code, &what))
+    else if (isolate(&supervisor->isolation, &supervisor->command, &code, &what) && prepare(supervisor, &code, &what))
         was_run = run_part(supervisor, COMMAND_MAIN, &code, &what);
+    char why[64];
+    snprintf(why, sizeof(why), "%s", what); // of this start, and not of the next one
     if (is_open)
         put_away(supervisor);
     if (was_run)
         write_end(supervisor);
     else
-        state_write("refused %" PRId64 " %d %s", state_now_ms(), code, what);
+        state_write("refused %" PRId64 " %d %s", state_now_ms(), code, why);
     for (int i = 0; i < supervisor->command.cgroup_v1_count; i++)
         (void)rmdir(supervisor->command.cgroups_v1[i]); // a server started elsewhere would not find it
     return was_run ? 0 : 1;                             // the server sees the end of this process

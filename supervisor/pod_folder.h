@@ -17,6 +17,7 @@
 //   mig UUID[,UUID]...             MIG instances that it holds; written by the server, likewise
 //   group GID                      (the server's) a group that all processes of the pod have, and no others
 //   launcher                       (the server's) of an MPI workload: uses the devices of all its pods
+//   shm                            (the server's) its shared memory is not the host's
 //   memory BYTES default|asked     its bound, and whether that is the site's or was asked for; written by the server
 //   supervisor PID START BOOT      its process, its start time in clock ticks since boot, the boot's id
 //   waits TIME WHAT                the command's start has taken long: what it waits for

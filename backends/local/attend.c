@@ -19,6 +19,18 @@ enum {
     SWEEP_MS = 1000
 };
 
+// Another pod of the workload, whose shared memory is to be the pod's, too.
+static const struct local_pod *find_sibling(const struct local *local, const struct local_pod *pod)
+{
+    const struct local_pod *found = NULL;
+    for (struct local_pod *at = NULL; (at = local_pods_next(&local->pods, at));)
+        if (at != pod && at->has_own_shm && at->pidfd >= 0 && pod->ports.workload_uuid[0] &&
+            strcmp(at->ports.workload_uuid, pod->ports.workload_uuid) == 0 &&
+            (at->phase == LOCAL_RUNNING || (at->phase == LOCAL_STARTING && !found)))
+            found = at;
+    return found;
+}
+
 static void watch(struct local *local, struct local_pod *pod)
 {
     pod->pidfd = pidfd_open(pod->supervisor, 0);
@@ -42,6 +54,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     bool lives = pod_folder_wait(folder_fd, &state);
     pod->phase = LOCAL_STARTING;
     pod->ports = state.ports;
+    pod->has_own_shm = state.has_own_shm;
     pod->memory_bytes = state.memory_bytes;
     pod->is_memory_default = state.is_memory_default;
     pod->mig_instances = mig_find(&local->options, state.mig);
@@ -85,6 +98,10 @@ static void start_pod(struct local *local, struct local_pod *pod)
         return;
     }
     if (is_new) {
+        const struct local_pod *sibling = find_sibling(local, pod);
+        pod->has_own_shm = local->options.isolates && !pod->launch.keeps_rights && !pod->launch.shares_ipc;
+        pod->launch.join = sibling ? sibling->supervisor : 0;
+        pod->launch.join_start = sibling ? pod_state_start_time(sibling->supervisor) : 0;
         pod->supervisor = holding_keep(local, pod, &err) < 0
                               ? -1
                               : launch_start(&local->options, &local->cgroups, pod->uuid, local->home_fd, folder_fd,

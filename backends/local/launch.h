@@ -33,6 +33,9 @@ struct launch {
     const char *record; // to be kept beside it; NULL: nothing
     struct ports ports; // of a distributed workload
     uint64_t mig_instances;
+    int64_t pod_count; // of its workload
+    pid_t join;        // the supervisor of another pod of it, whose shared memory it is to have; 0: none
+    unsigned long long join_start;
     bool reaches_workload; // its processes run with the devices of all pods of its workload
     struct cgroup_bounds bounds;
     struct volumes volumes;

@@ -214,6 +214,7 @@ static int read_spec(const struct local_options *options, const struct distribut
     out->before = volumes_script(&out->volumes, arena);
     out->after = volumes_end_script(&out->volumes, arena);
     out->grace_ms = pod->grace_ms;
+    out->pod_count = pod->workload_pods;
     out->pre_stop = arena_strdup(arena, annotation_of(spec, "prorata.io/pre-stop"));
     return read_bounds(options, pod, json_object_get(spec, "compute"), &out->bounds, out->mig_instances, err);
 }

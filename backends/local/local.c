@@ -1,5 +1,6 @@
 #include "backends/local/local.h"
 
+#include "backends/local/isolation.h"
 #include "backends/local/local_state.h"
 #include "backends/local/pod_folder.h"
 #include "backends/local/pod_log.h"
@@ -433,6 +434,18 @@ static void tell_bounds(const struct cgroups *cgroups)
                   "memory of pods is not bounded: one of them can use all of this machine's (prorata doctor)");
 }
 
+static void look_at_isolation(struct local_options *options)
+{
+    char reason[ISOLATION_REASON_SIZE];
+    options->isolates = isolation_is_possible(reason);
+    if (options->isolates)
+        log_write(LOG_INFO, "backends", "each workload has shared memory of its own%s",
+                  options->has_private_tmp ? ", each pod a /tmp of its own" : "; /tmp is the machine's");
+    else
+        log_write(LOG_WARN, "backends", "pods share this machine's /tmp and shared memory, which outlives them: %s",
+                  reason);
+}
+
 int local_create(const struct local_options *options, struct backend *out_backend, struct error *err)
 {
     if (access(options->supervisor, X_OK) < 0)
@@ -447,6 +460,7 @@ int local_create(const struct local_options *options, struct backend *out_backen
     local->images = images_create(options->images, options->images_folder, decide_take, local);
     cgroups_open(options->cgroup_name, &local->cgroups);
     tell_bounds(&local->cgroups);
+    look_at_isolation(&local->options);
     holding_open(local);
     local->next_group = timestamp_now_ms(); // another server's run may have used the first ones
     pthread_mutex_init(&local->lock, NULL);

@@ -33,6 +33,8 @@ struct local_options {
     size_t mig_count;
     int64_t memory_bytes;                 // that pods get, all together
     struct memory_default memory_default; // of a pod that names no limit
+    bool has_private_tmp;                 // pods have a /tmp of their own, where it is possible
+    bool isolates;                        // it is: found out by local_create
     struct user_rules users;              // as whom pods run
     const char *data;                     // the data folder: its secrets and config maps
     const char *scratch_above;            // the folder that the next one is in

@@ -39,6 +39,7 @@ struct local_pod {
     bool reaches_workload;        // the launcher of an MPI workload: its processes run with the devices of all its pods
     int64_t memory_bytes;         // its bound of the machine's; 0: none
     bool is_memory_default;       // the site's, and not asked for
+    bool has_own_shm;             // its shared memory is not the host's
     struct ports ports;           // of a distributed workload
     int utilization;
     bool is_warned;

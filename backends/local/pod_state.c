@@ -56,6 +56,8 @@ static void read_record(const char *line, struct pod_state *state)
         state->ports = ports;
     } else if (sscanf(line, "group %d", &code) == 1) {
         state->group = (gid_t)code;
+    } else if (strcmp(line, "shm") == 0) {
+        state->has_own_shm = true;
     } else if (strcmp(line, "launcher") == 0) {
         state->is_launcher = true;
     } else if (sscanf(line, "memory %" SCNd64 " %63s", &time_ms, text) == 2) {

@@ -29,6 +29,7 @@ struct pod_state {
     struct ports ports;
     gid_t group;              // the pod's own
     bool is_launcher;         // of an MPI workload
+    bool has_own_shm;         // its shared memory is not the host's
     int64_t memory_bytes;     // its bound; 0: none
     bool is_memory_default;   // the site's, and not asked for
     char mig[POD_RECORD_MAX]; // UUIDs of MIG instances, with commas

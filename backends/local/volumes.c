@@ -330,8 +330,13 @@ const char *volumes_end_script(const struct volumes *volumes, struct arena *aren
 {
     for (size_t i = 0; i < volumes->count; i++)
         if (volumes->items[i].kind != VOLUME_HOST_PATH)
-            return arena_printf(arena, "rm -rf -- %s", quote(volumes->folder, arena));
+            return volumes_remove_script(volumes->folder, arena);
     return NULL;
+}
+
+const char *volumes_remove_script(const char *folder, struct arena *arena)
+{
+    return arena_printf(arena, "rm -rf -- %s", quote(folder, arena));
 }
 
 size_t volumes_variable_count(const struct volumes *volumes)

@@ -17,11 +17,11 @@ import time
 parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int, default=2000)
 parser.add_argument("--pause", type=float, default=0.01, help="seconds a step takes beside its arithmetic")
-parser.add_argument("--folder", default="/tmp/prorata-checkpoints", help="where checkpoints survive the pod")
+parser.add_argument("--folder", default="~/prorata-checkpoints", help="where checkpoints survive the pod: /tmp does not")
 options = parser.parse_args()
 
 # One checkpoint per workload: every start of it has the same RUNAI_JOB_UUID.
-folder = pathlib.Path(options.folder) / os.environ.get("RUNAI_JOB_UUID", "by-hand")
+folder = pathlib.Path(options.folder).expanduser() / os.environ.get("RUNAI_JOB_UUID", "by-hand")
 folder.mkdir(parents=True, exist_ok=True)
 checkpoint = folder / "checkpoint.json"
 

@@ -168,6 +168,15 @@ static bool is_pod(const char *environment, size_t length, const char *name)
     return workload && theirs && pod && strcmp(workload, theirs) == 0 && strcmp(pod, name) == 0;
 }
 
+// By its name, for the pod's namespace of mounts may be another; else by the link itself.
+static bool go_to(const char *link)
+{
+    char path[4096];
+    ssize_t length = readlink(link, path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return chdir(path) == 0 || chdir(link) == 0;
+}
+
 // Becomes, but for what the launcher's mpirun has set, a process of the pod.
 static bool enter(const char *name)
 {
@@ -184,7 +193,7 @@ static bool enter(const char *name)
             if (strchr(at, '='))
                 putenv(at);
         snprintf(path, sizeof(path), "/proc/%s/cwd", entry->d_name);
-        if (found && chdir(path) < 0)
+        if (found && !go_to(path))
             fail(EXIT_UNAVAILABLE, "the working folder cannot be entered", name);
     }
     if (processes)

@@ -102,6 +102,14 @@ def test_limits(folder):
     assert "open files: 512" in done.stdout and "LimitNOFILE" in done.stdout
 
 
+@needs_root
+def test_what_pods_have_to_themselves_is_told():
+    assert about(findings(), "isolation").startswith("good: each pod has a /tmp of its own")
+    assert "/tmp is the machine's" in about(findings("--local-private-tmp", "off"), "isolation")
+    assert "the server is not root" in about(findings(prefix=NOBODY), "isolation")
+    assert "share of the machine's" in about(findings(), "memory") or "nothing bounds" in about(findings(), "memory")
+
+
 def test_cgroups_are_told():
     assert about(findings(), "cgroups")
 

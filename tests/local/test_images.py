@@ -182,6 +182,7 @@ def test_apptainer(make_server, runtime, folder):
     (folder / "gpus").write_text("gpu GPU-0 81920\n")
     (runtime.folder / "registry").write_text(IMAGE + "\n")
     server = make_server("--backend", "local", "--local-nvml", str(LIBRARY), "--quick-start", "--local-images", "required",
+                         "--local-private-tmp", "off",  # the program that plays apptainer is there
                          environment={"PRORATA_FAKE_NVML": str(folder / "gpus"), **runtime.install("apptainer")})
     server.folder.chmod(0o755)
     workload = image_submit(server, "job", "echo $GREETING; id -u", gpus=1, spec={

@@ -18,7 +18,7 @@ def test_a_training_goes_on_where_it_stopped(local, folder):  # noqa: F811
     keeps = submit(local, "keeps", "sleep 1000", gpus=2)
     local.wait_phase(keeps, "Running")
     fit = local.submit("fit", "team-a", 2, spec={
-        "command": "/usr/bin/python3", "args": f"{script} --steps 600 --pause 0.005 --folder {checkpoints}"})
+        "workingDir": str(folder), "command": "/usr/bin/python3", "args": f"{script} --steps 600 --pause 0.005 --folder {checkpoints}"})
     wait_log(local, fit, "step 100")
     # It borrows team-b's devices, and team-b wants them back.
     claim = submit(local, "claim", "sleep 1000", project="team-b", gpus=2)
