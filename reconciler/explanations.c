@@ -1,4 +1,5 @@
 #include "base/buffer.h"
+#include "base/hash.h"
 #include "base/json_writer.h"
 #include "base/timestamp.h"
 #include "db/events.h"
@@ -93,17 +94,9 @@ static const char *messages_json(const struct snapshot *snapshot, const struct p
     return copy;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t length)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ bytes[i]) * 1099511628211ULL;
-    return hash;
-}
-
 static uint64_t hash_codes(const struct plan_workload *planned)
 {
-    uint64_t hash = 14695981039346656037ULL;
+    uint64_t hash = HASH_START;
     for (size_t i = 0; i < planned->explanation_count; i++) {
         hash = hash_bytes(hash, &planned->explanations[i].code, sizeof(planned->explanations[i].code));
         hash = hash_bytes(hash, &planned->explanations[i].node_pool, sizeof(planned->explanations[i].node_pool));
@@ -136,7 +129,7 @@ static void explain(struct turn *turn, struct cache_workload *workload, const st
     struct buffer body;
     buffer_init(&body, 0);
     write_body(&body, snapshot, planned, &snapshot->workloads[workload->position], turn->arena);
-    uint64_t hash = hash_bytes(14695981039346656037ULL, body.data, body.length);
+    uint64_t hash = hash_bytes(HASH_START, body.data, body.length);
     if (hash == workload->explanation_hash) {
         buffer_done(&body);
         return;

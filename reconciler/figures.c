@@ -1,5 +1,7 @@
 #include "reconciler/figures.h"
 
+#include "base/hash.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,13 +141,10 @@ struct sampler {
 
 static size_t slot_of(const struct figures *figures, const struct series *series)
 {
-    uint64_t hash = 14695981039346656037ULL;
-    for (const char *c = series->metric; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
-    hash = (hash ^ (unsigned char)series->scope[0]) * 1099511628211ULL;
-    hash = (hash ^ (unsigned char)series->scope[1]) * 1099511628211ULL;
-    hash = (hash ^ (uint64_t)series->scope_id) * 1099511628211ULL;
-    hash = (hash ^ (uint64_t)series->node_pool_id) * 1099511628211ULL;
+    uint64_t hash = hash_text(HASH_START, series->metric);
+    hash = hash_bytes(hash, series->scope, 2);
+    hash = hash_bytes(hash, &series->scope_id, sizeof(series->scope_id));
+    hash = hash_bytes(hash, &series->node_pool_id, sizeof(series->node_pool_id));
     return (hash ^ hash >> 32) & (figures->gauge_capacity - 1);
 }
 

@@ -1,6 +1,7 @@
 #include "reconciler/world.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "reconciler/world_json.h"
 #include "scheduler/plan.h"
 
@@ -429,9 +430,7 @@ const struct placement *world_placement(struct world *world, const char *constra
 {
     if (!world->placements)
         world->placements = arena_array(&world->arena, PLACEMENT_SLOTS, sizeof(*world->placements));
-    uint64_t hash = 14695981039346656037ULL;
-    for (const char *c = constraints_json; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
+    uint64_t hash = hash_text(HASH_START, constraints_json);
     struct placement **slot = &world->placements[hash % PLACEMENT_SLOTS];
     for (struct placement *placement = *slot; placement; placement = placement->next)
         if (strcmp(placement->constraints_json, constraints_json) == 0)

@@ -1,5 +1,7 @@
 #include "backends/local/local_pods.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +19,7 @@ void local_pods_init(struct local_pods *pods)
 
 static size_t slot_of(const struct local_pods *pods, const char *uuid)
 {
-    uint64_t hash = UINT64_C(14695981039346656037); // FNV-1a
-    for (const char *at = uuid; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
-    return (size_t)hash & (pods->slot_count - 1);
+    return (size_t)hash_text(HASH_START, uuid) & (pods->slot_count - 1);
 }
 
 struct local_pod *local_pods_find(const struct local_pods *pods, const char *uuid)

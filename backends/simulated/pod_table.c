@@ -1,6 +1,7 @@
 #include "backends/simulated/pod_table.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,10 +32,7 @@ void pod_table_done(struct pod_table *table)
 
 static struct sim_pod **bucket_of(const struct pod_table *table, const char *uuid)
 {
-    uint64_t hash = 14695981039346656037ULL;
-    for (const char *c = uuid; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 1099511628211ULL;
-    return &table->buckets[(hash >> 17) & (table->bucket_count - 1)];
+    return &table->buckets[(hash_text(HASH_START, uuid) >> 17) & (table->bucket_count - 1)];
 }
 
 static void grow(struct pod_table *table)
