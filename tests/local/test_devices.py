@@ -1,16 +1,18 @@
 """Which device nodes a pod can open: nodes of NVIDIA's major without a driver behind them. Where the filter lets a process
 through, the kernel finds no such device; else the operation is not permitted."""
+import ctypes
 import errno
 import os
 import pathlib
 import shutil
 import stat
+import struct
 import tempfile
 
 import pytest
 
 from conftest import Client
-from test_gpus import gpus, machine, mig, mounted, without_cgroup_v2  # noqa: F401
+from test_gpus import events_of, gpus, machine, mig, mounted, without_cgroup_v2  # noqa: F401
 from test_local import log_of, quoted, submit, wait_log
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -171,6 +173,36 @@ def test_a_pod_opens_its_own_mig_instances(held, nodes, gpus, caps):
     assert tries(server, other) == {"nvidia1", "nvidia-cap30", "nvidia-cap31", *CONTROL}
     none = submit(server, "none", opened(nodes), gpus=0)
     assert tries(server, none) == set(CONTROL)
+
+
+def shut_below(cgroup):
+    """A filter that allows no other below it, and all devices: r0 = 1, exit. It stays as long as the descriptor is open, and then the cgroup."""
+    libc, numbers = ctypes.CDLL(None, use_errno=True), {"x86_64": 321, "aarch64": 280}
+    program, licence = ctypes.create_string_buffer(bytes.fromhex("b7000000010000009500000000000000")), ctypes.create_string_buffer(b"GPL")
+
+    def call(command, layout, *values):
+        attributes = ctypes.create_string_buffer(struct.pack(layout, *values), 128)
+        result = libc.syscall(numbers[os.uname().machine], command, attributes, 128)
+        assert result >= 0, os.strerror(ctypes.get_errno())
+        return result
+
+    loaded = call(5, "=IIQQ", 15, 2, ctypes.addressof(program), ctypes.addressof(licence))
+    folder = os.open(cgroup, os.O_RDONLY)
+    call(8, "=IIII", folder, loaded, 6, 0)
+    os.close(loaded)
+    os.close(folder)
+
+
+@pytest.mark.parametrize("held", ["cgroup v2"], indirect=True)
+def test_a_pod_that_cannot_be_held_does_not_start(held, nodes):
+    server = held()
+    place = next(line.split()[1] for line in open("/proc/mounts") if line.split()[2] == "cgroup2")
+    (folder,) = pathlib.Path(place).glob("**/prorata-{0.st_dev:x}-{0.st_ino:x}".format((server.data).stat()))
+    shut_below(folder)
+    workload = submit(server, "loose", opened(nodes) + RUNS, spec={"backoffLimit": 0})
+    server.wait_phase(workload, "Failed")
+    assert any("its devices cannot be held: the device filter of" in message for message in events_of(server, workload))
+    assert log_of(server, workload) == ""
 
 
 def test_where_gpus_are_not_held_the_log_says_so(machine, gpus):
