@@ -254,8 +254,6 @@ void org_unit_from_row(sqlite3_stmt *stmt, enum org_unit_kind kind, struct arena
 
 static const char SQL_FIND_PROJECT[] = "SELECT " PROJECT_COLUMNS " FROM " PROJECT_FROM " WHERE p.id = ?";
 static const char SQL_FIND_DEPARTMENT[] = "SELECT " DEPARTMENT_COLUMNS " FROM " DEPARTMENT_FROM " WHERE d.id = ?";
-static const char SQL_PROJECT_ID[] = "SELECT id FROM projects WHERE cluster_id = ? AND name = ?";
-static const char SQL_DEPARTMENT_ID[] = "SELECT id FROM departments WHERE cluster_id = ? AND name = ?";
 
 int db_find_org_unit(struct db_conn *conn, enum org_unit_kind kind, int64_t id, struct arena *arena,
                      struct org_unit *out_unit, struct error *err)
@@ -271,22 +269,6 @@ int db_find_org_unit(struct db_conn *conn, enum org_unit_kind kind, int64_t id, 
     if (rc == 0)
         return error_set(err, ERROR_NOT_FOUND, "%s %lld: not found", org_unit_kind_text(kind), (long long)id);
     return rc < 0 ? -1 : db_read_queues(conn, kind, out_unit, 1, arena, err);
-}
-
-int db_find_org_unit_by_name(struct db_conn *conn, enum org_unit_kind kind, int64_t cluster_id, const char *name,
-                             struct arena *arena, struct org_unit *out_unit, struct error *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    if (db_prepare(conn, kind == ORG_UNIT_PROJECT ? SQL_PROJECT_ID : SQL_DEPARTMENT_ID, &stmt, err) < 0)
-        return -1;
-    db_bind_int(stmt, 1, cluster_id);
-    db_bind_text(stmt, 2, name);
-    int rc = db_step(conn, stmt, err);
-    int64_t id = rc == 1 ? db_column_int(stmt, 0) : 0;
-    db_release(conn, stmt);
-    if (rc == 0)
-        return error_set(err, ERROR_NOT_FOUND, "%s %.80s: not found", org_unit_kind_text(kind), name);
-    return rc < 0 ? -1 : db_find_org_unit(conn, kind, id, arena, out_unit, err);
 }
 
 static const char SQL_CHILDREN[] = "SELECT p.department_id, p.id, p.name FROM projects p WHERE p.department_id IN "

@@ -51,8 +51,6 @@ int db_finish_project_deletion(struct db_conn *conn, int64_t project_id, struct 
 // With queues and overtime. ERROR_NOT_FOUND where there is none.
 int db_find_org_unit(struct db_conn *conn, enum org_unit_kind kind, int64_t id, struct arena *arena,
                      struct org_unit *out_unit, struct error *err);
-int db_find_org_unit_by_name(struct db_conn *conn, enum org_unit_kind kind, int64_t cluster_id, const char *name,
-                             struct arena *arena, struct org_unit *out_unit, struct error *err);
 
 // For lists: the columns of struct org_unit without queues, in org_unit_from_row's order, and their FROM.
 #define DEPARTMENT_COLUMNS                                                                              \

@@ -214,8 +214,7 @@ static int hold_two(struct db_conn *conn, void *context, struct error *err)
 static int limit_to_department(struct db_conn *conn, void *context, struct error *err)
 {
     (void)context;
-    return run_sql(conn, "INSERT INTO tenant_settings VALUES ('limitProjectsToDepartmentQuota', 'true', 0)",
-                   err);
+    return run_sql(conn, "INSERT INTO tenant_settings VALUES ('limitProjectsToDepartmentQuota', 'true', 0)", err);
 }
 
 struct resources_case {
@@ -280,10 +279,10 @@ static void test_units(struct world *world)
 {
     struct org_unit unit;
     check_int(write_now(world, create_team), 0, "create: %s", world->err.message);
+    const int64_t id = number(world, "SELECT id FROM projects WHERE name = 'team-a'");
     struct db_conn *conn = db_acquire(world->db);
-    check_int(db_find_org_unit_by_name(conn, ORG_UNIT_PROJECT, world->cluster_id, "team-a", &world->arena, &unit,
-                                       &world->err),
-              0, "find: %s", world->err.message);
+    check_int(db_find_org_unit(conn, ORG_UNIT_PROJECT, id, &world->arena, &unit, &world->err), 0, "find: %s",
+              world->err.message);
     db_give_back(world->db, conn);
     check_int(unit.id, 4, "ids of departments and projects are one row of numbers");
     check_text(unit.name_space, "runai-team-a", "the namespace follows from the name");

@@ -1,4 +1,5 @@
 """The rules of the house that a program can check: who includes whom, what a room says of itself, sizes, the contract."""
+import collections
 import pathlib
 import re
 import subprocess
@@ -208,6 +209,26 @@ def test_no_case_is_known_to_the_code():
     code = {path.relative_to(ROOT): path.read_text() for path in C_FILES if path.relative_to(ROOT).parts[0] in MAY_INCLUDE}
     named = [f"{path}: {case}" for path, text in code.items() for case in cases if case in text]
     assert not named, "\n".join(named)
+
+
+# What reads a text is called by tests and fuzz targets with texts of their own; the journal's tests wait for its thread.
+CALLED_BY_TESTS_ALONE = {"snapshot_read", "policy_read_text", "trace_read_text", "journal_flush"}
+
+
+def test_no_function_is_dead():
+    """A public function is used in the product: -Wunused sees static ones alone."""
+    used, defined = collections.Counter(), {}
+    for path in C_FILES + tracked("*.def"):
+        if path.relative_to(ROOT).parts[0] in ("tests", "bench"):
+            continue
+        text = re.sub(r'//[^\n]*|"(?:\\.|[^"\\\n])*"', "", path.read_text())
+        used.update(re.findall(r"\b[a-z_]\w*\b", text))
+        if path.suffix == ".c":
+            names = re.findall(r"^(?!static|typedef)[a-z][\w *]*?\b(\w+)\([^;{]*\)\s*\n\{", text, re.M)
+            defined.update({name: path.relative_to(ROOT) for name in names})
+    # Once where it is declared, once where it is defined. Handlers stand in a table that the build makes.
+    dead = {name: str(path) for name, path in defined.items() if used[name] <= 2 and name != "main" and not name.startswith("op_")}
+    assert set(dead) <= CALLED_BY_TESTS_ALONE, dead
 
 
 # The contract.
