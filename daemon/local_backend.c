@@ -28,7 +28,7 @@ enum {
     PODS_MAX = 2000,
     LOG_POD_MIN = 1024 * 1024,
     LOG_PART_OF_DISK = 10,
-    HOME_PART_OF_DISK = 4
+    PART_OF_DISK = 4
 };
 
 static int register_node(struct db_conn *conn, void *context, struct error *err)
@@ -172,14 +172,15 @@ int local_backend_log_bounds(const struct settings *settings, const char *data, 
     return 0;
 }
 
-static int read_home_bound(const struct settings *settings, const char *above, int64_t *out_bytes, struct error *err)
+// An amount, or a quarter of the disk that `path` is on where that is less; 0: none.
+static int read_part_of_disk(const char *name, const char *text, const char *path, int64_t *out_bytes,
+                             struct error *err)
 {
     struct statvfs disk;
-    if (quantity_parse_memory(settings->local_home_project, out_bytes, err) < 0)
-        return error_prefix(err, "local-home-project: ");
-    if (*out_bytes && statvfs(above, &disk) == 0) // else it is not there yet
-        *out_bytes =
-            smaller(*out_bytes, (int64_t)((uint64_t)disk.f_blocks / HOME_PART_OF_DISK * disk.f_frsize) >> 20 << 20);
+    if (quantity_parse_memory(text, out_bytes, err) < 0)
+        return error_prefix(err, "%s: ", name);
+    if (*out_bytes && statvfs(path, &disk) == 0) // else it is not there yet
+        *out_bytes = smaller(*out_bytes, (int64_t)((uint64_t)disk.f_blocks / PART_OF_DISK * disk.f_frsize) >> 20 << 20);
     return 0;
 }
 
@@ -211,7 +212,10 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         return -1;
     if (quantity_parse_memory(settings->local_disk_reserve, &options.disk_reserve, err) < 0)
         return error_prefix(err, "local-disk-reserve: ");
-    if (read_home_bound(settings, options.scratch_above, &options.home_project, err) < 0)
+    if (read_part_of_disk("local-home-project", settings->local_home_project, options.scratch_above,
+                          &options.home_project, err) < 0 ||
+        read_part_of_disk("local-image-total", settings->local_image_total, options.data, &options.image_bytes, err) <
+            0)
         return -1;
     if (local_backend_log_bounds(settings, options.data, &options.logs, err) < 0)
         return -1;

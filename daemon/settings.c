@@ -285,6 +285,7 @@ static int fill(const struct reading *reading, struct settings *out, struct erro
         .local_memory_default = text_of(reading, "local-memory-default"),
         .local_unkillable_s = strtod(text_of(reading, "local-unkillable-limit"), NULL),
         .local_disk_reserve = text_of(reading, "local-disk-reserve"),
+        .local_image_total = text_of(reading, "local-image-total"),
         .local_home_project = text_of(reading, "local-home-project"),
         .local_log_pod = text_of(reading, "local-log-pod"),
         .local_log_project = text_of(reading, "local-log-project"),

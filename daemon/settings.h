@@ -34,7 +34,7 @@ struct settings {
     int64_t token_lifetime_s;
     double read_limit_s; // 0: none
     double journal_days;
-    int64_t journal_bytes; // 0: no journal
+    int64_t journal_bytes;  // 0: no journal
     int64_t database_bytes; // 0: no bound
     double deleted_days, event_days, sample_days, allocation_days;
     double retry_delay_s;
@@ -53,6 +53,7 @@ struct settings {
     double local_unkillable_s;
     bool local_private_tmp;
     const char *local_disk_reserve;
+    const char *local_image_total;
     const char *local_home_project;
     const char *local_log_pod;
     const char *local_log_project;

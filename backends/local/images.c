@@ -1,12 +1,11 @@
 #include "backends/local/images.h"
 
+#include "backends/local/image_files.h"
 #include "backends/local/program.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/log.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,6 +40,7 @@ struct job {
 struct images {
     enum image_policy policy;
     char *folder;
+    int64_t bytes_max;
     image_answer_fn fn;
     void *context;
     pthread_mutex_t look_lock; // of who looks at the runtimes
@@ -60,11 +60,13 @@ static int64_t monotonic_s(void)
     return now.tv_sec;
 }
 
-struct images *images_create(enum image_policy policy, const char *folder, image_answer_fn fn, void *context)
+struct images *images_create(enum image_policy policy, const char *folder, int64_t bytes_max, image_answer_fn fn,
+                             void *context)
 {
     struct images *images = memory_array(1, sizeof(*images));
     images->policy = policy;
     images->folder = memory_strdup(folder);
+    images->bytes_max = bytes_max;
     images->fn = fn;
     images->context = context;
     images->cancel_fd = eventfd(0, EFD_CLOEXEC);
@@ -166,6 +168,7 @@ static bool find_file(struct images *images, const struct job *job, const struct
     for (const char *c = job->image; *c && at + 5 < sizeof(answer->image); c++)
         answer->image[at++] = *c == '/' || *c == ':' || *c == '@' ? '_' : *c;
     snprintf(answer->image + at, sizeof(answer->image) - at, ".sif");
+    image_files_use(answer->image);
     if (job->pull != IMAGE_PULL_ALWAYS && access(answer->image, R_OK) == 0)
         return true;
     if (job->pull == IMAGE_PULL_NEVER) {
@@ -176,8 +179,13 @@ static bool find_file(struct images *images, const struct job *job, const struct
     snprintf(part, sizeof(part), "%s.part", answer->image);
     snprintf(source, sizeof(source), "docker://%s", job->image);
     const char *const pull[] = {runtime->path, "pull", "--force", part, source, NULL};
-    if (run(images, pull, PULL_MS, "the image cannot be pulled", answer->why))
-        return chmod(part, 0644) == 0 && rename(part, answer->image) == 0;
+    if (run(images, pull, PULL_MS, "the image cannot be pulled", answer->why)) {
+        bool is_there = chmod(part, 0644) == 0 && rename(part, answer->image) == 0;
+        image_files_use(answer->image);
+        image_files_trim(images->folder, images->bytes_max);
+        return is_there;
+    }
+    (void)unlink(part);
     return access(answer->image, R_OK) == 0;
 }
 
@@ -319,18 +327,4 @@ bool images_ask(struct images *images, const char *pod_uuid, const char *image, 
     free(job->pods);
     free(job);
     return true;
-}
-
-int64_t images_bytes(const char *path)
-{
-    int64_t bytes = 0;
-    DIR *folder = opendir(path);
-    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-        struct stat about;
-        if (fstatat(dirfd(folder), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode))
-            bytes += (int64_t)about.st_blocks * 512;
-    }
-    if (folder)
-        closedir(folder);
-    return bytes;
 }

@@ -31,12 +31,12 @@ struct image_answer {
 // Called from a thread of its own.
 typedef void (*image_answer_fn)(void *context, const char *pod_uuid, const struct image_answer *answer);
 
-// folder: where images are kept as files, for apptainer; made where it is missing.
-struct images *images_create(enum image_policy policy, const char *folder, image_answer_fn fn, void *context);
+// folder: where images are kept as files, for apptainer; made where it is missing. They take bytes_max together; 0: any
+// amount.
+struct images *images_create(enum image_policy policy, const char *folder, int64_t bytes_max, image_answer_fn fn,
+                             void *context);
 // Ends what is under way without an answer. NULL is fine.
 void images_destroy(struct images *images);
-// What the files in this folder take of the disk.
-int64_t images_bytes(const char *folder);
 // True: nothing has to be asked, and *out_answer is there. False: it comes by the function given.
 bool images_ask(struct images *images, const char *pod_uuid, const char *image, enum image_pull pull,
                 struct image_answer *out_answer);

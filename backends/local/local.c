@@ -1,5 +1,6 @@
 #include "backends/local/local.h"
 
+#include "backends/local/image_files.h"
 #include "backends/local/isolation.h"
 #include "backends/local/local_state.h"
 #include "backends/local/pod_folder.h"
@@ -333,7 +334,7 @@ static int read_logs(void *backend, const struct backend_log_request *request, s
 static void read_storage(void *backend, struct arena *arena, struct backend_storage *out_storage)
 {
     struct local *local = backend;
-    *out_storage = (struct backend_storage){.image_bytes = images_bytes(local->options.images_folder)};
+    *out_storage = (struct backend_storage){.image_bytes = image_files_bytes(local->options.images_folder)};
     log_keeper_read(local->logs, arena, out_storage);
     disk_watch_read(local->disks, arena, out_storage);
 }
@@ -457,7 +458,7 @@ int local_create(const struct local_options *options, struct backend *out_backen
     struct local *local = memory_array(1, sizeof(*local));
     local->options = *options;
     local->homes = homes_create(options->homes);
-    local->images = images_create(options->images, options->images_folder, decide_take, local);
+    local->images = images_create(options->images, options->images_folder, options->image_bytes, decide_take, local);
     cgroups_open(options->cgroup_name, &local->cgroups);
     tell_bounds(&local->cgroups);
     look_at_isolation(&local->options);

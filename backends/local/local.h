@@ -41,11 +41,12 @@ struct local_options {
     const char *scratch;                  // the folder of the pods' own volumes, this server's alone
     const char *homes;                    // beside it: the folder of workloads' homes
     const char *images_folder;            // where images are kept as files
+    int64_t image_bytes;                  // they may take together; 0: any amount
     enum image_policy images;
     struct log_bounds logs;
-    int64_t home_project; // bytes that a project's homes may take before it gets nothing new; 0: any
+    int64_t home_project;  // bytes that a project's homes may take before it gets nothing new; 0: any
     int64_t unkillable_ms; // how long beyond the grace a process may take to end
-    int64_t disk_reserve; // bytes that logs leave free, or a twentieth of the disk where that is less
+    int64_t disk_reserve;  // bytes that logs leave free, or a twentieth of the disk where that is less
 };
 
 // ERROR_INVALID: the folder cannot be used, or the supervisor is not there. All texts must outlive the backend.

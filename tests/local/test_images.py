@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import signal
+import time
 
 import pytest
 
@@ -197,6 +198,21 @@ def test_apptainer(make_server, runtime, folder):
     again = image_submit(server, "again", "echo ran", gpus=0)
     server.wait_phase(again, "Completed")
     assert len(runtime.calls("pull")) == 1
+
+
+def test_images_of_long_ago_make_room(make_server, runtime, folder):
+    (runtime.folder / "registry").write_text(IMAGE + "\n")
+    server = make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--local-images", "required", "--local-private-tmp", "off",
+                         "--local-image-total", "1Mi", environment=runtime.install("apptainer"))
+    server.folder.chmod(0o755)
+    images = server.data / "images"
+    images.mkdir(mode=0o711, exist_ok=True)
+    for name, hours in (("oldest.sif", 9), ("older.sif", 8), ("recent.sif", 0), ("notes.txt", 9)):
+        (images / name).write_bytes(bytes(600_000 if name.endswith("sif") else 1000))
+        os.utime(images / name, (time.time() - 3600 * hours,) * 2)
+    server.wait_phase(image_submit(server, "job", "echo ran", gpus=0), "Completed")
+    left = {path.name for path in images.iterdir()}
+    assert "oldest.sif" not in left and "older.sif" not in left and left >= {"recent.sif", "notes.txt"} and len(left) == 3
 
 
 # Whether an image comes.
