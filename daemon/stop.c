@@ -100,7 +100,12 @@ static int stop_all(const struct stop_options *options, struct arena *arena, str
     puts(was_running ? "the server has stopped" : "no server runs on that folder");
     if (!options->pods)
         return 0;
-    if (local_stop_pods(arena_printf(arena, "%s/pods", options->data), options->grace_ms, &stopped, err) < 0)
+    char *path = realpath(options->data, NULL);
+    if (!path)
+        return error_set(err, ERROR_INVALID, "%s: %s", options->data, strerror(errno));
+    const char *home = arena_printf(arena, "%s/pods", path);
+    free(path);
+    if (local_stop_pods(home, options->grace_ms, &stopped, err) < 0)
         return -1;
     printf("%zu pods have ended\n", stopped);
     return 0;

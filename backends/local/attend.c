@@ -80,6 +80,8 @@ void attend_stop(struct local *local, struct local_pod *pod)
                   err.message);
     if (pod->pidfd >= 0)
         (void)pidfd_send_signal(pod->pidfd, SIGTERM, NULL, 0);
+    else if (pod->is_stray)
+        (void)unkilled_signal(local, pod->uuid, SIGTERM);
 }
 
 static void give_up(struct local *local, struct local_pod *pod, const char *message)

@@ -5,6 +5,7 @@
 #include "backends/local/local_state.h"
 #include "backends/local/pod_folder.h"
 #include "backends/local/pod_log.h"
+#include "backends/local/pod_state.h"
 #include "backends/local/sessions.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -83,7 +84,9 @@ static void adopt_pod(struct local *local, const struct backend_pod *row, const 
             return;
         }
         follow_row(local, kept, row);
-        if (kept->is_stopping)
+        if (kept->is_forced)
+            report_end(local, kept, &(struct pod_state){0});
+        else if (kept->is_stopping)
             attend_stop(local, kept);
         return;
     }
@@ -109,15 +112,14 @@ static int adopt(void *backend, const struct backend_rows *rows, struct error *e
 {
     (void)err;
     struct local *local = backend;
-    struct supervisors supervisors = {0};
     struct arena arena;
     arena_init(&arena);
     pthread_mutex_lock(&local->lock);
-    strays_find_supervisors(local, &arena, &supervisors);
+    const struct supervisors *supervisors = strays_find_supervisors(local, &arena);
     for (size_t i = 0; i < rows->pod_count; i++)
-        adopt_pod(local, &rows->pods[i], &supervisors);
+        adopt_pod(local, &rows->pods[i], supervisors);
     local->has_adopted = true;
-    strays_take_up(local, &supervisors, rows);
+    strays_take_up(local, supervisors, rows);
     holding_keep_all(local);
     volumes_sweep(local->options.scratch, is_living, local);
     pthread_mutex_unlock(&local->lock);

@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 struct pod_state;
+struct supervisors;
 
 // Whether the kernel holds pods to their GPUs, or these are only asked for.
 struct holding {
@@ -96,18 +97,9 @@ void *attend_main(void *local); // the thread
 bool attend_watch(struct local *local, struct local_pod *pod, unsigned long long started);
 
 // strays.c: what runs though its folder is gone, or no row asks for it. All under the lock.
-struct found_supervisor {
-    char uuid[UUID_SIZE]; // its pod's
-    pid_t pid;
-    unsigned long long started;
-    bool is_here; // its pods' folder is, or was, this server's
-};
-struct supervisors {
-    struct found_supervisor *items; // the arena's
-    size_t count, capacity;
-};
-void strays_find_supervisors(const struct local *local, struct arena *arena, struct supervisors *out);
-// The pod of a row whose folder is gone goes on; NULL: nothing of it runs.
+const struct supervisors *strays_find_supervisors(const struct local *local, struct arena *arena);
+// The pod of a row whose folder is gone goes on; or, where its supervisor is gone too, what is left of it ends
+// (is_forced). NULL: nothing of it runs.
 struct local_pod *strays_keep_without_folder(struct local *local, const struct supervisors *supervisors,
                                              const char *uuid);
 // Everything that rows have said nothing of so far.
@@ -141,6 +133,8 @@ gid_t belonging_take_group(struct local *local);
 // unkilled.c: what does not end. All under the lock.
 // Sends SIGKILL to what is left of it; a process that lives, 0: none. Waits for nothing.
 pid_t unkilled_kill(const struct local *local, const struct local_pod *pod, const struct pod_state *state);
+// Sends a signal to each living process of the pod's cgroup (0: to none); one of them, 0: there is none.
+pid_t unkilled_signal(const struct local *local, const char *uuid, int number);
 // This process is left, though its supervisor is gone: it is waited for.
 void unkilled_keep(struct local *local, struct local_pod *pod, pid_t process);
 // The same of one whose end is told already: of a server before this one. These devices are its.

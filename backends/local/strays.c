@@ -3,72 +3,24 @@
 #include "backends/local/local_state.h"
 #include "backends/local/pod_folder.h"
 #include "backends/local/pod_state.h"
+#include "backends/local/supervisors.h"
 #include "base/log.h"
 #include "base/timestamp.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    WORDS_SIZE = 256,
-    ENDED_KEPT_MS = 10 * 1000, // who adopts it at this moment learns how it ended
-    PATH_SIZE = 2048
+    ENDED_KEPT_MS = 10 * 1000 // who adopts it at this moment learns how it ended
 };
 
-static const char GONE[] = " (deleted)";
-
-// `prorata-supervisor --uuid UUID ...`, as launch.c starts it.
-static bool read_words(const char *pid, char uuid[UUID_SIZE])
+const struct supervisors *strays_find_supervisors(const struct local *local, struct arena *arena)
 {
-    static const char FIRST[] = "prorata-supervisor\0--uuid";
-    char path[64], words[WORDS_SIZE];
-    struct stat about;
-    snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t length = fstat(fd, &about) == 0 && about.st_uid == geteuid() ? read(fd, words, sizeof(words) - 1) : -1;
-    close(fd);
-    if (length < (ssize_t)(sizeof(FIRST) + UUID_SIZE) || memcmp(words, FIRST, sizeof(FIRST)) != 0)
-        return false;
-    words[length] = '\0';
-    snprintf(uuid, UUID_SIZE, "%.36s", words + sizeof(FIRST));
-    return words[sizeof(FIRST) + UUID_SIZE - 1] == '\0' && uuid_is_valid(uuid);
-}
-
-// Whether its pods' folder is, or was, this server's.
-static bool is_of_home(const struct local *local, const char *pid)
-{
-    char path[64], home[PATH_SIZE];
-    snprintf(path, sizeof(path), "/proc/%.20s/fd/%d", pid, POD_HOME_FD);
-    ssize_t length = readlink(path, home, sizeof(home) - 1);
-    if (length <= 0)
-        return false;
-    home[length] = '\0';
-    size_t own = strlen(local->options.home);
-    return strncmp(home, local->options.home, own) == 0 && (!home[own] || strcmp(home + own, GONE) == 0);
-}
-
-void strays_find_supervisors(const struct local *local, struct arena *arena, struct supervisors *out)
-{
-    DIR *folder = opendir("/proc");
-    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-        struct found_supervisor found = {0};
-        if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) || !read_words(entry->d_name, found.uuid))
-            continue;
-        found.is_here = is_of_home(local, entry->d_name);
-        found.pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        found.started = pod_state_start_time(found.pid);
-        out->items = arena_grow(arena, out->items, &out->capacity, out->count + 1, sizeof(*out->items));
-        out->items[out->count++] = found;
-    }
-    if (folder)
-        closedir(folder);
+    struct supervisors *found = arena_array(arena, 1, sizeof(*found));
+    supervisors_find(local->options.home, arena, found);
+    return found;
 }
 
 static struct backend_fact *warn_of_node(struct local *local, const char *reason)
@@ -92,6 +44,17 @@ static struct local_pod *watch_without_folder(struct local *local, const struct 
     return NULL;
 }
 
+// Nothing of it runs but what its cgroup names: that is to end before anything else gets its devices.
+static struct local_pod *keep_leftover(struct local *local, const char *uuid)
+{
+    if (!unkilled_signal(local, uuid, 0))
+        return NULL;
+    struct local_pod *pod = local_pods_add(&local->pods, uuid);
+    pod->phase = LOCAL_STARTING;
+    pod->is_forced = true;
+    return pod;
+}
+
 struct local_pod *strays_keep_without_folder(struct local *local, const struct supervisors *supervisors,
                                              const char *uuid)
 {
@@ -100,7 +63,7 @@ struct local_pod *strays_keep_without_folder(struct local *local, const struct s
         if (strcmp(supervisors->items[i].uuid, uuid) == 0)
             pod = watch_without_folder(local, &supervisors->items[i]);
     if (!pod)
-        return NULL;
+        return keep_leftover(local, uuid);
     report_running(local, pod, &(struct pod_state){.pid = pod->supervisor, .running_ms = timestamp_now_ms()});
     log_write(LOG_WARN, "backends", "a pod runs on without its folder pod=%s process=%d", uuid, (int)pod->supervisor);
     report_words(report_fact(local, BACKEND_POD_WARNING, uuid, 0, timestamp_now_ms()), "FolderLost",
@@ -166,6 +129,25 @@ static void take_folder(const char *uuid, void *context)
     close(folder_fd);
 }
 
+// Neither a row nor a folder nor a supervisor: only the cgroup shows that something of a pod runs, and not what it holds.
+static void take_cgroups(struct local *local)
+{
+    DIR *folder = local->cgroups.path[0] ? opendir(local->cgroups.path) : NULL;
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        pid_t process = uuid_is_valid(entry->d_name) && !local_pods_find(&local->pods, entry->d_name)
+                            ? unkilled_signal(local, entry->d_name, 0)
+                            : 0;
+        if (!process)
+            continue;
+        struct local_pod *pod = local_pods_add(&local->pods, entry->d_name);
+        pod->phase = LOCAL_RUNNING;
+        pod->supervisor = process;
+        become_stray(local, pod, &(struct pod_state){.pid = process}, NULL);
+    }
+    if (folder)
+        closedir(folder);
+}
+
 void strays_take_up(struct local *local, const struct supervisors *supervisors, const struct backend_rows *rows)
 {
     struct taking taking = {local, rows};
@@ -180,6 +162,7 @@ void strays_take_up(struct local *local, const struct supervisors *supervisors, 
             become_stray(local, pod, &(struct pod_state){.pid = found->pid}, NULL);
         }
     }
+    take_cgroups(local);
     gpus_report(local);
 }
 

@@ -36,26 +36,25 @@ static bool lives(pid_t pid)
     return state && state[1] && !strchr("ZXx", state[2]);
 }
 
-static void kill_one(pid_t pid, pid_t *out_first)
-{
-    if (!lives(pid))
-        return;
-    if (*out_first == 0)
-        *out_first = pid;
-    (void)kill(pid, SIGKILL);
-}
-
-static void kill_cgroup(const struct local *local, const struct local_pod *pod, pid_t *out_first)
+pid_t unkilled_signal(const struct local *local, const char *uuid, int number)
 {
     char path[PATH_SIZE], line[32];
+    pid_t first = 0;
     if (!local->cgroups.path[0])
-        return;
-    snprintf(path, sizeof(path), "%.500s/%.40s/cgroup.procs", local->cgroups.path, pod->uuid);
+        return 0;
+    snprintf(path, sizeof(path), "%.500s/%.40s/cgroup.procs", local->cgroups.path, uuid);
     FILE *file = fopen(path, "re");
-    while (file && fgets(line, sizeof(line), file))
-        kill_one((pid_t)strtol(line, NULL, 10), out_first);
+    while (file && fgets(line, sizeof(line), file)) {
+        pid_t pid = (pid_t)strtol(line, NULL, 10);
+        if (pid <= 0 || !lives(pid))
+            continue;
+        first = first ? first : pid;
+        if (number)
+            (void)kill(pid, number);
+    }
     if (file)
         fclose(file);
+    return first;
 }
 
 static void read_state(const struct local *local, const struct local_pod *pod, struct pod_state *out)
@@ -71,8 +70,7 @@ static void read_state(const struct local *local, const struct local_pod *pod, s
 pid_t unkilled_kill(const struct local *local, const struct local_pod *pod, const struct pod_state *state)
 {
     char boot[64];
-    pid_t first = 0;
-    kill_cgroup(local, pod, &first);
+    pid_t first = unkilled_signal(local, pod->uuid, SIGKILL);
     // A supervisor that has come to its end has left nothing, but what it gave up waiting for.
     if (state->is_ended || (state->is_refused && state->refused_errno != ETIMEDOUT))
         return first;
@@ -204,6 +202,19 @@ static void look_at_told(struct local *local, struct local_pod *pod, int64_t now
     lose(local, pod);
 }
 
+// A stray whose supervisor is gone: nobody tells of its end.
+static void look_at_loose(struct local *local, struct local_pod *pod, int64_t now_ms)
+{
+    bool is_late = pod->told_ms && now_ms >= pod->told_ms + pod->grace_ms;
+    pid_t process = unkilled_signal(local, pod->uuid, is_late ? SIGKILL : 0);
+    if (process) {
+        pod->supervisor = process;
+        return;
+    }
+    cgroups_remove(&local->cgroups, pod->uuid);
+    strays_forget(local, pod);
+}
+
 void unkilled_sweep(struct local *local)
 {
     int64_t now_ms = timestamp_now_ms();
@@ -213,6 +224,8 @@ void unkilled_sweep(struct local *local)
             pod->told_ms = now_ms; // the clock was set back
         if (pod->phase == LOCAL_STUCK || pod->phase == LOCAL_LOST)
             look_at_stuck(local, pod, now_ms);
+        else if (pod->is_stray && pod->phase == LOCAL_RUNNING && pod->pidfd < 0)
+            look_at_loose(local, pod, now_ms);
         else if (pod->told_ms && pod->pidfd >= 0)
             look_at_told(local, pod, now_ms);
     }

@@ -1,5 +1,6 @@
 """What runs though rows or folders say nothing of it: it goes on, keeps its devices, and is for people to end."""
 import os
+import pathlib
 import shutil
 import signal
 import sqlite3
@@ -327,3 +328,63 @@ def test_restored_where_nothing_runs_its_pods_begin_anew(server, folder):
     assert strays(server) == []
     events = server.get(f"/api/v1/workloads/{workload}/events").body.decode()
     assert "how it ended is not known" in events
+
+
+LEAVES = "sleep 1000 & echo left $!; echo devices=$CUDA_VISIBLE_DEVICES; wait"
+
+
+def lives(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def leave_behind(server, name):
+    """Of the pod only a process is left, which its cgroup still names: supervisor and folder are gone."""
+    workload = submit(server, name, LEAVES, gpus=4)
+    left = int(wait_log(server, workload, "left ").split("left ")[1].split()[0])
+    server.wait_phase(workload, "Running")
+    pod = pod_of(server, workload)
+    if not any(pod in line for line in pathlib.Path(f"/proc/{left}/cgroup").read_text().splitlines()):
+        pytest.skip("pods have no cgroups here")
+    supervisor = supervisors_of(server)[pod]
+    server.kill()
+    os.kill(supervisor, signal.SIGKILL)
+    shutil.rmtree(server.data / "pods" / pod)
+    assert lives(left)
+    return workload, pod, left
+
+
+def test_what_only_a_cgroup_shows_keeps_all_devices_until_people_end_it(server):
+    copy_database(server)
+    server.start()
+    _, pod, left = leave_behind(server, "lost")
+    put_back(server)
+    server.start()
+    found, = strays(server)
+    assert (found["id"], found["processId"], found["devicesAreKnown"]) == (pod, left, False) and lives(left)
+    waits = submit(server, "waits", RUNS)
+    server.wait_phase(waits, "Pending")
+    assert "nobody knows what it is" in adopt(server, pod).json["message"]
+    assert server.delete(f"/api/v1/admin/pods/{pod}").status == 202
+    server.wait_phase(waits, "Running")
+    assert not lives(left) and strays(server) == []
+
+
+def test_what_only_its_row_and_a_cgroup_show_ends_before_its_devices_are_given_on(server):
+    workload, pod, left = leave_behind(server, "left")
+    server.start()
+    server.wait_for("another try", lambda: server.workload(workload)["phase"] == "Running" and any(p["id"] != pod and p["k8sPhase"] == "Running" for p in server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]), 60)
+    assert not lives(left)
+
+
+def test_stop_ends_pods_whose_folder_is_lost_too(server):
+    pod = pod_of(server, run(server, "kept"))
+    server.kill()
+    shutil.rmtree(server.data / "pods" / pod)
+    done = stop_command(server, "--pods", "--grace", "1s")
+    assert done.returncode == 0 and "1 pods have ended" in done.stdout and processes_of(pod) == []
+    shutil.rmtree(server.data / "pods")
+    assert stop_command(server, "--pods", "--grace", "1s").returncode == 0
+    server.start()
