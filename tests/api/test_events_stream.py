@@ -138,7 +138,7 @@ def test_stream_needs_a_caller(server):
 
 def test_places_are_shared_between_people(make_server):
     """64 threads have 16 places: 4 for one account, the last 2 for administrators."""
-    server = make_server("--quick-start", "--http-threads", "64")
+    server = make_server("--quick-start", "--http-threads", "64", "--trusted-proxy", "127.0.0.1")  # an address has no share of connections
     tokens = [researcher(server, f"reader-{i}", "team-a") for i in range(4)]
     own = [Stream(server, token=tokens[0]) for _ in range(4)]
     assert [stream.status for stream in own] == [200] * 4

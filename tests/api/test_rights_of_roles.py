@@ -206,7 +206,7 @@ def test_streams_tell_of_what_may_be_seen(place, streams):
 
 def test_the_last_places_of_streams_are_kept(make_server):
     """A10: of eight places two are one account's, whatever its role, and the last is an administrator's of the tenant."""
-    server = make_server("--quick-start", "--http-threads", "32")
+    server = make_server("--quick-start", "--http-threads", "32", "--trusted-proxy", "127.0.0.1")  # an address has no share of connections
     _, callers = make_callers(server)
     callers.sort(key=lambda caller: caller.is_among(those([SYSTEM], "tenant")))
     with contextlib.ExitStack() as stack:
