@@ -368,9 +368,11 @@ int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error 
     int rc = check_expiry(reconciler, reconciler_now(reconciler), &has_expired, err);
     if (rc == 0)
         rc = work(reconciler, has_expired, out_busy, err);
-    if (rc == 0)
+    if (rc == 0) {
+        reconciler->retention.cluster_uuid = reconciler->cache.world->rows.cluster_uuid;
         rc = retention_step(&reconciler->retention, &reconciler->options.retention, reconciler->db,
                             reconciler_now(reconciler), &is_again, err);
+    }
     arena_clear(&reconciler->turn_arena);
     atomic_store(&reconciler->is_failing, rc < 0);
     if (rc < 0) {

@@ -40,6 +40,7 @@ static const int64_t KEEP_MS[RETENTION_KIND_COUNT] = {
 struct step {
     const struct retention_options *options;
     int64_t now_ms;
+    const char *cluster_uuid;
     struct retention_mark mark;
     struct db_space space;
     bool was_shrinking, is_shrinking, is_stuck, is_again;
@@ -112,7 +113,7 @@ static int tell(struct db_conn *conn, const struct step *step, const char *type,
                           .source = "control-plane",
                           .object_kind = "Cluster",
                           .object_name = "database",
-                          .object_uuid = ""};
+                          .object_uuid = step->cluster_uuid ? step->cluster_uuid : ""};
     snprintf(now, sizeof(now), "%" PRId64, step->now_ms);
     return db_add_event(conn, &event, err) < 0 ? -1 : db_set_meta_in(conn, RETENTION_SIZE_META, now, err);
 }
@@ -199,6 +200,7 @@ int retention_step(struct retention *retention, const struct retention_options *
         retention->mark = (struct retention_mark){0};
     struct step step = {.options = options,
                         .now_ms = now_ms,
+                        .cluster_uuid = retention->cluster_uuid,
                         .mark = retention->mark,
                         .was_shrinking = retention->is_shrinking,
                         .shrunk_count = retention->shrunk_count};

@@ -29,6 +29,7 @@ enum retention_cause {
 struct retention {
     struct retention_mark mark;
     int64_t due_ms;
+    const char *cluster_uuid;                   // under which events are told; of the present turn
     bool is_shrinking;                          // it was over the bound and is not yet far enough below
     int64_t shrunk_count[RETENTION_KIND_COUNT]; // gone since it was over the bound
     _Atomic int64_t removed[RETENTION_KIND_COUNT][RETENTION_CAUSE_COUNT];

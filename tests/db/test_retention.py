@@ -168,8 +168,10 @@ def test_deleted_workloads_leave_no_more_than_the_bound(filled, count, bound, mo
     assert found["prorata_database_bytes"] <= bound
     check_kept(server)
     server.wait_for("the log is short", lambda: size(server) <= most)
-    told = [event["reason"] for event in server.get("/api/v1/events").json["events"] if event["involvedObject"]["name"] == "database"]
+    events = server.get("/api/v1/events").json["events"]
+    told = [event["reason"] for event in events if event["involvedObject"]["name"] == "database"]
     assert sorted(told) == ["BelowBound", "RemovedBySize"]
+    assert [event["involvedObject"]["uid"] for event in events if event["involvedObject"]["name"] == "database"] == [server.cluster_id()] * 2
     doctor = subprocess.run([PRORATA, "doctor", "--backend", "simulated", "--database-bytes", str(bound), "--data", server.data], capture_output=True, text=True)
     assert "size, not age, removed the oldest" in doctor.stdout, doctor
     server.stop()
