@@ -26,8 +26,8 @@ def make_node(path, major, minor):
 
 @pytest.fixture
 def nodes():
-    """Such nodes, in a folder that every user can enter."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix="prorata-nodes-", dir="/var/tmp"))
+    """Such nodes, in a folder that every user can enter: pods have a /tmp and /var/tmp of their own."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="prorata-nodes-", dir="/dev"))
     path.chmod(0o755)
     try:
         for minor in range(6):
