@@ -52,6 +52,10 @@ struct work {
     bool stays[SHARED_COUNT]; // the specification wants the host's
 };
 
+enum {
+    LOOKS_AT = -1 // what comes next, and may take long
+};
+
 // What the maker of the namespaces says: what failed; code 0: it is done.
 struct word {
     int code;
@@ -68,6 +72,13 @@ static _Noreturn void tell(const struct work *work, int code, const char *what)
         _exit(1);
     for (;;)
         pause(); // until it is killed: the namespaces live as long
+}
+
+static void tell_stage(const struct work *work, const char *what)
+{
+    struct word word = {.code = LOOKS_AT};
+    snprintf(word.what, sizeof(word.what), "%s", what);
+    (void)!write(work->failure_fd, &word, sizeof(word));
 }
 
 static void check(const struct work *work, bool is_good, const char *what)
@@ -114,9 +125,12 @@ static void keep_as_user(struct work *work)
     }
     for (int i = 0; i < work->isolation->kept_count; i++)
         keep(work, work->isolation->kept[i], false);
+    tell_stage(work, "working folder");
     keep(work, options->folder, false);
-    for (int i = 0; i < options->need_count; i++)
+    for (int i = 0; i < options->need_count; i++) {
+        tell_stage(work, options->needs[i]);
         keep(work, options->needs[i], true);
+    }
     if (!options->changes_user)
         return;
     setfsuid(0);
@@ -285,13 +299,14 @@ bool isolate(struct isolation *isolation, const struct command_options *options,
         work = (struct work){.isolation = isolation, .options = options, .failure_fd = ends[1], .parent = parent};
         make(&work);
     }
-    word.code = pid < 0 ? errno : 0;
+    word = (struct word){.code = pid < 0 ? errno : LOOKS_AT, .what = "folders below /tmp"};
     close(ends[1]);
-    if (pid > 0 && !options->await(options->context, pid, ends[0], "folders below /tmp"))
-        word.code = ETIMEDOUT;
-    else if (pid > 0 && read(ends[0], &word, sizeof(word)) != (ssize_t)sizeof(word))
-        word.code = EIO;
-    else if (pid > 0 && word.code == 0 && !enter(isolation, pid))
+    while (pid > 0 && word.code == LOOKS_AT)
+        if (!options->await(options->context, pid, ends[0], word.what))
+            word.code = ETIMEDOUT;
+        else if (read(ends[0], &word, sizeof(word)) != (ssize_t)sizeof(word))
+            word.code = EIO;
+    if (word.code == 0 && !enter(isolation, pid))
         word.code = errno;
     if (word.what[0])
         *out_what = word.what;

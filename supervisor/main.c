@@ -9,6 +9,7 @@
 #include "supervisor/memory.h"
 #include "supervisor/pod_folder.h"
 #include "supervisor/rest.h"
+#include "supervisor/segments.h"
 #include "supervisor/sessions.h"
 #include "supervisor/state.h"
 
@@ -44,6 +45,7 @@ struct supervisor {
     int64_t disk_reserve;
     struct log_writer log;
     struct sessions sessions;
+    struct segments segments;
     int output[2]; // a pipe: the command's end is kept open for what it starts last, until the end
     int signals;
     int memory; // tells that the pod is out of it; -1: nothing does
@@ -241,10 +243,21 @@ static void begin_stop(struct supervisor *supervisor)
         tell_command(supervisor);
 }
 
+// As waitpid. What is over and has the machine's shared memory is looked at before it goes.
+static pid_t wait_for_any(struct supervisor *supervisor, int *out_status)
+{
+    siginfo_t info = {0};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+        return -1;
+    if (info.si_pid && !supervisor->isolation.shm_bytes)
+        segments_note(&supervisor->segments, info.si_pid);
+    return info.si_pid ? waitpid(info.si_pid, out_status, WNOHANG) : 0;
+}
+
 static void reap(struct supervisor *supervisor)
 {
     int status;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    for (pid_t pid; (pid = wait_for_any(supervisor, &status)) > 0;) {
         if (pid == supervisor->pid) {
             supervisor->is_over = true;
             supervisor->status = status;
@@ -354,7 +367,7 @@ static void clear(struct supervisor *supervisor)
         while (take_output(supervisor)) {
         }
         (void)rest_kill(supervisor->command.cgroup);
-        pid_t pid = waitpid(-1, &status, WNOHANG);
+        pid_t pid = wait_for_any(supervisor, &status);
         if (pid < 0 && errno == ECHILD)
             break;
         if (pid > 0)
@@ -431,6 +444,7 @@ static int run(struct supervisor *supervisor)
         code = errno;
     else if (isolate(&supervisor->isolation, &supervisor->command, &code, &what) && prepare(supervisor, &code, &what))
         was_run = run_part(supervisor, COMMAND_MAIN, &code, &what);
+    segments_remove(&supervisor->segments);
     char why[64];
     snprintf(why, sizeof(why), "%s", what); // of this start, and not of the next one
     if (is_open)

@@ -4,6 +4,7 @@ import os
 import pathlib
 import pwd
 import signal
+import subprocess
 
 import pytest
 
@@ -19,8 +20,10 @@ LOOK = f"ls /dev/shm/{NAME} /tmp/{NAME} /var/tmp/{NAME}; cat /proc/sysvipc/shm; 
 
 
 def mounts():
-    """The host's table without what numbers it."""
-    return sorted(line.split(" ", 2)[2] for line in open("/proc/self/mountinfo"))
+    """What the host's table has where pods have mounts of their own; other tests beside may mount elsewhere."""
+    places = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")
+    rows = (line.split(" ", 2)[2] for line in open("/proc/self/mountinfo"))
+    return sorted(row for row in rows if row.split()[2] in places or row.split()[2].startswith("/var/tmp/prorata-"))
 
 
 def on_host():
@@ -160,3 +163,21 @@ def test_the_machines_shared_memory_where_it_is_asked_for(start):
     server = start()
     said, _ = run(server, "stat -c %d /dev/shm; readlink /proc/self/ns/ipc", spec={"security": {"hostIpc": True}})
     assert said.split() == [str(os.stat("/dev/shm").st_dev), os.readlink("/proc/self/ns/ipc")]
+
+
+LIVES = SEGMENT[:-1] + "; import time; time.sleep(1000)'"
+UNTIL = f"until grep -q {KEY} /proc/sysvipc/shm; do sleep 0.02; done"
+
+
+@pytest.mark.parametrize("script", [f"exec {SEGMENT}", f"{LIVES} & {UNTIL}", f"(setsid env -i {LIVES} &); {UNTIL}"], ids=["the command", "a child", "a child that fled"])
+def test_segments_of_the_machines_memory_end_with_who_made_them(start, script):
+    """Never by the user alone: another's of the same user stays."""
+    server = start()
+    other = KEY + 0x1000000
+    subprocess.run(["sh", "-c", SEGMENT.replace(str(KEY), str(other))], check=True, user=2000000001, group=2000000001, extra_groups=[])
+    try:
+        run(server, script, spec={"security": {"hostIpc": True}})
+        keys = [line.split()[0] for line in open("/proc/sysvipc/shm")]
+        assert str(KEY) not in keys and str(other) in keys
+    finally:
+        subprocess.run(["ipcrm", "-M", str(other)], check=True)
