@@ -1,6 +1,6 @@
 #include "api/authorization.h"
 
-#include "api/authenticate.h"
+#include "api/identity.h"
 #include "api/request.h"
 #include "api/server.h"
 #include "base/arena.h"

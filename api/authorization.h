@@ -61,3 +61,7 @@ void access_filter(const struct request *req, enum resource_type type, enum acce
                    struct scope_filter *out_filter);
 // What the caller may do anywhere: for GET /session and the pages.
 void access_permissions(const struct identity *caller, struct permission_set *out_set);
+
+// 403 unless the password that was given to the caller has been changed, and the caller holds the operation's
+// permission in at least one scope. What an operation touches is checked by its handler, which knows the scope.
+int authorize(struct request *req, struct error *err);

@@ -1,5 +1,5 @@
 #include "api/body.h"
-#include "api/authenticate.h"
+#include "api/identity.h"
 #include "api/server.h"
 #include "api/validate.h"
 #include "base/error.h"

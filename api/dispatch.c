@@ -2,6 +2,7 @@
 #include "api/answer.h"
 #include "api/assets.h"
 #include "api/authenticate.h"
+#include "api/authorization.h"
 #include "api/body.h"
 #include "api/listen.h"
 #include "api/parameters.h"

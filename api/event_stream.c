@@ -6,7 +6,7 @@
 #include "api/change_feed.h"
 #include "api/operations.h"
 #include "api/request.h"
-#include "api/response.h"
+#include "api/response_stream.h"
 #include "api/server.h"
 #include "base/arena.h"
 #include "base/buffer.h"

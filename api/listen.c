@@ -1,5 +1,4 @@
 #include "api/listen.h"
-#include "api/server.h"
 #include "base/error.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -77,7 +76,7 @@ int listen_try(const char *text, const struct listen_address *address, struct er
     return rc;
 }
 
-int server_check_listen(const char *text, struct error *err)
+int listen_check(const char *text, struct error *err)
 {
     struct listen_address address;
     return listen_parse(text, &address, err);

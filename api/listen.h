@@ -17,3 +17,7 @@ int listen_parse(const char *text, struct listen_address *out_address, struct er
 int listen_try(const char *text, const struct listen_address *address, struct error *err);
 // A dotted address to network order; ERROR_INVALID.
 int address_parse(const char *text, uint32_t *out_address, struct error *err);
+
+// Checks an address of --listen: "ADDR:PORT", IPv4. The sentence says why IPv6 and TLS are not there and what to do
+// instead.
+int listen_check(const char *text, struct error *err);

@@ -2,7 +2,7 @@
 #include "api/authenticate.h"
 #include "api/operations.h"
 #include "api/request.h"
-#include "api/response.h"
+#include "api/response_stream.h"
 #include "api/server.h"
 #include "api/workload_actions.h"
 #include "base/arena.h"

@@ -34,15 +34,3 @@ void response_header(struct response *res, const char *name, const char *value);
 // An error body other than the usual: the status of err, then this value instead of {code, message, details}. For OAuth
 // errors (RFC 6749, 5.2) and for policy refusals with complianceIssues. Returns 0.
 int response_error_json(struct response *res, int status, json_t *stolen_value);
-
-// A stream (server-sent events, following logs): the head is written at once, with status 200. Takes one of the stream
-// places (api/stream_places.h; a quarter of the threads); none left for the caller is ERROR_UNAVAILABLE.
-int response_stream_begin(struct response *res, const char *content_type, struct error *err);
-// -1 when the peer has gone, is too slow, has lost its rights, or the server stops: the handler returns 0 then. A stream must write at least
-// each 15 s (a heartbeat) and look at response_stream_is_over each second.
-int response_stream_write(struct response *res, const char *text, size_t size);
-// True when the server stops, the caller's session or rights are no longer what they were, or the stream has lived for
-// STREAM_LIFE_MS: end it, the client comes again. The caller is looked up twice a second, not at each call.
-bool response_stream_is_over(struct response *res);
-// The same of the caller alone, looked up now: before something new is told.
-bool response_stream_is_revoked(struct response *res);

@@ -20,17 +20,17 @@ struct server_core; // api/server.c: civetweb's context, deadlines, connection c
 #define SERVER_PROXY_MAX 16
 
 struct server_config {
-    const char *data; // the data folder: backups lie in it
+    const char *data;                      // the data folder: backups lie in it
     const char *listen[SERVER_LISTEN_MAX]; // "127.0.0.1:8080"
     size_t listen_count;
     const char
         *proxies[SERVER_PROXY_MAX]; // addresses whose X-Forwarded-For is believed and that no connection cap holds
     size_t proxy_count;
-    int threads;            // 0: 256
-    int64_t body_max_bytes; // 0: 1 MiB
+    int threads;                // 0: 256
+    int64_t body_max_bytes;     // 0: 1 MiB
     int64_t workload_max_bytes; // of a specification; 0: any
     struct workload_bounds workload_bounds;
-    bool is_metrics_open;   // /metrics without a token
+    bool is_metrics_open; // /metrics without a token
 };
 
 struct server {
@@ -39,7 +39,7 @@ struct server {
     struct reconciler *reconciler;
     struct auth *auth;
     struct exec_sessions *exec_sessions; // api/exec_sessions.h; made at the start
-    struct change_feed *changes; // api/change_feed.h; made before the reconciler starts
+    struct change_feed *changes;         // api/change_feed.h; made before the reconciler starts
 
     // /readyz answers 503 with the message until it returns 0. Called from workers. NULL: always ready.
     int (*check_ready)(void *context, struct error *err);
@@ -53,17 +53,3 @@ struct server {
     atomic_bool is_stopping; // drain: no new request, streams end
     struct server_core *core;
 };
-
-// Checks an address of --listen: "ADDR:PORT", IPv4. The sentence says why IPv6 and TLS are not there and what to do
-// instead.
-int server_check_listen(const char *text, struct error *err);
-
-// Opens the ports and answers from then on. server must stay in place until api_server_stop; db and what else handlers
-// use must be ready unless is_starting. ERROR_INVALID names the address in use. Port 0 takes a free one: api_server_port.
-int api_server_start(struct server *server, struct error *err);
-int api_server_port(const struct server *server, size_t listen_index);
-
-// New requests answer 503 with Connection: close, streams end; /readyz fails. Returns at once.
-void api_server_drain(struct server *server);
-// Drains, waits for running requests (at most wait_ms), closes the ports and frees the core.
-void api_server_stop(struct server *server, int64_t wait_ms);

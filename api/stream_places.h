@@ -4,10 +4,10 @@
 #include "base/uuid.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct error;
-struct identity;
 
 struct stream_places {
     pthread_mutex_t lock;
@@ -18,7 +18,8 @@ struct stream_places {
 
 void stream_places_init(struct stream_places *places, int place_count);
 void stream_places_done(struct stream_places *places);
-// Sets out_place, to be given back. ERROR_UNAVAILABLE where none is left for the caller; ERROR_FORBIDDEN for who has no
-// role anywhere. O(places).
-int stream_places_take(struct stream_places *places, const struct identity *caller, int *out_place, struct error *err);
+// Sets out_place, to be given back. owner: the uuid of who opens it. ERROR_UNAVAILABLE where none is left for the
+// owner. O(places).
+int stream_places_take(struct stream_places *places, const char *owner, bool is_administrator, int *out_place,
+                       struct error *err);
 void stream_places_give_back(struct stream_places *places, int place);

@@ -1,6 +1,6 @@
 #include "daemon/greeting.h"
 
-#include "api/server.h"
+#include "api/api_server.h"
 #include "daemon/settings.h"
 
 #include <stdio.h>

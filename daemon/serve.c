@@ -1,9 +1,10 @@
 #include "daemon/daemon.h"
 
+#include "api/api_server.h"
 #include "api/auth.h"
 #include "api/change_feed.h"
+#include "api/listen.h"
 #include "api/quota_rights.h"
-#include "api/server.h"
 #include "api/sign_in_crowd.h"
 #include "backends/backend.h"
 #include "backends/simulated/simulated.h"
@@ -62,7 +63,7 @@ struct daemon {
     int signal_fd, started_fd; // what the main thread waits for; -1: not there
     struct error start_error;
     struct error step_told; // what a start that takes long is at
-    bool has_started; // by the starting thread, for who has joined it
+    bool has_started;       // by the starting thread, for who has joined it
     bool is_serving;
     bool is_first;
     const char *password; // made up on this start; NULL otherwise
@@ -113,8 +114,7 @@ static int fill_database(struct daemon *daemon, struct error *err)
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
         quota_rights_tell(daemon->db, err) < 0 ||
         sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxy_count > 0, timestamp_now_ms(), err) < 0 ||
-        claim_folder(daemon, err) < 0 ||
-        (is_local(daemon) && first_start_name_cluster(daemon->db, err) < 0))
+        claim_folder(daemon, err) < 0 || (is_local(daemon) && first_start_name_cluster(daemon->db, err) < 0))
         return -1;
     // The nodes first: the first quota is what they have.
     int rc = is_local(daemon) ? local_backend_create(&daemon->settings, &daemon->folder, daemon->db, daemon->is_first,
@@ -216,7 +216,7 @@ static void open_doors(struct daemon *daemon)
 static int begin(struct daemon *daemon, struct error *err)
 {
     for (size_t i = 0; i < daemon->settings.listen_count; i++)
-        if (server_check_listen(daemon->settings.listen[i], err) < 0)
+        if (listen_check(daemon->settings.listen[i], err) < 0)
             return -1;
     if (data_folder_open(daemon->settings.data, &daemon->arena, &daemon->folder, err) < 0)
         return -1;

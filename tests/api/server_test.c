@@ -1,5 +1,5 @@
 // The server as a whole, without a database: start, probes, drain, stop, many clients at once.
-#include "api/server.h"
+#include "api/api_server.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/log.h"

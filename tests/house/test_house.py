@@ -43,8 +43,6 @@ HARMLESS_CIRCLES = {
                                                "sessions")}],
     "reconciler": [{"world", "world_json"}, {"draft", "questions"},
                    {"carry_out", "clock_back", "commit", "facts", "figures", "lifecycle", "reconciler", "state", "turn", "view"}],
-    "api": [{"answer", "assets", "authenticate", "authorization", "body", "dispatch", "exchange", "listen", "packing", "probes",
-             "response", "security_settings", "server", "stream_places"}],
 }
 # Libraries that only some rooms may know.
 ONLY_IN = {

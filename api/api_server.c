@@ -1,4 +1,4 @@
-#include "api/server.h"
+#include "api/api_server.h"
 #include "api/dispatch.h"
 #include "api/exchange.h"
 #include "api/exec_sessions.h"
