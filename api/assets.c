@@ -1,6 +1,6 @@
 #include "api/assets.h"
-#include "api/packing.h"
-#include "api/path.h"
+#include "api/http/packing.h"
+#include "api/http/path.h"
 #include <string.h>
 
 const struct asset *asset_find(const char *path)

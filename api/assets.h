@@ -1,14 +1,14 @@
 // Files embedded at build time by tools/embed_assets.py: the dashboard, Swagger UI, the API document. Each is answered
 // with its type, a strong ETag, and gzipped where the client takes it.
 #pragma once
-#include "api/exchange.h"
+#include "api/http/exchange.h"
 
 struct path;
 
 struct asset {
     const char *path; // as requested: "/app-1A2B3C4D.js"
     const char *content_type;
-    const char *etag;          // without quotes
+    const char *etag; // without quotes
     const unsigned char *plain;
     size_t plain_size;
     const unsigned char *packed; // by gzip; NULL where that doesn't make it smaller

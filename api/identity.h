@@ -8,7 +8,7 @@ enum subject_type {
     SUBJECT_SERVICE_ACCOUNT
 };
 
-struct grants; // what the caller's access rules add up to: api/authorization.h
+struct grants; // what the caller's access rules add up to: api/access/authorization.h
 
 // The caller, in the request's arena.
 struct identity {

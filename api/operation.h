@@ -3,7 +3,7 @@
 // op_<operationId>. A handler that is missing fails at link; one without an operation fails at compile, by
 // -Wmissing-prototypes.
 //
-// To write a handler include "api/request.h", "api/response.h" and "api/operations.h" (the generated prototypes):
+// To write a handler include "api/http/request.h", "api/http/response.h" and "api/operations.h" (the generated prototypes):
 //
 //     int op_get_project(struct request *req, struct response *res, struct error *err)
 //     {
@@ -14,7 +14,7 @@
 //     }
 //
 // Before it runs: the request's framing and size are good, the caller is known and holds the operation's permission
-// somewhere (scope is the handler's to check, api/authorization.h), parameters and body match the document.
+// somewhere (scope is the handler's to check, api/access/authorization.h), parameters and body match the document.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "api/probes.h"
-#include "api/authenticate.h"
-#include "api/authorization.h"
+#include "api/access/authenticate.h"
+#include "api/access/authorization.h"
 #include "api/server.h"
 #include "base/error.h"
 #include "reconciler/reconciler.h"

@@ -1,6 +1,6 @@
 // /healthz, /readyz and /metrics.
 #pragma once
-#include "api/exchange.h"
+#include "api/http/exchange.h"
 
 struct error;
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct auth; // api/auth.h
+struct auth; // api/access/auth.h
 struct buffer;
 struct change_feed;
 struct db;
@@ -38,8 +38,8 @@ struct server {
     struct db *db;
     struct reconciler *reconciler;
     struct auth *auth;
-    struct exec_sessions *exec_sessions; // api/exec_sessions.h; made at the start
-    struct change_feed *changes;         // api/change_feed.h; made before the reconciler starts
+    struct exec_sessions *exec_sessions; // api/http/exec_sessions.h; made at the start
+    struct change_feed *changes;         // api/http/change_feed.h; made before the reconciler starts
 
     // /readyz answers 503 with the message until it returns 0. Called from workers. NULL: always ready.
     int (*check_ready)(void *context, struct error *err);

@@ -1,5 +1,5 @@
 // `prorata backup`, `prorata restore` and `prorata verify`: a data folder's database and keys in one file, and back.
-#include "api/signing_keys.h"
+#include "api/access/signing_keys.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/folder.h"

@@ -1,6 +1,6 @@
 // The data folder, its disk and database, and the ports: looked at, never changed.
-#include "api/listen.h"
-#include "api/sign_in_crowd.h"
+#include "api/access/sign_in_crowd.h"
+#include "api/http/listen.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
@@ -81,12 +81,11 @@ static int look_at_size(struct db_conn *conn, const struct settings *settings, s
     if (db_read_space(conn, &space, err) < 0 || db_find_meta(conn, RETENTION_SIZE_META, arena, &removed, err) < 0)
         return -1;
     bool is_over = settings->database_bytes > 0 && space.used_bytes > settings->database_bytes;
-    const char *says = arena_printf(arena, "takes %" PRId64 " MiB of %s, %" PRId64 " MiB of its file are free",
-                                    space.used_bytes >> 20,
-                                    settings->database_bytes > 0
-                                        ? arena_printf(arena, "%" PRId64 " MiB", settings->database_bytes >> 20)
-                                        : "any amount",
-                                    space.free_bytes >> 20);
+    const char *says = arena_printf(
+        arena, "takes %" PRId64 " MiB of %s, %" PRId64 " MiB of its file are free", space.used_bytes >> 20,
+        settings->database_bytes > 0 ? arena_printf(arena, "%" PRId64 " MiB", settings->database_bytes >> 20)
+                                     : "any amount",
+        space.free_bytes >> 20);
     if (removed) {
         char when[TIMESTAMP_SIZE];
         timestamp_format(strtoll(removed, NULL, 10), when);
@@ -96,7 +95,9 @@ static int look_at_size(struct db_conn *conn, const struct settings *settings, s
     if (!space.shrinks && space.free_bytes > 0)
         way = "give the free part back: stop the server, then prorata verify --compact --data DIR";
     findings_add(findings, is_over || way ? FINDING_NOTE : FINDING_GOOD, "database", says,
-                 way ? way : is_over ? "the server removes the oldest of it, or raise --database-bytes" : NULL);
+                 way       ? way
+                 : is_over ? "the server removes the oldest of it, or raise --database-bytes"
+                           : NULL);
     return 0;
 }
 

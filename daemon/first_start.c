@@ -1,6 +1,6 @@
 #include "daemon/first_start.h"
 
-#include "api/auth.h"
+#include "api/access/auth.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"

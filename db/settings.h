@@ -1,5 +1,5 @@
 // Tenant settings: what was set, by key. Values are JSON text. The switches of the general settings have their defaults
-// here; those of security are api/security_settings.c's.
+// here; those of security are api/access/security_settings.c's.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 // Rights: a role in a scope holds below that scope, nowhere else; what belongs to a cluster or the tenant is read from
 // below.
-#include "api/authorization.h"
+#include "api/access/authorization.h"
 
-#include "api/authenticate.h"
-#include "api/request.h"
+#include "api/access/authenticate.h"
+#include "api/http/request.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "tests/support/check.h"

@@ -1,5 +1,5 @@
 // The ring of changes: whole revisions in order, and the truth about what it no longer holds.
-#include "api/change_feed.h"
+#include "api/http/change_feed.h"
 #include "base/error.h"
 #include "tests/support/check.h"
 

@@ -1,8 +1,8 @@
 // Deadlines, shares and who gives way, on real sockets: the right connection is cut, in the right way, and no other.
-#include "api/connection_cuts.h"
-#include "api/connections.h"
-#include "api/deadlines.h"
-#include "api/sockets.h"
+#include "api/http/connection_cuts.h"
+#include "api/http/connections.h"
+#include "api/http/deadlines.h"
+#include "api/http/sockets.h"
 #include "base/error.h"
 #include "tests/support/check.h"
 #include <arpa/inet.h>

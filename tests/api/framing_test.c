@@ -1,5 +1,5 @@
 // Framing: requests whose end, host or caller could be read in two ways.
-#include "api/framing.h"
+#include "api/http/framing.h"
 #include "base/error.h"
 #include "tests/support/check.h"
 #include <civetweb.h>

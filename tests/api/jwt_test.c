@@ -1,5 +1,5 @@
 // Tokens: ours are read back; everything that is nearly one is refused, with its reason.
-#include "api/jwt.h"
+#include "api/access/jwt.h"
 
 #include "base/arena.h"
 #include "tests/support/check.h"

@@ -1,7 +1,7 @@
 // Lists: filters, search, sorting and pages over a small table, and what is refused.
-#include "api/filters.h"
-#include "api/list_query.h"
-#include "api/request.h"
+#include "api/http/filters.h"
+#include "api/http/request.h"
+#include "api/lists/list_query.h"
 #include "api/schema.h"
 #include "base/arena.h"
 #include "base/buffer.h"

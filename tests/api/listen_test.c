@@ -1,5 +1,5 @@
 // --listen: what is understood, and what the refusals say.
-#include "api/listen.h"
+#include "api/http/listen.h"
 #include "base/error.h"
 #include "tests/support/check.h"
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 // Query parameters as handlers get them: decoded, split, typed, with defaults; and filterBy.
-#include "api/parameters.h"
-#include "api/path.h"
-#include "api/request.h"
+#include "api/http/parameters.h"
+#include "api/http/path.h"
+#include "api/http/request.h"
 #include "api/schema.h"
 #include "base/arena.h"
 #include "base/buffer.h"

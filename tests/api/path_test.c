@@ -1,5 +1,5 @@
 // Paths: what is routed, and what is refused before it could mean two things.
-#include "api/path.h"
+#include "api/http/path.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "tests/support/check.h"

@@ -1,6 +1,6 @@
 // Routes: the operation that a method and a path lead to.
-#include "api/path.h"
-#include "api/router.h"
+#include "api/http/path.h"
+#include "api/http/router.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "tests/support/check.h"

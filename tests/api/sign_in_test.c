@@ -1,8 +1,8 @@
 // What stands behind sign-in: limits of tries, signing keys and their rotation, password rules.
-#include "api/passwords.h"
-#include "api/secrets.h"
-#include "api/sign_in_limits.h"
-#include "api/signing_keys.h"
+#include "api/access/passwords.h"
+#include "api/access/secrets.h"
+#include "api/access/sign_in_limits.h"
+#include "api/access/signing_keys.h"
 
 #include "base/arena.h"
 #include "base/error.h"

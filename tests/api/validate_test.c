@@ -1,5 +1,5 @@
 // Bodies and parameters against the document's schemas: what passes, and that a refusal names the path and the value.
-#include "api/validate.h"
+#include "api/http/validate.h"
 #include "base/error.h"
 #include "tests/support/check.h"
 #include <stdlib.h>

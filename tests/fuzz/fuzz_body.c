@@ -1,6 +1,6 @@
 // JSON bodies of every operation: parsed, then validated. The first byte chooses the operation.
+#include "api/http/validate.h"
 #include "api/operation.h"
-#include "api/validate.h"
 #include "base/error.h"
 #include "base/json_reader.h"
 #include <assert.h>

@@ -1,8 +1,8 @@
 // filterBy, as it comes from outside, up to the SQL that is made of it: whatever is taken must be a statement that
 // SQLite prepares, with its parameters all bound.
-#include "api/filters.h"
-#include "api/list_query.h"
-#include "api/request.h"
+#include "api/http/filters.h"
+#include "api/http/request.h"
+#include "api/lists/list_query.h"
 #include "api/schema.h"
 #include "base/arena.h"
 #include "base/error.h"

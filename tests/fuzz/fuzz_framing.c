@@ -1,5 +1,5 @@
 // Header blocks against the framing check: lines `Name: value`, the first the HTTP version.
-#include "api/framing.h"
+#include "api/http/framing.h"
 #include "base/error.h"
 #include <assert.h>
 #include <civetweb.h>

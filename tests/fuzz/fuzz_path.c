@@ -1,6 +1,6 @@
 // Request targets through path splitting and the router.
-#include "api/path.h"
-#include "api/router.h"
+#include "api/http/path.h"
+#include "api/http/router.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include <assert.h>

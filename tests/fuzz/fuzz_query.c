@@ -1,7 +1,7 @@
 // Query strings of the operations with the most parameters: decoding, lists, filterBy, types.
-#include "api/parameters.h"
-#include "api/path.h"
-#include "api/request.h"
+#include "api/http/parameters.h"
+#include "api/http/path.h"
+#include "api/http/request.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include <assert.h>

@@ -1,5 +1,5 @@
 // Whatever is sent as a token: refused or accepted, never a crash. What is accepted carries all claims that it must.
-#include "api/jwt.h"
+#include "api/access/jwt.h"
 
 #include "base/arena.h"
 

@@ -29,9 +29,10 @@ MAY_INCLUDE = {
 # Rooms in rooms, the lowest floor first; "." is the room's own folder. Rooms of one floor may include each other.
 FLOORS = {
     "scheduler": [{"."}, {"state"}, {"order"}, {"placing"}, {"victims", "victims/fast"}, {"actions"}, {"ask"}],
+    "api": [{"."}, {"http"}, {"access"}, {"lists"}, {"people"}, {"organisation"}, {"workloads"}, {"scheduling"}],
 }
 # Files of a room's own folder that stand above some of the floors: who may include them.
-FACES = {"scheduler/scheduler": {"ask"}}
+FACES = {"scheduler/scheduler": {"ask"}, **{f"api/{unit}": set() for unit in ("api_server", "dispatch", "probes", "assets", "documents")}}
 # Units that include each other: none but these, and no list may grow. The first is meant so: a generator of scenarios
 # calls back the search that called it.
 HARMLESS_CIRCLES = {

@@ -1,0 +1,66 @@
+#include "api/access/response_stream.h"
+#include "api/access/authenticate.h"
+#include "api/access/authorization.h"
+#include "api/http/answer.h"
+#include "api/server.h"
+#include "base/error.h"
+#include "base/timestamp.h"
+
+enum {
+    STREAM_LIFE_MS = 300000,
+    CALLER_CHECK_MS = 500
+};
+
+static bool is_administrator(const struct identity *caller)
+{
+    static const struct scope_path TENANT = {0};
+    return access_is_held(caller, &TENANT, RESOURCE_TYPE_SETTINGS, ACTION_UPDATE);
+}
+
+int response_stream_begin(struct response *res, const char *content_type, struct error *err)
+{
+    struct exchange *exchange = res->request->exchange;
+    struct stream_places *places = &exchange->server->core->streams;
+    const struct identity *caller = exchange->request.caller;
+    if (caller->grants->count == 0)
+        return error_set(err, ERROR_FORBIDDEN, "streams: your account has no role anywhere");
+    if (stream_places_take(places, caller->subject_uuid, is_administrator(caller), &exchange->stream_place, err) < 0)
+        return -1;
+    exchange->holds_stream = true;
+    worker_enter(exchange->worker, WORKER_STREAM);
+    exchange_end_reading(exchange);
+    exchange->caller_checked_us = timestamp_monotonic_us();
+    exchange->stream_ends_us = exchange->caller_checked_us + STREAM_LIFE_MS * 1000LL;
+    res->is_streaming = true;
+    answer_stream_head(exchange, content_type);
+    return 0;
+}
+
+int response_stream_write(struct response *res, const char *text, size_t size)
+{
+    struct exchange *exchange = res->request->exchange;
+    if (exchange->request.is_head || exchange->is_revoked || atomic_load(&exchange->server->is_stopping))
+        return -1;
+    return size == 0 ? 0 : answer_write(exchange, text, size);
+}
+
+bool response_stream_is_revoked(struct response *res)
+{
+    struct exchange *exchange = res->request->exchange;
+    if (!exchange->is_revoked) {
+        exchange->caller_checked_us = timestamp_monotonic_us();
+        exchange->is_revoked = !authenticate_again(&exchange->request);
+    }
+    return exchange->is_revoked;
+}
+
+bool response_stream_is_over(struct response *res)
+{
+    const struct exchange *exchange = res->request->exchange;
+    int64_t now_us = timestamp_monotonic_us();
+    if (atomic_load(&exchange->server->is_stopping) || now_us >= exchange->stream_ends_us)
+        return true;
+    if (now_us - exchange->caller_checked_us < CALLER_CHECK_MS * 1000LL)
+        return exchange->is_revoked;
+    return response_stream_is_revoked(res);
+}

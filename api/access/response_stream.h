@@ -1,0 +1,15 @@
+// Answers that go on: server-sent events, logs that are followed. They last as long as their owner may see them.
+#pragma once
+#include "api/http/response.h"
+
+// A stream (server-sent events, following logs): the head is written at once, with status 200. Takes one of the stream
+// places (stream_places.h; a quarter of the threads); none left for the caller is ERROR_UNAVAILABLE.
+int response_stream_begin(struct response *res, const char *content_type, struct error *err);
+// -1 when the peer has gone, is too slow, has lost its rights, or the server stops: the handler returns 0 then. A
+// stream must write at least each 15 s (a heartbeat) and look at response_stream_is_over each second.
+int response_stream_write(struct response *res, const char *text, size_t size);
+// True when the server stops, the caller's session or rights are no longer what they were, or the stream has lived for
+// STREAM_LIFE_MS: end it, the client comes again. The caller is looked up twice a second, not at each call.
+bool response_stream_is_over(struct response *res);
+// The same of the caller alone, looked up now: before something new is told.
+bool response_stream_is_revoked(struct response *res);

@@ -1,0 +1,119 @@
+#include "api/http/parameters.h"
+#include "api/http/filters.h"
+#include "api/http/path.h"
+#include "api/http/request.h"
+#include "api/http/validate.h"
+#include "api/schema.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include <string.h>
+
+enum {
+    LIST_MAX = 1000
+};
+
+static int add_item(struct parameter_value *value, const char *text, struct arena *arena, size_t *capacity,
+                    struct error *err)
+{
+    const struct parameter *parameter = value->parameter;
+    size_t max = parameter->max_items ? parameter->max_items : LIST_MAX;
+    if (value->item_count == max)
+        return error_set(err, ERROR_INVALID, "%s: at most %zu items", parameter->name, max);
+    if (validate_text(parameter->schema, parameter->name, text, &value->integer, err) < 0)
+        return -1;
+    value->items = arena_grow(arena, value->items, capacity, value->item_count + 1, sizeof(*value->items));
+    value->items[value->item_count++] = text;
+    return 0;
+}
+
+static int read_list(struct parameter_value *value, const char *text, struct arena *arena, struct error *err)
+{
+    size_t capacity = value->item_count; // a repeated parameter goes on where the first ended
+    for (const char *at = text; *text;) {
+        size_t length = strcspn(at, ",");
+        if (add_item(value, arena_strndup(arena, at, length), arena, &capacity, err) < 0)
+            return -1;
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    value->text = value->item_count ? value->items[0] : NULL;
+    return 0;
+}
+
+static int read_value(struct request *req, struct parameter_value *value, const char *text, struct error *err)
+{
+    const struct parameter *parameter = value->parameter;
+    bool is_repeated = value->text != NULL;
+    if (parameter->filter_field_count > 0) {
+        struct filter *filters = (struct filter *)req->filters;
+        size_t capacity = req->filter_count;
+        value->text = text;
+        if (*text && filters_parse(parameter, text, req->arena, &filters, &req->filter_count, &capacity, err) < 0)
+            return -1;
+        req->filters = filters;
+        return 0;
+    }
+    if (parameter->is_list)
+        return read_list(value, text, req->arena, err);
+    if (is_repeated)
+        return error_set(err, ERROR_INVALID, "%s: given twice", parameter->name);
+    if (validate_text(parameter->schema, parameter->name, text, &value->integer, err) < 0)
+        return -1;
+    value->text = text;
+    return 0;
+}
+
+static int read_query(struct request *req, const char *query, struct error *err)
+{
+    for (const char *at = query; *at;) {
+        size_t length = strcspn(at, "&");
+        size_t name_length = strcspn(at, "=&");
+        char *name, *text;
+        if (percent_decode(at, name_length, "query", req->arena, &name, err) < 0)
+            return -1;
+        const char *value_at = at + name_length + (name_length < length);
+        if (percent_decode(value_at, (size_t)(at + length - value_at), *name ? name : "query", req->arena, &text, err) <
+            0)
+            return -1;
+        for (size_t i = 0; i < req->value_count; i++) {
+            const struct parameter *parameter = req->values[i].parameter;
+            if (parameter->place == PARAMETER_QUERY && strcmp(parameter->name, name) == 0 &&
+                read_value(req, &req->values[i], text, err) < 0)
+                return -1;
+        }
+        at += length + (at[length] == '&');
+    }
+    return 0;
+}
+
+int parameters_read(struct request *req, const struct path *path, const char *query, struct error *err)
+{
+    const struct operation *operation = req->operation;
+    req->value_count = operation->parameter_count;
+    req->values = arena_array(req->arena, req->value_count, sizeof(*req->values));
+    for (size_t i = 0; i < req->value_count; i++) {
+        struct parameter_value *value = &req->values[i];
+        value->parameter = &operation->parameters[i];
+        const char *text = NULL;
+        if (value->parameter->place == PARAMETER_PATH)
+            text = path->segments[value->parameter->segment];
+        else if (value->parameter->place == PARAMETER_HEADER)
+            text = request_header(req, value->parameter->name);
+        if (text && read_value(req, value, text, err) < 0)
+            return -1;
+    }
+    if (query && read_query(req, query, err) < 0)
+        return -1;
+    for (size_t i = 0; i < req->value_count; i++) {
+        struct parameter_value *value = &req->values[i];
+        if (value->text)
+            continue;
+        if (value->parameter->required)
+            return error_set(err, ERROR_INVALID, "%s: required", value->parameter->name);
+        value->is_default = true;
+        if (value->parameter->default_text && read_value(req, value, value->parameter->default_text, err) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,213 @@
+#include "api/organisation/organisation.h"
+
+#include "api/access/authenticate.h"
+#include "api/http/request.h"
+#include "api/http/response.h"
+#include "api/organisation/quota_rights.h"
+#include "api/server.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/json_writer.h"
+#include "db/db.h"
+#include "db/org_units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int answer_count(struct request *req, struct response *res, struct list_query *query, struct error *err)
+{
+    int64_t count = 0;
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = list_query_count(query, conn, &count, err);
+    db_give_back(req->server->db, conn);
+    return rc < 0 ? -1 : response_json(res, json_pack("{s:I}", "count", (json_int_t)count));
+}
+
+int64_t id_from_text(const char *text)
+{
+    size_t length = strlen(text);
+    if (length == 0 || length > 18 || strspn(text, "0123456789") != length)
+        return 0;
+    return strtoll(text, NULL, 10);
+}
+
+int org_units_read(struct request *req, struct db_conn *conn, enum org_unit_kind kind, struct list_query *query,
+                   struct org_unit **out_units, size_t *out_count, struct error *err)
+{
+    struct org_unit *units = NULL;
+    size_t count = 0, capacity = 0;
+    int rc = list_query_open(query, conn, err);
+    while (rc >= 0 && (rc = list_query_step(query, err)) == 1) {
+        units = arena_grow(req->arena, units, &capacity, count + 1, sizeof(*units));
+        org_unit_from_row(query->stmt, kind, req->arena, &units[count++]);
+    }
+    list_query_close(query);
+    if (rc < 0 || db_read_queues(conn, kind, units, count, req->arena, err) < 0)
+        return -1;
+    *out_units = units;
+    *out_count = count;
+    return kind == ORG_UNIT_DEPARTMENT ? db_read_department_projects(conn, units, count, req->arena, err) : 0;
+}
+
+int org_unit_answer_list(struct request *req, struct response *res, enum org_unit_kind kind, struct list_query *query,
+                         struct error *err)
+{
+    struct org_unit *units = NULL;
+    size_t count = 0;
+    const char *verbosity = request_query(req, "verbosity");
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = org_units_read(req, conn, kind, query, &units, &count, err);
+    db_give_back(req->server->db, conn);
+    if (rc < 0)
+        return -1;
+    struct json_writer json;
+    json_writer_init(&json, res->body, false);
+    json_begin_object(&json);
+    json_key(&json, kind == ORG_UNIT_PROJECT ? "projects" : "departments");
+    json_begin_array(&json);
+    for (size_t i = 0; i < count; i++)
+        org_unit_write_json(&units[i], !verbosity || strcmp(verbosity, "verbose") == 0, &json);
+    json_end_array(&json);
+    list_query_write_next(query, &json);
+    json_end_object(&json);
+    return 0;
+}
+
+static int find_unit(struct request *req, enum org_unit_kind kind, int64_t id, struct org_unit *out_unit,
+                     struct error *err)
+{
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = db_find_org_unit(conn, kind, id, req->arena, out_unit, err);
+    if (rc == 0 && kind == ORG_UNIT_DEPARTMENT)
+        rc = db_read_department_projects(conn, out_unit, 1, req->arena, err);
+    db_give_back(req->server->db, conn);
+    return rc;
+}
+
+int org_unit_answer(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id, struct error *err)
+{
+    struct org_unit unit;
+    struct json_writer json;
+    if (find_unit(req, kind, id, &unit, err) < 0)
+        return -1;
+    json_writer_init(&json, res->body, false);
+    org_unit_write_json(&unit, true, &json);
+    return 0;
+}
+
+// What a write function needs; it runs on the writer's thread while the request waits.
+struct unit_write {
+    struct request *req;
+    struct org_unit *unit;
+    bool replace;
+    bool is_finished;
+};
+
+static int create_unit(struct db_conn *conn, void *context, struct error *err)
+{
+    struct unit_write *write = context;
+    return db_create_org_unit(conn, write->unit, json_object_get(write->req->body, "resources"), write->req->arena,
+                              err);
+}
+
+int org_unit_create(struct request *req, struct response *res, struct org_unit *unit, struct error *err)
+{
+    struct unit_write write = {.req = req, .unit = unit};
+    if (org_unit_from_json(unit, req->body, req->arena, err) < 0)
+        return -1;
+    unit->created_by = unit->updated_by = req->caller->name;
+    unit->created_ms = unit->updated_ms = req->received_ms;
+    if (db_write(req->server->db, create_unit, &write, err) < 0)
+        return -1;
+    return org_unit_answer(req, res, unit->kind, unit->id, err);
+}
+
+// After the change, so that what the database filled in counts as well.
+static int check_quota_rights(struct db_conn *conn, struct request *req, const struct org_unit *before,
+                              struct error *err)
+{
+    struct org_unit after;
+    if (db_find_org_unit(conn, before->kind, before->id, req->arena, &after, err) < 0)
+        return -1;
+    return quota_rights_check(conn, req->caller, before, &after, err);
+}
+
+// Reads and changes on the writer's thread, so that what was read is not stale.
+static int update_unit(struct db_conn *conn, void *context, struct error *err)
+{
+    struct unit_write *write = context;
+    struct request *req = write->req;
+    struct org_unit unit, before; // with queues of its own: the unit's are changed in place
+    if (db_find_org_unit(conn, write->unit->kind, write->unit->id, req->arena, &unit, err) < 0 ||
+        db_find_org_unit(conn, write->unit->kind, write->unit->id, req->arena, &before, err) < 0)
+        return -1;
+    if (org_unit_from_json(&unit, req->body, req->arena, err) < 0)
+        return -1;
+    unit.department_id = before.department_id;
+    unit.updated_by = req->caller->name;
+    unit.updated_ms = req->received_ms;
+    if (db_update_org_unit(conn, &unit, json_object_get(req->body, "resources"), req->arena, err) < 0)
+        return -1;
+    return check_quota_rights(conn, req, &before, err);
+}
+
+int org_unit_update(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id, struct error *err)
+{
+    struct org_unit unit = {.kind = kind, .id = id};
+    struct unit_write write = {.req = req, .unit = &unit};
+    if (db_write(req->server->db, update_unit, &write, err) < 0)
+        return -1;
+    return org_unit_answer(req, res, kind, id, err);
+}
+
+static int change_resources(struct db_conn *conn, void *context, struct error *err)
+{
+    struct unit_write *write = context;
+    struct resources_change change = {
+        .kind = write->unit->kind,
+        .id = write->unit->id,
+        .resources = write->req->body,
+        .replace = write->replace,
+        .updated_by = write->req->caller->name,
+        .now_ms = write->req->received_ms,
+    };
+    struct org_unit before;
+    if (db_find_org_unit(conn, change.kind, change.id, write->req->arena, &before, err) < 0 ||
+        db_change_resources(conn, &change, write->req->arena, err) < 0)
+        return -1;
+    return check_quota_rights(conn, write->req, &before, err);
+}
+
+int org_unit_change_resources(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id,
+                              bool replace, struct error *err)
+{
+    struct org_unit unit = {.kind = kind, .id = id};
+    struct unit_write write = {.req = req, .unit = &unit, .replace = replace};
+    struct json_writer json;
+    if (db_write(req->server->db, change_resources, &write, err) < 0 || find_unit(req, kind, id, &unit, err) < 0)
+        return -1;
+    json_writer_init(&json, res->body, false);
+    org_unit_write_resources(&unit, &json);
+    return 0;
+}
+
+static int delete_unit(struct db_conn *conn, void *context, struct error *err)
+{
+    struct unit_write *write = context;
+    const struct request *req = write->req;
+    if (write->unit->kind == ORG_UNIT_PROJECT)
+        return db_delete_project(conn, write->unit->id, req->caller->name, req->received_ms, &write->is_finished, err);
+    return db_delete_department(conn, write->unit->id, req->caller->name, req->received_ms, &write->is_finished, err);
+}
+
+int org_unit_delete(struct request *req, struct response *res, enum org_unit_kind kind, int64_t id, struct error *err)
+{
+    struct org_unit unit = {.kind = kind, .id = id};
+    struct unit_write write = {.req = req, .unit = &unit};
+    if (db_write(req->server->db, delete_unit, &write, err) < 0)
+        return -1;
+    // The contract of departments has no 202; their last projects may take a moment longer.
+    if (write.is_finished || kind == ORG_UNIT_DEPARTMENT)
+        return response_empty(res, 204);
+    return response_message(res, 202, "the project is deleted when its workloads are gone");
+}

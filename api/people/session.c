@@ -1,0 +1,150 @@
+// The browser's session: a cookie that scripts cannot read. And changing one's own password.
+#include "api/access/auth.h"
+#include "api/access/authenticate.h"
+#include "api/access/authorization.h"
+#include "api/access/passwords.h"
+#include "api/access/secrets.h"
+#include "api/access/security_settings.h"
+#include "api/http/request.h"
+#include "api/http/response.h"
+#include "api/operations.h"
+#include "api/people/sign_in.h"
+#include "api/server.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/timestamp.h"
+#include "base/uuid.h"
+#include "db/access_rules.h"
+#include "db/db.h"
+#include "db/sessions.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define SESSION_LIFE_MS (INT64_C(7) * 86400000)
+
+// "Secure" would keep the cookie from an installation without TLS, so it is set where TLS is known. A client that lies
+// about it only shuts itself out.
+static void set_cookie(const struct request *req, struct response *res, const char *value, const char *more)
+{
+    const char *protocol = request_header(req, "X-Forwarded-Proto");
+    bool is_secure = req->server->auth->is_cookie_secure || (protocol && !strcasecmp(protocol, "https"));
+    response_header(res, "Set-Cookie",
+                    arena_printf(req->arena, SESSION_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict%s%s", value,
+                                 is_secure ? "; Secure" : "", more));
+}
+
+static json_t *roles_json(struct request *req, struct error *err)
+{
+    struct access_rule *rules;
+    size_t count;
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
+    int rc = db_list_rules_in_force(conn, req->caller->type == SUBJECT_USER, req->caller->rule_key, req->arena, &rules,
+                                    &count, err);
+    db_give_back(req->server->db, conn);
+    if (rc < 0)
+        return NULL;
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct role *role = role_find(rules[i].role_id);
+        if (role)
+            json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:s}", "roleId", role->id, "roleName",
+                                                  role->name, "scopeType", scope_type_text(rules[i].scope_type),
+                                                  "scopeId", rules[i].scope_id, "scopeName", rules[i].scope_name));
+    }
+    return list;
+}
+
+static int answer_session(struct request *req, struct response *res, struct error *err)
+{
+    const struct identity *caller = req->caller;
+    struct permission_set permissions;
+    char expires[TIMESTAMP_SIZE];
+    json_t *roles = roles_json(req, err);
+    if (!roles)
+        return -1;
+    access_permissions(caller, &permissions);
+    timestamp_format(caller->expires_ms, expires);
+    return response_json(res, json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "subjectType",
+                                        caller->type == SUBJECT_USER ? "user" : "service-account", "subjectId",
+                                        caller->subject_uuid, "name", caller->name, "expiresAt", expires,
+                                        "mustChangePassword", caller->must_change_password, "permissions",
+                                        permission_set_to_json(&permissions), "roles", roles));
+}
+
+int op_get_session(struct request *req, struct response *res, struct error *err)
+{
+    return answer_session(req, res, err);
+}
+
+int op_create_session(struct request *req, struct response *res, struct error *err)
+{
+    struct user user;
+    const char *username = json_string_value(json_object_get(req->body, "username"));
+    const char *password = json_string_value(json_object_get(req->body, "password"));
+    if (sign_in_with_password(req, res, username, password, &user, err) < 0)
+        return -1;
+    char uuid[UUID_SIZE], cookie[SECRET_TEXT_SIZE];
+    unsigned char hash[SECRET_HASH_SIZE];
+    uuid_create(uuid);
+    secret_create(cookie);
+    secret_hash(cookie, hash);
+    struct session session = {
+        .uuid = uuid,
+        .is_browser = true,
+        .subject_type = SESSION_OF_USER,
+        .subject_id = user.id,
+        .remote_address = req->remote_address,
+        .cookie_hash = hash,
+        .created_ms = req->received_ms,
+        .expires_ms = req->received_ms + SESSION_LIFE_MS,
+    };
+    if (db_create_session(req->server->db, &session, err) < 0 || authenticate_by_cookie(req, cookie, err) < 0)
+        return -1;
+    set_cookie(req, res, cookie, "");
+    return answer_session(req, res, err);
+}
+
+// Ends what the caller came with: a cookie's session or a token's.
+int op_delete_session(struct request *req, struct response *res, struct error *err)
+{
+    if (db_end_session(req->server->db, req->caller->session_id, err) < 0)
+        return -1;
+    if (req->caller->is_cookie)
+        set_cookie(req, res, "", "; Max-Age=0");
+    return response_empty(res, 204);
+}
+
+static int find_caller(struct request *req, struct user *out_user, struct error *err)
+{
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
+    int rc = db_find_user(conn, req->caller->subject_id, req->arena, out_user, err);
+    db_give_back(req->server->db, conn);
+    return rc == 0 ? error_set(err, ERROR_NOT_FOUND, "user: not found") : rc;
+}
+
+// Whoever has taken over a session still needs the old password, and the limits of sign-in hold here too.
+int op_change_user_password(struct request *req, struct response *res, struct error *err)
+{
+    const char *current = json_string_value(json_object_get(req->body, "currentPassword"));
+    const char *wanted = json_string_value(json_object_get(req->body, "newPassword"));
+    struct user user;
+    char hash[PASSWORD_HASH_SIZE];
+    if (req->caller->type != SUBJECT_USER)
+        return error_set(err, ERROR_FORBIDDEN, "a service account has no password");
+    if (password_check_rules("newPassword", wanted, err) < 0)
+        return -1;
+    if (!strcmp(current, wanted))
+        return error_set(err, ERROR_INVALID, "newPassword: the same as the current one");
+    if (find_caller(req, &user, err) < 0)
+        return -1;
+    if (sign_in_with_password(req, res, user.email, current, &user, err) < 0) {
+        if (err && err->code == ERROR_UNAUTHORIZED)
+            error_set(err, ERROR_INVALID, "currentPassword: wrong");
+        return -1;
+    }
+    if (password_hash(req->server->auth->passwords, wanted, hash, err) < 0 ||
+        db_set_user_password(req->server->db, user.id, hash, false, req->caller->session_id, req->received_ms, err) < 0)
+        return -1;
+    return response_json(res, json_object());
+}

@@ -1,0 +1,91 @@
+#include "api/people/sign_in.h"
+
+#include "api/access/auth.h"
+#include "api/access/passwords.h"
+#include "api/access/sign_in_crowd.h"
+#include "api/access/sign_in_limits.h"
+#include "api/http/request.h"
+#include "api/http/response.h"
+#include "api/server.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/timestamp.h"
+#include "db/db.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int sign_in_begin(struct request *req, struct response *res, const char *account, struct error *err)
+{
+    int64_t wait_s =
+        sign_in_limits_begin(req->server->auth->limits, account, req->remote_address, timestamp_monotonic_us() / 1000);
+    if (!wait_s)
+        return 0;
+    response_header(res, "Retry-After", arena_printf(req->arena, "%" PRId64, wait_s));
+    return error_set(err, ERROR_TOO_MANY, "too many failed tries to sign in; try again in %" PRId64 " s", wait_s);
+}
+
+void sign_in_end(struct request *req, const char *account, enum sign_in_outcome outcome)
+{
+    sign_in_limits_end(req->server->auth->limits, account, req->remote_address, outcome,
+                       timestamp_monotonic_us() / 1000);
+}
+
+static int find_user(struct request *req, const char *username, struct user *out_user, struct error *err)
+{
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
+    int rc = db_find_user_by_email(conn, username, req->arena, out_user, err);
+    db_give_back(req->server->db, conn);
+    return rc;
+}
+
+// The user and whether the password is right.
+static int try_password(struct request *req, struct response *res, const char *username, const char *password,
+                        struct user *out_user, bool *out_exists, bool *out_matches, struct error *err)
+{
+    struct error cause = {0};
+    int found = find_user(req, username, out_user, err);
+    if (found < 0)
+        return -1;
+    *out_exists = found > 0;
+    const char *hash = found ? out_user->password_hash : NULL;
+    const struct password_caller caller = {
+        .address = req->remote_address,
+        .is_suspect =
+            sign_in_limits_is_suspect(req->server->auth->limits, req->remote_address, timestamp_monotonic_us() / 1000)};
+    if (password_verify(req->server->auth->passwords, &caller, hash, password, out_matches, &cause) == 0)
+        return 0;
+    if (cause.code == ERROR_TOO_MANY)
+        response_header(res, "Retry-After", "1");
+    *err = cause;
+    return -1;
+}
+
+static void note_origin(const struct request *req, const char *username)
+{
+    const struct server *server = req->server;
+    if (server->config.proxy_count == 0 &&
+        sign_in_crowd_note(server->auth->crowd, username, req->remote_address, req->received_ms))
+        sign_in_crowd_tell(server->db, req->remote_address, req->received_ms);
+}
+
+int sign_in_with_password(struct request *req, struct response *res, const char *username, const char *password,
+                          struct user *out_user, struct error *err)
+{
+    bool matches = false, exists = false;
+    char quoted[LOG_TEXT_SIZE];
+    if (strlen(password) > PASSWORD_MAX || strlen(username) > 254)
+        return error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
+    note_origin(req, username);
+    if (sign_in_begin(req, res, username, err) < 0)
+        return -1;
+    int rc = try_password(req, res, username, password, out_user, &exists, &matches, err);
+    sign_in_end(req, username, rc < 0 ? SIGN_IN_NOT_TRIED : matches ? SIGN_IN_SUCCEEDED : SIGN_IN_FAILED);
+    if (rc < 0)
+        return -1;
+    log_write(matches ? LOG_INFO : LOG_WARN, "api", "%s user=%s remote=%s request=%s",
+              matches ? "signed in" : "sign-in failed", exists ? log_text(username, quoted) : "unknown",
+              req->remote_address, req->id);
+    return matches ? 0 : error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
+}

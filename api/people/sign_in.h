@@ -1,0 +1,15 @@
+// Signing in with a password: limits, the slow hash, one wording for every failure. For POST /token and POST /session.
+#pragma once
+#include "api/access/sign_in_limits.h"
+#include "db/users.h"
+
+struct request;
+struct response;
+
+// Finds the user and checks the password. ERROR_UNAUTHORIZED for an unknown user and for a wrong password alike;
+// ERROR_TOO_MANY with a Retry-After header where tries come too fast.
+int sign_in_with_password(struct request *req, struct response *res, const char *username, const char *password,
+                          struct user *out_user, struct error *err);
+// The same limits for another kind of secret: 0, or ERROR_TOO_MANY with Retry-After. After 0 the outcome must be told.
+int sign_in_begin(struct request *req, struct response *res, const char *account, struct error *err);
+void sign_in_end(struct request *req, const char *account, enum sign_in_outcome outcome);

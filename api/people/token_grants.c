@@ -1,0 +1,166 @@
+#include "api/people/token_grants.h"
+
+#include "api/access/auth.h"
+#include "api/access/jwt.h"
+#include "api/access/secrets.h"
+#include "api/access/signing_keys.h"
+#include "api/http/request.h"
+#include "api/people/sign_in.h"
+#include "api/server.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/uuid.h"
+#include "db/db.h"
+#include "db/service_accounts.h"
+#include "db/sessions.h"
+#include "db/users.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <string.h>
+
+#define DAY_MS INT64_C(86400000)
+
+enum {
+    FAMILY_LENGTH = SECRET_TEXT_SIZE - 1,
+    REFRESH_LENGTH = 2 * FAMILY_LENGTH
+};
+
+static_assert((int)SECRET_HASH_SIZE == (int)SESSION_HASH_SIZE &&
+                  (int)SECRET_HASH_SIZE == (int)SERVICE_ACCOUNT_HASH_SIZE,
+              "one hash");
+
+static void hash_family(const char *refresh_token, unsigned char out_hash[SECRET_HASH_SIZE])
+{
+    char family[SECRET_TEXT_SIZE];
+    memcpy(family, refresh_token, FAMILY_LENGTH);
+    family[FAMILY_LENGTH] = '\0';
+    secret_hash(family, out_hash);
+    sodium_memzero(family, sizeof(family));
+}
+
+static int sign(struct request *req, const char *subject, const char *session, const char *name,
+                struct token_grant *out_grant, struct error *err)
+{
+    struct auth *auth = req->server->auth;
+    struct jwt_key key;
+    if (signing_keys_current(auth->keys, req->received_ms, &key, err) < 0)
+        return -1;
+    const struct jwt_claims claims = {
+        .subject = subject,
+        .session = session,
+        .name = name,
+        .issued_s = req->received_ms / 1000,
+        .expires_s = req->received_ms / 1000 + auth->token_life_s,
+    };
+    out_grant->access_token = jwt_token_sign(&key, &claims, req->arena);
+    out_grant->expires_in_s = auth->token_life_s;
+    sodium_memzero(&key, sizeof(key));
+    return 0;
+}
+
+// The session is on disk before its token is handed out.
+static int create_session(struct request *req, struct session *session, struct error *err)
+{
+    char *uuid = arena_alloc(req->arena, UUID_SIZE);
+    uuid_create(uuid);
+    session->uuid = uuid;
+    session->remote_address = req->remote_address;
+    session->created_ms = req->received_ms;
+    return db_create_session(req->server->db, session, err);
+}
+
+static int find_account(struct request *req, const char *client, struct service_account *out_account, struct error *err)
+{
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
+    int rc = db_find_service_account_by_client(conn, client, req->arena, out_account, err);
+    db_give_back(req->server->db, conn);
+    return rc;
+}
+
+int token_grant_client(struct request *req, struct response *res, const char *client, const char *secret,
+                       struct token_grant *out_grant, struct error *err)
+{
+    struct service_account account = {0};
+    char *limited = arena_printf(req->arena, "client:%.250s", client);
+    if (sign_in_begin(req, res, limited, err) < 0)
+        return -1;
+    int found = find_account(req, client, &account, err);
+    bool matches = found > 0 && secret_matches(secret, account.secret_hash);
+    sign_in_end(req, limited, found < 0 ? SIGN_IN_NOT_TRIED : matches ? SIGN_IN_SUCCEEDED : SIGN_IN_FAILED);
+    if (found < 0)
+        return -1;
+    if (!matches) {
+        log_write(LOG_WARN, "api", "sign-in of a service account failed account=%s remote=%s request=%s",
+                  found ? account.name : "unknown", req->remote_address, req->id);
+        return error_set(err, ERROR_UNAUTHORIZED, "unknown client or wrong secret");
+    }
+    if (!account.is_enabled)
+        return error_set(err, ERROR_UNAUTHORIZED, "the service account is switched off");
+    struct session session = {
+        .subject_type = SESSION_OF_SERVICE_ACCOUNT,
+        .subject_id = account.id,
+        .expires_ms = req->received_ms + (req->server->auth->token_life_s + JWT_LEEWAY_S) * 1000,
+    };
+    if (create_session(req, &session, err) < 0)
+        return -1;
+    out_grant->refresh_token = NULL;
+    return sign(req, account.uuid, session.uuid, account.name, out_grant, err);
+}
+
+int token_grant_password(struct request *req, struct response *res, const char *username, const char *password,
+                         struct token_grant *out_grant, struct error *err)
+{
+    struct user user;
+    if (sign_in_with_password(req, res, username, password, &user, err) < 0)
+        return -1;
+    char first[SECRET_TEXT_SIZE], second[SECRET_TEXT_SIZE];
+    unsigned char family_hash[SECRET_HASH_SIZE], refresh_hash[SECRET_HASH_SIZE];
+    secret_create(first);
+    secret_create(second);
+    const char *refresh_token = arena_printf(req->arena, "%s%s", first, second);
+    hash_family(refresh_token, family_hash);
+    secret_hash(refresh_token, refresh_hash);
+    struct session session = {
+        .subject_type = SESSION_OF_USER,
+        .subject_id = user.id,
+        .refresh_family_hash = family_hash,
+        .refresh_hash = refresh_hash,
+        .expires_ms = req->received_ms + REFRESH_LIFE_DAYS * DAY_MS,
+    };
+    if (create_session(req, &session, err) < 0)
+        return -1;
+    out_grant->refresh_token = refresh_token;
+    return sign(req, user.uuid, session.uuid, user.email, out_grant, err);
+}
+
+int token_grant_refresh(struct request *req, const char *refresh_token, struct token_grant *out_grant,
+                        struct error *err)
+{
+    if (strlen(refresh_token) != REFRESH_LENGTH)
+        return error_set(err, ERROR_UNAUTHORIZED, "the refresh token is unknown or has expired");
+    char second[SECRET_TEXT_SIZE];
+    unsigned char family_hash[SECRET_HASH_SIZE], old_hash[SECRET_HASH_SIZE], new_hash[SECRET_HASH_SIZE];
+    secret_create(second);
+    const char *fresh = arena_printf(req->arena, "%.*s%s", FAMILY_LENGTH, refresh_token, second);
+    hash_family(refresh_token, family_hash);
+    secret_hash(refresh_token, old_hash);
+    secret_hash(fresh, new_hash);
+    struct session_refresh refresh = {
+        .family_hash = family_hash,
+        .old_hash = old_hash,
+        .new_hash = new_hash,
+        .now_ms = req->received_ms,
+        .expires_ms = req->received_ms + REFRESH_LIFE_DAYS * DAY_MS,
+        .arena = req->arena,
+    };
+    if (db_refresh_session(req->server->db, &refresh, err) < 0) {
+        if (refresh.is_reused)
+            log_write(LOG_WARN, "api", "an old refresh token was shown: session ended user=%s remote=%s request=%s",
+                      refresh.subject.name, req->remote_address, req->id);
+        return -1;
+    }
+    out_grant->refresh_token = fresh;
+    return sign(req, refresh.subject.subject_uuid, refresh.subject.session_uuid, refresh.subject.name, out_grant, err);
+}
