@@ -320,6 +320,22 @@ bool isolate(struct isolation *isolation, const struct command_options *options,
     return word.code == 0;
 }
 
+// The empty folders in which what was kept was put: their names are the server's own, and nobody's choice.
+static void remove_places(const struct isolation *isolation, int shared)
+{
+    char path[PLACE_SIZE];
+    for (int i = 0; i < isolation->kept_count; i++) {
+        if (!is_below(isolation->kept[i], SHARED[shared]))
+            continue;
+        int top = snprintf(path, sizeof(path), "%s/%s", isolation->place, OWN[shared]);
+        snprintf(path + top, sizeof(path) - (size_t)top, "%s", isolation->kept[i] + strlen(SHARED[shared]));
+        for (char *end = path + strlen(path); end > path + top; end = strrchr(path, '/')) {
+            *end = '\0';
+            (void)rmdir(path);
+        }
+    }
+}
+
 bool isolate_put_away(const struct isolation *isolation)
 {
     char path[PLACE_SIZE];
@@ -328,6 +344,7 @@ bool isolate_put_away(const struct isolation *isolation)
     if (!isolation->place)
         return false;
     for (int i = 0; i < SHARED_COUNT; i++) {
+        remove_places(isolation, i);
         snprintf(path, sizeof(path), "%s/%s", isolation->place, OWN[i]);
         (void)rmdir(path);
     }
