@@ -328,6 +328,8 @@ static void remove_places(const struct isolation *isolation, int shared)
         if (!is_below(isolation->kept[i], SHARED[shared]))
             continue;
         int top = snprintf(path, sizeof(path), "%s/%s", isolation->place, OWN[shared]);
+        if (top >= PLACE_SIZE)
+            return;
         snprintf(path + top, sizeof(path) - (size_t)top, "%s", isolation->kept[i] + strlen(SHARED[shared]));
         for (char *end = path + strlen(path); end > path + top; end = strrchr(path, '/')) {
             *end = '\0';
