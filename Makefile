@@ -47,7 +47,7 @@ mutants: ## Put seeded bugs into the scheduler, one at a time; each must be noti
 	@tools/deps.sh build test
 	@tools/mutate.py
 
-lint: ## clang-format, clang-tidy, OpenAPI linter, eslint
+lint: ## clang-format, clang-tidy, OpenAPI linter, tsc, prettier, eslint
 	@tools/deps.sh build test
 	@tools/lint.sh
 

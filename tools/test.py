@@ -94,12 +94,19 @@ def node_units():
     return Stage("dashboard units", "node", "--test", *files("tests/web/unit/*.mjs"), after=(BUILD,))
 
 
+def node_types():
+    web = "npm --prefix web run --silent"
+    return Stage("dashboard types and form", "bash", "-c",
+                 f"{web} check && {web} lint && node --test tests/web/types/types.test.mjs", after=(BUILD,))
+
+
 def quick():
     return [
         build(BUILD, "build"),
         ctest("unit tests", "build", "-LE", "long", after=(BUILD,)),
         pytest("house rules", "build", "tests/house", after=(BUILD,)),
         node_units(),
+        node_types(),
         pytest("simulate and the rules of scheduling", "build", "tests/cli/test_simulate.py", "tests/scheduler", "tests/replay",
                after=(BUILD,)),
     ]
@@ -111,6 +118,7 @@ def whole():
         build(ASAN, "build-asan", "address"),
         pytest("house rules", "build", "tests/house", after=(BUILD,)),
         node_units(),
+        node_types(),
         pytest("the local backend", "build-asan", "-n", "3", "--dist", "loadfile", "tests/local", after=(ASAN,), shares=MACHINE),
         ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
         pytest("API and migrations", "build-asan", "tests/api", "tests/db", after=(ASAN,)),

@@ -2,6 +2,7 @@
 // {code, message, details}. The session is a cookie that scripts can't see; writes carry a header foreign pages can't send.
 import { signal } from "@preact/signals";
 import { learn } from "./clock";
+import type { Answer, AnyQuery, Body, Path, Query } from "./types";
 import { WORDS } from "./words";
 
 export const connection = signal({ lost: false, seen: Date.now() }); // lost: the last call got no answer at all
@@ -9,8 +10,24 @@ export const signedOut = signal(false); // true: a call was answered 401; the fr
 
 const TIMEOUT_MS = 10000;
 
+interface Issue {
+  field: string;
+  rule?: string;
+  details?: string;
+}
+interface ErrorBody {
+  message?: string;
+  details?: string;
+  complianceIssues?: Issue[];
+}
+
 export class ApiError extends Error {
-  constructor(status, body, request) {
+  status: number; // 0: no answer
+  details: string;
+  issues: Issue[];
+  request?: string;
+
+  constructor(status: number, body: ErrorBody, request?: string) {
     super(body.message || WORDS.noReason(status));
     this.name = "ApiError";
     this.status = status;
@@ -20,37 +37,48 @@ export class ApiError extends Error {
   }
 }
 
-// {a: 1, b: ["x", "y"], c: undefined} -> "?a=1&b=x,y"; commas stay, because lists are comma separated.
-export function queryString(query = {}) {
+/** {a: 1, b: ["x", "y"], c: undefined} -> "?a=1&b=x,y"; commas stay, because lists are comma separated. */
+export function queryString(query: AnyQuery = {}) {
   const parts = Object.entries(query).filter(
     ([, v]) => v !== undefined && v !== null && v !== "" && !(Array.isArray(v) && !v.length),
   );
-  return parts.length
-    ? "?" + parts.map(([k, v]) => `${k}=${[v].flat().map(encodeURIComponent).join(",")}`).join("&")
-    : "";
+  const word = (v: unknown) => encodeURIComponent(v as string);
+  return parts.length ? "?" + parts.map(([k, v]) => `${k}=${[v].flat().map(word).join(",")}`).join("&") : "";
 }
 
-function lose(lost) {
+function lose(lost: boolean) {
   if (lost !== connection.peek().lost || !lost)
     connection.value = { lost, seen: lost ? connection.peek().seen : Date.now() };
 }
 
-async function call(method, path, { query, body, signal: abort, accept = "application/json", quiet401 = false } = {}) {
-  const url = path + queryString(query);
-  const write = method !== "GET";
-  if (write && connection.peek().lost) throw new ApiError(0, { message: WORDS.writingOff }, url);
-  const headers = { Accept: accept };
-  if (write) headers["X-Prorata-Request"] = "1";
+export interface Options {
+  signal?: AbortSignal;
+  quiet401?: boolean; // a 401 opens no dialog
+}
+interface Call extends Options {
+  query?: AnyQuery;
+  body?: unknown;
+  accept?: string;
+}
+
+function headersOf(method: string, { body, accept = "application/json" }: Call) {
+  const headers: Record<string, string> = { Accept: accept };
+  if (method !== "GET") headers["X-Prorata-Request"] = "1";
   if (body !== undefined) headers["Content-Type"] = "application/json";
+  return headers;
+}
+
+// Sends it; throws an ApiError where no answer comes in time, and what `abort` says where it was called off.
+async function send(method: string, url: string, options: Call) {
+  const { body, signal: abort } = options;
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const stop = new AbortController();
   timeout.addEventListener("abort", () => stop.abort(timeout.reason), { once: true });
   abort?.addEventListener("abort", () => stop.abort(abort.reason), { once: true });
-  let response;
   try {
-    response = await fetch(url, {
+    return await fetch(url, {
       method,
-      headers,
+      headers: headersOf(method, options),
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: stop.signal,
       credentials: "same-origin",
@@ -60,13 +88,19 @@ async function call(method, path, { query, body, signal: abort, accept = "applic
     if (!timeout.aborted) lose(true);
     throw new ApiError(0, { message: timeout.aborted ? WORDS.noAnswer(TIMEOUT_MS / 1000) : WORDS.unreachable }, url);
   }
+}
+
+async function call(method: string, path: string, options: Call = {}) {
+  const url = path + queryString(options.query);
+  if (method !== "GET" && connection.peek().lost) throw new ApiError(0, { message: WORDS.writingOff }, url);
+  const response = await send(method, url, options);
   learn(response.headers.get("Date"));
   lose(false);
   const text = await response.text();
   const json = /json/.test(response.headers.get("Content-Type") ?? "");
   const data = text === "" ? null : json ? JSON.parse(text) : text;
   if (response.ok) return data;
-  if (response.status === 401 && !quiet401) signedOut.value = true;
+  if (response.status === 401 && !options.quiet401) signedOut.value = true;
   throw new ApiError(
     response.status,
     json && data ? data : { message: WORDS.noReason(response.status) },
@@ -74,19 +108,47 @@ async function call(method, path, { query, body, signal: abort, accept = "applic
   );
 }
 
-export const get = (path, query, options) => call("GET", path, { query, ...options });
-export const post = (path, body, options) => call("POST", path, { body, ...options });
-export const put = (path, body, options) => call("PUT", path, { body, ...options });
-export const patch = (path, body, options) => call("PATCH", path, { body, ...options });
-export const del = (path, options) => call("DELETE", path, options);
-export const getCsv = (path, query) => call("GET", path, { query, accept: "text/csv" });
+/** Paths are those of the API, with values in their places; queries, bodies and answers follow from them. */
+export const get = <P extends Path<"get">>(path: P, query?: Query<P>, options?: Options): Promise<Answer<P>> =>
+  call("GET", path, { query, ...options });
+export const post = <P extends Path<"post">>(
+  path: P,
+  body?: Body<P, "post">,
+  options?: Options,
+): Promise<Answer<P, "post">> => call("POST", path, { body, ...options });
+export const put = <P extends Path<"put">>(path: P, body: Body<P, "put">): Promise<Answer<P, "put">> =>
+  call("PUT", path, { body });
+export const patch = <P extends Path<"patch">>(path: P, body: Body<P, "patch">): Promise<Answer<P, "patch">> =>
+  call("PATCH", path, { body });
+export const del = <P extends Path<"delete">>(path: P, options?: Options): Promise<Answer<P, "delete">> =>
+  call("DELETE", path, options);
+export const getCsv = (path: string, query: AnyQuery): Promise<string> =>
+  call("GET", path, { query, accept: "text/csv" });
 
-// All pages of a list, up to `most` rows; for lists with and without `next`.
-export async function getAll(path, key, query = {}, { most = 500, signal: abort } = {}) {
-  const rows = [];
+/** A list whose path is chosen at run time: the rows are what the caller says. */
+export const getList = (path: string, query: AnyQuery, options?: Options): Promise<unknown> =>
+  call("GET", path, { query, ...options });
+
+type Row<A, K> = A extends (infer R)[]
+  ? R
+  : K extends keyof A
+    ? NonNullable<A[K]> extends (infer R)[]
+      ? R
+      : never
+    : never;
+
+/** All pages of a list, up to `most` rows, whose path is chosen at run time; for lists with and without `next`. */
+export async function allRows<R>(
+  path: string,
+  key: string | null,
+  query: AnyQuery,
+  most: number,
+  abort?: AbortSignal,
+): Promise<R[]> {
+  const rows: R[] = [];
   const step = Math.min(500, most);
   for (let more = true; more && rows.length < most;) {
-    const page = await get(path, { limit: step, offset: rows.length, ...query }, { signal: abort });
+    const page = await call("GET", path, { query: { limit: step, offset: rows.length, ...query }, signal: abort });
     const list = key ? (page?.[key] ?? []) : (page ?? []);
     rows.push(...list);
     more = list.length === step || Boolean(page?.next);
@@ -94,13 +156,21 @@ export async function getAll(path, key, query = {}, { most = 500, signal: abort 
   return rows.slice(0, most);
 }
 
+/** All rows of a list of the API. */
+export const getAll = <P extends Path<"get">, K extends string | null>(
+  path: P,
+  key: K,
+  query: Query<P> = {},
+  { most = 500, signal: abort }: { most?: number; signal?: AbortSignal } = {},
+) => allRows<Row<Answer<P>, K>>(path, key, query, most, abort);
+
 const FIELD = /^([A-Za-z_][\w-]*(?:[.[][\w\]-]+)*):\s+(.+)$/s;
 
-// The fields an error speaks of, {"spec.image": "missing"}; empty when it names none.
-export function fieldErrors(error) {
-  if (!(error instanceof ApiError)) return {};
-  const found = {};
-  for (const issue of error.issues) found[issue.field] = issue.details || issue.rule;
+/** The fields an error speaks of, {"spec.image": "missing"}; empty when it names none. */
+export function fieldErrors(error: unknown) {
+  const found: Record<string, string> = {};
+  if (!(error instanceof ApiError)) return found;
+  for (const issue of error.issues) found[issue.field] = issue.details || issue.rule || "";
   for (const text of [error.message, error.details].flatMap(t => String(t ?? "").split("\n"))) {
     const match = FIELD.exec(text.trim());
     if (match && !(match[1] in found)) found[match[1]] = match[2];

@@ -1,34 +1,41 @@
 // Chunks of the bundle: the frame first, then all pages, and charts with the first one. A chunk that failed is asked for again as
 // soon as the server is back. A server with a newer build has no old chunks any more: that is noticed, said, and the page is
 // loaded afresh where nothing typed can be lost.
-import { effect, signal } from "@preact/signals";
+import { type Signal, effect, signal } from "@preact/signals";
 import { connection, get } from "./api";
 import { WORDS } from "./words";
 
 export const renewed = signal(false); // the server has another build than this page
 
-const known = new Map(); // load function -> signal of {}, {module} or {error}
+interface Loaded<M> {
+  module?: M;
+  error?: Error;
+}
+type Load<M> = () => Promise<M>;
+
+const known = new Map<Load<unknown>, Signal<Loaded<unknown>>>(); // load function -> signal of {}, {module} or {error}
 const own = document.querySelector("script[type=module]")?.getAttribute("src");
 let served = own;
 
 // load: () => import(…), the same function each time. The signal's value is {} until it is there.
-export function chunk(load) {
+export function chunk<M>(load: Load<M>) {
   if (!known.has(load)) {
-    known.set(load, signal({}));
-    fetchInto(known.get(load), load);
+    const state = signal<Loaded<unknown>>({});
+    known.set(load, state);
+    fetchInto(state, load);
   }
-  return known.get(load);
+  return known.get(load) as Signal<Loaded<M>>;
 }
 
 // Asked for again by a person.
-export function ask(load) {
+export function ask(load: Load<unknown>) {
   if (renewed.peek()) return location.reload();
-  const state = known.get(load);
+  const state = known.get(load)!;
   state.value = {};
   return fetchInto(state, load);
 }
 
-async function fetchInto(state, load, tries = 2) {
+async function fetchInto(state: Signal<Loaded<unknown>>, load: Load<unknown>, tries = 2): Promise<void> {
   try {
     state.value = { module: await load() };
   } catch {
@@ -54,7 +61,7 @@ async function look() {
 export function renew() {
   try {
     if (sessionStorage.getItem("renewed") === served) return false;
-    sessionStorage.setItem("renewed", served);
+    sessionStorage.setItem("renewed", served ?? "");
   } catch {
     return false; // private mode: nothing would end a loop
   }

@@ -7,7 +7,7 @@ export const now = () => Date.now() + skew;
 export const second = signal(now()); // read .value in a component to be drawn again each second
 export const minute = signal(now());
 
-export function learn(dateHeader) {
+export function learn(dateHeader: string | null) {
   const server = Date.parse(dateHeader ?? "");
   if (!Number.isFinite(server)) return;
   const seen = server + 500 - Date.now(); // the header counts whole seconds

@@ -4,71 +4,89 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { get } from "./api";
 import { minute } from "./clock";
 import { onChange } from "./live";
-import { scope } from "./session";
+import { type Scope, scope } from "./session";
 
 const GAP_MS = 1000,
   LONGEST_GAP_MS = 8000;
 
-// load(abortSignal) -> promise. `key` says which question it is: another key asks at once and forgets the old answer.
-// {data, error, loading, reload}: loading is true only while there is nothing to show.
-export function useData(key, load, kinds = []) {
-  const [state, setState] = useState({ key: null, data: null, error: null });
-  const latest = useRef(0);
-  const again = useRef(null);
+type Load<T> = (abort: AbortSignal) => Promise<T> | T;
+
+/** What a part knows of its question. loading is true only while there is nothing to show. */
+export interface Data<T> {
+  data: T | null;
+  error: Error | null;
+  loading: boolean;
+  reload: () => void;
+}
+
+// Asks at once, and again on changes of `kinds`: soon after a quiet time, in a storm of changes less and less often.
+function keepAsking(question: (abort: AbortSignal) => Promise<void>, kinds: string[]) {
+  const abort = new AbortController();
+  let busy = false,
+    dirty = false,
+    later: ReturnType<typeof setTimeout> | 0 = 0,
+    asked = 0,
+    gap = GAP_MS,
+    run = 0; // how often in a row without a quiet time
+  const ask = async () => {
+    if (busy) {
+      dirty = true;
+      return;
+    }
+    busy = true;
+    asked = Date.now();
+    await question(abort.signal);
+    busy = false;
+    if (dirty && !abort.signal.aborted) {
+      dirty = false;
+      soon();
+    }
+  };
+  const askLater = () => {
+    later = 0;
+    ask();
+  };
+  const soon = () => {
+    if (later) return;
+    const passed = Date.now() - asked;
+    run = passed > 2 * gap ? 0 : run + 1;
+    gap = Math.min(LONGEST_GAP_MS, GAP_MS * 2 ** Math.max(0, run - 2));
+    later = setTimeout(askLater, Math.max(0, gap - passed));
+  };
+  const deafen = kinds.length ? onChange(kinds, soon) : () => {};
+  ask();
+  const stop = () => {
+    deafen();
+    clearTimeout(later);
+    abort.abort();
+  };
+  return { ask, stop };
+}
+
+/**
+ * Data of the server, asked for by load(abortSignal) when the part opens and again on live changes of `kinds`. `key` says
+ * which question it is: another key asks at once and forgets the old answer; null asks nothing.
+ */
+export function useData<T>(key: string | null, load: Load<T>, kinds: string[] = []): Data<T> {
+  const [state, setState] = useState<{ key: string | null; data: T | null; error: Error | null }>({
+    key: null,
+    data: null,
+    error: null,
+  });
+  const again = useRef<(() => void) | null>(null);
   useEffect(() => {
     if (key === null) return undefined;
-    let abort = null,
-      busy = false,
-      dirty = false,
-      later = 0,
-      asked = 0,
-      gap = GAP_MS,
-      run = 0; // run: how often in a row without a quiet time
-    const ask = async () => {
-      if (busy) {
-        dirty = true;
-        return;
-      }
-      busy = true;
-      asked = Date.now();
-      abort = new AbortController();
-      const turn = ++latest.current;
+    const question = async (abort: AbortSignal) => {
       try {
-        const data = await load(abort.signal);
-        if (turn === latest.current) setState({ key, data, error: null });
+        const data = await load(abort);
+        if (!abort.aborted) setState({ key, data, error: null });
       } catch (error) {
-        if (turn === latest.current && !abort.signal.aborted)
-          setState(old => ({ key, data: old.key === key ? old.data : null, error }));
-      }
-      busy = false;
-      if (dirty && !abort.signal.aborted) {
-        dirty = false;
-        soon();
+        if (!abort.aborted) setState(old => ({ key, data: old.key === key ? old.data : null, error: error as Error }));
       }
     };
-    const soon = () => {
-      // at once after a quiet time; in a storm of changes less and less often
-      if (later) return;
-      const passed = Date.now() - asked;
-      run = passed > 2 * gap ? 0 : run + 1;
-      gap = Math.min(LONGEST_GAP_MS, GAP_MS * 2 ** Math.max(0, run - 2));
-      later = setTimeout(
-        () => {
-          later = 0;
-          ask();
-        },
-        Math.max(0, gap - passed),
-      );
-    };
+    const { ask, stop } = keepAsking(question, kinds);
     again.current = ask;
-    ask();
-    const stop = kinds.length ? onChange(kinds, soon) : () => {};
-    return () => {
-      stop();
-      clearTimeout(later);
-      latest.current += 1;
-      abort?.abort();
-    };
+    return stop;
   }, [key]);
   const mine = state.key === key;
   return {
@@ -80,7 +98,8 @@ export function useData(key, load, kinds = []) {
 }
 
 const OF_THE_OVERVIEW = ["project", "department", "nodepool", "node", "workload", "pod"];
-const inScope = at => (!at ? {} : at.projectId ? { projectId: at.projectId } : { departmentId: at.departmentId });
+const inScope = (at: Scope | null) =>
+  !at ? {} : at.projectId ? { projectId: at.projectId } : { departmentId: at.departmentId };
 
 // The server's sums over all that the scope holds, and every node in brief; parts that the account may not read are absent.
 export const useOverview = () =>
@@ -89,7 +108,7 @@ export const useOverview = () =>
     abort => get("/api/v1/overview", inScope(scope.peek()), { signal: abort }),
     OF_THE_OVERVIEW,
   );
-export const useNodesInBrief = on =>
+export const useNodesInBrief = (on: unknown) =>
   useData(on ? "overview/nodes" : null, abort => get("/api/v1/overview/nodes", {}, { signal: abort }), [
     "node",
     "nodepool",
@@ -98,8 +117,8 @@ export const useNodesInBrief = on =>
   ]);
 
 // Asks again each minute: what changes without an event.
-export function useEachMinute({ reload }, on = true) {
-  const opened = useRef(minute.peek());
+export function useEachMinute({ reload }: { reload: () => void }, on = true) {
+  const opened = useRef<number | null>(minute.peek());
   useEffect(() => {
     if (minute.value === opened.current) return;
     opened.current = null;
@@ -109,7 +128,7 @@ export function useEachMinute({ reload }, on = true) {
 
 // The width of an element in pixels, 0 until it is laid out. [ref, width]
 export function useWidth() {
-  const ref = useRef(null);
+  const ref = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useEffect(() => {
     if (!ref.current) return undefined;
@@ -117,5 +136,5 @@ export function useWidth() {
     watch.observe(ref.current);
     return () => watch.disconnect();
   }, [ref.current]);
-  return [ref, width];
+  return [ref, width] as const;
 }

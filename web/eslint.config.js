@@ -39,6 +39,7 @@ export default ts.config(
     files: ["**/*.ts", "**/*.tsx"],
     extends: [ts.configs.recommended],
     rules: {
+      "max-lines-per-function": ["error", { max: 60, skipComments: true }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
       "@typescript-eslint/no-unused-expressions": ["error", { allowShortCircuit: true, allowTernary: true }],
     },

@@ -3,25 +3,31 @@
 const THIN = "\u202f"; // thin and unbreakable
 export const NONE = "–";
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const known = value => value !== null && value !== undefined && value !== "" && Number.isFinite(Number(value));
+/** What a quantity comes as: a number, a number as text, or nothing. */
+export type Amount = number | string | null | undefined;
+/** Milliseconds, or an ISO time. */
+export type Time = number | string | null | undefined;
+
+const known = (value: Amount) =>
+  value !== null && value !== undefined && value !== "" && Number.isFinite(Number(value));
 
 // 162, 0.5, 12.25: at most two decimals, no trailing zeros.
-export function gpus(value) {
+export function gpus(value: Amount) {
   return known(value) ? count(Math.round(Number(value) * 100) / 100) : NONE;
 }
 
 // "1 GPU", "0.5 GPUs", "8 GPUs".
-export function gpuCount(value) {
+export function gpuCount(value: Amount) {
   return known(value) ? `${gpus(value)} ${Number(value) === 1 ? "GPU" : "GPUs"}` : NONE;
 }
 
 // "1 workload", "3 workloads".
-export function plural(value, one, many = one + "s") {
+export function plural(value: Amount, one: string, many = one + "s") {
   return `${count(value)} ${Number(value) === 1 ? one : many}`;
 }
 
 // Thin spaces from 10 000; no "k".
-export function count(value) {
+export function count(value: Amount) {
   if (!known(value)) return NONE;
   const number = Number(value);
   if (Math.abs(number) < 10000) return String(number);
@@ -30,15 +36,15 @@ export function count(value) {
 }
 
 // Whole percent; a whole of 0 has no ratio.
-export function ratio(part, whole) {
+export function ratio(part: Amount, whole: Amount) {
   return known(part) && known(whole) && Number(whole) > 0 ? percent((Number(part) / Number(whole)) * 100) : NONE;
 }
 
-export function percent(value) {
+export function percent(value: Amount) {
   return known(value) ? Math.round(Number(value)) + THIN + "%" : NONE;
 }
 
-const UNITS = {
+const UNITS: Record<string, number> = {
   "": 1,
   m: 1e-3,
   k: 1e3,
@@ -60,14 +66,14 @@ const UNITS = {
 };
 
 // "100M", "1.5Gi", 1048576 -> bytes; what is no quantity gives null.
-export function bytes(quantity) {
+export function bytes(quantity: Amount) {
   if (typeof quantity === "number") return quantity;
   const match = /^\+?(\d*\.?\d+(?:[eE][-+]?\d+)?)\s*([A-Za-z]*)$/.exec(String(quantity ?? "").trim());
   return match && match[2] in UNITS ? Number(match[1]) * UNITS[match[2]] : null;
 }
 
 // Binary units, three digits: 79.6 GiB.
-export function memory(quantity) {
+export function memory(quantity: Amount) {
   const value = bytes(quantity);
   if (value === null || !Number.isFinite(value)) return NONE;
   let amount = value,
@@ -82,14 +88,14 @@ export function memory(quantity) {
 }
 
 // Cores with one decimal; below 0.1 in millicores: 25 m.
-export function cpu(cores) {
+export function cpu(cores: Amount) {
   if (!known(cores)) return NONE;
   const value = Number(cores);
   return value > 0 && value < 0.1 ? `${Math.round(value * 1000)} m` : count(Math.round(value * 10) / 10);
 }
 
 // The two largest units: 2 d 4 h, 3 h 27 min, 26 min, 24 s.
-export function duration(seconds) {
+export function duration(seconds: Amount) {
   if (!known(seconds)) return NONE;
   const total = Math.max(0, Math.floor(Number(seconds)));
   const days = Math.floor(total / 86400),
@@ -100,29 +106,29 @@ export function duration(seconds) {
   return minutes ? `${minutes} min` : `${total} s`;
 }
 
-const millis = time => (typeof time === "number" ? time : Date.parse(time ?? ""));
-const two = number => String(number).padStart(2, "0");
+const millis = (time: Time) => (typeof time === "number" ? time : Date.parse(time ?? ""));
+const two = (number: number) => String(number).padStart(2, "0");
 
 // Seconds from a time until now, or until `end`.
-export function since(time, now) {
+export function since(time: Time, now: number) {
   const from = millis(time);
   return Number.isFinite(from) ? Math.max(0, (now - from) / 1000) : null;
 }
 
-export function clock(time, seconds = false) {
+export function clock(time: Time, seconds = false) {
   const date = new Date(millis(time));
   return Number.isFinite(date.getTime())
     ? `${two(date.getHours())}:${two(date.getMinutes())}` + (seconds ? `:${two(date.getSeconds())}` : "")
     : NONE;
 }
 
-export function day(time) {
+export function day(time: Time) {
   const date = new Date(millis(time));
   return `${date.getDate()} ${MONTHS[date.getMonth()]}`;
 }
 
 // Today 14:32; this year 16 Nov 10:21; else 2025-11-16.
-export function time(value, now) {
+export function time(value: Time, now: number) {
   const at = millis(value);
   if (!Number.isFinite(at)) return NONE;
   const date = new Date(at),
@@ -133,7 +139,7 @@ export function time(value, now) {
 }
 
 // For a tooltip: ISO with the zone's offset.
-export function iso(value) {
+export function iso(value: Time) {
   const at = millis(value);
   if (!Number.isFinite(at)) return "";
   const date = new Date(at),
@@ -144,7 +150,7 @@ export function iso(value) {
 }
 
 // {at, kind}: "in 22 s" decided, "15:10" set by a rule, "about 17:05" if nothing changes, "not as asked" never.
-export function forecast(expected, now) {
+export function forecast(expected: { kind: string; at?: string | null } | null | undefined, now: number) {
   if (!expected || expected.kind === "unknown") return NONE;
   if (expected.kind === "never") return "not as asked";
   if (expected.kind === "now") return "now";
@@ -153,18 +159,20 @@ export function forecast(expected, now) {
   return (expected.kind === "estimate" ? "about " : "") + time(expected.at, now);
 }
 
+const SECONDS: Record<string, number> = { w: 604800, d: 86400, h: 3600, m: 60, s: 1, ms: 0.001 };
+
 // Go-like duration of a node pool ("1d2h30m") -> seconds.
-export function goSeconds(text) {
+export function goSeconds(text: Amount) {
   let total = 0;
-  const rest = String(text ?? "").replace(/(\d+(?:\.\d+)?)(ms|[wdhms])/g, (_, number, unit) => {
-    total += Number(number) * { w: 604800, d: 86400, h: 3600, m: 60, s: 1, ms: 0.001 }[unit];
+  const rest = String(text ?? "").replace(/(\d+(?:\.\d+)?)(ms|[wdhms])/g, (_, number: string, unit: string) => {
+    total += Number(number) * SECONDS[unit];
     return "";
   });
   return rest === "" || rest === "0" ? total : null;
 }
 
 // A cell of a CSV file. A leading = + - @ would run as a formula in a spreadsheet, so text gets a quote in front.
-export function csvCell(value) {
+export function csvCell(value: Amount) {
   const text = value === null || value === undefined ? "" : String(value);
   const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

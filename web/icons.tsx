@@ -50,9 +50,11 @@ const ICONS = {
   Inference: '<path d="M9 1.8 3.5 9H8l-1 5.2L12.5 7H8z"/>',
 };
 
+export type IconName = keyof typeof ICONS;
+
 // Decoration beside a word; a button with nothing but an icon carries its own aria-label.
-export function Icon({ name, tone = "" }) {
-  const markup = { __html: ICONS[name] ?? ICONS.info };
+export function Icon({ name, tone = "" }: { name: string; tone?: string }) {
+  const markup = { __html: (ICONS as Record<string, string>)[name] ?? ICONS.info };
   return <svg class={"i " + tone} viewBox="0 0 16 16" aria-hidden="true" dangerouslySetInnerHTML={markup} />;
 }
 

@@ -4,20 +4,38 @@
 import { signal } from "@preact/signals";
 import { connection, get, signedOut } from "./api";
 
-export const stream = signal("starting"); // starting, live, polling
+export const stream = signal<State>("starting"); // starting, live, polling
+
+/** What changed; kind "*": anything may have. */
+export interface Change {
+  kind: string;
+  id?: string;
+  revision?: number;
+}
+type State = "starting" | "live" | "polling";
+interface Message {
+  change?: Change;
+  state?: State;
+}
+interface Listener {
+  kinds: Set<string>;
+  callback: (changes: Change[]) => void;
+}
 
 const GATHER_MS = 250;
-const listeners = new Set();
-const shown = new Map(); // kind/id -> revision last passed on, so that older ones are dropped
-let pending = new Map();
-let gathering = 0;
-let channel = null;
+const listeners = new Set<Listener>();
+const shown = new Map<string, number>(); // kind/id -> revision last passed on, so that older ones are dropped
+let pending = new Map<string, Change>();
+let gathering: ReturnType<typeof setTimeout> | 0 = 0;
+let channel: BroadcastChannel | null = null;
 
 // Calls back with a list of {kind, id, revision} after 250 ms of gathering; kind "*" means "anything may have changed".
-export function onChange(kinds, callback) {
+export function onChange(kinds: string | string[], callback: Listener["callback"]) {
   const wanted = { kinds: new Set([kinds].flat()), callback };
   listeners.add(wanted);
-  return () => listeners.delete(wanted);
+  return () => {
+    listeners.delete(wanted);
+  };
 }
 
 function flush() {
@@ -31,11 +49,11 @@ function flush() {
   }
 }
 
-function take(change) {
+function take(change: Change) {
   const key = `${change.kind}/${change.id ?? ""}`;
   if (change.revision !== undefined && change.revision <= (shown.get(key) ?? -1)) return;
   if (change.revision !== undefined) shown.set(key, change.revision);
-  if (shown.size > 5000) shown.delete(shown.keys().next().value);
+  if (shown.size > 5000) shown.delete(shown.keys().next().value!);
   pending.set(key, change);
   if (!gathering) gathering = setTimeout(flush, GATHER_MS);
 }
@@ -45,25 +63,25 @@ export function refreshAll() {
   take({ kind: "*" });
 }
 
-function tell(message) {
+function tell(message: Message) {
   channel?.postMessage(message);
   hear(message);
 }
 
-function hear({ change, state }) {
+function hear({ change, state }: Message) {
   if (change) take(change);
   if (state) stream.value = state;
 }
 
-const wait = ms => new Promise(done => setTimeout(done, ms));
+const wait = (ms: number) => new Promise(done => setTimeout(done, ms));
 
 // Reads the stream until it ends for good. After a mere break, or when the server ends it after its five minutes, the
 // browser reconnects by itself with Last-Event-ID; only a gap of some seconds is worth telling.
 let lastEvent = "";
 function read() {
-  return new Promise(done => {
+  return new Promise<void>(done => {
     const source = new EventSource("/api/v1/events/stream" + (lastEvent && `?lastEventId=${lastEvent}`));
-    let gap = 0;
+    let gap: ReturnType<typeof setTimeout> | 0 = 0;
     source.addEventListener("open", () => {
       clearTimeout(gap);
       gap = 0;
@@ -124,7 +142,7 @@ export function start() {
   channel = new BroadcastChannel("prorata-live");
   let leading = false;
   channel.onmessage = ({ data }) => {
-    if (data.hello && leading) channel.postMessage({ state: stream.peek() });
+    if (data.hello && leading) channel?.postMessage({ state: stream.peek() });
     else hear(data);
   };
   channel.postMessage({ hello: true });

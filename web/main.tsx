@@ -1,5 +1,5 @@
 // Starts the dashboard: who is signed in, then the page of the address.
-import { render } from "preact";
+import { type ComponentType, render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ask, chunk, renew, renewed } from "./chunks";
 import { start } from "./live";
@@ -41,7 +41,8 @@ function NotFound() {
 function Outlet() {
   const { module, error } = chunk(loadPages).value;
   const { path } = route.value;
-  const [View, params, pattern] = (module && match(module.ROUTES, path)) ?? [];
+  const [page, params, pattern] = (module && match(module.ROUTES, path)) ?? [];
+  const View = page as ComponentType<Record<string, string>> | undefined;
   const before = useRef(path);
   useEffect(() => {
     // on the way to another page nothing typed is lost
@@ -63,16 +64,17 @@ function Outlet() {
         </main>
       </div>
     );
-  return View ? <View key={pattern} {...params} /> : <NotFound />;
+  return View && params ? <View {...params} key={pattern ?? ""} /> : <NotFound />;
 }
 
 // Was the address typed or followed from elsewhere, rather than reloaded?
-const isFresh = () => performance.getEntriesByType("navigation")[0]?.type === "navigate";
+const isFresh = () =>
+  (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming | undefined)?.type === "navigate";
 
 function App() {
   const { state, error, who } = session.value;
   const { path, query } = route.value;
-  const closed = state === "in" && Boolean(who.mustChangePassword);
+  const closed = state === "in" && Boolean(who?.mustChangePassword);
   const framed = useRef(false);
   useEffect(() => {
     if (state === "out" && path !== "/sign-in")
@@ -100,5 +102,5 @@ function App() {
   );
 }
 
-render(<App />, document.getElementById("app"));
+render(<App />, document.getElementById("app")!);
 learnSession();

@@ -1,8 +1,18 @@
 // The pages in the sidebar, in the tab bar of a phone and in Find anything. A page one may not read is absent.
+import type { IconName } from "./icons";
 import { may, session } from "./session";
 
+export interface NavPage {
+  label: string;
+  href: string;
+  icon: IconName;
+  key: string;
+  resource?: string;
+  count?: "workloads" | "projects" | "departments" | "nodes" | "nodePools";
+}
+
 // resource: the permission that reading takes; count: the number beside it, of GET /overview/counts.
-export const NAV = [
+export const NAV: { group: string; pages: NavPage[] }[] = [
   {
     group: "",
     pages: [
@@ -28,7 +38,7 @@ export const NAV = [
   },
 ];
 
-export const visible = page => !page.resource || may("read", page.resource);
+export const visible = (page: NavPage) => !page.resource || may("read", page.resource);
 export const groups = () => NAV.map(g => ({ ...g, pages: g.pages.filter(visible) })).filter(g => g.pages.length);
 export const allPages = () => groups().flatMap(g => g.pages);
 
@@ -39,8 +49,9 @@ export function home() {
 }
 
 // Where to go after signing in: to the page that was asked for, if it is one of ours.
-export const landing = from => (from?.startsWith("/") && !from.startsWith("//") && from !== "/" ? from : home());
+export const landing = (from?: string) =>
+  from?.startsWith("/") && !from.startsWith("//") && from !== "/" ? from : home();
 
 // Is `path` this page or below it?
-export const isCurrent = (page, path) =>
+export const isCurrent = (page: NavPage, path: string) =>
   page.href === "/" ? path === "/" : path === page.href || path.startsWith(page.href + "/");

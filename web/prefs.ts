@@ -1,10 +1,10 @@
 // What a person chose in this browser: theme, keys, row height, columns. Kept per account; private mode forgets.
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 
-const boxes = new Map();
+const boxes = new Map<string, Signal<unknown>>();
 let account = "";
 
-function read(key) {
+function read(key: string) {
   try {
     return JSON.parse(localStorage.getItem(key) ?? "null");
   } catch {
@@ -13,13 +13,13 @@ function read(key) {
 }
 
 // A signal bound to a key; setting it through .value and calling keep() writes it.
-export function pref(name, fallback) {
+export function pref<T>(name: string, fallback: T): Signal<T> {
   const key = `${account}:${name}`;
-  if (!boxes.has(key)) boxes.set(key, signal(read(key) ?? fallback));
-  return boxes.get(key);
+  if (!boxes.has(key)) boxes.set(key, signal<unknown>(read(key) ?? fallback));
+  return boxes.get(key) as Signal<T>;
 }
 
-export function keep(name, value) {
+export function keep(name: string, value: unknown) {
   pref(name, value).value = value;
   try {
     if (value === null || value === undefined) localStorage.removeItem(`${account}:${name}`);
@@ -29,12 +29,12 @@ export function keep(name, value) {
   }
 }
 
-export function useAccount(name) {
+export function useAccount(name: string) {
   account = name;
 }
 
 export const theme = signal(document.documentElement.dataset.theme);
-export function setTheme(value) {
+export function setTheme(value: string) {
   document.documentElement.dataset.theme = value;
   theme.value = value;
   try {

@@ -1,4 +1,5 @@
 // All pages and the password's form, one chunk: the path of each and its component. The server answers index.html for these paths alone.
+import type { ComponentType } from "preact";
 export { default as PasswordForm } from "./parts/password";
 import Departments from "./pages/departments";
 import EditDepartment from "./pages/edit_department";
@@ -11,7 +12,9 @@ import Overview from "./pages/overview";
 import Projects from "./pages/projects";
 import Workloads from "./pages/workloads";
 
-export const ROUTES = {
+type View = ComponentType<never>; // what a page is given are the words of its path
+
+export const ROUTES: Record<string, View> = {
   "/": Overview,
   "/workloads": Workloads,
   "/workloads/new/:kind(training|distributed|workspace|inference)": NewWorkload,

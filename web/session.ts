@@ -1,20 +1,32 @@
 // Who is signed in, what they may do, and the scope they look at. The session itself is a cookie that scripts can't see.
 import { signal } from "@preact/signals";
-import { del, get, post, signedOut } from "./api";
+import { ApiError, del, get, post, signedOut } from "./api";
 import { useAccount } from "./prefs";
+import type { Session } from "./types";
 
-export const session = signal({ state: "unknown" }); // unknown, out, in (with the server's answer in .who)
+interface State {
+  state: "unknown" | "out" | "in";
+  who?: Partial<Session>;
+  error?: Error;
+}
+export interface Scope {
+  departmentId: string;
+  projectId?: string;
+  name: string;
+}
+
+export const session = signal<State>({ state: "unknown" }); // unknown, out, in (with the server's answer in .who)
 
 export async function learnSession() {
   try {
     enter(await get("/api/v1/session", {}, { quiet401: true }));
   } catch (error) {
-    if (error.status === 401 || error.status === 403) session.value = { state: "out" };
-    else session.value = { state: "unknown", error };
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) session.value = { state: "out" };
+    else session.value = { state: "unknown", error: error as Error };
   }
 }
 
-function enter(who) {
+function enter(who: Partial<Session> | null) {
   useAccount(who?.name ?? "");
   signedOut.value = false;
   session.value = { state: "in", who: who ?? {} };
@@ -22,7 +34,7 @@ function enter(who) {
 
 // A temporary password is kept until another is chosen, so that it is typed once.
 let temporary = "";
-export async function signIn(username, password) {
+export async function signIn(username: string, password: string) {
   const answer = await post("/api/v1/session", { username, password }, { quiet401: true });
   const who = answer?.name ? answer : await get("/api/v1/session");
   temporary = who.mustChangePassword ? password : "";
@@ -31,7 +43,7 @@ export async function signIn(username, password) {
 
 export const knownPassword = () => temporary;
 
-export async function changePassword(currentPassword, newPassword) {
+export async function changePassword(currentPassword: string, newPassword: string) {
   await post("/api/v1/me/password", { currentPassword, newPassword });
   temporary = "";
   enter({ ...session.peek().who, mustChangePassword: false });
@@ -45,14 +57,14 @@ export async function signOut() {
 
 // May the account do `action` (create, read, update, delete) to a resource type of the API ("project", "workloads", "nodepools")? A server that
 // lists no permissions leaves the decision to each call.
-export function may(action, resourceType) {
+export function may(action: "create" | "read" | "update" | "delete", resourceType: string) {
   const list = session.value.who?.permissions;
   if (!Array.isArray(list)) return true;
   return list.some(p => p.resourceType === resourceType && p.actions?.includes(action));
 }
 
 // One scope for all pages, per tab: null, {departmentId, name} or {departmentId, projectId, name}.
-function keptScope() {
+function keptScope(): Scope | null {
   try {
     return JSON.parse(sessionStorage.getItem("scope") ?? "null");
   } catch {
@@ -60,7 +72,7 @@ function keptScope() {
   }
 }
 export const scope = signal(keptScope());
-export function setScope(value) {
+export function setScope(value: Scope | null) {
   scope.value = value;
   try {
     sessionStorage.setItem("scope", JSON.stringify(value));
@@ -70,7 +82,7 @@ export function setScope(value) {
 }
 
 // The scope as filterBy conditions: "workloads" and "projects" name their fields differently.
-export function scopeFilter(of) {
+export function scopeFilter(of: string) {
   const at = scope.value;
   if (!at) return [];
   if (of === "projects") return at.projectId ? [`name==${at.name}`] : [`parentId==${at.departmentId}`];

@@ -1,9 +1,18 @@
 // What the pages say in more than one place, and every sentence. Subject first, then number, then reason; plain, no
 // blame. Sentences about decisions come from the server and are shown as they are.
-import { duration, gpuCount, gpus, plural } from "./format";
+import { type Amount, duration, gpuCount, gpus, plural } from "./format";
+import type { IconName } from "./icons";
+import type { Parts } from "./pictures/shares";
+
+/** How a state looks: an icon, a tone, and its word where it is not its name. */
+export interface Look {
+  icon: IconName;
+  tone: string;
+  word?: string;
+}
 
 // The API's phase -> icon, tone, word.
-export const PHASES = {
+export const PHASES: Record<string, Look> = {
   Running: { icon: "play", tone: "ok" },
   Pending: { icon: "wait", tone: "warn" },
   Creating: { icon: "half", tone: "info" },
@@ -20,7 +29,7 @@ export const PHASES = {
   Degraded: { icon: "degraded", tone: "warn" },
 };
 // States of nodes, node pools, projects.
-export const STATES = {
+export const STATES: Record<string, Look> = {
   Ready: { icon: "check", tone: "ok" },
   NotReady: { icon: "x", tone: "bad", word: "Not ready" },
   Empty: { icon: "stop", tone: "off" },
@@ -32,7 +41,7 @@ export const STATES = {
   Deleting: PHASES.Deleting,
   Deleted: PHASES.Deleting,
 };
-export const TYPES = {
+export const TYPES: Record<string, string> = {
   Training: "Training",
   Distributed: "Distributed",
   Workspace: "Workspace",
@@ -41,7 +50,7 @@ export const TYPES = {
 };
 
 // Event reasons -> icon, tone. What is not listed is a plain note.
-export const REASONS = {
+export const REASONS: Record<string, [icon: IconName, tone: string]> = {
   Scheduled: ["play", "info"],
   Started: ["play", "ok"],
   Running: ["play", "ok"],
@@ -82,36 +91,39 @@ export const REASONS = {
 export const WORDS = {
   product: "prorata",
   unreachable: "The server can't be reached; it is asked again by itself.",
-  noAnswer: seconds => `The server didn't answer within ${seconds} s. Your input is kept. Try again.`,
-  noReason: status => `The server answered ${status} without a reason.`,
+  noAnswer: (seconds: number) => `The server didn't answer within ${seconds} s. Your input is kept. Try again.`,
+  noReason: (status: number) => `The server answered ${status} without a reason.`,
   writingOff: "The connection is lost, so nothing is sent. Your input is kept.",
   signInAgain: "Your session has ended. After signing in this page is as you left it.",
   notSent: "Your session had ended, so nothing was sent. What you typed is kept.",
   badName: "Small letters, digits and dashes; a letter first, no dash last.",
   wrongSignIn: "The name and password don't match an account.",
-  noRight: permission => `Your roles don't allow it: ${permission} is missing.`,
-  emptyFilter: (filters, search) => {
+  noRight: (permission: string) => `Your roles don't allow it: ${permission} is missing.`,
+  emptyFilter: (filters: number, search: unknown) => {
     const some = filters === 1 && !search ? "the filter" : filters ? plural(filters, "filter") : "";
     return `Nothing matches ${[search ? "the search" : "", some].filter(Boolean).join(" and ")}.`;
   },
   loadsLater: "The server can't be reached. It opens by itself as soon as the server is back.",
   notLoaded: "The server is there, but did not send it.",
   renewed: "The server has a newer version of the dashboard. Load the page again to go on.",
-  notFound: path => `There is no page at ${path}. It was moved, or the address is not quite right.`,
+  notFound: (path: string) => `There is no page at ${path}. It was moved, or the address is not quite right.`,
   leave: { title: "Leave this form?", body: "What you typed is not saved.", verb: "Leave" },
-  reconnecting: time => `Reconnecting, last seen ${time}`,
+  reconnecting: (time: string) => `Reconnecting, last seen ${time}`,
   polling: "Live updates are refused; the page asks every 5 s.",
   live: "Live",
   noFix:
     "No change was found that would start it in the next cycle: tried were fewer GPUs and pods, other node pools, other preemptibility and priority, and more quota.",
   notTried: "No changes were tried: planning one takes too long in this cluster.",
   noForm: "Workloads of this kind are made by the API and the command line.",
-  never: { NonPreemptibleOverQuota: "Non-preemptible work must fit the quota.", OverLimit: "It would exceed a limit." },
+  never: {
+    NonPreemptibleOverQuota: "Non-preemptible work must fit the quota.",
+    OverLimit: "It would exceed a limit.",
+  } as Record<string, string>,
 };
 
 // What a quota row means: the first two that apply, [tone, text].
-export function shareWords(t) {
-  const said = [];
+export function shareWords(t: Parts) {
+  const said: [tone: string, text: string][] = [];
   if (t.over > 0) said.push(["strong", `${gpus(t.over)} borrowed`]);
   if (t.owed > 0) said.push(["eta warn", `${gpus(t.owed)} owed, waiting`]);
   if (t.more > 0) said.push(["muted", `${gpus(t.more)} more wanted`]);
@@ -121,7 +133,7 @@ export function shareWords(t) {
 }
 
 // The whole sum in one line; also the row's accessible name.
-export function shareLine(name, t) {
+export function shareLine(name: string, t: Parts) {
   const parts = [`${name} · ${gpus(t.held)} held = ${gpus(t.inQuota)} in quota + ${gpus(t.over)} over`];
   if (t.firm > 0) parts.push(`${gpus(t.firm)} non-preemptible`);
   if (t.owed > 0) parts.push(`${gpus(t.owed)} owed and waiting`);
@@ -131,8 +143,17 @@ export function shareLine(name, t) {
   return parts.join(" · ");
 }
 
+interface Given {
+  lostSeconds?: Amount;
+  gpus?: Amount;
+  beneficiary?: string | null;
+  beneficiaryId?: string | null;
+  beneficiaryProject?: string | null;
+  moved?: boolean;
+}
+
 // What one decision took from a workload.
-export function gaveWay({ lostSeconds, gpus: given, beneficiary, beneficiaryId, beneficiaryProject, moved }) {
+export function gaveWay({ lostSeconds, gpus: given, beneficiary, beneficiaryId, beneficiaryProject, moved }: Given) {
   const to =
     beneficiary && (beneficiaryId && beneficiaryProject ? `${beneficiaryProject}/${beneficiary}` : beneficiary);
   if (moved) return `Moved after ${duration(lostSeconds)}${to ? ` to make room for ${to}` : ""}.`;
@@ -140,7 +161,7 @@ export function gaveWay({ lostSeconds, gpus: given, beneficiary, beneficiaryId, 
 }
 
 // "MediumLow" -> "medium low", wherever a rank is shown.
-export const rankWord = name =>
+export const rankWord = (name: string) =>
   String(name)
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();

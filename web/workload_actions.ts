@@ -6,25 +6,39 @@ import { renewTables } from "./parts/table";
 import { take } from "./parts/table_rows";
 import { toast, toastError } from "./parts/toast";
 import { plural } from "./format";
+import type { FormKind } from "./pictures/submission";
 import { may } from "./session";
+import type { Workload } from "./types";
 import { WORDS } from "./words";
 
-const KINDS = {
+/** As much of a workload as its actions need. */
+export type Actable = Pick<Workload, "id" | "name" | "type" | "phase" | "actionsSupport">;
+type Kinded = { type?: string };
+
+type Kind = "trainings" | "workspaces" | "distributed" | "inferences";
+type Action = "delete" | "suspend" | "resume";
+
+const KINDS: Record<string, Kind> = {
   Training: "trainings",
   Workspace: "workspaces",
   Distributed: "distributed",
   Inference: "inferences",
-  DistributedInference: "distributed-inferences",
 };
-export const pathOf = w => `/api/v1/workloads/${KINDS[w.type] ?? "trainings"}/${w.id}`;
-export const formOf = w => ({ Training: "training", Workspace: "workspace", Distributed: "distributed" })[w.type];
+export const pathOf = (w: Kinded & { id: string }) =>
+  `/api/v1/workloads/${KINDS[w.type ?? ""] ?? "trainings"}/${w.id}` as const;
+const FORMS: Record<string, FormKind | undefined> = {
+  Training: "training",
+  Workspace: "workspace",
+  Distributed: "distributed",
+};
+export const formOf = (w: Kinded) => FORMS[w.type ?? ""];
 
 const STOPPABLE = ["Creating", "Pending", "Initializing", "Running", "Degraded", "Updating", "Resuming", "Terminating"];
-export const canStop = w => STOPPABLE.includes(w.phase) && w.actionsSupport?.suspend !== false;
-export const canRun = w => w.phase === "Stopped" || w.phase === "Stopping";
+export const canStop = (w: Actable) => STOPPABLE.includes(w.phase) && w.actionsSupport?.suspend !== false;
+export const canRun = (w: Actable) => w.phase === "Stopped" || w.phase === "Stopping";
 
 // Why an action can't be used now, or "".
-export function whyNot(action, workloads) {
+export function whyNot(action: "delete" | "stop" | "run", workloads: Actable[]) {
   if (!may(action === "delete" ? "delete" : "update", "workloads"))
     return WORDS.noRight(`${action === "delete" ? "delete" : "update"} workloads`);
   if (connection.value.lost) return WORDS.writingOff;
@@ -34,10 +48,15 @@ export function whyNot(action, workloads) {
   return "";
 }
 
-async function batch(workloads, action) {
+type OwnPath = `/api/v1/workloads/${"trainings" | "workspaces" | "distributed"}/${string}`;
+const isSuspendable = (path: string): path is OwnPath => !path.startsWith("/api/v1/workloads/inferences/");
+
+async function batch(workloads: Actable[], action: Action) {
   if (workloads.length === 1) {
-    const [w] = workloads;
-    return action === "delete" ? del(pathOf(w)) : post(`${pathOf(w)}/${action}`);
+    const [w] = workloads,
+      path = pathOf(w);
+    if (action === "delete") return del(path);
+    if (isSuspendable(path)) return post(`${path}/${action}`);
   }
   const answer = await post("/api/v1/workloads/batch", { ids: workloads.map(w => w.id), action });
   if (answer?.failed?.length)
@@ -45,9 +64,9 @@ async function batch(workloads, action) {
   return answer;
 }
 
-const named = list => (list.length === 1 ? list[0].name : plural(list.length, "workload"));
+const named = (list: Actable[]) => (list.length === 1 ? list[0].name : plural(list.length, "workload"));
 
-async function carryOut(list, action, said, undo) {
+async function carryOut(list: Actable[], action: Action, said: string, undo?: () => void) {
   try {
     await batch(list, action);
     if (action === "delete") take(list.map(w => w.id));
@@ -59,18 +78,18 @@ async function carryOut(list, action, said, undo) {
   renewTables();
 }
 
-export function stop(workloads) {
+export function stop(workloads: Actable[]) {
   const list = workloads.filter(canStop);
   return carryOut(list, "suspend", `Stopped ${named(list)}. It can be run again.`, () => run(list, true));
 }
 
-export function run(workloads, force = false) {
+export function run(workloads: Actable[], force = false): Promise<void> {
   const list = force ? workloads : workloads.filter(canRun);
   return carryOut(list, "resume", `${named(list)} is back in the queue.`);
 }
 
 // Resolves true when it was done.
-export async function remove(workloads) {
+export async function remove(workloads: Actable[]) {
   const sure = await confirm({
     title: `Delete ${named(workloads)}?`,
     verb: "Delete",

@@ -10,13 +10,14 @@ import { confirm } from "../parts/dialog";
 import { Page, Primary } from "../parts/page";
 import { Pane, Split, closePane } from "../parts/pane";
 import { ReceiptsOf } from "../parts/receipts";
-import { Empty, Fault, Loaded, Loading } from "../parts/states";
+import { Empty, Fault, Loading } from "../parts/states";
 import { Swatch } from "../parts/status";
-import { Table, openHref, renewTables } from "../parts/table";
+import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
-import { poolParts, refusedBy, sharesByPool, sumParts } from "../pictures/shares";
+import { type Unit as Shown, poolParts, refusedBy, sharesByPool, sumParts } from "../pictures/shares";
 import { route } from "../router";
 import { may } from "../session";
+import type { Department, DepartmentForList, Project, QuotaStatus } from "../types";
 import { WORDS, shareWords } from "../words";
 import { PoolTable, Rules, WorkloadsOf } from "./projects";
 import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
@@ -24,11 +25,13 @@ import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts";
 
 const KINDS = ["department", "project", "nodepool", "queue", "workload"];
 
+type Unit = DepartmentForList & { status?: Shown["status"] };
+
 // A department's own figures; without figures per pool the sum stands for the whole.
-function partsOf(d, refused) {
+function partsOf(d: Unit, refused?: Record<string, number>) {
   const perPool = d.status?.nodePoolQuotaStatuses?.length || (d.resources ?? []).length === 1;
   if (perPool) return chosenParts(sharesByPool(d, refused));
-  const s = d.status?.quotaStatus ?? {},
+  const s: QuotaStatus = d.status?.quotaStatus ?? {},
     held = s.allocated?.gpu ?? 0;
   return poolParts({
     quota: d.totalResources?.gpuQuota ?? Infinity,
@@ -38,38 +41,39 @@ function partsOf(d, refused) {
   });
 }
 
+const NAME: Column<Unit> = {
+  id: "name",
+  label: "Department",
+  sort: "name",
+  filter: { field: "name" },
+  text: d => d.name,
+  cell: d => (
+    <>
+      <Icon name="dept" />
+      <span>{d.name}</span>
+    </>
+  ),
+};
+const OTHERS: Column<Unit>[] = [
+  { id: "projects", label: "Projects", num: true, text: d => String(d.children?.length ?? 0), low: true },
+  { id: "description", label: "Description", text: d => d.description || NONE, hidden: true },
+  {
+    id: "created",
+    label: "Created",
+    num: true,
+    sort: "createdAt",
+    text: d => d.createdAt?.slice(0, 10) ?? NONE,
+    hidden: true,
+  },
+];
+
 export default function Departments() {
   const id = route.value.query.open;
   const query = { verbosity: "verbose" };
   const overview = useOverview().data;
   const refused = useMemo(() => refusedBy(overview?.projects ?? [], p => p.departmentId), [overview]);
-  const parts = d => partsOf(d, refused[d.id]);
-  const columns = [
-    {
-      id: "name",
-      label: "Department",
-      sort: "name",
-      filter: { field: "name" },
-      text: d => d.name,
-      cell: d => (
-        <>
-          <Icon name="dept" />
-          <span>{d.name}</span>
-        </>
-      ),
-    },
-    ...useQuotaColumns(parts, () => null),
-    { id: "projects", label: "Projects", num: true, text: d => String(d.children?.length ?? 0), low: true },
-    { id: "description", label: "Description", text: d => d.description || NONE, hidden: true },
-    {
-      id: "created",
-      label: "Created",
-      num: true,
-      sort: "createdAt",
-      text: d => d.createdAt?.slice(0, 10) ?? NONE,
-      hidden: true,
-    },
-  ];
+  const parts = (d: Unit) => partsOf(d, refused[d.id]);
+  const columns = [NAME, ...useQuotaColumns<Unit>(parts, () => null), ...OTHERS];
   const action = may("create", "department") && <Primary href="/departments/new" icon="plus" label="New department" />;
   return (
     <Page title="Departments" action={action}>
@@ -108,7 +112,7 @@ export default function Departments() {
   );
 }
 
-function Details({ id, refused }) {
+function Details({ id, refused }: { id: string; refused?: Record<string, number> }) {
   const found = useData(
     `department/${id}`,
     async abort => {
@@ -167,7 +171,7 @@ function Details({ id, refused }) {
   );
 }
 
-function Actions({ department: d, projects }) {
+function Actions({ department: d, projects }: { department: Department; projects: Project[] }) {
   const drop = async () => {
     const with_ = projects.length
       ? `Its ${projects.length === 1 ? "project" : `${projects.length} projects`} (${projects
@@ -210,9 +214,14 @@ function Actions({ department: d, projects }) {
   );
 }
 
-function Share({ department: d, projects, refused }) {
+interface ShareProps {
+  department: Department;
+  projects: Project[];
+  refused?: Record<string, number>;
+}
+
+function Share({ department: d, projects, refused }: ShareProps) {
   const shares = sharesByPool(d, refused);
-  const rows = projects.map(p => ({ p, t: sumParts(Object.values(sharesByPool(p))) }));
   return (
     <>
       <section aria-label="In words">
@@ -228,47 +237,46 @@ function Share({ department: d, projects, refused }) {
       </section>
       <section>
         <h3>Projects</h3>
-        <Loaded of={{ data: rows, loading: false, error: null }} what="Projects">
-          {list =>
-            list.length ? (
-              <table class="share">
-                <thead>
-                  <tr>
-                    <th scope="col">Project</th>
-                    <th scope="col" class="num">
-                      Quota
-                    </th>
-                    <th scope="col" class="num">
-                      Holds
-                    </th>
-                    <th scope="col" class="num">
-                      Borrowed
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {list.map(({ p, t }) => (
-                    <tr key={p.id}>
-                      <td>
-                        <a class="plain p" href={`/projects?open=${p.id}`}>
-                          <Swatch project={p.id} />
-                          {p.name}
-                        </a>
-                      </td>
-                      <td class="num">{Number.isFinite(t.quota) ? gpus(t.quota) : "unlimited"}</td>
-                      <td class="num">{gpus(t.held)}</td>
-                      <td class="num">{t.over > 0 ? gpus(t.over) : NONE}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            ) : (
-              <Empty>No projects yet.</Empty>
-            )
-          }
-        </Loaded>
+        {projects.length ? <Projects projects={projects} /> : <Empty>No projects yet.</Empty>}
       </section>
       <WhyShare shares={shares} kind="department" name={d.name} />
     </>
+  );
+}
+
+function Projects({ projects }: { projects: Project[] }) {
+  const rows = projects.map(p => ({ p, t: sumParts(Object.values(sharesByPool(p))) }));
+  return (
+    <table class="share">
+      <thead>
+        <tr>
+          <th scope="col">Project</th>
+          <th scope="col" class="num">
+            Quota
+          </th>
+          <th scope="col" class="num">
+            Holds
+          </th>
+          <th scope="col" class="num">
+            Borrowed
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ p, t }) => (
+          <tr key={p.id}>
+            <td>
+              <a class="plain p" href={`/projects?open=${p.id}`}>
+                <Swatch project={p.id} />
+                {p.name}
+              </a>
+            </td>
+            <td class="num">{Number.isFinite(t.quota) ? gpus(t.quota) : "unlimited"}</td>
+            <td class="num">{gpus(t.held)}</td>
+            <td class="num">{t.over > 0 ? gpus(t.over) : NONE}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

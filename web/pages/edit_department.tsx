@@ -1,15 +1,24 @@
 // New department, and all that can be changed of one that exists.
-import { post, put } from "../api";
+
 import { refreshAll } from "../live";
 import { renewTables } from "../parts/table";
 import { toast } from "../parts/toast";
 import { boundsOfDepartment } from "../pictures/promises";
 import { go } from "../router";
-import { QuotaForm, QuotaPage, useQuotaFacts } from "./quota_form";
+import {
+  type Planned,
+  type QuotaFacts,
+  QuotaForm,
+  QuotaPage,
+  type QuotaValues,
+  type UnitBody,
+  sendPlanned,
+  useQuotaFacts,
+} from "./quota_form";
 
 const PATH = "/api/v1/org-unit/departments";
 
-export default function EditDepartment({ id }) {
+export default function EditDepartment({ id }: { id?: string }) {
   const facts = useQuotaFacts(id, PATH, "department");
   return (
     <QuotaPage title={id ? `Department ${facts.data?.unit?.name ?? ""}` : "New department"} facts={facts}>
@@ -18,18 +27,17 @@ export default function EditDepartment({ id }) {
   );
 }
 
-function Form({ id, facts }) {
-  const call = (v, body) =>
+function Form({ id, facts }: { id?: string; facts: QuotaFacts }) {
+  const call = (v: QuotaValues, body: UnitBody): Planned =>
     id
       ? { method: "PUT", path: `${PATH}/${id}`, body }
       : { method: "POST", path: PATH, body: { name: v.name, clusterId: facts.pools[0]?.clusterId, ...body } };
-  const save = async planned => {
-    const made =
-      planned.method === "PUT" ? await put(planned.path, planned.body) : await post(planned.path, planned.body);
+  const save = async (planned: Planned) => {
+    const made = await sendPlanned(planned);
     refreshAll();
     renewTables();
     await go(`/departments?open=${id ?? made.id}`);
-    toast(id ? `Saved ${facts.unit.name}.` : `Created ${made.name}.`);
+    toast(id ? `Saved ${facts.unit?.name}.` : `Created ${made.name}.`);
   };
   return (
     <QuotaForm

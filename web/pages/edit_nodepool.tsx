@@ -11,10 +11,11 @@ import { Page } from "../parts/page";
 import { Fault, Loading } from "../parts/states";
 import { renewTables } from "../parts/table";
 import { toast } from "../parts/toast";
-import { checkRules, configurationOf, valuesOfPool } from "../pictures/pool_rules";
+import { type PoolValues, checkRules, configurationOf, valuesOfPool } from "../pictures/pool_rules";
 import { NEW, checkTopology, topologyChoices, topologySaid } from "../pictures/topology";
 import { go } from "../router";
 import { may } from "../session";
+import type { Body, Nodepool, Topology } from "../types";
 import { WORDS } from "../words";
 
 const PATH = "/api/v1/node-pools",
@@ -34,7 +35,7 @@ const PAST_USE = [
 ];
 const SCHEDULING = "schedulingConfiguration",
   SHARE = `${SCHEDULING}.timeBasedFairShare`;
-const PATHS = {
+const PATHS: Record<string, string> = {
   [`${SCHEDULING}.minGuaranteedRuntime`]: "guaranteed",
   [`${SCHEDULING}.placementStrategy.gpu`]: "gpu",
   [`${SCHEDULING}.placementStrategy.cpu`]: "cpu",
@@ -45,9 +46,9 @@ const PATHS = {
   networkTopologyId: "topology",
 };
 
-export default function EditNodePool({ id }) {
+export default function EditNodePool({ id }: { id?: string }) {
   const facts = useData(`edit-pool/${id ?? "new"}`, async abort => {
-    const [clusters, { nodepools }, topologies] = await Promise.all([
+    const [clusters, { nodepools = [] }, topologies] = await Promise.all([
       get("/api/v1/clusters", {}, { signal: abort }),
       get(PATH, { limit: 500 }, { signal: abort }),
       may("read", "network-topologies")
@@ -79,8 +80,8 @@ export default function EditNodePool({ id }) {
   );
 }
 
-function check(v, pool) {
-  const wrong = { ...checkRules(v), ...checkTopology(v) };
+function check(v: Values, pool?: Nodepool | null) {
+  const wrong: Record<string, string> = { ...checkRules(v), ...checkTopology(v) };
   if (!pool && !NAME.test(v.name)) wrong.name = WORDS.badName;
   if (!pool?.isDefault && !KEY.test(v.labelKey)) wrong.labelKey = "A label's key, e.g. prorata.io/node-pool.";
   if (!pool?.isDefault && !(v.labelValue && VALUE.test(v.labelValue)))
@@ -88,43 +89,71 @@ function check(v, pool) {
   return wrong;
 }
 
-function Form({ id, cluster, pool, topologies }) {
-  const [made, setMade] = useState([]); // topologies of this form's own
-  const all = [...topologies, ...made];
-  const initial = {
-    name: pool?.name ?? "",
-    labelKey: pool?.labelKey ?? "prorata.io/node-pool",
-    labelValue: pool?.labelValue ?? "",
-    topology: pool?.networkTopologyId ?? "",
-    topologyName: "",
-    levels: [],
-    ...valuesOfPool(pool),
+interface PoolFacts {
+  cluster?: string;
+  pool?: Nodepool | null;
+  topologies: Topology[];
+}
+interface Values extends PoolValues {
+  name: string;
+  labelKey: string;
+  labelValue: string;
+  topology: string;
+  topologyName: string;
+  levels: string[];
+}
+type PoolForm = ReturnType<typeof usePoolForm>;
+
+const startValues = (pool?: Nodepool | null): Values => ({
+  name: pool?.name ?? "",
+  labelKey: pool?.labelKey ?? "prorata.io/node-pool",
+  labelValue: pool?.labelValue ?? "",
+  topology: pool?.networkTopologyId ?? "",
+  topologyName: "",
+  levels: [],
+  ...valuesOfPool(pool),
+});
+
+function bodyOf(v: Values, { cluster, pool }: PoolFacts) {
+  const rules = {
+    schedulingConfiguration: configurationOf(v, pool),
+    networkTopologyId: v.topology === NEW ? "ID" : v.topology || null,
   };
-  const bodyOf = v => {
-    const rules = {
-      schedulingConfiguration: configurationOf(v, pool),
-      networkTopologyId: v.topology === NEW ? "ID" : v.topology || null,
-    };
-    const label = pool?.isDefault ? {} : { labelKey: v.labelKey, labelValue: v.labelValue };
-    return pool ? { ...label, ...rules } : { name: v.name, clusterId: cluster, ...label, ...rules };
-  };
-  const send = async typed => {
+  const label = pool?.isDefault ? {} : { labelKey: v.labelKey, labelValue: v.labelValue };
+  return pool ? { ...label, ...rules } : { name: v.name, clusterId: cluster, ...label, ...rules };
+}
+
+const topologyOf = (v: Values, cluster = "") => ({ name: v.topologyName, clusterId: cluster, levels: v.levels });
+
+function usePoolForm(facts: PoolFacts, id?: string) {
+  const { cluster, pool, topologies } = facts;
+  const [made, setMade] = useState<Topology[]>([]); // topologies of this form's own
+  const send = async (typed: Values) => {
     let values = typed;
     if (values.topology === NEW) {
-      const topology = await post(TOPOLOGIES, topologyOf(values));
+      const topology = await post(TOPOLOGIES, topologyOf(values, cluster));
       setMade(old => [...old, topology]); // it stays where the pool is refused
       form.setValues(old => ({ ...old, topology: topology.id }));
       values = { ...values, topology: topology.id };
     }
-    const saved = pool ? await patch(`${PATH}/${id}`, bodyOf(values)) : await post(PATH, bodyOf(values));
+    const body = bodyOf(values, facts);
+    const saved = pool
+      ? await patch(`${PATH}/${id ?? ""}` as const, body as Body<`${typeof PATH}/${string}`, "patch">)
+      : await post(PATH, body as Body<typeof PATH, "post">);
     refreshAll();
     renewTables();
     await go(`/nodepools?open=${id ?? saved.id}`);
     toast(pool ? `Saved ${pool.name}.` : `Created ${values.name}.`);
   };
-  const topologyOf = v => ({ name: v.topologyName, clusterId: cluster, levels: v.levels });
-  const form = useForm({ initial, check: v => check(v, pool), send, paths: PATHS });
-  const { field, values: v } = form;
+  const form = useForm({ initial: startValues(pool), check: v => check(v, pool), send, paths: PATHS });
+  return { ...form, pool, topologies: [...topologies, ...made] };
+}
+
+function Form({ id, ...facts }: PoolFacts & { id?: string }) {
+  const { cluster, pool } = facts;
+  const form = usePoolForm(facts, id),
+    { values: v } = form;
+  const body = bodyOf(v, facts);
   return (
     <div class="form-page">
       <form
@@ -134,99 +163,11 @@ function Form({ id, cluster, pool, topologies }) {
         ref={form.form}
         novalidate
       >
-        <Section title="Which nodes" help="Nodes with this label belong to the pool; all others stay in default.">
-          {!pool && (
-            <TextField
-              label="Name"
-              {...field("name")}
-              maxlength="63"
-              hint="Small letters, digits, dashes. It can't be changed later."
-            />
-          )}
-          {pool?.isDefault ? (
-            <p class="f soft">The default pool holds all nodes that belong to no other.</p>
-          ) : (
-            <>
-              <TextField label="Label key" size="half" mono {...field("labelKey")} />
-              <TextField label="Label value" size="half" mono {...field("labelValue")} />
-            </>
-          )}
-        </Section>
-        <Section title="Placement" help="Where the scheduler puts a pod that fits in several places.">
-          <SelectField label="GPU pods" size="half" {...field("gpu")} options={GPU_PLACEMENTS} />
-          <SelectField label="CPU-only pods" size="half" {...field("cpu")} options={PLACEMENTS} />
-        </Section>
-        <Section
-          title="Fairness"
-          help="How long borrowed GPUs are safe, and whether who used much gets less of what is left over."
-        >
-          <TextField
-            label="Minimum guaranteed run time"
-            size="half"
-            {...field("guaranteed")}
-            hint="30m, 4h, 1d12h; 0 for none"
-          />
-          <SelectField label="Past use" size="half" {...field("pastUse")} options={PAST_USE} />
-          {v.pastUse !== "off" && (
-            <>
-              <TextField label="Window" size="third" {...field("window")} hint="12h, 7d, 2w" />
-              <TextField
-                label="Half life"
-                size="third"
-                {...field("halfLife")}
-                hint="After it, use counts half; 0: never"
-              />
-              <TextField
-                label="Weight"
-                size="third"
-                {...field("weight")}
-                inputmode="decimal"
-                hint="0: no effect; 1: the usual"
-              />
-            </>
-          )}
-          {v.pastUse === "tumbling" && (
-            <TextField label="A window began on" size="third" {...field("begin")} hint="A day in UTC, as 2026-01-01" />
-          )}
-          <CheckField
-            label="Higher ranks may take from within lower ones' quota"
-            {...field("byRank")}
-            hint="Only where quotas add up to more than there is; never from non-preemptible work."
-          />
-        </Section>
-        <Section
-          title="Network"
-          help="A gang in this pool is placed close together where the labels of nodes say what is close."
-        >
-          <SelectField
-            label="Topology"
-            size="half"
-            {...field("topology")}
-            hint={v.topology === NEW ? "It is made with the pool." : topologySaid(all, v.topology)}
-            options={topologyChoices(all, may("create", "network-topologies"))}
-          />
-          {v.topology === NEW && (
-            <>
-              <TextField label="Name of the topology" size="half" {...field("topologyName")} maxlength="63" />
-              <ChipsField
-                label="Levels"
-                path="levels"
-                error={field("levels").error}
-                value={v.levels}
-                onValue={list => form.set("levels", list)}
-                placeholder="topology.kubernetes.io/rack"
-                hint="Keys of node labels, the farthest first; Enter adds one"
-              />
-            </>
-          )}
-        </Section>
-        <Section title="Large gangs" help="Small workloads that fit in between can keep a large one waiting for ever.">
-          <CheckField
-            label="Keep free GPUs for the largest gang that waits"
-            {...field("reservation")}
-            hint="What ends in time may use them until then."
-          />
-        </Section>
+        <WhichNodes form={form} />
+        <Placement form={form} />
+        <Fairness form={form} />
+        <Network form={form} />
+        <LargeGangs form={form} />
         <Problem error={form.problem} />
         <div class="submit-bar">
           <span class="grow" />
@@ -241,13 +182,127 @@ function Form({ id, cluster, pool, topologies }) {
           <Code
             forms={{
               curl:
-                (v.topology === NEW ? `${curl("POST", TOPOLOGIES, topologyOf(v))}\n\n` : "") +
-                curl(pool ? "PATCH" : "POST", pool ? `${PATH}/${id}` : PATH, bodyOf(v)),
-              json: JSON.stringify(bodyOf(v), null, 2),
+                (v.topology === NEW ? `${curl("POST", TOPOLOGIES, topologyOf(v, cluster))}\n\n` : "") +
+                curl(pool ? "PATCH" : "POST", pool ? `${PATH}/${id}` : PATH, body),
+              json: JSON.stringify(body, null, 2),
             }}
           />
         </div>
       </aside>
     </div>
+  );
+}
+
+function WhichNodes({ form: { field, pool } }: { form: PoolForm }) {
+  return (
+    <Section title="Which nodes" help="Nodes with this label belong to the pool; all others stay in default.">
+      {!pool && (
+        <TextField
+          label="Name"
+          {...field("name")}
+          maxlength={63}
+          hint="Small letters, digits, dashes. It can't be changed later."
+        />
+      )}
+      {pool?.isDefault ? (
+        <p class="f soft">The default pool holds all nodes that belong to no other.</p>
+      ) : (
+        <>
+          <TextField label="Label key" size="half" mono {...field("labelKey")} />
+          <TextField label="Label value" size="half" mono {...field("labelValue")} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Placement({ form: { field } }: { form: PoolForm }) {
+  return (
+    <Section title="Placement" help="Where the scheduler puts a pod that fits in several places.">
+      <SelectField label="GPU pods" size="half" {...field("gpu")} options={GPU_PLACEMENTS} />
+      <SelectField label="CPU-only pods" size="half" {...field("cpu")} options={PLACEMENTS} />
+    </Section>
+  );
+}
+
+function Fairness({ form: { field, values: v } }: { form: PoolForm }) {
+  return (
+    <Section
+      title="Fairness"
+      help="How long borrowed GPUs are safe, and whether who used much gets less of what is left over."
+    >
+      <TextField
+        label="Minimum guaranteed run time"
+        size="half"
+        {...field("guaranteed")}
+        hint="30m, 4h, 1d12h; 0 for none"
+      />
+      <SelectField label="Past use" size="half" {...field("pastUse")} options={PAST_USE} />
+      {v.pastUse !== "off" && (
+        <>
+          <TextField label="Window" size="third" {...field("window")} hint="12h, 7d, 2w" />
+          <TextField label="Half life" size="third" {...field("halfLife")} hint="After it, use counts half; 0: never" />
+          <TextField
+            label="Weight"
+            size="third"
+            {...field("weight")}
+            inputmode="decimal"
+            hint="0: no effect; 1: the usual"
+          />
+        </>
+      )}
+      {v.pastUse === "tumbling" && (
+        <TextField label="A window began on" size="third" {...field("begin")} hint="A day in UTC, as 2026-01-01" />
+      )}
+      <CheckField
+        label="Higher ranks may take from within lower ones' quota"
+        {...field("byRank")}
+        hint="Only where quotas add up to more than there is; never from non-preemptible work."
+      />
+    </Section>
+  );
+}
+
+function Network({ form: { field, values: v, set, topologies } }: { form: PoolForm }) {
+  return (
+    <Section
+      title="Network"
+      help="A gang in this pool is placed close together where the labels of nodes say what is close."
+    >
+      <SelectField
+        label="Topology"
+        size="half"
+        {...field("topology")}
+        hint={v.topology === NEW ? "It is made with the pool." : topologySaid(topologies, v.topology)}
+        options={topologyChoices(topologies, may("create", "network-topologies"))}
+      />
+      {v.topology === NEW && (
+        <>
+          <TextField label="Name of the topology" size="half" {...field("topologyName")} maxlength={63} />
+          <ChipsField
+            label="Levels"
+            path="levels"
+            error={field("levels").error}
+            value={v.levels}
+            onValue={list => set("levels", list)}
+            onBlur={() => {}}
+            placeholder="topology.kubernetes.io/rack"
+            hint="Keys of node labels, the farthest first; Enter adds one"
+          />
+        </>
+      )}
+    </Section>
+  );
+}
+
+function LargeGangs({ form: { field } }: { form: PoolForm }) {
+  return (
+    <Section title="Large gangs" help="Small workloads that fit in between can keep a large one waiting for ever.">
+      <CheckField
+        label="Keep free GPUs for the largest gang that waits"
+        {...field("reservation")}
+        hint="What ends in time may use them until then."
+      />
+    </Section>
   );
 }

@@ -1,15 +1,24 @@
 // New project, and all that can be changed of one that exists.
-import { post, put } from "../api";
+import type { Project } from "../types";
 import { refreshAll } from "../live";
 import { renewTables } from "../parts/table";
 import { toast } from "../parts/toast";
 import { boundsOfProject } from "../pictures/promises";
 import { go } from "../router";
-import { QuotaForm, QuotaPage, useQuotaFacts } from "./quota_form";
+import {
+  type Planned,
+  type QuotaFacts,
+  QuotaForm,
+  QuotaPage,
+  type QuotaValues,
+  type UnitBody,
+  sendPlanned,
+  useQuotaFacts,
+} from "./quota_form";
 
 const PATH = "/api/v1/org-unit/projects";
 
-export default function EditProject({ id }) {
+export default function EditProject({ id }: { id?: string }) {
   const facts = useQuotaFacts(id, PATH, "project");
   return (
     <QuotaPage title={id ? `Project ${facts.data?.unit?.name ?? ""}` : "New project"} facts={facts}>
@@ -18,14 +27,14 @@ export default function EditProject({ id }) {
   );
 }
 
-function Form({ id, facts }) {
-  const parentOf = v => facts.departments.find(d => d.id === v.parent);
-  const call = (v, body) =>
+function Form({ id, facts }: { id?: string; facts: QuotaFacts }) {
+  const parentOf = (v: QuotaValues) => facts.departments.find(d => d.id === v.parent);
+  const call = (v: QuotaValues, body: UnitBody): Planned =>
     id
       ? {
           method: "PUT",
           path: `${PATH}/${id}`,
-          body: { ...body, enforceRunaiScheduler: facts.unit.enforceRunaiScheduler },
+          body: { ...body, enforceRunaiScheduler: (facts.unit as Project).enforceRunaiScheduler },
         }
       : {
           method: "POST",
@@ -38,13 +47,12 @@ function Form({ id, facts }) {
             ...body,
           },
         };
-  const save = async planned => {
-    const made =
-      planned.method === "PUT" ? await put(planned.path, planned.body) : await post(planned.path, planned.body);
+  const save = async (planned: Planned) => {
+    const made = await sendPlanned(planned);
     refreshAll();
     renewTables();
     await go(`/projects?open=${id ?? made.id}`);
-    toast(id ? `Saved ${facts.unit.name}.` : `Created ${made.name}.`);
+    toast(id ? `Saved ${facts.unit?.name}.` : `Created ${made.name}.`);
   };
   return (
     <QuotaForm

@@ -1,28 +1,39 @@
 // What to do with a cluster in which nothing was submitted yet: a project, a first workload, the quick start; each by form
 // and by commands to copy.
+import type { ComponentChildren } from "preact";
 import { Icon } from "../icons";
 import { LinkButton } from "../parts/button";
 import { Code, shell } from "../parts/code";
 import { quickStart } from "../pictures/quick_start";
 import { may, session } from "../session";
+import type { Overview, OverviewPool, OverviewProject } from "../types";
 
 const IMAGE = "runai.jfrog.io/demo/quickstart";
 
-const connect = who => `prorata config set --cp-url ${location.origin} && prorata login user -u ${shell(who)}`;
+const connect = (who: string) =>
+  `prorata config set --cp-url ${location.origin} && prorata login user -u ${shell(who)}`;
 
-const signIn = who =>
+const signIn = (who: string) =>
   [
     `TOKEN=$(curl -s ${location.origin}/api/v1/token -H 'Content-Type: application/json' \\`,
     `  -d '{"grantType":"password","username":${JSON.stringify(who)},"password":"YOUR PASSWORD"}' | jq -r .accessToken)`,
   ].join("\n");
 
-const post = (path, body) =>
+const post = (path: string, body: unknown) =>
   [
     `curl -s ${location.origin}${path} -H "Authorization: Bearer $TOKEN" \\`,
     `  -H 'Content-Type: application/json' -d ${shell(JSON.stringify(body))}`,
   ].join("\n");
 
-function Step({ number, done, title, action, children }) {
+interface StepProps {
+  number: string;
+  done?: boolean;
+  title: string;
+  action?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+function Step({ number, done, title, action, children }: StepProps) {
   return (
     <li class={done ? "done" : ""}>
       <span class="n" aria-hidden="true">
@@ -40,13 +51,79 @@ function Step({ number, done, title, action, children }) {
   );
 }
 
-// all: of GET /overview.
-export function FirstSteps({ all: { projects = [], nodePools = [], clusters } }) {
-  const who = session.value.who?.name ?? "",
-    cluster = clusters?.[0]?.id ?? "CLUSTER";
-  const project = projects.find(p => p.nodePools.some(r => r.quota > 0)) ?? projects[0];
+interface Found {
+  project?: OverviewProject;
+  pool?: OverviewPool;
+  cluster: string;
+  who: string;
+}
+
+function FirstProject({ project, pool, cluster, who }: Found) {
+  const mayCreate = may("create", "project");
+  const example = pool && {
+    name: "team-a",
+    clusterId: cluster,
+    resources: [{ nodePool: { id: pool.id, name: pool.name }, gpu: { deserved: Math.min(2, pool.gpus) } }],
+  };
+  return (
+    <Step
+      number="1"
+      done={Boolean(project)}
+      title={project ? `Project ${project.name} can submit` : "Add a project"}
+      action={
+        mayCreate && (
+          <LinkButton small icon="plus" href="/projects/new">
+            New project
+          </LinkButton>
+        )
+      }
+    >
+      <p class="soft">A project is a team with a quota of GPUs. What one project leaves idle another may borrow.</p>
+      {!project && example && mayCreate && (
+        <Code
+          title="The same by command"
+          forms={{ curl: `${signIn(who)}\n${post("/api/v1/org-unit/projects", example)}` }}
+        />
+      )}
+    </Step>
+  );
+}
+
+function FirstWorkload({ project, cluster, who }: Found & { project: OverviewProject }) {
+  const body = {
+    name: "first",
+    projectId: project.id,
+    clusterId: cluster,
+    spec: { image: IMAGE, compute: { gpuDevicesRequest: 1 } },
+  };
+  return (
+    <Step
+      number="2"
+      title="Submit a first workload"
+      action={
+        <LinkButton small icon="plus" href={`/workloads/new/training?project=${project.id}`}>
+          New training
+        </LinkButton>
+      }
+    >
+      <Code
+        title="The same by command"
+        forms={{
+          cli: `${connect(who)}\nprorata training submit first -p ${shell(project.name)} -i ${IMAGE} -g 1`,
+          curl: `${signIn(who)}\n${post("/api/v1/workloads/trainings", body)}`,
+        }}
+      />
+    </Step>
+  );
+}
+
+/** all: of GET /overview. */
+export function FirstSteps({ all: { projects = [], nodePools = [], clusters } }: { all: Overview }) {
+  const project = projects.find(p => p.nodePools.some(r => (r.quota ?? 0) > 0)) ?? projects[0];
   const pool = [...nodePools].sort((a, b) => b.gpus - a.gpus)[0];
-  const exercise = quickStart(projects, nodePools);
+  const found = { project, pool, cluster: clusters?.[0]?.id ?? "CLUSTER", who: session.value.who?.name ?? "" };
+  const exercise = quickStart(projects, nodePools),
+    maySubmit = may("create", "workloads");
   return (
     <section class="sheet wide" aria-labelledby="h-first">
       <header>
@@ -62,48 +139,9 @@ export function FirstSteps({ all: { projects = [], nodePools = [], clusters } })
             </p>
           </Step>
         )}
-        <Step
-          number="1"
-          done={project}
-          title={project ? `Project ${project.name} can submit` : "Add a project"}
-          action={
-            may("create", "project") && (
-              <LinkButton small icon="plus" href="/projects/new">
-                New project
-              </LinkButton>
-            )
-          }
-        >
-          <p class="soft">A project is a team with a quota of GPUs. What one project leaves idle another may borrow.</p>
-          {!project && pool && may("create", "project") && (
-            <Code
-              title="The same by command"
-              forms={{
-                curl: `${signIn(who)}\n${post("/api/v1/org-unit/projects", { name: "team-a", clusterId: cluster, resources: [{ nodePool: { id: pool.id, name: pool.name }, gpu: { deserved: Math.min(2, pool.gpus) } }] })}`,
-              }}
-            />
-          )}
-        </Step>
-        {project && may("create", "workloads") && (
-          <Step
-            number="2"
-            title="Submit a first workload"
-            action={
-              <LinkButton small icon="plus" href={`/workloads/new/training?project=${project.id}`}>
-                New training
-              </LinkButton>
-            }
-          >
-            <Code
-              title="The same by command"
-              forms={{
-                cli: `${connect(who)}\nprorata training submit first -p ${shell(project.name)} -i ${IMAGE} -g 1`,
-                curl: `${signIn(who)}\n${post("/api/v1/workloads/trainings", { name: "first", projectId: project.id, clusterId: cluster, spec: { image: IMAGE, compute: { gpuDevicesRequest: 1 } } })}`,
-              }}
-            />
-          </Step>
-        )}
-        {exercise && may("create", "workloads") && (
+        <FirstProject {...found} />
+        {project && maySubmit && <FirstWorkload {...found} project={project} />}
+        {exercise && maySubmit && (
           <Step number="3" title="See a quota at work">
             <p class="soft">{exercise.says}</p>
             <Code title="The quick start" forms={{ cli: exercise.cli(IMAGE) }} />

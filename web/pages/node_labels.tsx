@@ -9,10 +9,11 @@ import { SelectField } from "../parts/form";
 import { renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
 import { may } from "../session";
+import type { Node, Nodepool } from "../types";
 import { WORDS } from "../words";
 
 // Sets labels of a node, null removes one; resolves with the node, or with null after saying what went wrong.
-async function label(name, labels) {
+async function label(name: string, labels: Record<string, string | null>) {
   try {
     const node = await patch(`/api/v1/nodes/${encodeURIComponent(name)}`, { labels });
     refreshAll();
@@ -26,16 +27,18 @@ async function label(name, labels) {
 
 const why = () => (may("update", "nodes") ? "" : WORDS.noRight("update nodes"));
 
+type Change = [key: string, value: string | null];
+
 // In a node's pane: every label with a way to remove it, and one to add.
-export function NodeLabels({ node }) {
+export function NodeLabels({ node }: { node: Node }) {
   const labels = node.prorata?.labels ?? {},
     list = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   if (why()) return <span class="mono">{list.join(" ") || "none"}</span>;
-  const change = async next => {
-    const gone = list.filter(l => !next.includes(l)).map(l => [l.slice(0, l.indexOf("=")), null]);
+  const change = async (next: string[]) => {
+    const gone = list.filter(l => !next.includes(l)).map((l): Change => [l.slice(0, l.indexOf("=")), null]);
     const come = next
       .filter(l => !list.includes(l))
-      .map(l => [l.split("=")[0].trim(), l.includes("=") ? l.slice(l.indexOf("=") + 1).trim() : ""]);
+      .map((l): Change => [l.split("=")[0].trim(), l.includes("=") ? l.slice(l.indexOf("=") + 1).trim() : ""]);
     const now = await label(node.name, Object.fromEntries([...gone, ...come]));
     if (now)
       toast(
@@ -47,8 +50,8 @@ export function NodeLabels({ node }) {
             label(
               node.name,
               Object.fromEntries([
-                ...come.map(([key]) => [key, labels[key] ?? null]),
-                ...gone.map(([key]) => [key, labels[key]]),
+                ...come.map(([key]): Change => [key, labels[key] ?? null]),
+                ...gone.map(([key]): Change => [key, labels[key]]),
               ]),
             ),
         },
@@ -60,6 +63,7 @@ export function NodeLabels({ node }) {
       label="Labels"
       value={list}
       onValue={change}
+      onBlur={() => {}}
       placeholder="key=value"
       hint="Enter adds one. The node's pool follows."
     />
@@ -67,7 +71,7 @@ export function NodeLabels({ node }) {
 }
 
 // In a pool's pane: nodes of other pools, one of which gets the label.
-export function LabelNode({ pool, nodes }) {
+export function LabelNode({ pool, nodes }: { pool: Nodepool; nodes: Node[] }) {
   const [chosen, setChosen] = useState("");
   const [busy, setBusy] = useState(false);
   const others = nodes.filter(n => n.nodePool !== pool.name);
@@ -83,10 +87,10 @@ export function LabelNode({ pool, nodes }) {
       now.nodePool === pool.name
         ? `${chosen} is in ${pool.name} now. What runs there goes on.`
         : `${chosen} has the label, and stays in ${now.nodePool}: it has the label of that older pool too.`,
-      { undo: () => label(chosen, { [pool.labelKey]: node.prorata?.labels?.[pool.labelKey] ?? null }) },
+      { undo: () => label(chosen, { [pool.labelKey]: node?.prorata?.labels?.[pool.labelKey] ?? null }) },
     );
   };
-  const size = n => (n.gpuInfo?.gpuCount ? `${n.gpuInfo.gpuCount} × ${n.gpuInfo.gpuType}` : "no GPUs");
+  const size = (n: Node) => (n.gpuInfo?.gpuCount ? `${n.gpuInfo.gpuCount} × ${n.gpuInfo.gpuType}` : "no GPUs");
   return (
     <section>
       <h3>Label a node</h3>
@@ -97,6 +101,7 @@ export function LabelNode({ pool, nodes }) {
           path="node"
           value={chosen}
           onValue={setChosen}
+          onBlur={() => {}}
           options={[
             { value: "", label: "Choose" },
             ...others.map(n => ({ value: n.name, label: `${n.name} · ${n.nodePool} · ${size(n)}` })),

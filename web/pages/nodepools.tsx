@@ -10,27 +10,96 @@ import { Button, LinkButton } from "../parts/button";
 import { ClusterMap } from "../parts/cluster_map";
 import { confirm } from "../parts/dialog";
 import { Page, Primary } from "../parts/page";
-import { Facts, Pane, Split, closePane } from "../parts/pane";
+import { Facts, Pane, Split, type Tab, closePane } from "../parts/pane";
 import { QueueList } from "../parts/queue_list";
 import { ShareTree } from "../parts/share_tree";
 import { Empty, Fault, Loading } from "../parts/states";
 import { State } from "../parts/status";
-import { Table, openHref, renewTables } from "../parts/table";
+import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
-import { nodesInBrief, poolsOf } from "../pictures/cluster_map";
+import { type MapNode, type MapPool, nodesInBrief, poolsOf } from "../pictures/cluster_map";
 import { STRATEGIES, rulesInWords } from "../pictures/pool_rules";
 import { closed } from "../pictures/what_if";
 import { coloured } from "../pictures/slots";
 import { route } from "../router";
 import { may } from "../session";
+import type { Nodepool } from "../types";
 import { WORDS } from "../words";
 import { LabelNode } from "./node_labels";
 import { WorkloadsOf } from "./projects";
 
 const KINDS = ["nodepool", "node", "pod", "workload"];
-const strategy = (p, kind) =>
-  STRATEGIES[p.schedulingConfiguration?.placementStrategy?.[kind] ?? p.placementStrategy?.[kind]] ?? NONE;
-const guaranteed = p => duration(goSeconds(p.schedulingConfiguration?.minGuaranteedRuntime ?? "0"));
+const strategy = (p: Nodepool, kind: "gpu" | "cpu") =>
+  STRATEGIES[p.schedulingConfiguration?.placementStrategy?.[kind] ?? p.placementStrategy?.[kind] ?? ""] ?? NONE;
+const guaranteed = (p: Nodepool) => duration(goSeconds(p.schedulingConfiguration?.minGuaranteedRuntime ?? "0"));
+
+const created = (date: string | undefined) => date?.slice(0, 10) ?? NONE;
+
+// full: what the nodes of each pool hold; null where nodes may not be read.
+function columnsOf(full: Map<string, MapPool> | null): Column<Nodepool>[] {
+  const held = (p: Nodepool) => full?.get(p.name)?.held,
+    total = (p: Nodepool) => full?.get(p.name)?.total;
+  const ofNodes: Column<Nodepool>[] = [
+    {
+      id: "allocated",
+      label: "GPUs allocated",
+      num: true,
+      text: p => (full?.has(p.name) ? `${gpus(held(p))} / ${gpus(total(p))}` : "0 / 0"),
+    },
+    { id: "ratio", label: "Ratio", num: true, text: p => ratio(held(p), total(p)) },
+  ];
+  return [NAME, PHASE, ...(full ? ofNodes : []), ...OTHERS];
+}
+
+const NAME: Column<Nodepool> = {
+  id: "name",
+  label: "Node pool",
+  sort: "name",
+  filter: { field: "name" },
+  text: p => p.name,
+  cell: p => (
+    <>
+      <Icon name="pool" />
+      <span>{p.name}</span>
+    </>
+  ),
+};
+const PHASE: Column<Nodepool> = {
+  id: "phase",
+  label: "Status",
+  keep: true,
+  sort: "phase",
+  text: p => p.phase ?? NONE,
+  cell: p => <State phase={p.phase ?? "Unknown"} message={p.phaseMessage} />,
+};
+const OTHERS: Column<Nodepool>[] = [
+  { id: "nodes", label: "Nodes", num: true, text: p => String(p.status?.nodes?.length ?? 0) },
+  { id: "gpu", label: "Placement", text: p => strategy(p, "gpu") },
+  { id: "guaranteed", label: "Minimum run time", num: true, text: guaranteed, low: true },
+  {
+    id: "label",
+    label: "Label",
+    text: p => (p.isDefault || !p.labelKey ? "all other nodes" : `${p.labelKey}=${p.labelValue}`),
+    low: true,
+  },
+  { id: "cpu", label: "CPU placement", text: p => strategy(p, "cpu"), hidden: true },
+  {
+    id: "topology",
+    label: "Topology",
+    sort: "networkTopologyName",
+    text: p => p.networkTopologyName ?? NONE,
+    hidden: true,
+  },
+  {
+    id: "updated",
+    label: "Last updated",
+    num: true,
+    sort: "updatedAt",
+    text: p => created(p.updatedAt),
+    hidden: true,
+  },
+  { id: "created", label: "Created", num: true, sort: "createdAt", text: p => created(p.createdAt), hidden: true },
+];
 
 export default function NodePools() {
   const id = route.value.query.open;
@@ -38,74 +107,10 @@ export default function NodePools() {
   const brief = useNodesInBrief(seesNodes).data;
   const nodes = useMemo(() => (brief ? nodesInBrief(brief) : []), [brief]);
   const full = new Map(poolsOf(nodes).map(p => [p.name, p]));
-  const columns = [
-    {
-      id: "name",
-      label: "Node pool",
-      sort: "name",
-      filter: { field: "name" },
-      text: p => p.name,
-      cell: p => (
-        <>
-          <Icon name="pool" />
-          <span>{p.name}</span>
-        </>
-      ),
-    },
-    {
-      id: "phase",
-      label: "Status",
-      keep: true,
-      sort: "phase",
-      text: p => p.phase ?? NONE,
-      cell: p => <State phase={p.phase ?? "Unknown"} message={p.phaseMessage} />,
-    },
-    seesNodes && {
-      id: "allocated",
-      label: "GPUs allocated",
-      num: true,
-      text: p => (full.has(p.name) ? `${gpus(full.get(p.name).held)} / ${gpus(full.get(p.name).total)}` : "0 / 0"),
-    },
-    seesNodes && {
-      id: "ratio",
-      label: "Ratio",
-      num: true,
-      text: p => ratio(full.get(p.name)?.held, full.get(p.name)?.total),
-    },
-    { id: "nodes", label: "Nodes", num: true, text: p => String(p.status?.nodes?.length ?? 0) },
-    { id: "gpu", label: "Placement", text: p => strategy(p, "gpu") },
-    { id: "guaranteed", label: "Minimum run time", num: true, text: guaranteed, low: true },
-    {
-      id: "label",
-      label: "Label",
-      text: p => (p.isDefault || !p.labelKey ? "all other nodes" : `${p.labelKey}=${p.labelValue}`),
-      low: true,
-    },
-    { id: "cpu", label: "CPU placement", text: p => strategy(p, "cpu"), hidden: true },
-    {
-      id: "topology",
-      label: "Topology",
-      sort: "networkTopologyName",
-      text: p => p.networkTopologyName ?? NONE,
-      hidden: true,
-    },
-    {
-      id: "updated",
-      label: "Last updated",
-      num: true,
-      sort: "updatedAt",
-      text: p => p.updatedAt?.slice(0, 10) ?? NONE,
-      hidden: true,
-    },
-    {
-      id: "created",
-      label: "Created",
-      num: true,
-      sort: "createdAt",
-      text: p => p.createdAt?.slice(0, 10) ?? NONE,
-      hidden: true,
-    },
-  ].filter(Boolean);
+  const sub = (p: Nodepool) => {
+    const pool = full.get(p.name);
+    return !seesNodes ? "" : pool ? `${gpus(pool.held)} of ${gpus(pool.total)} GPUs` : "no GPUs";
+  };
   const action = may("create", "nodepools") && <Primary href="/nodepools/new" icon="plus" label="New node pool" />;
   return (
     <Page title="Node pools" action={action}>
@@ -115,17 +120,11 @@ export default function NodePools() {
           caption="Node pools"
           source={{ path: "/api/v1/node-pools", key: "nodepools", countPath: "/api/v1/node-pools/count" }}
           kinds={KINDS}
-          columns={columns}
+          columns={columnsOf(seesNodes ? full : null)}
           sort="name"
           searchBy="name"
           hrefOf={p => openHref(p.id)}
-          sub={p =>
-            !seesNodes
-              ? ""
-              : full.has(p.name)
-                ? `${gpus(full.get(p.name).held)} of ${gpus(full.get(p.name).total)} GPUs`
-                : "no GPUs"
-          }
+          sub={sub}
           empty={"No node pools yet."}
         />
       </Split>
@@ -133,12 +132,12 @@ export default function NodePools() {
   );
 }
 
-function Details({ id, nodes }) {
+function Details({ id, nodes }: { id: string; nodes: MapNode[] }) {
   const found = useData(
     `pool/${id}`,
     async abort => {
       const { nodepools } = await get("/api/v1/node-pools", { limit: 500 }, { signal: abort });
-      const pool = nodepools.find(p => p.id === id || p.name === id);
+      const pool = nodepools?.find(p => p.id === id || p.name === id);
       if (!pool) throw Object.assign(new Error("It was deleted, or you may not read it."), { status: 404 });
       return pool;
     },
@@ -152,8 +151,8 @@ function Details({ id, nodes }) {
       </Pane>
     );
   const mine = nodes.filter(n => n.nodePool === p.name);
-  const tabs = [
-    may("read", "nodes") && {
+  const ofNodes: Tab[] = [
+    {
       id: "nodes",
       label: "Nodes",
       view: () => (
@@ -163,15 +162,18 @@ function Details({ id, nodes }) {
         </>
       ),
     },
+  ];
+  const tabs = [
+    ...(may("read", "nodes") ? ofNodes : []),
     {
       id: "workloads",
       label: "Workloads",
       view: () => <WorkloadsOf filter={`nodepool==${p.name}`} list={`nodepool==${p.name}`} />,
     },
     { id: "queue", label: "Queue", view: () => <QueueList pool={p.name} /> },
-    { id: "share", label: "Shares", view: () => <ShareTree pool={p.name} kind="pool" /> },
+    { id: "share", label: "Shares", view: () => <ShareTree pool={p.name} kind="pool" name={p.name} /> },
     { id: "rules", label: "Rules", view: () => <Rules pool={p} /> },
-  ].filter(Boolean);
+  ];
   return (
     <Pane
       id={id}
@@ -184,7 +186,7 @@ function Details({ id, nodes }) {
   );
 }
 
-function Actions({ pool: p }) {
+function Actions({ pool: p }: { pool: Nodepool }) {
   const drop = async () => {
     if (
       !(await confirm({
@@ -235,7 +237,7 @@ function Actions({ pool: p }) {
 }
 
 // Every node with its labels, which the map does without.
-function ForLabel({ pool }) {
+function ForLabel({ pool }: { pool: Nodepool }) {
   const nodes = useData(
     "nodes-to-label",
     abort => getAll("/api/v1/nodes", "nodes", {}, { signal: abort, most: 4000 }),
@@ -244,20 +246,20 @@ function ForLabel({ pool }) {
   return <LabelNode pool={pool} nodes={nodes.data ?? []} />;
 }
 
-function PoolMap({ pool: p, nodes }) {
+function PoolMap({ pool: p, nodes }: { pool: Nodepool; nodes: MapNode[] }) {
   const pools = poolsOf(nodes);
   const holders = pools
     .flatMap(p => p.rows.flatMap(r => r.runs))
-    .map(r => ({ id: r.projectId, name: r.project, size: r.size }));
+    .map(r => ({ id: r.projectId, name: r.project ?? "", size: r.size }));
   const unique = [...new Map(holders.map(h => [h.id, h])).values()];
   return pools.length ? (
-    <ClusterMap pools={pools} view="project" colours={coloured(unique)} />
+    <ClusterMap pools={pools} view="project" lifted={null} colours={coloured(unique)} />
   ) : (
     <Empty>{p.phase === "Empty" && p.phaseMessage ? closed(p.phaseMessage) : "No node is in this pool."}</Empty>
   );
 }
 
-function Rules({ pool: p }) {
+function Rules({ pool: p }: { pool: Nodepool }) {
   return (
     <Facts
       rows={[

@@ -1,35 +1,37 @@
 // What is free in one piece, what is broken?
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { get } from "../api";
 import { now } from "../clock";
 import { useData } from "../data";
 import { NONE, cpu, gpus, iso, memory, percent, time } from "../format";
 import { Icon } from "../icons";
-import { Seg } from "../parts/button";
 import { ClusterMap } from "../parts/cluster_map";
-import { LineChart, seriesOf } from "../parts/line_chart";
+import { type MetricChart, Metrics } from "../parts/metrics";
 import { Page } from "../parts/page";
 import { Facts, Pane, Split } from "../parts/pane";
 import { Empty, Fault, Loaded, Loading } from "../parts/states";
 import { State, Swatch } from "../parts/status";
-import { Table, openHref } from "../parts/table";
+import { type Column, Table, openHref } from "../parts/table";
 import { poolsOf, rowOf } from "../pictures/cluster_map";
 import { coloured } from "../pictures/slots";
 import { route } from "../router";
+import type { Node } from "../types";
 import { NodeLabels } from "./node_labels";
 
 const KINDS = ["node", "pod", "workload", "nodepool"];
-const idOf = n => n.name;
-const own = (n, key) => n.prorata?.[key];
-const whole = n => rowOf(n);
-const statusOf = n => (n.status === "Ready" ? "Ready" : "NotReady");
-const reasonOf = n =>
+type Own = NonNullable<Node["prorata"]>;
+
+const idOf = (n: Node) => n.name;
+const own = <K extends keyof Own>(n: Node, key: K): Own[K] | undefined => n.prorata?.[key];
+const whole = (n: Node) => rowOf(n);
+const statusOf = (n: Node) => (n.status === "Ready" ? "Ready" : "NotReady");
+const reasonOf = (n: Node) =>
   (n.conditions ?? [])
     .filter(c => c.reason && c.reason !== "Ready")
     .map(c => c.message || c.reason)
     .join(", ");
 
-const COLUMNS = [
+const COLUMNS: Column<Node>[] = [
   {
     id: "name",
     label: "Node",
@@ -102,7 +104,7 @@ const COLUMNS = [
     id: "gpuMemory",
     label: "GPU memory",
     num: true,
-    text: n => (own(n, "gpuMemoryMib") ? memory(own(n, "gpuMemoryMib") * 2 ** 20) : NONE),
+    text: n => (own(n, "gpuMemoryMib") ? memory((own(n, "gpuMemoryMib") ?? 0) * 2 ** 20) : NONE),
     hidden: true,
   },
   { id: "created", label: "Joined", num: true, text: n => n.createdAt?.slice(0, 10) ?? NONE, hidden: true },
@@ -131,7 +133,7 @@ export default function Nodes() {
   );
 }
 
-function Details({ id }) {
+function Details({ id }: { id: string }) {
   const found = useData(
     `node/${id}`,
     abort =>
@@ -151,7 +153,11 @@ function Details({ id }) {
   const tabs = [
     { id: "gpus", label: "GPUs", view: () => <Devices node={n} /> },
     { id: "pods", label: "Pods", view: () => <Pods node={n} /> },
-    { id: "metrics", label: "Metrics", view: () => <Metrics node={n} /> },
+    {
+      id: "metrics",
+      label: "Metrics",
+      view: () => <Metrics path={`/api/v1/nodes/${n.id ?? ""}/metrics`} charts={CHARTS} group={n.name} />,
+    },
     { id: "facts", label: "Facts", view: () => <About node={n} /> },
   ];
   const row = rowOf(n);
@@ -166,14 +172,23 @@ function Details({ id }) {
   );
 }
 
-function Devices({ node }) {
+const DEVICE_STATES: Partial<Record<string, string>> = {
+  free: "free",
+  allocated: "allocated",
+  releasing: "giving back",
+  down: "not ready",
+};
+
+function Devices({ node }: { node: Node }) {
   const pools = useMemo(() => poolsOf([node]), [node]);
   const row = rowOf(node);
-  const colours = coloured(row.runs.map(r => ({ id: r.projectId, name: r.project, size: r.size })));
+  const colours = coloured(row.runs.map(r => ({ id: r.projectId, name: r.project ?? "", size: r.size })));
   if (!row.cells.length) return <Empty>This node has no GPUs; it runs work that asks for none.</Empty>;
   return (
     <>
-      <section>{pools.length > 0 && <ClusterMap pools={pools} view="project" colours={colours} />}</section>
+      <section>
+        {pools.length > 0 && <ClusterMap pools={pools} view="project" lifted={null} colours={colours} />}
+      </section>
       <section class="scroll" tabindex={0} aria-label="Devices">
         <table class="share devices">
           <thead>
@@ -190,10 +205,7 @@ function Devices({ node }) {
             {row.cells.map(c => (
               <tr key={c.index}>
                 <td>{c.index}</td>
-                <td>
-                  {{ free: "free", allocated: "allocated", releasing: "giving back", down: "not ready" }[c.state] ??
-                    c.state}
-                </td>
+                <td>{DEVICE_STATES[c.state] ?? c.state}</td>
                 <td>
                   {c.workloads.length
                     ? c.workloads.map(w =>
@@ -220,13 +232,13 @@ function Devices({ node }) {
 }
 
 // What the node's driver tells of processes that no pod started; they keep their GPU from being given out.
-function Foreign({ node }) {
+function Foreign({ node }: { node: Node }) {
   const found = useData(
     `node-devices/${node.name}`,
     abort =>
       get("/api/v1/devices", { filterBy: [`name==${node.name}`] }, { signal: abort }).then(a =>
         (a.nodes?.[0]?.readings ?? []).flatMap((r, index) =>
-          r.processes.filter(p => p.foreign).map(p => ({ ...p, index })),
+          (r.processes ?? []).filter(p => p.foreign).map(p => ({ ...p, index })),
         ),
       ),
     KINDS,
@@ -256,7 +268,7 @@ function Foreign({ node }) {
               <td>{p.user}</td>
               <td class="mono">{p.command}</td>
               <td class="num">{p.pid}</td>
-              <td class="num">{memory(p.memoryMib * 2 ** 20)}</td>
+              <td class="num">{memory((p.memoryMib ?? 0) * 2 ** 20)}</td>
             </tr>
           ))}
         </tbody>
@@ -265,7 +277,7 @@ function Foreign({ node }) {
   );
 }
 
-function Pods({ node }) {
+function Pods({ node }: { node: Node }) {
   const pods = useData(
     `node-pods/${node.name}`,
     abort =>
@@ -314,7 +326,7 @@ function Pods({ node }) {
   );
 }
 
-const CHARTS = [
+const CHARTS: MetricChart[] = [
   {
     title: "GPU utilization",
     types: ["GPU_UTILIZATION_PER_GPU"],
@@ -335,83 +347,14 @@ const CHARTS = [
     format: memory,
   },
 ];
-const RANGES = [
-  { value: "1", label: "1 h" },
-  { value: "24", label: "1 d" },
-  { value: "168", label: "1 w" },
-];
-
-function Metrics({ node }) {
-  const [hours, setHours] = useState("1");
-  const metrics = useData(
-    `node-metrics/${node.id}/${hours}`,
-    async abort => {
-      const end = now(),
-        start = end - Number(hours) * 3600000;
-      const answer = await get(
-        `/api/v1/nodes/${node.id}/metrics`,
-        {
-          start: new Date(start).toISOString(),
-          end: new Date(end).toISOString(),
-          numberOfSamples: 120,
-          metricType: CHARTS.flatMap(c => c.types),
-        },
-        { signal: abort },
-      );
-      return {
-        start,
-        end,
-        charts: CHARTS.map(c => ({
-          ...c,
-          series: seriesOf(
-            (answer.measurements ?? []).filter(m => c.types.includes(m.type)),
-            c.names,
-          ),
-        })),
-      };
-    },
-    ["pod"],
-  );
-  return (
-    <>
-      <div class="bar chart-range">
-        <span class="grow" />
-        <Seg label="Time" options={RANGES} value={hours} onChange={setHours} />
-      </div>
-      <Loaded of={metrics} what="Metrics">
-        {m => {
-          const charts = m.charts.filter(c => c.series.some(s => s.points.some(p => p[1] !== null)));
-          return charts.length ? (
-            charts.map(c => (
-              <LineChart
-                key={c.title}
-                title={c.title}
-                series={c.series}
-                format={c.format}
-                max={c.max}
-                from={m.start}
-                to={m.end}
-                height={140}
-                group={node.name}
-              />
-            ))
-          ) : (
-            <Empty>Nothing was measured in this time.</Empty>
-          );
-        }}
-      </Loaded>
-    </>
-  );
-}
-
-function About({ node: n }) {
+function About({ node: n }: { node: Node }) {
   return (
     <>
       <Facts
         rows={[
           ["Pool", <a href={`/nodepools?open=${encodeURIComponent(n.nodePool)}`}>{n.nodePool}</a>],
           ["GPUs", n.gpuInfo ? `${n.gpuInfo.gpuCount} × ${n.gpuInfo.gpuType}` : "none"],
-          own(n, "gpuMemoryMib") && ["Memory of a GPU", memory(own(n, "gpuMemoryMib") * 2 ** 20)],
+          own(n, "gpuMemoryMib") && ["Memory of a GPU", memory((own(n, "gpuMemoryMib") ?? 0) * 2 ** 20)],
           own(n, "cpuCores") !== undefined && [
             "CPU cores",
             `${cpu(own(n, "allocatedCpuCores"))} of ${cpu(own(n, "cpuCores"))} allocated`,

@@ -2,29 +2,36 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { get } from "../api";
 import { now, second } from "../clock";
-import { useData, useEachMinute, useNodesInBrief, useOverview } from "../data";
+import { type Data, useData, useEachMinute, useNodesInBrief, useOverview } from "../data";
 import { count, duration, forecast, gpus, since } from "../format";
 import { LinkButton, Seg } from "../parts/button";
 import { ClusterMap, MapKey, VIEWS } from "../parts/cluster_map";
-import { EventList } from "../parts/event_list";
+import { EventList, type Happening } from "../parts/event_list";
 import { LineChart, seriesOf } from "../parts/line_chart";
 import { Page } from "../parts/page";
 import { PoolChoice, QuotaPicture } from "../parts/quota_picture";
 import { Empty, Fault, Loaded, Loading } from "../parts/states";
 import { Swatch } from "../parts/status";
-import { nodesInBrief, poolsOf } from "../pictures/cluster_map";
+import { type MapPool, nodesInBrief, poolsOf } from "../pictures/cluster_map";
 import { groupsOf } from "../pictures/waiting";
 import { closed, isExpected } from "../pictures/what_if";
 import { poolNames } from "../pictures/shares";
 import { coloured } from "../pictures/slots";
 import { route, setQuery } from "../router";
 import { may } from "../session";
+import type {
+  Overview as OverviewData,
+  OverviewNodes,
+  OverviewPool,
+  OverviewProject,
+  Waiting as Waiter,
+} from "../types";
 import { FirstSteps } from "./first_steps";
 import { OverviewStats } from "./overview_stats";
 
 export default function Overview() {
   const overview = useOverview(),
-    all = overview.data ?? {};
+    all: OverviewData = overview.data ?? {};
   const seesNodes = may("read", "nodes"),
     nodes = useNodesInBrief(seesNodes);
   useEachMinute(overview); // what is used of the GPUs
@@ -65,12 +72,12 @@ export default function Overview() {
 }
 
 // Was nothing submitted yet?
-const isEmpty = ({ phases }) => phases && Object.values(phases).every(n => n === 0);
+const isEmpty = ({ phases }: OverviewData) => phases && Object.values(phases).every(n => n === 0);
 
-function WhoUsesWhat({ projects }) {
+function WhoUsesWhat({ projects }: { projects: OverviewProject[] }) {
   const { query } = route.value;
   const pools = poolNames(projects);
-  const pool = pools.includes(query.pool) ? query.pool : "all";
+  const pool = query.pool && pools.includes(query.pool) ? query.pool : "all";
   return (
     <section class="sheet" aria-labelledby="h-quota">
       <header>
@@ -100,16 +107,16 @@ function WhoUsesWhat({ projects }) {
 }
 
 // The order is taken once; what comes later stands at the end.
-function useOrder(workloads) {
-  const kept = useRef([]);
+function useOrder(workloads: Waiter[]) {
+  const kept = useRef<string[]>([]);
   const rank = new Map(kept.current.map((id, i) => [id, i])),
-    rankOf = w => rank.get(w.id) ?? kept.current.length;
+    rankOf = (w: Waiter) => rank.get(w.id) ?? kept.current.length;
   const list = [...workloads].sort((a, b) => rankOf(a) - rankOf(b));
   kept.current = list.map(w => w.id);
   return list;
 }
 
-function Waiting({ waiting }) {
+function Waiting({ waiting }: { waiting: NonNullable<OverviewData["waiting"]> }) {
   const groups = groupsOf(useOrder(waiting.workloads));
   return (
     <section class="sheet tall" aria-labelledby="h-wait">
@@ -132,7 +139,7 @@ function Waiting({ waiting }) {
           {groups.length ? (
             <ul class="wait">
               {groups.map(g => (
-                <Waiter key={g.workloads[0].id} group={g} />
+                <WaitingGroup key={g.workloads[0].id} group={g} />
               ))}
             </ul>
           ) : (
@@ -145,7 +152,7 @@ function Waiting({ waiting }) {
 }
 
 // One workload, or several with the same reason. Expected, where that can be said; else how long it has waited, in grey.
-function Waiter({ group: { workloads, why } }) {
+function WaitingGroup({ group: { workloads, why } }: { group: ReturnType<typeof groupsOf>[number] }) {
   const [w] = workloads,
     expected = w.forecast;
   const never =
@@ -178,7 +185,7 @@ function Waiter({ group: { workloads, why } }) {
         <span
           key={when.length}
           class={"eta " + (never ? "bad" : known ? "ok" : w.owed ? "warn" : "")}
-          data-tip={known ? closed(expected.sentence) : never ? undefined : "How long it has waited."}
+          data-tip={known ? closed(expected?.sentence) : never ? undefined : "How long it has waited."}
         >
           {several && !known && !never ? "up to " : ""}
           {when}
@@ -202,7 +209,7 @@ function Waiter({ group: { workloads, why } }) {
   );
 }
 
-function Cluster({ nodes, order = [] }) {
+function Cluster({ nodes, order = [] }: { nodes: Data<OverviewNodes>; order?: OverviewPool[] }) {
   const pools = useMemo(
     () =>
       nodes.data
@@ -214,7 +221,7 @@ function Cluster({ nodes, order = [] }) {
     [nodes.data],
   );
   const [view, setView] = useState("project");
-  const [lifted, setLifted] = useState(null);
+  const [lifted, setLifted] = useState<string | null>(null);
   const projects = useMemo(() => holders(pools), [pools]);
   const colours = useMemo(() => coloured(projects), [projects]);
   return (
@@ -245,13 +252,13 @@ function Cluster({ nodes, order = [] }) {
   );
 }
 
-function holders(pools) {
-  const held = new Map();
+function holders(pools: MapPool[]) {
+  const held = new Map<string, { id: string; name: string; size: number }>();
   for (const pool of pools)
     for (const row of pool.rows)
       for (const run of row.runs.filter(r => r.projectId)) {
-        const size = run.size + (held.get(run.projectId)?.size ?? 0);
-        held.set(run.projectId, { id: run.projectId, name: run.project, size });
+        const id = run.projectId!;
+        held.set(id, { id, name: run.project ?? "", size: run.size + (held.get(id)?.size ?? 0) });
       }
   return [...held.values()].sort((a, b) => b.size - a.size || a.name.localeCompare(b.name)).slice(0, 16);
 }
@@ -268,7 +275,7 @@ const LINES = {
 };
 
 // Of the last hours; the last one serves the figures above as well.
-function useHistory(cluster, hours) {
+function useHistory(cluster: string | undefined, hours: string | false) {
   const history = useData(cluster && hours ? `metrics/${cluster}/${hours}` : null, async abort => {
     const end = now(),
       start = end - Number(hours) * 3600000;
@@ -297,12 +304,16 @@ function useHistory(cluster, hours) {
 }
 
 // The utilization of the last ten minutes; undefined: not asked yet, null: nothing was measured.
-function usedNow(history) {
+function usedNow(history: ReturnType<typeof useHistory>["data"]) {
   const last = history?.used.findLast(v => v.value !== "" && Number.isFinite(Number(v.value)));
-  return history && (last && Date.parse(last.timestamp) >= history.end - 600000 ? Number(last.value) : null);
+  return history
+    ? last && Date.parse(last.timestamp ?? "") >= history.end - 600000
+      ? Number(last.value)
+      : null
+    : undefined;
 }
 
-function OverTime({ cluster, lately }) {
+function OverTime({ cluster, lately }: { cluster: string; lately: ReturnType<typeof useHistory> }) {
   const [hours, setHours] = useState("1");
   const longer = useHistory(cluster, hours !== "1" && hours);
   const metrics = hours === "1" ? lately : longer;
@@ -345,11 +356,11 @@ function Happened() {
     "events",
     abort =>
       get("/api/v1/events", { limit: 100 }, { signal: abort }).then(a =>
-        (a.events ?? []).filter(e => !STEPS.has(e.reason)).slice(0, 20),
+        (a.events ?? []).filter(e => !STEPS.has(e.reason ?? "")).slice(0, 20),
       ),
     ["event", "workload", "node"],
   );
-  const who = e =>
+  const who = (e: Happening) =>
     e.workloadName && (
       <a class="plain strong" href={`/workloads?open=${e.workloadId}&tab=events`}>
         {e.projectName ? `${e.projectName}/` : ""}

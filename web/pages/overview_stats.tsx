@@ -1,18 +1,28 @@
 // The strip of six figures at the head of Overview.
 import { NONE, count, gpus, percent, plural, ratio } from "../format";
 import { Meters, Stat, Stats } from "../parts/stats";
+import type { Overview, OverviewPool } from "../types";
 
 const STARTING = ["Creating", "Initializing", "Resuming"];
 const ENDING = ["Stopping", "Terminating", "Deleting"];
 const SHOWN = 4; // node pools with a meter
 
-const sum = (list, key) => list.reduce((total, x) => total + x[key], 0);
-const inPhases = (phases, names) => names.reduce((total, name) => total + (phases[name] ?? 0), 0);
+type Figure = { [K in keyof OverviewPool]: OverviewPool[K] extends number ? K : never }[keyof OverviewPool];
+type Phases = NonNullable<Overview["phases"]>;
+
+const sum = (list: OverviewPool[], key: Figure) => list.reduce((total, x) => total + x[key], 0);
+const inPhases = (phases: Phases, names: string[]) => names.reduce((total, name) => total + (phases[name] ?? 0), 0);
 // A figure of thousands of GPUs needs no hundredths.
-const figure = value => gpus(value >= 1000 ? Math.round(value) : value);
+const figure = (value: number) => gpus(value >= 1000 ? Math.round(value) : value);
 
 // all: of GET /overview; used: percent of what is allocated; null: not measured lately, undefined: not known yet.
-export function OverviewStats({ all: { nodePools, phases, waiting, notReady = [], clusters }, used }) {
+export function OverviewStats({
+  all: { nodePools, phases, waiting, notReady = [], clusters },
+  used,
+}: {
+  all: Overview;
+  used?: number | null;
+}) {
   return (
     <Stats label="The cluster now">
       {nodePools && <Allocated pools={nodePools.filter(p => p.gpus + p.gpusDown > 0)} />}
@@ -29,7 +39,7 @@ export function OverviewStats({ all: { nodePools, phases, waiting, notReady = []
       {clusters && (
         <Used
           used={nodePools && sum(nodePools, "gpusAllocated") === 0 ? null : used}
-          href={nodePools ? "/nodes" : null}
+          href={nodePools ? "/nodes" : undefined}
         />
       )}
       {nodePools && (
@@ -42,14 +52,14 @@ export function OverviewStats({ all: { nodePools, phases, waiting, notReady = []
   );
 }
 
-const waitingLine = ({ count: number, gpusOwed }) =>
+const waitingLine = ({ count: number, gpusOwed }: NonNullable<Overview["waiting"]>) =>
   gpusOwed > 0
     ? `${figure(gpusOwed)} owed by quota`
     : number
       ? `${plural(number, "workload")}, none owed`
       : "nothing waits";
 
-function Allocated({ pools }) {
+function Allocated({ pools }: { pools: OverviewPool[] }) {
   const held = sum(pools, "gpusAllocated"),
     total = sum(pools, "gpus"),
     down = sum(pools, "gpusDown");
@@ -70,11 +80,12 @@ function Allocated({ pools }) {
   );
 }
 
-function Running({ phases }) {
-  const turning = [
+function Running({ phases }: { phases: Phases }) {
+  const both: [number, string][] = [
     [inPhases(phases, STARTING), "starting"],
     [inPhases(phases, ENDING), "stopping"],
-  ]
+  ];
+  const turning = both
     .filter(([n]) => n > 0)
     .map(([n, word]) => `${count(n)} ${word}`)
     .join(", ");
@@ -89,7 +100,7 @@ function Running({ phases }) {
   );
 }
 
-function Used({ used, href }) {
+function Used({ used, href }: { used?: number | null; href?: string }) {
   const known = Number.isFinite(used);
   return (
     <Stat
@@ -97,13 +108,13 @@ function Used({ used, href }) {
       value={known ? percent(used).slice(0, -2) : NONE}
       unit={known ? "%" : ""}
       line="of what is allocated"
-      tip={used === null ? "Nothing is allocated, or nothing was measured in the last 10 minutes." : null}
+      tip={used === null ? "Nothing is allocated, or nothing was measured in the last 10 minutes." : undefined}
       href={href}
     />
   );
 }
 
-function Idle({ pools }) {
+function Idle({ pools }: { pools: OverviewPool[] }) {
   const idle = sum(pools, "gpusIdle");
   return (
     <Stat
@@ -116,7 +127,7 @@ function Idle({ pools }) {
   );
 }
 
-function Ready({ pools, notReady }) {
+function Ready({ pools, notReady }: { pools: OverviewPool[]; notReady: { name: string }[] }) {
   const nodes = sum(pools, "gpuNodes"),
     ready = sum(pools, "gpuNodesReady"),
     broken = nodes - ready;

@@ -11,65 +11,67 @@ import { Facts, Pane, Split, closePane } from "../parts/pane";
 import { ReceiptsOf } from "../parts/receipts";
 import { Empty, Fault, Loading, Loaded } from "../parts/states";
 import { State, Status, Swatch } from "../parts/status";
-import { Table, openHref, renewTables } from "../parts/table";
+import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
-import { refusedBy, sharesByPool } from "../pictures/shares";
+import { type Shares, type Unit, refusedBy, sharesByPool } from "../pictures/shares";
 import { unitInWords } from "../pictures/unit_rules";
 import { route } from "../router";
 import { may, scope, scopeFilter } from "../session";
+import type { Project } from "../types";
 import { WORDS, rankWord, shareWords } from "../words";
 import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
 import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts";
 
 const KINDS = ["project", "department", "nodepool", "queue", "workload"];
+const NAME: Column<Project> = {
+  id: "name",
+  label: "Project",
+  sort: "name",
+  filter: { field: "name" },
+  text: p => p.name,
+  cell: p => (
+    <>
+      <Swatch project={p.id} />
+      <span>{p.name}</span>
+    </>
+  ),
+};
+const OTHERS: Column<Project>[] = [
+  {
+    id: "department",
+    label: "Department",
+    sort: "parentName",
+    filter: { field: "parentName" },
+    text: p => p.parent?.name ?? NONE,
+    low: true,
+  },
+  {
+    id: "status",
+    label: "Status",
+    sort: "phase",
+    text: p => p.status?.phase ?? NONE,
+    cell: p => <State phase={p.status?.phase ?? "Unknown"} message={p.status?.phaseMessage} />,
+    hidden: true,
+  },
+  { id: "namespace", label: "Namespace", text: p => p.status?.namespace ?? NONE, hidden: true },
+  { id: "description", label: "Description", text: p => p.description || NONE, hidden: true },
+  {
+    id: "created",
+    label: "Created",
+    num: true,
+    sort: "createdAt",
+    text: p => p.createdAt?.slice(0, 10) ?? NONE,
+    hidden: true,
+  },
+];
+
 export default function Projects() {
   const id = route.value.query.open;
   const at = JSON.stringify(scope.value);
   const overview = useOverview().data;
   const refused = useMemo(() => refusedBy(overview?.projects ?? [], p => p.id), [overview]);
-  const partsOf = p => chosenParts(sharesByPool(p, refused[p.id]));
-  const columns = [
-    {
-      id: "name",
-      label: "Project",
-      sort: "name",
-      filter: { field: "name" },
-      text: p => p.name,
-      cell: p => (
-        <>
-          <Swatch project={p.id} />
-          <span>{p.name}</span>
-        </>
-      ),
-    },
-    ...useQuotaColumns(partsOf, p => p.id),
-    {
-      id: "department",
-      label: "Department",
-      sort: "parentName",
-      filter: { field: "parentName" },
-      text: p => p.parent?.name ?? NONE,
-      low: true,
-    },
-    {
-      id: "status",
-      label: "Status",
-      sort: "phase",
-      text: p => p.status?.phase ?? NONE,
-      cell: p => <State phase={p.status?.phase ?? "Unknown"} message={p.status?.phaseMessage} />,
-      hidden: true,
-    },
-    { id: "namespace", label: "Namespace", text: p => p.status?.namespace ?? NONE, hidden: true },
-    { id: "description", label: "Description", text: p => p.description || NONE, hidden: true },
-    {
-      id: "created",
-      label: "Created",
-      num: true,
-      sort: "createdAt",
-      text: p => p.createdAt?.slice(0, 10) ?? NONE,
-      hidden: true,
-    },
-  ];
+  const partsOf = (p: Project) => chosenParts(sharesByPool(p, refused[p.id]));
+  const columns = [NAME, ...useQuotaColumns<Project>(partsOf, p => p.id), ...OTHERS];
   const action = may("create", "project") && <Primary href="/projects/new" icon="plus" label="New project" />;
   return (
     <Page title="Projects" scoped action={action}>
@@ -108,7 +110,7 @@ export default function Projects() {
   );
 }
 
-function Details({ id, refused }) {
+function Details({ id, refused }: { id: string; refused: Record<string, Record<string, number>> }) {
   const project = useData(
     `project/${id}`,
     abort => get(`/api/v1/org-unit/projects/${id}`, {}, { signal: abort }),
@@ -161,7 +163,7 @@ function Details({ id, refused }) {
   );
 }
 
-function Actions({ project: p }) {
+function Actions({ project: p }: { project: Project }) {
   const why = may("delete", "project") ? "" : WORDS.noRight("delete project");
   const drop = async () => {
     if (
@@ -204,7 +206,7 @@ function Actions({ project: p }) {
   );
 }
 
-function Share({ project, refused }) {
+function Share({ project, refused }: { project: Project; refused?: Record<string, number> }) {
   const shares = sharesByPool(project, refused);
   return (
     <>
@@ -224,7 +226,7 @@ function Share({ project, refused }) {
   );
 }
 
-export function PoolTable({ unit, shares }) {
+export function PoolTable({ unit, shares }: { unit: Unit; shares: Shares }) {
   return (
     <div class="scroll" tabindex={0} role="region" aria-label="Quota by node pool">
       <table class="share">
@@ -267,7 +269,7 @@ export function PoolTable({ unit, shares }) {
   );
 }
 
-export function WorkloadsOf({ filter, list }) {
+export function WorkloadsOf({ filter, list }: { filter: string; list: string }) {
   const found = useData(
     `of/${filter}`,
     abort =>
@@ -321,7 +323,7 @@ export function WorkloadsOf({ filter, list }) {
   );
 }
 
-export function Rules({ unit }) {
+export function Rules({ unit }: { unit: Parameters<typeof unitInWords>[0] }) {
   const rows = unitInWords(unit);
   return rows.length ? (
     <Facts rows={rows} />

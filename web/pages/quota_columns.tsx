@@ -5,21 +5,23 @@ import { useWidth } from "../data";
 import { NONE, gpus, ratio } from "../format";
 import { QuotaAxis, QuotaBar, QuotaLegend } from "../parts/quota_bar";
 import { Choice, SCALES } from "../parts/quota_picture";
-import { axisTop } from "../pictures/axis";
+import { type Axis, axisTop } from "../pictures/axis";
 import { inPercent, percentAxis, reach } from "../pictures/quota_bar";
-import { poolNames, shareOf } from "../pictures/shares";
+import { type Parts, type Shares, poolNames, shareOf } from "../pictures/shares";
+import type { Column } from "../parts/table";
 import { route, setQuery } from "../router";
+import type { Overview } from "../types";
 
 const MARGIN = 8; // of a bar's drawing, both sides together
 const poolOf = () => route.value.query.pool ?? "all";
 const inPercents = () => route.value.query.scale === "percent";
-const limited = parts => Number.isFinite(parts.quota);
+const limited = (parts: Parts) => Number.isFinite(parts.quota);
 
 // The parts of a unit's shares over the chosen pool.
-export const chosenParts = shares => shareOf(shares, poolOf());
+export const chosenParts = (shares: Shares) => shareOf(shares, poolOf());
 
 // Above the table: which pool, which scale. Both live in the address.
-export function QuotaChoices({ overview }) {
+export function QuotaChoices({ overview }: { overview: Overview | null }) {
   const pools = poolNames(overview?.projects ?? []);
   return (
     <>
@@ -47,39 +49,10 @@ export const QuotaFoot = () => (
   </div>
 );
 
-const axisOf = list => (inPercents() ? percentAxis(list) : axisTop(list.map(reach)));
+const axisOf = (list: Parts[]) => (inPercents() ? percentAxis(list) : axisTop(list.map(reach)));
 
-// partsOf(row) -> parts; projectOf(row) -> the id that gives the colour, null is ink.
-export function useQuotaColumns(partsOf, projectOf) {
-  const [width, setWidth] = useState(0);
-  const seen = new WeakMap(); // the axis of each list of rows
-  const axis = rows => seen.get(rows) ?? seen.set(rows, axisOf(rows.map(partsOf))).get(rows);
-  const sort = poolOf() === "all" ? { sort: "gpuAllocated", filter: { field: "gpuAllocated", type: "number" } } : {};
-  const quota = parts => (limited(parts) ? gpus(parts.quota) : "unlimited");
+function numbersOf<R>(partsOf: (row: R) => Parts): Column<R>[] {
   return [
-    {
-      id: "bar",
-      label: "Quota and usage",
-      wide: true,
-      head: rows => <Head axis={axis(rows)} onWidth={setWidth} />,
-      cell: (row, rows) => (
-        <Bar parts={partsOf(row)} name={row.name} project={projectOf(row)} axis={axis(rows)} width={width} />
-      ),
-      text: row => gpus(partsOf(row).held),
-    },
-    {
-      id: "held",
-      label: "Held / quota",
-      num: true,
-      keep: true,
-      ...sort,
-      text: row => `${gpus(partsOf(row).held)} / ${quota(partsOf(row))}`,
-      cell: row => (
-        <>
-          <span class="strong">{gpus(partsOf(row).held)}</span> <span class="muted">/ {quota(partsOf(row))}</span>
-        </>
-      ),
-    },
     {
       id: "ratio",
       label: "Ratio",
@@ -110,7 +83,46 @@ export function useQuotaColumns(partsOf, projectOf) {
   ];
 }
 
-function Head({ axis, onWidth }) {
+// partsOf(row) -> parts; projectOf(row) -> the id that gives the colour, null is ink.
+export function useQuotaColumns<R extends { name: string }>(
+  partsOf: (row: R) => Parts,
+  projectOf: (row: R) => string | null,
+): Column<R>[] {
+  const [width, setWidth] = useState(0);
+  const seen = new WeakMap<R[], Axis>(); // the axis of each list of rows
+  const axis = (rows: R[]) => seen.get(rows) ?? seen.set(rows, axisOf(rows.map(partsOf))).get(rows)!;
+  const sort: Partial<Column<R>> =
+    poolOf() === "all" ? { sort: "gpuAllocated", filter: { field: "gpuAllocated", type: "number" } } : {};
+  const quota = (parts: Parts) => (limited(parts) ? gpus(parts.quota) : "unlimited");
+  return [
+    {
+      id: "bar",
+      label: "Quota and usage",
+      wide: true,
+      head: rows => <Head axis={axis(rows)} onWidth={setWidth} />,
+      cell: (row, rows) => (
+        <Bar parts={partsOf(row)} name={row.name} project={projectOf(row)} axis={axis(rows)} width={width} />
+      ),
+      text: row => gpus(partsOf(row).held),
+    },
+    {
+      id: "held",
+      label: "Held / quota",
+      num: true,
+      keep: true,
+      ...sort,
+      text: row => `${gpus(partsOf(row).held)} / ${quota(partsOf(row))}`,
+      cell: row => (
+        <>
+          <span class="strong">{gpus(partsOf(row).held)}</span> <span class="muted">/ {quota(partsOf(row))}</span>
+        </>
+      ),
+    },
+    ...numbersOf(partsOf),
+  ];
+}
+
+function Head({ axis, onWidth }: { axis: Axis; onWidth: (width: number) => void }) {
   const [ref, width] = useWidth();
   useEffect(() => onWidth(width), [width]);
   return (
@@ -121,7 +133,15 @@ function Head({ axis, onWidth }) {
   );
 }
 
-function Bar({ parts, name, project, axis, width }) {
+interface BarProps {
+  parts: Parts;
+  name: string;
+  project: string | null;
+  axis: Axis;
+  width: number;
+}
+
+function Bar({ parts, name, project, axis, width }: BarProps) {
   const shown = inPercents() ? inPercent(parts) : parts;
   if (!shown) return <span class="muted small">no quota to relate to</span>;
   return (
@@ -140,7 +160,7 @@ function Bar({ parts, name, project, axis, width }) {
 }
 
 // Under the name, on a phone: it measures itself.
-export function SubBar({ parts, name, project, rows }) {
+export function SubBar({ parts, name, project, rows }: Omit<BarProps, "axis" | "width"> & { rows: Parts[] }) {
   const [ref, width] = useWidth();
   return (
     <span class="sub-bar" ref={ref}>

@@ -1,16 +1,18 @@
 // What does this quota take from others? The form behind projects and departments: who it is, what each node pool owes it,
 // the order of the pools, rules and node types; beside it how each pool is divided, and what a save would change.
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import { get, getAll, post } from "../api";
-import { useData } from "../data";
+import { get, getAll, post, put } from "../api";
+import { type Data, useData } from "../data";
 import { Button, LinkButton } from "../parts/button";
 import { Code, curl } from "../parts/code";
 import { confirm } from "../parts/dialog";
 import { Problem, Section, SelectField, TextField, useForm } from "../parts/form";
 import { Page } from "../parts/page";
 import { Fault, Loading } from "../parts/states";
-import { quotaIn, warnings } from "../pictures/promises";
+import { type Bound, type Sizes, quotaIn, warnings } from "../pictures/promises";
 import {
+  type QuotaRow,
   cellPath,
   changes,
   checkRows,
@@ -34,6 +36,7 @@ import {
 } from "../pictures/unit_rules";
 import { route } from "../router";
 import { may } from "../session";
+import type { Answer, Body, Department, DepartmentForList, Project } from "../types";
 import { WORDS } from "../words";
 import { Divisions, QuotaTable } from "./quota_table";
 import { NodeTypes, PoolOrder, SchedulingRules } from "./unit_rules";
@@ -41,24 +44,50 @@ import { NodeTypes, PoolOrder, SchedulingRules } from "./unit_rules";
 const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
 // Quota, limit, weight and rank of a unit are given from above, unless the tenant says otherwise. Where this is not the caller's: why.
+type Word = "project" | "department";
+export type Unit = (Project | Department) & { parentId?: string };
+/** A form's values; those of rows, rules and node types by the names that their rooms give them. */
+export interface QuotaValues {
+  name: string;
+  parent: string;
+  namespace: string;
+  description: string;
+  pools: string[];
+  [path: string]: unknown;
+}
+export type UnitBody = ReturnType<typeof bodyOf>;
+type UnitPath = "/api/v1/org-unit/projects" | "/api/v1/org-unit/departments";
+/** The call that a save makes. */
+export type Planned =
+  { method: "PUT"; path: `${UnitPath}/${string}`; body: object } | { method: "POST"; path: UnitPath; body: object };
+
+export const sendPlanned = (planned: Planned): Promise<{ id: string; name: string }> =>
+  planned.method === "PUT"
+    ? put(planned.path, planned.body as Body<typeof planned.path, "put">)
+    : post(planned.path, planned.body as Body<typeof planned.path, "post">);
+
 const TAKES_ABOVE = {
   project: "The administrators of its department set these.",
   department: "The administrators of its cluster set these.",
 };
-function whyQuotaStays(unit, word, places, settings) {
+type Places = Answer<"/api/v1/authorization/permitted-scopes", "post">["update"] | null;
+type SettingOf = { key?: string; value?: unknown };
+function whyQuotaStays(unit: Unit | null, word: Word, places: Places, settings: SettingOf[]) {
   const isAbove =
     !places ||
     places.system ||
-    places.tenants.length ||
-    places.clusters.length ||
-    (word === "project" && places.departments.includes(unit?.parentId));
+    places.tenants?.length ||
+    places.clusters?.length ||
+    (word === "project" && places.departments?.includes(unit?.parentId ?? ""));
   return !unit || isAbove || settings.some(o => o.key === "administratorsSetOwnQuota" && String(o.value) === "true")
     ? ""
     : TAKES_ABOVE[word];
 }
 
 // What every quota form asks for: pools, ranks, departments, projects, GPUs and node types of each pool, and the unit itself.
-export function useQuotaFacts(id, unitPath, word) {
+export type QuotaFacts = NonNullable<ReturnType<typeof useQuotaFacts>["data"]>;
+
+export function useQuotaFacts(id: string | undefined, unitPath: UnitPath, word: Word) {
   return useData(`quota/${unitPath}/${id ?? "new"}`, async abort => {
     const one = { signal: abort },
       all = { signal: abort, most: 10000 }; // sums of a cut list would be wrong
@@ -77,9 +106,9 @@ export function useQuotaFacts(id, unitPath, word) {
             a => a.update,
           )
         : null,
-      id ? get(`${unitPath}/${id}`, {}, one) : null,
+      id ? (get(`${unitPath}/${id}` as const, {}, one) as Promise<Unit>) : null,
     ]);
-    const size = nodes ? Object.fromEntries(pools.map(p => [p.name, 0])) : {};
+    const size: Sizes = nodes ? Object.fromEntries(pools.map(p => [p.name, 0])) : {};
     for (const n of nodes ?? []) size[n.nodePool] = (size[n.nodePool] ?? 0) + (n.gpuInfo?.gpuCount ?? 0);
     return {
       pools,
@@ -88,14 +117,20 @@ export function useQuotaFacts(id, unitPath, word) {
       projects,
       size,
       types: knownTypes(nodes ?? []),
-      off: settings.filter(o => String(o.value) === "false").map(o => o.key),
+      off: settings.filter(o => String(o.value) === "false").map(o => o.key ?? ""),
       why: whyQuotaStays(unit, word, places, settings),
       unit,
     };
   });
 }
 
-export function QuotaPage({ title, facts, children }) {
+interface PageProps {
+  title: string;
+  facts: Data<QuotaFacts>;
+  children: (facts: QuotaFacts) => ComponentChildren;
+}
+
+export function QuotaPage({ title, facts, children }: PageProps) {
   return (
     <Page title={title} action={null}>
       {facts.data ? (
@@ -112,7 +147,7 @@ export function QuotaPage({ title, facts, children }) {
 }
 
 // The values that a unit starts with.
-function valuesOfUnit(unit, parents, rows) {
+function valuesOfUnit(unit: Unit | null, parents: DepartmentForList[] | undefined, rows: QuotaRow[]): QuotaValues {
   return {
     name: unit?.name ?? "",
     parent: unit?.parentId ?? parents?.[0]?.id ?? "",
@@ -127,7 +162,7 @@ function valuesOfUnit(unit, parents, rows) {
 }
 
 // What a save sends beside name and place.
-const bodyOf = (v, rows, unit) => ({
+const bodyOf = (v: QuotaValues, rows: QuotaRow[], unit: Unit | null) => ({
   description: v.description,
   schedulingRules: rulesOf(v),
   defaultNodePools: v.pools,
@@ -136,8 +171,8 @@ const bodyOf = (v, rows, unit) => ({
 });
 
 // The server's names of fields -> ours.
-function pathsOf(rows) {
-  const paths = {
+function pathsOf(rows: QuotaRow[]) {
+  const paths: Record<string, string> = {
     parentId: "parent",
     requestedNamespace: "namespace",
     defaultNodePools: "pools",
@@ -158,9 +193,9 @@ function pathsOf(rows) {
 }
 
 // What a save would change, in words.
-function changesOf(before, after, rowsBefore, rows) {
+function changesOf(before: QuotaValues, after: QuotaValues, rowsBefore: QuotaRow[], rows: QuotaRow[]) {
   const said = changes(rowsBefore, rows),
-    differ = keys => keys.some(key => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+    differ = (keys: string[]) => keys.some(key => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
   if (differ(["description"])) said.push("description");
   if (differ(["pools"])) said.push("order of node pools");
   if (differ(RULES.map(rulePath))) said.push("scheduling rules");
@@ -168,10 +203,57 @@ function changesOf(before, after, rowsBefore, rows) {
   return said;
 }
 
-// word: "project" or "department"; parents: what a new one may belong to; boundsOf(pool, values): what holds its quota in,
-// the nearest first; members: units that divide it; call(values, body) -> {method, path, body}; save(call) sends it.
-export function QuotaForm({ word, facts, parents, boundsOf, members = [], call, save, back }) {
-  const { unit, pools } = facts;
+interface QuotaProps {
+  word: Word;
+  facts: QuotaFacts;
+  /** What a new one may belong to. */
+  parents?: DepartmentForList[];
+  /** What holds the quota of a pool in, the nearest first. */
+  boundsOf: (pool: QuotaRow, values: QuotaValues) => Bound[];
+  /** Units that divide it. */
+  members?: Project[];
+  /** The call that a save makes. */
+  call: (values: QuotaValues, body: UnitBody) => Planned;
+  save: (planned: Planned) => Promise<void>;
+  /** Where Cancel goes. */
+  back: string;
+}
+
+const checkOf = (unit: Unit | null, before: QuotaRow[]) => (v: QuotaValues) => ({
+  ...(unit
+    ? {}
+    : {
+        name: NAME.test(v.name) ? "" : WORDS.badName,
+        namespace: v.namespace === "" || NAME.test(v.namespace) ? "" : WORDS.badName,
+      }),
+  ...checkRules(v),
+  ...checkRows(rowsOfValues(before, v)),
+});
+
+// Asks before more is promised than there is; then saves. false: the person took it back.
+async function ask(props: QuotaProps, before: QuotaRow[], values: QuotaValues, others: Project[]) {
+  const { facts, boundsOf, members = [], call, save } = props,
+    { unit } = facts;
+  const rows = rowsOfValues(before, values),
+    shares = unit ? sharesByPool(unit) : {};
+  const said = warnings({
+    name: values.name,
+    before: unit ? before : before.map(r => ({ ...r, quota: 0 })),
+    after: rows,
+    boundsOf: row => boundsOf(row, values),
+    projects: others,
+    children: members,
+    heldIn: row => shares[row.name]?.held ?? 0,
+  });
+  const verb = unit ? "Save anyway" : "Create anyway";
+  if (said.length && !(await confirm({ title: "Promise more than there is?", body: said, verb }))) return false;
+  return save(call(values, bodyOf(values, rows, unit)));
+}
+
+// The values, what is wrong with them, what a save would change and the call that it makes.
+function useQuotaForm(props: QuotaProps) {
+  const { facts, parents, members = [], call } = props,
+    { unit, pools } = facts;
   const standard = facts.ranks.find(r => r.isDefault)?.name ?? "MediumLow";
   const before = useMemo(() => rowsOf(pools, unit?.resources, standard, facts.size), []);
   const untouched = useMemo(() => valuesOfUnit(unit, parents, before), []);
@@ -179,46 +261,27 @@ export function QuotaForm({ word, facts, parents, boundsOf, members = [], call, 
     () => ({ ...untouched, ...valuesOfRows(facts.why ? before : withAddress(before, route.peek().query)) }),
     [],
   );
-  const check = v => ({
-    ...(unit
-      ? {}
-      : {
-          name: NAME.test(v.name) ? "" : WORDS.badName,
-          namespace: v.namespace === "" || NAME.test(v.namespace) ? "" : WORDS.badName,
-        }),
-    ...checkRules(v),
-    ...checkRows(rowsOfValues(before, v)),
-  });
-  const shares = unit ? sharesByPool(unit) : {};
   const others = facts.projects.filter(p => p.id !== unit?.id && !members.includes(p));
-  const send = async values => {
-    const rows = rowsOfValues(before, values);
-    const said = warnings({
-      name: values.name,
-      before: unit ? before : before.map(r => ({ ...r, quota: 0 })),
-      after: rows,
-      boundsOf: row => boundsOf(row, values),
-      projects: others,
-      children: members,
-      heldIn: row => shares[row.name]?.held ?? 0,
-    });
-    if (
-      said.length &&
-      !(await confirm({
-        title: "Promise more than there is?",
-        body: said,
-        verb: unit ? "Save anyway" : "Create anyway",
-      }))
-    )
-      return false;
-    return save(call(values, bodyOf(values, rows, unit)));
-  };
-  const form = useForm({ initial, check, send, paths: pathsOf(before) });
-  const { values: v, field, set } = form;
-  const rows = rowsOfValues(before, v);
-  const changed = changesOf(untouched, v, before, rows);
-  const wrong = Object.values({ ...checkRules(v), ...checkRows(rows) }).some(Boolean);
-  const planned = wrong ? null : call(v, bodyOf(v, rows, unit));
+  const send = (values: QuotaValues) => ask(props, before, values, others);
+  const form = useForm<QuotaValues>({ initial, check: checkOf(unit, before), send, paths: pathsOf(before) });
+  const { values } = form;
+  const rows = rowsOfValues(before, values);
+  const changed = changesOf(untouched, values, before, rows);
+  const wrong = Object.values({ ...checkRules(values), ...checkRows(rows) }).some(Boolean);
+  const planned = wrong ? null : call(values, bodyOf(values, rows, unit));
+  return { form, before, rows, others, changed, planned };
+}
+
+/** The form of a project or a department, and beside it what it takes from others. */
+export function QuotaForm(props: QuotaProps) {
+  const { word, facts, parents, back } = props,
+    { unit } = facts;
+  const state = useQuotaForm(props);
+  const { form, rows, changed } = state,
+    { values: v, field } = form;
+  const set = form.set as (path: string, value: unknown) => void;
+  const above = word === "project" ? facts.departments.find(d => d.id === v.parent) : null;
+  const fields = { values: v, field, set };
   return (
     <div class="form-page wide">
       <form
@@ -228,48 +291,7 @@ export function QuotaForm({ word, facts, parents, boundsOf, members = [], call, 
         ref={form.form}
         novalidate
       >
-        <Section
-          title="Who"
-          help={
-            unit
-              ? `${word === "project" ? `In ${unit.parent?.name ?? "no department"}, namespace ${unit.status?.namespace ?? "none"}. ` : ""}Its name stays.`
-              : "The name can't be changed later."
-          }
-        >
-          {!unit && (
-            <TextField
-              label="Name"
-              size="half"
-              {...field("name")}
-              maxlength="57"
-              hint="Small letters, digits, dashes"
-            />
-          )}
-          {!unit && parents && (
-            <>
-              <SelectField
-                label="Department"
-                size="half"
-                {...field("parent")}
-                options={parents.map(d => ({ value: d.id, label: d.name }))}
-              />
-              <TextField
-                label="Namespace"
-                size="half"
-                {...field("namespace")}
-                placeholder={`runai-${v.name || "NAME"}`}
-                maxlength="63"
-                hint="Empty: it is made from the name"
-              />
-            </>
-          )}
-          <TextField
-            label="Description"
-            size={!unit && parents ? "half" : ""}
-            {...field("description")}
-            maxlength="250"
-          />
-        </Section>
+        <Who word={word} unit={unit} parents={parents} form={form} />
         <QuotaTable
           word={word}
           rows={rows}
@@ -282,69 +304,116 @@ export function QuotaForm({ word, facts, parents, boundsOf, members = [], call, 
         />
         <PoolOrder
           word={word}
-          pools={pools}
+          pools={facts.pools}
           value={v.pools}
           error={field("pools").error}
           onValue={list => set("pools", list)}
         />
-        <SchedulingRules
-          field={field}
-          set={set}
-          values={v}
-          above={word === "project" ? facts.departments.find(d => d.id === v.parent) : null}
-        />
-        <NodeTypes
-          word={word}
-          field={field}
-          set={set}
-          values={v}
-          types={facts.types}
-          names={unit?.nodeTypes?.names}
-          above={word === "project" ? facts.departments.find(d => d.id === v.parent) : null}
-        />
+        <SchedulingRules {...fields} above={above} />
+        <NodeTypes {...fields} word={word} types={facts.types} names={unit?.nodeTypes?.names} above={above} />
         <Problem error={form.problem} />
-        <div class="submit-bar">
-          <span class="muted small" aria-live="polite">
-            {unit ? changed.join("; ") || "Nothing is changed yet." : ""}
-          </span>
-          <span class="grow" />
-          <LinkButton href={back}>Cancel</LinkButton>
-          <Button
-            kind="primary"
-            type="submit"
-            writes
-            busy={form.busy}
-            why={unit && !changed.length ? "Nothing is changed yet." : ""}
-          >
-            {unit ? "Save" : `Create ${word}`}
-          </Button>
-        </div>
+        <SubmitBar word={word} isNew={!unit} changed={changed} busy={form.busy} back={back} />
       </form>
-      <aside class="sheet pane" aria-labelledby="h-div">
-        <header>
-          <h2 id="h-div">What it takes from others</h2>
-        </header>
-        <div class="body">
-          <Divisions
-            word={word}
-            rows={rows.map((r, i) => ({
-              row: r,
-              raised: Number(r.quota) > (unit ? Number(before[i].quota) : 0),
-              inside: members.reduce((sum, c) => sum + quotaIn(c, r), 0),
-              bounds: boundsOf(r, v).map(b => ({ ...b, ...division(b.total, b.others, Number(r.quota) || 0) })),
-            }))}
-            projects={others}
-          />
-          {planned && (
-            <Code
-              forms={{
-                curl: curl(planned.method, planned.path, planned.body),
-                json: JSON.stringify(planned.body, null, 2),
-              }}
-            />
-          )}
-        </div>
-      </aside>
+      <Beside props={props} state={state} />
     </div>
+  );
+}
+
+interface WhoProps {
+  word: Word;
+  unit: Unit | null;
+  parents?: DepartmentForList[];
+  form: ReturnType<typeof useForm<QuotaValues>>;
+}
+
+function Who({ word, unit, parents, form: { field, values: v } }: WhoProps) {
+  return (
+    <Section
+      title="Who"
+      help={
+        unit
+          ? `${word === "project" ? `In ${(unit as Project).parent?.name ?? "no department"}, namespace ${(unit as Project).status?.namespace ?? "none"}. ` : ""}Its name stays.`
+          : "The name can't be changed later."
+      }
+    >
+      {!unit && (
+        <TextField label="Name" size="half" {...field("name")} maxlength={57} hint="Small letters, digits, dashes" />
+      )}
+      {!unit && parents && (
+        <>
+          <SelectField
+            label="Department"
+            size="half"
+            {...field("parent")}
+            options={parents.map(d => ({ value: d.id, label: d.name }))}
+          />
+          <TextField
+            label="Namespace"
+            size="half"
+            {...field("namespace")}
+            placeholder={`runai-${v.name || "NAME"}`}
+            maxlength={63}
+            hint="Empty: it is made from the name"
+          />
+        </>
+      )}
+      <TextField label="Description" size={!unit && parents ? "half" : ""} {...field("description")} maxlength={250} />
+    </Section>
+  );
+}
+
+interface SubmitProps {
+  word: Word;
+  isNew: boolean;
+  changed: string[];
+  busy: boolean;
+  back: string;
+}
+
+function SubmitBar({ word, isNew, changed, busy, back }: SubmitProps) {
+  const nothing = isNew || changed.length ? "" : "Nothing is changed yet.";
+  return (
+    <div class="submit-bar">
+      <span class="muted small" aria-live="polite">
+        {isNew ? "" : changed.join("; ") || nothing}
+      </span>
+      <span class="grow" />
+      <LinkButton href={back}>Cancel</LinkButton>
+      <Button kind="primary" type="submit" writes busy={busy} why={nothing}>
+        {isNew ? `Create ${word}` : "Save"}
+      </Button>
+    </div>
+  );
+}
+
+function Beside({ props, state }: { props: QuotaProps; state: ReturnType<typeof useQuotaForm> }) {
+  const { word, facts, boundsOf, members = [] } = props,
+    { form, before, rows, others, planned } = state;
+  const divided = rows.map((row, i) => {
+    const mine = Number(row.quota) || 0;
+    return {
+      row,
+      raised: Number(row.quota) > (facts.unit ? Number(before[i].quota) : 0),
+      inside: members.reduce((sum, c) => sum + quotaIn(c, row), 0),
+      bounds: boundsOf(row, form.values).map(b => ({ ...b, ...division(b.total, b.others, mine) })),
+    };
+  });
+  return (
+    <aside class="sheet pane" aria-labelledby="h-div">
+      <header>
+        <h2 id="h-div">What it takes from others</h2>
+      </header>
+      <div class="body">
+        <Divisions word={word} rows={divided} projects={others} />
+        {planned && (
+          <Code
+            forms={{
+              curl: curl(planned.method, planned.path, planned.body),
+              json: JSON.stringify(planned.body, null, 2),
+            }}
+          />
+        )}
+      </div>
+    </aside>
   );
 }

@@ -1,12 +1,13 @@
 // The quota in each node pool as a table, and beside the form how each pool is divided.
 import { gpuCount, gpus } from "../format";
 import { Icon } from "../icons";
-import { borrowers, lenders } from "../pictures/promises";
-import { CELLS, cellPath } from "../pictures/quota_form";
+import { type Promised, type Sizes, borrowers, lenders } from "../pictures/promises";
+import { CELLS, type CellName, type QuotaRow, cellPath, type division } from "../pictures/quota_form";
 import { rankWord } from "../words";
+import type { Fields } from "./unit_rules";
 
 // Column -> its head, and the head's help.
-const COLUMNS = {
+const COLUMNS: Record<CellName, [head: string, help: string]> = {
   quota: ["GPUs", "Owed"],
   exceed: ["Over quota", "May borrow"],
   limit: ["Limit", "Never more"],
@@ -17,10 +18,28 @@ const COLUMNS = {
 };
 
 // A column that is there only while this setting is on.
-const NEEDS = { cpu: "cpuQuota", memory: "cpuQuota", weight: "overQuotaWeight" };
+const NEEDS: Partial<Record<CellName, string>> = { cpu: "cpuQuota", memory: "cpuQuota", weight: "overQuotaWeight" };
 
-export function QuotaTable({ word, rows, field, set, ranks, size, off, why }) {
-  const shown = CELLS.filter(key => !off.includes(NEEDS[key]));
+interface CellsProps extends Omit<Fields, "values"> {
+  ranks: { name: string }[];
+}
+interface TableProps extends CellsProps {
+  word: string;
+  rows: QuotaRow[];
+  size: Sizes;
+  /** Settings that are off. */
+  off: string[];
+  /** Why nothing can be changed. */
+  why?: string;
+}
+interface RowProps extends CellsProps {
+  row: QuotaRow;
+  shown: CellName[];
+  size: Sizes;
+}
+
+export function QuotaTable({ word, rows, field, set, ranks, size, off, why }: TableProps) {
+  const shown = CELLS.filter(key => !off.includes(NEEDS[key] ?? ""));
   return (
     <fieldset class="full" disabled={!!why}>
       <div class="lg">
@@ -47,7 +66,7 @@ export function QuotaTable({ word, rows, field, set, ranks, size, off, why }) {
   );
 }
 
-function Row({ row, shown, field, set, ranks, size }) {
+function Row({ row, shown, field, set, ranks, size }: RowProps) {
   const wrong = shown.map(key => field(cellPath(key, row)).error).filter(Boolean);
   const total = size[row.name];
   return (
@@ -77,7 +96,15 @@ function Row({ row, shown, field, set, ranks, size }) {
   );
 }
 
-function Cell({ cell, row, f, set, ranks }) {
+const NOTHING: Partial<Record<CellName, string>> = { limit: "none", cpu: "unlimited", memory: "unlimited" };
+
+interface CellProps extends Omit<CellsProps, "field"> {
+  cell: CellName;
+  row: QuotaRow;
+  f: ReturnType<Fields["field"]>;
+}
+
+function Cell({ cell, row, f, set, ranks }: CellProps) {
   const id = `f-${f.path}`,
     off = cell === "limit" && !row.exceed;
   const label = (
@@ -88,22 +115,22 @@ function Cell({ cell, row, f, set, ranks }) {
   );
   const common = {
     id,
-    "aria-invalid": f.error ? "true" : null,
-    "aria-describedby": f.error ? `wrong-${row.id}` : null,
+    "aria-invalid": f.error ? ("true" as const) : undefined,
+    "aria-describedby": f.error ? `wrong-${row.id}` : undefined,
     onBlur: f.onBlur,
   };
   if (cell === "exceed")
     return (
       <>
         {label}
-        <input type="checkbox" {...common} checked={row.exceed} onChange={e => set(f.path, e.target.checked)} />
+        <input type="checkbox" {...common} checked={row.exceed} onChange={e => set(f.path, e.currentTarget.checked)} />
       </>
     );
   if (cell === "rank")
     return (
       <>
         {label}
-        <select class="in" {...common} value={row.rank} onChange={e => f.onValue(e.target.value)}>
+        <select class="in" {...common} value={row.rank} onChange={e => f.onValue(e.currentTarget.value)}>
           {(ranks.length ? ranks : [{ name: row.rank }]).map(o => (
             <option key={o.name} value={o.name}>
               {rankWord(o.name)}
@@ -112,7 +139,7 @@ function Cell({ cell, row, f, set, ranks }) {
         </select>
       </>
     );
-  const clean = text => (cell === "memory" ? text.trim() : text.trim().replace(",", "."));
+  const clean = (text: string) => (cell === "memory" ? text.trim() : text.trim().replace(",", "."));
   return (
     <>
       {label}
@@ -123,15 +150,23 @@ function Cell({ cell, row, f, set, ranks }) {
         inputmode={cell === "memory" ? undefined : "decimal"}
         value={off ? row.quota : row[cell]}
         disabled={off}
-        placeholder={{ limit: "none", cpu: "unlimited", memory: "unlimited" }[cell]}
-        onInput={e => f.onValue(clean(e.target.value))}
+        placeholder={NOTHING[cell]}
+        onInput={e => f.onValue(clean(e.currentTarget.value))}
       />
     </>
   );
 }
 
+/** How one pool is divided; raised: is the quota raised? inside: what the unit's own projects are promised. */
+export interface Divided {
+  row: QuotaRow;
+  raised: boolean;
+  inside: number;
+  bounds: (ReturnType<typeof division> & { what: string })[];
+}
+
 // rows: [{row, raised, inside, bounds: [{what, total, others, mine, free, over, top}]}]; projects: those that may lose.
-export function Divisions({ word, rows, projects }) {
+export function Divisions({ word, rows, projects }: { word: string; rows: Divided[]; projects: Promised[] }) {
   const seen = rows.filter(({ row, bounds }) => Number(row.quota) > 0 || bounds.some(b => b.total > 0 || b.others > 0));
   const left = rows.filter(r => !seen.includes(r)).map(r => r.row.name);
   return (
@@ -145,7 +180,7 @@ export function Divisions({ word, rows, projects }) {
 }
 
 // One bar a bound: this one, others, unassigned; what is promised beyond the total in bad.
-function Division({ row, raised, inside, bounds, word, projects }) {
+function Division({ row, raised, inside, bounds, word, projects }: Divided & { word: string; projects: Promised[] }) {
   const lose = raised ? borrowers(row, projects) : [];
   const short = inside > (Number(row.quota) || 0);
   return (
@@ -167,8 +202,9 @@ function Division({ row, raised, inside, bounds, word, projects }) {
   );
 }
 
-function Bar({ pool, parts, word }) {
-  const x = value => `${Number.isFinite(value) && Number.isFinite(parts.top) ? (value / parts.top) * 100 : 0}%`;
+function Bar({ pool, parts, word }: { pool: string; parts: Divided["bounds"][number]; word: string }) {
+  const x = (value: number) =>
+    `${Number.isFinite(value) && Number.isFinite(parts.top) ? (value / parts.top) * 100 : 0}%`;
   const total = Number.isFinite(parts.total) ? gpus(parts.total) : "unlimited";
   const say = [
     `${gpus(parts.mine)} this ${word}`,

@@ -2,22 +2,25 @@
 // quota; what would start it instead; and the same without the mouse. Until the scheduler has answered, and where it can't,
 // stand the sums it starts from.
 import { gpuCount, gpus } from "../format";
-import { Icon } from "../icons";
+import { Icon, type IconName } from "../icons";
 import { Because, Expected } from "../parts/because";
 import { Button } from "../parts/button";
 import { Code, curl } from "../parts/code";
 import { Fixes } from "../parts/fixes";
-import { Facts } from "../parts/pane";
 import { Places } from "../parts/places";
 import { SoloBar } from "../parts/quota_bar";
-import { poolParts, sharesByPool } from "../pictures/shares";
+import { type Parts, poolParts, sharesByPool } from "../pictures/shares";
 import { Loading } from "../parts/states";
 import { standardPools } from "../pictures/choices";
-import { KINDS, bodyOf, commandOf, totalGpus } from "../pictures/submission";
+import { type FormKind, type FormValues, KINDS, bodyOf, commandOf, totalGpus } from "../pictures/submission";
 import { closed, isExpected, valuesOfFix, verdictOf } from "../pictures/what_if";
+import type { Project, WhatIfAnswer, WhatIfFix } from "../types";
+import type { Facts } from "./new_workload";
+import { Facts as FactList } from "../parts/pane";
+import type { useWhatIf } from "./what_if";
 
 // What the form asks for, held against what stands: {pool, before, pods, each, all, firm}.
-export function requestOf(v, kind, project, facts) {
+export function requestOf(v: FormValues, kind: FormKind, project: Project | undefined, facts: Pick<Facts, "pools">) {
   const shares = project ? sharesByPool(project) : {};
   const order = v.pools.length ? v.pools : standardPools(project, facts.pools);
   const pool = order.find(name => shares[name]?.quota > 0 && shares[name].limit !== 0) ?? order[0] ?? "default";
@@ -29,7 +32,8 @@ export function requestOf(v, kind, project, facts) {
 }
 
 // A queue's numbers of an answer -> the parts of its bar.
-const partsOf = n =>
+type QueueNumbers = NonNullable<NonNullable<NonNullable<WhatIfAnswer["queue"]>["project"]>["before"]>;
+const partsOf = (n: QueueNumbers) =>
   poolParts({
     quota: n.quota === null ? Infinity : n.quota,
     held: n.allocated,
@@ -37,99 +41,134 @@ const partsOf = n =>
     limit: n.limit,
   });
 
-export function SubmissionPanel({ v, kind, project, facts, clusterId, whatIf: { answer, asking }, fill }) {
-  const body = bodyOf(v, kind, clusterId);
-  const { pool: guess, before: sums, pods, each, all, firm } = requestOf(v, kind, project, facts);
+interface Asked {
+  v: FormValues;
+  kind: FormKind;
+  project?: Project;
+  facts: Pick<Facts, "pools">;
+  whatIf: ReturnType<typeof useWhatIf>;
+}
+type Fill = (values: Partial<FormValues>) => void;
+interface PanelProps extends Asked {
+  clusterId: string;
+  fill: Fill;
+}
+
+// What the answer says of the queue, else the sums that the form knows.
+function sumsOf({ v, kind, project, facts, whatIf: { answer } }: Asked) {
+  const request = requestOf(v, kind, project, facts);
   const numbers = answer?.queue?.project?.before;
-  const pool = numbers ? answer.queue.nodePool : guess,
-    before = numbers ? partsOf(numbers) : sums;
-  const header = (
-    <header>
-      <h2 id="h-if" tabindex={-1}>
-        If you submit now
-      </h2>
-    </header>
-  );
-  if (asking && !answer)
-    return (
-      <aside class="sheet pane" aria-labelledby="h-if" aria-busy="true">
-        {header}
-        <Loading rows={4} height={32} />
-      </aside>
-    );
+  return numbers
+    ? { ...request, pool: answer?.queue?.nodePool ?? request.pool, before: partsOf(numbers), numbers }
+    : { ...request, numbers };
+}
+type Sums = ReturnType<typeof sumsOf>;
+
+export function SubmissionPanel(props: PanelProps) {
+  const { v, kind, project, clusterId, whatIf, fill } = props,
+    { answer, asking } = whatIf;
+  const body = bodyOf(v, kind, clusterId);
+  const sums = sumsOf(props);
+  const waits = asking && !answer;
   return (
-    <aside class="sheet pane" aria-labelledby="h-if">
-      {header}
-      <div class="body">
-        {before && (
-          <>
-            <section class="verdict-box" aria-live="polite" aria-busy={asking ? "true" : undefined}>
-              {answer ? (
-                <Verdicts answer={answer} />
-              ) : (
-                <Sentence before={before} all={all} firm={firm} project={project} pool={pool} />
-              )}
-            </section>
-            <section>
-              <h3>
-                {project.name} in {pool}
-              </h3>
-              <RequestBar before={before} all={all} firm={firm} project={project} waits={answer?.verdict === "Waits"} />
-            </section>
-            {answer?.nodes?.length > 0 && (
-              <Places nodes={answer.nodes} displaced={answer.displaced} project={project.id} />
-            )}
-            {answer && (answer.verdict === "Waits" || answer.fixes?.length > 0) && (
-              <Fixes
-                title="Instead"
-                fixes={answer.fixes?.slice(0, 3) ?? []}
-                at={answer.verifiedAt}
-                ids={{ projectId: project.id, departmentId: project.parentId }}
-                leftOut={answer.fixesLeftOut}
-                act={fix => <Apply fix={fix} values={valuesOfFix(fix, kind)} fill={fill} />}
-              />
-            )}
-            <section>
-              <h3>The numbers</h3>
-              <Facts
-                rows={[
-                  [
-                    "Asked for",
-                    pods > 1
-                      ? `${gpus(all)} = ${pods} pods × ${gpus(each)}${kind === "distributed" ? ", all or nothing" : ""}`
-                      : gpuCount(all),
-                  ],
-                  [
-                    "Held / quota",
-                    `${gpus(before.held)} / ${Number.isFinite(before.quota) ? gpus(before.quota) : "unlimited"}${numbers ? `, fair share ${gpus(numbers.fairShare)}` : ""}`,
-                  ],
-                  ["Limit", before.limit === null ? "none" : gpus(before.limit)],
-                  [
-                    "Preemptible",
-                    firm ? "No: only within the quota, never interrupted" : "Yes: what is borrowed may be asked back",
-                  ],
-                ]}
-              />
-            </section>
-          </>
-        )}
-        <Code
-          forms={{
-            cli: commandOf(v, kind, project?.name),
-            curl: curl("POST", KINDS[kind].path, body),
-            json: JSON.stringify(body, null, 2),
-          }}
-        />
-        <p class="small muted what-if">
-          With <code>--what-if</code> the command asks this very question and submits nothing.
-        </p>
-      </div>
+    <aside class="sheet pane" aria-labelledby="h-if" aria-busy={waits ? "true" : undefined}>
+      <header>
+        <h2 id="h-if" tabindex={-1}>
+          If you submit now
+        </h2>
+      </header>
+      {waits ? (
+        <Loading key="waits" rows={4} height={32} />
+      ) : (
+        <div class="body" key="said">
+          {project && sums.before && <Outcome kind={kind} project={project} sums={sums} whatIf={whatIf} fill={fill} />}
+          <Code
+            forms={{
+              cli: commandOf(v, kind, project?.name),
+              curl: curl("POST", KINDS[kind].path, body),
+              json: JSON.stringify(body, null, 2),
+            }}
+          />
+          <p class="small muted what-if">
+            With <code>--what-if</code> the command asks this very question and submits nothing.
+          </p>
+        </div>
+      )}
     </aside>
   );
 }
 
+interface OutcomeProps {
+  kind: FormKind;
+  project: Project;
+  sums: Sums;
+  whatIf: Asked["whatIf"];
+  fill: Fill;
+}
+
+function Outcome({ kind, project, sums, whatIf: { answer, asking }, fill }: OutcomeProps) {
+  const { pool, all, firm } = sums,
+    before = sums.before!;
+  return (
+    <>
+      <section class="verdict-box" aria-live="polite" aria-busy={asking ? "true" : undefined}>
+        {answer ? (
+          <Verdicts answer={answer} />
+        ) : (
+          <Sentence before={before} all={all} firm={firm} project={project} pool={pool} />
+        )}
+      </section>
+      <section>
+        <h3>
+          {project.name} in {pool}
+        </h3>
+        <RequestBar before={before} all={all} firm={firm} project={project} waits={answer?.verdict === "Waits"} />
+      </section>
+      {answer && answer.nodes?.length > 0 && (
+        <Places nodes={answer.nodes} displaced={answer.displaced} project={project.id} />
+      )}
+      {answer && (answer.verdict === "Waits" || answer.fixes?.length > 0) && (
+        <Fixes
+          title="Instead"
+          fixes={answer.fixes?.slice(0, 3) ?? []}
+          at={answer.verifiedAt}
+          ids={{ projectId: project.id, departmentId: project.parentId }}
+          leftOut={answer.fixesLeftOut}
+          act={fix => <Apply fix={fix} values={valuesOfFix(fix, kind)} fill={fill} />}
+        />
+      )}
+      <Numbers kind={kind} sums={sums} before={before} />
+    </>
+  );
+}
+
+function Numbers({ kind, sums, before }: { kind: FormKind; sums: Sums; before: Parts }) {
+  const { pods, each, all, firm, numbers } = sums;
+  const quota = Number.isFinite(before.quota) ? gpus(before.quota) : "unlimited";
+  const gang = `${gpus(all)} = ${pods} pods × ${gpus(each)}${kind === "distributed" ? ", all or nothing" : ""}`;
+  return (
+    <section>
+      <h3>The numbers</h3>
+      <FactList
+        rows={[
+          ["Asked for", pods > 1 ? gang : gpuCount(all)],
+          [
+            "Held / quota",
+            `${gpus(before.held)} / ${quota}${numbers ? `, fair share ${gpus(numbers.fairShare)}` : ""}`,
+          ],
+          ["Limit", before.limit === null ? "none" : gpus(before.limit)],
+          [
+            "Preemptible",
+            firm ? "No: only within the quota, never interrupted" : "Yes: what is borrowed may be asked back",
+          ],
+        ]}
+      />
+    </section>
+  );
+}
+
 // The verdict in one sentence; why nobody gives it, or who could take it back.
-function Verdicts({ answer }) {
+function Verdicts({ answer }: { answer: WhatIfAnswer }) {
   const { icon, tone } = verdictOf(answer);
   const two =
     answer.verdict === "Waits"
@@ -138,16 +177,24 @@ function Verdicts({ answer }) {
   return (
     <>
       <Because icon={icon} tone={tone} one={closed(answer.sentence)} two={closed(two)} />
-      {answer.verdict === "Waits" && isExpected(answer.forecast) && <Expected forecast={answer.forecast} />}
+      {answer.verdict === "Waits" && isExpected(answer.forecast) && answer.forecast && (
+        <Expected forecast={answer.forecast} />
+      )}
     </>
   );
 }
 
-const lower = text => (/^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text);
+const lower = (text: string) => (/^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text);
 
-function Apply({ fix, values, fill }) {
+interface ApplyProps {
+  fix: WhatIfFix;
+  values: Partial<FormValues> | null;
+  fill: Fill;
+}
+
+function Apply({ fix, values, fill }: ApplyProps) {
   const apply = () => {
-    fill(values);
+    if (values) fill(values);
     document.getElementById("h-if")?.focus({ preventScroll: true });
   };
   return (
@@ -160,13 +207,13 @@ function Apply({ fix, values, fill }) {
 }
 
 // The verdict in the fewest words, where the panel is below: on a phone.
-export function Verdict({ v, kind, project, facts, whatIf: { answer, asking } }) {
+export function Verdict({ v, kind, project, facts, whatIf: { answer, asking } }: Asked) {
   if (answer || asking)
     return <Short {...(answer ? verdictOf(answer) : { icon: "half", tone: "off", short: "Asking…" })} />;
   const { before, all, firm } = requestOf(v, kind, project, facts);
   if (!before) return null;
   const { over } = divide(before, all, firm);
-  const [tone, icon, text] =
+  const [tone, icon, text]: [string, IconName, string] =
     firm && over > 0
       ? ["bad", "no", `Not as asked: over the quota`]
       : before.limit !== null && before.held + all > before.limit
@@ -177,7 +224,7 @@ export function Verdict({ v, kind, project, facts, whatIf: { answer, asking } })
   return <Short icon={icon} tone={tone} short={text} />;
 }
 
-const Short = ({ icon, tone, short }) => (
+const Short = ({ icon, tone, short }: { icon: IconName; tone: string; short: string }) => (
   <span class={`st verdict small ${tone}`}>
     <Icon name={icon} />
     {short}
@@ -185,51 +232,61 @@ const Short = ({ icon, tone, short }) => (
 );
 
 // How a request divides over what is left of the quota: {inside, over}.
-export function divide(before, all, firm) {
+export function divide(before: Parts, all: number, firm: boolean) {
   const used = firm ? before.firm : before.held;
   const inside = Math.min(all, Math.max(0, before.quota - used));
   return { inside, over: all - inside };
 }
 
-function Sentence({ before, all, firm, project, pool }) {
+interface RequestProps {
+  before: Parts;
+  all: number;
+  firm: boolean;
+  project: Project;
+}
+type Said = [tone: string, icon: IconName, one: string, two: string];
+
+// What the sums say before the scheduler has: what is asked, held against the quota and the limit.
+function saidOf({ before, all, firm, project, pool }: RequestProps & { pool: string }): Said {
   const { inside, over } = divide(before, all, firm);
-  const limited = before.limit !== null && before.held + all > before.limit;
-  const [tone, icon, one, two] =
-    all === 0
-      ? ["ok", "check", "It asks for no GPU.", "Quotas of GPUs don't bear on it."]
-      : firm && over > 0
-        ? [
-            "bad",
-            "no",
-            `Non-preemptible work must fit the quota, and ${gpus(before.firm)} + ${gpus(all)} is more than ${gpus(before.quota)}.`,
-            "It would wait until the quota is raised or other non-preemptible work ends. Preemptible work may borrow.",
-          ]
-        : limited
-          ? [
-              "bad",
-              "no",
-              `${gpus(before.held)} + ${gpus(all)} is more than the limit of ${gpus(before.limit)} in ${pool}.`,
-              `${project.name} would have to hold less first.`,
-            ]
-          : over > 0
-            ? [
-                "",
-                "info",
-                inside > 0
-                  ? `${gpus(inside)} of ${gpuCount(all)} are within ${project.name}'s quota in ${pool}, ${gpus(over)} would be borrowed.`
-                  : `${all === 1 ? "The GPU" : `All ${gpuCount(all)}`} would be borrowed: ${project.name} holds ${gpus(before.held)} of ${gpus(before.quota)} in ${pool}.`,
-                "Borrowed GPUs go back when their owner asks for them; a gang then gives way as a whole.",
-              ]
-            : [
-                "ok",
-                "check",
-                `${gpuCount(all)} ${all === 1 ? "is" : "are"} within ${project.name}'s quota in ${pool}.`,
-                "Others who borrow there give way where none is free.",
-              ];
-  return <Because icon={icon} tone={tone || "info"} one={one} two={two} />;
+  if (all === 0) return ["ok", "check", "It asks for no GPU.", "Quotas of GPUs don't bear on it."];
+  if (firm && over > 0)
+    return [
+      "bad",
+      "no",
+      `Non-preemptible work must fit the quota, and ${gpus(before.firm)} + ${gpus(all)} is more than ${gpus(before.quota)}.`,
+      "It would wait until the quota is raised or other non-preemptible work ends. Preemptible work may borrow.",
+    ];
+  if (before.limit !== null && before.held + all > before.limit)
+    return [
+      "bad",
+      "no",
+      `${gpus(before.held)} + ${gpus(all)} is more than the limit of ${gpus(before.limit)} in ${pool}.`,
+      `${project.name} would have to hold less first.`,
+    ];
+  if (over > 0)
+    return [
+      "info",
+      "info",
+      inside > 0
+        ? `${gpus(inside)} of ${gpuCount(all)} are within ${project.name}'s quota in ${pool}, ${gpus(over)} would be borrowed.`
+        : `${all === 1 ? "The GPU" : `All ${gpuCount(all)}`} would be borrowed: ${project.name} holds ${gpus(before.held)} of ${gpus(before.quota)} in ${pool}.`,
+      "Borrowed GPUs go back when their owner asks for them; a gang then gives way as a whole.",
+    ];
+  return [
+    "ok",
+    "check",
+    `${gpuCount(all)} ${all === 1 ? "is" : "are"} within ${project.name}'s quota in ${pool}.`,
+    "Others who borrow there give way where none is free.",
+  ];
 }
 
-function RequestBar({ before, all, firm, project, waits }) {
+function Sentence(props: RequestProps & { pool: string }) {
+  const [tone, icon, one, two] = saidOf(props);
+  return <Because icon={icon} tone={tone} one={one} two={two} />;
+}
+
+function RequestBar({ before, all, firm, project, waits }: RequestProps & { waits: boolean }) {
   const { inside, over } = divide(before, all, firm);
   const parts = poolParts({ ...before, waiting: 0 });
   const shown = {
@@ -237,7 +294,7 @@ function RequestBar({ before, all, firm, project, waits }) {
     owed: Math.min(inside, Math.max(0, parts.quota - parts.held)),
     more: all - Math.min(inside, Math.max(0, parts.quota - parts.held)),
   };
-  const names = [];
+  const names: { from: number; to: number; text: string }[] = [];
   if (parts.inQuota > 0) names.push({ from: 0, to: parts.inQuota, text: `${gpus(parts.held)} held` });
   if (shown.owed > 0)
     names.push({ from: parts.inQuota, to: parts.inQuota + shown.owed, text: `${gpus(shown.owed)} in quota` });

@@ -13,12 +13,12 @@ import { ShareTree } from "../parts/share_tree";
 import { Empty, Loaded } from "../parts/states";
 import { axisTop } from "../pictures/axis";
 import { reach } from "../pictures/quota_bar";
-import { isEmpty, sumParts } from "../pictures/shares";
+import { type Shares, isEmpty, sumParts } from "../pictures/shares";
 
 // Words for what the bar shows: does it get what it is owed, and what does it borrow?
-function sentences(name, shares) {
+function sentences(name: string, shares: Shares): [one: string, two: string] {
   const t = sumParts(Object.values(shares));
-  const list = key =>
+  const list = (key: "owed" | "over") =>
     Object.entries(shares)
       .filter(([, s]) => s[key] > 0)
       .map(([pool, s]) => `${gpus(s[key])} in ${pool}`)
@@ -53,13 +53,13 @@ function sentences(name, shares) {
 }
 
 // With the clock where something owed is waited for.
-export function ShareSentence({ name, shares }) {
+export function ShareSentence({ name, shares }: { name: string; shares: Shares }) {
   const [one, two] = sentences(name, shares);
   const owed = sumParts(Object.values(shares)).owed > 0;
   return <Because icon={owed ? "wait" : "check"} tone={owed ? "warn" : "ok"} one={one} two={two} />;
 }
 
-export function PoolBars({ shares, project }) {
+export function PoolBars({ shares, project }: { shares: Shares; project: string | null }) {
   const [ref, width] = useWidth();
   const all = Object.entries(shares),
     some = all.filter(([, s]) => !isEmpty(s)),
@@ -84,22 +84,20 @@ export function PoolBars({ shares, project }) {
 }
 
 // Why the share is what it is, in the pool of one's choice; at first where there is a quota, or something held.
-export function WhyShare({ shares, kind, name }) {
+export function WhyShare({ shares, kind, name }: { shares: Shares; kind: "department" | "project"; name: string }) {
   const pools = Object.keys(shares);
-  const [chosen, setChosen] = useState(null);
+  const [chosen, setChosen] = useState<string | null>(null);
   const pool = chosen ?? pools.find(p => shares[p].held > 0) ?? pools.find(p => shares[p].quota > 0) ?? pools[0];
-  return (
-    pool && (
-      <section>
-        <div class="bar">
-          <h3>Why this share</h3>
-          <span class="grow" />
-          <PoolChoice pools={pools} pool={pool} setPool={setChosen} all={false} />
-        </div>
-        <ShareTree pool={pool} kind={kind} name={name} />
-      </section>
-    )
-  );
+  return pool ? (
+    <section>
+      <div class="bar">
+        <h3>Why this share</h3>
+        <span class="grow" />
+        <PoolChoice pools={pools} pool={pool} setPool={setChosen} all={false} />
+      </div>
+      <ShareTree pool={pool} kind={kind} name={name} />
+    </section>
+  ) : null;
 }
 
 const RANGES = [
@@ -112,7 +110,9 @@ const LINES = {
   GPU_QUOTA: { name: "quota", tone: "accent", dash: [4, 3] },
 };
 
-export function OverTime({ path, id }) {
+type UnitMetrics = `/api/v1/org-unit/${"projects" | "departments"}/${string}/metrics`;
+
+export function OverTime({ path, id }: { path: UnitMetrics; id: string }) {
   const [hours, setHours] = useState("24");
   const metrics = useData(
     `${path}/${hours}`,

@@ -1,11 +1,26 @@
 // Sections of the project's and department's form: the order of node pools, scheduling rules with "+ Rule", node types.
 import { Button } from "../parts/button";
 import { ChipsField } from "../parts/chips_field";
-import { OrderField, Section, SelectField, TextField } from "../parts/form";
+import { type FieldFacts, OrderField, Section, SelectField, TextField } from "../parts/form";
 import { Menu } from "../parts/menu";
-import { RULES, TYPE_LISTS, rulePath, rulesInWords, typesOf } from "../pictures/unit_rules";
+import { RULES, type Rule, type Said, TYPE_LISTS, rulePath, rulesInWords, typesOf } from "../pictures/unit_rules";
 
-export function PoolOrder({ word, pools, value, error, onValue }) {
+/** The form's values and how its fields are set, as these sections need them. */
+export interface Fields {
+  values: Record<string, unknown>;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a value is follows from its path
+  field: (path: string) => FieldFacts<any>;
+  set: (path: string, value: unknown) => void;
+}
+interface OrderProps {
+  word: string;
+  pools: { name: string }[];
+  value: string[];
+  error?: string;
+  onValue(value: string[]): void;
+}
+
+export function PoolOrder({ word, pools, value, error, onValue }: OrderProps) {
   const unused = pools.filter(p => !value.includes(p.name));
   if (pools.length < 2 && !value.length) return null;
   return (
@@ -28,6 +43,7 @@ export function PoolOrder({ word, pools, value, error, onValue }) {
           size="half"
           path="addPool"
           value=""
+          onBlur={() => {}}
           onValue={name => name && onValue([...value, name])}
           options={[{ value: "", label: "Choose" }, ...unused.map(p => ({ value: p.name }))]}
         />
@@ -37,13 +53,17 @@ export function PoolOrder({ word, pools, value, error, onValue }) {
 }
 
 // above: the department, whose limits bind too.
-export function SchedulingRules({ values, field, set, above }) {
+export function SchedulingRules({ values, field, set, above }: Fields & { above?: Said | null }) {
   const used = RULES.filter(r => values[rulePath(r)] !== null),
     unused = RULES.filter(r => !used.includes(r));
   const inherited = rulesInWords(above?.schedulingRules);
-  const add = rule => {
+  const add = (rule: Rule) => {
     set(rulePath(rule), rule.protects ? "30m" : "1d");
-    requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(`f-${rulePath(rule)}`)?.select()));
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() =>
+        (document.getElementById(`f-${rulePath(rule)}`) as HTMLInputElement | null)?.select(),
+      ),
+    );
   };
   return (
     <Section
@@ -88,7 +108,15 @@ export function SchedulingRules({ values, field, set, above }) {
   );
 }
 
-export function NodeTypes({ word, values, field, set, types, names, above }) {
+interface TypesProps extends Fields {
+  word: string;
+  /** Those that nodes have. */
+  types: string[];
+  names?: Record<string, string> | null;
+  above?: Said | null;
+}
+
+export function NodeTypes({ word, values, field, set, types, names, above }: TypesProps) {
   return (
     <Section title="Node types" help={`Values of the node label run.ai/type that the ${word}'s work may use.`}>
       {TYPE_LISTS.map(({ key, label }) => (
@@ -98,13 +126,14 @@ export function NodeTypes({ word, values, field, set, types, names, above }) {
           size="half"
           path={`types-${key}`}
           error={field(`types-${key}`).error}
-          value={values[`types-${key}`]}
+          value={values[`types-${key}`] as string[]}
           onValue={list => set(`types-${key}`, list)}
+          onBlur={() => {}}
           suggestions={types}
           names={names}
           none={
             typesOf(above?.nodeTypes, key).length
-              ? `The department's: ${typesOf(above.nodeTypes, key).join(", ")}`
+              ? `The department's: ${typesOf(above?.nodeTypes, key).join(", ")}`
               : "All nodes"
           }
         />

@@ -3,7 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { post } from "../api";
 import { onChange } from "../live";
-import { KINDS, bodyOf, check } from "../pictures/submission";
+import { type FormKind, type FormValues, KINDS, bodyOf, check } from "../pictures/submission";
+import type { WhatIfAnswer } from "../types";
 
 const PATH = "/api/v1/scheduler/what-if";
 const PAUSE_MS = 250,
@@ -12,7 +13,7 @@ const NAME = "what-if-" + Math.random().toString(36).slice(2, 8); // its name be
 const NEEDED = ["project", "gpus", "cpu", "memory", "workers", "completions", "parallelism"];
 
 // The question as text, so that equal ones are one; null while a field that matters is wrong.
-export function questionOf(v, kind, clusterId) {
+export function questionOf(v: FormValues, kind: FormKind, clusterId: string) {
   const wrong = check(v, kind);
   if (NEEDED.some(key => wrong[key])) return null;
   const { type } = KINDS[kind];
@@ -28,13 +29,16 @@ export function questionOf(v, kind, clusterId) {
 }
 
 // {answer, asking}: the answer is the last one until the next is there; null where none could be had.
-export function useWhatIf(v, kind, clusterId) {
+export function useWhatIf(v: FormValues, kind: FormKind, clusterId: string) {
   const question = questionOf(v, kind, clusterId);
-  const [state, setState] = useState({ question: null, answer: null });
+  const [state, setState] = useState<{ question: string | null; answer: WhatIfAnswer | null }>({
+    question: null,
+    answer: null,
+  });
   useEffect(() => {
     if (question === null) return undefined;
     const abort = new AbortController();
-    let timer = 0,
+    let timer: ReturnType<typeof setTimeout> | 0 = 0,
       asked = 0;
     const ask = async () => {
       asked = Date.now();
@@ -42,7 +46,7 @@ export function useWhatIf(v, kind, clusterId) {
       if (!abort.signal.aborted)
         setState(old => ({ question, answer: answer ?? (old.question === question ? old.answer : null) }));
     };
-    const later = wait => {
+    const later = (wait: number) => {
       clearTimeout(timer);
       timer = setTimeout(ask, wait);
     };

@@ -1,31 +1,32 @@
 // One workload beside the table: what it is, what one can do, and tabs. Pending opens with why, Failed with the log, others
 // with events.
+
 import { get, getAll } from "../api";
 import { now, second } from "../clock";
 import { useData } from "../data";
 import { NONE, cpu, gpuCount, gpus, iso, memory, percent, plural, time } from "../format";
 import { Icon } from "../icons";
-import { Button, LinkButton, Seg } from "../parts/button";
+import { Button, LinkButton } from "../parts/button";
 import { Code, curl } from "../parts/code";
-import { EventList } from "../parts/event_list";
-import { LineChart, seriesOf } from "../parts/line_chart";
+import { EventList, type Happening } from "../parts/event_list";
+import { type MetricChart, Metrics } from "../parts/metrics";
 import { LogView } from "../parts/log_view";
 import { Menu } from "../parts/menu";
 import { Facts, Pane, closePane } from "../parts/pane";
 import { Receipts, useReceipts } from "../parts/receipts";
 import { Empty, Loaded, Loading } from "../parts/states";
 import { Status } from "../parts/status";
-import { KINDS, commandOf, valuesOf } from "../pictures/submission";
+import { KINDS, type Submitted, commandOf, valuesOf } from "../pictures/submission";
 import { may } from "../session";
-import { PHASES, WORDS } from "../words";
+import type { Answer, Pod, Workload } from "../types";
+import { type Look, PHASES, WORDS } from "../words";
 import { canRun, formOf, pathOf, remove, run, stop, whyNot } from "../workload_actions";
 import { WorkloadWhy } from "./workload_why";
-import { useState } from "preact/hooks";
 
 const WAITING = ["Pending", "Creating", "Resuming"];
 const OVER = ["Completed", "Failed", "Stopped"];
 
-export function WorkloadPane({ workload: w }) {
+export function WorkloadPane({ workload: w }: { workload: Workload }) {
   const first = WAITING.includes(w.phase) ? "why" : w.phase === "Failed" ? "logs" : "events";
   const pods = w.requestedPods?.number ?? 1;
   const asked = w.workloadRequestedResources?.gpu?.request ?? 0;
@@ -40,7 +41,7 @@ export function WorkloadPane({ workload: w }) {
     { id: "why", label: WAITING.includes(w.phase) ? "Why pending" : "Why", view: () => <WorkloadWhy workload={w} /> },
     { id: "events", label: "Events", view: () => <Events workload={w} /> },
     { id: "pods", label: "Pods", view: () => <Pods workload={w} /> },
-    { id: "metrics", label: "Metrics", view: () => <Metrics workload={w} /> },
+    { id: "metrics", label: "Metrics", view: () => <Measured workload={w} /> },
     { id: "logs", label: "Logs", view: () => <Logs workload={w} /> },
     { id: "spec", label: "Spec", view: () => <Spec workload={w} /> },
   ];
@@ -57,7 +58,7 @@ export function WorkloadPane({ workload: w }) {
   );
 }
 
-function Actions({ workload: w }) {
+function Actions({ workload: w }: { workload: Workload }) {
   const form = formOf(w);
   const copy = may("create", "workloads") ? `/workloads/new/${form}?copy=${w.id}` : null;
   const drop = async () => {
@@ -102,7 +103,7 @@ function Actions({ workload: w }) {
   );
 }
 
-function Events({ workload: w }) {
+function Events({ workload: w }: { workload: Workload }) {
   const events = useData(
     `events/${w.id}`,
     abort =>
@@ -132,10 +133,12 @@ function Events({ workload: w }) {
   );
 }
 
-function asEvent({ meta, spec }) {
+type HistoryRecord = Answer<`/api/v1/workloads/${string}/history`>["records"][number];
+
+function asEvent({ meta, spec }: HistoryRecord): Happening {
   if (spec.event) return spec.event;
   const { phase, phaseMessage } = spec.phaseUpdate ?? {};
-  const { icon, tone, word = phase } = PHASES[phase] ?? {};
+  const { icon, tone, word = phase }: Partial<Look> = PHASES[phase ?? ""] ?? {};
   return {
     createdAt: meta.creationTimestamp,
     type: "Normal",
@@ -146,7 +149,7 @@ function asEvent({ meta, spec }) {
   };
 }
 
-function usePods(w) {
+function usePods(w: Workload) {
   return useData(
     `pods/${w.id}`,
     abort => getAll(`/api/v1/workloads/${w.id}/pods`, "pods", {}, { signal: abort, most: 500 }),
@@ -154,7 +157,7 @@ function usePods(w) {
   );
 }
 
-function Pods({ workload: w }) {
+function Pods({ workload: w }: { workload: Workload }) {
   return (
     <Loaded of={usePods(w)} what="Pods">
       {pods =>
@@ -199,7 +202,7 @@ function Pods({ workload: w }) {
   );
 }
 
-const CHARTS = [
+const CHARTS: MetricChart[] = [
   {
     title: "GPU utilization",
     types: ["GPU_UTILIZATION"],
@@ -233,84 +236,19 @@ const CHARTS = [
     least: 1024 ** 3,
   },
 ];
-const RANGES = [
-  { value: "1", label: "1 h" },
-  { value: "24", label: "1 d" },
-  { value: "168", label: "1 w" },
-];
-
-function Metrics({ workload: w }) {
-  const [hours, setHours] = useState("1");
-  const metrics = useData(
-    `metrics/${w.id}/${hours}`,
-    async abort => {
-      const end = OVER.includes(w.phase) && w.completedAt ? Date.parse(w.completedAt) : now(),
-        start = end - Number(hours) * 3600000;
-      const answer = await get(
-        `/api/v1/workloads/${w.id}/metrics`,
-        {
-          start: new Date(start).toISOString(),
-          end: new Date(end).toISOString(),
-          numberOfSamples: 120,
-          metricType: CHARTS.flatMap(c => c.types),
-        },
-        { signal: abort },
-      );
-      return {
-        start,
-        end,
-        charts: CHARTS.map(c => ({
-          ...c,
-          series: seriesOf(
-            (answer.measurements ?? []).filter(m => c.types.includes(m.type)),
-            c.names,
-          ),
-        })),
-      };
-    },
-    ["pod"],
-  );
-  return (
-    <>
-      <div class="bar chart-range">
-        <span class="grow" />
-        <Seg label="Time" options={RANGES} value={hours} onChange={setHours} />
-      </div>
-      <Loaded of={metrics} what="Metrics">
-        {m => {
-          const charts = m.charts.filter(c => c.series.some(s => s.points.some(p => p[1] !== null)));
-          return charts.length ? (
-            charts.map(c => (
-              <LineChart
-                key={c.title}
-                title={c.title}
-                series={c.series}
-                format={c.format}
-                max={c.max}
-                least={c.least}
-                from={m.start}
-                to={m.end}
-                height={140}
-                group={w.id}
-              />
-            ))
-          ) : (
-            <Empty>Nothing was measured in this time.</Empty>
-          );
-        }}
-      </Loaded>
-    </>
-  );
+function Measured({ workload: w }: { workload: Workload }) {
+  const until = () => (OVER.includes(w.phase) && w.completedAt ? Date.parse(w.completedAt) : now());
+  return <Metrics path={`/api/v1/workloads/${w.id}/metrics`} charts={CHARTS} group={w.id} until={until} />;
 }
 
 // The latest try first; of pods made together the first, which is a gang's master.
-const inTries = pods =>
+const inTries = (pods: Pod[]) =>
   pods
     .map((pod, i) => ({ pod, i, at: Math.floor(Date.parse(pod.createdAt) / 1000) }))
     .sort((a, b) => b.at - a.at || a.i - b.i)
     .map(p => p.pod);
 
-function Logs({ workload: w }) {
+function Logs({ workload: w }: { workload: Workload }) {
   return (
     <Loaded of={usePods(w)} what="Pods">
       {pods =>
@@ -324,8 +262,17 @@ function Logs({ workload: w }) {
   );
 }
 
+/** As it was submitted, of whichever kind. */
+type SubmittedWorkload = Submitted & {
+  name: string;
+  clusterId: string;
+  masterSpecSameAsWorker?: boolean | null;
+  masterSpec?: object | null;
+};
+
 // What would submit the same again.
-function formsOf(w, { name, projectId, clusterId, spec, masterSpecSameAsWorker, masterSpec }) {
+function formsOf(w: Workload, submitted: SubmittedWorkload) {
+  const { name, projectId, clusterId, spec, masterSpecSameAsWorker, masterSpec } = submitted;
   const kind = formOf(w),
     json = JSON.stringify(spec, null, 2);
   if (!kind) return { json };
@@ -343,13 +290,15 @@ function formsOf(w, { name, projectId, clusterId, spec, masterSpecSameAsWorker, 
   return {
     json,
     curl: curl("POST", KINDS[kind].path, body),
-    cli: commandOf(valuesOf({ name, projectId, spec }, name), kind, w.projectName),
+    cli: commandOf(valuesOf({ projectId, spec }, name), kind, w.projectName),
   };
 }
 
-function Spec({ workload: w }) {
-  const spec = useData(`spec/${w.id}`, abort => get(pathOf(w), {}, { signal: abort }), ["workload"]);
-  const at = value =>
+function Spec({ workload: w }: { workload: Workload }) {
+  const spec = useData(`spec/${w.id}`, abort => get(pathOf(w), {}, { signal: abort }) as Promise<SubmittedWorkload>, [
+    "workload",
+  ]);
+  const at = (value?: string | null) =>
     value ? (
       <time datetime={value} data-tip={iso(value)}>
         {time(value, second.value)}

@@ -1,28 +1,29 @@
 // Why a workload is where it is: what is lacking and where, why nobody gives it, when it is expected, the project's bar with
 // this request, what would start it, the numbers. The sentences are the scheduler's own.
 import { useEffect, useRef } from "preact/hooks";
-import { get } from "../api";
+import { type ApiError, get } from "../api";
 import { minute, now } from "../clock";
-import { useData } from "../data";
+import { type Data, useData } from "../data";
 import { NONE, clock, duration, gpus, iso, plural, since, time } from "../format";
 import { Icon } from "../icons";
 import { Because, Expected } from "../parts/because";
 import { Button, LinkButton } from "../parts/button";
 import { EventList } from "../parts/event_list";
 import { Fixes } from "../parts/fixes";
-import { Facts } from "../parts/pane";
+import { type Fact, Facts } from "../parts/pane";
 import { SoloBar } from "../parts/quota_bar";
 import { Loaded, Loading } from "../parts/states";
 import { poolParts } from "../pictures/shares";
 import { closed, hrefOfFix, isExpected } from "../pictures/what_if";
 import { may } from "../session";
-import { PHASES, WORDS } from "../words";
+import type { Explanation, WhatIfAnswer, WhatIfFix, Workload, WorkloadExplanation } from "../types";
+import { type Look, PHASES, WORDS } from "../words";
 import { formOf } from "../workload_actions";
 
 const WAITING = ["Pending", "Creating", "Resuming"];
 const TRY_GAP_MS = 5000; // a trial plans many cycles
 
-export function WorkloadWhy({ workload: w }) {
+export function WorkloadWhy({ workload: w }: { workload: Workload }) {
   const why = useData(`why/${w.id}`, abort => get(`/api/v1/workloads/${w.id}/explanation`, {}, { signal: abort }), [
     "workload",
     "queue",
@@ -41,7 +42,7 @@ export function WorkloadWhy({ workload: w }) {
 }
 
 // Another explanation means another trial, in a storm of changes every few seconds.
-function useTriedAgain(trial, version) {
+function useTriedAgain(trial: Data<WhatIfAnswer>, version?: string | null) {
   const last = useRef({ version, at: Date.now() });
   useEffect(() => {
     if (version === undefined || version === last.current.version) return undefined;
@@ -57,8 +58,18 @@ function useTriedAgain(trial, version) {
   }, [version]);
 }
 
-function Card({ workload: w, explanation: e, trial }) {
-  const { icon, tone } = PHASES[w.phase] ?? { icon: "info", tone: "off" };
+const UNKNOWN: Look = { icon: "info", tone: "off" };
+
+interface CardProps {
+  workload: Workload;
+  explanation: WorkloadExplanation;
+  trial: Data<WhatIfAnswer> | null;
+}
+type Numbers = NonNullable<NonNullable<WorkloadExplanation["numbers"]>["project"]>;
+type Giver = NonNullable<Explanation["reclaim"]>[number] & { nodePool?: string | null };
+
+function Card({ workload: w, explanation: e, trial }: CardProps) {
+  const { icon, tone } = PHASES[w.phase] ?? UNKNOWN;
   const { project, department, requestedGpus = w.workloadRequestedResources?.gpu?.request ?? 0 } = e.numbers ?? {};
   const waits = w.phase === "Pending";
   const findings = e.findings ?? e.nodePools ?? [];
@@ -67,10 +78,10 @@ function Card({ workload: w, explanation: e, trial }) {
     <>
       <section aria-label="Explanation">
         <Because icon={icon} tone={tone} one={closed(e.sentence)} two={closed(e.why)} />
-        {waits && isExpected(e.forecast) && (
+        {waits && e.forecast && isExpected(e.forecast) && (
           <Expected
             forecast={
-              trial?.data?.verdict === "Waits" && trial.data.forecast?.kind !== "never"
+              trial?.data?.verdict === "Waits" && trial.data.forecast && trial.data.forecast.kind !== "never"
                 ? trial.data.forecast
                 : e.forecast
             }
@@ -102,8 +113,19 @@ function Card({ workload: w, explanation: e, trial }) {
   );
 }
 
+interface RestProps {
+  w: Workload;
+  e: WorkloadExplanation;
+  project?: Numbers;
+  department?: Numbers;
+  requestedGpus: number;
+  waits: boolean;
+  findings: Explanation[];
+  givers: Giver[];
+}
+
 // What stands below the trial waits for it, so that nothing moves down.
-function Rest({ w, e, project, department, requestedGpus, waits, findings, givers }) {
+function Rest({ w, e, project, department, requestedGpus, waits, findings, givers }: RestProps) {
   return (
     <>
       {givers.length > 0 && <Givers givers={givers} pool={e.pool} />}
@@ -136,10 +158,10 @@ function Rest({ w, e, project, department, requestedGpus, waits, findings, giver
           ]}
         />
       </section>
-      {e.evidence?.length > 0 && (
+      {e.evidence && e.evidence.length > 0 && (
         <section>
           <h3>So far</h3>
-          <EventList events={e.evidence} />
+          <EventList events={e.evidence.filter(o => o !== null)} />
         </section>
       )}
     </>
@@ -147,11 +169,11 @@ function Rest({ w, e, project, department, requestedGpus, waits, findings, giver
 }
 
 // What was found in a pool: pods that have a place, why nodes don't take it; of another pool also the sentence.
-function foundIn(f, pool, all) {
+function foundIn(f: Explanation, pool: string | null | undefined, all: Explanation[]): Fact[] {
   const where = all.some(o => o.nodePool !== f.nodePool) ? ` in ${f.nodePool}` : "";
-  const rows = [];
+  const rows: Fact[] = [];
   if (f.nodePool && f.nodePool !== pool && f.message) rows.push([`In ${f.nodePool}`, closed(f.message)]);
-  if (f.progress?.needed > 1)
+  if (f.progress && (f.progress.needed ?? 0) > 1)
     rows.push([
       `Placed${where}`,
       `${f.progress.placed} of ${plural(f.progress.needed, "pod")}${f.progress.subGroup ? ` of ${f.progress.subGroup}` : ""}`,
@@ -160,40 +182,47 @@ function foundIn(f, pool, all) {
   return rows;
 }
 
-function askedFor(w, requested) {
+function askedFor(w: Workload, requested: number) {
   const pods = w.requestedPods?.number ?? 1;
   return pods > 1
-    ? `${gpus(requested)} = ${pods} pods × ${gpus(requested / pods)}, ${(w.requestedPods?.min ?? pods) < pods ? `at least ${w.requestedPods.min} pods` : "all or nothing"}`
+    ? `${gpus(requested)} = ${pods} pods × ${gpus(requested / pods)}, ${(w.requestedPods?.min ?? pods) < pods ? `at least ${w.requestedPods?.min} pods` : "all or nothing"}`
     : gpus(requested);
 }
 
+interface BarProps {
+  w: Workload;
+  project: Numbers;
+  requested: number;
+  waits: boolean;
+}
+
 // The project's bar in that pool, this request hatched at its end.
-function Bar({ w, project, requested, waits }) {
+function Bar({ w, project, requested, waits }: BarProps) {
   const never = Boolean(w.phaseReason);
-  const quota = project.quota === null ? Infinity : project.quota;
+  const quota = project.quota ?? Infinity,
+    held = project.allocated ?? 0;
   const parts = poolParts({
     quota,
-    held: project.allocated,
+    held,
     firm: project.allocatedNonPreemptible,
     limit: project.limit,
     waiting: waits && !never ? requested : 0,
     refused: waits && never ? requested : 0,
   });
-  const inside = Math.min(project.allocated, quota);
-  const names = [];
-  if (inside > 0)
-    names.push({ from: 0, to: inside, text: `${gpus(inside)} held${project.allocated > inside ? " in quota" : ""}` });
+  const inside = Math.min(held, quota);
+  const names: { from: number; to: number; text: string }[] = [];
+  if (inside > 0) names.push({ from: 0, to: inside, text: `${gpus(inside)} held${held > inside ? " in quota" : ""}` });
   if (waits && requested > 0) {
     const from = parts.owed > 0 ? inside : (Number.isFinite(quota) ? quota : inside) + parts.over;
     names.push({ from, to: from + requested, text: `${gpus(requested)} asked by this one` });
   }
   return (
     <>
-      <SoloBar parts={parts} project={w.projectId} name={project.name} names={names} />
+      <SoloBar parts={parts} project={w.projectId} name={project.name ?? ""} names={names} />
       {never && (
         <p class="hint bad">
           <Icon name="no" />
-          {WORDS.never[w.phaseReason] ?? "It can't start as asked."}
+          {WORDS.never[w.phaseReason ?? ""] ?? "It can't start as asked."}
         </p>
       )}
     </>
@@ -201,7 +230,7 @@ function Bar({ w, project, requested, waits }) {
 }
 
 // isSaid: what is never is said above already.
-function Trial({ workload: w, trial, isSaid }) {
+function Trial({ workload: w, trial, isSaid }: { workload: Workload; trial: Data<WhatIfAnswer>; isSaid: boolean }) {
   if (trial.loading)
     return (
       <section>
@@ -209,12 +238,13 @@ function Trial({ workload: w, trial, isSaid }) {
         <Loading rows={2} height={44} />
       </section>
     );
+  const error = trial.error as ApiError | null;
   if (!trial.data)
-    return trial.error?.status >= 500 || trial.error?.status === 0 ? (
+    return error && (error.status >= 500 || error.status === 0) ? (
       <section>
         <h3>What would start it</h3>
         <p class="soft none">
-          {trial.error.message}{" "}
+          {error.message}{" "}
           <Button small icon="refresh" onClick={trial.reload}>
             Try again
           </Button>
@@ -239,13 +269,13 @@ function Trial({ workload: w, trial, isSaid }) {
       act={fix => <CopyWith workload={w} fix={fix} />}
       ids={w}
       leftOut={fixesLeftOut}
-      never={!isSaid && forecast?.kind === "never" && forecast}
+      never={!isSaid && forecast?.kind === "never" ? forecast : undefined}
     />
   );
 }
 
 // The filled form of a copy with the change in it; the copy takes the place of the one that waits.
-function CopyWith({ workload: w, fix }) {
+function CopyWith({ workload: w, fix }: { workload: Workload; fix: WhatIfFix }) {
   const href = hrefOfFix(fix, formOf(w), w.id);
   const why = !href ? WORDS.noForm : !may("create", "workloads") ? WORDS.noRight("create workloads") : "";
   const label = `Copy… with: ${fix.sentence}`;
@@ -254,7 +284,7 @@ function CopyWith({ workload: w, fix }) {
       Copy…
     </Button>
   ) : (
-    <LinkButton small href={href} label={label}>
+    <LinkButton small href={href ?? ""} label={label}>
       Copy…
     </LinkButton>
   );
@@ -263,13 +293,13 @@ function CopyWith({ workload: w, fix }) {
 const SHOWN = 4;
 
 // Whose GPUs could be asked for, and why they are not given.
-function Givers({ givers, pool }) {
-  const row = g => (
-    <li key={g.nodePool + g.project}>
+function Givers({ givers, pool }: { givers: Giver[]; pool?: string | null }) {
+  const row = (g: Giver) => (
+    <li key={`${g.nodePool}${g.project}`}>
       <b class="strong">{g.project}</b>{" "}
       <span class="muted">
         {g.nodePool && g.nodePool !== pool ? `in ${g.nodePool}, ` : ""}holds {gpus(g.gpusHeld ?? g.held)}
-        {(g.gpusReclaimable ?? g.reclaimable) > 0 ? `, ${gpus(g.gpusReclaimable ?? g.reclaimable)} to take` : ""}
+        {(g.gpusReclaimable ?? g.reclaimable ?? 0) > 0 ? `, ${gpus(g.gpusReclaimable ?? g.reclaimable)} to take` : ""}
       </span>
       <p>
         {closed(g.sentence)}

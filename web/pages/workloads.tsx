@@ -1,44 +1,48 @@
 // Where is mine? Why is it pending, when will it run? What did it print?
-import { get } from "../api";
+import { type ApiError, get } from "../api";
 import { minute, now, second } from "../clock";
 import { useData } from "../data";
-import { NONE, bytes, cpu, duration, gpus, iso, memory, since, time } from "../format";
+import { type Amount, NONE, bytes, cpu, duration, gpus, iso, memory, since, time } from "../format";
 import { Icon } from "../icons";
 import { Button, LinkButton } from "../parts/button";
 import { Page } from "../parts/page";
 import { Pane, Split } from "../parts/pane";
 import { Fault, Loading } from "../parts/states";
 import { ProjectName, Status } from "../parts/status";
-import { Table, openHref } from "../parts/table";
+import { type Column, Table, openHref } from "../parts/table";
 import { route } from "../router";
 import { may, scope, scopeFilter } from "../session";
+import type { Workload } from "../types";
 import { PHASES, TYPES } from "../words";
 import { canRun, canStop, remove, run, stop, whyNot } from "../workload_actions";
 import { WorkloadPane } from "./workload_pane";
 
 const KINDS = ["workload", "pod"];
-const asked = w => w.workloadRequestedResources?.gpu?.request ?? 0;
-const held = w => w.allocatedResources?.gpu ?? 0;
-export const poolsOf = w => (w.currentNodePools?.length ? w.currentNodePools : w.requestedNodePools) ?? [];
-const at = value => (
-  <time datetime={value} data-tip={iso(value)}>
+const asked = (w: Workload) => w.workloadRequestedResources?.gpu?.request ?? 0;
+const held = (w: Workload) => w.allocatedResources?.gpu ?? 0;
+export const poolsOf = (w: Workload) => (w.currentNodePools?.length ? w.currentNodePools : w.requestedNodePools) ?? [];
+const at = (value: string | null | undefined) => (
+  <time datetime={value ?? undefined} data-tip={iso(value)}>
     {time(value, minute.value || now())}
   </time>
 );
 
 // Ticks by the second only where that shows: a phase that has just begun.
 const YOUNG_S = 60;
-function Lasting({ from }) {
+function Lasting({ from }: { from: string }) {
   const age = since(from, now());
   return (
-    <span class="muted small lasting">{duration(since(from, (age < YOUNG_S ? second : minute).value && now()))}</span>
+    <span class="muted small lasting">
+      {duration(since(from, (age !== null && age < YOUNG_S ? second : minute).value && now()))}
+    </span>
   );
 }
-const yes = value => (value ? "Yes" : "No");
-const values = list => list.map(value => ({ value, label: PHASES[value]?.word ?? value }));
-const amount = (request, allocated, format) => (request ? `${format(allocated ?? 0)} / ${format(request)}` : NONE);
+const yes = (value?: boolean | null) => (value ? "Yes" : "No");
+const values = (list: string[]) => list.map(value => ({ value, label: PHASES[value]?.word ?? value }));
+const amount = (request: Amount, allocated: Amount, format: (amount: Amount) => string) =>
+  request ? `${format(allocated ?? 0)} / ${format(request)}` : NONE;
 
-const COLUMNS = [
+const COLUMNS: Column<Workload>[] = [
   {
     id: "name",
     label: "Workload",
@@ -203,8 +207,8 @@ const COLUMNS = [
   { id: "image", label: "Image", text: w => w.images?.[0] ?? NONE, hidden: true },
 ];
 
-function Bulk({ list, clear }) {
-  const after = action => async () => {
+function Bulk({ list, clear }: { list: Workload[]; clear: () => void }) {
+  const after = (action: (list: Workload[]) => Promise<unknown>) => async () => {
     if ((await action(list)) !== false) clear();
   };
   return (
@@ -223,7 +227,13 @@ function Bulk({ list, clear }) {
 }
 
 const ROW_KEYS = {
-  s: { say: "Stop or run the row", run: w => w && (canStop(w) ? stop([w]) : canRun(w) ? run([w]) : null) },
+  s: {
+    say: "Stop or run the row",
+    run: (w?: Workload) => {
+      if (w && canStop(w)) stop([w]);
+      else if (w && canRun(w)) run([w]);
+    },
+  },
 };
 const EMPTY = () => (
   <>
@@ -269,10 +279,10 @@ export default function Workloads() {
   );
 }
 
-function Details({ id }) {
+function Details({ id }: { id: string }) {
   const workload = useData(`workload/${id}`, abort => get(`/api/v1/workloads/${id}`, {}, { signal: abort }), KINDS);
   if (workload.data) return <WorkloadPane workload={workload.data} />;
-  const gone = workload.error?.status === 404;
+  const gone = (workload.error as ApiError | null)?.status === 404;
   return (
     <Pane id={id} title={gone ? "Not found" : "Workload"}>
       {gone ? (

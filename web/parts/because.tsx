@@ -1,10 +1,20 @@
 // One sentence that says what is the case, and under it one that says why; and when something is expected.
+import type { ComponentChildren } from "preact";
 import { now, second } from "../clock";
 import { forecast, iso } from "../format";
-import { Icon } from "../icons";
+import { Icon, type IconName } from "../icons";
+import type { Forecast } from "../types";
 import { closed } from "../pictures/what_if";
 
-export function Because({ icon, tone = "", one, two, children }) {
+interface BecauseProps {
+  icon: IconName;
+  tone?: string;
+  one: ComponentChildren;
+  two?: ComponentChildren;
+  children?: ComponentChildren;
+}
+
+export function Because({ icon, tone = "", one, two, children }: BecauseProps) {
   return (
     <div class={`because ${tone}`}>
       <Icon name={icon} tone={tone || "warn"} />
@@ -15,12 +25,12 @@ export function Because({ icon, tone = "", one, two, children }) {
   );
 }
 
+const WHEN: Record<string, string> = { now: "Starts now", never: "Not as asked", unknown: "No time is known" };
+
 // When it is expected, on what that hangs, and what could undo it.
-export function Expected({ forecast: f }) {
+export function Expected({ forecast: f }: { forecast: NonNullable<Forecast> }) {
   const ticking = f.kind === "decided" && f.at ? second.value : 0;
-  const when =
-    { now: "Starts now", never: "Not as asked", unknown: "No time is known" }[f.kind] ??
-    (f.at ? `Expected ${forecast(f, ticking || now())}` : "Decided");
+  const when = WHEN[f.kind] ?? (f.at ? `Expected ${forecast(f, ticking || now())}` : "Decided");
   return (
     <div class="when">
       <Icon name="clock" />

@@ -1,9 +1,32 @@
 // Buttons and button-like links. A button that can't be used stays focusable (aria-disabled) and says why in a tip.
+import type { ComponentChildren, TargetedMouseEvent } from "preact";
 import { connection } from "../api";
-import { Icon } from "../icons";
+import { Icon, type IconName } from "../icons";
 import { WORDS } from "../words";
 
-// kind: "", "primary", "quiet"; small; icon; why: the reason it can't be used; writes: off while the connection is lost.
+interface ButtonProps {
+  kind?: "" | "primary" | "quiet";
+  small?: boolean;
+  icon?: IconName;
+  label?: string;
+  /** The reason why it can't be used. */
+  why?: string;
+  /** It is off while the connection is lost. */
+  writes?: boolean;
+  busy?: boolean;
+  children?: ComponentChildren;
+  onClick?: (event: TargetedMouseEvent<HTMLButtonElement>) => void;
+  type?: "button" | "submit";
+  class?: string;
+  "data-tip"?: string;
+  "aria-expanded"?: boolean;
+  "aria-pressed"?: boolean;
+  "aria-haspopup"?: "true";
+  autofocus?: boolean;
+  role?: "menuitem";
+}
+
+/** A button; one with nothing but an icon says its label in a tip. */
 export function Button({
   kind = "",
   small,
@@ -17,10 +40,10 @@ export function Button({
   type = "button",
   class: more = "",
   ...rest
-}) {
+}: ButtonProps) {
   const reason = why || (writes && connection.value.lost ? WORDS.writingOff : "");
   const off = Boolean(reason) || busy;
-  const click = event => {
+  const click = (event: TargetedMouseEvent<HTMLButtonElement>) => {
     if (off) event.preventDefault();
     else onClick?.(event);
   };
@@ -42,7 +65,11 @@ export function Button({
   );
 }
 
-export function LinkButton({ kind = "", small, icon, label, href, children, class: more = "", ...rest }) {
+type LinkProps = Pick<ButtonProps, "kind" | "small" | "icon" | "label" | "children" | "class" | "data-tip"> & {
+  href: string;
+};
+
+export function LinkButton({ kind = "", small, icon, label, href, children, class: more = "", ...rest }: LinkProps) {
   const classes = ["btn", kind, small && "sm", !children && icon && "icon", more].filter(Boolean).join(" ");
   return (
     <a class={classes} href={href} aria-label={label} {...rest}>
@@ -52,12 +79,19 @@ export function LinkButton({ kind = "", small, icon, label, href, children, clas
   );
 }
 
-// One of a few: [{value, label}]; a group of pressed buttons.
-export function Seg({ label, options, value, onChange }) {
+interface SegProps<V> {
+  label: string;
+  options: { value: V; label: string }[];
+  value: V;
+  onChange: (value: V) => void;
+}
+
+/** One of a few, as a group of pressed buttons. */
+export function Seg<V extends string | number>({ label, options, value, onChange }: SegProps<V>) {
   return (
     <div class="seg" role="group" aria-label={label}>
       {options.map(o => (
-        <button type="button" key={o.value} aria-pressed={String(o.value === value)} onClick={() => onChange(o.value)}>
+        <button type="button" key={o.value} aria-pressed={o.value === value} onClick={() => onChange(o.value)}>
           {o.label}
         </button>
       ))}

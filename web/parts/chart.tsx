@@ -1,95 +1,141 @@
 // The picture of a line chart, by Chart.js: step lines without points or animation, names at the right end instead of a legend, a
 // crosshair and a zoom that the charts of a group share. Drag or + and - zoom, the arrows point, a double click or Escape resets.
-import { signal } from "@preact/signals";
-import { Chart, LineController, LineElement, LinearScale, PointElement } from "chart.js";
+import { type Signal, signal } from "@preact/signals";
+import {
+  Chart,
+  type ChartConfiguration,
+  LineController,
+  LineElement,
+  LinearScale,
+  PointElement,
+  type Tick,
+} from "chart.js";
+import type { RefObject, TargetedPointerEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useWidth } from "../data";
 import { clock, day, memory } from "../format";
-import { corners, endNames, linesOf, named, span, timeTicks, valueAt, valueAxis, zoomed } from "../pictures/line_chart";
+import {
+  type Format,
+  type Range,
+  type Series,
+  type ValueScale,
+  corners,
+  endNames,
+  linesOf,
+  named,
+  span,
+  timeTicks,
+  valueAt,
+  valueAxis,
+  zoomed,
+} from "../pictures/line_chart";
 import { theme } from "../prefs";
+import { ofKey } from "../keys";
 import { Button } from "./button";
 
 Chart.register(LineController, LineElement, PointElement, LinearScale);
 
 const NAMES = 96; // px for the names in charts that stand below one another
-const groups = new Map(); // group -> {at, range, users}
+type CanvasPointer = TargetedPointerEvent<HTMLCanvasElement>;
+
+interface Shared {
+  at: Signal<number | null>;
+  range: Signal<Range | null>;
+  drag: Signal<Range | null>;
+  users: number;
+}
+const groups = new Map<string, Shared>();
 
 // What the charts of a group share: the pointed time, the chosen range, what is being dragged.
-function useShared(group) {
-  const mine = useRef(null);
+function useShared(group?: string) {
+  const mine = useRef<Shared | null>(null);
   mine.current ??= (group && groups.get(group)) || {
-    at: signal(null),
-    range: signal(null),
-    drag: signal(null),
+    at: signal<number | null>(null),
+    range: signal<Range | null>(null),
+    drag: signal<Range | null>(null),
     users: 0,
   };
   if (group) groups.set(group, mine.current);
   useEffect(() => {
-    const shared = mine.current;
+    const shared = mine.current!;
     shared.users += 1;
     return () => {
       shared.users -= 1;
-      if (!shared.users) groups.delete(group);
+      if (!shared.users && group) groups.delete(group);
     };
   }, [group]);
   return mine.current;
 }
 
-const token = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const token = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-export default function LinePicture({ title, series, format, height, label, group, max, least, from, to }) {
-  const [box, width] = useWidth();
-  const canvas = useRef(null),
-    chart = useRef(null),
-    latest = useRef(null);
-  const { at, range, drag } = useShared(group);
-  const whole = span(series, from, to),
-    view = range.value ?? whole;
-  const lines = linesOf(series);
-  const state = {
-    lines,
-    format,
-    group,
-    view,
-    at: at.value,
-    drag: drag.value,
-    axis: valueAxis(lines, { format, max, least, binary: format === memory }),
-    theme: theme.value,
-  };
+// What is drawn: the lines, the time that they are drawn in, what is pointed at and dragged.
+interface State {
+  lines: Series[];
+  format: Format;
+  group?: string;
+  view: Range;
+  at: number | null;
+  drag: Range | null;
+  axis: ReturnType<typeof valueAxis>;
+  theme: string | undefined;
+}
+interface PictureProps extends Omit<ValueScale, "binary"> {
+  title: string;
+  series: Series[];
+  height: number;
+  label: string;
+  group?: string;
+  from?: number;
+  to?: number;
+}
+
+// Draws on the canvas: all of it when the lines, the size or the theme change, else the top layer alone.
+function useChart(series: Series[], state: State, width: number, height: number) {
+  const canvas = useRef<HTMLCanvasElement>(null),
+    chart = useRef<Chart<"line"> | null>(null),
+    latest = useRef(state);
   latest.current = state;
+  const { view } = state;
   useEffect(() => {
-    chart.current = new Chart(canvas.current, skeleton(latest));
-    return () => chart.current.destroy();
+    const drawn = new Chart(canvas.current!, skeleton(latest));
+    chart.current = drawn;
+    return () => drawn.destroy();
   }, []);
   useEffect(() => {
-    if (!width) return;
     const c = chart.current;
+    if (!width || !c) return;
     if (c.width !== width || c.height !== height) c.resize(width, height);
     furnish(c, state, width);
     c.update("none");
   }, [series, width, height, view[0], view[1], state.theme]);
   useEffect(() => {
-    // what is pointed at changes nothing but the top layer
-    if (width) chart.current.draw();
-  }, [state.at, drag.value]);
-  const timeAt = event => {
-    const { left, right } = chart.current.chartArea,
-      x = event.clientX - canvas.current.getBoundingClientRect().left;
-    return view[0] + ((Math.min(right, Math.max(left, x)) - left) / (right - left)) * (view[1] - view[0]);
+    if (width) chart.current?.draw();
+  }, [state.at, state.drag]);
+  return { canvas, chart };
+}
+
+// Pointing and dragging on the canvas.
+function pointing({ at, range, drag }: Shared, chart: RefObject<Chart<"line"> | null>, view: Range, whole: Range) {
+  const placeOf = (event: CanvasPointer) => {
+    const { left, right } = chart.current!.chartArea,
+      x = event.clientX - event.currentTarget.getBoundingClientRect().left;
+    const time = view[0] + ((Math.min(right, Math.max(left, x)) - left) / (right - left)) * (view[1] - view[0]);
+    return { time, inside: x >= left && x <= right };
   };
-  const move = event => {
-    const { left, right } = chart.current.chartArea,
-      x = event.clientX - canvas.current.getBoundingClientRect().left;
-    at.value = drag.value || (x >= left && x <= right) ? timeAt(event) : null;
-    if (drag.value) drag.value = [drag.value[0], timeAt(event)];
+  const move = (event: CanvasPointer) => {
+    const { time, inside } = placeOf(event);
+    at.value = drag.value || inside ? time : null;
+    if (drag.value) drag.value = [drag.value[0], time];
   };
-  const press = event => {
+  const press = (event: CanvasPointer) => {
     if (event.button !== 0) return;
-    canvas.current.setPointerCapture(event.pointerId);
-    drag.value = [timeAt(event), timeAt(event)];
+    event.currentTarget.setPointerCapture(event.pointerId);
+    const { time } = placeOf(event);
+    drag.value = [time, time];
   };
   const release = () => {
-    const [a, b] = (drag.value ?? [0, 0]).toSorted((x, y) => x - y);
+    const [a, b] = [...(drag.value ?? [0, 0])].sort((x, y) => x - y);
     drag.value = null;
     if (b - a > (view[1] - view[0]) / 50) range.value = zoomed([a, b], whole, (a + b) / 2, 1) ?? range.value;
   };
@@ -100,26 +146,43 @@ export default function LinePicture({ title, series, format, height, label, grou
   const reset = () => {
     range.value = null;
   };
-  const key = event => {
-    const middle = at.value ?? view[1],
-      step = (view[1] - view[0]) / 24;
-    const acts = {
-      ArrowLeft: () => (at.value = Math.max(view[0], middle - step)),
-      ArrowRight: () => (at.value = Math.min(view[1], middle + step)),
-      "+": () => (range.value = zoomed(view, whole, middle, 0.5) ?? range.value),
-      "-": () => (range.value = zoomed(view, whole, middle, 2)),
-      Escape: range.value || at.value !== null ? () => (cancel(), reset()) : null,
-    };
-    if (!acts[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    acts[event.key]();
-  };
-  const said =
-    state.at === null
-      ? ""
-      : `${day(state.at)} ${clock(state.at, true)}: ${named(lines, state.at)
-          .map(s => `${s.name} ${format(valueAt(s.points, state.at))}`)
-          .join(", ")}`;
+  return { move, press, release, cancel, reset };
+}
+
+// The same by keys.
+function keyed(event: KeyboardEvent, { at, range }: Shared, view: Range, whole: Range, away: () => void) {
+  const middle = at.value ?? view[1],
+    step = (view[1] - view[0]) / 24;
+  const act = ofKey<(() => void) | null>(event, {
+    ArrowLeft: () => (at.value = Math.max(view[0], middle - step)),
+    ArrowRight: () => (at.value = Math.min(view[1], middle + step)),
+    "+": () => (range.value = zoomed(view, whole, middle, 0.5) ?? range.value),
+    "-": () => (range.value = zoomed(view, whole, middle, 2)),
+    Escape: range.value || at.value !== null ? away : null,
+  });
+  if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  act();
+}
+
+const valuesAt = (lines: Series[], at: number, format: Format) =>
+  `${day(at)} ${clock(at, true)}: ${named(lines, at)
+    .map(s => `${s.name} ${format(valueAt(s.points, at))}`)
+    .join(", ")}`;
+
+export default function LinePicture(props: PictureProps) {
+  const { title, series, format, height, label, group, max, least, from, to } = props;
+  const [box, width] = useWidth();
+  const shared = useShared(group);
+  const { at, range, drag } = shared;
+  const whole = span(series, from, to),
+    view = range.value ?? whole;
+  const lines = linesOf(series);
+  const axis = valueAxis(lines, { format, max, least, binary: format === memory });
+  const state = { lines, format, group, view, at: at.value, drag: drag.value, axis, theme: theme.value };
+  const { canvas, chart } = useChart(series, state, width, height);
+  const { move, press, release, cancel, reset } = pointing(shared, chart, view, whole);
+  const away = () => (cancel(), reset());
   return (
     <div
       class={"chart-box h-" + height}
@@ -127,7 +190,7 @@ export default function LinePicture({ title, series, format, height, label, grou
       tabindex={0}
       role="group"
       aria-label={`${title}: arrows point, plus and minus zoom, Escape resets`}
-      onKeyDown={key}
+      onKeyDown={event => keyed(event, shared, view, whole, away)}
       onBlur={cancel}
     >
       <canvas
@@ -142,7 +205,7 @@ export default function LinePicture({ title, series, format, height, label, grou
         onDblClick={reset}
       />
       <span class="sr" aria-live="polite">
-        {said}
+        {state.at === null ? "" : valuesAt(lines, state.at, format)}
       </span>
       {range.value && (
         <Button small class="chart-reset" label="Reset the zoom" onClick={reset}>
@@ -154,7 +217,7 @@ export default function LinePicture({ title, series, format, height, label, grou
 }
 
 // What never changes; the marks are drawn from the latest state.
-function skeleton(latest) {
+function skeleton(latest: { current: State }): ChartConfiguration<"line"> {
   return {
     type: "line",
     data: { datasets: [] },
@@ -178,7 +241,7 @@ function skeleton(latest) {
 }
 
 // Lines, axes and colours.
-function furnish(c, { lines, view, axis, group, format }, width) {
+function furnish(c: Chart<"line">, { lines, view, axis, group, format }: State, width: number) {
   const ink3 = token("ink-3"),
     line = token("line"),
     strong = token("line-strong"),
@@ -197,7 +260,7 @@ function furnish(c, { lines, view, axis, group, format }, width) {
     borderDash: s.dash ?? [],
     spanGaps: false,
   }));
-  c.options.layout.padding = { top: 8, right, bottom: 0, left: 0 };
+  c.options.layout!.padding = { top: 8, right, bottom: 0, left: 0 };
   c.options.scales = {
     x: {
       type: "linear",
@@ -213,7 +276,7 @@ function furnish(c, { lines, view, axis, group, format }, width) {
         autoSkip: false,
         includeBounds: false,
         padding: 5,
-        callback: (_, i, ticks) => ticks[i].label,
+        callback: (_: unknown, i: number, ticks: Tick[]) => ticks[i].label as string,
       },
       afterFit: a => (a.height = 20),
     },
@@ -224,21 +287,27 @@ function furnish(c, { lines, view, axis, group, format }, width) {
       border: { display: false },
       grid: { color: ({ tick }) => (tick.value ? line : strong), drawTicks: false },
       afterBuildTicks: a => (a.ticks = axis.ticks.map(t => ({ ...t }))),
-      ticks: { color: ink3, font, padding: 7, autoSkip: false, callback: (_, i, ticks) => ticks[i].label },
+      ticks: {
+        color: ink3,
+        font,
+        padding: 7,
+        autoSkip: false,
+        callback: (_: unknown, i: number, ticks: Tick[]) => ticks[i].label as string,
+      },
       afterFit: a => (a.width = left),
     },
   };
 }
 
 // The tint below a filled line.
-function under(c, { lines }) {
+function under(c: Chart, { lines }: State) {
   const {
     ctx,
     chartArea: { bottom },
   } = c;
   lines.forEach((s, i) => {
     if (!s.fill) return;
-    const points = c.getDatasetMeta(i).data;
+    const points = c.getDatasetMeta(i).data as PointElement[];
     ctx.save();
     ctx.beginPath();
     points.forEach((p, n) => {
@@ -258,7 +327,7 @@ function under(c, { lines }) {
 }
 
 // What is being dragged, the pointed time, and what each line stands for, then or now.
-function above(c, state) {
+function above(c: Chart, state: State) {
   const {
     ctx,
     chartArea: { left, right, top, bottom },
@@ -288,7 +357,7 @@ function above(c, state) {
     ctx.lineWidth = 3;
     ctx.strokeStyle = token("surface");
     ctx.fillStyle = token("ink");
-    for (const draw of ["strokeText", "fillText"])
+    for (const draw of ["strokeText", "fillText"] as const)
       ctx[draw](`${day(at)} ${clock(at, true)}`, px + (early ? 5 : -5), top + 8);
   }
   ctx.font = font(600);

@@ -1,58 +1,69 @@
 // A few names as chips: typed or taken from a list; Enter or a comma adds one, Backspace in the empty field takes the last.
+import type { TargetedInputEvent, TargetedKeyboardEvent } from "preact";
 import { useState } from "preact/hooks";
 import { Icon } from "../icons";
-import { Field } from "./form";
+import { Field, type FieldFacts, type Framed } from "./form";
 
-// value: list of names; suggestions: names that are known; names: {name: what is shown for it}; none: what an
-// empty list means; hint and placeholder say what to type.
-export function ChipsField({
-  path,
-  label,
-  value,
-  suggestions = [],
-  names,
-  none,
-  hint = "Enter adds one",
-  placeholder = "Add a type",
-  size,
-  error,
-  onValue,
-}) {
+interface ChipsProps extends Omit<Framed, "hint" | "lock">, FieldFacts<string[]> {
+  /** Names that are known. */
+  suggestions?: string[];
+  /** What is shown for a name. */
+  names?: Record<string, string> | null;
+  /** What an empty list means. */
+  none?: string;
+  hint?: string;
+  placeholder?: string;
+}
+
+function Chip({ word, remove }: { word: string; remove: () => void }) {
+  return (
+    <span class="chip">
+      {word}
+      <button type="button" aria-label={`Remove ${word}`} onClick={remove}>
+        <Icon name="close" />
+      </button>
+    </span>
+  );
+}
+
+const Known = ({ id, names }: { id: string; names: string[] }) => (
+  <datalist id={id}>
+    {names.map(s => (
+      <option key={s} value={s} />
+    ))}
+  </datalist>
+);
+
+/** A list of names; hint and placeholder say what to type. */
+export function ChipsField(props: ChipsProps) {
+  const { value, suggestions = [], names, none, hint = "Enter adds one", placeholder = "Add a type", onValue } = props;
   const [typed, setTyped] = useState("");
-  const add = text => {
+  const add = (text: string) => {
     const name = text.trim();
     setTyped("");
     if (name && !value.includes(name)) onValue([...value, name]);
   };
-  const input = event => {
-    const text = event.target.value;
+  const input = (event: TargetedInputEvent<HTMLInputElement>) => {
+    const text = event.currentTarget.value;
     if (text.endsWith(",") || (event.inputType !== "insertText" && suggestions.includes(text)))
       add(text.replace(/,$/, ""));
     else setTyped(text);
   };
-  const key = event => {
-    const text = event.target.value; // what was typed may not be drawn yet
+  const key = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
+    const text = event.currentTarget.value; // what was typed may not be drawn yet
     if (event.key === "Enter" && text.trim()) {
       event.preventDefault(); // the form is not submitted
       add(text);
     } else if (event.key === "Backspace" && text === "" && value.length) onValue(value.slice(0, -1));
   };
   const left = suggestions.filter(s => !value.includes(s));
+  const { path, label, size, error } = props;
   return (
     <Field path={path} label={label} size={size} error={error} hint={value.length ? hint : (none ?? hint)}>
       {(id, hintId) => (
         <div class="chips">
           {value.map(name => (
-            <span class="chip" key={name}>
-              {names?.[name] ?? name}
-              <button
-                type="button"
-                aria-label={`Remove ${names?.[name] ?? name}`}
-                onClick={() => onValue(value.filter(v => v !== name))}
-              >
-                <Icon name="close" />
-              </button>
-            </span>
+            <Chip key={name} word={names?.[name] ?? name} remove={() => onValue(value.filter(v => v !== name))} />
           ))}
           <input
             id={id}
@@ -66,15 +77,9 @@ export function ChipsField({
             aria-describedby={hintId}
             onInput={input}
             onKeyDown={key}
-            onBlur={e => add(e.target.value)}
+            onBlur={e => add(e.currentTarget.value)}
           />
-          {left.length > 0 && (
-            <datalist id={`${id}-known`}>
-              {left.map(s => (
-                <option key={s} value={s} />
-              ))}
-            </datalist>
-          )}
+          {left.length > 0 && <Known id={`${id}-known`} names={left} />}
         </div>
       )}
     </Field>

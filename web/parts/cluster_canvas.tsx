@@ -1,14 +1,17 @@
 // The cluster from 65 nodes on: one canvas, drawn whole, at most once per frame. Three zooms; arrow keys move a visible
 // cursor whose text is in a live region; pointing shows the tip; Enter opens the node.
+import type { TargetedMouseEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useWidth } from "../data";
 import { gpus, ratio } from "../format";
 import { theme } from "../prefs";
 import { go } from "../router";
-import { heat, sentenceOf } from "../pictures/cluster_map";
-import { ZOOMS, hit, layout, wordsAt } from "../pictures/cluster_canvas";
+import { type MapCell, type MapPool, heat, sentenceOf } from "../pictures/cluster_map";
+import { type Hit, type Layout, ZOOMS, hit, layout, wordsAt } from "../pictures/cluster_canvas";
 import { slotOf } from "../pictures/slots";
 import { Seg } from "./button";
+import type { Look } from "./cluster_map";
+import { ofKey } from "../keys";
 
 const TOKENS = [
   "surface",
@@ -35,7 +38,24 @@ function readTokens() {
   return Object.fromEntries(TOKENS.map(t => [t, style.getPropertyValue(`--${t}`).trim()]));
 }
 
-function drawCell(pen, device, box, { colour, view, colours, lifted, tone }) {
+interface Box {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+interface Options extends Look {
+  tone: Record<string, string>;
+  zoom: number;
+  at: Hit | null;
+  width: number;
+}
+interface Paints extends Options {
+  colour: (id: string | null | undefined) => string;
+}
+
+function drawCell(pen: CanvasRenderingContext2D, device: MapCell, box: Box, paints: Paints) {
+  const { colour, view, colours, lifted, tone } = paints;
   const { x, y, w, h } = box;
   if (device.state === "down") {
     pen.fillStyle = tone.bad;
@@ -73,17 +93,17 @@ function drawCell(pen, device, box, { colour, view, colours, lifted, tone }) {
   pen.globalAlpha = 1;
 }
 
-function paint(canvas, map, options) {
+function paint(canvas: HTMLCanvasElement, map: Layout, options: Options) {
   const scale = devicePixelRatio || 1,
     { tone, zoom, at } = options;
   canvas.width = Math.round(options.width * scale);
   canvas.height = Math.round(map.height * scale);
-  const pen = canvas.getContext("2d");
+  const pen = canvas.getContext("2d")!;
   pen.scale(scale, scale);
   pen.clearRect(0, 0, options.width, map.height);
   pen.textBaseline = "middle";
-  const cache = new Map();
-  const colour = id => cache.get(id) ?? cache.set(id, tone[`p${slotOf(id).colour}`]).get(id);
+  const cache = new Map<string | null | undefined, string>();
+  const colour: Paints["colour"] = id => cache.get(id) ?? cache.set(id, tone[`p${slotOf(id).colour}`]).get(id)!;
   for (const { pool, x, y } of map.heads) {
     pen.font = "600 13px Inter Variable, system-ui";
     pen.fillStyle = tone.ink;
@@ -124,56 +144,63 @@ function paint(canvas, map, options) {
   }
 }
 
-export function ClusterCanvas({ pools, view, lifted, colours }) {
+// The place after an arrow key; from nowhere the first.
+function stepped(map: Layout, at: Hit | null, [rows, cells]: number[]): Hit {
+  const index = at ? map.places.findIndex(p => p.row.name === at.place.row.name) : 0;
+  const place = map.places[Math.max(0, Math.min(map.places.length - 1, index + (at ? rows : 0)))];
+  const cell = (at?.cell ?? 0) + (at ? cells : 0);
+  return { place, cell: Math.max(0, Math.min(place.row.cells.length - 1, cell)) };
+}
+
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const SIZES = [
+  { value: 0, label: "Large" },
+  { value: 1, label: "Medium" },
+  { value: 2, label: "Small" },
+];
+
+const nodeHref = ({ place }: Hit) => `/nodes?open=${encodeURIComponent(place.row.name)}`;
+
+export function ClusterCanvas({ pools, view, lifted, colours }: Look & { pools: MapPool[] }) {
   const [ref, width] = useWidth();
-  const canvas = useRef(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
   const [zoom, setZoom] = useState(0);
-  const [at, setAt] = useState(null);
+  const [at, setAt] = useState<Hit | null>(null);
   const map = width > 0 ? layout(pools, { width, zoom }) : null;
   const mode = theme.value;
   useEffect(() => {
     if (!map) return undefined;
+    const options = { width, zoom, view, lifted, colours, at };
     const frame = requestAnimationFrame(
-      () =>
-        canvas.current && paint(canvas.current, map, { width, zoom, view, lifted, colours, at, tone: readTokens() }),
+      () => canvas.current && paint(canvas.current, map, { ...options, tone: readTokens() }),
     );
     return () => cancelAnimationFrame(frame);
   });
-  const point = event => {
-    const box = canvas.current.getBoundingClientRect();
+  const point = (event: TargetedMouseEvent<HTMLCanvasElement>) => {
+    const element = event.currentTarget,
+      box = element.getBoundingClientRect();
     const found = map && hit(map, event.clientX - box.left, event.clientY - box.top);
-    canvas.current.dataset.tip = found ? wordsAt(found) : "";
-    if (!found) delete canvas.current.dataset.tip;
+    if (found) element.dataset.tip = wordsAt(found);
+    else delete element.dataset.tip;
     return found;
   };
-  const key = event => {
-    const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "Enter" && at) go(`/nodes?open=${encodeURIComponent(at.place.row.name)}`);
+  const key = (event: KeyboardEvent) => {
+    const steps = ofKey(event, ARROWS);
+    if (event.key === "Enter" && at) go(nodeHref(at));
     if (!steps || !map?.places.length) return;
     event.preventDefault();
-    const index = at ? map.places.findIndex(p => p.row.name === at.place.row.name) : 0;
-    const place = map.places[Math.max(0, Math.min(map.places.length - 1, index + (at ? steps[0] : 0)))];
-    setAt({ place, cell: Math.max(0, Math.min(place.row.cells.length - 1, (at?.cell ?? 0) + (at ? steps[1] : 0))) });
+    setAt(stepped(map, at, steps));
   };
-  const open = event => {
+  const open = (event: TargetedMouseEvent<HTMLCanvasElement>) => {
     const found = point(event);
     const workload = found && found.cell !== null ? found.place.row.cells[found.cell]?.workloads[0] : null;
     if (workload?.id) go(`/workloads?open=${workload.id}`);
-    else if (found) go(`/nodes?open=${encodeURIComponent(found.place.row.name)}`);
+    else if (found) go(nodeHref(found));
   };
   return (
     <div class="map-canvas" data-theme-seen={mode}>
       <div class="bar">
-        <Seg
-          label="Zoom"
-          options={[
-            { value: 0, label: "Large" },
-            { value: 1, label: "Medium" },
-            { value: 2, label: "Small" },
-          ]}
-          value={zoom}
-          onChange={setZoom}
-        />
+        <Seg label="Zoom" options={SIZES} value={zoom} onChange={setZoom} />
       </div>
       <div ref={ref}>
         <canvas

@@ -1,12 +1,26 @@
 // The cluster map: pools side by side, a node a row, a GPU a cell. SVG up to 64 nodes, one canvas from 65 on; on a phone
 // then what is free in one piece.
+import type { ComponentChildren, TargetedKeyboardEvent, VNode } from "preact";
 import { useRef } from "preact/hooks";
 import { useWidth } from "../data";
 import { gpus, plural, ratio } from "../format";
-import { heat, piecesOf, rowNote, runBox, runLabel, sentenceOf, stretches } from "../pictures/cluster_map";
+import {
+  type MapCell,
+  type MapPool,
+  type MapRow,
+  type MapRun,
+  heat,
+  piecesOf,
+  rowNote,
+  runBox,
+  runLabel,
+  sentenceOf,
+  stretches,
+} from "../pictures/cluster_map";
 import { slotOf } from "../pictures/slots";
 import { ClusterCanvas } from "./cluster_canvas";
 import { Swatch } from "./status";
+import { ofKey } from "../keys";
 
 const SVG_NODES = 64,
   PHONE = 720;
@@ -20,8 +34,19 @@ export const VIEWS = [
   { value: "health", label: "By health" },
 ];
 
+/** What the map shows: by project, utilization or health; whose runs stand out; who has a colour of its own. */
+export interface Look {
+  view: string;
+  lifted: string | null;
+  colours: Set<string | null | undefined>;
+}
+interface MapProps extends Look {
+  pools: MapPool[];
+  children?: ComponentChildren;
+}
+
 // pools: of pictures/cluster_map.js; lifted: the project whose runs stand out; onLift(projectId or null).
-export function ClusterMap({ pools, view, lifted, colours, children }) {
+export function ClusterMap({ pools, view, lifted, colours, children }: MapProps) {
   const nodes = pools.reduce((sum, p) => sum + p.rows.length, 0);
   if (nodes > SVG_NODES && innerWidth <= PHONE)
     return (
@@ -59,7 +84,7 @@ export function ClusterMap({ pools, view, lifted, colours, children }) {
   );
 }
 
-export function PoolHead({ pool }) {
+export function PoolHead({ pool }: { pool: MapPool }) {
   return (
     <header>
       <h3 class="pool-name">{pool.name}</h3>
@@ -73,17 +98,17 @@ export function PoolHead({ pool }) {
 }
 
 // Arrow keys walk through the runs of a pool; only one of them is in the tab order.
-function walk(event) {
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+function walk(event: TargetedKeyboardEvent<HTMLElement>) {
+  const step = ofKey(event, { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 });
   if (!step) return;
   event.preventDefault();
   const all = [...event.currentTarget.querySelectorAll("a")];
-  const next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+  const next = all[(all.indexOf(document.activeElement as HTMLAnchorElement) + step + all.length) % all.length];
   for (const a of all) a.setAttribute("tabindex", a === next ? "0" : "-1");
   next?.focus();
 }
 
-function PoolSvg({ pool, view, lifted, colours }) {
+function PoolSvg({ pool, view, lifted, colours }: Look & { pool: MapPool }) {
   const [ref, width] = useWidth();
   const first = useRef(true);
   first.current = true;
@@ -112,7 +137,15 @@ function PoolSvg({ pool, view, lifted, colours }) {
   );
 }
 
-function NodeRow({ row, y, cell, width, view, lifted, colours, first }) {
+interface RowProps extends Look {
+  row: MapRow;
+  y: number;
+  cell: number;
+  width: number;
+  first: { current: boolean };
+}
+
+function NodeRow({ row, y, cell, width, view, lifted, colours, first }: RowProps) {
   const note = rowNote(row);
   const name = row.name.length > 9 ? row.name.slice(0, 8) + "…" : row.name;
   return (
@@ -167,7 +200,16 @@ function NodeRow({ row, y, cell, width, view, lifted, colours, first }) {
   );
 }
 
-function Cell({ cell, x, y, w, row, view }) {
+interface CellProps {
+  cell: MapCell;
+  x: number;
+  y: number;
+  w: number;
+  row: MapRow;
+  view: string;
+}
+
+function Cell({ cell, x, y, w, row, view }: CellProps) {
   const box = { x: x + 1.5, y: y + 0.5, width: Math.max(1, w - 3), height: CELL - 1, rx: 3 };
   if (cell.state === "down")
     return (
@@ -186,19 +228,40 @@ function Cell({ cell, x, y, w, row, view }) {
   );
 }
 
-function Run({ run, y, cell, row, view, lifted, colours, first }) {
+interface RunProps extends Look {
+  run: MapRun;
+  row: MapRow;
+  y: number;
+  cell: number;
+}
+
+// Who it is, how much it holds, and what is special about it.
+function wordsOf(run: MapRun, row: MapRow, view: string) {
+  const used = row.cells[run.from]?.utilization;
+  const amount = `${gpus(run.size)} ${run.size === 1 ? "GPU" : run.size < 1 ? "of a GPU" : "GPUs"} on ${row.name}`;
+  return [
+    run.project ? `${run.project}/${run.name}` : run.name,
+    amount,
+    run.firm && "non-preemptible",
+    run.ending.length && "giving back",
+    view === "utilization" && heat(used) !== null && `${Math.round(used!)} % used`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+function Run({ run, y, cell, row, view, lifted, colours, first }: RunProps & { first: { current: boolean } }) {
   const { x, width } = runBox(run, LEFT, cell);
   const grey = !colours.has(run.projectId);
   const slot = slotOf(run.projectId),
     colour = grey ? "n" : slot.colour;
-  const used = row.cells[run.from]?.utilization;
-  const step = heat(used);
+  const step = heat(row.cells[run.from]?.utilization);
   const fill =
     view === "utilization" ? (step === null ? "heat-none" : `heat-${step}`) : `f${colour}` + (grey ? " grey" : "");
-  const full = run.project ? `${run.project}/${run.name}` : run.name;
-  const say = `${full} · ${gpus(run.size)} ${run.size === 1 ? "GPU" : run.size < 1 ? "of a GPU" : "GPUs"} on ${row.name}${run.firm ? " · non-preemptible" : ""}${run.ending.length ? " · giving back" : ""}${view === "utilization" && step !== null ? ` · ${Math.round(used)} % used` : ""}`;
+  const say = wordsOf(run, row, view);
   const tab = first.current ? 0 : -1;
   first.current = false;
+  const box = { x, y, width, height: CELL, rx: 3 };
   return (
     <a
       class="run-link"
@@ -207,25 +270,27 @@ function Run({ run, y, cell, row, view, lifted, colours, first }) {
       data-tip={say}
       tabindex={tab}
     >
-      <rect
-        x={x}
-        y={y}
-        width={width}
-        height={CELL}
-        rx="3"
-        class={`run ${fill}` + (lifted === run.projectId ? " hot" : "")}
-      />
+      <rect {...box} class={`run ${fill}` + (lifted === run.projectId ? " hot" : "")} />
       {view === "project" && !grey && slot.texture && (
-        <rect
-          x={x}
-          y={y}
-          width={width}
-          height={CELL}
-          rx="3"
-          fill={`url(#${slot.texture}-${colour})`}
-          class="run-texture"
-        />
+        <rect {...box} fill={`url(#${slot.texture}-${colour})`} class="run-texture" />
       )}
+      <RunMarks run={run} x={x} y={y} width={width} cell={cell} />
+    </a>
+  );
+}
+
+interface MarksProps {
+  run: MapRun;
+  x: number;
+  y: number;
+  width: number;
+  cell: number;
+}
+
+// Between its devices, under what is non-preemptible, and over what it gives back.
+function RunMarks({ run, x, y, width, cell }: MarksProps) {
+  return (
+    <>
       {run.whole &&
         Array.from({ length: run.size - 1 }, (_, i) => (
           <path key={i} d={`M${x - 1 + (i + 1) * cell} ${y + 1}v${CELL - 2}`} class="run-gap" />
@@ -247,34 +312,38 @@ function Run({ run, y, cell, row, view, lifted, colours, first }) {
           class="run-end"
         />
       ))}
-    </a>
+    </>
   );
 }
 
 // The names lie over the links rather than in them: a cut name is no part of a link's own.
-function RunName({ run, y, cell, row, view, lifted, colours }) {
+function RunName({ run, y, cell, row, view, lifted, colours }: RunProps) {
   const { x, width } = runBox(run, LEFT, cell);
   const label = runLabel(run.name, width);
   const step = heat(row.cells[run.from]?.utilization);
   const on =
     view === "utilization"
-      ? step > 2
+      ? (step ?? 0) > 2
         ? "heat-on"
         : "heat-off"
       : colours.has(run.projectId)
         ? `o${slotOf(run.projectId).colour}`
         : "grey-on";
-  return (
-    label && (
-      <text x={x + 6} y={y + (run.firm ? 12.5 : 14)} class={`in ${on}` + (lifted === run.projectId ? " hot" : "")}>
-        {label}
-      </text>
-    )
-  );
+  return label ? (
+    <text x={x + 6} y={y + (run.firm ? 12.5 : 14)} class={`in ${on}` + (lifted === run.projectId ? " hot" : "")}>
+      {label}
+    </text>
+  ) : null;
+}
+
+interface KeyProps {
+  projects: { id: string; name: string; size: number }[];
+  colours: Look["colours"];
+  lift: (project: string | null) => void;
 }
 
 // Who is in the picture, with what each holds; pointing at or focusing a name lifts it.
-export function MapKey({ projects, colours, lift }) {
+export function MapKey({ projects, colours, lift }: KeyProps) {
   return (
     <>
       <ul class="keys" aria-label="Projects">
@@ -301,7 +370,7 @@ export function MapKey({ projects, colours, lift }) {
     </>
   );
 }
-const MARKS = [
+const MARKS: [string, VNode][] = [
   ["free", <rect x=".5" y=".5" width="21" height="13" rx="3" class="cell-free" />],
   [
     "non-preemptible",

@@ -4,15 +4,21 @@ import { shown } from "../pictures/ansi";
 import { Button, Seg } from "./button";
 import { toast } from "./toast";
 
+const NAMES = { cli: "CLI", curl: "curl", json: "JSON" };
+type Form = keyof typeof NAMES;
+
 // forms: {cli: text, curl: text, json: text}; in this order; those that are absent are left out.
-export function Code({ title = "The same without the mouse", forms }) {
-  const names = { cli: "CLI", curl: "curl", json: "JSON" };
-  const options = Object.keys(forms)
-    .filter(k => forms[k])
-    .map(k => ({ value: k, label: names[k] }));
+export function Code({
+  title = "The same without the mouse",
+  forms,
+}: {
+  title?: string;
+  forms: Partial<Record<Form, string>>;
+}) {
+  const options = (Object.keys(forms) as Form[]).filter(k => forms[k]).map(k => ({ value: k, label: NAMES[k] }));
   const [form, setForm] = useState(options[0]?.value);
   const copy = () =>
-    navigator.clipboard?.writeText(forms[form]).then(
+    navigator.clipboard?.writeText(forms[form] ?? "").then(
       () => toast("Copied."),
       () => toast("The browser doesn't allow copying here.", { tone: "bad" }),
     );
@@ -25,7 +31,7 @@ export function Code({ title = "The same without the mouse", forms }) {
         <Button small kind="quiet" icon="copy" label="Copy" onClick={copy} />
       </div>
       <pre class="code" tabindex={0} role="region" aria-label={title}>
-        {forms[form].split("\n").flatMap((line, i) => [
+        {(forms[form] ?? "").split("\n").flatMap((line, i) => [
           i ? "\n" : "",
           <span key={i} class="line">
             {shown(line)}
@@ -37,9 +43,10 @@ export function Code({ title = "The same without the mouse", forms }) {
 }
 
 // A word for the shell: quoted only where it must be.
-export const shell = text => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
+export const shell = (text: string) =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`;
 
-export function curl(method, path, body) {
+export function curl(method: string, path: string, body?: unknown) {
   const lines = [`curl -X ${method} ${location.origin}${path}`, '-H "Authorization: Bearer $TOKEN"'];
   if (body !== undefined)
     lines.push("-H 'Content-Type: application/json'", `-d ${shell(JSON.stringify(body, null, 2))}`);

@@ -1,21 +1,33 @@
 // Dialogs on <dialog>: modal, Escape closes, focus returns to where it was.
 import { signal } from "@preact/signals";
+import type { ComponentChildren, TargetedEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button";
 
+interface DialogProps {
+  label?: string;
+  labelledby?: string;
+  class?: string;
+  onClose?: () => void;
+  firm?: boolean;
+  children: ComponentChildren;
+}
+
 // Opened while mounted. onClose is called on Escape and on a click beside it (unless it is firm).
-export function Dialog({ label, labelledby, class: more = "", onClose, firm, children }) {
-  const ref = useRef(null);
+export function Dialog({ label, labelledby, class: more = "", onClose, firm, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    const before = document.activeElement;
-    ref.current.showModal();
-    return () => before?.isConnected && before.focus?.({ preventScroll: true });
+    const before = document.activeElement as HTMLElement | null;
+    ref.current?.showModal();
+    return () => {
+      if (before?.isConnected) before.focus?.({ preventScroll: true });
+    };
   }, []);
-  const cancel = event => {
+  const cancel = (event: Event) => {
     event.preventDefault();
     if (!firm) onClose?.();
   };
-  const beside = event => {
+  const beside = (event: Event) => {
     if (event.target === ref.current && !firm) onClose?.();
   };
   return (
@@ -32,11 +44,23 @@ export function Dialog({ label, labelledby, class: more = "", onClose, firm, chi
   );
 }
 
-const asked = signal(null);
+interface Question {
+  title: string;
+  body: string | string[];
+  verb: string;
+  tone?: string;
+  /** A name to type first. */
+  type?: string;
+}
+interface Asked extends Question {
+  done: (yes: boolean) => void;
+}
+
+const asked = signal<Asked | null>(null);
 
 // Says what goes and what stays, with the verb on the button: resolves true or false. `body` is a text or a list of
 // paragraphs; `type` is a name to type first.
-export function confirm({ title, body, verb, tone = "bad", type }) {
+export function confirm({ title, body, verb, tone = "bad", type }: Question): Promise<boolean> {
   return new Promise(done => {
     asked.value = { title, body, verb, tone, type, done };
   });
@@ -44,16 +68,16 @@ export function confirm({ title, body, verb, tone = "bad", type }) {
 
 export function Confirms() {
   const question = asked.value;
-  return question && <Question key={question.title} {...question} />;
+  return question && <Asking key={question.title} {...question} />;
 }
 
-function Question({ title, body, verb, tone, type, done }) {
+function Asking({ title, body, verb, tone, type, done }: Asked) {
   const [typed, setTyped] = useState("");
-  const close = answer => {
+  const close = (answer: boolean) => {
     asked.value = null;
     done(answer);
   };
-  const submit = event => {
+  const submit = (event: TargetedEvent) => {
     event.preventDefault();
     if (!type || typed === type) close(true);
   };
@@ -71,7 +95,13 @@ function Question({ title, body, verb, tone, type, done }) {
             <label for="ask-type">
               Type <b class="strong">{type}</b> to confirm
             </label>
-            <input id="ask-type" class="in" autocomplete="off" value={typed} onInput={e => setTyped(e.target.value)} />
+            <input
+              id="ask-type"
+              class="in"
+              autocomplete="off"
+              value={typed}
+              onInput={e => setTyped(e.currentTarget.value)}
+            />
           </div>
         )}
         <div class="acts">

@@ -1,7 +1,7 @@
 // Find anything: pages, projects, workloads and nodes by name, and actions. The server searches; first 8 of each kind.
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { get } from "../api";
+import { type Options, get } from "../api";
 import { Icon } from "../icons";
 import { allPages } from "../nav";
 import { go } from "../router";
@@ -9,6 +9,7 @@ import { may } from "../session";
 import { TYPES } from "../words";
 import { Dialog } from "./dialog";
 import { Swatch } from "./status";
+import { ofKey } from "../keys";
 
 const open = signal(false);
 export const openFind = () => {
@@ -19,6 +20,15 @@ export function Find() {
   return open.value && <Search />;
 }
 
+interface Result {
+  group: string;
+  label: string;
+  href: string;
+  note?: string;
+  icon?: string;
+  swatch?: string;
+}
+
 const KINDS = [
   ["training", "Training"],
   ["distributed", "Distributed"],
@@ -26,10 +36,10 @@ const KINDS = [
 ];
 
 // What needs no server: pages and actions whose label holds every word.
-function local(words) {
-  const fits = label => words.every(w => label.toLowerCase().includes(w));
+function local(words: string[]): Result[] {
+  const fits = (label: string) => words.every(w => label.toLowerCase().includes(w));
   const pages = allPages().map(p => ({ group: "Pages", label: p.label, href: p.href, icon: p.icon }));
-  const actions = may("create", "workloads")
+  const actions: Result[] = may("create", "workloads")
     ? KINDS.map(([kind, type]) => ({
         group: "Actions",
         label: `New ${kind}`,
@@ -42,66 +52,74 @@ function local(words) {
   return [...pages, ...actions].filter(x => fits(x.label));
 }
 
-async function remote(text, abort) {
-  const ask = (path, key, make) =>
-    get(path, { search: text, limit: 8 }, { signal: abort }).then(
-      a => (a?.[key] ?? []).map(make),
-      () => [],
-    );
-  const lists = await Promise.all([
-    may("read", "workloads")
-      ? ask("/api/v1/workloads", "workloads", w => ({
-          group: "Workloads",
-          label: w.name,
-          note: `${w.projectName} · ${w.phase}`,
-          href: `/workloads?open=${w.id}`,
-          icon: TYPES[w.type] ?? "list",
-        }))
-      : [],
-    may("read", "project")
-      ? ask("/api/v1/org-unit/projects", "projects", p => ({
-          group: "Projects",
-          label: p.name,
-          note: p.parent?.name ?? "",
-          href: `/projects?open=${p.id}`,
-          swatch: p.id,
-        }))
-      : [],
-    may("read", "nodes")
-      ? ask("/api/v1/nodes", "nodes", n => ({
-          group: "Nodes",
-          label: n.name,
-          note: n.nodePool,
-          href: `/nodes?open=${n.name}`,
-          icon: "node",
-        }))
-      : [],
-  ]);
-  // "new training in speech": a project named in the words makes an action of its own
+// "new training in speech": a project named in the words makes an action of its own.
+async function madeIn(text: string, options: Options): Promise<Result[]> {
   const made = /^new\s+(training|workspace|distributed)\s+(?:in\s+)?(\S+)/i.exec(text);
-  const projects = made
-    ? await get("/api/v1/org-unit/projects", { search: made[2], limit: 3 }, { signal: abort }).then(
-        a => a?.projects ?? [],
-        () => [],
-      )
-    : [];
-  const actions = projects.map(p => ({
+  if (!made) return [];
+  const projects = await get("/api/v1/org-unit/projects", { search: made[2], limit: 3 }, options).then(
+    a => a?.projects ?? [],
+    () => [],
+  );
+  return projects.map(p => ({
     group: "Actions",
     label: `New ${made[1].toLowerCase()} in ${p.name}`,
     href: `/workloads/new/${made[1].toLowerCase()}?project=${p.id}`,
     icon: "plus",
   }));
-  return [...actions, ...lists.flat()];
 }
 
-function Search() {
-  const [text, setText] = useState("");
-  const [found, setFound] = useState([]);
-  const [at, setAt] = useState(0);
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const close = () => {
-    open.value = false;
-  };
+async function remote(text: string, abort: AbortSignal): Promise<Result[]> {
+  const query = { search: text, limit: 8 },
+    options = { signal: abort };
+  const nothing = () => [];
+  const lists: (Result[] | Promise<Result[]>)[] = [
+    may("read", "workloads")
+      ? get("/api/v1/workloads", query, options).then(
+          a =>
+            a.workloads.map(w => ({
+              group: "Workloads",
+              label: w.name,
+              note: `${w.projectName} · ${w.phase}`,
+              href: `/workloads?open=${w.id}`,
+              icon: TYPES[w.type] ?? "list",
+            })),
+          nothing,
+        )
+      : [],
+    may("read", "project")
+      ? get("/api/v1/org-unit/projects", query, options).then(
+          a =>
+            a.projects.map(p => ({
+              group: "Projects",
+              label: p.name,
+              note: p.parent?.name ?? "",
+              href: `/projects?open=${p.id}`,
+              swatch: p.id,
+            })),
+          nothing,
+        )
+      : [],
+    may("read", "nodes")
+      ? get("/api/v1/nodes", query, options).then(
+          a =>
+            a.nodes.map(n => ({
+              group: "Nodes",
+              label: n.name,
+              note: n.nodePool,
+              href: `/nodes?open=${n.name}`,
+              icon: "node",
+            })),
+          nothing,
+        )
+      : [],
+  ];
+  const [actions, ...found] = await Promise.all([madeIn(text, options), ...lists]);
+  return [...actions, ...found.flat()];
+}
+
+// What the server finds for a text, asked 120 ms after the last letter.
+function useFound(text: string) {
+  const [found, setFound] = useState<Result[]>([]);
   useEffect(() => {
     if (!text.trim()) {
       setFound([]);
@@ -117,10 +135,21 @@ function Search() {
       abort.abort();
     };
   }, [text]);
+  return found;
+}
+
+function Search() {
+  const [text, setText] = useState("");
+  const found = useFound(text);
+  const [at, setAt] = useState(0);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const close = () => {
+    open.value = false;
+  };
   const results = [...local(words), ...found];
   const current = Math.min(at, results.length - 1);
-  const key = event => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const key = (event: KeyboardEvent) => {
+    const step = ofKey(event, { ArrowDown: 1, ArrowUp: -1 });
     if (step && results.length) {
       event.preventDefault();
       setAt((current + step + results.length) % results.length);
@@ -145,25 +174,13 @@ function Search() {
           autocomplete="off"
           spellcheck={false}
           value={text}
-          onInput={e => (setText(e.target.value), setAt(0))}
+          onInput={e => (setText(e.currentTarget.value), setAt(0))}
           onKeyDown={key}
         />
       </div>
       <ul id="found" class="found" role="listbox" aria-label="Found">
         {results.map((r, i) => (
-          <li
-            key={r.href + r.label}
-            id={`found-${i}`}
-            role="option"
-            aria-selected={String(i === current)}
-            onMouseMove={() => setAt(i)}
-            onClick={() => (close(), go(r.href))}
-          >
-            {r.swatch ? <Swatch project={r.swatch} /> : <Icon name={r.icon} />}
-            <span>{r.label}</span>
-            <span class="muted small">{r.note ?? ""}</span>
-            <span class="muted small kind">{r.group}</span>
-          </li>
+          <Found key={r.href + r.label} result={r} at={i} current={i === current} point={setAt} close={close} />
         ))}
         {!results.length && (
           <li class="muted none" role="option" aria-selected="false">
@@ -172,5 +189,30 @@ function Search() {
         )}
       </ul>
     </Dialog>
+  );
+}
+
+interface FoundProps {
+  result: Result;
+  at: number;
+  current: boolean;
+  point: (at: number) => void;
+  close: () => void;
+}
+
+function Found({ result: r, at, current, point, close }: FoundProps) {
+  return (
+    <li
+      id={`found-${at}`}
+      role="option"
+      aria-selected={current}
+      onMouseMove={() => point(at)}
+      onClick={() => (close(), go(r.href))}
+    >
+      {r.swatch ? <Swatch project={r.swatch} /> : <Icon name={r.icon ?? ""} />}
+      <span>{r.label}</span>
+      <span class="muted small">{r.note ?? ""}</span>
+      <span class="muted small kind">{r.group}</span>
+    </li>
   );
 }

@@ -1,16 +1,28 @@
 // What would start it: changes that the scheduler has run, least loss first, each with what it does, what it costs and a
 // button that does it.
+import type { ComponentChildren } from "preact";
 import { clock, iso } from "../format";
 import { closed, quotaForms, verdictOf } from "../pictures/what_if";
 import { may } from "../session";
+import type { Forecast, WhatIfAnswer, WhatIfFix } from "../types";
 import { WORDS } from "../words";
 import { Expected } from "./because";
 import { Button, LinkButton } from "./button";
 import { Status } from "./status";
 
+interface FixesProps {
+  title: string;
+  fixes: WhatIfFix[];
+  at?: string | null;
+  act: (fix: WhatIfFix) => ComponentChildren;
+  ids: { projectId: string; departmentId: string };
+  leftOut?: boolean;
+  never?: Forecast;
+}
+
 // act(fix) -> the button of a change to the workload; ids: {projectId, departmentId} for the quota's forms; never: the
 // forecast of what cannot start as asked, where it is said here.
-export function Fixes({ title, fixes, at, act, ids, leftOut, never }) {
+export function Fixes({ title, fixes, at, act, ids, leftOut, never }: FixesProps) {
   return (
     <section>
       <h3>
@@ -55,12 +67,12 @@ export function Fixes({ title, fixes, at, act, ids, leftOut, never }) {
   );
 }
 
-function Effect({ fix }) {
-  const { icon, tone, short } = verdictOf(fix);
+function Effect({ fix }: { fix: WhatIfFix }) {
+  const { icon, tone, short } = verdictOf({ verdict: fix.verdict as WhatIfAnswer["verdict"] });
   return fix.effect ? closed(fix.effect) : <Status phase="v" states={{ v: { icon, tone, word: short } }} />;
 }
 
-function QuotaButton({ form: { word, name, href } }) {
+function QuotaButton({ form: { word, name, href } }: { form: ReturnType<typeof quotaForms>[number] }) {
   const label = `Quota… of ${word} ${name}`;
   return may("update", word) ? (
     <LinkButton small href={href} label={label}>

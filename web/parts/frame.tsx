@@ -1,5 +1,6 @@
 // The frame around every page: skip link, sidebar, tab bar and drawer of a phone, account menu, dialogs, toasts, tip.
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api";
 import { useData } from "../data";
@@ -10,17 +11,18 @@ import { allPages, groups, home, isCurrent } from "../nav";
 import { keep, setTheme, theme } from "../prefs";
 import { go, route } from "../router";
 import { may, session, signOut } from "../session";
+import type { Answer, Session } from "../types";
 import { WORDS } from "../words";
 import { Button } from "./button";
 import { Confirms, Dialog } from "./dialog";
 import { Find, openFind } from "./find";
-import { Menu } from "./menu";
+import { type Entry, Menu } from "./menu";
 import { ChangePassword, SignedOut } from "./sign_in";
 import { Patterns } from "./status";
 import { Tip } from "./tip";
 import { Announcer, Toasts } from "./toast";
 
-export function Frame({ children }) {
+export function Frame({ children }: { children: ComponentChildren }) {
   const [help, setHelp] = useState(false);
   useEffect(
     () =>
@@ -55,6 +57,8 @@ export function Frame({ children }) {
   );
 }
 
+const NO_COUNTS: Answer<"/api/v1/overview/counts"> = {};
+
 // The numbers beside the pages; those of what one may not read are absent.
 const useCounts = () =>
   useData("counts", abort => get("/api/v1/overview/counts", {}, { signal: abort }), [
@@ -63,7 +67,7 @@ const useCounts = () =>
     "department",
     "node",
     "nodepool",
-  ]).data ?? {};
+  ]).data ?? NO_COUNTS;
 
 function Side() {
   const counts = useCounts();
@@ -87,7 +91,7 @@ function Side() {
               >
                 <Icon name={p.icon} />
                 <span class="txt">{p.label}</span>
-                {counts[p.count] !== undefined && <span class="count">{count(counts[p.count])}</span>}
+                {p.count && counts[p.count] !== undefined && <span class="count">{count(counts[p.count])}</span>}
               </a>
             ))}
           </>
@@ -100,7 +104,7 @@ function Side() {
   );
 }
 
-function initials(name) {
+function initials(name: string) {
   return (
     name
       .split("@")[0]
@@ -114,12 +118,11 @@ function initials(name) {
 
 const changing = signal(false); // the dialog that changes the password is open
 
-function accountItems() {
+function accountItems(): (Entry | null)[] {
   const on = keysOn().value;
+  const change: Entry = { label: "Change password", icon: "lock", onClick: () => void (changing.value = true) };
   return [
-    ...(session.value.who?.subjectType === "user"
-      ? [{ label: "Change password", icon: "lock", onClick: () => (changing.value = true) }]
-      : []),
+    ...(session.value.who?.subjectType === "user" ? [change] : []),
     {
       label: theme.value === "dark" ? "Light theme" : "Dark theme",
       icon: "sun",
@@ -166,12 +169,13 @@ function Account() {
 
 // The widest role, where it is not everywhere, and how many more there are.
 const WIDTHS = ["tenant", "cluster", "department", "project"];
-function roleWords(roles) {
+function roleWords(roles: NonNullable<Session["roles"]>) {
   const [first, ...more] = [...roles].sort(
-    (a, b) => WIDTHS.indexOf(a.scopeType) - WIDTHS.indexOf(b.scopeType) || a.roleId - b.roleId,
+    (a, b) =>
+      WIDTHS.indexOf(a.scopeType ?? "") - WIDTHS.indexOf(b.scopeType ?? "") || (a.roleId ?? 0) - (b.roleId ?? 0),
   );
   if (!first) return "No role yet";
-  return `${first.roleName}${["tenant", "cluster"].includes(first.scopeType) ? "" : ` of ${first.scopeName}`}${more.length ? `, ${more.length} more` : ""}`;
+  return `${first.roleName}${["tenant", "cluster"].includes(first.scopeType ?? "") ? "" : ` of ${first.scopeName}`}${more.length ? `, ${more.length} more` : ""}`;
 }
 
 const TABS = ["/", "/workloads", "/projects", "/nodes"];
@@ -211,16 +215,16 @@ function TabBar() {
                 </li>
               ))}
             {accountItems()
-              .filter(Boolean)
+              .filter(i => i !== null)
               .map(i => (
                 <li key={i.label}>
                   {i.href ? (
                     <a class="btn quiet" href={i.href}>
-                      <Icon name={i.icon} />
+                      <Icon name={i.icon ?? ""} />
                       {i.label}
                     </a>
                   ) : (
-                    <Button kind="quiet" icon={i.icon} onClick={() => (setMore(false), i.onClick())}>
+                    <Button kind="quiet" icon={i.icon} onClick={() => (setMore(false), i.onClick?.())}>
                       {i.label}
                     </Button>
                   )}
@@ -233,7 +237,7 @@ function TabBar() {
   );
 }
 
-function Keys({ onClose }) {
+function Keys({ onClose }: { onClose: () => void }) {
   return (
     <Dialog labelledby="keys-title" onClose={onClose}>
       <h2 id="keys-title">Keys</h2>

@@ -1,26 +1,31 @@
 // Line charts of metrics: the picture (Chart.js, a chunk that comes with the first chart), its table and its CSV.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { clock, day } from "../format";
-import { csvOf, timesOf, valueAt } from "../pictures/line_chart";
+import { type Format, type Series, csvOf, timesOf, valueAt } from "../pictures/line_chart";
+import type { Measurement } from "../types";
 import { Button } from "./button";
 import { Later } from "./later";
 import { saveText } from "./table_tools";
 
 const loadChart = () => import("./chart");
 
+/** How a metric is drawn. */
+export type Style = Pick<Series, "name"> & Partial<Pick<Series, "tone" | "fill" | "dash">>;
+
 // An answer of a metrics operation -> series: [{name, tone, points: [[ms, number or null]]}]. `names` maps type (and the
 // labels' values) to {name, tone, fill, dash}.
-export function seriesOf(measurements, names) {
-  return measurements.map((m, i) => {
+export function seriesOf(measurements: Measurement[], names: Record<string, Style>) {
+  return measurements.map((m, i): Series => {
     const label = Object.values(m.labels ?? {}).join(" ");
-    const style = names[m.type] ?? {};
+    const style: Partial<Style> = names[m.type] ?? {};
     return {
       name: label && measurements.length > 1 ? `${style.name ?? m.type} ${label}` : (style.name ?? m.type),
       tone: style.tone ?? TONES[i % TONES.length],
       fill: style.fill,
       dash: style.dash,
-      points: m.values.map(v => [
-        Date.parse(v.timestamp),
+      points: (m.values ?? []).map(v => [
+        Date.parse(v.timestamp ?? ""),
         Number.isFinite(Number(v.value)) && v.value !== "" ? Number(v.value) : null,
       ]),
     };
@@ -28,9 +33,24 @@ export function seriesOf(measurements, names) {
 }
 const TONES = ["ink", "accent", "info", "warn", "bad", "ok", "ink-3", "p5"];
 
+interface ChartProps {
+  title: string;
+  series: Series[];
+  format?: Format;
+  height?: number;
+  note?: ComponentChildren;
+  bare?: boolean;
+  /** Charts of a group share a crosshair and a zoom. */
+  group?: string;
+  max?: number;
+  least?: number;
+  from?: number;
+  to?: number;
+}
+
 // series: [{name, tone (a token), fill, dash, points}]; format(value) -> text; least: what the axis shows at least; group: charts that
 // share a crosshair and a zoom.
-export function LineChart({ title, series, format = String, height = 180, note, bare, ...rest }) {
+export function LineChart({ title, series, format = String, height = 180, note, bare, ...rest }: ChartProps) {
   const [table, setTable] = useState(false);
   const last = series.map(s => `${s.name} ${format(valueAt(s.points, null))}`).join(", ");
   return (
@@ -46,7 +66,7 @@ export function LineChart({ title, series, format = String, height = 180, note, 
           label={`${title} as CSV`}
           onClick={() => saveText(`${title}.csv`, "text/csv", csvOf(series))}
         />
-        <Button small kind="quiet" aria-pressed={String(table)} onClick={() => setTable(!table)}>
+        <Button small kind="quiet" aria-pressed={table} onClick={() => setTable(!table)}>
           {table ? "Chart" : "Table"}
         </Button>
       </figcaption>
@@ -69,7 +89,7 @@ export function LineChart({ title, series, format = String, height = 180, note, 
   );
 }
 
-function Numbers({ title, series, format }) {
+function Numbers({ title, series, format }: { title: string; series: Series[]; format: Format }) {
   const maps = series.map(s => new Map(s.points));
   return (
     <div class="scroll chart-table" tabindex={0} role="region" aria-label={`${title}, numbers`}>

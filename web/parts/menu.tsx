@@ -1,26 +1,51 @@
 // A button with a small panel below it: menus of actions, column choice, scope. Escape and a click elsewhere close it.
+import type { ComponentChildren, TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Icon } from "../icons";
+import { Icon, type IconName } from "../icons";
 import { Button } from "./button";
+import { ofKey } from "../keys";
+
+type Close = (refocus?: boolean) => void;
+interface PopoverProps {
+  icon?: IconName;
+  text?: ComponentChildren;
+  label?: string;
+  kind?: "" | "primary" | "quiet";
+  small?: boolean;
+  align?: "left" | "right" | "up";
+  class?: string;
+  children: (close: Close) => ComponentChildren;
+}
 
 // children(close) -> what is in the panel.
-export function Popover({ icon, text, label, kind = "", small, align = "left", class: more = "", children }) {
+export function Popover({
+  icon,
+  text,
+  label,
+  kind = "",
+  small,
+  align = "left",
+  class: more = "",
+  children,
+}: PopoverProps) {
   const [open, setOpen] = useState(false);
-  const box = useRef(null);
-  const close = (refocus = true) => {
+  const box = useRef<HTMLDivElement>(null);
+  const close: Close = (refocus = true) => {
     setOpen(false);
     if (refocus) box.current?.querySelector("button")?.focus();
   };
   useEffect(() => {
     if (!open) return undefined;
-    const outside = event => {
-      if (!box.current?.contains(event.target)) setOpen(false);
+    const outside = (event: Event) => {
+      if (!box.current?.contains(event.target as Node)) setOpen(false);
     };
     document.addEventListener("pointerdown", outside);
-    box.current.querySelector(".pop input, .pop [role=menuitem], .pop button, .pop a, .pop select")?.focus();
+    box.current
+      ?.querySelector<HTMLElement>(".pop input, .pop [role=menuitem], .pop button, .pop a, .pop select")
+      ?.focus();
     return () => document.removeEventListener("pointerdown", outside);
   }, [open]);
-  const key = event => {
+  const key = (event: TargetedKeyboardEvent<HTMLElement>) => {
     if (event.key === "Escape" && open) {
       event.stopPropagation();
       close();
@@ -33,7 +58,7 @@ export function Popover({ icon, text, label, kind = "", small, align = "left", c
         small={small}
         icon={icon}
         label={label}
-        aria-expanded={String(open)}
+        aria-expanded={open}
         aria-haspopup="true"
         onClick={() => setOpen(!open)}
       >
@@ -48,14 +73,24 @@ export function Popover({ icon, text, label, kind = "", small, align = "left", c
   );
 }
 
-// items: [{label, icon, onClick, href, why, tone}] or null for a line.
-export function Menu({ items, ...rest }) {
-  const move = event => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+/** An entry of a menu: a link, or something to do. */
+export interface Entry {
+  label: string;
+  icon?: IconName;
+  onClick?: () => void;
+  href?: string;
+  why?: string;
+  tone?: string;
+}
+
+/** A menu of actions; null is a line between them. */
+export function Menu({ items, ...rest }: { items: (Entry | null)[] } & Omit<PopoverProps, "children">) {
+  const move = (event: TargetedKeyboardEvent<HTMLElement>) => {
+    const step = ofKey(event, { ArrowDown: 1, ArrowUp: -1 });
     if (!step) return;
     event.preventDefault();
-    const all = [...event.currentTarget.querySelectorAll("[role=menuitem]")];
-    all[(all.indexOf(document.activeElement) + step + all.length) % all.length]?.focus();
+    const all = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=menuitem]")];
+    all[(all.indexOf(document.activeElement as HTMLElement) + step + all.length) % all.length]?.focus();
   };
   return (
     <Popover {...rest}>
@@ -68,7 +103,7 @@ export function Menu({ items, ...rest }) {
   );
 }
 
-function Item({ label, icon, onClick, href, why, close, tone = "" }) {
+function Item({ label, icon, onClick, href, why, close, tone = "" }: Entry & { close: Close }) {
   if (href)
     return (
       <a role="menuitem" class="btn quiet" href={href} onClick={() => close(false)}>
@@ -78,7 +113,7 @@ function Item({ label, icon, onClick, href, why, close, tone = "" }) {
     );
   const click = () => {
     close();
-    onClick();
+    onClick?.();
   };
   return (
     <Button role="menuitem" kind="quiet" class={tone} icon={icon} why={why} onClick={click}>

@@ -1,11 +1,12 @@
 // A page: header with title, scope, live state, find, theme and one primary action; then main. Pages differ in what they
 // put into `tools` (beside the title), `actions` (at the right) and the children.
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { connection } from "../api";
 import { renewed } from "../chunks";
 import { second } from "../clock";
 import { clock } from "../format";
-import { Icon } from "../icons";
+import { Icon, type IconName } from "../icons";
 import { stream } from "../live";
 import { setTheme, theme } from "../prefs";
 import { may } from "../session";
@@ -14,7 +15,18 @@ import { Button } from "./button";
 import { openFind } from "./find";
 import { ScopeButton } from "./scope";
 
-export function Page({ title, scoped, tools, action = <NewWorkload />, children }) {
+interface PageProps {
+  title: string;
+  /** Has the page a scope? */
+  scoped?: boolean;
+  /** Beside the title. */
+  tools?: ComponentChildren;
+  /** The one primary action, at the right. */
+  action?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Page({ title, scoped, tools, action = <NewWorkload />, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} – ${WORDS.product}`;
   }, [title]);
@@ -63,7 +75,7 @@ function NewWorkload() {
 }
 
 // The one primary action of a page; on a phone only its icon is left.
-export function Primary({ href, icon, label }) {
+export function Primary({ href, icon, label }: { href: string; icon: IconName; label: string }) {
   return (
     <a class="btn primary" href={href} aria-label={label}>
       <Icon name={icon} />

@@ -1,12 +1,21 @@
 // Details beside a table: status, name, one line, actions, tabs. The table stays usable; Esc closes and the focus goes
 // back to the row. On a phone the pane is a page of its own with Back.
+import type { ComponentChildren, TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { keys } from "../keys";
+import { keys, ofKey } from "../keys";
 import { route, setQuery } from "../router";
 import { Button } from "./button";
 
 // A sheet and, when there is one, a pane beside it.
-export function Split({ label, pane, children }) {
+export function Split({
+  label,
+  pane,
+  children,
+}: {
+  label: string;
+  pane?: ComponentChildren;
+  children: ComponentChildren;
+}) {
   return (
     <div class={"split-page" + (pane ? " has-pane" : "")}>
       <section class="sheet table-sheet" aria-label={label}>
@@ -20,13 +29,30 @@ export function Split({ label, pane, children }) {
 export function closePane() {
   const id = route.peek().query.open;
   setQuery({ open: null, tab: null });
-  requestAnimationFrame(() => document.querySelector(`[data-row="${CSS.escape(id ?? "")}"] a`)?.focus());
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id ?? "")}"] a`)?.focus());
 }
 
-// tabs: [{id, label, view: () => vnode}]; which one lives in ?tab=. `first` names the one to open with.
-export function Pane({ id, title, status, line, actions, tabs = [], first, children }) {
+/** A tab of a pane; which one is open lives in ?tab=. */
+export interface Tab {
+  id: string;
+  label: string;
+  view: () => ComponentChildren;
+}
+interface PaneProps {
+  id: string;
+  title: ComponentChildren;
+  status?: ComponentChildren;
+  line?: ComponentChildren;
+  actions?: ComponentChildren;
+  tabs?: Tab[];
+  /** The tab to open with. */
+  first?: string;
+  children?: ComponentChildren;
+}
+
+export function Pane({ id, title, status, line, actions, tabs = [], first, children }: PaneProps) {
   const at = tabs.find(t => t.id === route.value.query.tab) ?? tabs.find(t => t.id === first) ?? tabs[0];
-  const ref = useRef(null);
+  const ref = useRef<HTMLElement>(null);
   useEffect(() => keys({ Escape: { say: "Close the details", run: closePane } }), []);
   useEffect(() => {
     if (innerWidth <= 1240) ref.current?.querySelector("h2")?.focus({ preventScroll: innerWidth > 720 });
@@ -58,9 +84,9 @@ export function Pane({ id, title, status, line, actions, tabs = [], first, child
   );
 }
 
-function Tabs({ tabs, at }) {
-  const key = event => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+function Tabs({ tabs, at }: { tabs: Tab[]; at: Tab }) {
+  const key = (event: TargetedKeyboardEvent<HTMLElement>) => {
+    const step = ofKey(event, { ArrowRight: 1, ArrowLeft: -1 });
     if (!step) return;
     event.preventDefault();
     const next = tabs[(tabs.indexOf(at) + step + tabs.length) % tabs.length];
@@ -75,7 +101,7 @@ function Tabs({ tabs, at }) {
           type="button"
           role="tab"
           id={`tab-${t.id}`}
-          aria-selected={String(t === at)}
+          aria-selected={t === at}
           aria-controls={t === at ? "pane-panel" : undefined}
           tabindex={t === at ? 0 : -1}
           onClick={() => setQuery({ tab: t.id })}
@@ -87,16 +113,21 @@ function Tabs({ tabs, at }) {
   );
 }
 
-// A definition list of numbers: [[name, value]]; null rows are left out.
-export function Facts({ rows }) {
+/** [name, value], or nothing where a row is left out. */
+export type Fact = [name: ComponentChildren, value: ComponentChildren] | null | false | undefined | "" | 0;
+
+/** A definition list. */
+export function Facts({ rows }: { rows: Fact[] }) {
   return (
     <dl class="facts">
-      {rows.filter(Boolean).map(([name, value]) => (
-        <>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </>
-      ))}
+      {rows
+        .filter(row => !!row)
+        .map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
     </dl>
   );
 }

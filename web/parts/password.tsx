@@ -8,8 +8,14 @@ import { toast } from "./toast";
 export const LEAST = 8,
   MOST = 255; // as the server's rule, which counts bytes
 
+interface PasswordProps {
+  first?: boolean;
+  done?: () => void;
+  cancel?: () => void;
+}
+
 // first: the current password is a temporary one. done() after the change; cancel() where one may leave it.
-export default function PasswordForm({ first, done, cancel }) {
+export default function PasswordForm({ first, done, cancel }: PasswordProps) {
   const [known] = useState(knownPassword);
   const f = useForm({
     initial: { currentPassword: known, newPassword: "", again: "" },
@@ -20,8 +26,8 @@ export default function PasswordForm({ first, done, cancel }) {
       done?.();
     },
   });
-  useEffect(() => f.form.current.querySelector(".in").focus(), []); // a dialog that opens later looks at autofocus
-  const secret = { type: "password", spellcheck: false };
+  useEffect(() => f.form.current?.querySelector<HTMLElement>(".in")?.focus(), []); // a dialog that opens later looks at autofocus
+  const secret = { type: "password", spellcheck: false } as const;
   return (
     <form class="sign" ref={f.form} onSubmit={f.submit} novalidate>
       <p class="soft">
@@ -33,7 +39,7 @@ export default function PasswordForm({ first, done, cancel }) {
         class="sr"
         type="text"
         autocomplete="username"
-        value={session.value.who.name}
+        value={session.value.who?.name}
         readonly
         tabindex={-1}
         aria-hidden="true"
@@ -67,7 +73,11 @@ export default function PasswordForm({ first, done, cancel }) {
   );
 }
 
-export function check({ currentPassword, newPassword, again }) {
+export function check({
+  currentPassword,
+  newPassword,
+  again,
+}: Record<"currentPassword" | "newPassword" | "again", string>) {
   const size = new TextEncoder().encode(newPassword).length;
   return {
     currentPassword: currentPassword ? "" : "Missing.",

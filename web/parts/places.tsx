@@ -4,6 +4,7 @@ import { useData, useWidth } from "../data";
 import { gpuCount, plural } from "../format";
 import { slotOf } from "../pictures/slots";
 import { cellsOf } from "../pictures/what_if";
+import type { NodeDevice, WhatIfAnswer, WhatIfDisplaced } from "../types";
 import { may } from "../session";
 
 const LEFT = 64,
@@ -12,8 +13,17 @@ const LEFT = 64,
   CELL = 20,
   SHOWN = 3;
 
+type Place = WhatIfAnswer["nodes"][number];
+interface PlacesProps {
+  nodes: Place[];
+  /** Who gives way. */
+  displaced?: WhatIfDisplaced[];
+  /** Whose colour. */
+  project: string;
+}
+
 // nodes: [{name, gpus, pods}]; displaced: who gives way; project: whose colour.
-export function Places({ nodes, displaced = [], project }) {
+export function Places({ nodes, displaced = [], project }: PlacesProps) {
   const shown = nodes.slice(0, SHOWN);
   const found = useData(
     shown.length && may("read", "nodes") ? `places/${shown.map(n => n.name)}` : null,
@@ -63,7 +73,16 @@ export function Places({ nodes, displaced = [], project }) {
   );
 }
 
-function NodeCells({ node, devices, y, width, givesWay, project }) {
+interface CellsProps {
+  node: Place;
+  devices?: NodeDevice[];
+  y: number;
+  width: number;
+  givesWay: Set<string | null | undefined>;
+  project: string;
+}
+
+function NodeCells({ node, devices, y, width, givesWay, project }: CellsProps) {
   const known = devices?.length ? devices : Array.from({ length: Math.ceil(node.gpus) }, () => ({ state: "free" }));
   const cells = cellsOf(known, node.gpus, givesWay);
   const step = Math.min(44, (width - LEFT - RIGHT) / cells.length);

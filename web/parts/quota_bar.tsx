@@ -1,12 +1,14 @@
 // The quota bar as a component, and the bar alone with its parts named underneath.
+import type { VNode } from "preact";
 import { useWidth } from "../data";
 import { gpus } from "../format";
 import { axis, labels } from "../pictures/axis";
-import { besideMark, named, quotaMarks, reach, wantedReach } from "../pictures/quota_bar";
+import { type BarShape, type Mark, besideMark, named, quotaMarks, reach, wantedReach } from "../pictures/quota_bar";
+import type { Parts } from "../pictures/shares";
 import { slotOf } from "../pictures/slots";
 import { shareLine } from "../words";
 
-const draw = marks =>
+const draw = (marks: Mark[]) =>
   marks.map(([tag, { key, text, ...attrs }]) =>
     tag === "text" ? (
       <text key={key} {...attrs}>
@@ -18,6 +20,18 @@ const draw = marks =>
       <rect key={key} {...attrs} />
     ),
   );
+
+interface QuotaBarProps extends Partial<Omit<BarShape, "slot">> {
+  parts: Parts;
+  width: number;
+  scale: number;
+  /** Whose colour; none is ink. */
+  project?: string | null;
+  ticks?: number[];
+  name?: string;
+  say?: string;
+  class?: string;
+}
 
 // One bar on a shared axis. width and scale come from who draws the axis; project gives the colour, null is ink.
 export function QuotaBar({
@@ -34,7 +48,7 @@ export function QuotaBar({
   ending = 0,
   unit = "",
   ...rest
-}) {
+}: QuotaBarProps) {
   const slot = project === null || project === undefined ? null : slotOf(project);
   return (
     <svg
@@ -61,10 +75,10 @@ export function QuotaBar({
 }
 
 // The numbers above a column of bars.
-export function QuotaAxis({ top, width, unit = "GPUs", ...rest }) {
+export function QuotaAxis({ top, width, unit = "GPUs" }: { top: number; width: number; unit?: string }) {
   const a = axis(top);
   return (
-    <svg class="q-axis" height="22" width="100%" aria-hidden="true" {...rest}>
+    <svg class="q-axis" height="22" width="100%" aria-hidden="true">
       {width > 0 && (
         <g transform="translate(4 0)">
           {labels(a, width - 8, unit).map(l => (
@@ -78,8 +92,15 @@ export function QuotaAxis({ top, width, unit = "GPUs", ...rest }) {
   );
 }
 
+interface SoloProps {
+  parts: Parts;
+  project: string | null;
+  name: string;
+  names?: { from: number; to: number; text: string }[];
+}
+
 // A bar of its own: names [{from, to, text}] stand below; "quota 24" above the mark.
-export function SoloBar({ parts, project, name, names = [] }) {
+export function SoloBar({ parts, project, name, names = [] }: SoloProps) {
   const [ref, width] = useWidth();
   const top = Math.max(Math.min(wantedReach(parts), 3 * Math.max(reach(parts), 1)), reach(parts), 1) * 1.02;
   const scale = Math.max(0, width - 8) / top;
@@ -106,7 +127,7 @@ export function SoloBar({ parts, project, name, names = [] }) {
   );
 }
 
-const KEY = [
+const KEY: [string, VNode][] = [
   ["in quota", <rect y="1" width="22" height="12" rx="2" class="fn" />],
   ["borrowed (over quota)", <rect x="1" y="1.75" width="20" height="10.5" rx="2" class="over fn kn" />],
   ["waiting", <rect x="1" y="1.75" width="20" height="10.5" rx="2" class="ghost kn" fill="url(#hatch-n)" />],

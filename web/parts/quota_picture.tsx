@@ -3,9 +3,19 @@
 import { useRef, useState } from "preact/hooks";
 import { useWidth } from "../data";
 import { gpus, plural } from "../format";
-import { axisTop } from "../pictures/axis";
+import { type Axis, axisTop } from "../pictures/axis";
 import { inPercent, percentAxis, reach } from "../pictures/quota_bar";
-import { ORDERS, isEmpty, shareOf, sharesInBrief, sortShares, sumParts } from "../pictures/shares";
+import {
+  ORDERS,
+  type Parts,
+  type ShareRow,
+  isEmpty,
+  shareOf,
+  sharesInBrief,
+  sortShares,
+  sumParts,
+} from "../pictures/shares";
+import type { OverviewProject } from "../types";
 import { shareLine, shareWords } from "../words";
 import { Seg } from "./button";
 import { QuotaAxis, QuotaBar, QuotaLegend } from "./quota_bar";
@@ -14,10 +24,15 @@ import { Swatch } from "./status";
 
 const FLAT = 12;
 
+interface ShareOf extends ShareRow {
+  id: string;
+  department: string;
+}
+
 // Projects of the overview with their parts over the chosen pool, in the order of the last sort; many by need.
-function useShares(projects, { pool, order }) {
-  const kept = useRef({ question: "", ids: [] });
-  const rows = projects.map(p => ({
+function useShares(projects: OverviewProject[], { pool, order }: { pool: string; order: string }) {
+  const kept = useRef<{ question: string; ids: string[] }>({ question: "", ids: [] });
+  const rows = projects.map((p): ShareOf => ({
     id: p.id,
     name: p.name,
     department: p.departmentName,
@@ -31,7 +46,15 @@ function useShares(projects, { pool, order }) {
   return rows.sort((a, b) => (rank.get(a.id) ?? 1e9) - (rank.get(b.id) ?? 1e9) || a.name.localeCompare(b.name));
 }
 
-export function PoolChoice({ pools, pool, setPool, all = true }) {
+interface PoolChoiceProps {
+  pools: string[];
+  pool: string;
+  setPool: (pool: string) => void;
+  /** Is there a choice of all pools? */
+  all?: boolean;
+}
+
+export function PoolChoice({ pools, pool, setPool, all = true }: PoolChoiceProps) {
   const options = [...(all ? [{ value: "all", label: "All pools" }] : []), ...pools.map(p => ({ value: p, label: p }))];
   if (pools.length < 2) return null;
   return pools.length > 4 ? (
@@ -41,9 +64,16 @@ export function PoolChoice({ pools, pool, setPool, all = true }) {
   );
 }
 
-export function Choice({ label, options, value, onChange }) {
+interface ChoiceProps {
+  label: string;
+  options: { value: string; label: string }[];
+  value: string;
+  onChange: (value: string) => void;
+}
+
+export function Choice({ label, options, value, onChange }: ChoiceProps) {
   return (
-    <select class="in slim quiet" aria-label={label} value={value} onChange={e => onChange(e.target.value)}>
+    <select class="in slim quiet" aria-label={label} value={value} onChange={e => onChange(e.currentTarget.value)}>
       {options.map(o => (
         <option key={o.value} value={o.value}>
           {o.label}
@@ -54,14 +84,23 @@ export function Choice({ label, options, value, onChange }) {
 }
 const SORTS = Object.entries(ORDERS)
   .filter(([, { label }]) => label)
-  .map(([value, { label }]) => ({ value, label: `by ${label.toLowerCase()}` }));
+  .map(([value, { label }]) => ({ value, label: `by ${label!.toLowerCase()}` }));
 export const SCALES = [
   { value: "gpus", label: "in GPUs" },
   { value: "percent", label: "in % of quota" },
 ];
 
+interface PictureProps {
+  projects: OverviewProject[];
+  pool: string;
+  scale: string;
+  order: string;
+  setScale: (scale: string) => void;
+  setOrder: (order: string) => void;
+}
+
 // projects: of the overview.
-export function QuotaPicture({ projects, pool, scale, order, setScale, setOrder }) {
+export function QuotaPicture({ projects, pool, scale, order, setScale, setOrder }: PictureProps) {
   const [ref, width] = useWidth();
   const [table, setTable] = useState(false);
   const rows = useShares(projects, { pool, order });
@@ -112,7 +151,7 @@ export function QuotaPicture({ projects, pool, scale, order, setScale, setOrder 
             All {rows.length}
           </a>
         )}
-        <button type="button" class="btn sm quiet" aria-pressed={String(table)} onClick={() => setTable(!table)}>
+        <button type="button" class="btn sm quiet" aria-pressed={table} onClick={() => setTable(!table)}>
           {table ? "Picture" : "Table"}
         </button>
       </div>
@@ -121,13 +160,13 @@ export function QuotaPicture({ projects, pool, scale, order, setScale, setOrder 
 }
 
 // Groups in the order of their first row.
-function byDepartment(rows) {
-  const groups = new Map();
+function byDepartment(rows: ShareOf[]) {
+  const groups = new Map<string, ShareOf[]>();
   for (const row of rows) groups.set(row.department, [...(groups.get(row.department) ?? []), row]);
   return [...groups].map(([name, list]) => ({ name, rows: list }));
 }
 
-function Department({ group, show }) {
+function Department({ group, show }: { group: { name: string; rows: ShareOf[] }; show: boolean }) {
   const sum = sumParts(group.rows.map(r => r.parts));
   return (
     <div class="q-group">
@@ -139,7 +178,7 @@ function Department({ group, show }) {
   );
 }
 
-function Row({ row, width, axis: a, percent }) {
+function Row({ row, width, axis: a, percent }: { row: ShareOf; width: number; axis: Axis; percent: boolean }) {
   const { parts } = row;
   const words = shareWords(parts);
   const related = percent ? inPercent(parts) : parts;
@@ -178,7 +217,7 @@ function Row({ row, width, axis: a, percent }) {
   );
 }
 
-const COLUMNS = [
+const COLUMNS: [string, keyof Parts][] = [
   ["Held", "held"],
   ["Quota", "quota"],
   ["In quota", "inQuota"],
@@ -188,7 +227,7 @@ const COLUMNS = [
   ["Non-preemptible", "firm"],
   ["Limit", "limit"],
 ];
-function Numbers({ rows }) {
+function Numbers({ rows }: { rows: ShareOf[] }) {
   return (
     <div class="scroll" tabindex={0} role="region" aria-label="Quota and usage, numbers">
       <table class="share">

@@ -4,14 +4,15 @@ import { now } from "../clock";
 import { useData } from "../data";
 import { NONE, gpuCount, gpus, iso, plural, time } from "../format";
 import { Icon } from "../icons";
-import { closed, joinReceipts } from "../pictures/what_if";
+import { type JoinedReceipt, closed, joinReceipts } from "../pictures/what_if";
+import type { Query, Receipt } from "../types";
 import { gaveWay } from "../words";
 import { Empty, Loaded } from "./states";
 
 const KINDS = ["workload", "event"];
 const MOST = 100;
 
-export function useReceipts(query) {
+export function useReceipts(query: Query<"/api/v1/scheduler/receipts">) {
   return useData(
     `receipts/${JSON.stringify(query)}`,
     abort =>
@@ -23,7 +24,7 @@ export function useReceipts(query) {
 }
 
 // named: say whose workload it was, where the page is about many.
-export function Receipts({ receipts, named }) {
+export function Receipts({ receipts, named }: { receipts: JoinedReceipt[]; named?: boolean }) {
   return (
     <ul class="receipts">
       {receipts.map(r => (
@@ -53,10 +54,10 @@ export function Receipts({ receipts, named }) {
   );
 }
 
-const lower = (text, named) => (named ? text[0].toLowerCase() + text.slice(1) : text);
+const lower = (text: string, named?: boolean) => (named ? text[0].toLowerCase() + text.slice(1) : text);
 
-function Numbers({ receipt: r }) {
-  const link = (name, id) =>
+function Numbers({ receipt: r }: { receipt: JoinedReceipt }) {
+  const link = (name?: string | null, id?: string | null) =>
     id && name ? (
       <a class="plain" href={`/workloads?open=${id}`}>
         {name}
@@ -64,10 +65,11 @@ function Numbers({ receipt: r }) {
     ) : (
       (name ?? NONE)
     );
-  const sides = [
+  const all: [what: string, side: Queue | undefined, project?: string | null][] = [
     ["Gave", r.victim, r.project],
     ["Got", r.beneficiaryQueue, r.beneficiaryProject],
-  ].filter(([, side]) => side);
+  ];
+  const sides = all.flatMap(([what, side, project]) => (side ? [{ what, side, project }] : []));
   return (
     <div class="sums">
       <p>{closed(r.sentence)}</p>
@@ -97,10 +99,14 @@ function Numbers({ receipt: r }) {
               </tr>
             </thead>
             <tbody>
-              {sides.flatMap(([what, side, project]) => [
+              {sides.flatMap(({ what, side, project }) => [
                 <Side key={what} name={`${what}: ${side.project ?? project}`} side={side} />,
                 side.department?.name && (
-                  <Side key={what + "d"} name={`in ${side.department.name}`} side={side.department} />
+                  <Side
+                    key={what + "d"}
+                    name={`in ${String(side.department.name)}`}
+                    side={side.department as SideFacts}
+                  />
                 ),
               ])}
             </tbody>
@@ -111,7 +117,10 @@ function Numbers({ receipt: r }) {
   );
 }
 
-function Side({ name, side: s }) {
+type Queue = Receipt["victim"];
+type SideFacts = Pick<NonNullable<Queue>, "deserved" | "fairShare" | "allocatedBefore" | "allocatedAfter">;
+
+function Side({ name, side: s }: { name: string; side: SideFacts }) {
   return (
     <tr>
       <td>{name}</td>
@@ -124,7 +133,7 @@ function Side({ name, side: s }) {
 }
 
 // A tab of its own: what was taken from the workloads of a project, department or pool.
-export function ReceiptsOf({ query, none }) {
+export function ReceiptsOf({ query, none }: { query: Query<"/api/v1/scheduler/receipts">; none: string }) {
   const found = useReceipts(query);
   return (
     <Loaded of={found} what="The receipts">

@@ -1,8 +1,9 @@
 // One choice for all pages, kept per tab: everything, a department, or a project.
+import type { ComponentChildren } from "preact";
 import { getAll } from "../api";
 import { useData } from "../data";
 import { Icon } from "../icons";
-import { may, scope, setScope } from "../session";
+import { type Scope, may, scope, setScope } from "../session";
 import { Popover } from "./menu";
 import { Loaded } from "./states";
 import { Swatch } from "./status";
@@ -16,7 +17,7 @@ export function ScopeButton() {
   );
 }
 
-function Choices({ close }) {
+function Choices({ close }: { close: () => void }) {
   const units = useData("scope", async abort => {
     const [departments, projects] = await Promise.all([
       may("read", "department")
@@ -27,14 +28,14 @@ function Choices({ close }) {
     const known = new Map([...departments, ...projects.flatMap(p => p.parent ?? [])].map(d => [d.id, d]));
     return [...known.values()].map(d => ({ ...d, projects: projects.filter(p => p.parentId === d.id) }));
   });
-  const choose = value => {
+  const choose = (value: Scope | null) => {
     setScope(value);
     close();
   };
   const at = scope.value;
-  const row = (value, current, more, content) => (
+  const row = (value: Scope | null, current: boolean, more: string, content: ComponentChildren) => (
     <li key={value?.projectId ?? value?.departmentId ?? "all"}>
-      <button type="button" class={"btn quiet " + more} aria-pressed={String(current)} onClick={() => choose(value)}>
+      <button type="button" class={"btn quiet " + more} aria-pressed={current} onClick={() => choose(value)}>
         {content}
       </button>
     </li>

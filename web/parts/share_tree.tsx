@@ -1,30 +1,41 @@
 // Why is the share what it is: the terms of the division, from the pool down to one project, or of all under it. Each
 // term's GPUs stand beside its sentence, and their sum is the share.
-import { get } from "../api";
+import { type ApiError, get } from "../api";
 import { useData } from "../data";
 import { gpus, percent } from "../format";
 import { closed, pathTo } from "../pictures/what_if";
+import type { ShareNode } from "../types";
 import { WORDS } from "../words";
 import { Empty, Fault, Loading } from "./states";
 
-const useShares = pool =>
+const useShares = (pool: string) =>
   useData(
     pool ? `fairshare/${pool}` : null,
     abort => get("/api/v1/scheduler/fairshare", { nodePool: pool }, { signal: abort }),
     ["queue", "workload", "project", "department", "nodepool"],
   );
 
+const childrenOf = (node: ShareNode) => (node.children ?? []) as ShareNode[];
+
 // kind and name of the queue that the page is about; of a pool the whole tree.
-export function ShareTree({ pool, kind, name }) {
+export function ShareTree({
+  pool,
+  kind,
+  name,
+}: {
+  pool: string;
+  kind: "pool" | "department" | "project";
+  name: string;
+}) {
   const shares = useShares(pool);
   if (shares.error && !shares.data)
-    return shares.error.status === 403 ? (
+    return (shares.error as ApiError).status === 403 ? (
       <p class="soft">{WORDS.noRight("read project")}</p>
     ) : (
       <Fault error={shares.error} retry={shares.reload} what="The division" />
     );
   if (shares.loading) return <Loading rows={4} />;
-  const { root, total } = shares.data;
+  const { root, total } = shares.data!;
   if (kind === "pool")
     return (
       <>
@@ -33,7 +44,7 @@ export function ShareTree({ pool, kind, name }) {
         </p>
         {root.children.length ? (
           <ul class="tree">
-            {root.children.map((d, i) => (
+            {childrenOf(root).map((d, i) => (
               <Branch key={d.id ?? i} node={d} />
             ))}
           </ul>
@@ -57,9 +68,9 @@ export function ShareTree({ pool, kind, name }) {
       {path.slice(1).map(node => (
         <Bill key={node.kind} node={node} />
       ))}
-      {path.at(-1).kind === "department" && (
+      {path.at(-1)!.kind === "department" && (
         <ul class="tree">
-          {path.at(-1).children.map((p, i) => (
+          {childrenOf(path.at(-1)!).map((p, i) => (
             <Branch key={p.id ?? i} node={p} />
           ))}
         </ul>
@@ -69,7 +80,7 @@ export function ShareTree({ pool, kind, name }) {
 }
 
 // The terms as a bill.
-function Bill({ node }) {
+function Bill({ node }: { node: ShareNode }) {
   return (
     <table class="share bill">
       <caption>
@@ -101,19 +112,19 @@ function Bill({ node }) {
   );
 }
 
-function inputs(n) {
+function inputs(n: ShareNode) {
   return [
     `asks for ${gpus(n.requested)}`,
     n.deserved === null ? "quota unlimited" : `quota ${gpus(n.deserved)}`,
     n.limit === null ? "no limit" : `limit ${gpus(n.limit)}`,
     `weight ${gpus(n.weight)}`,
-    n.usage > 0 ? `${percent(n.usage * 100)} used before` : "",
+    n.usage && n.usage > 0 ? `${percent(n.usage * 100)} used before` : "",
   ]
     .filter(Boolean)
     .join(", ");
 }
 
-function Branch({ node }) {
+function Branch({ node }: { node: ShareNode }) {
   return (
     <li>
       <details>
@@ -127,7 +138,7 @@ function Branch({ node }) {
         <Bill node={node} />
         {node.children?.length > 0 && (
           <ul class="tree">
-            {node.children.map((c, i) => (
+            {childrenOf(node).map((c, i) => (
               <Branch key={c.id ?? i} node={c} />
             ))}
           </ul>

@@ -1,7 +1,8 @@
 // Signing in: as a page of its own, and as a dialog over the page when a session ends; the page below keeps its state.
 // Who signed in with a temporary password chooses another before anything else.
 import { useRef, useState } from "preact/hooks";
-import { signedOut } from "../api";
+import type { ComponentChildren } from "preact";
+import { ApiError, signedOut } from "../api";
 import { Icon, Mark } from "../icons";
 import { refreshAll } from "../live";
 import { session, signIn, signOut } from "../session";
@@ -12,24 +13,32 @@ import { Later } from "./later";
 
 const loadPassword = async () => ({ default: (await import("../routes")).PasswordForm }); // comes with the pages
 
-function Form({ done }) {
-  const [name, setName] = useState(session.peek().who?.name ?? "");
+const isRefusal = (error: unknown) => error instanceof ApiError && [400, 401, 403].includes(error.status);
+
+// Sends name and password; says what was wrong, and takes another try.
+function useSignIn(name: string, done?: () => void) {
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  const password = useRef(null);
-  const submit = async event => {
+  const password = useRef<HTMLInputElement>(null);
+  const submit = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
     setProblem("");
     try {
-      await signIn(name.trim(), password.current.value);
+      await signIn(name.trim(), password.current!.value);
       done?.();
     } catch (error) {
-      setProblem([400, 401, 403].includes(error.status) ? WORDS.wrongSignIn : error.message);
-      password.current.select();
+      setProblem(isRefusal(error) ? WORDS.wrongSignIn : (error as Error).message);
+      password.current!.select();
     }
     setBusy(false);
   };
+  return { password, problem, busy, submit };
+}
+
+function Form({ done }: { done?: () => void }) {
+  const [name, setName] = useState(session.peek().who?.name ?? "");
+  const { password, problem, busy, submit } = useSignIn(name, done);
   return (
     <form onSubmit={submit} class="sign">
       <div class="f">
@@ -43,7 +52,7 @@ function Form({ done }) {
           autocapitalize="none"
           required
           value={name}
-          onInput={e => setName(e.target.value)}
+          onInput={e => setName(e.currentTarget.value)}
           autofocus={!name}
         />
       </div>
@@ -78,7 +87,7 @@ function Form({ done }) {
 }
 
 // The sheet in the middle of an empty page.
-function Alone({ title, children }) {
+function Alone({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <main id="main" class="sign-page" tabindex={-1}>
       <div class="sheet">
@@ -106,7 +115,7 @@ export function ChoosePasswordPage() {
     <Alone title="Choose a password">
       <Later load={loadPassword} what="The form" first />
       <p class="small muted sign-other">
-        Signed in as {session.value.who.name}.{" "}
+        Signed in as {session.value.who?.name}.{" "}
         <button type="button" class="link" onClick={signOut}>
           Sign out
         </button>
@@ -118,7 +127,7 @@ export function ChoosePasswordPage() {
 // Over the page: the session has ended, or goes on with a temporary password.
 export function SignedOut() {
   const { state, who } = session.value;
-  if (state !== "in" || (!signedOut.value && !who.mustChangePassword)) return null;
+  if (state !== "in" || (!signedOut.value && !who?.mustChangePassword)) return null;
   if (!signedOut.value)
     return (
       <Dialog labelledby="signed-out" firm>
@@ -141,7 +150,7 @@ export function SignedOut() {
   );
 }
 
-export function ChangePassword({ onClose }) {
+export function ChangePassword({ onClose }: { onClose: () => void }) {
   return (
     <Dialog labelledby="password-title" onClose={onClose}>
       <h2 id="password-title">Change password</h2>

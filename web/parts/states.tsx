@@ -1,10 +1,13 @@
 // What stands where data should be: nothing yet, not yet, not at all.
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { ApiError } from "../api";
+import type { Data } from "../data";
 import { Icon } from "../icons";
 import { Button } from "./button";
 
 // One sentence and the next step.
-export function Empty({ children, action }) {
+export function Empty({ children, action }: { children: ComponentChildren; action?: ComponentChildren }) {
   return (
     <div class="empty">
       <p>{children}</p>
@@ -14,7 +17,15 @@ export function Empty({ children, action }) {
 }
 
 // Nothing for 150 ms, then grey lines of the final geometry.
-export function Loading({ rows = 3, height = 20, label = "Loading" }) {
+export function Loading({
+  rows = 3,
+  height = 20,
+  label = "Loading",
+}: {
+  rows?: number;
+  height?: number;
+  label?: string;
+}) {
   const [late, setLate] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 150);
@@ -32,7 +43,16 @@ export function Loading({ rows = 3, height = 20, label = "Loading" }) {
 }
 
 // In place of the part that failed: what, what to do, the request to copy.
-export function Fault({ error, retry, what = "This part" }) {
+export function Fault({
+  error: cause,
+  retry,
+  what = "This part",
+}: {
+  error: Error;
+  retry?: () => void;
+  what?: string;
+}) {
+  const error: Error & Partial<ApiError> = cause;
   return (
     <div class="fault" role="alert">
       <Icon name="x" tone="bad" />
@@ -65,9 +85,17 @@ export function Fault({ error, retry, what = "This part" }) {
   );
 }
 
-// The usual three, then the data: <${Loaded} of=${useData(…)} what="Projects">${data => …}<//>
-export function Loaded({ of, what, rows, height, children }) {
+interface LoadedProps<T> {
+  of: Data<T>;
+  what?: string;
+  rows?: number;
+  height?: number;
+  children: (data: T) => ComponentChildren;
+}
+
+/** The usual three, then the data: <Loaded of={useData(…)} what="Projects">{data => …}</Loaded> */
+export function Loaded<T>({ of, what, rows, height, children }: LoadedProps<T>) {
   if (of.error && !of.data) return <Fault error={of.error} retry={of.reload} what={what} />;
   if (of.loading) return <Loading rows={rows} height={height} />;
-  return children(of.data);
+  return <>{children(of.data as T)}</>;
 }

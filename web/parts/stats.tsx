@@ -1,7 +1,9 @@
 // The strip of figures: label, figure with its unit small, one line of meaning. Each is a link to the filtered page; only a
 // real fault colours a figure.
 
-export function Stats({ label, children }) {
+import type { ComponentChildren } from "preact";
+
+export function Stats({ label, children }: { label: string; children: ComponentChildren[] }) {
   return (
     <section class={`sheet stats n-${children.filter(Boolean).length}`} aria-label={label}>
       {children}
@@ -9,7 +11,18 @@ export function Stats({ label, children }) {
   );
 }
 
-export function Stat({ label, value, unit, line, tone = "", href, tip, children }) {
+interface StatProps {
+  label: string;
+  value: ComponentChildren;
+  unit?: ComponentChildren;
+  line?: ComponentChildren;
+  tone?: string;
+  href?: string;
+  tip?: string;
+  children?: ComponentChildren;
+}
+
+export function Stat({ label, value, unit, line, tone = "", href, tip, children }: StatProps) {
   const figures = (
     <>
       <span class="k">{label}</span>
@@ -39,7 +52,7 @@ export function Stat({ label, value, unit, line, tone = "", href, tip, children 
 }
 
 // [{name, part, whole, text}] as thin bars.
-export function Meters({ rows }) {
+export function Meters({ rows }: { rows: { name: string; part: number; whole: number; text: string }[] }) {
   return (
     <div class="meters" aria-hidden="true">
       {rows.map(r => (

@@ -1,20 +1,29 @@
 // Status as icon + word + colour, and projects as swatch + name. A colour never stands without its word.
 import { Icon } from "../icons";
 import { slotOf } from "../pictures/slots";
-import { PHASES, STATES } from "../words";
+import { type Look, PHASES, STATES } from "../words";
 
-export function Status({ phase, states = PHASES, pill, message }) {
-  const { icon, tone, word } = states[phase] ?? { icon: "info", tone: "off" };
+const UNKNOWN: Look = { icon: "info", tone: "off" };
+
+interface StatusProps {
+  phase: string;
+  states?: Record<string, Look>;
+  pill?: boolean;
+  message?: string | null;
+}
+
+export function Status({ phase, states = PHASES, pill, message }: StatusProps) {
+  const { icon, tone, word } = states[phase] ?? UNKNOWN;
   return (
-    <span class={`st ${tone}` + (pill ? " pill" : "")} data-tip={message || null}>
+    <span class={`st ${tone}` + (pill ? " pill" : "")} data-tip={message || undefined}>
       <Icon name={icon} />
       {word ?? phase}
     </span>
   );
 }
-export const State = props => <Status states={STATES} {...props} />;
+export const State = (props: StatusProps) => <Status states={STATES} {...props} />;
 
-export function Swatch({ project, plain }) {
+export function Swatch({ project, plain }: { project: string | null | undefined; plain?: boolean }) {
   const slot = slotOf(project);
   const colour = plain ? "n" : slot.colour;
   return (
@@ -25,7 +34,7 @@ export function Swatch({ project, plain }) {
   );
 }
 
-export function ProjectName({ id, name }) {
+export function ProjectName({ id, name }: { id: string; name: string }) {
   return (
     <span class="p">
       <Swatch project={id} />

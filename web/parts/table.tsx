@@ -1,14 +1,16 @@
 // Tables: the server pages, sorts, searches and filters; what is chosen lives in the query string, so that a link shows
 // what its sender saw. Keys: j and k walk through rows, Enter opens, x selects.
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { plural, count } from "../format";
+import { type Amount, plural, count } from "../format";
 import { Icon } from "../icons";
 import { keys } from "../keys";
 import { hrefWith, route, setQuery } from "../router";
+import type { AnyQuery } from "../types";
 import { WORDS } from "../words";
 import { Button } from "./button";
 import { useFit } from "./table_columns";
-import { useRows } from "./table_rows";
+import { type List, useRows } from "./table_rows";
 import { Tools, readFilters } from "./table_tools";
 import { Empty, Fault, Loading } from "./states";
 
@@ -17,86 +19,126 @@ export { renewTables } from "./table_rows";
 const SIZES = [20, 50, 100],
   CAP_LETTERS = 24;
 
-// name: of the table, for what is kept; source: {path, key, countPath, query}; kinds: of live changes.
-// columns: [{id, label, head(rows), cell(row, rows), text(row), sort, filter, num, low, keep, cap, wide, hidden}], the first
-// is the name: sort: the API's sortBy word; filter: {field, values?, op?, type?}; low: goes first where there is no room;
-// keep: never goes; cap: a long name is cut; wide: takes the room that is left; hidden: by default.
-// idOf(row), hrefOf(row), labelOf(row); sub(row, rows): the line under the name on a phone; foot: vnode under the table.
-// searchBy: a filter field to search by where the operation has no search of its own.
-// bulk(rows, clear) -> buttons for the selected rows; rowKeys: {key: {say, run(row)}}; empty: vnode; tools: vnode.
-export function Table({
-  name,
-  caption,
-  source,
-  kinds,
-  columns,
-  sort: standard,
-  idOf = r => r.id,
-  hrefOf,
-  labelOf = r => r.name,
-  sub,
-  bulk,
-  rowKeys,
-  empty,
-  tools,
-  extra,
-  foot,
-  searchLabel = "Name",
-  searchBy,
-}) {
+/** Where rows come from. query: what is always asked; countPath: where there is no total in the answer. */
+export interface Source {
+  path: string;
+  key: string | null;
+  countPath?: string;
+  query?: AnyQuery & { filterBy?: string[] };
+}
+export interface Filter {
+  field: string;
+  values?: { value: string; label?: string }[];
+  type?: "number" | "date";
+  op?: string;
+}
+/** A column; the first is the name. */
+export interface Column<R> {
+  id: string;
+  label: string;
+  /** What stands in the head, if not the label. */
+  head?: (rows: R[]) => ComponentChildren;
+  /** What stands in a cell, if not its text. */
+  cell?: (row: R, rows: R[]) => ComponentChildren;
+  text?: (row: R) => string;
+  csv?: (row: R) => Amount;
+  /** The API's word to sort by. */
+  sort?: string;
+  filter?: Filter;
+  num?: boolean;
+  /** It goes first where there is no room. */
+  low?: boolean;
+  /** It never goes. */
+  keep?: boolean;
+  /** A long name is cut. */
+  cap?: boolean;
+  /** It takes the room that is left. */
+  wide?: boolean;
+  /** Not shown unless chosen. */
+  hidden?: boolean;
+}
+interface TableProps<R> {
+  /** Of the table, for what is kept. */
+  name: string;
+  caption: string;
+  source: Source;
+  /** Of live changes. */
+  kinds: string[];
+  columns: Column<R>[];
+  sort?: string;
+  idOf?: (row: R) => string;
+  hrefOf?: (row: R) => string;
+  labelOf?: (row: R) => string;
+  /** The line under the name on a phone. */
+  sub?: (row: R, rows: R[]) => ComponentChildren;
+  /** Buttons for the selected rows. */
+  bulk?: (rows: R[], clear: () => void) => ComponentChildren;
+  rowKeys?: Record<string, { say: string; run: (row: R) => void }>;
+  empty: ComponentChildren;
+  tools?: ComponentChildren;
+  extra?: ComponentChildren;
+  /** Under the table. */
+  foot?: ComponentChildren;
+  searchLabel?: string;
+  /** A filter's field to search by where the operation has no search of its own. */
+  searchBy?: string;
+}
+
+// What the address asks for: page, rows, sort, filters, search.
+function questionOf<R>({ columns, sort: standard, searchBy }: TableProps<R>) {
   const { query } = route.value;
   const size = SIZES.includes(Number(query.rows)) ? Number(query.rows) : SIZES[0];
   const page = Math.max(1, Number(query.page) || 1);
   const filters = readFilters(query.f, columns);
   const sort = query.sort ?? standard;
-  const wanted = query.q ?? "";
+  const wanted = query.q ?? "",
+    texts = filters.map(f => f.text);
   const asked = searchBy
-    ? {
-        filters: [...filters.map(f => f.text), ...(wanted ? [`${searchBy}=@${wanted.replaceAll(",", " ")}`] : [])],
-        search: "",
-      }
-    : { filters: filters.map(f => f.text), search: wanted };
-  const list = useRows(source, { limit: size, offset: (page - 1) * size, sort, ...asked }, kinds, idOf);
-  const [box, shown] = useFit(name, columns, list.url);
-  const rows = list.rows ?? [];
-  const [picked, setPicked] = useState(new Set());
-  const chosen = rows.filter(r => picked.has(idOf(r)));
-  const pick = (id, on) =>
+    ? { filters: [...texts, ...(wanted ? [`${searchBy}=@${wanted.replaceAll(",", " ")}`] : [])], search: "" }
+    : { filters: texts, search: wanted };
+  return { query, size, page, filters, sort, wanted, asked };
+}
+
+// The chosen rows; a choice is over when other rows are asked for.
+function usePicked(again: unknown[]) {
+  const [picked, setPicked] = useState(new Set<string>());
+  const pick = (id: string, on: boolean) =>
     setPicked(old => {
       const next = new Set(old);
       if (on) next.add(id);
       else next.delete(id);
       return next;
     });
-  const body = useRef(null);
-  useWalk({ body, rows, idOf, hrefOf, pick: bulk && (row => pick(idOf(row), !picked.has(idOf(row)))), rowKeys });
-  useEffect(() => setPicked(new Set()), [page, query.f, query.q]);
   const clear = () => setPicked(new Set());
-  const narrowed = filters.length + (query.q ? 1 : 0);
+  useEffect(clear, again);
+  return { picked, pick, clear, setPicked };
+}
+
+/** A table of the server's rows. */
+export function Table<R extends { id?: string; name?: string }>(props: TableProps<R>) {
+  const { name, caption, source, kinds, columns, bulk, rowKeys, empty, tools, extra, foot } = props;
+  const idOf = props.idOf ?? (r => r.id!);
+  const { query, size, page, filters, sort, wanted, asked } = questionOf(props);
+  const list = useRows<R>(source, { limit: size, offset: (page - 1) * size, sort, ...asked }, kinds, idOf);
+  const [box, shown] = useFit(name, columns, list.url);
+  const rows = list.rows ?? [];
+  const body = useRef<HTMLTableSectionElement>(null);
+  const choice = usePicked([page, query.f, query.q]);
+  const { picked, pick, clear } = choice;
+  const chosen = rows.filter(r => picked.has(idOf(r)));
+  useWalk<R>({ body, rows, idOf, pick: bulk && (row => pick(idOf(row), !picked.has(idOf(row)))), rowKeys });
+  const bar = { name, columns, shown, filters, asked, search: wanted, source, sort, url: list.url, extra };
   return (
     <>
       {chosen.length ? (
         <div key="picked" class="bar tools picked" role="toolbar" aria-label="For the selected rows">
           <b class="strong">{chosen.length} selected</b>
-          {bulk(chosen, clear)}
+          {bulk?.(chosen, clear)}
           <span class="grow" />
           <Button small kind="quiet" icon="close" label="Select none" onClick={clear} />
         </div>
       ) : (
-        <Tools
-          key="tools"
-          name={name}
-          columns={columns}
-          shown={shown}
-          filters={filters}
-          asked={asked}
-          search={wanted}
-          searchLabel={searchLabel}
-          source={source}
-          sort={sort}
-          url={list.url}
-          extra={extra}
-        >
+        <Tools key="tools" {...bar} searchLabel={props.searchLabel ?? "Name"}>
           {tools}
         </Tools>
       )}
@@ -105,61 +147,10 @@ export function Table({
       ) : list.rows === undefined ? (
         <Loading rows={8} height={40} />
       ) : !rows.length ? (
-        <Empty
-          action={
-            narrowed ? (
-              <Button small onClick={() => setQuery({ f: null, q: null, page: null })}>
-                Clear
-              </Button>
-            ) : null
-          }
-        >
-          {narrowed ? WORDS.emptyFilter(filters.length, wanted) : empty}
-        </Empty>
+        <NoRows filters={filters.length} search={wanted} empty={empty} />
       ) : (
         <div key="rows" class="scroll" ref={box} tabindex={0} role="region" aria-label={`${caption}, scrolls sideways`}>
-          <table class={list.stale ? "waiting" : undefined}>
-            <caption class="sr">
-              {caption}
-              {sort ? `, sorted by ${columns.find(c => c.sort === sort.replace("-", ""))?.label ?? sort}` : ""}
-            </caption>
-            <thead>
-              <tr>
-                {bulk && (
-                  <th class="pick">
-                    <input
-                      type="checkbox"
-                      aria-label="Select all on this page"
-                      checked={chosen.length === rows.length}
-                      onChange={e => setPicked(new Set(e.target.checked ? rows.map(idOf) : []))}
-                    />
-                  </th>
-                )}
-                {shown.map((c, i) => (
-                  <Head key={c.id} column={c} first={i === 0} sort={sort} rows={rows} />
-                ))}
-              </tr>
-            </thead>
-            <tbody ref={body}>
-              {rows.map(row => (
-                <Row
-                  key={idOf(row)}
-                  row={row}
-                  columns={shown}
-                  id={idOf(row)}
-                  href={hrefOf?.(row)}
-                  label={labelOf(row)}
-                  rows={rows}
-                  sub={sub?.(row, rows)}
-                  open={query.open === String(idOf(row))}
-                  left={list.left?.has(idOf(row))}
-                  pickable={Boolean(bulk)}
-                  picked={picked.has(idOf(row))}
-                  pick={pick}
-                />
-              ))}
-            </tbody>
-          </table>
+          <Rows table={props} list={list} rows={rows} shown={shown} sort={sort} body={body} choice={choice} />
         </div>
       )}
       {list.rows !== undefined && (
@@ -172,7 +163,93 @@ export function Table({
   );
 }
 
-const classOf = (column, first) =>
+function NoRows({ filters, search, empty }: { filters: number; search: string; empty: ComponentChildren }) {
+  const narrowed = filters > 0 || search;
+  const clear = () => setQuery({ f: null, q: null, page: null });
+  return (
+    <Empty
+      action={
+        narrowed ? (
+          <Button small onClick={clear}>
+            Clear
+          </Button>
+        ) : null
+      }
+    >
+      {narrowed ? WORDS.emptyFilter(filters, search) : empty}
+    </Empty>
+  );
+}
+
+interface RowsProps<R> {
+  table: TableProps<R>;
+  list: List<R>;
+  rows: R[];
+  shown: Column<R>[];
+  sort?: string;
+  body: RefObject<HTMLTableSectionElement | null>;
+  choice: ReturnType<typeof usePicked>;
+}
+
+function Rows<R extends { id?: string; name?: string }>({
+  table,
+  list,
+  rows,
+  shown,
+  sort,
+  body,
+  choice,
+}: RowsProps<R>) {
+  const { caption, columns, bulk, idOf = r => r.id!, labelOf = r => r.name ?? "", hrefOf, sub } = table;
+  const { picked, pick, setPicked } = choice;
+  const by = sort ? `, sorted by ${columns.find(c => c.sort === sort.replace("-", ""))?.label ?? sort}` : "";
+  return (
+    <table class={list.stale ? "waiting" : undefined}>
+      <caption class="sr">
+        {caption}
+        {by}
+      </caption>
+      <thead>
+        <tr>
+          {bulk && (
+            <th class="pick">
+              <input
+                type="checkbox"
+                aria-label="Select all on this page"
+                checked={rows.every(r => picked.has(idOf(r)))}
+                onChange={e => setPicked(new Set(e.currentTarget.checked ? rows.map(idOf) : []))}
+              />
+            </th>
+          )}
+          {shown.map((c, i) => (
+            <Head key={c.id} column={c} first={i === 0} sort={sort} rows={rows} />
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {rows.map(row => (
+          <Row
+            key={idOf(row)}
+            row={row}
+            columns={shown}
+            id={idOf(row)}
+            href={hrefOf?.(row)}
+            label={labelOf(row)}
+            rows={rows}
+            sub={sub?.(row, rows)}
+            open={route.value.query.open === String(idOf(row))}
+            left={list.left?.has(idOf(row))}
+            pickable={Boolean(bulk)}
+            picked={picked.has(idOf(row))}
+            pick={pick}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const classOf = <R,>(column: Column<R>, first: boolean) =>
   [
     column.num && "num",
     !first && (column.keep ? "keep" : "opt"),
@@ -181,16 +258,23 @@ const classOf = (column, first) =>
     first && "first",
   ]
     .filter(Boolean)
-    .join(" ") || null;
+    .join(" ") || undefined;
 
-function Head({ column, first, sort, rows }) {
+interface HeadProps<R> {
+  column: Column<R>;
+  first: boolean;
+  sort?: string;
+  rows: R[];
+}
+
+function Head<R>({ column, first, sort, rows }: HeadProps<R>) {
   if (!column.sort)
     return (
       <th scope="col" class={classOf(column, first)}>
         {column.head?.(rows) ?? column.label}
       </th>
     );
-  const now = sort === column.sort ? "ascending" : sort === "-" + column.sort ? "descending" : null;
+  const now = sort === column.sort ? "ascending" : sort === "-" + column.sort ? "descending" : undefined;
   const next = now === "ascending" ? "-" + column.sort : column.sort;
   return (
     <th scope="col" class={classOf(column, first)} aria-sort={now}>
@@ -202,7 +286,23 @@ function Head({ column, first, sort, rows }) {
   );
 }
 
-function Row({ row, rows, columns, id, href, label, sub, open, left, pickable, picked, pick }) {
+interface RowProps<R> {
+  row: R;
+  rows: R[];
+  columns: Column<R>[];
+  id: string;
+  href?: string;
+  label: string;
+  sub?: ComponentChildren;
+  open: boolean;
+  left?: boolean;
+  pickable: boolean;
+  picked: boolean;
+  pick: (id: string, on: boolean) => void;
+}
+
+function Row<R>(props: RowProps<R>) {
+  const { row, rows, columns, id, href, label, sub, open, left, pickable, picked, pick } = props;
   return (
     <tr data-row={id} aria-selected={open ? "true" : undefined} class={left ? "left" : undefined}>
       {pickable && (
@@ -211,7 +311,7 @@ function Row({ row, rows, columns, id, href, label, sub, open, left, pickable, p
             type="checkbox"
             aria-label={`Select ${label}`}
             checked={picked}
-            onChange={e => pick(id, e.target.checked)}
+            onChange={e => pick(id, e.currentTarget.checked)}
           />
         </td>
       )}
@@ -223,7 +323,7 @@ function Row({ row, rows, columns, id, href, label, sub, open, left, pickable, p
           rows={rows}
           first={i === 0}
           text={c.text?.(row)}
-          href={i === 0 ? href : null}
+          href={i === 0 ? href : undefined}
           sub={i === 0 ? sub : null}
         />
       ))}
@@ -232,13 +332,23 @@ function Row({ row, rows, columns, id, href, label, sub, open, left, pickable, p
 }
 
 // A cell that changes while it is shown is tinted for a second.
-function Cell({ column, row, rows, first, text, href, sub }) {
-  const ref = useRef(null);
+interface CellProps<R> {
+  column: Column<R>;
+  row: R;
+  rows: R[];
+  first: boolean;
+  text?: string;
+  href?: string;
+  sub?: ComponentChildren;
+}
+
+function Cell<R>({ column, row, rows, first, text, href, sub }: CellProps<R>) {
+  const ref = useRef<HTMLTableCellElement>(null);
   const before = useRef(text);
   useEffect(() => {
     if (before.current === text) return undefined;
     before.current = text;
-    const cell = ref.current;
+    const cell = ref.current!;
     cell.classList.add("changed");
     const timer = setTimeout(() => cell.classList.remove("changed"), 1000);
     return () => clearTimeout(timer);
@@ -249,7 +359,7 @@ function Cell({ column, row, rows, first, text, href, sub }) {
       <td
         ref={ref}
         class={classOf(column, first)}
-        data-tip={column.cap && text?.length > CAP_LETTERS ? text : undefined}
+        data-tip={column.cap && (text?.length ?? 0) > CAP_LETTERS ? text : undefined}
       >
         {content}
         {sub && <span class="sub">{sub}</span>}
@@ -265,7 +375,14 @@ function Cell({ column, row, rows, first, text, href, sub }) {
   );
 }
 
-function Foot({ list, page, size, number }) {
+interface FootProps<R> {
+  list: List<R>;
+  page: number;
+  size: number;
+  number: number;
+}
+
+function Foot<R>({ list, page, size, number }: FootProps<R>) {
   const first = (page - 1) * size + 1;
   const gone = list.left?.size ?? 0;
   const news = [list.news ? plural(list.news, "new row") : "", gone ? `${gone} gone or moved` : ""]
@@ -294,7 +411,7 @@ function Foot({ list, page, size, number }) {
       )}
       <label class="rows">
         Rows{" "}
-        <select value={size} onChange={e => setQuery({ rows: e.target.value, page: null })}>
+        <select value={size} onChange={e => setQuery({ rows: e.currentTarget.value, page: null })}>
           {SIZES.map(s => (
             <option key={s} value={s}>
               {s}
@@ -317,20 +434,28 @@ function Foot({ list, page, size, number }) {
 }
 
 // j, k, x and the page's own row keys act on the row that has the focus, else on the open one, else on the first.
-function useWalk({ body, rows, idOf, pick, rowKeys }) {
-  const state = useRef({});
+interface Walk<R> {
+  body: RefObject<HTMLTableSectionElement | null>;
+  rows: R[];
+  idOf: (row: R) => string;
+  pick?: (row: R) => void;
+  rowKeys: TableProps<R>["rowKeys"];
+}
+
+function useWalk<R>({ body, rows, idOf, pick, rowKeys }: Walk<R>) {
+  const state = useRef({ rows, pick, rowKeys });
   state.current = { rows, pick, rowKeys };
   useEffect(() => {
     const at = () => {
-      const id = document.activeElement?.closest?.("[data-row]")?.dataset.row ?? route.peek().query.open;
+      const id = document.activeElement?.closest?.<HTMLElement>("[data-row]")?.dataset.row ?? route.peek().query.open;
       return state.current.rows.findIndex(r => String(idOf(r)) === id);
     };
-    const walk = step => () => {
+    const walk = (step: number) => () => {
       const { rows: list } = state.current;
       const next = list[Math.max(0, Math.min(list.length - 1, at() + step))];
       if (!next || !body.current) return;
       if (route.peek().query.open) setQuery({ open: idOf(next) });
-      const row = [...body.current.children].find(tr => tr.dataset.row === String(idOf(next)));
+      const row = [...body.current.children].find(tr => (tr as HTMLElement).dataset.row === String(idOf(next)));
       (row?.querySelector("a") ?? row?.querySelector("input"))?.focus();
     };
     const own = Object.entries(state.current.rowKeys ?? {}).map(([key, { say, run }]) => [
@@ -344,7 +469,7 @@ function useWalk({ body, rows, idOf, pick, rowKeys }) {
         ? {
             x: {
               say: "Select the row",
-              run: () => state.current.rows[at()] && state.current.pick(state.current.rows[at()]),
+              run: () => state.current.rows[at()] && state.current.pick!(state.current.rows[at()]),
             },
           }
         : {}),
@@ -354,4 +479,4 @@ function useWalk({ body, rows, idOf, pick, rowKeys }) {
 }
 
 // The href that opens a row's pane, keeping filters and page.
-export const openHref = id => hrefWith({ open: id, tab: null });
+export const openHref = (id: string) => hrefWith({ open: id, tab: null });

@@ -1,14 +1,21 @@
 // Which columns a table shows and in which order: kept per account. The first column is the name and stays first.
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../icons";
 import { keep, pref } from "../prefs";
 import { Button } from "./button";
 import { Popover } from "./menu";
+import type { Column } from "./table";
 
-const choiceOf = name => pref(`columns:${name}`, null);
+interface Choice {
+  order: string[];
+  shown: string[];
+}
+
+const choiceOf = (name: string) => pref<Choice | null>(`columns:${name}`, null);
 
 // All columns in the chosen order, each with shown: true or false.
-export function arranged(name, columns) {
+export function arranged<R>(name: string, columns: Column<R>[]) {
   const choice = choiceOf(name).value;
   const rank = new Map((choice?.order ?? []).map((id, i) => [id, i]));
   const [first, ...rest] = columns;
@@ -23,14 +30,18 @@ const PHONE = 720; // there only the columns that are kept are shown
 
 // [ref of what scrolls, the shown columns that fit into it]: those of low priority go first, from the right, then others.
 // Columns that the person chose all stay. What went comes back when there is more room, or other rows are asked for.
-export function useFit(name, columns, question) {
-  const box = useRef(null),
+export function useFit<R>(
+  name: string,
+  columns: Column<R>[],
+  question?: string,
+): [RefObject<HTMLDivElement | null>, Column<R>[]] {
+  const box = useRef<HTMLDivElement>(null),
     width = useRef(0);
   const [gone, setGone] = useState(0);
   const shown = arranged(name, columns).filter(c => c.shown),
     chosen = choiceOf(name).value !== null;
   const droppable = chosen ? [] : [...shown.filter(c => c.low), ...shown.slice(1).filter(c => !c.low && !c.keep)];
-  const rank = c => shown.indexOf(c) + (c.low ? shown.length : 0);
+  const rank = (c: (typeof shown)[number]) => shown.indexOf(c) + (c.low ? shown.length : 0);
   const without = new Set(droppable.sort((a, b) => rank(b) - rank(a)).slice(0, gone));
   const [, look] = useState(0);
   useEffect(() => setGone(0), [question]);
@@ -49,7 +60,7 @@ export function useFit(name, columns, question) {
   return [box, shown.filter(c => !without.has(c))];
 }
 
-export function Columns({ name, columns }) {
+export function Columns<R>({ name, columns }: { name: string; columns: Column<R>[] }) {
   return (
     <Popover small icon="cols" align="right" text={<span class="hide-s">Columns</span>} label="Columns">
       {() => <Chooser name={name} columns={columns} />}
@@ -57,18 +68,18 @@ export function Columns({ name, columns }) {
   );
 }
 
-function Chooser({ name, columns }) {
+function Chooser<R>({ name, columns }: { name: string; columns: Column<R>[] }) {
   const list = arranged(name, columns).slice(1);
-  const [dragged, setDragged] = useState(null);
-  const write = next =>
+  const [dragged, setDragged] = useState<number | null>(null);
+  const write = (next: typeof list) =>
     keep(`columns:${name}`, { order: next.map(c => c.id), shown: next.filter(c => c.shown).map(c => c.id) });
-  const move = (from, to) => {
+  const move = (from: number, to: number) => {
     if (to < 0 || to >= list.length) return;
     const next = [...list];
     next.splice(to, 0, ...next.splice(from, 1));
     write(next);
   };
-  const drop = to => event => {
+  const drop = (to: number) => (event: Event) => {
     event.preventDefault();
     if (dragged !== null) move(dragged, to);
     setDragged(null);
@@ -80,7 +91,7 @@ function Chooser({ name, columns }) {
           <li
             key={c.id}
             class={dragged === i ? "dragging" : undefined}
-            draggable="true"
+            draggable
             onDragStart={() => setDragged(i)}
             onDragOver={e => e.preventDefault()}
             onDrop={drop(i)}
@@ -93,7 +104,7 @@ function Chooser({ name, columns }) {
               <input
                 type="checkbox"
                 checked={c.shown}
-                onChange={e => write(list.map(o => (o.id === c.id ? { ...o, shown: e.target.checked } : o)))}
+                onChange={e => write(list.map(o => (o.id === c.id ? { ...o, shown: e.currentTarget.checked } : o)))}
               />
               {c.label}
             </label>

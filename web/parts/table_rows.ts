@@ -2,9 +2,46 @@
 // change updates the rows that are shown, in place; what is new or gone is only counted, until the person asks to see it,
 // pages, or has touched nothing for 30 s.
 import { signal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, queryString } from "../api";
+import { getList, queryString } from "../api";
 import { onChange } from "../live";
+import type { Source } from "./table";
+
+interface Question {
+  limit: number;
+  offset: number;
+  sort?: string;
+  filters: string[];
+  search: string;
+}
+interface Fresh<R> {
+  rows: R[];
+  total: number;
+  url: string;
+}
+interface Shown<R> extends Partial<Fresh<R>> {
+  key: string | null;
+  /** Rows that are not there any more. */
+  left?: Set<string>;
+  fresh?: Fresh<R>;
+  /** How many rows are new. */
+  news?: number;
+  error?: Error | null;
+  stale?: boolean;
+}
+export interface List<R> extends Shown<R> {
+  loading: boolean;
+  show: () => void;
+  retry: () => void;
+}
+interface Asking<R> {
+  source: Source;
+  question: Question;
+  key: string;
+  idOf: (row: R) => string;
+}
+type Setter<R> = (next: Shown<R>) => void;
 
 const UNTOUCHED_MS = 30000;
 let touched = Date.now();
@@ -18,15 +55,17 @@ export function renewTables() {
 }
 
 // Rows that the person took away: they go at once, and needn't be shown as gone.
-const taken = new Set();
-export const take = ids => ids.forEach(id => taken.add(id));
+const taken = new Set<string>();
+export const take = (ids: string[]) => ids.forEach(id => taken.add(id));
 
 // Something the person is in the middle of: a menu, a dialog, a drag, marked text.
 const busy = () =>
   document.querySelector("[data-hold], dialog[open], .dragging") || String(getSelection() ?? "").length > 0;
 
 // The page's answer and the number of all rows, as one.
-async function ask({ path, key, countPath, query }, { limit, offset, sort, filters, search }, abort) {
+async function ask<R>(source: Source, question: Question, abort: AbortSignal): Promise<Fresh<R>> {
+  const { path, key, countPath, query } = source,
+    { limit, offset, sort, filters, search } = question;
   const filterBy = [...filters, ...(query?.filterBy ?? [])];
   const params = {
     ...query,
@@ -38,17 +77,19 @@ async function ask({ path, key, countPath, query }, { limit, offset, sort, filte
     search,
   };
   const [page, number] = await Promise.all([
-    get(path, params, { signal: abort }),
-    countPath ? get(countPath, { filterBy, search, deleted: query?.deleted }, { signal: abort }) : null,
+    getList(path, params, { signal: abort }),
+    countPath ? getList(countPath, { filterBy, search, deleted: query?.deleted }, { signal: abort }) : null,
   ]);
-  const rows = key ? (page?.[key] ?? []) : (page ?? []);
-  return { rows, total: number?.count ?? offset + rows.length + (page?.next ? 1 : 0), url: path + queryString(params) };
+  const answer = page as { next?: number; [key: string]: unknown } | null;
+  const rows = ((key ? answer?.[key] : answer) ?? []) as R[];
+  const all = number as { count?: number } | null;
+  return { rows, total: all?.count ?? offset + rows.length + (answer?.next ? 1 : 0), url: path + queryString(params) };
 }
 
 // Shown rows in their order with the new content; rows that left keep their last content and are marked.
-function merge(shown, fresh, idOf) {
+function merge<R>(shown: Shown<R>, fresh: Fresh<R>, idOf: (row: R) => string): Shown<R> {
   const now = new Map(fresh.rows.map(r => [idOf(r), r]));
-  const old = shown.rows.filter(r => now.has(idOf(r)) || !taken.has(idOf(r)));
+  const old = shown.rows!.filter(r => now.has(idOf(r)) || !taken.has(idOf(r)));
   const rows = old.map(r => now.get(idOf(r)) ?? r);
   const before = new Set(old.map(idOf));
   return {
@@ -61,60 +102,69 @@ function merge(shown, fresh, idOf) {
   };
 }
 
-export function useRows(source, question, kinds, idOf) {
+// Asks at once and on every change; answers come one after the other. A row that is shown stays where it is until the
+// person has touched nothing for a while, or `apply` says so.
+function keepAsking<R>({ source, question, key, idOf }: Asking<R>, current: RefObject<Shown<R>>, set: Setter<R>) {
+  const abort = new AbortController();
+  let asking = false,
+    again: { apply: boolean } | null = null, // what was asked for meanwhile
+    later: ReturnType<typeof setTimeout> | undefined;
+  const answer = async (apply: boolean) => {
+    const fresh = await ask<R>(source, question, abort.signal);
+    const shown = current.current;
+    const still = shown.key === key && shown.rows?.length && !apply && (busy() || Date.now() - touched < UNTOUCHED_MS);
+    set(
+      still ? { ...merge(shown, fresh, idOf), error: null } : { key, ...fresh, left: new Set(), news: 0, error: null },
+    );
+    clearTimeout(later);
+    if (still) later = setTimeout(load, Math.max(touched + UNTOUCHED_MS - Date.now(), 1000), false); // nobody may change anything by then
+  };
+  const load = async (apply: boolean) => {
+    if (asking) {
+      again = { apply: apply || Boolean(again?.apply) };
+      return;
+    }
+    asking = true;
+    try {
+      await answer(apply);
+    } catch (error) {
+      const kept = current.current.key === key ? current.current : { key };
+      if (!abort.signal.aborted) set({ ...kept, error: error as Error });
+    }
+    asking = false;
+    if (again && !abort.signal.aborted) {
+      const { apply: wanted }: { apply: boolean } = again;
+      again = null;
+      load(wanted);
+    }
+  };
+  const stop = () => {
+    abort.abort();
+    clearTimeout(later);
+  };
+  return { load, stop };
+}
+
+/** The rows of one page, kept up to date in place. `show` takes what is new at once. */
+export function useRows<R>(source: Source, question: Question, kinds: string[], idOf: (row: R) => string): List<R> {
   const key = JSON.stringify([source.path, source.query ?? null, question]);
-  const [state, setState] = useState({ key: null });
+  const [state, setState] = useState<Shown<R>>({ key: null });
   const current = useRef(state);
-  const set = next => {
+  const set: Setter<R> = next => {
     current.current = next;
     setState(next);
   };
   useEffect(() => {
-    const abort = new AbortController();
-    let asking = false,
-      again = null,
-      later; // again: what was asked for meanwhile
-    const load = async apply => {
-      if (asking) {
-        again = { apply: apply || Boolean(again?.apply) };
-        return;
-      }
-      asking = true;
-      try {
-        const fresh = await ask(source, question, abort.signal);
-        const shown = current.current;
-        const still =
-          shown.key === key && shown.rows?.length && !apply && (busy() || Date.now() - touched < UNTOUCHED_MS);
-        set(
-          still
-            ? { ...merge(shown, fresh, idOf), error: null }
-            : { key, ...fresh, left: new Set(), news: 0, error: null },
-        );
-        clearTimeout(later);
-        if (still) later = setTimeout(load, Math.max(touched + UNTOUCHED_MS - Date.now(), 1000), false); // nobody may change anything by then
-      } catch (error) {
-        if (!abort.signal.aborted) set({ ...(current.current.key === key ? current.current : { key }), error });
-      }
-      asking = false;
-      if (again && !abort.signal.aborted) {
-        const { apply: wanted } = again;
-        again = null;
-        load(wanted);
-      }
-    };
+    const { load, stop } = keepAsking({ source, question, key, idOf }, current, set);
     load(true);
-    const stops = [onChange(kinds, () => load(false)), renewed.subscribe(n => n && load(true))];
-    return () => {
-      abort.abort();
-      clearTimeout(later);
-      for (const stop of stops) stop();
-    };
+    const stops = [stop, onChange(kinds, () => load(false)), renewed.subscribe(n => void (n && load(true)))];
+    return () => stops.forEach(end => end());
   }, [key]);
   const shown = state.key === key ? state : { ...state, stale: true };
   return {
     ...shown,
     loading: state.key !== key,
-    show: () => set({ key, ...current.current.fresh, left: new Set(), news: 0, error: null }),
+    show: () => set({ key, ...current.current.fresh!, left: new Set(), news: 0, error: null }),
     retry: () => renewTables(),
   };
 }

@@ -1,21 +1,37 @@
 // The bar above a table: search, filter chips, filter, columns, CSV and the call behind the table.
+import type { ComponentChildren, TargetedEvent, TargetedInputEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { getAll } from "../api";
+import { allRows } from "../api";
 import { csvCell } from "../format";
 import { Icon } from "../icons";
 import { setQuery } from "../router";
 import { Button } from "./button";
 import { Menu, Popover } from "./menu";
+import type { Column, Filter, Source } from "./table";
 import { Columns } from "./table_columns";
 import { toast, toastError } from "./toast";
 
 const CSV_ROWS = 20000;
-const OPERATORS = { "==": "is", "!=": "is not", "=@": "contains", ">=": "at least", "<=": "at most" };
+const OPERATORS: Record<string, string> = {
+  "==": "is",
+  "!=": "is not",
+  "=@": "contains",
+  ">=": "at least",
+  "<=": "at most",
+};
 const FORM = /^(\w+)(==|!=|=@|>=|<=|!@|=\^|=\$)(.+)$/;
 
+/** A filter in use. */
+export interface Chosen<R> {
+  text: string;
+  column: Column<R>;
+  op: string;
+  value: string;
+}
+
 // "phase==Pending,name=@x" -> [{text, column, op, value}]; what names no filterable column is left out.
-export function readFilters(text, columns) {
-  const filters = [];
+export function readFilters<R>(text: string | undefined, columns: Column<R>[]) {
+  const filters: Chosen<R>[] = [];
   for (const part of (text ?? "").split(/,(?=\w+(?:[=!<>]=|=@|!@|=\^|=\$))/)) {
     const [, field, op, value] = FORM.exec(part) ?? [];
     const column = field && columns.find(c => c.filter?.field === field);
@@ -23,22 +39,26 @@ export function readFilters(text, columns) {
   }
   return filters;
 }
-const write = filters => setQuery({ f: filters.map(f => f.text).join(","), page: null });
+const write = (filters: { text: string }[]) => setQuery({ f: filters.map(f => f.text).join(","), page: null });
 
-export function Tools({
-  name,
-  columns,
-  shown,
-  filters,
-  asked,
-  search,
-  searchLabel,
-  source,
-  sort,
-  url,
-  extra,
-  children,
-}) {
+interface ToolsProps<R> {
+  name: string;
+  columns: Column<R>[];
+  shown: Column<R>[];
+  filters: Chosen<R>[];
+  asked: Asked;
+  search: string;
+  searchLabel: string;
+  source: Source;
+  sort?: string;
+  url?: string;
+  extra?: ComponentChildren;
+  children?: ComponentChildren;
+}
+type Asked = { filters: string[]; search: string };
+
+export function Tools<R>(props: ToolsProps<R>) {
+  const { name, columns, shown, filters, asked, search, searchLabel, source, sort, url, extra, children } = props;
   return (
     <div class="bar tools" role="search" aria-label="Filter the table">
       <SearchBox value={search} label={searchLabel} />
@@ -65,15 +85,15 @@ export function Tools({
   );
 }
 
-function SearchBox({ value, label }) {
-  const timer = useRef(0);
-  const box = useRef(null);
+function SearchBox({ value, label }: { value: string; label: string }) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (document.activeElement !== box.current) box.current.value = value;
+    if (document.activeElement !== box.current) box.current!.value = value;
   }, [value]);
-  const input = event => {
+  const input = (event: TargetedInputEvent<HTMLInputElement>) => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(q => setQuery({ q, page: null }), 250, event.target.value.trim());
+    timer.current = setTimeout((q: string) => setQuery({ q, page: null }), 250, event.currentTarget.value.trim());
   };
   return (
     <label class="find">
@@ -83,8 +103,8 @@ function SearchBox({ value, label }) {
   );
 }
 
-function Chip({ filter: { column, op, value }, drop }) {
-  const word = column.filter.values?.find(v => v.value === value)?.label ?? value;
+function Chip<R>({ filter: { column, op, value }, drop }: { filter: Chosen<R>; drop: () => void }) {
+  const word = column.filter?.values?.find(v => v.value === value)?.label ?? value;
   return (
     <span class="chip">
       {column.label}
@@ -96,13 +116,13 @@ function Chip({ filter: { column, op, value }, drop }) {
   );
 }
 
-function operators(filter) {
+function operators(filter: Filter) {
   if (filter.values) return ["==", "!="];
   if (filter.type === "number" || filter.type === "date") return [">=", "<="];
   return ["=@", "==", "!="];
 }
 
-function AddFilter({ columns, filters }) {
+function AddFilter<R>({ columns, filters }: { columns: Column<R>[]; filters: Chosen<R>[] }) {
   const open = columns.filter(c => c.filter && !filters.some(f => f.column.id === c.id));
   if (!open.length) return null;
   return (
@@ -112,14 +132,39 @@ function AddFilter({ columns, filters }) {
   );
 }
 
-function FilterForm({ columns, add }) {
+const INPUTS = { number: "number", date: "datetime-local" } as const;
+
+function Value({ filter }: { filter: Filter }) {
+  return filter.values ? (
+    <select class="in" id="filter-value" name="value">
+      {filter.values.map(v => (
+        <option key={v.value} value={v.value}>
+          {v.label ?? v.value}
+        </option>
+      ))}
+    </select>
+  ) : (
+    <input
+      class="in"
+      id="filter-value"
+      name="value"
+
+      type={(filter.type ? INPUTS[filter.type] : "text") as "text"}
+      step="any"
+      required
+      autocomplete="off"
+    />
+  );
+}
+
+function FilterForm<R>({ columns, add }: { columns: Column<R>[]; add: (filter: { text: string }) => void }) {
   const [id, setId] = useState(columns[0].id);
   const column = columns.find(c => c.id === id) ?? columns[0];
-  const { filter } = column;
-  const submit = event => {
+  const filter = column.filter!;
+  const submit = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const fields = new FormData(event.target);
-    const raw = fields.get("value").trim();
+    const fields = new FormData(event.currentTarget);
+    const raw = String(fields.get("value")).trim();
     const value = filter.type === "date" ? new Date(raw).toISOString() : raw;
     if (raw) add({ text: filter.field + fields.get("op") + value });
   };
@@ -127,7 +172,7 @@ function FilterForm({ columns, add }) {
     <form class="filter-form" onSubmit={submit}>
       <div class="f">
         <label for="filter-col">Column</label>
-        <select class="in" id="filter-col" value={id} onChange={e => setId(e.target.value)}>
+        <select class="in" id="filter-col" value={id} onChange={e => setId(e.currentTarget.value)}>
           {columns.map(c => (
             <option key={c.id} value={c.id}>
               {c.label}
@@ -147,26 +192,7 @@ function FilterForm({ columns, add }) {
       </div>
       <div class="f">
         <label for="filter-value">Value</label>
-        {filter.values ? (
-          <select class="in" id="filter-value" name="value" key={id}>
-            {filter.values.map(v => (
-              <option key={v.value} value={v.value}>
-                {v.label ?? v.value}
-              </option>
-            ))}
-          </select>
-        ) : (
-          <input
-            class="in"
-            id="filter-value"
-            name="value"
-            key={id}
-            type={{ number: "number", date: "datetime-local" }[filter.type] ?? "text"}
-            step="any"
-            required
-            autocomplete="off"
-          />
-        )}
+        <Value key={id} filter={filter} />
       </div>
       <Button type="submit" kind="primary" small>
         Add filter
@@ -176,7 +202,13 @@ function FilterForm({ columns, add }) {
 }
 
 // All rows under the present filter, the shown columns, in the table's order.
-async function download(name, columns, source, sort, { filters, search }) {
+async function download<R>(
+  name: string,
+  columns: Column<R>[],
+  source: Source,
+  sort: string | undefined,
+  { filters, search }: Asked,
+) {
   try {
     const query = {
       ...source.query,
@@ -185,7 +217,7 @@ async function download(name, columns, source, sort, { filters, search }) {
       filterBy: [...filters, ...(source.query?.filterBy ?? [])],
       search,
     };
-    const rows = await getAll(source.path, source.key, query, { most: CSV_ROWS });
+    const rows = await allRows<R>(source.path, source.key, query, CSV_ROWS);
     const lines = [
       columns.map(c => csvCell(c.label)),
       ...rows.map(r => columns.map(c => csvCell(c.csv ? c.csv(r) : c.text?.(r)))),
@@ -196,14 +228,14 @@ async function download(name, columns, source, sort, { filters, search }) {
   }
 }
 
-export function saveText(name, type, text) {
+export function saveText(name: string, type: string, text: string) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = Object.assign(document.createElement("a"), { href: url, download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-async function copyCall(url) {
+async function copyCall(url?: string) {
   try {
     await navigator.clipboard.writeText(`curl -H "Authorization: Bearer $TOKEN" '${location.origin}${url}'`);
     toast("The call is copied.");

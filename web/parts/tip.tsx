@@ -3,30 +3,32 @@
 import { useEffect, useRef } from "preact/hooks";
 
 export function Tip() {
-  const ref = useRef(null);
+  const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const box = ref.current;
-    let shown = null;
-    const place = (x, y) => {
+    const box = ref.current!;
+    let shown: HTMLElement | null = null;
+    const place = (x: number, y: number) => {
       const size = box.getBoundingClientRect();
       box.style.left = Math.max(8, Math.min(x, innerWidth - size.width - 8)) + "px";
       box.style.top = (y + size.height + 8 > innerHeight ? Math.max(8, y - size.height - 26) : y) + "px";
     };
-    const show = (element, x, y) => {
+    const show = (element: HTMLElement | null, x: number, y: number) => {
       shown = element;
       box.hidden = !element;
       if (!element) return;
-      if (box.textContent !== element.dataset.tip) box.textContent = element.dataset.tip;
+      if (box.textContent !== element.dataset.tip) box.textContent = element.dataset.tip ?? "";
       place(x, y);
     };
-    const move = event => show(event.target.closest?.("[data-tip]"), event.clientX + 14, event.clientY + 16);
-    const focus = event => {
-      const element = event.target.matches?.(":focus-visible") ? event.target.closest("[data-tip]") : null;
+    const move = (event: MouseEvent) =>
+      show((event.target as Element).closest?.<HTMLElement>("[data-tip]"), event.clientX + 14, event.clientY + 16);
+    const focus = (event: FocusEvent) => {
+      const target = event.target as Element;
+      const element = target.matches?.(":focus-visible") ? target.closest<HTMLElement>("[data-tip]") : null;
       const at = element?.getBoundingClientRect();
       show(element, at?.left ?? 0, (at?.bottom ?? 0) + 6);
     };
-    const hide = event => {
-      if (shown && (event.type !== "keydown" || event.key === "Escape")) show(null, 0, 0);
+    const hide = (event: Event) => {
+      if (shown && (event.type !== "keydown" || (event as KeyboardEvent).key === "Escape")) show(null, 0, 0);
     };
     document.addEventListener("mousemove", move, { passive: true });
     document.addEventListener("focusin", focus);

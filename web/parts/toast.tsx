@@ -4,21 +4,32 @@ import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../icons";
 import { Button } from "./button";
 
-const toasts = signal([]);
+interface ToastFacts {
+  id: number;
+  text: string;
+  tone: string;
+  undo?: () => void;
+  undoLabel: string;
+}
+
+const toasts = signal<ToastFacts[]>([]);
 let last = 0;
 
 // toast("Stopped a1.", {undo: () => …}); toast(error.message, {tone: "bad"})
-export function toast(text, { tone = "ok", undo, undoLabel = "Undo" } = {}) {
+export function toast(
+  text: string,
+  { tone = "ok", undo, undoLabel = "Undo" }: Partial<Omit<ToastFacts, "id" | "text">> = {},
+) {
   const id = ++last;
   toasts.value = [...toasts.value.slice(-3), { id, text, tone, undo, undoLabel }];
   return id;
 }
-export const toastError = error => toast(error.message, { tone: "bad" });
-const drop = id => {
+export const toastError = (error: unknown) => toast((error as Error).message, { tone: "bad" });
+const drop = (id: number) => {
   toasts.value = toasts.value.filter(t => t.id !== id);
 };
 
-function Toast({ id, text, tone, undo, undoLabel }) {
+function Toast({ id, text, tone, undo, undoLabel }: ToastFacts) {
   const held = useRef(false);
   useEffect(() => {
     if (tone === "bad") return undefined;
@@ -30,12 +41,12 @@ function Toast({ id, text, tone, undo, undoLabel }) {
     }, 500);
     return () => clearInterval(timer);
   }, []);
-  const hold = value => () => {
+  const hold = (value: boolean) => () => {
     held.current = value;
   };
   const back = () => {
     drop(id);
-    undo();
+    undo?.();
   };
   return (
     <div
@@ -69,7 +80,7 @@ export function Toasts() {
 
 // For readers alone: what a picture or a list would say ("3 new workloads").
 const spoken = signal("");
-export function announce(text) {
+export function announce(text: string) {
   spoken.value = text;
 }
 export function Announcer() {

@@ -1,6 +1,6 @@
 // One line of a log -> stretches of text with a tone. Colours map to the status tokens; every other escape is dropped. Pure.
 
-const TONES = {
+const TONES: Record<number, string> = {
   31: "bad",
   91: "bad",
   32: "ok",
@@ -21,12 +21,12 @@ const ESCAPES =
   // eslint-disable-next-line no-control-regex
   /\u001b\[([0-9;:?<=>]*)[ -/]*([@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[@-Z\\^_a-z=>78]?|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f]/g;
 
-export function stretches(line) {
-  const out = [];
+export function stretches(line: string) {
+  const out: { text: string; tone: string; bold: boolean }[] = [];
   let tone = "",
     bold = false,
     at = 0;
-  const push = text => {
+  const push = (text: string) => {
     if (text) out.push({ text, tone, bold });
   };
   const shown = line.slice(line.lastIndexOf("\r", line.length - 2) + 1); // a progress bar keeps its last state
@@ -46,13 +46,13 @@ export function stretches(line) {
   return out;
 }
 
-export const plain = line =>
+export const plain = (line: string) =>
   stretches(line)
     .map(s => s.text)
     .join("");
 
 // What would turn the reading order around, as its escape, so that what is seen is what is there.
-export const shown = text =>
+export const shown = (text: string) =>
   text.replace(
     /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     c => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,

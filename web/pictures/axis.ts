@@ -5,16 +5,22 @@ const OUTLIER = 4,
 
 // How far rows reach with what they have and are promised -> the axis' top. What is only wanted doesn't count, so that it
 // never presses the marks into a corner; nor does a row of more than 4 times the 90th percentile, which is cut and labelled.
-export function axisTop(reaches) {
+export function axisTop(reaches: number[]) {
   const sorted = [...reaches].sort((a, b) => a - b),
     most = sorted.at(-1) ?? 0;
   const usual = OUTLIER * (sorted[Math.floor((sorted.length - 1) * 0.9)] ?? 0);
-  const counted = sorted.length > 2 && usual > 0 ? sorted.filter(v => v <= usual).at(-1) : most;
+  const counted = sorted.length > 2 && usual > 0 ? (sorted.filter(v => v <= usual).at(-1) ?? most) : most;
   return axis(ROOM * counted);
 }
 
+export interface Axis {
+  step: number;
+  top: number;
+  ticks: number[];
+}
+
 // Ticks in steps of 1, 2, 5 x 10^n, at most 7.
-export function axis(max) {
+export function axis(max: number): Axis {
   const most = Math.max(1, max);
   for (let power = 1; ; power *= 10) {
     for (const unit of [1, 2, 5]) {
@@ -26,7 +32,7 @@ export function axis(max) {
 }
 
 // The ticks that get a number: the last one carries the unit, so its neighbour stays silent when it comes too close.
-export function labels({ ticks, top }, width, unit) {
+export function labels({ ticks, top }: Axis, width: number, unit: string) {
   const room = 8 * (unit.length + String(top).length + 1);
   return ticks
     .filter(v => v === top || v === 0 || ((top - v) / top) * width > room)

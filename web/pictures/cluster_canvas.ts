@@ -1,19 +1,53 @@
 // Where each node and cell lies on the canvas, for drawing and for pointing. Pure.
 
+import type { MapCell, MapPool, MapRow } from "./cluster_map";
+
 export const ZOOMS = [
   { row: 16, name: 1 },
   { row: 8, name: 4 },
   { row: 4, name: 10 },
 ]; // name: every n-th row is named
 
+interface Room {
+  width: number;
+  zoom: number;
+  minColumn?: number;
+  gap?: number;
+  heading?: number;
+}
+/** Where a row lies; cell: the width of one; left: where the first begins. */
+export interface Place {
+  row: MapRow;
+  pool: MapPool;
+  index: number;
+  x: number;
+  y: number;
+  left: number;
+  cell: number;
+  first: boolean;
+}
+export interface Layout {
+  places: Place[];
+  heads: { pool: MapPool; x: number; y: number }[];
+  rowHeight: number;
+  columnWidth: number;
+  perRow: number;
+  height: number;
+}
+/** What is pointed at: a row, and a cell of it or its name. */
+export interface Hit {
+  place: Place;
+  cell: number | null;
+}
+
 // Rows flow in columns, pool after pool. Each pool starts with a heading.
-export function layout(pools, { width, zoom, minColumn = 260, gap = 24, heading = 24 }) {
+export function layout(pools: MapPool[], { width, zoom, minColumn = 260, gap = 24, heading = 24 }: Room): Layout {
   const { row: rowHeight } = ZOOMS[zoom];
   const columns = Math.max(1, Math.floor((width + gap) / (minColumn + gap)));
   const columnWidth = (width - gap * (columns - 1)) / columns;
   const left = rowHeight >= 16 ? 72 : 56;
-  const places = [],
-    heads = [];
+  const places: Place[] = [],
+    heads: Layout["heads"] = [];
   let y = 0;
   for (const pool of pools) {
     heads.push({ pool, x: 0, y });
@@ -38,7 +72,7 @@ export function layout(pools, { width, zoom, minColumn = 260, gap = 24, heading 
 }
 
 // The place and cell under a point, or null.
-export function hit({ places, rowHeight }, x, y) {
+export function hit({ places, rowHeight }: Layout, x: number, y: number): Hit | null {
   const place = places.find(
     p => y >= p.y && y < p.y + rowHeight && x >= p.x && x < p.x + p.left + p.cell * p.row.cells.length,
   );
@@ -48,10 +82,10 @@ export function hit({ places, rowHeight }, x, y) {
 }
 
 // What stands under the cursor, in words.
-export function wordsAt({ place, cell }) {
+export function wordsAt({ place, cell }: Hit) {
   const { row } = place;
   if (cell === null || !row.cells[cell]) return `${row.name} · ${row.state === "down" ? "down" : `${row.free} free`}`;
-  const device = row.cells[cell];
+  const device: MapCell = row.cells[cell];
   if (device.state === "down") return `${row.name}, GPU ${cell}: down`;
   if (!device.workloads.length) return `${row.name}, GPU ${cell}: free`;
   return `${row.name}, GPU ${cell}: ${device.workloads.map(w => (w.projectName ? `${w.projectName}/${w.name}` : w.name) + ((w.share ?? 1) < 1 ? ` (${w.share})` : "")).join(", ")}`;

@@ -1,14 +1,72 @@
 // The cluster as rows and cells: a node is a row, a GPU a cell, adjacent cells of one workload are one run. Pure.
 
+import type { Node, NodeDevice, OverviewNodes } from "../types";
+
+/** Who holds a device or a part of it. */
+export interface Holder {
+  id: string | null;
+  name: string;
+  projectId?: string | null;
+  projectName?: string | null;
+  share?: number;
+  preemptible?: boolean;
+}
+export interface MapCell {
+  index: number;
+  state: NodeDevice["state"];
+  workloads: Holder[];
+  utilization: number | null;
+}
+/** Adjacent cells of one workload, or its part of one. */
+export interface MapRun {
+  id: string | null;
+  name: string;
+  projectId?: string | null;
+  project?: string | null;
+  firm: boolean;
+  whole: boolean;
+  from: number;
+  offset: number;
+  size: number;
+  ending: number[];
+}
+export interface MapRow {
+  id?: string;
+  name: string;
+  pool: string;
+  gpu: string;
+  state: "down" | "cordoned" | "ready";
+  cells: MapCell[];
+  held: number;
+  free: number;
+  runs: MapRun[];
+}
+export interface MapPool {
+  name: string;
+  gpu: string;
+  rows: MapRow[];
+  total: number;
+  held: number;
+  down: number;
+  idle: number;
+}
+/** As much of a node as the map needs. */
+export type MapNode = Pick<Node, "name" | "nodePool"> & {
+  id?: string;
+  status?: string;
+  gpuInfo?: Node["gpuInfo"];
+  prorata?: { cordoned?: boolean; devices?: Partial<MapCell & { index: number }>[] };
+};
+
 // Nodes of the API -> pools with rows, in the order of the given pool names.
-export function poolsOf(nodes, order = []) {
-  const pools = new Map(order.map(name => [name, { name, gpu: "", rows: [], total: 0, held: 0, down: 0, idle: 0 }]));
+export function poolsOf(nodes: MapNode[], order: string[] = []) {
+  const empty = (name: string): MapPool => ({ name, gpu: "", rows: [], total: 0, held: 0, down: 0, idle: 0 });
+  const pools = new Map(order.map(name => [name, empty(name)]));
   for (const node of [...nodes].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }))) {
     const row = rowOf(node);
     if (!row.cells.length) continue;
-    if (!pools.has(row.pool))
-      pools.set(row.pool, { name: row.pool, gpu: "", rows: [], total: 0, held: 0, down: 0, idle: 0 });
-    const pool = pools.get(row.pool);
+    if (!pools.has(row.pool)) pools.set(row.pool, empty(row.pool));
+    const pool = pools.get(row.pool)!;
     pool.rows.push(row);
     pool.gpu ||= row.gpu;
     pool.total += row.cells.filter(c => c.state !== "down").length;
@@ -20,9 +78,9 @@ export function poolsOf(nodes, order = []) {
 }
 
 // Nodes of the overview in brief -> nodes of the API, as far as the map needs them.
-export function nodesInBrief({ nodes, workloads }) {
+export function nodesInBrief({ nodes, workloads }: OverviewNodes): MapNode[] {
   return nodes.map(n => {
-    const devices = Array.from({ length: n.gpuCount }, (_, index) => ({
+    const devices = Array.from({ length: n.gpuCount }, (_, index): MapCell => ({
       index,
       state: n.gpusDown.includes(index) ? "down" : "free",
       utilization: n.utilization[index] ?? null,
@@ -38,14 +96,14 @@ export function nodesInBrief({ nodes, workloads }) {
 }
 
 // One node -> {cells, runs, held, free, state}.
-export function rowOf(node) {
-  const own = node.prorata ?? {};
-  const devices =
+export function rowOf(node: MapNode): MapRow {
+  const own: NonNullable<MapNode["prorata"]> = node.prorata ?? {};
+  const devices: Partial<MapCell>[] =
     own.devices ??
     Array.from({ length: node.gpuInfo?.gpuCount ?? 0 }, (_, index) => ({ index, state: "free", workloads: [] }));
   const down = node.status !== undefined && node.status !== "Ready";
-  const cells = devices.map(d => ({
-    index: d.index,
+  const cells = devices.map((d): MapCell => ({
+    index: d.index ?? 0,
     state: down ? "down" : (d.state ?? "free"),
     workloads: d.workloads ?? [],
     utilization: d.utilization ?? null,
@@ -66,8 +124,8 @@ export function rowOf(node) {
 }
 
 // Adjacent whole devices of one workload make one run; shared devices make a run per part, from the left.
-export function runsOf(cells) {
-  const runs = [];
+export function runsOf(cells: MapCell[]) {
+  const runs: MapRun[] = [];
   for (const [at, cell] of cells.entries()) {
     let left = 0;
     for (const w of cell.workloads) {
@@ -99,28 +157,32 @@ export function runsOf(cells) {
 }
 
 // What is free in one piece, of many nodes: "61 full, 12 with 1–3 free, 7 with 8 free, 1 down".
-export function piecesOf(pool) {
+export function piecesOf(pool: MapPool) {
   const most = Math.max(...pool.rows.map(r => r.cells.length)),
     half = Math.floor(most / 2),
-    count = test => pool.rows.filter(test).length;
-  const up = r => r.state !== "down",
-    between = (low, high) => count(r => up(r) && r.free >= low && r.free <= high);
-  const span = (low, high) => (low === high ? `${low}` : `${low}–${high}`);
+    count = (test: (row: MapRow) => boolean) => pool.rows.filter(test).length;
+  const up = (r: MapRow) => r.state !== "down",
+    between = (low: number, high: number) => count(r => up(r) && r.free >= low && r.free <= high);
+  const span = (low: number, high: number) => (low === high ? `${low}` : `${low}–${high}`);
   const bands = [
     [0, 0],
     [1, half],
     [half + 1, most - 1],
     [most, most],
   ].filter(([low, high], i) => low <= high && (i === 0 || low > 0));
-  const said = bands.map(([low, high]) => [between(low, high), high === 0 ? "full" : `with ${span(low, high)} free`]);
-  return [...said, [count(r => !up(r)), "down"]]
+  const said = bands.map(([low, high]): [number, string] => [
+    between(low, high),
+    high === 0 ? "full" : `with ${span(low, high)} free`,
+  ]);
+  const down: [number, string] = [count(r => !up(r)), "down"];
+  return [...said, down]
     .filter(([n]) => n > 0)
     .map(([n, word]) => `${n} ${word}`)
     .join(", ");
 }
 
 // Where a run is drawn in a row of cells `cell` pixels wide: {x, width}.
-export function runBox(run, left, cell) {
+export function runBox(run: MapRun, left: number, cell: number) {
   if (run.whole) return { x: left + run.from * cell + 1, width: run.size * cell - 2 };
   const inner = cell - 2,
     x = left + run.from * cell + 1 + run.offset * inner;
@@ -128,14 +190,14 @@ export function runBox(run, left, cell) {
 }
 
 // The name inside a run, cut to what fits; at least five letters fit, else none.
-export function runLabel(name, width, letter = 5.9) {
+export function runLabel(name: string, width: number, letter = 5.9) {
   const fit = Math.floor((width - 12) / letter);
   if (fit < 5 || !name) return "";
   return name.length > fit ? name.slice(0, fit - 1) + "…" : name;
 }
 
 // What a row says at its right end.
-export function rowNote(row) {
+export function rowNote(row: MapRow) {
   if (row.state === "down") return "down";
   if (row.state === "cordoned") return "cordoned";
   const room = Math.round((row.cells.length - row.held) * 100) / 100;
@@ -143,8 +205,8 @@ export function rowNote(row) {
 }
 
 // Ending devices of a run as stretches: [0,1,2,6] -> [[0,3],[6,1]].
-export function stretches(indices) {
-  const out = [];
+export function stretches(indices: number[]) {
+  const out: [from: number, size: number][] = [];
   for (const i of indices) {
     const last = out.at(-1);
     if (last && last[0] + last[1] === i) last[1] += 1;
@@ -154,11 +216,11 @@ export function stretches(indices) {
 }
 
 // Utilization in five steps, 0..4; null when nothing is known.
-export const heat = percent =>
+export const heat = (percent: number | null | undefined) =>
   percent === null || percent === undefined ? null : Math.min(4, Math.floor(Number(percent) / 20));
 
 // One sentence for a reader who does not see the picture.
-export function sentenceOf(pool) {
+export function sentenceOf(pool: MapPool) {
   const parts = [
     `Pool ${pool.name}: ${Math.round(pool.held * 100) / 100} of ${pool.total} GPUs allocated on ${pool.rows.length} nodes`,
   ];

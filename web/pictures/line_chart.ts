@@ -2,6 +2,27 @@
 // gaps stay gaps; names stand at the right end, moved apart where they would overlap.
 import { clock, csvCell, day, iso } from "../format";
 
+/** [milliseconds, value or null where nothing is known] */
+export type Point = [at: number, value: number | null];
+/** A metric in time. tone: a token's name; dash: of its line; fill: is it tinted below? quiet: one of many, behind the mean. */
+export interface Series {
+  name: string;
+  points: Point[];
+  tone: string;
+  dash?: number[];
+  fill?: number;
+  quiet?: boolean;
+}
+export type Range = [from: number, to: number];
+export type Format = (value: number | null) => string;
+/** What is said of the axis of values. max: where it must end; least: how far it goes at least. */
+export interface ValueScale {
+  format: Format;
+  max?: number;
+  least?: number;
+  binary?: boolean;
+}
+
 const MINUTE = 60000,
   DAY = 86400000;
 const STEPS = [1, 5, 10, 30, 60, 120, 240, 360, 720].map(m => m * MINUTE).concat(DAY, 2 * DAY, 7 * DAY);
@@ -9,13 +30,13 @@ const LINE = 14; // px from name to name
 export const FEW = 4; // more lines than this are quiet ones behind their mean
 
 // The value that holds at a time; null: the last known one.
-export function valueAt(points, at) {
+export function valueAt(points: Point[], at: number | null) {
   if (at === null) return points.findLast(p => p[1] !== null)?.[1] ?? null;
   return points.findLast(p => p[0] <= at)?.[1] ?? null;
 }
 
 // Round times at most `count` of which fit, with what to write under them.
-export function timeTicks(from, to, count) {
+export function timeTicks(from: number, to: number, count: number) {
   const step = STEPS.find(s => (to - from) / s <= count) ?? 30 * DAY;
   const zone = new Date(from).getTimezoneOffset() * MINUTE;
   const ticks = [];
@@ -25,11 +46,11 @@ export function timeTicks(from, to, count) {
 }
 
 // Values from 0 in steps of 1, 2, 5 × 10^n, at most 6; of bytes in steps of their binary unit. max: where the axis must end.
-export function valueTicks(top, { max, binary } = {}) {
+export function valueTicks(top: number, { max, binary }: Pick<ValueScale, "max" | "binary"> = {}) {
   const unit = binary ? 1024 ** Math.floor(Math.log2(Math.max(1, top)) / 10) : 1;
   const most = (max ?? top) / unit;
   let step = 10 ** Math.floor(Math.log10(most / 5));
-  step *= [1, 2, 5, 10].find(s => most / (step * s) <= 5 + 1e-9);
+  step *= [1, 2, 5, 10].find(s => most / (step * s) <= 5 + 1e-9) ?? 10;
   const end = max === undefined ? Math.ceil(most / step - 1e-9) : most / step;
   return {
     top: end * step * unit,
@@ -38,12 +59,12 @@ export function valueTicks(top, { max, binary } = {}) {
 }
 
 // The axis of values with its words; a word that repeats the one below is left out.
-export function valueAxis(series, { format, max, least = 1, binary }) {
+export function valueAxis(series: Series[], { format, max, least = 1, binary }: ValueScale) {
   const { top, ticks } = valueTicks(Math.max(least, ...series.flatMap(s => s.points).map(p => p[1] ?? 0)), {
     max,
     binary,
   });
-  const texts = ticks.map(format);
+  const texts = ticks.map(v => format(v));
   return {
     top,
     ticks: ticks.map((value, i) => ({ value, label: i > 0 && texts[i] === texts[i - 1] ? "" : texts[i] })),
@@ -51,7 +72,7 @@ export function valueAxis(series, { format, max, least = 1, binary }) {
 }
 
 // The time that the lines are drawn in. Where most of what was asked for is before anything was measured, it begins with the first sample.
-export function span(series, from, to) {
+export function span(series: Series[], from?: number, to?: number): Range {
   const points = series.flatMap(s => s.points),
     first = Math.min(...points.filter(p => p[1] !== null).map(p => p[0]));
   const until = to ?? Math.max(...points.map(p => p[0])),
@@ -60,10 +81,10 @@ export function span(series, from, to) {
 }
 
 // One series -> the corners of its steps within [from, to]: a value holds to the next sample, or to the gap's begin, where y is NaN.
-export function corners(points, [from, to]) {
-  const out = [];
+export function corners(points: Point[], [from, to]: Range) {
+  const out: { x: number; y: number }[] = [];
   const inside = points.filter((p, i) => p[0] <= to && (p[0] >= from || (points[i + 1]?.[0] ?? 0) > from));
-  let last = null;
+  let last: number | null = null;
   for (const [at, value] of inside) {
     const x = Math.max(from, at);
     if (value !== null) out.push({ x, y: value });
@@ -76,7 +97,7 @@ export function corners(points, [from, to]) {
 }
 
 // The mean of all series at each time that one of them has.
-export function mean(series) {
+export function mean(series: Series[]): Point[] {
   return timesOf(series).map(at => {
     const known = series.map(s => valueAt(s.points, at)).filter(v => v !== null);
     return [at, known.length ? known.reduce((a, b) => a + b, 0) / known.length : null];
@@ -84,7 +105,7 @@ export function mean(series) {
 }
 
 // What is drawn: a few lines as they are; of many, quiet ones and their mean.
-export function linesOf(series) {
+export function linesOf(series: Series[]): Series[] {
   if (series.length <= FEW) return series;
   return [
     ...series.map(s => ({ ...s, tone: "control", quiet: true })),
@@ -93,24 +114,30 @@ export function linesOf(series) {
 }
 
 // Who is named at the right end: each of a few; of many the mean, the highest and the lowest at that time.
-export function named(lines, at) {
+export function named(lines: Series[], at: number | null) {
   const quiet = lines.filter(s => s.quiet),
     loud = lines.filter(s => !s.quiet);
   const known = quiet
     .map(s => ({ s, value: valueAt(s.points, at) }))
     .filter(n => n.value !== null)
-    .sort((a, b) => b.value - a.value);
-  return known.length > 1 ? [known[0].s, ...loud, known.at(-1).s] : loud;
+    .sort((a, b) => b.value! - a.value!);
+  return known.length > 1 ? [known[0].s, ...loud, known.at(-1)!.s] : loud;
+}
+
+interface Frame {
+  y: (value: number) => number;
+  top: number;
+  bottom: number;
 }
 
 // Names with the value at a time, at the height of the line's end: [{text, y, tone}]. y(value) -> px.
-export function endNames(lines, { y, top, bottom }, format, at) {
+export function endNames(lines: Series[], { y, top, bottom }: Frame, format: Format, at: number | null) {
   const names = named(lines, at)
     .map(s => ({ s, last: valueAt(s.points, s.quiet ? at : null) }))
     .filter(n => n.last !== null)
     .map(({ s, last }) => ({
       text: `${format(valueAt(s.points, at))} ${s.name}`,
-      y: Math.max(top + 6, y(last)),
+      y: Math.max(top + 6, y(last!)),
       tone: s.quiet ? "ink-2" : s.tone,
     }))
     .sort((a, b) => a.y - b.y);
@@ -121,16 +148,17 @@ export function endNames(lines, { y, top, bottom }, format, at) {
 }
 
 // A time range after a zoom around a time, within the whole: factor < 1 is closer. null: the whole again. At least two minutes.
-export function zoomed([from, to], whole, around, factor) {
+export function zoomed([from, to]: Range, whole: Range, around: number, factor: number): Range | null {
   const width = Math.max(2 * MINUTE, (to - from) * factor);
   if (width >= whole[1] - whole[0]) return null;
   const since = Math.min(whole[1] - width, Math.max(whole[0], around - ((around - from) / (to - from)) * width));
   return [since, since + width];
 }
 
-export const timesOf = series => [...new Set(series.flatMap(s => s.points.map(p => p[0])))].sort((a, b) => a - b);
+export const timesOf = (series: Series[]) =>
+  [...new Set(series.flatMap(s => s.points.map(p => p[0])))].sort((a, b) => a - b);
 
-export function csvOf(series) {
+export function csvOf(series: Series[]) {
   const maps = series.map(s => new Map(s.points));
   const rows = timesOf(series).map(t => [iso(t), ...maps.map(m => m.get(t) ?? "")]);
   return (

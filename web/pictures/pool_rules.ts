@@ -1,15 +1,27 @@
 // The rules of a node pool: from the API's object to a form's values and back, and in words. Pure.
 import { clock, day, duration, goSeconds } from "../format";
+import type { Nodepool, SchedulingConfiguration } from "../types";
 
-export const STRATEGIES = { binpack: "bin-pack", spread: "spread", fragmentation: "fragmentation" };
+type Configuration = NonNullable<SchedulingConfiguration>;
+type FairShare = NonNullable<Configuration["timeBasedFairShare"]>;
+type Pool = Partial<Pick<Nodepool, "schedulingConfiguration" | "placementStrategy">> | null | undefined;
+/** The rules as the form's values. */
+export type PoolValues = ReturnType<typeof valuesOfPool>;
+
+export const STRATEGIES: Record<string, string> = {
+  binpack: "bin-pack",
+  spread: "spread",
+  fragmentation: "fragmentation",
+};
 const DAY = /^\d{4}-\d\d-\d\d$/,
   WINDOW = "A duration such as 12h, 7d or 2w, more than 0.",
   DURATION = "A duration such as 30m, 4h or 1d12h; 0 for none.";
 
-const placementOf = pool => pool?.schedulingConfiguration?.placementStrategy ?? pool?.placementStrategy ?? {};
-const shareOf = pool => pool?.schedulingConfiguration?.timeBasedFairShare ?? null;
+const placementOf = (pool: Pool): { gpu?: string | null; cpu?: string | null } =>
+  pool?.schedulingConfiguration?.placementStrategy ?? pool?.placementStrategy ?? {};
+const shareOf = (pool: Pool) => pool?.schedulingConfiguration?.timeBasedFairShare ?? null;
 
-export function valuesOfPool(pool) {
+export function valuesOfPool(pool: Pool) {
   const placement = placementOf(pool),
     share = shareOf(pool);
   return {
@@ -26,11 +38,11 @@ export function valuesOfPool(pool) {
   };
 }
 
-export function checkRules(v) {
-  const wrong = {};
+export function checkRules(v: PoolValues) {
+  const wrong: Record<string, string> = {};
   if (goSeconds(v.guaranteed) === null) wrong.guaranteed = DURATION;
   if (v.pastUse === "off") return wrong;
-  if (!(goSeconds(v.window) > 0)) wrong.window = WINDOW;
+  if (!((goSeconds(v.window) ?? 0) > 0)) wrong.window = WINDOW;
   if (goSeconds(v.halfLife) === null) wrong.halfLife = DURATION;
   if (!(Number(v.weight) >= 0 && Number(v.weight) <= 1000) || !String(v.weight).trim())
     wrong.weight = "A number from 0 to 1000.";
@@ -40,7 +52,7 @@ export function checkRules(v) {
 }
 
 // What was said for past use before stays where it is switched off; a pool that never had any says nothing of it.
-function fairShareOf(v, before) {
+function fairShareOf(v: PoolValues, before: FairShare | null): FairShare | undefined {
   if (v.pastUse === "off") return before ? { ...before, enabled: false } : undefined;
   const begin = before?.tumblingWindowStartTime?.startsWith(v.begin)
     ? before.tumblingWindowStartTime
@@ -49,16 +61,16 @@ function fairShareOf(v, before) {
     enabled: true,
     historicalUsageWeight: Number(v.weight),
     decayHalfLife: v.halfLife || "0h",
-    windowType: v.pastUse,
+    windowType: v.pastUse as FairShare["windowType"],
     windowDuration: v.window,
     ...(v.pastUse === "tumbling" && v.begin ? { tumblingWindowStartTime: begin } : {}),
   };
 }
 
-export function configurationOf(v, pool) {
+export function configurationOf(v: PoolValues, pool: Pool): Configuration {
   const share = fairShareOf(v, shareOf(pool));
   return {
-    placementStrategy: { gpu: v.gpu, cpu: v.cpu },
+    placementStrategy: { gpu: v.gpu, cpu: v.cpu } as Configuration["placementStrategy"],
     minGuaranteedRuntime: v.guaranteed || "0",
     reservation: v.reservation,
     reclaimByRank: v.byRank,
@@ -66,13 +78,13 @@ export function configurationOf(v, pool) {
   };
 }
 
-export function rulesInWords(pool) {
+export function rulesInWords(pool: NonNullable<Pool>): [string, string][] {
   const share = shareOf(pool),
     placement = placementOf(pool),
     least = goSeconds(pool.schedulingConfiguration?.minGuaranteedRuntime ?? "0");
   return [
-    ["GPU placement", STRATEGIES[placement.gpu] ?? "bin-pack"],
-    ["CPU placement", STRATEGIES[placement.cpu] ?? "bin-pack"],
+    ["GPU placement", STRATEGIES[placement.gpu ?? ""] ?? "bin-pack"],
+    ["CPU placement", STRATEGIES[placement.cpu ?? ""] ?? "bin-pack"],
     ["Minimum run time", least ? duration(least) : "none: borrowed GPUs can be asked back at once"],
     ["Past use", share?.enabled ? pastUse(share) : "doesn't count"],
     [
@@ -88,7 +100,7 @@ export function rulesInWords(pool) {
   ];
 }
 
-function pastUse(share) {
+function pastUse(share: FairShare) {
   const window = duration(goSeconds(share.windowDuration ?? "7d")),
     half = goSeconds(share.decayHalfLife ?? "0h"),
     begin = share.tumblingWindowStartTime;

@@ -1,17 +1,30 @@
 // Where a quota form promises more GPUs than there are, and who would lose by it today. Pure.
 import { gpuCount, gpus } from "../format";
-import { sharesByPool } from "./shares";
+import { type Unit, sharesByPool } from "./shares";
+import type { QuotaRow } from "./quota_form";
+
+type Pool = { id: string; name: string };
+/** A project or department, as far as its promises go. */
+export type Promised = Unit & { id: string; name: string; parentId?: string };
+/** GPUs of each pool by its name. */
+export type Sizes = Record<string, number>;
+export interface Bound {
+  what: string;
+  has: string;
+  total: number;
+  others: number;
+}
 
 // GPUs that a unit is promised in a pool; unlimited is Infinity.
-export function quotaIn(unit, pool) {
+export function quotaIn(unit: Unit | null | undefined, pool: Pool) {
   const resource = unit?.resources?.find(r => r.nodePool?.id === pool.id);
   const deserved = resource?.gpu?.deserved ?? 0;
   return deserved < 0 || resource?.gpu?.deserved === null ? Infinity : deserved;
 }
 
-const sumIn = (units, pool) => units.reduce((sum, u) => sum + quotaIn(u, pool), 0);
+const sumIn = (units: Unit[], pool: Pool) => units.reduce((sum, u) => sum + quotaIn(u, pool), 0);
 
-const ofPool = (pool, size, others) => ({
+const ofPool = (pool: Pool, size: Sizes, others: Unit[]): Bound => ({
   what: "GPUs of the pool",
   has: `the pool has ${gpuCount(size[pool.name])}`,
   total: size[pool.name],
@@ -19,9 +32,15 @@ const ofPool = (pool, size, others) => ({
 });
 
 // What holds a project's quota in: its department's quota, and the GPUs of the pool. -> [{what, has, total, others}]
-export function boundsOfProject(pool, id, department, projects, size) {
+export function boundsOfProject(
+  pool: Pool,
+  id: string | undefined,
+  department: Promised | null | undefined,
+  projects: Promised[],
+  size: Sizes,
+): Bound[] {
   const others = projects.filter(p => p.id !== id);
-  const given = department && quotaIn(department, pool);
+  const given = department ? quotaIn(department, pool) : 0;
   const bounds = department
     ? [
         {
@@ -38,7 +57,7 @@ export function boundsOfProject(pool, id, department, projects, size) {
   return size[pool.name] === undefined ? bounds : [...bounds, ofPool(pool, size, others)];
 }
 
-export function boundsOfDepartment(pool, id, departments, size) {
+export function boundsOfDepartment(pool: Pool, id: string | undefined, departments: Promised[], size: Sizes): Bound[] {
   return size[pool.name] === undefined
     ? []
     : [
@@ -51,14 +70,14 @@ export function boundsOfDepartment(pool, id, departments, size) {
 }
 
 // Who holds more than the own quota in a pool today, most first: [{name, over}].
-export function borrowers(pool, projects) {
+export function borrowers(pool: Pool, projects: Promised[]) {
   return projects
     .map(p => ({ name: p.name, over: sharesByPool(p)[pool.name]?.over ?? 0 }))
     .filter(p => p.over > 0)
     .sort((a, b) => b.over - a.over || a.name.localeCompare(b.name));
 }
 
-export function lenders(list, most = 4) {
+export function lenders(list: { name: string; over: number }[], most = 4) {
   return (
     list
       .slice(0, most)
@@ -67,13 +86,23 @@ export function lenders(list, most = 4) {
   );
 }
 
+interface Promises {
+  name: string;
+  before: QuotaRow[];
+  after: QuotaRow[];
+  boundsOf: (row: QuotaRow) => Bound[];
+  projects: Promised[];
+  children?: Unit[];
+  heldIn?: (row: QuotaRow) => number;
+}
+
 // Sentences that a person must confirm; none where nothing is promised twice. boundsOf(row) -> bounds; projects: of others;
 // children: those that divide this unit's quota; held: what the unit holds in the pool.
-export function warnings({ name, before, after, boundsOf, projects, children = [], heldIn = () => 0 }) {
+export function warnings({ name, before, after, boundsOf, projects, children = [], heldIn = () => 0 }: Promises) {
   return after.flatMap((row, i) => {
     const mine = Number(row.quota),
       old = Number(before[i].quota),
-      said = [];
+      said: string[] = [];
     const inside = sumIn(children, row);
     if (mine < old && inside > mine)
       said.push(

@@ -1,6 +1,25 @@
 // A form's values -> the body of the API, and the command line that does the same. Pure; both are made from one object.
 
-export const KINDS = {
+import type { ComputeSpec, EnvironmentAsset } from "../types";
+
+/** What the forms of workloads are for. */
+export type FormKind = "training" | "distributed" | "workspace";
+interface KindFacts {
+  type: "Training" | "Distributed" | "Workspace";
+  path: "/api/v1/workloads/trainings" | "/api/v1/workloads/distributed" | "/api/v1/workloads/workspaces";
+  title: string;
+  verb: string;
+  priority: string;
+  firm: boolean;
+}
+/** A port as typed, and how it is reached. */
+export interface PortValue {
+  container: string;
+  external: string;
+  type: string;
+}
+
+export const KINDS: Record<FormKind, KindFacts> = {
   training: {
     type: "Training",
     path: "/api/v1/workloads/trainings",
@@ -30,7 +49,35 @@ export const PRIORITIES = ["very-low", "low", "medium-low", "medium", "medium-hi
 export const FRAMEWORKS = ["PyTorch", "MPI", "TF", "XGBoost", "JAX"];
 const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
-export const EMPTY = {
+type Typed = number | string;
+/** A form's values; numbers are "" where nothing is typed. */
+export interface FormValues {
+  name: string;
+  project: string;
+  image: string;
+  command: string;
+  args: string;
+  workingDir: string;
+  environment: string;
+  gpus: Typed;
+  workers: Typed;
+  framework: string;
+  cpu: Typed;
+  memory: string;
+  pools: string[];
+  priority: string;
+  preemptibility: string;
+  backoff: Typed;
+  completions: Typed;
+  parallelism: Typed;
+  shm: boolean;
+  nodeType: string;
+  ports: PortValue[];
+  /** The one that was copied is deleted then. */
+  replace: boolean;
+}
+
+export const EMPTY: FormValues = {
   name: "",
   project: "",
   image: "",
@@ -52,11 +99,12 @@ export const EMPTY = {
   shm: false,
   nodeType: "",
   ports: [],
+  replace: false,
 };
 
 // What a form may not be sent with: {field: sentence}.
-export function check(v, kind) {
-  const wrong = {};
+export function check(v: FormValues, kind: FormKind) {
+  const wrong: Record<string, string> = {};
   if (!v.name) wrong.name = "A name is needed.";
   else if (!NAME.test(v.name) || v.name.length > 63)
     wrong.name = "Small letters, digits and dashes, up to 63; a letter first, no dash last.";
@@ -72,7 +120,7 @@ export function check(v, kind) {
   if (kind === "distributed" && !(Number.isInteger(Number(v.workers)) && Number(v.workers) >= 1))
     wrong.workers = "At least 1 worker.";
   if (kind === "training")
-    for (const key of ["completions", "parallelism"])
+    for (const key of ["completions", "parallelism"] as const)
       if (!(Number.isInteger(Number(v[key])) && Number(v[key]) >= 1)) wrong[key] = "At least 1.";
   if (v.backoff !== "" && !(Number.isInteger(Number(v.backoff)) && Number(v.backoff) >= 0))
     wrong.backoff = "A whole number from 0.";
@@ -91,9 +139,10 @@ export const REACHED_BY = [
   { value: "LoadBalancer", label: "A load balancer" },
   { value: "URL", label: "A URL" },
 ];
-export const isPort = value => /^\d+$/.test(String(value).trim()) && Number(value) >= 1 && Number(value) <= 65535;
-const hasExternal = port => port.type !== "URL" && port.external !== "";
-const portsOf = list =>
+export const isPort = (value: unknown) =>
+  /^\d+$/.test(String(value).trim()) && Number(value) >= 1 && Number(value) <= 65535;
+const hasExternal = (port: PortValue) => port.type !== "URL" && port.external !== "";
+const portsOf = (list: PortValue[]) =>
   list
     .filter(p => p.type !== "URL")
     .map(p => ({
@@ -101,17 +150,17 @@ const portsOf = list =>
       ...(hasExternal(p) ? { external: Number(p.external) } : {}),
       serviceType: p.type,
     }));
-const urlsOf = list => list.filter(p => p.type === "URL").map(p => ({ container: Number(p.container) }));
+const urlsOf = (list: PortValue[]) => list.filter(p => p.type === "URL").map(p => ({ container: Number(p.container) }));
 
-const lines = text =>
+const lines = (text: string) =>
   String(text ?? "")
     .split("\n")
     .map(l => l.trim())
     .filter(Boolean);
-const variables = text =>
+const variables = (text: string) =>
   lines(text).map(line => ({ name: line.slice(0, line.indexOf("=")), value: line.slice(line.indexOf("=") + 1) }));
 
-export function computeOf(v) {
+export function computeOf(v: FormValues) {
   const gpus = Number(v.gpus) || 0;
   const part = gpus > 0 && gpus < 1;
   return {
@@ -125,9 +174,9 @@ export function computeOf(v) {
 }
 
 // The body that is sent; only what was said, so that policies and defaults can fill the rest.
-export function bodyOf(v, kind, clusterId) {
-  const spec = { image: v.image };
-  for (const key of ["command", "args", "workingDir"]) if (v[key]) spec[key] = v[key];
+export function bodyOf(v: FormValues, kind: FormKind, clusterId: string) {
+  const spec: Record<string, unknown> = { image: v.image };
+  for (const key of ["command", "args", "workingDir"] as const) if (v[key]) spec[key] = v[key];
   const environment = variables(v.environment);
   if (environment.length) spec.environmentVariables = environment;
   spec.compute = computeOf(v);
@@ -152,7 +201,7 @@ export function bodyOf(v, kind, clusterId) {
 }
 
 // How many GPUs all pods ask for at once.
-export function totalGpus(v, kind) {
+export function totalGpus(v: FormValues, kind: FormKind) {
   const pods =
     kind === "distributed"
       ? (Number(v.workers) || 0) + 1
@@ -165,9 +214,9 @@ export function totalGpus(v, kind) {
   return { pods, each: Number(v.gpus) || 0, all: pods * (Number(v.gpus) || 0) };
 }
 
-const shell = text => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
+const shell = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
 
-export function commandOf(v, kind, projectName) {
+export function commandOf(v: FormValues, kind: FormKind, projectName?: string) {
   const verb = {
     training: "training submit",
     distributed: `training ${v.framework === "TF" ? "tensorflow" : v.framework.toLowerCase()} submit`,
@@ -204,10 +253,31 @@ export function commandOf(v, kind, projectName) {
   return parts.join(" \\\n  ");
 }
 
+interface SubmittedSpec extends ComputeOwner {
+  environmentVariables?: { name: string; value?: string | null }[] | null;
+  nodePools?: string[] | null;
+  nodeType?: string | null;
+  ports?: { container?: number; external?: number | null; serviceType?: string | null }[] | null;
+  exposedUrls?: { container?: number | null }[] | null;
+  priorityClass?: string | null;
+  preemptibility?: string | null;
+  backoffLimit?: number | null;
+  completions?: number | null;
+  parallelism?: number | null;
+  numWorkers?: number | null;
+  distributedFramework?: string | null;
+}
+type ComputeOwner = EnvironmentSpec & { compute?: ComputeSpec | null };
+type EnvironmentSpec = Pick<EnvironmentAsset["spec"], "image" | "command" | "args" | "workingDir">;
+/** As much of a submitted workload as a copy needs. */
+export interface Submitted {
+  projectId: string | number;
+  spec?: SubmittedSpec | null;
+}
+
 // A submitted object -> values, for Make a copy.
-export function valuesOf(workload, name) {
-  const spec = workload.spec ?? {},
-    c = spec.compute ?? {};
+export function valuesOf(workload: Submitted, name: string): FormValues {
+  const spec: SubmittedSpec = workload.spec ?? {};
   return {
     ...EMPTY,
     name,
@@ -220,10 +290,7 @@ export function valuesOf(workload, name) {
       .filter(e => e.value !== undefined && e.value !== null)
       .map(e => `${e.name}=${e.value}`)
       .join("\n"),
-    gpus: c.gpuRequestType === "portion" && c.gpuPortionRequest < 1 ? c.gpuPortionRequest : (c.gpuDevicesRequest ?? 0),
-    cpu: c.cpuCoreRequest ?? "",
-    memory: c.cpuMemoryRequest ?? "",
-    shm: Boolean(c.largeShmRequest),
+    ...fromCompute(spec.compute ?? {}),
     pools: spec.nodePools ?? [],
     nodeType: spec.nodeType ?? "",
     ports: [
@@ -245,16 +312,16 @@ export function valuesOf(workload, name) {
 }
 
 // An asset's specification -> the values it fills.
-export const fromCompute = spec => ({
+export const fromCompute = (spec: Partial<ComputeSpec>) => ({
   gpus:
-    spec.gpuRequestType === "portion" && spec.gpuPortionRequest < 1
-      ? spec.gpuPortionRequest
+    spec.gpuRequestType === "portion" && (spec.gpuPortionRequest ?? 1) < 1
+      ? spec.gpuPortionRequest!
       : (spec.gpuDevicesRequest ?? 0),
   cpu: spec.cpuCoreRequest ?? "",
   memory: spec.cpuMemoryRequest ?? "",
   shm: Boolean(spec.largeShmRequest),
 });
-export const fromEnvironment = spec => ({
+export const fromEnvironment = (spec: EnvironmentSpec) => ({
   image: spec.image ?? "",
   command: spec.command ?? "",
   args: spec.args ?? "",
@@ -262,7 +329,7 @@ export const fromEnvironment = spec => ({
 });
 
 // A free name after the one that was copied: a1 -> a1-copy, a1-copy -> a1-copy-2.
-export function copyName(name) {
+export function copyName(name: string) {
   const [, base, number] = /^(.*?-copy)(?:-(\d+))?$/.exec(name) ?? [];
   return (base ? `${base}-${Number(number ?? 1) + 1}` : `${name}-copy`).slice(0, 63);
 }

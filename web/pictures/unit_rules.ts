@@ -1,8 +1,26 @@
 // Rules of projects and departments: from the API's object to a form's values and back, and in words. Pure.
 import { duration, goSeconds } from "../format";
+import type { Node, NodeTypes, Rules } from "../types";
+
+type RuleKey = keyof NonNullable<Rules>;
+export interface Rule {
+  key: RuleKey;
+  label: string;
+  protects?: boolean;
+}
+type Values = Record<string, unknown>;
+/** What projects and departments say beside their quota. */
+export interface Said {
+  schedulingRules?: Rules;
+  defaultNodePools?: string[] | null;
+  nodeTypes?: NodeTypes;
+}
+interface SaidUnit extends Said {
+  effective?: Said;
+}
 
 // key: the API's field; label: in a form and in lists. protects: how long work is safe, else how long it may last.
-export const RULES = [
+export const RULES: Rule[] = [
   { key: "trainingJobMaxIdleDurationSeconds", label: "Training: idle GPUs" },
   { key: "interactiveJobPreemptIdleDurationSeconds", label: "Preemptible workspace: idle GPUs" },
   { key: "interactiveJobMaxIdleDurationSeconds", label: "Non-preemptible workspace: idle GPUs" },
@@ -11,10 +29,10 @@ export const RULES = [
   { key: "preemptMinRuntimeSeconds", label: "Not stopped for the same project", protects: true },
   { key: "reclaimMinRuntimeSeconds", label: "Not stopped for other projects", protects: true },
 ];
-export const rulePath = rule => `rule-${rule.key}`;
+export const rulePath = (rule: Rule) => `rule-${rule.key}`;
 
 // 93600 -> "1d2h"; "0" for nothing.
-export function goText(seconds) {
+export function goText(seconds: number) {
   let left = Number(seconds),
     text = "";
   for (const [unit, size] of [
@@ -22,7 +40,7 @@ export function goText(seconds) {
     ["h", 3600],
     ["m", 60],
     ["s", 1],
-  ]) {
+  ] as const) {
     if (left >= size) text += `${Math.floor(left / size)}${unit}`;
     left %= size;
   }
@@ -30,15 +48,15 @@ export function goText(seconds) {
 }
 
 // A form's values: rule-KEY is a duration as typed, or null where the rule isn't there.
-export const valuesOfRules = rules =>
-  Object.fromEntries(RULES.map(r => [rulePath(r), Number.isFinite(rules?.[r.key]) ? goText(rules[r.key]) : null]));
+export const valuesOfRules = (rules?: Rules) =>
+  Object.fromEntries(RULES.map(r => [rulePath(r), Number.isFinite(rules?.[r.key]) ? goText(rules![r.key]!) : null]));
 
-export function checkRules(v) {
-  const wrong = {};
+export function checkRules(v: Values) {
+  const wrong: Record<string, string> = {};
   for (const r of RULES) {
     const text = v[rulePath(r)];
     if (text === null || text === undefined) continue;
-    const seconds = String(text).trim() === "" ? null : goSeconds(text);
+    const seconds = String(text).trim() === "" ? null : goSeconds(String(text));
     if (seconds === null || !Number.isInteger(seconds) || (!r.protects && seconds < 1))
       wrong[rulePath(r)] = r.protects
         ? "A duration such as 30m, 4h or 1d12h; 0 for none."
@@ -47,15 +65,15 @@ export function checkRules(v) {
   return wrong;
 }
 
-export const rulesOf = v =>
+export const rulesOf = (v: Values): NonNullable<Rules> =>
   Object.fromEntries(
     RULES.filter(r => v[rulePath(r)] !== null && v[rulePath(r)] !== undefined).map(r => [
       r.key,
-      goSeconds(v[rulePath(r)]),
+      goSeconds(String(v[rulePath(r)])),
     ]),
   );
 
-const said = (rule, seconds) =>
+const said = (rule: Rule, seconds: number) =>
   !rule.protects
     ? `at most ${duration(seconds)}`
     : seconds
@@ -63,14 +81,14 @@ const said = (rule, seconds) =>
       : "no protection";
 
 // [label, words] of the rules that are set.
-export const rulesInWords = rules =>
-  RULES.filter(r => Number.isFinite(rules?.[r.key]) && (r.protects || rules[r.key])).map(r => [
+export const rulesInWords = (rules?: Rules): [string, string][] =>
+  RULES.filter(r => Number.isFinite(rules?.[r.key]) && (r.protects || rules![r.key])).map(r => [
     r.label,
-    said(r, rules[r.key]),
+    said(r, rules![r.key]!),
   ]);
 
 // The limits that bind a workload of this kind: "24 h, or 1 h with idle GPUs"; "" where none does.
-export function limitsOf(rules, isWorkspace, isFirm) {
+export function limitsOf(rules: Rules | undefined, isWorkspace: boolean, isFirm: boolean) {
   const limit = rules?.[isWorkspace ? "interactiveJobTimeLimitSeconds" : "trainingJobTimeLimitSeconds"];
   const idle =
     rules?.[
@@ -85,36 +103,43 @@ export function limitsOf(rules, isWorkspace, isFirm) {
     .join(", or ");
 }
 
+type TypeKey = "training" | "workspace";
+
 // Node types: what a unit allows for trainings and workspaces, by the names that a node's label has.
-export const TYPE_LISTS = [
+export const TYPE_LISTS: { key: TypeKey; label: string }[] = [
   { key: "training", label: "Trainings" },
   { key: "workspace", label: "Workspaces" },
 ];
-export const typesOf = (nodeTypes, key) => nodeTypes?.[key] ?? [];
+export const typesOf = (nodeTypes: NodeTypes | undefined, key: TypeKey) => nodeTypes?.[key] ?? [];
 
 // The types that nodes say of themselves, in order.
 export const TYPE_LABELS = ["run.ai/type", "run-ai/node-type"];
-export const knownTypes = nodes =>
-  [...new Set(nodes.flatMap(n => TYPE_LABELS.map(key => n.prorata?.labels?.[key]).filter(Boolean)))].sort((a, b) =>
-    a.localeCompare(b, "en", { numeric: true }),
+export const knownTypes = (nodes: Node[]) =>
+  [...new Set(nodes.flatMap(n => TYPE_LABELS.map(key => n.prorata?.labels?.[key] ?? "").filter(Boolean)))].sort(
+    (a, b) => a.localeCompare(b, "en", { numeric: true }),
   );
 
 // Without any, the department's lists count.
-export function nodeTypesOf(v, before) {
-  const lists = TYPE_LISTS.map(({ key }) => [key, v[`types-${key}`]]).filter(([, list]) => list.length);
+export function nodeTypesOf(v: Values, before?: NodeTypes): NonNullable<NodeTypes> {
+  const lists = TYPE_LISTS.map(({ key }) => [key, v[`types-${key}`] as string[]] as const).filter(
+    ([, list]) => list.length,
+  );
   return { ...Object.fromEntries(lists), ...(lists.length && before?.names ? { names: before.names } : {}) };
 }
 
 // Everything a unit says beside its quota, for a pane: [label, words].
-export function unitInWords(unit) {
+export function unitInWords(unit: SaidUnit): [string, string][] {
   const { schedulingRules, defaultNodePools, nodeTypes } = { ...unit, ...unit.effective };
+  const pools: [string, string][] = defaultNodePools?.length
+    ? [["Node pools, in this order", defaultNodePools.join(", ")]]
+    : [];
   return [
-    ...(defaultNodePools?.length ? [["Node pools, in this order", defaultNodePools.join(", ")]] : []),
+    ...pools,
     ...rulesInWords(schedulingRules),
-    ...TYPE_LISTS.filter(t => typesOf(nodeTypes, t.key).length).map(t => [
+    ...TYPE_LISTS.filter(t => typesOf(nodeTypes, t.key).length).map((t): [string, string] => [
       `${t.label}: node types`,
       typesOf(nodeTypes, t.key)
-        .map(id => nodeTypes.names?.[id] ?? id)
+        .map(id => nodeTypes?.names?.[id] ?? id)
         .join(", "),
     ]),
   ];

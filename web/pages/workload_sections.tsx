@@ -1,0 +1,330 @@
+// The sections of the workload form.
+import { gpuCount, gpus } from "../format";
+import { Icon } from "../icons";
+import { CheckField, NumberField, OrderField, Presets, Section, SelectField, TextField } from "../parts/form";
+import { PortsField } from "../parts/ports_field";
+import { freeText, poolNames, standardPools } from "../pictures/choices";
+import { FRAMEWORKS, KINDS, PRIORITIES, check, computeOf, fromCompute, fromEnvironment } from "../pictures/submission";
+import { sharesByPool, sumParts } from "../pictures/shares";
+import { limitsOf } from "../pictures/unit_rules";
+import { may } from "../session";
+import type { Project } from "../types";
+import { SaveAsset } from "./save_asset";
+import type { WorkloadState } from "./workload_form";
+
+type Props = { state: WorkloadState };
+const noBlur = () => {};
+
+export function heldLine(project?: Project) {
+  if (!project) return "";
+  const t = sumParts(Object.values(sharesByPool(project)));
+  const quota = Number.isFinite(t.quota)
+    ? `${gpus(t.held)} of ${gpus(t.quota)} GPUs held`
+    : `${gpuCount(t.held)} held, quota unlimited`;
+  return quota + (t.owed + t.more > 0 ? `, ${gpus(t.owed + t.more)} waiting` : "");
+}
+
+export function Where({
+  state: {
+    form: { field },
+    facts,
+    query,
+    project,
+  },
+}: Props) {
+  return (
+    <Section title="Where" help="The project pays with its quota.">
+      <SelectField
+        label="Project"
+        size="half"
+        {...field("project")}
+        hint={heldLine(project)}
+        options={facts.projects.map(p => ({ value: p.id, label: p.name }))}
+      />
+      <TextField label="Name" size="half" {...field("name")} hint="Small letters, digits, dashes" maxlength={63} />
+      {facts.copied && query.replace === "1" && may("delete", "workloads") && (
+        <CheckField
+          label={`Delete ${facts.copied.name} then`}
+          hint="This one takes its place in the queue."
+          {...field("replace")}
+        />
+      )}
+    </Section>
+  );
+}
+
+export function WhatToRun({
+  state: {
+    form: { field, set, values: v },
+    facts,
+    project,
+    environment,
+    choose,
+    saved,
+  },
+}: Props) {
+  const spec = () => ({
+    image: v.image,
+    ...(v.command ? { command: v.command } : {}),
+    ...(v.args ? { args: v.args } : {}),
+    ...(v.workingDir ? { workingDir: v.workingDir } : {}),
+  });
+  return (
+    <Section title="What to run" help="An environment fills these fields.">
+      <SelectField
+        label="Environment"
+        size="half"
+        path="environmentAsset"
+        value={environment ? environment.meta.id : ""}
+        hint="Loads an asset into the fields below"
+        onBlur={noBlur}
+        onValue={choose("environment", facts.environments, fromEnvironment)}
+        options={[
+          { value: "", label: facts.environments.length ? "From scratch" : "None saved yet" },
+          ...facts.environments.map(e => ({ value: e.meta.id, label: e.meta.name })),
+        ]}
+      />
+      <div class="f half end">
+        <SaveAsset
+          kind="environment"
+          project={project}
+          spec={spec}
+          why={v.image ? "" : "An image is needed first."}
+          onSaved={id => saved("environment", id)}
+        />
+      </div>
+      <TextField label="Image" mono {...field("image")} placeholder="registry.example/team/image:tag" />
+      <TextField label="Command" mono {...field("command")} hint="Replaces the image's entry point" />
+      <TextField label="Arguments" mono rows={2} {...field("args")} onValue={text => set("args", oneLine(text))} />
+      <details class="f">
+        <summary>Environment variables and working directory</summary>
+        <div class="fields inner">
+          <TextField
+            label="Environment variables"
+            mono
+            rows={3}
+            {...field("environment")}
+            hint="One NAME=value a line"
+          />
+          <TextField label="Working directory" mono {...field("workingDir")} />
+        </div>
+      </details>
+    </Section>
+  );
+}
+
+// Pasted lines with a backslash at their end are one command.
+const oneLine = (text: string) => text.replace(/\s*\\?\r?\n\s*/g, " ");
+
+export function Compute({ state }: Props) {
+  const { form, kind, facts, project, preset, choose, saved } = state,
+    { field, values: v } = form;
+  const choosePreset = choose("compute", facts.computes, fromCompute);
+  return (
+    <Section title="Compute" help={kind === "distributed" ? "Per pod. The master has the same size." : "Per pod."}>
+      {facts.computes.length > 0 && (
+        <Presets
+          label="Size"
+          value={preset?.meta.id ?? "custom"}
+          onValue={id => id !== "custom" && choosePreset(id)}
+          options={[
+            ...facts.computes.map(c => ({
+              value: c.meta.id,
+              label: c.meta.name,
+              note: c.meta.description ?? undefined,
+            })),
+            { value: "custom", label: "Custom" },
+          ]}
+        />
+      )}
+      <NumberField label="GPUs per pod" size="third" {...field("gpus")} hint="Below 1: a part of one" />
+      <PodCounts state={state} />
+      <NumberField label="CPU cores" size="third" step={0.5} {...field("cpu")} />
+      <TextField label="CPU memory" size="third" {...field("memory")} hint="512M, 4Gi" />
+      <div class="f third end">
+        <SaveAsset
+          kind="compute"
+          project={project}
+          spec={() => computeOf(v)}
+          why={check(v, kind).gpus ?? ""}
+          onSaved={id => saved("compute", id)}
+        />
+      </div>
+      <CheckField label="Large shared memory (/dev/shm)" {...field("shm")} />
+      <Pools state={state} />
+      <NodeType state={state} />
+    </Section>
+  );
+}
+
+// How many pods there are.
+function PodCounts({
+  state: {
+    form: { field, values: v },
+    kind,
+  },
+}: Props) {
+  return (
+    <>
+      {kind === "distributed" && (
+        <>
+          <NumberField
+            label="Workers"
+            size="third"
+            min={1}
+            {...field("workers")}
+            hint={`${(Number(v.workers) || 0) + 1} pods with the master, all or nothing`}
+          />
+          <SelectField
+            label="Framework"
+            size="third"
+            {...field("framework")}
+            options={FRAMEWORKS.map(value => ({ value }))}
+          />
+        </>
+      )}
+      {kind === "training" && (
+        <>
+          <NumberField label="Runs" size="third" min={1} {...field("completions")} hint="Pods that must succeed" />
+          <NumberField label="At once" size="third" min={1} {...field("parallelism")} hint="Pods side by side" />
+        </>
+      )}
+    </>
+  );
+}
+
+function poolNote(project: Project | undefined, pool: string) {
+  const parts = project && sharesByPool(project)[pool];
+  return parts
+    ? `· ${project.name} holds ${gpus(parts.held)} of ${Number.isFinite(parts.quota) ? gpus(parts.quota) : "unlimited"}`
+    : "";
+}
+
+// Which node pools, in which order; a choice where there are several.
+function Pools({
+  state: {
+    form: { field, values: v },
+    facts,
+    project,
+    setPools,
+  },
+}: Props) {
+  const names = poolNames(project, facts.pools),
+    unused = names.filter(name => !v.pools.includes(name));
+  if (names.length < 2) return null;
+  const items = v.pools.map(name => ({
+    id: name,
+    content: (
+      <>
+        <b class="strong">{name}</b> <span class="muted">{poolNote(project, name)}</span>
+      </>
+    ),
+    note: freeText(facts.free, name),
+  }));
+  return (
+    <>
+      <OrderField
+        label="Node pools, tried in this order"
+        none={`None chosen: it goes to ${standardPools(project, facts.pools).join(", then ")}.`}
+        items={items}
+        error={field("pools").error}
+        onValue={setPools}
+        remove={id => setPools(old => old.filter(p => p !== id))}
+      />
+      {unused.length > 0 && (
+        <SelectField
+          label="Add a node pool"
+          size="half"
+          path="addPool"
+          value=""
+          onBlur={noBlur}
+          onValue={name => name && setPools(old => [...old, name])}
+          options={[
+            { value: "", label: "Choose" },
+            ...unused.map(value => ({
+              value,
+              label: [value, freeText(facts.free, value)].filter(Boolean).join(" · "),
+            })),
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function NodeType({
+  state: {
+    form: { field, values: v },
+    types,
+  },
+}: Props) {
+  if (!types.options.length) return null;
+  return (
+    <SelectField
+      label="Node type"
+      size="half"
+      {...field("nodeType")}
+      hint={types.list.length ? "The project's list" : "The node's label run.ai/type"}
+      options={[
+        { value: "", label: types.list.length ? "Any of the project's" : "Any" },
+        ...(types.options.some(o => o.value === v.nodeType) || !v.nodeType ? [] : [{ value: v.nodeType }]),
+        ...types.options,
+      ]}
+    />
+  );
+}
+
+export function Ports({
+  state: {
+    form: { field, set, values: v },
+    kind,
+  },
+}: Props) {
+  if (kind !== "workspace" && !v.ports.length) return null;
+  return (
+    <Section title="Ports" help="What others can reach in it.">
+      <PortsField value={v.ports} error={field("ports").error} onValue={list => set("ports", list)} />
+    </Section>
+  );
+}
+
+export function Rules({
+  state: {
+    form: { field, values: v },
+    kind,
+    project,
+  },
+}: Props) {
+  const { priority, firm } = KINDS[kind];
+  const isFirm = v.preemptibility ? v.preemptibility === "non-preemptible" : firm;
+  const limits = limitsOf(project?.effective?.schedulingRules, kind === "workspace", isFirm);
+  return (
+    <Section title="Rules" help="Non-preemptible work must fit the quota and is never interrupted.">
+      <SelectField
+        label="Priority"
+        size="third"
+        {...field("priority")}
+        options={[{ value: "", label: `${priority} (default)` }, ...PRIORITIES.map(value => ({ value }))]}
+      />
+      <SelectField
+        label="Preemptible"
+        size="third"
+        {...field("preemptibility")}
+        options={[
+          { value: "", label: firm ? "No (default)" : "Yes (default)" },
+          { value: "preemptible", label: "Yes" },
+          { value: "non-preemptible", label: "No" },
+        ]}
+      />
+      <NumberField label="Retries" size="third" {...field("backoff")} placeholder="6" />
+      {limits && (
+        <p class="f hint">
+          <span class="lock">
+            <Icon name="lock" />
+            {`It is stopped ${limits}: a rule of ${project?.name}.`}
+          </span>
+        </p>
+      )}
+    </Section>
+  );
+}
