@@ -1,10 +1,10 @@
 // Pods whose rows wait for a place while they run already: of a time after a backup that was put back. The rows ask for
 // these very pods, so they are taken up as they are before anything is planned.
+#include "db/adoption.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "db/adoption.h"
 #include "db/db.h"
-#include "reconciler/pod_record.h"
+#include "reconciler/outcome/pod_record.h"
 #include "reconciler/state.h"
 
 struct waiting {

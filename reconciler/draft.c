@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "model/submission.h"
-#include "reconciler/snapshot_build.h"
 #include "reconciler/view.h"
+#include "reconciler/world/snapshot_build.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "db/db.h"
 #include "reconciler/state.h"
-#include "reconciler/world_json.h"
+#include "reconciler/world/world_json.h"
 
 #include <string.h>
 

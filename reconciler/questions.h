@@ -4,23 +4,10 @@
 // It shares everything else with the published view, so that asking stops nobody. A question plans cycles on the
 // caller's thread: only so many may be asked at once.
 #pragma once
-#include "base/arena.h"
-#include "reconciler/reconciler.h"
+#include "reconciler/present.h"
 #include "scheduler/ask/queue_question.h"
 #include "scheduler/ask/share_question.h"
 #include "scheduler/ask/what_if.h"
-
-struct submission; // model/submission.h
-struct world;      // reconciler/world.h
-
-struct present {
-    struct reconciler *reconciler;
-    const struct reconciler_view *view;
-    struct snapshot snapshot; // its first workloads and pods are the view's, in the same places
-    struct arena arena;       // of the snapshot, the question and the answer
-    struct world *world;      // of a drafted workload; NULL: there is none
-    bool is_slow;             // planning takes so long that no question should need many cycles
-};
 
 // ERROR_UNAVAILABLE before the first cycle and where too many ask at once. After 0, present_close is due. Any thread.
 int present_open(struct reconciler *reconciler, struct present *out_present, struct error *err);

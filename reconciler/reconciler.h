@@ -173,7 +173,7 @@ struct reconciler_stray {
     uint64_t gpus;                                   // it holds, by index
     int64_t pid, since_ms;
     bool is_ending;
-    const char *record;    // what rows can be made of (reconciler/pod_record.h); NULL: is not there
+    const char *record;    // what rows can be made of (reconciler/outcome/pod_record.h); NULL: is not there
     const char *node_name; // where it runs
 };
 size_t reconciler_list_strays(const struct reconciler *reconciler, struct arena *arena,

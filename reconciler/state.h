@@ -1,7 +1,7 @@
 // The reconciler's inside, for its own files: reconciler.c (turns), loop.c (the thread), metrics.c, logs.c.
 #pragma once
 #include "backends/backend.h"
-#include "reconciler/figures.h"
+#include "reconciler/outcome/figures.h"
 #include "reconciler/view.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // The published cycle: one thread replaces it, any may hold it.
 #pragma once
 #include "reconciler/reconciler.h"
-#include "reconciler/world.h"
+#include "reconciler/world/world.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 // Tenant settings: switches that people see on the general settings page. What is not listed here does not exist; each
-// acts from the next cycle on (reconciler/world.c), or where quotas are written (db/queues.c).
+// acts from the next cycle on (reconciler/world/world.c), or where quotas are written (db/queues.c).
 #include "db/settings.h"
 #include "api/access/authorization.h"
 #include "api/http/request.h"

@@ -12,7 +12,7 @@
 #include "base/uuid.h"
 #include "db/adoption.h"
 #include "db/db.h"
-#include "reconciler/pod_record.h"
+#include "reconciler/outcome/pod_record.h"
 #include "reconciler/reconciler.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "form/snapshot_reader.h"
-#include "reconciler/carry_out.h"
+#include "reconciler/check/plan_check.h"
 #include "scheduler/scheduler.h"
 #include "simulation/simulation.h"
 #include "tests/support/check.h"

@@ -5,6 +5,7 @@
 #include "db/workloads.h"
 #include "model/submission.h"
 #include "reconciler/draft.h"
+#include "reconciler/questions.h"
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 

@@ -1,0 +1,313 @@
+#include "reconciler/turn/lifecycle.h"
+
+#include "db/events.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    RETRY_DELAY_MS = 10 * 1000,
+    RETRY_DELAY_MAX_MS = 6 * 60 * 1000
+};
+
+struct pod_counts {
+    int64_t pending, placed, running, releasing, succeeded, failed;
+};
+
+static struct pod_counts count_pods(const struct cache_workload *workload)
+{
+    struct pod_counts counts = {0};
+    for (size_t i = 0; i < workload->pod_count; i++) {
+        enum pod_status status = workload->pods[i]->status;
+        counts.pending += status == POD_STATUS_PENDING || status == POD_STATUS_PIPELINED;
+        counts.placed += pod_status_is_placed(status);
+        counts.running += status == POD_STATUS_RUNNING;
+        counts.releasing += status == POD_STATUS_RELEASING;
+        counts.succeeded += status == POD_STATUS_SUCCEEDED;
+        counts.failed += status == POD_STATUS_FAILED;
+    }
+    return counts;
+}
+
+static bool is_distributed(const struct cache_workload *workload)
+{
+    return strcmp(workload->type, "Distributed") == 0;
+}
+
+static int64_t creations_of(const struct turn *turn, const struct cache_workload *workload)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < turn->creation_count; i++)
+        count += turn->creations[i].workload == workload;
+    return count;
+}
+
+static void release_all(struct turn *turn, struct cache_workload *workload, const char *reason)
+{
+    for (size_t i = 0; i < workload->pod_count; i++)
+        turn_release_pod(turn, workload->pods[i], reason);
+}
+
+static void finish(struct turn *turn, struct cache_workload *workload, enum workload_phase phase, const char *message)
+{
+    turn_set_phase(turn, workload, phase, message);
+    workload->completed_ms = turn->now_ms;
+    turn->cache->needs_plan = true;
+    turn_add_workload_event(turn, workload, phase == PHASE_COMPLETED ? EVENT_NORMAL : EVENT_WARNING,
+                            phase == PHASE_COMPLETED ? "Completed" : "Failed", "control-plane",
+                            arena_printf(turn->arena, "%s: %s", workload->name, message));
+    release_all(turn, workload, phase == PHASE_COMPLETED ? "Completed" : "Failed");
+}
+
+static bool is_complete(const struct cache_workload *workload)
+{
+    if (workload->restarts_always)
+        return false;
+    if (!is_distributed(workload))
+        return workload->succeeded_count >= workload->completions;
+    if (workload->pod_count > 0 && workload->pods[0]->is_master)
+        return workload->pods[0]->status == POD_STATUS_SUCCEEDED;
+    int64_t succeeded = 0;
+    for (size_t i = 0; i < workload->pod_count; i++)
+        succeeded += workload->pods[i]->status == POD_STATUS_SUCCEEDED;
+    return succeeded > 0 && succeeded >= workload->pods_wanted;
+}
+
+static int64_t retry_delay(const struct turn *turn, int64_t failures)
+{
+    int64_t delay = turn->options->retry_delay_ms ? turn->options->retry_delay_ms : RETRY_DELAY_MS;
+    int64_t maximum = turn->options->retry_delay_max_ms ? turn->options->retry_delay_max_ms : RETRY_DELAY_MAX_MS;
+    for (int64_t i = 1; i < failures && delay < maximum; i++)
+        delay *= 2;
+    return delay < maximum ? delay : maximum;
+}
+
+// A new attempt for each pod that failed, when its time has come; at once for one that was lost through no fault of its
+// own.
+static void retry_failed(struct turn *turn, struct cache_workload *workload)
+{
+    for (size_t i = 0; i < workload->pod_count; i++) {
+        const struct cache_pod *pod = workload->pods[i];
+        if (pod->status != POD_STATUS_FAILED && (pod->status != POD_STATUS_SUCCEEDED || !workload->restarts_always))
+            continue;
+        bool is_lost = strcmp(pod->reason, "NodeLost") == 0 || strcmp(pod->reason, "Lost") == 0;
+        int64_t due_ms = pod->completed_ms + (is_lost ? 0 : retry_delay(turn, pod->attempt + 1));
+        if (due_ms > turn->now_ms) {
+            turn_note_due(turn, due_ms);
+            continue;
+        }
+        turn_touch_workload(turn, workload);
+        turn_create_pod(turn, workload, pod->is_master, pod->pod_index, pod->attempt + 1);
+    }
+}
+
+// A training with completions: as many pods at once as it wants, until enough have ended well.
+static void continue_completions(struct turn *turn, struct cache_workload *workload, const struct pod_counts *counts)
+{
+    int64_t active = counts->pending + counts->placed + counts->releasing + counts->failed;
+    int64_t wanted = workload->completions - workload->succeeded_count;
+    if (wanted > workload->pods_wanted)
+        wanted = workload->pods_wanted;
+    for (int64_t i = active + creations_of(turn, workload); i < wanted; i++) {
+        turn_touch_workload(turn, workload);
+        turn_create_pod(turn, workload, false, -1, 0);
+    }
+}
+
+static int64_t running_ms(const struct turn *turn, const struct cache_workload *workload)
+{
+    return workload->running_total_ms +
+           (phase_is_running(workload->phase) ? turn->now_ms - workload->phase_updated_ms : 0);
+}
+
+static void stop_by_rule(struct turn *turn, struct cache_workload *workload, const char *reason, const char *message)
+{
+    turn_touch_workload(turn, workload);
+    workload->stopped_by_rule = true;
+    workload->desired = DESIRED_STOPPED;
+    workload->phase_message = message;
+    turn_add_workload_event(turn, workload, EVENT_WARNING, reason, "control-plane",
+                            arena_printf(turn->arena, "%s: %s", workload->name, message));
+    turn_set_phase(turn, workload, PHASE_STOPPING, message);
+    release_all(turn, workload, reason);
+}
+
+// The latest time since which all devices that the workload holds do nothing; 0: some do, or there are none.
+static int64_t idle_since(const struct cache_workload *workload)
+{
+    int64_t since = 0;
+    for (size_t i = 0; i < workload->pod_count; i++) {
+        const struct cache_pod *pod = workload->pods[i];
+        if (pod->status != POD_STATUS_RUNNING || pod->gpu_allocated_milli == 0)
+            continue;
+        if (!pod->idle_since_ms)
+            return 0;
+        if (pod->idle_since_ms > since)
+            since = pod->idle_since_ms;
+    }
+    return since;
+}
+
+static void apply_limits(struct turn *turn, struct cache_workload *workload)
+{
+    if (workload->time_limit_ms > 0 && phase_is_running(workload->phase)) {
+        int64_t left = workload->time_limit_ms - running_ms(turn, workload);
+        if (left <= 0) {
+            stop_by_rule(turn, workload, "TimeLimitExceeded",
+                         arena_printf(turn->arena, "Stopped after running for %" PRId64 " s, the project's time limit",
+                                      workload->time_limit_ms / 1000));
+            return;
+        }
+        turn_note_due(turn, turn->now_ms + left);
+    }
+    int64_t since_ms = workload->idle_limit_ms > 0 ? idle_since(workload) : 0;
+    if (since_ms == 0)
+        return;
+    if (turn->now_ms >= since_ms + workload->idle_limit_ms)
+        stop_by_rule(turn, workload, "IdleLimitExceeded",
+                     arena_printf(turn->arena,
+                                  "Stopped because its GPUs were idle for %" PRId64 " s, the project's limit",
+                                  workload->idle_limit_ms / 1000));
+    else
+        turn_note_due(turn, since_ms + workload->idle_limit_ms);
+}
+
+static void attend_running(struct turn *turn, struct cache_workload *workload)
+{
+    struct pod_counts counts = count_pods(workload);
+    if (is_complete(workload)) {
+        finish(turn, workload, PHASE_COMPLETED, "Completed");
+        return;
+    }
+    if (workload->failed_count > workload->backoff_limit) {
+        finish(turn, workload, PHASE_FAILED,
+               arena_printf(turn->arena, "Failed %" PRId64 " %s, and backoffLimit allows %" PRId64,
+                            workload->failed_count, workload->failed_count == 1 ? "time" : "times",
+                            workload->backoff_limit));
+        return;
+    }
+    bool was_suspended =
+        workload->phase == PHASE_STOPPED || workload->phase == PHASE_STOPPING || workload->phase == PHASE_RESUMING;
+    if (was_suspended && counts.releasing > 0)
+        return; // until they are gone
+    bool has_pods = counts.pending + counts.placed + counts.releasing > 0;
+    if (!has_pods && (was_suspended || (workload->pod_count == 0 && creations_of(turn, workload) == 0))) {
+        turn_touch_workload(turn, workload);
+        workload->creates_all_pods = true;
+        workload->failed_count = 0;
+        workload->started_ms = 0;
+        return;
+    }
+    retry_failed(turn, workload);
+    if (!is_distributed(workload) && workload->completions > 1)
+        continue_completions(turn, workload, &counts);
+    apply_limits(turn, workload);
+}
+
+static void attend(struct turn *turn, struct cache_workload *workload)
+{
+    if (workload->deleted_ms)
+        return;
+    if (workload->desired == DESIRED_DELETED) {
+        release_all(turn, workload, "Deleted");
+        if (count_pods(workload).releasing == 0) {
+            turn_touch_workload(turn, workload);
+            workload->deleted_ms = turn->now_ms;
+            turn->cache->needs_plan = true;
+        }
+    } else if (phase_is_final(workload->phase)) {
+        release_all(turn, workload, workload->phase == PHASE_COMPLETED ? "Completed" : "Failed");
+    } else if (workload->desired == DESIRED_STOPPED) {
+        release_all(turn, workload, "Suspended");
+        if (workload->phase != PHASE_STOPPED && count_pods(workload).releasing == 0)
+            turn_touch_workload(turn, workload);
+    } else {
+        attend_running(turn, workload);
+    }
+}
+
+void lifecycle_attend_all(struct turn *turn)
+{
+    for (size_t i = 0; i < turn->cache->workload_count; i++)
+        attend(turn, turn->cache->order[i]);
+}
+
+static const char *pending_message(const struct turn *turn, const struct cache_workload *workload,
+                                   const struct pod_counts *counts)
+{
+    if (counts->failed > 0)
+        return arena_printf(turn->arena, "Starts again after failure %" PRId64 " of at most %" PRId64,
+                            workload->failed_count, workload->backoff_limit);
+    return workload->phase == PHASE_TERMINATING ? "Waits for resources again" : "Waits for resources";
+}
+
+static void set_running_phase(struct turn *turn, struct cache_workload *workload)
+{
+    struct pod_counts counts = count_pods(workload);
+    int64_t needed = workload->min_pods > 0 ? workload->min_pods : 1;
+    int64_t alive = is_distributed(workload) ? counts.succeeded : 0;
+    int64_t running = counts.running + alive, placed = counts.placed + alive;
+    if (workload->creates_all_pods || (counts.placed == 0 && counts.releasing > 0 &&
+                                       (workload->phase == PHASE_STOPPING || workload->phase == PHASE_STOPPED ||
+                                        workload->phase == PHASE_RESUMING))) {
+        if (workload->phase == PHASE_STOPPED || workload->phase == PHASE_STOPPING)
+            turn_set_phase(turn, workload, PHASE_RESUMING, "Resumed");
+        return;
+    }
+    if (running >= needed && counts.running > 0) {
+        turn_set_phase(turn, workload, PHASE_RUNNING, "Running");
+        if (!workload->started_ms)
+            workload->started_ms = turn->now_ms;
+    } else if (counts.running > 0 && phase_is_running(workload->phase)) {
+        turn_set_phase(turn, workload, PHASE_DEGRADED,
+                       arena_printf(turn->arena, "%" PRId64 " of %" PRId64 " pods run", counts.running, needed));
+    } else if (placed >= needed && counts.placed > 0) {
+        if (workload->phase == PHASE_CREATING || workload->phase == PHASE_RESUMING ||
+            workload->phase == PHASE_TERMINATING)
+            turn_set_phase(turn, workload, PHASE_PENDING, "Waits for resources");
+        turn_set_phase(turn, workload, PHASE_INITIALIZING, "Has its place; is starting");
+    } else if (counts.releasing > 0) {
+        turn_set_phase(turn, workload, PHASE_TERMINATING,
+                       workload->phase_message ? workload->phase_message : "Its pods are being stopped");
+    } else {
+        turn_set_phase(turn, workload, PHASE_PENDING, pending_message(turn, workload, &counts));
+    }
+}
+
+void lifecycle_set_phases(struct turn *turn)
+{
+    for (size_t i = 0; i < turn->workload_count; i++) {
+        struct cache_workload *workload = turn->workloads[i];
+        if (workload->deleted_ms || phase_is_final(workload->phase) || workload->desired != DESIRED_RUNNING)
+            turn_explain_nothing(turn, workload);
+        if (workload->deleted_ms || phase_is_final(workload->phase))
+            continue;
+        if (workload->desired == DESIRED_DELETED)
+            turn_set_phase(turn, workload, PHASE_DELETING, "Deleting");
+        else if (workload->desired == DESIRED_STOPPED)
+            turn_set_phase(turn, workload, count_pods(workload).releasing ? PHASE_STOPPING : PHASE_STOPPED,
+                           workload->phase_message ? workload->phase_message : "Stopped");
+        else
+            set_running_phase(turn, workload);
+    }
+}
+
+const char *lifecycle_pod_phase(const struct cache_pod *pod)
+{
+    switch (pod->status) {
+    case POD_STATUS_BINDING:
+    case POD_STATUS_BOUND:
+        return "ContainerCreating";
+    case POD_STATUS_RUNNING:
+        return "Running";
+    case POD_STATUS_RELEASING:
+    case POD_STATUS_DELETED:
+        return "Terminating";
+    case POD_STATUS_SUCCEEDED:
+        return "Succeeded";
+    case POD_STATUS_FAILED:
+        return "Failed";
+    default:
+        return "Pending";
+    }
+}

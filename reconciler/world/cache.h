@@ -1,0 +1,100 @@
+// What the rows say, in memory: the workloads that there is something to do for, and their pods. A cache: it is thrown
+// away and read anew after any error. A turn changes it in place, writes what it changed, and reads those rows again by
+// their revision, so that what others wrote at the same time comes in too.
+#pragma once
+#include "model/facts.h"
+#include "reconciler/world/id_map.h"
+#include "reconciler/world/world.h"
+
+struct cache_workload;
+
+struct cache_pod {
+    union {
+        struct pod_facts facts;
+        struct { // the same by name
+#define POD_FACT(kind, member, column, plan) FACT_MEMBER_##kind(member)
+#include "model/pod_facts.def"
+#undef POD_FACT
+        };
+    };
+    uint32_t *gpu_indices;
+    size_t gpu_index_count;
+    const char *promise_groups_json; // of a shared request, where it is known: not after a restart
+    struct cache_workload *workload;
+    const struct placement *placement; // of placement_world
+    const struct world *placement_world;
+    double gpu_utilization; // as the backend said last; negative: it has said nothing
+    int64_t idle_since_ms;  // its devices do nothing since then; 0: they do
+    // Of the present turn.
+    bool is_touched;
+    bool begins_allocation, ends_allocation;
+    bool has_exit_code;
+    int64_t exit_code;
+    const char *message; // turn's arena; NULL: unchanged
+    uint32_t position;   // in the snapshot
+};
+
+struct cache_workload {
+    union {
+        struct workload_facts facts;
+        struct { // the same by name
+#define WORKLOAD_FACT(kind, member, column, plan) FACT_MEMBER_##kind(member)
+#include "model/workload_facts.def"
+#undef WORKLOAD_FACT
+        };
+    };
+    uint64_t explanation_hash;  // of what was written last; 0: not known
+    uint64_t explanation_codes; // hash of its codes
+    uint64_t told_code;         // the code, and the pool, of which an event told last; 0: none
+    int64_t explained_ms;
+    struct cache_pod **pods; // by role (master first), index, attempt
+    size_t pod_count, pod_capacity;
+    bool pods_unread; // it came into the cache, and its pods have not been read
+    // Of the present turn.
+    bool is_touched;
+    bool changes_phase;
+    int64_t pending_spent_ms, running_spent_ms; // in the phases it left
+    const char *last_phase_message;
+    bool creates_all_pods;
+    bool stopped_by_rule;
+    bool explains;
+    const char *explanation_json, *messages_json;
+    const char *phase_message; // turn's arena
+    uint32_t position;         // in the snapshot
+};
+
+struct cache {
+    struct world *world; // NULL: not read
+    struct extended_names asked;
+    struct id_map workloads; // by row id
+    struct id_map pods;      // by row id
+    struct id_map pods_by_uuid;
+    struct cache_workload **order; // by name, project, id
+    size_t workload_count, order_capacity;
+    bool is_sorted;
+    int64_t seen_revision; // -1: nothing read
+    bool needs_plan;       // something that a plan depends on has changed
+    int fruitless_plans;   // in a row that changed promises alone
+};
+
+void cache_init(struct cache *cache);
+// Forgets everything: the next refresh reads all.
+void cache_clear(struct cache *cache);
+void cache_done(struct cache *cache);
+
+// Reads what is newer than seen. reads_world: the organisation or nodes have changed. *out_changed: any row came.
+int cache_refresh(struct cache *cache, struct db_conn *conn, int64_t last_revision, bool reads_world, bool reads_rows,
+                  struct arena *arena, bool *out_changed, struct error *err);
+
+struct cache_pod *cache_find_pod(const struct cache *cache, const char *uuid);
+struct cache_workload *cache_find_workload(const struct cache *cache, int64_t id);
+// Drops workloads that need nothing any more. Their last changes must have been written.
+void cache_drop_settled(struct cache *cache);
+// Sorts order where it is not.
+void cache_sort(struct cache *cache);
+
+void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json);
+// [0,1]: the devices that it holds.
+const char *cache_indices_json(const struct cache_pod *pod, struct arena *arena);
+// NULL: none. groups_json: of a shared request, or NULL.
+void cache_set_promise(struct cache_pod *pod, const char *node_name, const char *groups_json);

@@ -1,0 +1,81 @@
+// The organisation and the nodes in the scheduler's form: what changes seldom. Built whole from rows, then unchanging
+// but for the interned placement rules, and shared by reference between the cache and published snapshots. Names are in
+// byte order, as the snapshot wants them.
+#pragma once
+#include "base/arena.h"
+#include "db/reconcile_read.h"
+#include "reconciler/world/extended_names.h"
+#include "scheduler/snapshot.h"
+#include <stdatomic.h>
+
+// What a pod's constraints_json says, in the scheduler's form. One object per distinct text.
+struct placement {
+    const char *constraints_json;
+    const struct snapshot_placement_rules *rules; // NULL: none
+    const struct snapshot_extended_amount *extended;
+    size_t extended_count;
+    enum pod_affinity pod_affinity;
+    const char *pod_affinity_key;
+    struct placement *next; // in its slot
+};
+
+// A node pool's setting of time-based fair share: over which past usage counts.
+struct usage_window {
+    bool is_enabled;
+    int64_t k_micro;      // how much it counts
+    int64_t half_life_ms; // 0: what is old counts as much as what is new
+    int64_t duration_ms;
+    bool is_tumbling; // begins anew at start_ms and each duration_ms after it; else it slides along
+    int64_t start_ms;
+};
+
+// From a row's id (not 0) to its place in an array.
+struct id_slot {
+    int64_t id;
+    uint32_t position;
+};
+struct id_index {
+    struct id_slot *slots;
+    size_t mask;
+};
+
+struct world {
+    atomic_int references;
+    uint64_t number; // of no other world; not 0
+    struct arena arena;
+    struct world_rows rows; // in the order of the arrays below
+    struct id_index node_index;
+    struct id_index project_index;
+    struct snapshot_node_pool *pools;
+    struct usage_window *windows; // by pool
+    uint32_t *pool_topologies;    // by pool; SNAPSHOT_NONE: none that counts
+    struct snapshot_node *nodes;
+    struct snapshot_topology *topologies;
+    struct snapshot_department *departments;
+    struct snapshot_project *projects;
+    int64_t *queue_ids[2]; // by plan.h's queue_kind: queues.id of [owner * pool_count + pool]; 0: there is no row
+    struct snapshot_extended_resource *extended;
+    size_t extended_count;
+    struct placement **placements; // hash slots
+    size_t placement_count;
+};
+
+// Adds the names that the world does not know; indices of resources change.
+void world_add_extended(struct world *world, const struct extended_names *names);
+struct world *world_create(struct db_conn *conn, const struct extended_names *asked, struct error *err);
+struct world *world_acquire(struct world *world);
+void world_release(struct world *world); // NULL is fine
+
+// By row id; SNAPSHOT_NONE where there is none.
+uint32_t world_pool(const struct world *world, int64_t id);
+uint32_t world_pool_by_name(const struct world *world, const char *name);
+uint32_t world_node(const struct world *world, int64_t id);
+uint32_t world_node_by_name(const struct world *world, const char *name);
+uint32_t world_project(const struct world *world, int64_t id);
+// The pool that takes what no other names.
+uint32_t world_default_pool(const struct world *world);
+
+// The placement for a text (not NULL). Resources that the world does not know are added to asked: the world must then
+// be made anew.
+const struct placement *world_placement(struct world *world, const char *constraints_json,
+                                        struct extended_names *asked);
