@@ -1,7 +1,7 @@
 // What bounds pods on this machine: memory, cores, processes.
-#include "backends/local/cgroups.h"
-#include "backends/local/isolation.h"
-#include "backends/local/memory_bound.h"
+#include "backends/local/cgroups/cgroups.h"
+#include "backends/local/cgroups/memory_bound.h"
+#include "backends/local/specification/isolation.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "daemon/doctor.h"

@@ -1,8 +1,8 @@
 #include "daemon/local_backend.h"
 
+#include "backends/local/devices/nvml.h"
 #include "backends/local/local.h"
 #include "backends/local/machine.h"
-#include "backends/local/nvml.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"

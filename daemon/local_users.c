@@ -1,6 +1,6 @@
 #include "daemon/local_users.h"
 
-#include "backends/local/users.h"
+#include "backends/local/users/users.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "daemon/settings.h"

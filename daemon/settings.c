@@ -234,7 +234,7 @@ static int check_backend(const struct reading *reading, struct error *err)
                      given_of(reading, "backend")->where, backend ? backend : "nothing");
 }
 
-// In the order of enum image_policy (backends/local/images.h).
+// In the order of enum image_policy (backends/local/images/images.h).
 static int read_images(const struct reading *reading, int *out_policy, struct error *err)
 {
     static const char *const POLICIES[] = {"auto", "required", "ignore"};

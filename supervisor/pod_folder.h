@@ -7,7 +7,7 @@
 //   environment   variables for a container runtime; written by the server before the start
 //   row     what its rows are made from anew where the database has lost them; the server's, written before the start
 //   log/    the output, where there was any: files named by the position of their first byte, as 20 digits
-//   cut     which of the log's bytes the server removed, and for which bound (backends/local/log_files.h)
+//   cut     which of the log's bytes the server removed, and for which bound (backends/local/pods/log_files.h)
 //
 // Records of `state`, fields separated by blanks, times in milliseconds since the epoch:
 //

@@ -1,6 +1,6 @@
 #include "backends/local/local_state.h"
-#include "backends/local/pod_folder.h"
-#include "backends/local/pod_state.h"
+#include "backends/local/pods/pod_folder.h"
+#include "backends/local/pods/pod_state.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"

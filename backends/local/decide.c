@@ -1,6 +1,6 @@
 // Whether a pod's image is used, and so how it is started; what it will not be given is said.
-#include "backends/local/honours.h"
 #include "backends/local/local_state.h"
+#include "backends/local/specification/honours.h"
 #include "base/error.h"
 #include "base/timestamp.h"
 

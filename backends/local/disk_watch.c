@@ -1,7 +1,7 @@
 #include "backends/local/disk_watch.h"
 
 #include "backends/backend.h"
-#include "backends/local/log_table.h"
+#include "backends/local/pods/log_table.h"
 #include "base/arena.h"
 #include "base/folder.h"
 #include "base/timestamp.h"

@@ -1,7 +1,7 @@
 // Which device nodes a pod may open: those of the GPUs and MIG instances that it holds. Kept by the kernel where that
 // can be had (device_filter.h, device_list.h); elsewhere a pod is only asked, by CUDA_VISIBLE_DEVICES, to use no
 // others.
-#include "backends/local/device_list.h"
+#include "backends/local/cgroups/device_list.h"
 #include "backends/local/local_state.h"
 #include "base/error.h"
 #include "base/log.h"

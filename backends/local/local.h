@@ -2,11 +2,11 @@
 // the server. The machine is one node.
 #pragma once
 #include "backends/backend.h"
-#include "backends/local/images.h"
-#include "backends/local/log_table.h"
-#include "backends/local/memory_bound.h"
-#include "backends/local/mig.h"
-#include "backends/local/users.h"
+#include "backends/local/cgroups/memory_bound.h"
+#include "backends/local/images/images.h"
+#include "backends/local/pods/log_table.h"
+#include "backends/local/specification/mig.h"
+#include "backends/local/users/users.h"
 
 struct nvml;
 

@@ -1,12 +1,12 @@
 // The local backend's inside, for its own files: local.c (orders), report.c (facts), attend.c (the thread), gpus.c,
 // holding.c, belonging.c, strays.c.
 #pragma once
+#include "backends/local/devices/gpu_watch.h"
 #include "backends/local/disk_watch.h"
-#include "backends/local/gpu_watch.h"
-#include "backends/local/homes.h"
-#include "backends/local/local_pods.h"
-#include "backends/local/log_keeper.h"
-#include "backends/local/pod_folder.h"
+#include "backends/local/pods/local_pods.h"
+#include "backends/local/pods/log_keeper.h"
+#include "backends/local/pods/pod_folder.h"
+#include "backends/local/specification/homes.h"
 #include "backends/local/start_marks.h"
 
 #include <pthread.h>

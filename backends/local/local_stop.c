@@ -1,8 +1,8 @@
 #include "backends/local/local_stop.h"
 
-#include "backends/local/pod_folder.h"
-#include "backends/local/pod_state.h"
-#include "backends/local/supervisors.h"
+#include "backends/local/pods/pod_folder.h"
+#include "backends/local/pods/pod_state.h"
+#include "backends/local/pods/supervisors.h"
 #include "base/arena.h"
 #include "base/error.h"
 

@@ -1,6 +1,6 @@
 #include "backends/local/machine.h"
 
-#include "backends/local/nvml.h"
+#include "backends/local/devices/nvml.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 // What is written into the files of a pod's cgroup, in a folder that only looks like one.
-#include "backends/local/cgroups.h"
-#include "backends/local/cgroups_v1.h"
+#include "backends/local/cgroups/cgroups.h"
+#include "backends/local/cgroups/cgroups_v1.h"
 #include "tests/support/check.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // The kernel's program that holds a pod to its devices, run here by hand; and the numbers of device nodes from files.
-#include "backends/local/device_filter.h"
+#include "backends/local/cgroups/device_filter.h"
 #include "tests/support/check.h"
 
 #include <linux/bpf.h>

@@ -1,5 +1,5 @@
 // Which logs go where they are too large together: random tables, made to hold their bounds.
-#include "backends/local/log_table.h"
+#include "backends/local/pods/log_table.h"
 #include "tests/support/check.h"
 
 #include <stdio.h>

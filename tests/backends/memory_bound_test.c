@@ -1,5 +1,5 @@
 // How much memory a pod gets that names no limit.
-#include "backends/local/memory_bound.h"
+#include "backends/local/cgroups/memory_bound.h"
 #include "base/error.h"
 #include "tests/support/check.h"
 
