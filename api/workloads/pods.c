@@ -6,6 +6,7 @@
 #include "api/operations.h"
 #include "api/server.h"
 #include "api/workloads/workload_actions.h"
+#include "api/workloads/workload_list.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
@@ -57,7 +58,7 @@ enum {
     " p.gpu_devices, p.gpu_portion_milli, p.gpu_memory_mib, p.cpu_milli, p.memory_bytes, p.gpu_allocated_milli,"   \
     " p.status, json_extract(p.constraints_json, '$.tolerations'), json_extract(p.constraints_json, "              \
     "'$.nodeAffinity'),"                                                                                           \
-    " p.gpu_indices_json, p.message"
+    " p.gpu_indices_json, " POD_MESSAGE
 
 static const struct list_field FIELDS[] = {
     {"clusterId", "(SELECT uuid FROM clusters WHERE id = w.cluster_id)", LIST_TEXT, 0, false},

@@ -4,6 +4,9 @@
 #pragma once
 #include "api/lists/list_query.h"
 
+// What the backend said of pod p. What a decision said of it is told by events alone, where names of others are hidden.
+#define POD_MESSAGE "iif(p.reason IN ('Preempted', 'Consolidated', 'StaleJob'), '', p.message)"
+
 struct json_writer;
 struct visibility;
 

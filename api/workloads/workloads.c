@@ -77,8 +77,8 @@ static int read_messages(struct db_conn *conn, int64_t id, struct arena *arena, 
                          const char **out_pod, struct error *err)
 {
     static const char SQL[] =
-        "SELECT messages_json, (SELECT message FROM pods WHERE workload_id = w.id AND message != '' "
-        "ORDER BY id DESC LIMIT 1) FROM workloads w WHERE id = ?";
+        "SELECT messages_json, (SELECT p.message FROM pods p WHERE p.workload_id = w.id AND " POD_MESSAGE " != '' "
+        "ORDER BY p.id DESC LIMIT 1) FROM workloads w WHERE id = ?";
     sqlite3_stmt *stmt;
     if (db_prepare(conn, SQL, &stmt, err) < 0)
         return -1;

@@ -3,7 +3,6 @@
 #include "base/buffer.h"
 #include "base/json_writer.h"
 #include "db/events.h"
-#include "model/told.h"
 #include "reconciler/check/plan_reading.h"
 #include "scheduler/aftermath.h"
 
@@ -98,7 +97,7 @@ static void evict_pod(struct turn *turn, struct cache_pod *pod, const struct liv
     turn_add_pod_event(turn, pod, EVENT_WARNING, words->reason, "scheduler", message);
     receipt_add(turn, live, decision);
     turn_release_pod(turn, pod, words->reason);
-    pod->message = told_plain(turn->arena, message);
+    pod->message = workload->phase_message;
     workload->last_eviction_ms = turn->now_ms;
 }
 
