@@ -43,17 +43,6 @@ void log_configure(enum log_level level, bool json)
     settings.json = json;
 }
 
-int log_level_parse(const char *text, enum log_level *out_level, struct error *err)
-{
-    for (size_t i = 0; i < sizeof(LEVELS) / sizeof(LEVELS[0]); i++) {
-        if (strcmp(text, LEVELS[i]) == 0) {
-            *out_level = (enum log_level)i;
-            return 0;
-        }
-    }
-    return error_set(err, ERROR_INVALID, "%s: error, warn, info or debug", text);
-}
-
 bool log_is_enabled(enum log_level level)
 {
     return level <= settings.level;

@@ -22,7 +22,6 @@ int log_start(struct error *err);
 // Writes what is kept, for so long at most; then the thread is given up.
 void log_stop(int64_t timeout_ms);
 int64_t log_lines_left_out(void);
-int log_level_parse(const char *text, enum log_level *out_level, struct error *err);
 bool log_is_enabled(enum log_level level);
 
 // The format holds the sentence and `key=value` pairs.

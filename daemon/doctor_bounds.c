@@ -69,7 +69,7 @@ static void look_at_isolation(const struct settings *settings, struct findings *
 {
     char reason[ISOLATION_REASON_SIZE];
     bool is_possible = isolation_is_possible(reason);
-    if (is_possible && settings->local_private_tmp)
+    if (is_possible && !settings->local_shares_tmp)
         findings_add(findings, FINDING_GOOD, "isolation",
                      "each pod has a /tmp of its own, each workload shared memory of its own", NULL);
     else if (is_possible)

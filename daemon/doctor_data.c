@@ -108,7 +108,7 @@ static int look_at_sign_ins(struct db_conn *conn, const struct settings *setting
     if (db_find_meta(conn, SIGN_IN_CROWD_META, findings->arena, &kept, err) < 0)
         return -1;
     const char *says = sign_in_crowd_sentence(kept, timestamp_now_ms(), findings->arena, &advice);
-    if (says && settings->trusted_proxy_count == 0)
+    if (says && settings->trusted_proxies_count == 0)
         findings_add(findings, FINDING_NOTE, "sign-in", says, advice);
     return 0;
 }

@@ -227,7 +227,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         machine_look(&wishes, arena, &machine, err) < 0)
         return -1;
     options.node_name = machine.name;
-    options.has_private_tmp = settings->local_private_tmp;
+    options.has_private_tmp = !settings->local_shares_tmp;
     options.memory_bytes = machine.memory_bytes;
     options.gpus = machine.gpus;
     options.gpu_count = machine.gpu_count;
@@ -235,7 +235,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     options.mig_count = machine.mig_count;
     options.gpu_memory_mib = machine.gpu_memory_mib;
     options.nvml = machine.nvml;
-    options.avoids_foreign = settings->local_avoids_foreign;
+    options.avoids_foreign = !settings->local_ignores_foreign;
     options.strays = (enum local_stray)settings->local_strays;
     options.kills_over_memory = settings->local_kills_over_memory;
     if (db_write(db, register_node, &machine, err) < 0) {

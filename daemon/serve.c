@@ -113,7 +113,7 @@ static int fill_database(struct daemon *daemon, struct error *err)
         return -1;
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
         quota_rights_tell(daemon->db, err) < 0 ||
-        sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxy_count > 0, timestamp_now_ms(), err) < 0 ||
+        sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxies_count > 0, timestamp_now_ms(), err) < 0 ||
         claim_folder(daemon, err) < 0 || (is_local(daemon) && first_start_name_cluster(daemon->db, err) < 0))
         return -1;
     // The nodes first: the first quota is what they have.
@@ -181,8 +181,8 @@ static int start_serving(struct daemon *daemon, struct error *err)
     server->config = (struct server_config){
         .data = daemon->folder.path,
         .listen_count = settings->listen_count,
-        .proxy_count = settings->trusted_proxy_count,
-        .threads = settings->http_threads,
+        .proxy_count = settings->trusted_proxies_count,
+        .threads = (int)settings->http_threads,
         .body_max_bytes = settings->body_max_bytes,
         .workload_max_bytes = settings->workload_max_bytes,
         .workload_bounds = {.per_project = settings->workloads_per_project,
@@ -389,7 +389,7 @@ static int prepare(struct daemon *daemon, int argc, char **argv, const char *com
         fprintf(stderr, "prorata: %s%s%s\n", err.message, err.details[0] ? ". " : "", err.details);
         return EXIT_BAD_SETTING;
     }
-    log_configure(daemon->settings.log_level, daemon->settings.log_json);
+    log_configure((enum log_level)daemon->settings.log_level, daemon->settings.log_json);
     return 0;
 }
 

@@ -16,7 +16,8 @@ enum setting_type {
     TYPE_LIST,
     TYPE_NUMBER,
     TYPE_INTEGER,
-    TYPE_FLAG
+    TYPE_FLAG,
+    TYPE_CHOICE
 };
 
 struct setting {
@@ -29,7 +30,7 @@ struct setting {
 };
 
 static const struct setting SETTINGS[] = {
-#define SETTING(name, type, fallback, minimum, maximum, argument, sentence) \
+#define SETTING(name, member, type, fallback, minimum, maximum, argument, sentence) \
     {#name, TYPE_##type, fallback, minimum, maximum, argument, sentence},
 #include "base/settings.def"
 #undef SETTING
@@ -67,11 +68,40 @@ static int find_setting(const char *name)
     return -1;
 }
 
+// Which of the words between bars the value is, from 0; -1: none.
+static int find_word(const char *words, const char *value)
+{
+    const size_t length = strlen(value);
+    for (int number = 0;; number++) {
+        const size_t word = strcspn(words, "|");
+        if (word == length && strncmp(words, value, length) == 0)
+            return number;
+        if (words[word] == '\0')
+            return -1;
+        words += word + 1;
+    }
+}
+
+// "a, b or c" of "a|b|c"; a first word that is empty is not said.
+static int refuse_word(const char *words, const char *value, const char *where, struct error *err)
+{
+    char said[128] = "";
+    words += *words == '|';
+    for (size_t word; *words; words += word + (words[word] == '|')) {
+        word = strcspn(words, "|");
+        const char *between = !*said ? "" : words[word] == '|' ? ", " : " or ";
+        snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s%.*s", between, (int)word, words);
+    }
+    return error_set(err, ERROR_INVALID, "%s: %s, got %s", where, said, *value ? value : "nothing");
+}
+
 static int check_value(const struct setting *setting, const char *value, const char *where, struct error *err)
 {
     char *end;
     if (setting->type == TYPE_FLAG && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
         return error_set(err, ERROR_INVALID, "%s: true or false, got %s", where, value);
+    if (setting->type == TYPE_CHOICE && find_word(setting->argument, value) < 0)
+        return refuse_word(setting->argument, value, where, err);
     if (setting->type != TYPE_NUMBER && setting->type != TYPE_INTEGER)
         return 0;
     errno = 0;
@@ -131,7 +161,8 @@ static void show_help(const char *command)
         puts("Serves the API and the dashboard.\n");
     for (int i = 0; i < SETTING_COUNT; i++) {
         char flag[64];
-        snprintf(flag, sizeof(flag), "--%s %s", SETTINGS[i].name, SETTINGS[i].argument);
+        const char *argument = SETTINGS[i].argument;
+        snprintf(flag, sizeof(flag), "--%s %s", SETTINGS[i].name, argument + (*argument == '|'));
         printf("  %-24s %s", flag, SETTINGS[i].sentence);
         if (SETTINGS[i].type != TYPE_FLAG && *SETTINGS[i].fallback)
             printf(" (default %s)", SETTINGS[i].fallback);
@@ -202,29 +233,19 @@ static int read_file(struct reading *reading, const char *path, struct error *er
     return 0;
 }
 
+static const char *text_of(const struct given *given)
+{
+    return given->count && *given->values[0] ? given->values[0] : NULL;
+}
+
 static const struct given *given_of(const struct reading *reading, const char *name)
 {
     return &reading->given[find_setting(name)];
 }
 
-static const char *text_of(const struct reading *reading, const char *name)
-{
-    const struct given *given = given_of(reading, name);
-    return given->count && *given->values[0] ? given->values[0] : NULL;
-}
-
-static int one_of(const struct reading *reading, const char *name, const char *a, const char *b, struct error *err)
-{
-    const char *value = text_of(reading, name);
-    if (!value || (strcmp(value, a) != 0 && strcmp(value, b) != 0))
-        return error_set(err, ERROR_INVALID, "%s: %s or %s, got %s", given_of(reading, name)->where, a, b,
-                         value ? value : "nothing");
-    return strcmp(value, b) == 0;
-}
-
 static int check_backend(const struct reading *reading, struct error *err)
 {
-    const char *backend = text_of(reading, "backend");
+    const char *backend = text_of(given_of(reading, "backend"));
     if (backend && (strcmp(backend, "simulated") == 0 || strcmp(backend, "local") == 0))
         return 0;
     if (backend && strcmp(backend, "kubernetes") == 0)
@@ -234,91 +255,29 @@ static int check_backend(const struct reading *reading, struct error *err)
                      given_of(reading, "backend")->where, backend ? backend : "nothing");
 }
 
-// In the order of enum image_policy (backends/local/images/images.h).
-static int read_images(const struct reading *reading, int *out_policy, struct error *err)
+static size_t list_of(const struct given *given, const char **out_values)
 {
-    static const char *const POLICIES[] = {"auto", "required", "ignore"};
-    const char *text = text_of(reading, "local-images");
-    for (int i = 0; i < 3; i++)
-        if (text && strcmp(text, POLICIES[i]) == 0) {
-            *out_policy = i;
-            return 0;
-        }
-    return error_set(err, ERROR_INVALID, "%s: auto, required or ignore, got %s",
-                     given_of(reading, "local-images")->where, text ? text : "nothing");
+    size_t count = 0;
+    for (size_t i = 0; i < given->count; i++)
+        if (*given->values[i])
+            out_values[count++] = given->values[i];
+    return count;
 }
 
-static int fill(const struct reading *reading, struct settings *out, struct error *err)
+#define READ_TEXT(member) out->member = text_of(given);
+#define READ_LIST(member) out->member##_count = list_of(given, out->member);
+#define READ_NUMBER(member) out->member = strtod(given->values[0], NULL);
+#define READ_INTEGER(member) out->member = strtoll(given->values[0], NULL, 10);
+#define READ_FLAG(member) out->member = strcmp(given->values[0], "true") == 0;
+#define READ_CHOICE(member) out->member = find_word(SETTINGS[given - reading->given].argument, given->values[0]);
+
+static void fill(const struct reading *reading, struct settings *out)
 {
-    const struct given *listen = given_of(reading, "listen"), *proxies = given_of(reading, "trusted-proxy");
-    *out = (struct settings){
-        .data = text_of(reading, "data"),
-        .backend = text_of(reading, "backend"),
-        .cluster = text_of(reading, "cluster"),
-        .speed = strtod(text_of(reading, "speed"), NULL),
-        .metrics_open = strcmp(text_of(reading, "metrics-open"), "true") == 0,
-        .http_threads = (int)strtol(text_of(reading, "http-threads"), NULL, 10),
-        .body_max_bytes = strtoll(text_of(reading, "body-max-bytes"), NULL, 10),
-        .workload_max_bytes = strtoll(text_of(reading, "workload-max-bytes"), NULL, 10),
-        .workloads_per_project = strtoll(text_of(reading, "workloads-per-project"), NULL, 10),
-        .workloads_per_person = strtoll(text_of(reading, "workloads-per-person"), NULL, 10),
-        .token_lifetime_s = strtoll(text_of(reading, "token-lifetime"), NULL, 10),
-        .read_limit_s = strtod(text_of(reading, "read-limit"), NULL),
-        .journal_days = strtod(text_of(reading, "journal-days"), NULL),
-        .journal_bytes = strtoll(text_of(reading, "journal-bytes"), NULL, 10),
-        .database_bytes = strtoll(text_of(reading, "database-bytes"), NULL, 10),
-        .deleted_days = strtod(text_of(reading, "deleted-days"), NULL),
-        .event_days = strtod(text_of(reading, "event-days"), NULL),
-        .sample_days = strtod(text_of(reading, "sample-days"), NULL),
-        .allocation_days = strtod(text_of(reading, "allocation-days"), NULL),
-        .retry_delay_s = strtod(text_of(reading, "retry-delay"), NULL),
-        .staleness_grace_s = strtod(text_of(reading, "staleness-grace"), NULL),
-        .quick_start = strcmp(text_of(reading, "quick-start"), "true") == 0,
-        .local_gpus = strtoll(text_of(reading, "local-gpus"), NULL, 10),
-        .local_user = text_of(reading, "local-user"),
-        .local_uid_range = text_of(reading, "local-uid-range"),
-        .local_gid_range = text_of(reading, "local-gid-range"),
-        .local_user_map = text_of(reading, "local-user-map"),
-        .local_scratch = text_of(reading, "local-scratch"),
-        .local_reserved_cpu = text_of(reading, "local-reserved-cpu"),
-        .local_reserved_memory = text_of(reading, "local-reserved-memory"),
-        .local_memory_default = text_of(reading, "local-memory-default"),
-        .local_unkillable_s = strtod(text_of(reading, "local-unkillable-limit"), NULL),
-        .local_disk_reserve = text_of(reading, "local-disk-reserve"),
-        .local_image_total = text_of(reading, "local-image-total"),
-        .local_home_project = text_of(reading, "local-home-project"),
-        .local_log_pod = text_of(reading, "local-log-pod"),
-        .local_log_project = text_of(reading, "local-log-project"),
-        .local_log_total = text_of(reading, "local-log-total"),
-        .local_log_days = strtod(text_of(reading, "local-log-days"), NULL),
-        .local_nvml = text_of(reading, "local-nvml"),
-        .scenario = reading->scenario,
-    };
-    for (size_t i = 0; i < listen->count; i++)
-        out->listen[out->listen_count++] = listen->values[i];
-    for (size_t i = 0; i < proxies->count; i++)
-        if (*proxies->values[i])
-            out->trusted_proxies[out->trusted_proxy_count++] = proxies->values[i];
-    int json = one_of(reading, "log-format", "text", "json", err);
-    if (json < 0 || check_backend(reading, err) < 0)
-        return -1;
-    if (read_images(reading, &out->local_images, err) < 0)
-        return -1;
-    int ignores = one_of(reading, "local-foreign", "avoid", "ignore", err);
-    int kills = ignores < 0 ? -1 : one_of(reading, "local-gpu-memory", "warn", "kill", err);
-    int shares_tmp = kills < 0 ? -1 : one_of(reading, "local-private-tmp", "on", "off", err);
-    int ends_strays =
-        kills >= 0 && text_of(reading, "local-stray") ? one_of(reading, "local-stray", "warn", "kill", err) : 0;
-    if (kills < 0 || shares_tmp < 0 || ends_strays < 0)
-        return -1;
-    out->log_json = json;
-    out->local_avoids_foreign = !ignores;
-    out->local_kills_over_memory = kills;
-    out->local_private_tmp = !shares_tmp;
-    out->local_strays = text_of(reading, "local-stray") ? ends_strays + 1 : 0;
-    if (log_level_parse(text_of(reading, "log-level") ? text_of(reading, "log-level") : "", &out->log_level, err) < 0)
-        return error_prefix(err, "%s: ", given_of(reading, "log-level")->where);
-    return 0;
+    const struct given *given = reading->given;
+    *out = (struct settings){.scenario = reading->scenario};
+#define SETTING(name, member, type, ...) READ_##type(member) given++;
+#include "base/settings.def"
+#undef SETTING
 }
 
 int settings_read(int argc, char **argv, const char *command, struct arena *arena, struct settings *out_settings,
@@ -339,8 +298,10 @@ int settings_read(int argc, char **argv, const char *command, struct arena *aren
     }
     if (read_environment(reading, err) < 0)
         return -1;
-    if (text_of(reading, "config") && read_file(reading, text_of(reading, "config"), err) < 0)
+    const char *file = text_of(given_of(reading, "config"));
+    if ((file && read_file(reading, file, err) < 0) || check_backend(reading, err) < 0)
         return -1;
+    fill(reading, out_settings);
     *out_outcome = SETTINGS_READ;
-    return fill(reading, out_settings, err);
+    return 0;
 }
