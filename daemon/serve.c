@@ -7,17 +7,15 @@
 #include "api/http/listen.h"
 #include "api/organisation/quota_rights.h"
 #include "backends/backend.h"
-#include "backends/simulated/simulated.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
-#include "daemon/cluster.h"
+#include "daemon/backend_kinds.h"
 #include "daemon/data_folder.h"
 #include "daemon/first_start.h"
 #include "daemon/greeting.h"
 #include "daemon/health.h"
-#include "daemon/local_backend.h"
 #include "daemon/notify.h"
 #include "daemon/settings.h"
 #include "db/db.h"
@@ -57,6 +55,7 @@ struct daemon {
     struct journal *journal; // NULL: none is kept
     struct reconciler *reconciler;
     struct server server;
+    const struct backend_kind *kind;
     struct auth *auth;
     struct health health;
     struct notifier notifier;
@@ -74,11 +73,6 @@ static enum first_start_extras extras_of(const struct settings *settings)
     if (settings->scenario && strcmp(settings->scenario, "preemption") == 0)
         return EXTRAS_PREEMPTION;
     return settings->quick_start || settings->scenario ? EXTRAS_QUOTA : EXTRAS_NONE;
-}
-
-static bool is_local(const struct daemon *daemon)
-{
-    return strcmp(daemon->settings.backend, "local") == 0;
 }
 
 struct claim {
@@ -114,27 +108,18 @@ static int fill_database(struct daemon *daemon, struct error *err)
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
         quota_rights_tell(daemon->db, err) < 0 ||
         sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxies_count > 0, timestamp_now_ms(), err) < 0 ||
-        claim_folder(daemon, err) < 0 || (is_local(daemon) && first_start_name_cluster(daemon->db, err) < 0))
+        claim_folder(daemon, err) < 0 || (daemon->kind->is_machine && first_start_name_cluster(daemon->db, err) < 0))
         return -1;
-    // The nodes first: the first quota is what they have.
-    int rc = is_local(daemon) ? local_backend_create(&daemon->settings, &daemon->folder, daemon->db, daemon->is_first,
-                                                     &daemon->arena, &daemon->backend, err)
-                              : cluster_apply(daemon->db, &daemon->settings, daemon->is_first, &daemon->arena, err);
-    if (rc < 0)
+    const struct backend_site site = {.settings = &daemon->settings,
+                                      .folder = &daemon->folder,
+                                      .db = daemon->db,
+                                      .arena = &daemon->arena,
+                                      .is_first = daemon->is_first};
+    if (daemon->kind->create(&site, &daemon->backend, err) < 0)
         return -1;
     if (!daemon->is_first)
         return 0;
     return first_start_finish(daemon->db, extras_of(&daemon->settings), &daemon->arena, err);
-}
-
-// The simulated backend takes up the history of speeds that the last run left.
-static int create_simulated(struct daemon *daemon, struct error *err)
-{
-    struct simulated_options options = {.speed = daemon->settings.speed};
-    struct db_conn *conn = db_acquire(daemon->db);
-    int rc = db_find_meta(conn, RECONCILER_CLOCK_META, &daemon->arena, &options.state, err);
-    db_give_back(daemon->db, conn);
-    return rc < 0 ? -1 : simulated_create(&options, &daemon->backend, err);
 }
 
 static int64_t days_ms(double days)
@@ -155,7 +140,7 @@ static int open_journal(struct daemon *daemon, struct error *err)
 
 static int create_reconciler(struct daemon *daemon, struct error *err)
 {
-    if ((!is_local(daemon) && create_simulated(daemon, err) < 0) || open_journal(daemon, err) < 0)
+    if (open_journal(daemon, err) < 0)
         return -1;
     const struct settings *settings = &daemon->settings;
     const int64_t grace_ms = (int64_t)(settings->staleness_grace_s * 1000);
@@ -239,7 +224,7 @@ static int start(struct daemon *daemon, struct error *err)
         reconciler_start(daemon->reconciler, err) < 0)
         return -1;
     open_doors(daemon);
-    return is_local(daemon) ? 0 : reconciler_set_speed(daemon->reconciler, daemon->settings.speed, err);
+    return daemon->kind->after_start ? daemon->kind->after_start(&daemon->settings, daemon->reconciler, err) : 0;
 }
 
 static void *start_main(void *context)
@@ -389,6 +374,7 @@ static int prepare(struct daemon *daemon, int argc, char **argv, const char *com
         fprintf(stderr, "prorata: %s%s%s\n", err.message, err.details[0] ? ". " : "", err.details);
         return EXIT_BAD_SETTING;
     }
+    daemon->kind = backend_kind_find(daemon->settings.backend);
     log_configure((enum log_level)daemon->settings.log_level, daemon->settings.log_json);
     return 0;
 }
