@@ -1,0 +1,23 @@
+// The main writes of db/, one after the other: each stands on what those before it have left.
+#pragma once
+#include "base/arena.h"
+#include "db/db.h"
+#include "model/workload_spec.h"
+
+// What they act on. The ids are looked up anew before each.
+struct db_writes {
+    struct arena arena;
+    struct workload_spec spec;
+    int64_t department_id, project_id, workload_id, pod_id;
+    const char *workload_uuid, *pod_uuid;
+};
+
+// A write function on a new file; context is the struct. The arena was begun by the caller, who ends it.
+int db_writes_seed(struct db_conn *conn, void *context, struct error *err);
+
+struct write_case {
+    const char *name;   // NULL: the end
+    db_write_fn fn;     // its context is a struct db_writes
+    int64_t statements; // that it begins
+};
+extern const struct write_case DB_WRITES[];
