@@ -44,9 +44,9 @@ struct journal {
     // The thread's.
     struct changes changes;
     struct segment_writer segment;
-    char digest[DIGEST_SIZE];
-    int64_t segment_ms;     // time of its first record
-    int64_t snapshot_bytes; // its first record's
+    struct plan_digests digests; // of the record before
+    int64_t segment_ms;          // time of its first record
+    int64_t snapshot_bytes;      // its first record's
     int64_t try_again_us;
 };
 
@@ -54,7 +54,7 @@ static void end_segment(struct journal *journal)
 {
     segment_close(&journal->segment);
     changes_done(&journal->changes);
-    journal->digest[0] = '\0';
+    journal->digests = (struct plan_digests){0};
 }
 
 // Keeps folder and figures within what is asked. The present segment stays.
@@ -84,18 +84,20 @@ static bool is_full(const struct journal *journal, int64_t now_ms)
 static void write_payload(struct journal *journal, const struct journal_cycle *cycle, struct buffer *out)
 {
     struct json_writer json;
-    char digest[DIGEST_SIZE];
-    plan_digest(cycle->snapshot, cycle->plan, digest);
+    struct plan_digests digests;
+    digest_plan(cycle->snapshot, cycle->plan, &digests);
     json_writer_init(&json, out, false);
     json_begin_object(&json);
     changes_write(&journal->changes, cycle->snapshot, cycle->world, &json);
-    if (strcmp(digest, journal->digest) != 0)
-        json_text(&json, "digest", digest);
+    if (strcmp(digests.decided, journal->digests.decided) != 0)
+        json_text(&json, "decided", digests.decided);
+    if (strcmp(digests.words, journal->digests.words) != 0)
+        json_text(&json, "words", digests.words);
     json_end_object(&json);
     buffer_char(out, '\n');
     json_writer_init(&json, out, false);
     plan_write_decisions(&json, cycle->snapshot, cycle->plan);
-    memcpy(journal->digest, digest, sizeof(digest));
+    journal->digests = digests;
 }
 
 static int write_record(struct journal *journal, const struct journal_cycle *cycle, struct error *err)

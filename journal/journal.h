@@ -1,8 +1,9 @@
 // The journal: what each cycle saw and decided, kept on disk for a while, so that any of them can be run again.
 //
 // A folder of segments (segment.h). A segment begins with a whole snapshot; each record after it holds what changed
-// since the one before, the decisions, how long planning took, and a digest of the whole plan. A new segment begins
-// when the changes have grown beyond the snapshot, and the oldest go when the folder is too old or too large.
+// since the one before, the decisions, how long planning took, and two digests of the whole plan, of what was decided
+// and of the words. A new segment begins when the changes have grown beyond the snapshot, and the oldest go when the
+// folder is too old or too large.
 //
 // A thread of its own does the work: journal_add only hands the cycle over. Where that thread cannot follow, the caller
 // waits for it, a second at most; then the cycle is missed, and the next record says what changed since the last kept

@@ -6,7 +6,6 @@
 #include "base/timestamp.h"
 #include "form/snapshot_reader.h"
 #include "form/snapshot_writer.h"
-#include "journal/digest.h"
 #include "journal/folder.h"
 #include "journal/segment.h"
 
@@ -134,7 +133,8 @@ int journal_visit(const char *folder, int64_t from_ms, int64_t to_ms,
 struct state {
     json_t *rules;
     json_t *lists[SNAPSHOT_LIST_COUNT]; // entries by name
-    char digest[DIGEST_SIZE];
+    struct plan_digests digests;
+    char whole_digest[DIGEST_SIZE];
 };
 
 static void state_init(struct state *state)
@@ -164,6 +164,14 @@ static void apply_list(json_t *entries, const json_t *put, const json_t *drop)
             json_object_del(entries, json_string_value(json_array_get(drop, i)));
 }
 
+// A digest stays as it was where a record has none.
+static void apply_digest(char digest[static DIGEST_SIZE], const json_t *change, const char *key)
+{
+    const char *text = json_string_value(json_object_get(change, key));
+    if (text)
+        snprintf(digest, DIGEST_SIZE, "%s", text);
+}
+
 static int apply(struct state *state, const char *text, size_t length, struct error *err)
 {
     json_error_t cause;
@@ -174,7 +182,6 @@ static int apply(struct state *state, const char *text, size_t length, struct er
     }
     json_t *rules = json_object_get(change, "rules");
     const json_t *put = json_object_get(change, "put"), *drop = json_object_get(change, "drop");
-    const char *digest = json_string_value(json_object_get(change, "digest"));
     if (json_is_object(rules)) {
         json_decref(state->rules);
         state->rules = json_incref(rules);
@@ -183,8 +190,9 @@ static int apply(struct state *state, const char *text, size_t length, struct er
         const char *key = snapshot_list_key((enum snapshot_list)i);
         apply_list(state->lists[i], json_object_get(put, key), json_object_get(drop, key));
     }
-    if (digest)
-        snprintf(state->digest, sizeof(state->digest), "%s", digest);
+    apply_digest(state->digests.decided, change, "decided");
+    apply_digest(state->digests.words, change, "words");
+    apply_digest(state->whole_digest, change, "digest");
     json_decref(change);
     return 0;
 }
@@ -242,7 +250,8 @@ static int load(struct segment_reader *segment, const struct record *wanted, str
     } while (record.offset != wanted->offset);
     out_cycle->row = row_of(&record);
     out_cycle->version = arena_strdup(arena, segment->version);
-    out_cycle->digest = arena_strdup(arena, state.digest);
+    out_cycle->digests = state.digests;
+    memcpy(out_cycle->whole_digest, state.whole_digest, sizeof(state.whole_digest));
     out_cycle->decisions = arena_strdup(arena, out_cycle->decisions);
     rc = make_snapshot(&state, record.time_ms, arena, &out_cycle->snapshot, err);
 done:

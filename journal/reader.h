@@ -1,6 +1,7 @@
 // Reads the journal: which cycles there are, and any of them as it was. While the server runs, or when it does not;
 // nothing is changed.
 #pragma once
+#include "journal/digest.h"
 #include "scheduler/snapshot.h"
 
 struct arena;
@@ -24,9 +25,10 @@ int journal_visit(const char *folder, int64_t from_ms, int64_t to_ms,
 
 struct recorded_cycle {
     struct journal_row row;
-    const char *version;   // of the program that wrote it
-    const char *digest;    // of its plan
-    const char *decisions; // JSON, as `prorata simulate` prints it
+    const char *version;            // of the program that wrote it
+    struct plan_digests digests;    // of its plan; blank in a segment of the first format, which has
+    char whole_digest[DIGEST_SIZE]; // this one; else blank
+    const char *decisions;          // JSON, as `prorata simulate` prints it
     const struct snapshot *snapshot;
 };
 

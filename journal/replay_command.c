@@ -6,8 +6,8 @@
 #include "base/timestamp.h"
 #include "form/plan_writer.h"
 #include "form/snapshot_writer.h"
-#include "journal/digest.h"
 #include "journal/reader.h"
+#include "journal/verdict.h"
 #include "scheduler/scheduler.h"
 
 #include <errno.h>
@@ -28,7 +28,8 @@ static const char HELP[] =
     "       prorata replay --data DIR [--from TIME] [--to TIME] --list [--decisions] [--pretty]\n"
     "\n"
     "Plans a cycle of a server's journal again and compares the plan with the one that was recorded,\n"
-    "byte for byte. The server may run or not; nothing is changed.\n"
+    "byte for byte: the decisions and figures, and the words. The server may run or not; nothing is\n"
+    "changed.\n"
     "\n"
     "  --data DIR       the server's data folder\n"
     "  --at TIME        the last cycle at this time or before it (2026-01-01T12:00:00Z)\n"
@@ -40,8 +41,8 @@ static const char HELP[] =
     "  --help           this text\n"
     "\n"
     "prorata replay TRACE runs a job trace instead: prorata replay --help.\n"
-    "Exit status: 0 equal, 1 different or the output could not be written, 2 bad arguments or no such\n"
-    "cycle (nothing is printed on standard output then).\n";
+    "Exit status: 0 equal, or decided alike in other words; 1 different, or the output could not be\n"
+    "written; 2 bad arguments or no such cycle (nothing is printed on standard output then).\n";
 
 struct options {
     const char *data;
@@ -169,67 +170,77 @@ static void write_row(struct json_writer *json, const struct journal_row *row)
     json_int(json, "planMicroseconds", row->plan_us);
 }
 
-// Where two lists of decisions part, as an object with the two.
-static void write_difference(struct json_writer *json, const char *recorded_text, const char *replayed_text)
+static void write_decision_of(struct json_writer *json, const char *key, const char *decisions, size_t at)
 {
-    json_t *recorded = json_loads(recorded_text, 0, NULL), *replayed = json_loads(replayed_text, 0, NULL);
-    size_t at = 0;
-    while (at < json_array_size(recorded) && json_equal(json_array_get(recorded, at), json_array_get(replayed, at)))
-        at++;
-    char *left = json_dumps(json_array_get(recorded, at), JSON_COMPACT | JSON_ENCODE_ANY);
-    char *right = json_dumps(json_array_get(replayed, at), JSON_COMPACT | JSON_ENCODE_ANY);
-    bool is_same = at >= json_array_size(recorded) && at >= json_array_size(replayed);
-    json_begin_object(json);
-    json_text(json, "sentence",
-              is_same ? "The decisions are equal; what else the plan says of pods, workloads, queues or nodes is not."
-                      : "From this decision on they are not equal.");
-    if (!is_same) {
-        json_int(json, "decision", (int64_t)at);
-        json_raw(json, "recorded", left);
-        json_raw(json, "replayed", right);
-    }
-    json_end_object(json);
-    free(left);
-    free(right);
-    json_decref(recorded);
-    json_decref(replayed);
+    json_t *list = json_loads(decisions, 0, NULL);
+    char *text = json_dumps(json_array_get(list, at), JSON_COMPACT | JSON_ENCODE_ANY);
+    json_raw(json, key, text);
+    free(text);
+    json_decref(list);
 }
 
-static void write_answer(struct buffer *out, const struct options *options, const struct recorded_cycle *recorded,
-                         const struct plan *plan, bool *out_equal)
+static void write_difference(struct json_writer *json, const struct verdict *verdict, const char *recorded,
+                             const char *replayed)
+{
+    json_key(json, "difference");
+    if (!verdict->sentence) {
+        json_value_null(json);
+        return;
+    }
+    json_begin_object(json);
+    json_text(json, "sentence", verdict->sentence);
+    if (verdict->decision != SIZE_MAX) {
+        json_int(json, "decision", (int64_t)verdict->decision);
+        write_decision_of(json, "recorded", recorded, verdict->decision);
+        write_decision_of(json, "replayed", replayed, verdict->decision);
+    }
+    json_end_object(json);
+}
+
+static void write_digests(struct json_writer *json, const struct plan_digests *digests, const char *whole_digest)
+{
+    if (whole_digest[0] != '\0') {
+        json_text(json, "digest", whole_digest);
+        return;
+    }
+    json_key(json, "digests");
+    json_begin_object(json);
+    json_text(json, "decided", digests->decided);
+    json_text(json, "words", digests->words);
+    json_end_object(json);
+}
+
+static struct verdict write_answer(struct buffer *out, const struct options *options,
+                                   const struct recorded_cycle *recorded, const struct plan *plan)
 {
     struct json_writer json;
     struct buffer decisions;
-    char digest[DIGEST_SIZE];
     buffer_init(&decisions, 0);
     json_writer_init(&json, &decisions, false);
     plan_write_decisions(&json, recorded->snapshot, plan);
-    plan_digest(recorded->snapshot, plan, digest);
-    *out_equal = strcmp(decisions.data, recorded->decisions) == 0 && strcmp(digest, recorded->digest) == 0;
+    const struct verdict verdict = verdict_of(recorded, plan, decisions.data);
     json_writer_init(&json, out, options->pretty);
     json_begin_object(&json);
     write_row(&json, &recorded->row);
     json_text(&json, "version", recorded->version);
-    json_bool(&json, "equal", *out_equal);
-    json_key(&json, "difference");
-    if (*out_equal)
-        json_value_null(&json);
-    else
-        write_difference(&json, recorded->decisions, decisions.data);
+    json_bool(&json, "equal", verdict.kind == VERDICT_EQUAL);
+    json_bool(&json, "decidedAlike", verdict.kind != VERDICT_DIFFERENT);
+    write_difference(&json, &verdict, recorded->decisions, decisions.data);
     json_key(&json, "recorded");
     json_begin_object(&json);
-    json_text(&json, "digest", recorded->digest);
+    write_digests(&json, &recorded->digests, recorded->whole_digest);
     json_raw(&json, "decisions", recorded->decisions);
     json_end_object(&json);
-    json_text(&json, "digest", digest);
+    write_digests(&json, &verdict.digests, verdict.whole_digest);
     json_key(&json, "replayed");
     plan_write_cycle(&json, recorded->snapshot, plan, recorded->row.cycle);
     json_end_object(&json);
     buffer_char(out, '\n');
     buffer_done(&decisions);
+    return verdict;
 }
 
-static int replay_cycle(const struct options *options, const char *folder, struct arena *arena, bool *out_equal,
+static int replay_cycle(const struct options *options, const char *folder, struct arena *arena, bool *out_alike,
                         struct error *err)
 {
     struct recorded_cycle recorded;
@@ -241,12 +252,13 @@ static int replay_cycle(const struct options *options, const char *folder, struc
     struct buffer out;
     char time[TIMESTAMP_SIZE];
     buffer_init(&out, 0);
-    write_answer(&out, options, &recorded, plan, out_equal);
+    const struct verdict verdict = write_answer(&out, options, &recorded, plan);
+    *out_alike = verdict.kind != VERDICT_DIFFERENT;
     int rc = write_out(&out, NULL, err);
     buffer_done(&out);
     timestamp_format(recorded.row.time_ms, time);
     fprintf(stderr, "cycle %lld of %s, %lld decisions: %s%s%s\n", (long long)recorded.row.cycle, time,
-            (long long)recorded.row.decision_count, *out_equal ? "equal" : "different",
+            (long long)recorded.row.decision_count, verdict.word,
             strcmp(recorded.version, PRORATA_VERSION) == 0 ? "" : "; recorded by version ",
             strcmp(recorded.version, PRORATA_VERSION) == 0 ? "" : recorded.version);
     return rc;
@@ -314,7 +326,7 @@ int journal_replay_main(int argc, char **argv)
     struct error err = {0};
     struct options options;
     struct arena arena;
-    bool is_equal = true;
+    bool is_alike = true;
     if (sodium_init() < 0 || parse_options(argc, argv, &options, &err) < 0) {
         fprintf(stderr, "prorata replay: %s\n", err.message);
         return EXIT_INPUT;
@@ -324,13 +336,13 @@ int journal_replay_main(int argc, char **argv)
     arena_init(&arena);
     const char *folder = arena_printf(&arena, "%s/journal", options.data);
     int rc = options.lists ? list_cycles(&options, folder, &arena, &err)
-                           : replay_cycle(&options, folder, &arena, &is_equal, &err);
+                           : replay_cycle(&options, folder, &arena, &is_alike, &err);
     if (rc < 0)
         fprintf(stderr, "prorata replay: %s\n", err.message);
     if (rc < 0 || options.lists)
         report_damage(folder, &arena);
     arena_done(&arena);
     if (rc == 0)
-        return is_equal ? 0 : EXIT_DIFFERENT;
+        return is_alike ? 0 : EXIT_DIFFERENT;
     return err.code == ERROR_INTERNAL ? EXIT_DIFFERENT : EXIT_INPUT;
 }

@@ -15,13 +15,14 @@
 enum {
     LEVEL = 3, // of compression: beyond it the time grows and the size hardly shrinks
     RECORD_MAGIC = 0x44434552,
-    PLAIN_MAXIMUM = 1 << 30
+    PLAIN_MAXIMUM = 1 << 30,
+    MAGIC_BYTES = 8
 };
 
-static const char FILE_MAGIC[8] = "PRORATA1";
+static const char FILE_MAGIC[MAGIC_BYTES] = "PRORATA2", FILE_MAGIC_BEFORE[MAGIC_BYTES] = "PRORATA1";
 
 struct file_header {
-    char magic[8];
+    char magic[MAGIC_BYTES];
     char version[16];
     uint32_t reserved;
     uint32_t checksum; // of what stands before it
@@ -137,6 +138,11 @@ static bool read_all(int fd, void *data, size_t length, int64_t offset)
     return true;
 }
 
+static bool is_known(const char magic[static MAGIC_BYTES])
+{
+    return memcmp(magic, FILE_MAGIC, MAGIC_BYTES) == 0 || memcmp(magic, FILE_MAGIC_BEFORE, MAGIC_BYTES) == 0;
+}
+
 int segment_open(struct segment_reader *segment, const char *path, struct error *err)
 {
     struct file_header header;
@@ -145,8 +151,7 @@ int segment_open(struct segment_reader *segment, const char *path, struct error 
     if (segment->fd < 0)
         return error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
     if (fstat(segment->fd, &info) < 0 || !read_all(segment->fd, &header, sizeof(header), 0) ||
-        memcmp(header.magic, FILE_MAGIC, sizeof(header.magic)) != 0 ||
-        header.checksum != checksum_of(&header, offsetof(struct file_header, checksum))) {
+        !is_known(header.magic) || header.checksum != checksum_of(&header, offsetof(struct file_header, checksum))) {
         segment_done(segment);
         return error_set(err, ERROR_INVALID, "%s: not a segment of the journal", path);
     }

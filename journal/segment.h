@@ -6,9 +6,12 @@
 // A payload is two lines of JSON. The first is an object:
 //     rules      everything of the snapshot but lists and time, where it changed
 //     put, drop  per list of the snapshot, entries that are new or changed, and names that are gone
-//     digest     of the whole plan (digest.h), where it is not that of the record before
+//     decided, words  the plan's digests (digest.h), each where it is not that of the record before
 // The second is the plan's decisions as `prorata simulate` prints them. The first record of a segment changes nothing
 // into a whole snapshot.
+//
+// The file's first bytes name the format. In the first one, PRORATA1, a record has one digest of decisions and words
+// together, `digest`. It is read still, and written no more.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

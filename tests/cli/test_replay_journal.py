@@ -1,11 +1,13 @@
 """`prorata replay --data`: a recorded cycle planned again, from a running server and from a stopped one."""
 import json
 import shutil
+import struct
 import subprocess
+import zlib
 
 import pytest
 
-from conftest import PRORATA
+from conftest import PRORATA, ROOT
 
 
 def replay(data, *arguments):
@@ -42,7 +44,7 @@ def check_equal(data, row):
     assert done.returncode == 0, done.stdout
     assert answer["equal"] is True and answer["difference"] is None
     assert answer["recorded"]["decisions"] == answer["replayed"]["decisions"]
-    assert answer["recorded"]["digest"] == answer["digest"]
+    assert answer["recorded"]["digests"] == answer["digests"] and answer["decidedAlike"] is True
     assert (answer["cycle"], answer["time"]) == (row["cycle"], row["time"])
     assert len(answer["recorded"]["decisions"]) == row["decisions"]
     assert done.stderr.startswith(f"cycle {row['cycle']} of {row['time']}, {row['decisions']} decisions: equal")
@@ -185,3 +187,128 @@ def test_nothing_readable(busy, folder):
 def cycles_and_words(data):
     done = replay(data, "--list")
     return json.loads(done.stdout)["cycles"], done.stderr.strip().split(": ", 1)[1]
+
+
+# A segment's header, and a record's but for its own checksum; journal/segment.c.
+SEGMENT, RECORD = struct.Struct("<8s16sII"), struct.Struct("<4I3qI")
+
+
+def rewrite(path, cycle, change):
+    """Lets change(changes, decisions) alter a record of the segment, with checksums as they must be."""
+    text = path.read_bytes()
+    out, at = text[:SEGMENT.size], SEGMENT.size
+    unpack, pack = zlib.decompressobj(), zlib.compressobj(3)
+    while at < len(text):
+        magic, stored, _, count, number, time_ms, plan_us, _ = RECORD.unpack_from(text, at)
+        at += RECORD.size + 4
+        payload = unpack.decompress(text[at:at + stored])
+        at += stored
+        if number == cycle:
+            lines = [json.loads(line) for line in payload.split(b"\n")]
+            change(*lines)
+            payload = b"\n".join(json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() for line in lines)
+        packed = pack.compress(payload) + pack.flush(zlib.Z_SYNC_FLUSH)
+        header = RECORD.pack(magic, len(packed), len(payload), count, number, time_ms, plan_us, zlib.crc32(packed))
+        out += header + struct.pack("<I", zlib.crc32(header)) + packed
+    path.write_bytes(out)
+
+
+def rewritten(data, folder, cycle, change):
+    """The answer for a cycle of a copy of the journal's only segment, where that record is altered."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(data / "journal", folder / "journal")
+    segment, = (folder / "journal").iterdir()
+    rewrite(segment, cycle, change)
+    done = replay(folder, "--cycle", cycle)
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def other_words(changes, decisions):
+    changes["words"] = "0" * 32
+    for decision in decisions:
+        decision["why"] = "In other words"
+
+
+def other_node(changes, decisions):
+    decisions[-1]["node"] = "nowhere"
+
+
+def both(changes, decisions):
+    other_words(changes, decisions)
+    other_node(changes, decisions)
+
+
+ALIKE, DIFFERENT, BESIDE = "decided alike, in other words", "different", "The decisions are equal; what else the plan says of pods"
+VERDICTS = [
+    # what of the record is other than what is planned again, exit status, verdict, sentence, the first decision that differs
+    ("nothing", lambda c, d: None, 0, "equal", None, None),
+    ("all words", other_words, 0, ALIKE, "Decided alike, in other words.", 0),
+    ("words of explanations", lambda c, d: c.update(words="0" * 32), 0, ALIKE, "Decided alike, in other words.", None),
+    ("figures", lambda c, d: c.update(decided="0" * 32), 1, DIFFERENT, BESIDE, None),
+    ("the last decision", other_node, 1, DIFFERENT, "From this decision on they are not equal.", -1),
+    ("the last decision, and all words", both, 1, DIFFERENT, "From this decision on they are not equal.", -1),
+    ("a decision more", lambda c, d: d.append(d[0]), 1, DIFFERENT, "From this decision on they are not equal.", -1),
+    ("decisions in another order", lambda c, d: d.reverse(), 1, DIFFERENT, "From this decision on they are not equal.", 0),
+]
+
+
+def test_verdicts(busy, folder):
+    busy.stop()
+    row = next(r for r in cycles(busy.data) if r["decisions"] >= 2)
+    for name, change, status, verdict, sentence, at in VERDICTS:
+        code, answer, words = rewritten(busy.data, folder / "rewritten", row["cycle"], change)
+        assert (code, answer["equal"], answer["decidedAlike"]) == (status, verdict == "equal", status == 0), (name, words)
+        assert words == f"cycle {row['cycle']} of {row['time']}, {row['decisions']} decisions: {verdict}\n", name
+        difference = answer["difference"] or {"sentence": None}
+        assert difference["sentence"] == sentence or difference["sentence"].startswith(sentence), (name, difference)
+        if at is None:
+            assert "decision" not in difference, (name, difference)
+        else:
+            decisions = answer["recorded"]["decisions"]
+            assert difference["decision"] == at % len(decisions) and difference["recorded"] == decisions[at], (name, difference)
+
+
+# A journal of the last release whose records have one digest of decisions and words together.
+BEFORE = ROOT / "tests/journal/one-digest"
+ONE = "decided alike, in other words or figures beside the decisions (its release kept one digest of both)"
+
+
+def test_one_digest(folder):
+    rows = cycles(BEFORE)
+    assert [r["decisions"] for r in rows] == [0, 2, 2, 2, 1, 0]
+    for row in rows:
+        done = replay(BEFORE, "--cycle", row["cycle"])
+        answer = json.loads(done.stdout)
+        assert done.returncode == 0 and answer["decidedAlike"] is True, done.stderr
+        now = {"digest": answer["digest"]}, answer["replayed"]["decisions"]
+
+        def as_planned_now(changes, decisions, now=now):
+            changes.update(now[0])
+            decisions[:] = now[1]
+
+        def other_digest(changes, decisions):
+            changes["digest"] = "0" * 32
+
+        code, answer, words = rewritten(BEFORE, folder / "rewritten", row["cycle"], as_planned_now)
+        assert (code, answer["equal"], answer["difference"]) == (0, True, None), words
+        assert ": equal\n" in words and answer["recorded"]["digest"] == answer["digest"]
+        code, answer, words = rewritten(BEFORE, folder / "rewritten", row["cycle"], other_digest)
+        assert (code, answer["equal"], answer["decidedAlike"]) == (0, False, True) and f": {ONE}" in words, words
+        if row["decisions"] > 0:
+            code, answer, words = rewritten(BEFORE, folder / "rewritten", row["cycle"], other_node)
+            assert (code, answer["decidedAlike"]) == (1, False) and ": different" in words, words
+
+
+def test_a_server_goes_on_after_segments_of_before(busy):
+    busy.stop()
+    shutil.rmtree(busy.data / "journal")
+    shutil.copytree(BEFORE / "journal", busy.data / "journal")
+    before = cycles(busy.data)
+    busy.start()
+    busy.wait_for("a cycle of the new life", lambda: len(cycles(busy.data)) > len(before))
+    busy.stop()
+    rows = cycles(busy.data)
+    assert rows[:len(before)] == before and rows[len(before)]["cycle"] == before[-1]["cycle"] + 1
+    check_equal(busy.data, rows[-1])
+    assert json.loads(replay(busy.data, "--cycle", before[-1]["cycle"]).stdout)["decidedAlike"] is True
+    assert [f.read_bytes()[:8] for f in sorted((busy.data / "journal").iterdir())] == [b"PRORATA1", b"PRORATA2"]

@@ -48,7 +48,7 @@ static void check_cycle(struct live *live, int64_t cycle, const char *when)
     struct error err = {0};
     struct recorded_cycle recorded;
     struct plan *plan;
-    char digest[DIGEST_SIZE];
+    struct plan_digests digests;
     arena_init(&arena);
     check_int(journal_find(live->journal_folder, cycle, 0, &arena, &recorded, &err), 0, "%s: cycle %lld: %s", when,
               (long long)cycle, err.message);
@@ -59,9 +59,11 @@ static void check_cycle(struct live *live, int64_t cycle, const char *when)
         json_writer_init(&json, &text, false);
         check_int(scheduler_plan(recorded.snapshot, &arena, &plan, &err), 0, "%s: it plans: %s", when, err.message);
         plan_write_decisions(&json, recorded.snapshot, plan);
-        plan_digest(recorded.snapshot, plan, digest);
+        digest_plan(recorded.snapshot, plan, &digests);
         check_text(text.data, recorded.decisions, "%s: cycle %lld: decisions", when, (long long)cycle);
-        check_text(digest, recorded.digest, "%s: cycle %lld: the rest of the plan", when, (long long)cycle);
+        check_text(digests.decided, recorded.digests.decided, "%s: cycle %lld: the rest of the plan", when,
+                   (long long)cycle);
+        check_text(digests.words, recorded.digests.words, "%s: cycle %lld: its words", when, (long long)cycle);
         buffer_done(&text);
     }
     arena_done(&arena);
