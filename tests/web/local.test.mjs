@@ -47,7 +47,7 @@ async function begin(t) {
   return { url, folder, cli };
 }
 
-const submit = (cli, name, project, gpus, ...command) => cli("training", "submit", name, "-p", project, "-g", String(gpus), "-i", "none", "--command", "--", ...command);
+const submit = (cli, name, project, gpus, ...command) => cli("training", "submit", name, "-p", project, "-g", String(gpus), "-i", "none", ...command);
 // Rows of others are counted first, and shown when one asks for them.
 async function appears(page, name) {
   const show = page.getByRole("button", { name: "Show", exact: true });
@@ -57,7 +57,7 @@ async function appears(page, name) {
   }
 }
 
-const holds = ["sh", "-c", "echo holding $CUDA_VISIBLE_DEVICES; sleep 1000"];
+const holds = ["--command", "--", "sh", "-c", "echo holding $CUDA_VISIBLE_DEVICES; sleep 1000"];
 
 test("over quota and reclaim, as processes of this machine: a training gives way and goes on where it stopped", async t => {
   const { url, folder, cli } = await begin(t);
@@ -70,7 +70,8 @@ test("over quota and reclaim, as processes of this machine: a training gives way
 
   await signIn(page, url);
   await page.locator("a.nav").filter({ hasText: "Workloads" }).click();
-  await submit(cli, "a1", "team-a", 1, "/usr/bin/python3", script, "--steps", "4000", "--pause", "0.01", "--folder", checkpoints);
+  // Of the machine's /tmp a pod sees its working folder alone.
+  await submit(cli, "a1", "team-a", 1, "--working-dir", folder, "--command", "--", "/usr/bin/python3", script, "--steps", "4000", "--pause", "0.01", "--folder", checkpoints);
   await submit(cli, "a2", "team-a", 2, ...holds);
   await submit(cli, "b1", "team-b", 1, ...holds);
   for (const name of ["a1", "a2", "b1"]) {
