@@ -1,9 +1,15 @@
 // Headless Chromium for the browser tests: one browser, pages that count what a strict policy forbids.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { startMock } from "./mock_server.mjs";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
+export const SHOTS = join(ROOT, "artifacts/screenshots");
 const require = createRequire(join(ROOT, "web/package.json"));
 const { chromium } = require("playwright-core");
 export const AXE = require.resolve("axe-core/axe.min.js");
@@ -43,4 +49,31 @@ export async function axe(page) {
   await page.evaluate(await readFile(AXE, "utf8"));
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   return violations.map(v => `${v.impact} ${v.id}: ${v.nodes.map(n => n.target.join(" ")).slice(0, 4).join(" | ")}`);
+}
+
+// For a file of tests: the bundled dashboard on a made-up server, and a browser; there before the first test, gone after the
+// last. show(t, path, options) opens a page for one test.
+export function onMock() {
+  const site = { folder: mkdtempSync(join(tmpdir(), "prorata-web-")) };
+  const begin = async () => {
+    execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(site.folder, "web")]);
+    mkdirSync(SHOTS, { recursive: true });
+    site.browser = await launch();
+    site.mock = await startMock(join(site.folder, "web"));
+    return site;
+  };
+  site.ready = begin(); // hooks of one file run side by side: those that need the site wait for it
+  before(() => site.ready);
+  after(async () => {
+    await site.browser?.close();
+    await site.mock?.close();
+    rmSync(site.folder, { recursive: true });
+  });
+  site.show = async (t, path, options) => {
+    const opened = await open(site.browser, site.mock.url, options);
+    t.after(() => opened.context.close());
+    await opened.page.goto(site.mock.url + path);
+    return opened;
+  };
+  return site;
 }

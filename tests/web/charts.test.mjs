@@ -1,35 +1,12 @@
 // Line charts: loaded with the first one, painted in the theme's colours, pointed at and zoomed together, by mouse and by keys.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { startMock } from "./mock_server.mjs";
+import { test } from "node:test";
+import { SHOTS, axe, onMock } from "./browser.mjs";
 
-const SHOTS = join(ROOT, "artifacts/screenshots");
 const NODE = "/nodes?open=gpu-h08&tab=metrics";
-let browser, mock, folder;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "prorata-charts-"));
-  execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(folder, "web")]);
-  mkdirSync(SHOTS, { recursive: true });
-  browser = await launch();
-  mock = await startMock(join(folder, "web"));
-});
-after(async () => {
-  await browser?.close();
-  await mock?.close();
-  rmSync(folder, { recursive: true });
-});
-
-async function show(t, path, options) {
-  const opened = await open(browser, mock.url, options);
-  t.after(() => opened.context.close());
-  await opened.page.goto(mock.url + path);
-  return opened;
-}
+const { show } = onMock();
 
 // Waits until the first chart has enough pixels of a token's colour.
 const painted = (page, token) => page.waitForFunction(name => {

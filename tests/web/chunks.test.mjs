@@ -1,27 +1,17 @@
 // Chunks of the bundle: loaded ahead, again when the server is back, and afresh when it has another build.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
+import { before, test } from "node:test";
+import { SHOTS, axe, onMock, open } from "./browser.mjs";
 import { startMock } from "./mock_server.mjs";
 
-const SHOTS = join(ROOT, "artifacts/screenshots");
-let browser, mock, folder;
+const site = onMock(),
+  { folder } = site;
+let browser, mock;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "prorata-chunks-"));
-  execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(folder, "web")]);
+  ({ browser, mock } = await site.ready);
   rebuild(join(folder, "next"));
-  mkdirSync(SHOTS, { recursive: true });
-  browser = await launch();
-  mock = await startMock(join(folder, "web"));
-});
-after(async () => {
-  await browser?.close();
-  await mock?.close();
-  rmSync(folder, { recursive: true });
 });
 
 const nav = (page, name) => page.locator("a.nav", { hasText: name });

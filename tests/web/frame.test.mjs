@@ -1,35 +1,14 @@
 // What stands around the data: the log viewer, text that would turn around, the focus ring, an address without a page, words.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { startMock } from "./mock_server.mjs";
+import { before, test } from "node:test";
+import { SHOTS, axe, onMock } from "./browser.mjs";
 
-const SHOTS = join(ROOT, "artifacts/screenshots");
 const GANG = "00000000-0000-4000-8000-000000000102"; // of two pods
-let browser, mock, folder;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "prorata-frame-"));
-  execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(folder, "web")]);
-  mkdirSync(SHOTS, { recursive: true });
-  browser = await launch();
-  mock = await startMock(join(folder, "web"));
-});
-after(async () => {
-  await browser?.close();
-  await mock?.close();
-  rmSync(folder, { recursive: true });
-});
-
-async function show(t, path, options) {
-  const opened = await open(browser, mock.url, options);
-  t.after(() => opened.context.close());
-  await opened.page.goto(mock.url + path);
-  return opened;
-}
+const site = onMock(),
+  { show } = site;
+let mock;
+before(async () => ({ mock } = await site.ready));
 const LOGS = `/workloads?open=${GANG}&tab=logs`;
 const foot = page => page.locator(".log-box > p");
 

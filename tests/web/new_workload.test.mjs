@@ -2,32 +2,18 @@
 // saved from within, a copy, and the whole way by keyboard alone.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, mkdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { ADMIN, PASSWORD, ask, signIn, startServer } from "./real_server.mjs";
+import { before, test } from "node:test";
+import { ROOT, SHOTS, axe } from "./browser.mjs";
+import { ADMIN, PASSWORD, ask, onServer } from "./real_server.mjs";
 import { IMAGE, rowOf, status, submitByMouse } from "./walk.mjs";
 
-const SHOTS = join(ROOT, "artifacts/screenshots");
 const BINARY = process.env.PRORATA ?? join(ROOT, "build/prorata");
 
-let browser, server, page, troubles, home;
-before(async () => {
-  mkdirSync(SHOTS, { recursive: true });
-  home = mkdtempSync(join(tmpdir(), "prorata-home-"));
-  browser = await launch();
-  server = await startServer();
-  ({ page, troubles } = await open(browser, server.url));
-  await signIn(page, server.url);
-});
-after(async () => {
-  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
-  await browser?.close();
-  await server?.stop();
-  rmSync(home, { recursive: true });
-});
+const site = onServer(),
+  home = site.folder;
+let server, page;
+before(async () => ({ server, page } = await site.ready));
 
 const button = name => page.getByRole("button", { name, exact: true });
 const shell = command => execFileSync("bash", ["-ec", command], { env: { ...process.env, HOME: home, PATH: `${join(BINARY, "..")}:${process.env.PATH}` }, encoding: "utf8" });

@@ -1,15 +1,11 @@
 // Every page in both themes at three widths: axe finds nothing, the policy is never broken, no other host is asked, no
 // script fails, nothing scrolls sideways; a screenshot of each is kept in artifacts/screenshots.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
+import { before, test } from "node:test";
+import { SHOTS, axe, onMock, open } from "./browser.mjs";
 import { startMock } from "./mock_server.mjs";
 
-const SHOTS = join(ROOT, "artifacts/screenshots");
 const WIDTHS = [[1440, 1000], [1024, 900], [390, 844]];
 const ID = "00000000-0000-4000-8000-000000000005";
 const PAGES = {
@@ -41,19 +37,10 @@ const PAGES = {
   "nodepool-edit": "/nodepools/2/edit",
 };
 
-let browser, mock, folder;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "prorata-pages-"));
-  execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(folder, "web")]);
-  mkdirSync(SHOTS, { recursive: true });
-  browser = await launch();
-  mock = await startMock(join(folder, "web"));
-});
-after(async () => {
-  await browser?.close();
-  await mock?.close();
-  rmSync(folder, { recursive: true });
-});
+const site = onMock(),
+  { folder } = site;
+let browser, mock;
+before(async () => ({ browser, mock } = await site.ready));
 
 // What is on the screen has settled: no part is loading, no request is on its way.
 async function settled(page) {

@@ -1,8 +1,12 @@
 // A real server for the browser tests on a free port: `prorata demo`, its folder gone with it, or `serve`. $PRORATA is the
 // binary.
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT } from "./browser.mjs";
+import { after, before } from "node:test";
+import { ROOT, SHOTS, launch, open } from "./browser.mjs";
 
 export const ADMIN = "admin@prorata.local", PASSWORD = "correct horse battery";
 
@@ -38,3 +42,39 @@ export async function signIn(page, url) {
 
 // The server's own word, with the page's session.
 export const ask = (page, path) => page.evaluate(async p => (await fetch(p)).json(), path);
+
+// Three node pools, the first without GPUs.
+export const THREE_POOLS = `nodePools:
+- {name: default}
+- {name: h100}
+- {name: a100}
+nodes:
+- {name: cpu, cpuCores: 32, memoryBytes: 128Gi}
+- {name: gpu-h, nodePool: h100, count: 2, gpus: 4, gpuType: H100, gpuMemoryMib: 81920, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: h100-sxm}}
+- {name: gpu-a, nodePool: a100, gpus: 4, gpuType: A100, gpuMemoryMib: 40960, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: a100-pcie}}
+`;
+
+// For a file of tests: a server (with the cluster's file, where one is given), a browser and a signed-in page, there before the
+// first test; after the last one the page has broken no policy and asked no other host.
+export function onServer(cluster) {
+  const site = { folder: mkdtempSync(join(tmpdir(), "prorata-web-")) };
+  const begin = async () => {
+    mkdirSync(SHOTS, { recursive: true });
+    const file = join(site.folder, "cluster.yaml");
+    if (cluster) writeFileSync(file, cluster);
+    site.server = await startServer(...(cluster ? ["--quick-start", "--cluster", file] : []));
+    site.browser = await launch();
+    Object.assign(site, await open(site.browser, site.server.url));
+    await signIn(site.page, site.server.url);
+    return site;
+  };
+  site.ready = begin(); // hooks of one file run side by side: those that need the site wait for it
+  before(() => site.ready);
+  after(async () => {
+    assert.deepEqual([site.troubles?.foreign, site.troubles?.violations], [[], []]);
+    await site.browser?.close();
+    await site.server?.stop();
+    rmSync(site.folder, { recursive: true });
+  });
+  return site;
+}

@@ -1,42 +1,17 @@
 // The workload form on a real server with three node pools: for a researcher who may read no pools, for a project with node
 // types and limits, with ports; where it starts; what it says when a session ends or a field below is wrong.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { ADMIN, PASSWORD, ask, signIn, startServer } from "./real_server.mjs";
+import { before, test } from "node:test";
+import { SHOTS, axe, open } from "./browser.mjs";
+import { ADMIN, PASSWORD, THREE_POOLS, ask, onServer, signIn } from "./real_server.mjs";
 import { IMAGE } from "./walk.mjs";
 
-const SHOTS = join(ROOT, "artifacts/screenshots");
-const CLUSTER = `nodePools:
-- {name: default}
-- {name: h100}
-- {name: a100}
-nodes:
-- {name: cpu, cpuCores: 32, memoryBytes: 128Gi}
-- {name: gpu-h, nodePool: h100, count: 2, gpus: 4, gpuType: H100, gpuMemoryMib: 81920, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: h100-sxm}}
-- {name: gpu-a, nodePool: a100, gpus: 4, gpuType: A100, gpuMemoryMib: 40960, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: a100-pcie}}
-`;
 const RESEARCHER = "res@lab.example";
 
-let server, browser, page, troubles, folder;
-before(async () => {
-  mkdirSync(SHOTS, { recursive: true });
-  folder = mkdtempSync(join(tmpdir(), "prorata-submit-"));
-  writeFileSync(join(folder, "cluster.yaml"), CLUSTER);
-  server = await startServer("--quick-start", "--cluster", join(folder, "cluster.yaml"));
-  browser = await launch();
-  ({ page, troubles } = await open(browser, server.url));
-  await signIn(page, server.url);
-});
-after(async () => {
-  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
-  await browser?.close();
-  await server?.stop();
-  rmSync(folder, { recursive: true });
-});
+const site = onServer(THREE_POOLS);
+let browser, server, page;
+before(async () => ({ browser, server, page } = await site.ready));
 
 const send = (on, method, path, body) => on.evaluate(async ([m, p, b]) => {
   const answer = await fetch(p, { method: m, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) });

@@ -1,27 +1,15 @@
 // Tables: what is chosen lives in the address; keys walk the rows; live changes change cells and never move rows.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { startMock } from "./mock_server.mjs";
+import { axe, onMock, open } from "./browser.mjs";
 
-let browser, mock, folder, page, context;
+const site = onMock();
+let browser, mock, page, context;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "prorata-table-"));
-  execFileSync(process.execPath, [join(ROOT, "web/build.mjs"), join(folder, "web")]);
-  browser = await launch();
-  mock = await startMock(join(folder, "web"));
+  ({ browser, mock } = await site.ready);
   ({ page, context } = await open(browser, mock.url));
 });
-after(async () => {
-  await context?.close();
-  await browser?.close();
-  await mock?.close();
-  rmSync(folder, { recursive: true });
-});
+after(() => context?.close());
 
 const names = () => page.locator("tbody td.first a > span:first-of-type").allTextContents();
 const go = async path => {

@@ -1,43 +1,19 @@
 // The project's and the department's form on a real server with three node pools: each field is written and read back, what
 // the server refuses goes to its field, and a quota that promises more than there is asks first.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { ask, signIn, startServer } from "./real_server.mjs";
+import { before, test } from "node:test";
+import { SHOTS, axe, open } from "./browser.mjs";
+import { THREE_POOLS, ask, onServer } from "./real_server.mjs";
 
-const SHOTS = join(ROOT, "artifacts/screenshots");
-const CLUSTER = `nodePools:
-- {name: default}
-- {name: h100}
-- {name: a100}
-nodes:
-- {name: cpu, cpuCores: 32, memoryBytes: 128Gi}
-- {name: gpu-h, nodePool: h100, count: 2, gpus: 4, gpuType: H100, gpuMemoryMib: 81920, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: h100-sxm}}
-- {name: gpu-a, nodePool: a100, gpus: 4, gpuType: A100, gpuMemoryMib: 40960, cpuCores: 96, memoryBytes: 1Ti, labels: {run.ai/type: a100-pcie}}
-`;
-
-let server, browser, page, troubles, folder;
+const site = onServer(THREE_POOLS);
+let browser, server, page;
 before(async () => {
-  mkdirSync(SHOTS, { recursive: true });
-  folder = mkdtempSync(join(tmpdir(), "prorata-forms-"));
-  writeFileSync(join(folder, "cluster.yaml"), CLUSTER);
-  server = await startServer("--quick-start", "--cluster", join(folder, "cluster.yaml"));
-  browser = await launch();
-  ({ page, troubles } = await open(browser, server.url));
-  await signIn(page, server.url);
+  ({ browser, server, page } = await site.ready);
   for (const kind of ["project", "department"]) { // what the demo owns by itself is not what is tested here
     const { id, resources } = await unit(kind, "default");
     await send("PUT", `/api/v1/org-unit/${kind}s/${id}/resources`, resources.map(r => ({ ...r, gpu: { ...r.gpu, deserved: 0 } })));
   }
-});
-after(async () => {
-  assert.deepEqual([troubles.foreign, troubles.violations], [[], []]);
-  await browser?.close();
-  await server?.stop();
-  rmSync(folder, { recursive: true });
 });
 
 const send = (method, path, body, on = page) => on.evaluate(async ([m, p, b]) => (await fetch(p, { method: m, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) })).json().catch(() => null), [method, path, body]);
