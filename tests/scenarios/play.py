@@ -329,7 +329,7 @@ class Play:
             begin = end
         if last is not None:
             again = subprocess.run([*command, "--cycle", str(last)], capture_output=True, text=True)
-            assert again.returncode == 0, f"cycle {last} does not replay: {again.stderr}"
+            assert again.returncode == 0 and json.loads(again.stdout)["equal"], f"cycle {last} does not replay: {again.stderr}"
 
 
 def told(decisions, promised):
