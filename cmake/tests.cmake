@@ -21,6 +21,9 @@ foreach(source ${unit_tests})
   set_tests_properties(${room}/${name} PROPERTIES LABELS ${room} TIMEOUT 1200)
 endforeach()
 
+# Plans the benchmark's clusters.
+target_sources(scheduler_budget_test PRIVATE ${CMAKE_SOURCE_DIR}/bench/scheduler/clusters.c)
+
 # What takes too long for every change: make test-long.
 function(long_test name target)
   add_test(NAME ${name} COMMAND ${target} ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
