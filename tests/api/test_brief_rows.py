@@ -30,7 +30,7 @@ def check_brief(server, workload):
             assert list(row[part].items()) == list(whole[part].items())[:len(row[part])], part
         else:
             assert whole[part][:len(row[part])] == row[part], part
-    assert {key for key in whole if key not in PARTS} - set(row) == {"pendingSchedulingMessages"}
+    assert {key for key in whole if key not in PARTS} - set(row) == {"pendingSchedulingMessages", "podMessage"}
     assert all(row[key] == whole[key] for key in ("name", "projectId", "requestedPods", "requestedNodePools", "podsRequestedResources"))
     return row, whole
 

@@ -189,6 +189,7 @@ def test_streams_tell_of_what_may_be_seen(place, streams):
 
     foreign = {"asset": environment("theirs", "team-b"), "workload": place.submit("theirs", "team-b", gpus=0),
                "rule": str(place.post(RULES, rule_for(place.taker, "L1 researcher", "project", place.project_id("team-b"))).json["id"])}
+    place.wait_phase(foreign["workload"], "Running")  # of several changes to one thing a stream tells the latest
     last = place.submit("last", "team-a", gpus=0)
     told = {what: set() for what in foreign}
     for caller, stream in streams:
