@@ -90,7 +90,7 @@ export const REASONS: Record<string, [icon: IconName, tone: string]> = {
 
 export const WORDS = {
   product: "prorata",
-  unreachable: "The server can't be reached; it is asked again by itself.",
+  unreachable: "The server can't be reached. Retrying automatically.",
   noAnswer: (seconds: number) => `The server didn't answer within ${seconds} s. Your input is kept. Try again.`,
   noReason: (status: number) => `The server answered ${status} without a reason.`,
   writingOff: "The connection is lost, so nothing is sent. Your input is kept.",
@@ -103,7 +103,7 @@ export const WORDS = {
     const some = filters === 1 && !search ? "the filter" : filters ? plural(filters, "filter") : "";
     return `Nothing matches ${[search ? "the search" : "", some].filter(Boolean).join(" and ")}.`;
   },
-  loadsLater: "The server can't be reached. It opens by itself as soon as the server is back.",
+  loadsLater: "The server can't be reached. It opens as soon as the server is back.",
   notLoaded: "The server is there, but did not send it.",
   renewed: "The server has a newer version of the dashboard. Load the page again to go on.",
   notFound: (path: string) => `There is no page at ${path}. It was moved, or the address is not quite right.`,
@@ -112,7 +112,7 @@ export const WORDS = {
   polling: "Live updates are refused; the page asks every 5 s.",
   live: "Live",
   noFix:
-    "No change was found that would start it in the next cycle: tried were fewer GPUs and pods, other node pools, other preemptibility and priority, and more quota.",
+    "Nothing we tried would start it in the next cycle. Tried: fewer GPUs or pods, another node pool, other preemptibility or priority, more quota.",
   notTried: "No changes were tried: planning one takes too long in this cluster.",
   noForm: "Workloads of this kind are made by the API and the command line.",
   never: {

@@ -40,7 +40,7 @@ test("pages that could not be loaded are said in our words and open by themselve
   });
   await page.goto(mock.url + "/nodepools");
   await page.waitForSelector(".fault");
-  assert.match(await page.textContent(".fault"), /^The page could not be loaded\. The server can't be reached\. It opens by itself/);
+  assert.match(await page.textContent(".fault"), /^The page could not be loaded\. The server can't be reached\. It opens as soon/);
   assert.deepEqual(await axe(page), []);
   for (const [width, theme] of [[1440, "light"], [390, "dark"]]) {
     await page.setViewportSize({ width, height: 844 });

@@ -82,7 +82,7 @@ function WhoUsesWhat({ projects }: { projects: OverviewProject[] }) {
     <section class="sheet" aria-labelledby="h-quota">
       <header>
         <h2 id="h-quota">Who uses what</h2>
-        <p>Left of the mark is owed, right of it is borrowed</p>
+        <p>Left of the mark: within quota. Right of it: borrowed.</p>
         <span class="grow" />
         <PoolChoice pools={pools} pool={pool} setPool={v => setQuery({ pool: v === "all" ? null : v })} />
       </header>
