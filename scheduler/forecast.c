@@ -63,14 +63,14 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
     }
     if (is_beyond_all_nodes(workload))
         return (struct plan_forecast){FORECAST_NEVER, SNAPSHOT_TIME_NONE,
-                                      "Not as asked: none of its node pools has a node that is large enough"};
+                                      "Cannot start as asked: no node in its node pools is large enough"};
     const struct plan_explanation *reserved = find(workload, EXPLANATION_HAS_RESERVATION);
     if (reserved && reserved->until_ms != SNAPSHOT_TIME_NONE) {
         char text[TIMESTAMP_SIZE];
         timestamp_format(reserved->until_ms, text);
         return (struct plan_forecast){
             FORECAST_RULE, reserved->until_ms,
-            arena_printf(arena, "Its room is reserved, and the last who holds some of it ends at %s", text)};
+            arena_printf(arena, "Room is reserved; the last workload using it ends at %s", text)};
     }
     const struct plan_explanation *end = find_first_end(workload);
     if (end) {
@@ -80,10 +80,11 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
         forecast.at_ms = end->until_ms;
         forecast.sentence =
             end->code == EXPLANATION_PREEMPTION_DELAY_NOT_ELAPSED
-                ? arena_printf(arena, "May displace others from %s; before that it starts only on what gets free", text)
+                ? arena_printf(arena, "May displace others from %s; until then it starts only if room becomes free",
+                               text)
                 : arena_printf(arena,
-                               "What is protected now may be taken from %s; before that it starts only on what "
-                               "gets free",
+                               "Protected workloads may be displaced from %s; until then it starts only if room "
+                               "becomes free",
                                text);
         return forecast;
     }
@@ -94,11 +95,11 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
         forecast.kind = FORECAST_RULE;
         forecast.at_ms = room_ms;
         forecast.sentence = arena_printf(arena,
-                                         "By time limits enough GPUs are free from %s, unless others take them; before "
-                                         "that it starts only on what gets free",
+                                         "Time limits free enough GPUs by %s, unless others take them; until then "
+                                         "it starts only if room becomes free",
                                          text);
         return forecast;
     }
-    forecast.sentence = "Depends on what others free or give up";
+    forecast.sentence = "Depends on others to free or yield room";
     return forecast;
 }

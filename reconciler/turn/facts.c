@@ -137,7 +137,7 @@ static void take_unknown(struct turn *turn, struct cache_pod *pod)
     if (pod->status == POD_STATUS_RELEASING)
         take_gone(turn, pod, turn->now_ms);
     else if (pod->status == POD_STATUS_RUNNING)
-        take_lost(turn, pod, "Lost", arena_printf(turn->arena, "%s is gone, and how it ended is not known", pod->name));
+        take_lost(turn, pod, "Lost", arena_printf(turn->arena, "%s is gone; how it ended is unknown", pod->name));
     else if (pod_status_is_placed(pod->status))
         turn_order(turn, pod, BACKEND_START);
 }

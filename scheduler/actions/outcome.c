@@ -66,10 +66,10 @@ static void explain_promise(struct cycle *cycle, struct workload *workload)
         explanation.pods_placed = explanation.pods_needed = promised;
         if (promised == 1)
             explanation.message = arena_printf(
-                cycle->arena, "Has a place on %s promised and waits for what stops there", node->spec->name);
+                cycle->arena, "Promised a place on %s; waiting for the workload there to stop", node->spec->name);
         else
             explanation.message = arena_printf(
-                cycle->arena, "Has places for %u pods promised, the first on %s, and waits for what stops there",
+                cycle->arena, "Promised places for %u pods, the first on %s; waiting for the workloads there to stop",
                 promised, node->spec->name);
         if (workload->explanations)
             workload->explanations->count = 0;

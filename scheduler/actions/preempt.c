@@ -76,8 +76,8 @@ static void explain_nobody(struct search *search)
     const char *pool = search->pool->spec->name;
     if (search->candidate_count == 0 && evidence.first_end_ms != SNAPSHOT_TIME_NONE)
         explanation.message =
-            explain_protection(cycle->arena, arena_printf(cycle->arena, "%s runs with a lower priority", queue->name),
-                               pool, evidence.first_end_ms);
+            explain_protection(cycle->arena, arena_printf(cycle->arena, "lower-priority work of %s", queue->name), pool,
+                               evidence.first_end_ms);
     else if (search->candidate_count == 0)
         explanation.message = arena_printf(cycle->arena, "No workload of %s with a lower priority can be stopped in %s",
                                            queue->name, pool);

@@ -15,26 +15,20 @@ static const char *describe_share(struct arena *arena, const struct queue *queue
                                   const struct plan_explanation *numbers)
 {
     const enum resource r = numbers->resource;
+    const char *asked = wording_number(arena, r, numbers->requested);
     const char *share = wording_number(arena, r, numbers->fair_share);
-    const char *held = wording_amount(arena, r, numbers->allocated);
     if (numbers->allocated + numbers->requested <= numbers->fair_share) // so it is not preemptible
         return explain_quota(arena, queue, r, numbers->requested);
     if (numbers->fair_share == 0 && numbers->allocated == 0)
-        return arena_printf(arena, "%s has no fair share of what is asked for, so it may not take any back",
-                            queue->name);
-    if (numbers->allocated == numbers->fair_share)
-        return arena_printf(arena, "%s holds %s, all of its fair share of %s, so it may not take any back", queue->name,
-                            held, share);
+        return arena_printf(arena, "%s has no fair share of what it asks for", queue->name);
     if (numbers->allocated > numbers->fair_share)
-        return arena_printf(arena, "%s holds %s, more than its fair share of %s, so it may not take any back",
-                            queue->name, held, share);
+        return arena_printf(arena, "%s already exceeds its fair share: it holds %s, its share is %s", queue->name,
+                            wording_amount(arena, r, numbers->allocated), share);
     if (numbers->allocated == 0)
-        return arena_printf(arena, "%s may take back its fair share of %s, and %s is more", queue->name,
-                            wording_amount(arena, r, numbers->fair_share),
-                            wording_number(arena, r, numbers->requested));
-    return arena_printf(arena, "%s may take back up to its fair share of %s, and %s + %s is more", queue->name,
-                        wording_amount(arena, r, numbers->fair_share), wording_number(arena, r, numbers->allocated),
-                        wording_number(arena, r, numbers->requested));
+        return arena_printf(arena, "%s would exceed its fair share: it asks for %s, its share is %s", queue->name,
+                            wording_amount(arena, r, numbers->requested), share);
+    return arena_printf(arena, "%s would exceed its fair share: it holds %s, asks for %s, its share is %s", queue->name,
+                        wording_amount(arena, r, numbers->allocated), asked, share);
 }
 
 static void explain_share(struct cycle *cycle, struct pool *pool, struct workload *workload, enum resource resource)
@@ -171,10 +165,10 @@ static void explain_nobody(struct search *search)
     explanation.requested = requested.of[r];
     if (search->candidate_count == 0 && evidence.first_end_ms != SNAPSHOT_TIME_NONE)
         explanation.message =
-            explain_protection(cycle->arena, "others hold over their share", pool, evidence.first_end_ms);
+            explain_protection(cycle->arena, "work above its fair share", pool, evidence.first_end_ms);
     else if (search->candidate_count == 0)
         explanation.message =
-            arena_printf(cycle->arena, "Nobody in %s holds more than its share in workloads that could give way", pool);
+            arena_printf(cycle->arena, "No project above its share in %s has a workload that could give way", pool);
     else
         explanation.message =
             arena_printf(cycle->arena, "%zu %s of other projects in %s could give way, but no fair choice makes room",

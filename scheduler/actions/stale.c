@@ -27,8 +27,8 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
     for (uint32_t i = 0; i < workload->group_count; i++)
         needed += workload->groups[i].is_set ? 0 : workload->groups[i].minimum;
     (void)pod;
-    return arena_printf(cycle->arena, "Stops with its gang, of which %u of %u pods %s left", workload->counts.used,
-                        needed, workload->counts.used == 1 ? "is" : "are");
+    return arena_printf(cycle->arena, "Stops with its gang: %u of %u pods %s left", workload->counts.used, needed,
+                        workload->counts.used == 1 ? "is" : "are");
 }
 
 static enum eviction_rule rule(const struct pod *victim)

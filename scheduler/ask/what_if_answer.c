@@ -179,7 +179,8 @@ static const char *word(const struct what_if_trial *trial, const struct what_if_
                                 what_if_word_displaced(trial, outcome, arena));
         return arena_printf(arena, "Starts at once on %s", word_places(trial, outcome, arena));
     case WHAT_IF_STARTS_AFTER_RELEASE:
-        return arena_printf(arena, "Starts on %s, once what stops there is gone", word_places(trial, outcome, arena));
+        return arena_printf(arena, "Starts on %s, once the workload there has stopped",
+                            word_places(trial, outcome, arena));
     case WHAT_IF_STARTS_BY_EVICTION:
         return arena_printf(arena, "Starts on %s, once %s", word_places(trial, outcome, arena),
                             what_if_word_displaced(trial, outcome, arena));
@@ -188,7 +189,7 @@ static const char *word(const struct what_if_trial *trial, const struct what_if_
     }
     if (planned->explanation_count > 0)
         return planned->explanations[0].message;
-    return planned->node_pool != SNAPSHOT_NONE ? "Has all its places already" : "Is not looked at in the next cycle";
+    return planned->node_pool != SNAPSHOT_NONE ? "Already has all its places" : "The next cycle does not consider it";
 }
 
 struct what_if_outcome what_if_read(const struct what_if_trial *trial, struct arena *arena)

@@ -140,7 +140,7 @@ static int try_preemptibility(struct what_if_inquiry *inquiry, struct tried *out
     out_best->fix.price =
         preemptible ? arena_printf(inquiry->arena, "May be stopped again, by %c%s", out_best->fix.price[0] | 0x20,
                                    out_best->fix.price + 1)
-                    : arena_printf(inquiry->arena, "Uses up quota of %s that preemptible work could borrow meanwhile",
+                    : arena_printf(inquiry->arena, "Uses quota of %s that preemptible work could otherwise borrow",
                                    told_name(inquiry->arena, TOLD_PROJECT,
                                              inquiry->snapshot->projects[asked_workload(inquiry)->project].name));
     return 0;
@@ -199,7 +199,7 @@ static int try_fewer_gpus(struct what_if_inquiry *inquiry, struct tried *out_bes
         out_best->fix.sentence =
             arena_printf(inquiry->arena, "Ask for %u GPU%s%s instead of %u", size, size == 1 ? "" : "s", each, most);
         out_best->fix.price =
-            arena_printf(inquiry->arena, "%u GPU%s%s less", most - size, most - size == 1 ? "" : "s", each);
+            arena_printf(inquiry->arena, "%u GPU%s%s fewer", most - size, most - size == 1 ? "" : "s", each);
     }
     return 0;
 }
@@ -233,7 +233,7 @@ static int try_fewer_pods(struct what_if_inquiry *inquiry, struct tried *out_bes
         const uint32_t size = out_best->fix.change.pods;
         out_best->fix.sentence =
             arena_printf(inquiry->arena, "Run %u pod%s instead of %u", size, size == 1 ? "" : "s", workload->pod_count);
-        out_best->fix.price = arena_printf(inquiry->arena, "%u pod%s less", workload->pod_count - size,
+        out_best->fix.price = arena_printf(inquiry->arena, "%u pod%s fewer", workload->pod_count - size,
                                            workload->pod_count - size == 1 ? "" : "s");
     }
     return 0;
@@ -270,7 +270,7 @@ static int try_priorities(struct what_if_inquiry *inquiry, struct tried *out_bes
         out_best->fix.sentence =
             arena_printf(inquiry->arena, "Raise its priority to %s (%lld)", class->name, (long long)class->value);
         out_best->fix.price =
-            arena_printf(inquiry->arena, "Others of %s with a lower priority come after it and may give way to it",
+            arena_printf(inquiry->arena, "Lower-priority work of %s comes after it and may give way to it",
                          told_name(inquiry->arena, TOLD_PROJECT,
                                    inquiry->snapshot->projects[asked_workload(inquiry)->project].name));
     }
@@ -402,7 +402,7 @@ static void word_quotas(struct what_if_inquiry *inquiry, struct what_if_fix *fix
             : "";
     fix->sentence = arena_printf(arena, "Raise %s%s%s in %s", project, *project && *department ? " and " : "",
                                  department, snapshot->node_pools[change->node_pool].name);
-    fix->price = arena_printf(arena, "What %s is owed, others can only borrow",
+    fix->price = arena_printf(arena, "Others can only borrow what belongs to %s",
                               told_name(arena, TOLD_PROJECT, snapshot->projects[change->project].name));
 }
 

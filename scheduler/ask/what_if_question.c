@@ -131,8 +131,8 @@ static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial 
     struct arena *arena = inquiry->arena;
     answer->forecast = plan_forecast_of(&asked->plan->workloads[asked->workload], arena);
     if (answer->verdict == WHAT_IF_STARTS) {
-        answer->forecast = (struct plan_forecast){
-            FORECAST_NOW, SNAPSHOT_TIME_NONE, "Starts in the next cycle; what others submit before may change that"};
+        answer->forecast = (struct plan_forecast){FORECAST_NOW, SNAPSHOT_TIME_NONE,
+                                                  "Starts in the next cycle, unless new submissions change that"};
     }
     if (answer->verdict != WHAT_IF_WAITS || asked->plan->workloads[asked->workload].explanation_count == 0)
         return 0;
@@ -141,9 +141,10 @@ static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial 
     if (find_never(inquiry, asked, &is_never, &why, err) < 0)
         return -1;
     if (is_never) {
-        answer->forecast = (struct plan_forecast){
-            FORECAST_NEVER, SNAPSHOT_TIME_NONE,
-            arena_printf(arena, "Not as asked, not even with all others gone: %s", inside_sentence(why, arena))};
+        answer->forecast =
+            (struct plan_forecast){FORECAST_NEVER, SNAPSHOT_TIME_NONE,
+                                   arena_printf(arena, "Cannot start as asked, even with all other work gone: %s",
+                                                inside_sentence(why, arena))};
         return 0;
     }
     // The end of others' runs is known to a reservation alone.
@@ -157,19 +158,17 @@ static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial 
     if (start_ms != SNAPSHOT_TIME_NONE) {
         timestamp_format(start_ms, text);
         answer->forecast.at_ms = start_ms;
-        answer->forecast.sentence =
-            arena_printf(arena,
-                         start_ms == first_ms
-                             ? "Gets its place at %s if nothing else changes: the rule that stands in the way ends then"
-                             : "Gets its place by %s if nothing else changes: the rules that stand in the way end "
-                               "until then",
-                         text);
+        answer->forecast.sentence = arena_printf(
+            arena,
+            start_ms == first_ms ? "Gets its place at %s if nothing else changes: the blocking rule ends then"
+                                 : "Gets its place by %s if nothing else changes: the blocking rules end by then",
+            text);
         return 0;
     }
     timestamp_format(first_ms, text);
     answer->forecast = (struct plan_forecast){
         FORECAST_UNKNOWN, SNAPSHOT_TIME_NONE,
-        arena_printf(arena, "Depends on what others free or give up; what ends from %s on does not start it", text)};
+        arena_printf(arena, "Depends on others to free or yield room; what ends from %s on is not enough", text)};
     return 0;
 }
 

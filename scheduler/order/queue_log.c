@@ -62,7 +62,7 @@ static const char *word_queues(const struct queue_log *log, const struct queue_k
         return queue_compare_words(log->arena, a, b);
     // The rules of shares can go round in a circle; then the name that was looked at first leads.
     *out_rule = "siblings are gone through by name where the rules go round in a circle";
-    return arena_printf(log->arena, "%s is looked at before %s, and nobody who follows goes strictly before it",
+    return arena_printf(log->arena, "The scheduler looks at %s before %s, and no later one goes strictly before it",
                         a->queue->name, b->queue->name);
 }
 
@@ -77,7 +77,7 @@ static void word(const struct queue_log *log, const struct queue_log_entry *a, c
     } else if (round != next) {
         out_entry->rule = "node pools of earlier preference first";
         out_entry->sentence = arena_printf(
-            log->arena, "The node pool is its choice number %zu, and number %zu of the next", round + 1, next + 1);
+            log->arena, "The node pool is its choice %zu and the next workload's choice %zu", round + 1, next + 1);
     } else if (a->workload->spec->project == b->workload->spec->project) {
         workload_compare(a->workload, b->workload, &out_entry->rule);
         out_entry->sentence = workload_compare_words(log->arena, a->workload, b->workload);

@@ -164,7 +164,7 @@ static const char *word_allocatable_share(struct arena *arena, const struct queu
     enum resource r = RESOURCE_GPU;
     while (r + 1 < RESOURCE_COUNT && a->allocatable_share.of[r] == b->allocatable_share.of[r])
         r++;
-    return arena_printf(arena, "The share of %s is %s, that of %s %s", a->queue->name,
+    return arena_printf(arena, "The share of %s is %s, the share of %s is %s", a->queue->name,
                         wording_amount(arena, r, a->allocatable_share.of[r]), b->queue->name,
                         wording_amount(arena, r, b->allocatable_share.of[r]));
 }
@@ -179,7 +179,7 @@ static const char *word_age(struct arena *arena, const struct queue_key *a, cons
 
 static const char *word_name(struct arena *arena, const struct queue_key *a, const struct queue_key *b)
 {
-    return arena_printf(arena, "%s stands before %s by name", a->queue->name, b->queue->name);
+    return arena_printf(arena, "%s comes before %s by name", a->queue->name, b->queue->name);
 }
 
 struct queue_rule {

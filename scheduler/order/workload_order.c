@@ -60,7 +60,7 @@ static int compare_name(const struct workload *a, const struct workload *b)
 
 static const char *word_priority(struct arena *arena, const struct workload *a, const struct workload *b)
 {
-    return arena_printf(arena, "Its priority is %lld, that of the next %lld", (long long)a->spec->priority,
+    return arena_printf(arena, "Its priority is %lld, the next workload's is %lld", (long long)a->spec->priority,
                         (long long)b->spec->priority);
 }
 
@@ -82,7 +82,7 @@ static const char *word_age(struct arena *arena, const struct workload *a, const
 static const char *word_name(struct arena *arena, const struct workload *a, const struct workload *b)
 {
     (void)arena, (void)a, (void)b;
-    return "It stands before the next by name";
+    return "Its name comes before the next workload's";
 }
 
 struct workload_rule {

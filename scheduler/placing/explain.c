@@ -86,8 +86,7 @@ const char *explain_protection(struct arena *arena, const char *what, const char
 {
     char text[TIMESTAMP_SIZE];
     timestamp_format(first_end_ms, text);
-    return arena_printf(arena, "What %s in %s is protected by minimum run times, the first of which ends at %s", what,
-                        pool, text);
+    return arena_printf(arena, "Minimum run times protect %s in %s; the first ends at %s", what, pool, text);
 }
 
 static struct plan_explanation explain_queue(struct cycle *cycle, const struct pool *pool,
@@ -205,7 +204,7 @@ const char *explain_placement(const struct cycle *cycle, const struct pod *pod, 
     const struct node *node = &cycle->nodes[pod->state.place.node];
     const char *request = lack_describe_request(cycle->arena, &pod->request);
     if (promised)
-        return arena_printf(cycle->arena, "Promised %s on %s, once what stops there is gone", request,
+        return arena_printf(cycle->arena, "Promised %s on %s; waiting for the workload there to stop", request,
                             node->spec->name);
     if (!pod->request.needs_gpu)
         return arena_printf(cycle->arena, "Gets %s on %s", request, node->spec->name);

@@ -257,7 +257,7 @@ static void explain_room(struct cycle *cycle, const struct pool *pool, const str
         return;
     timestamp_format(explanation->room_ms, text);
     explanation->message =
-        arena_printf(cycle->arena, "%s; by time limits enough GPUs are free from %s", explanation->message, text);
+        arena_printf(cycle->arena, "%s; time limits free enough GPUs by %s", explanation->message, text);
 }
 
 void lack_explain(struct cycle *cycle, const struct pool *pool, const struct workload *workload,

@@ -312,13 +312,13 @@ void reservation_explain(struct cycle *cycle, struct pool *pool, struct workload
     explanation.requested = unit_gpu_milli(cycle, pool, workload);
     const char *room = describe_room(cycle, pool), *start = describe_start(cycle, reservation);
     const char *ends = !*start                          ? ""
-                       : workload->spec->max_run_ms > 0 ? "; this would end later"
-                                                        : "; this names no time by which it ends";
+                       : workload->spec->max_run_ms > 0 ? "; this workload would end later"
+                                                        : "; this workload has no time limit";
     if (is_gang_itself)
         explanation.message = arena_printf(cycle->arena, "%s it%s", room, start);
     else
         explanation.message =
-            arena_printf(cycle->arena, "There is room, but %s a gang of %s, the largest that waits%s%s", room,
+            arena_printf(cycle->arena, "There is room, but %s a gang of %s, the largest one waiting%s%s", room,
                          cycle_queue(pool, reservation->gang)->name, start, ends);
     explanation.until_ms = reservation->start_ms;
     explain_add(cycle, pool, workload, explanation);

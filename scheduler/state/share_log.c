@@ -89,7 +89,7 @@ static const char *word_term(const struct share_log *log, const struct share_nod
         return word_deserved(log, node, term);
     if (term->rule == SHARE_RULE_OVER_QUOTA)
         return word_over_quota(log, term);
-    return arena_printf(log->arena, "Number %u in the order of what rounding cut off, with %s left", term->round,
+    return arena_printf(log->arena, "Number %u in the order of rounding remainders, with %s left", term->round,
                         wording_amount(log->arena, log->resource, term->of));
 }
 

@@ -54,9 +54,9 @@ bool preemption_delay_allows(struct cycle *cycle, const struct pool *pool, struc
             arena_printf(cycle->arena, "May displace nobody before %s; its preemption delay is %lld seconds", text,
                          (long long)(spec->preemption_delay_ms / 1000));
     else
-        explanation.message = arena_printf(
-            cycle->arena, "May displace nobody before %s; it lost its place %u times in a row to others who may", text,
-            spec->displaced_count);
+        explanation.message =
+            arena_printf(cycle->arena, "May displace nobody before %s; others displaced it %u times in a row", text,
+                         spec->displaced_count);
     explain_add(cycle, pool, workload, explanation);
     return false;
 }

@@ -76,7 +76,7 @@ def test_explain_says_what_can_never_start(client):
     wait_phase(client, "Pending", "big")
     client.server.wait_for("an explanation", lambda: "Needs 3 GPUs" in client.run("explain", "big", "-p", "team-b"))
     shown = client.run("explain", "big", "-p", "team-b")
-    assert "When: Not as asked, not even with all others gone: needs 3 GPUs on one node" in shown, shown
+    assert "When: Cannot start as asked, even with all other work gone: needs 3 GPUs on one node" in shown, shown
     assert "1. Ask for 2 GPUs" in shown, shown
     submit(client, "b1", "team-b", 2)
     submit(client, "b2", "team-b", 2)

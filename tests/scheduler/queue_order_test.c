@@ -175,7 +175,7 @@ static const struct words_case WORDS_CASES[] = {
      {.rank = 1},
      {{0}},
      {{0}},
-     "The share of a is 1Gi of memory, that of b 3Gi of memory"},
+     "The share of a is 1Gi of memory, the share of b is 3Gi of memory"},
     {"older first",
      {.name = "a", .created_ms = 0},
      {.name = "b", .created_ms = 1500},
@@ -191,7 +191,7 @@ static const struct words_case WORDS_CASES[] = {
      {.rank = 1},
      {{0}},
      {{0}},
-     "a stands before b by name"},
+     "a comes before b by name"},
     {"name, to break every tie", {.name = "a"}, {.name = "a"}, {.rank = 1}, {.rank = 1}, {{0}}, {{0}}, ""},
 };
 

@@ -23,11 +23,11 @@ EXPLANATIONS = [
         [node("n0", 4), node("n1", 4)], [project("a", 8)],
         [work("r", "a", on="n0", pod={"gpuDevices": 4}, maxRunSeconds=9000), work("s", "a", on="n1", pod={"gpuDevices": 4}, maxRunSeconds=10800),
          work("w", "a", pods=2, pod={"gpuDevices": 4})]),
-     "NotEnoughGpus", "no GPU is free; by time limits enough GPUs are free from 2026-01-01T13:00:00.000Z"),
+     "NotEnoughGpus", "no GPU is free; time limits free enough GPUs by 2026-01-01T13:00:00.000Z"),
     ("a time limit leaves room for one pod", cluster(
         [node("n0", 4), node("n1", 4)], [project("a", 8)],
         [work("r", "a", on="n0", pod={"gpuDevices": 4}, maxRunSeconds=9000), work("s", "a", on="n1", pod={"gpuDevices": 2}), work("w", "a", pod={"gpuDevices": 3})]),
-     "NotEnoughGpus", "; by time limits enough GPUs are free from 2026-01-01T12:30:00.000Z"),
+     "NotEnoughGpus", "; time limits free enough GPUs by 2026-01-01T12:30:00.000Z"),
     ("who holds most", cluster(
         [node("n0", 2), node("n1", 2)], [project("a", 2), project("b", 2)],
         [work("r", "b", on="n0", preemptibility="non-preemptible"), work("s", "b", on="n1", preemptibility="non-preemptible"), work("w", "a", pod={"gpuDevices": 2})]),
@@ -50,9 +50,9 @@ EXPLANATIONS = [
                          [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
      "TopologyNotSatisfiable", "No rack of topology dc has room for 2 pods"),
     ("a promise", cluster([node("n0", 1)], [project("a", 1), project("b", 0)], [work("r", "b", on="n0"), work("w", "a")]),
-     "WaitingForRelease", "Has a place on n0 promised and waits for what stops there"),
+     "WaitingForRelease", "Promised a place on n0; waiting for the workload there to stop"),
     ("over fair share", cluster([node("n0", 1)], [project("a", 0, weight=0), project("b", 1)], [work("r", "b", on="n0"), work("w", "a")]),
-     "OverFairShare", "a has no fair share of what is asked for"),
+     "OverFairShare", "a has no fair share of what it asks for"),
     ("more than any node has", cluster([node("n0", 2), node("n1", 2)], [project("a", 4)], [work("w", "a", pod={"gpuDevices": 3})]),
      "NotEnoughGpus", "Needs 3 GPUs on one node; the largest of default has 2"),
     ("more than any node has, for each of a gang", cluster([node("n0", 2), node("n1", 2)], [project("a", 9)], [work("w", "a", pods=3, pod={"gpuDevices": 3})]),
@@ -62,7 +62,7 @@ EXPLANATIONS = [
      "NotEnoughGpus", "Needs 3 GPUs on one node in default; 4 are free, at most 2 on one node"),
     ("all of the fair share", cluster([node("n0", 2)], [project("a", 1), project("b", 1)],
                                       [work("q", "a", on="n0"), work("r", "b", on="n0"), work("w", "a")]),
-     "OverFairShare", "a holds 1 GPU, all of its fair share of 1, so it may not take any back"),
+     "OverFairShare", "a would exceed its fair share: it holds 1 GPU, asks for 1, its share is 1"),
     ("nobody of lower priority", cluster([node("n0", 1)], [project("a", 1)], [work("r", "a", on="n0"), work("w", "a")]),
      "NothingToPreempt", "No workload of a with a lower priority can be stopped in default"),
     ("CPU", cluster([node("n0", 1, cpuCores=2)], [project("a", 1)], [work("w", "a", pod={"cpuCores": 4})]),
@@ -82,8 +82,8 @@ EXPLANATIONS = [
         [node("n0", 2), node("n1", 2)], [project("a", 0)],
         [work("r", "a", on="n0", maxRunSeconds=9000), work("v", "a", pods=2, pod={"gpuDevices": 2}), work("w", "a", age=1)],
         nodePools=RESERVE),
-     "HeldForReservation", "There is room, but 4 GPUs on 2 nodes in default are reserved for a gang of a, the largest that waits, "
-     "which can start at 2026-01-01T12:30:00.000Z; this names no time by which it ends"),
+     "HeldForReservation", "There is room, but 4 GPUs on 2 nodes in default are reserved for a gang of a, the largest one waiting, "
+     "which can start at 2026-01-01T12:30:00.000Z; this workload has no time limit"),
     ("has a reservation", cluster(
         [node("n0", 2), node("n1", 2)], [project("a", 0)], [work("r", "a", on="n0"), work("w", "a", pods=2, pod={"gpuDevices": 2})],
         nodePools=RESERVE), "HasReservation", "4 GPUs on 2 nodes in default are reserved for it"),

@@ -62,7 +62,7 @@ EVIDENCE = [
                          [work("w", "a", pods=4, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
      "TopologyNotSatisfiable", {"progress": {"placed": 0, "needed": 4, "subGroup": None}}),
     ("minimum run time of the project", full(reclaimMinRuntimeSeconds=60), "NothingToReclaim", {
-        "message": "What others hold over their share in default is protected by minimum run times, the first of which ends at 2026-01-01T12:00:30.000Z",
+        "message": "Minimum run times protect work above its fair share in default; the first ends at 2026-01-01T12:00:30.000Z",
         "protectedUntil": "2026-01-01T12:00:30.000Z",
         "reclaim": [{"project": "b", "department": "d", "gpusHeld": 2, "gpusReclaimable": 0, "reason": "ProtectedByMinRunTime",
                      "sentence": "2 GPUs of b are protected by minimum run times, the first until 2026-01-01T12:00:30.000Z",
@@ -206,7 +206,7 @@ VERDICTS = [
      "Starts at once on n0", "now"),
     ("what stops already", cluster([node("n0", 1)], [project("a", 1)],
                                    [{**work("r", "a"), "pods": [{"name": "r-0", "gpuDevices": 1, "status": "Releasing", "node": "n0"}]}]),
-     work("x", "a"), "StartsAfterRelease", "Starts on n0 with 1 GPU, once what stops there is gone", "decided"),
+     work("x", "a"), "StartsAfterRelease", "Starts on n0 with 1 GPU, once the workload there has stopped", "decided"),
     ("by reclaim", full(), work("w2", "a", pod=GANG), "Waits", "", "unknown"),
     ("by eviction", cluster([node("n0", 2)], [project("a", 2), project("b", 0)], [work("r", "b", pods=2, on="n0")]), work("x", "a"),
      "StartsByEviction", "Starts on n0 with 1 GPU, once 1 workload of b yields 2 GPUs", "decided"),
@@ -364,11 +364,11 @@ def test_what_if_of_one_that_waits():
 # sentence, cluster, names in order, rule that puts the first before the second, words
 QUEUES = [
     ("priority", cluster([node("n0", 0)], [project("a", 1)], [work("u", "a"), work("v", "a", priority=80)]), ["v", "u"],
-     "higher priority first", "Its priority is 80, that of the next 50"),
+     "higher priority first", "Its priority is 80, the next workload's is 50"),
     ("age", cluster([node("n0", 0)], [project("a", 1)], [work("u", "a", age=9), work("v", "a")]), ["v", "u"], "older first",
      "It was submitted at 2026-01-01T10:00:00.000Z, the next at 2026-01-01T10:00:09.000Z"),
     ("name", cluster([node("n0", 0)], [project("a", 1)], [work("u", "a"), work("v", "a")]), ["u", "v"], "name, to break every tie",
-     "It stands before the next by name"),
+     "Its name comes before the next workload's"),
     ("below its minimum", cluster([node("n0", 1)], [project("a", 1)], [work("v", "a"), {
         **work("u", "a", pods=2, minPods=1), "pods": [{"name": "u-0", "gpuDevices": 1, "status": "Running", "node": "n0"}, {"name": "u-1", "gpuDevices": 1}]}]),
      ["v", "u"], "below its minimum before at its minimum before above", "It is below its minimum with 0 pods, the next at its minimum with 1"),
@@ -423,7 +423,7 @@ SHARES = [
     ("rounding", cluster([node("n0", 4)], [project("a", 0), project("b", 0, weight=2)], [work("u", "a", pods=8), work("v", "b", pods=8)]), "b",
      [("deserved", 0, "Deserves none and asks for 8 GPUs"),
       ("overQuota", 2, "Rank 100, round 1: 2 of 3 weights of 4 GPUs is 2.666, rounded down to 2"),
-      ("remainder", 1, "Number 1 in the order of what rounding cut off, with 1 GPU left")]),
+      ("remainder", 1, "Number 1 in the order of rounding remainders, with 1 GPU left")]),
     ("limit", cluster([node("n0", 4)], [project("a", 4, limit=2)], [work("w", "a", pods=3)]), "a", [("deserved", 2, "Deserves 4 GPUs and asks for 3, limit 2")]),
     ("all it asks for", cluster([node("n0", 4)], [project("a", None)], [work("w", "a", pods=3)]), "a", [("deserved", 3, "Deserves what it asks for, 3 GPUs")]),
     ("past usage", cluster([node("n0", 3)], [project("a", 0), project("b", 0)], [work("u", "a", pods=8), work("v", "b", pods=8)],

@@ -3,10 +3,10 @@ const soon = (at, seconds) => new Date(at + seconds * 1000).toISOString();
 
 const FORECASTS = {
   "ci-matrix": at => ({ kind: "decided", at: soon(at, 600), sentence: "Starts when robotics/render-farm has given back its GPUs; a place that is lost until then is looked for again" }),
-  "fold-v3-ablation": at => ({ kind: "rule", at: soon(at, 2280), sentence: "What is protected now may be taken from then on; before that it starts only on what gets free" }),
+  "fold-v3-ablation": at => ({ kind: "rule", at: soon(at, 2280), sentence: "Protected workloads may be displaced from then on; until then it starts only if room becomes free" }),
   "notebook-big": () => ({ kind: "never", at: null, sentence: "It would have to ask for less, or the quota to be raised" }),
 };
-export const forecastOf = (at, w) => w.phase === "Pending" ? FORECASTS[w.name]?.(at) ?? { kind: "unknown", at: null, sentence: "Depends on what others free or give up" } : null;
+export const forecastOf = (at, w) => w.phase === "Pending" ? FORECASTS[w.name]?.(at) ?? { kind: "unknown", at: null, sentence: "Depends on others to free or yield room" } : null;
 
 function numbers(data, unit, pool) {
   const status = unit.status.nodePoolQuotaStatuses?.find(s => s.nodePoolName === pool) ?? unit.status.quotaStatus, resource = unit.resources.find(r => r.nodePool.name === pool);
@@ -44,7 +44,7 @@ export function whatIf(data, w) {
   const before = numbers(data, project, pool), starts = gpus <= 8 && !w.id;
   const queue = { nodePool: pool, project: { name: project.name, before, with: { ...before, allocated: before.allocated + (starts ? gpus : 0), requested: before.requested + gpus } } };
   const common = { nodePool: starts ? pool : null, displaced: [], queue, plans: 9, verifiedAt: new Date(data.at).toISOString(), cycle: 4711 };
-  if (!starts) return { ...common, verdict: "Waits", sentence: `Needs ${gpus} GPUs in ${pool}; 3 are free there`, reason: `${project.name} is owed nothing more there, and nobody else holds more than its fair share`, nodes: [], couldLoseTo: null, forecast: { kind: "unknown", at: null, sentence: "Depends on what others free or give up" }, explanation: [], fixes: FIXES };
+  if (!starts) return { ...common, verdict: "Waits", sentence: `Needs ${gpus} GPUs in ${pool}; 3 are free there`, reason: `${project.name} is owed nothing more there, and nobody else holds more than its fair share`, nodes: [], couldLoseTo: null, forecast: { kind: "unknown", at: null, sentence: "Depends on others to free or yield room" }, explanation: [], fixes: FIXES };
   return { ...common, verdict: "Starts", sentence: `Starts at once on gpu-a10 with ${gpus} ${gpus === 1 ? "GPU" : "GPUs"}`, reason: null, nodes: gpus ? [{ name: "gpu-a10", gpus, pods: 1 }] : [], couldLoseTo: `Only work of ${project.name} with a higher priority than 40: with it the project stays within its quota`, forecast: { kind: "now", at: null, sentence: "Starts now" }, explanation: [], fixes: [] };
 }
 

@@ -136,7 +136,7 @@ test("the card says all six parts, and a fix is applied by mouse: the copy runs 
   const pane = page.locator("#details");
   await pane.locator(".fixes li").first().waitFor();
   assert.match(await pane.locator(".because .one").innerText(), /^Needs 1 GPU in default; 0 of its 4 GPUs are free/);
-  assert.match(await pane.locator(".because .two").innerText(), /team-a holds 2 GPUs, all of its fair share of 2/);
+  assert.match(await pane.locator(".because .two").innerText(), /team-a would exceed its fair share: it holds 2 GPUs, asks for 1, its share is 2\./);
   assert.equal(await pane.locator(".when").count(), 0, "what nobody knows is not guessed");
   assert.match(await pane.locator(".solo svg").getAttribute("aria-label"), /1 more wanted/);
   assert.match(await pane.locator("section:has(.fixes) h3").innerText(), /^What would start it \(tried by the scheduler at \d\d:\d\d:\d\d\)$/);
@@ -165,7 +165,7 @@ test("what can never start as asked is said to be so, beside what would start", 
   const pane = page.locator("#details");
   await pane.locator(".when").waitFor();
   // The cycle's own word, or what was found when changes were tried.
-  assert.match(await pane.locator(".when").innerText(), /^Not as asked(: none of its node pools has a node that is large enough|, not even with all others gone: needs 4 GPUs on one node; the largest of default has 2)\.$/);
+  assert.match(await pane.locator(".when").innerText(), /^Cannot start as asked(: no node in its node pools is large enough|, even with all other work gone: needs 4 GPUs on one node; the largest of default has 2)\.$/);
   assert.equal(await pane.locator(".when").count(), 1);
   assert.match(await pane.locator(".because .one").innerText(), /^Needs 4 GPUs on one node; the largest of default has 2\.$/);
   assert.match(await pane.locator(".fixes li").first().innerText(), /Ask for 2 GPUs instead of 4/);

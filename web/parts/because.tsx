@@ -25,9 +25,9 @@ export function Because({ icon, tone = "", one, two, children }: BecauseProps) {
   );
 }
 
-const WHEN: Record<string, string> = { now: "Starts now", never: "Not as asked", unknown: "No time is known" };
+const WHEN: Record<string, string> = { now: "Starts now", never: "Cannot start as asked", unknown: "No time is known" };
 
-// When it is expected, on what that hangs, and what could undo it.
+// When it is expected, what that depends on, and what could undo it.
 export function Expected({ forecast: f }: { forecast: NonNullable<Forecast> }) {
   const ticking = f.kind === "decided" && f.at ? second.value : 0;
   const when = WHEN[f.kind] ?? (f.at ? `Expected ${forecast(f, ticking || now())}` : "Decided");
