@@ -50,7 +50,7 @@ static int put(struct reading *reading, const yaml_event_t *event, json_t *value
     int rc = 0;
     if (json_object_get(level->node, level->key)) {
         json_decref(value);
-        rc = error_set(err, ERROR_INVALID, "%s:%zu: %s: stands here twice", reading->name, event->start_mark.line + 1,
+        rc = error_set(err, ERROR_INVALID, "%s:%zu: %s: duplicate", reading->name, event->start_mark.line + 1,
                        level->key);
     } else if (json_object_set_new(level->node, level->key, value) < 0) {
         rc = refuse(reading, event, "not UTF-8", err);

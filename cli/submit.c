@@ -25,7 +25,7 @@ static json_t *named_item(const char *flag, const char *text, struct error *err)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text) {
-        error_set(err, ERROR_INVALID, "--%s: NAME=VALUE is wanted, got %s", flag, text);
+        error_set(err, ERROR_INVALID, "--%s: expected NAME=VALUE, got %s", flag, text);
         return NULL;
     }
     return json_pack("{s:s%, s:s}", "name", text, (size_t)(equals - text), "value", equals + 1);
@@ -58,7 +58,7 @@ static json_t *field_value(const struct spec_field *field, const struct flag_val
         if (field->form == FIELD_NUMBER)
             return json_real(number);
         if (number != floor(number)) {
-            error_set(err, ERROR_INVALID, "--%s: a whole number is wanted, got %s", field->flag, text);
+            error_set(err, ERROR_INVALID, "--%s: expected a whole number, got %s", field->flag, text);
             return NULL;
         }
         return json_integer((json_int_t)number);

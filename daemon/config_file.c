@@ -38,7 +38,7 @@ static int add_entry(struct reading *reading, const char *key, const json_t *val
 {
     const char *text = scalar_text(value, reading->arena);
     if (!text)
-        return error_set(err, ERROR_INVALID, "%s:%d: %s: a word or a number is wanted", reading->path, reading->line,
+        return error_set(err, ERROR_INVALID, "%s:%d: %s: expected a word or a number", reading->path, reading->line,
                          key);
     reading->entries =
         arena_grow(reading->arena, reading->entries, &reading->capacity, reading->count + 1, sizeof(*reading->entries));
@@ -70,7 +70,7 @@ int config_file_read(const char *path, struct arena *arena, struct config_entry 
         return -1;
     int rc = json_is_object(root) || json_is_null(root)
                  ? 0
-                 : error_set(err, ERROR_INVALID, "%s: a mapping of settings is wanted", path);
+                 : error_set(err, ERROR_INVALID, "%s: expected a mapping of settings", path);
     reading.line = yaml_line(root);
     json_object_foreach(root, key, value)
     {

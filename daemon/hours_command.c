@@ -39,7 +39,7 @@ static int read_day(const char *name, const char *text, int64_t *out_ms, struct 
     if (timestamp_parse(text, out_ms, err) < 0)
         return error_prefix(err, "%s: ", name);
     if (*out_ms % DAY_MS != 0)
-        return error_set(err, ERROR_INVALID, "%s: a day such as 2026-01-31 is wanted, got %.40s", name, text);
+        return error_set(err, ERROR_INVALID, "%s: expected a day such as 2026-01-31, got %.40s", name, text);
     return 0;
 }
 

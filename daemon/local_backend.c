@@ -78,7 +78,7 @@ const char *local_backend_find_supervisor(struct arena *arena, struct error *err
     char path[PATH_SIZE];
     ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
     if (length <= 0) {
-        error_set(err, ERROR_INTERNAL, "this program's place is not known: %s", strerror(errno));
+        error_set(err, ERROR_INTERNAL, "cannot find this program's own path: %s", strerror(errno));
         return NULL;
     }
     path[length] = '\0';

@@ -109,7 +109,7 @@ static int check_value(const struct setting *setting, const char *value, const c
     if (end == value || *end != '\0' || errno != 0 || !isfinite(number))
         return error_set(err, ERROR_INVALID, "%s: not a number: %s", where, value);
     if (setting->type == TYPE_INTEGER && number != floor(number))
-        return error_set(err, ERROR_INVALID, "%s: a whole number is wanted, got %s", where, value);
+        return error_set(err, ERROR_INVALID, "%s: expected a whole number, got %s", where, value);
     if (number < setting->minimum || number > setting->maximum)
         return error_set(err, ERROR_INVALID, "%s: %g to %g, got %s", where, setting->minimum, setting->maximum, value);
     return 0;
@@ -183,7 +183,7 @@ static int read_flags(struct reading *reading, int argc, char **argv, const char
             return 0;
         }
         if (strncmp(flag, "--", 2) != 0)
-            return error_set(err, ERROR_INVALID, "%s: an option is wanted; see prorata %s --help", flag, command);
+            return error_set(err, ERROR_INVALID, "%s: expected an option; see prorata %s --help", flag, command);
         const char *equals = strchr(flag, '=');
         const char *name = equals ? arena_strndup(reading->arena, flag + 2, (size_t)(equals - flag - 2)) : flag + 2;
         bool is_scenario = strcmp(command, "demo") == 0 && strcmp(name, "scenario") == 0;

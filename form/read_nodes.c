@@ -260,7 +260,7 @@ static int read_unhealthy(struct reader *reader, const struct place *object, str
             return place_error(&list, err, "device %" PRIu32 " of a node with %" PRIu32 " devices", indices[i],
                                node->gpu_count);
         if (i > 0 && indices[i] == indices[i - 1])
-            return place_error(&list, err, "device %" PRIu32 " stands here twice", indices[i]);
+            return place_error(&list, err, "duplicate: device %" PRIu32, indices[i]);
     }
     node->unhealthy_gpus = indices;
     node->unhealthy_gpu_count = count;

@@ -181,12 +181,12 @@ static int take_held_devices(struct reader *reader, const struct place *groups_p
     bool *seen = arena_array(reader->arena, indices ? device_count : 0, sizeof *seen);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && held[i].group && strcmp(held[i].group, held[i - 1].group) == 0)
-            return place_error(groups_place, err, "group \"%s\" stands here twice", held[i].group);
+            return place_error(groups_place, err, "duplicate: group \"%s\"", held[i].group);
         if (indices && held[i].index >= device_count)
             return place_error(indices_place, err, "device %" PRIu32 " of a node with %" PRIu32 " devices",
                                held[i].index, device_count);
         if (indices && seen[held[i].index])
-            return place_error(indices_place, err, "device %" PRIu32 " stands here twice", held[i].index);
+            return place_error(indices_place, err, "duplicate: device %" PRIu32, held[i].index);
         if (indices)
             seen[held[i].index] = true;
         groups[i] = held[i].group;

@@ -104,8 +104,7 @@ static int read_resources(struct reader *reader, const struct place *place, void
         if (read_node_pool_reference(reader, &item, &pool, err) < 0)
             return -1;
         if (seen[pool])
-            return place_error(&item, err, "node pool \"%s\" stands here twice",
-                               reader->snapshot->node_pools[pool].name);
+            return place_error(&item, err, "duplicate: node pool \"%s\"", reader->snapshot->node_pools[pool].name);
         seen[pool] = true;
         queues[pool] = ((struct snapshot_queue *)items)[i];
     }
@@ -243,7 +242,7 @@ int read_usage(struct reader *reader, const struct place *document, struct error
         size_t at = usage->queue * pools + usage->node_pool;
         if (seen[usage->kind][at]) {
             struct place item = place_item(&list, i);
-            return place_error(&item, err, "the usage of this queue in this node pool stands here twice");
+            return place_error(&item, err, "duplicate: the usage of this queue in this node pool");
         }
         seen[usage->kind][at] = true;
         const struct snapshot_queue *queues =

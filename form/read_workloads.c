@@ -186,7 +186,7 @@ static int read_preferred_pools(struct reader *reader, const struct place *objec
                           sizeof(struct snapshot_node_pool), &pools[i], err) < 0)
             return -1;
         if (seen[pools[i]])
-            return place_error(&item, err, "node pool \"%s\" stands here twice", json_string_value(item.value));
+            return place_error(&item, err, "duplicate: node pool \"%s\"", json_string_value(item.value));
         seen[pools[i]] = true;
     }
     return 0;

@@ -158,7 +158,7 @@ static int read_extended_item(const struct fields *item, struct compute_spec *ou
     if (!*amounts)
         *amounts = json_object();
     if (json_object_get(*amounts, resource))
-        return fields_fail(item, "resource", "%.60s stands here twice", resource);
+        return fields_fail(item, "resource", "duplicate: %.60s", resource);
     json_object_set_new(*amounts, resource, json_integer(count));
     if (is_mig)
         out->mig_milli += count * mig_gpus(resource) * 1000;

@@ -173,8 +173,7 @@ int org_unit_take_resources(struct org_unit *unit, const json_t *resources, cons
             return error_set(err, ERROR_INVALID, "%snodePool.id: no node pool \"%lld\"", place,
                              (long long)pool.node_pool_id);
         if (is_named[queue - unit->queues])
-            return error_set(err, ERROR_INVALID, "%snodePool.id: node pool %s stands twice in the list", place,
-                             queue->node_pool_name);
+            return error_set(err, ERROR_INVALID, "%snodePool.id: duplicate: %s", place, queue->node_pool_name);
         is_named[queue - unit->queues] = true;
         if (queue_from_json(queue, entry, place, arena, err) < 0)
             return -1;

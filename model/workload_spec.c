@@ -110,7 +110,7 @@ static int read_node_pools(const struct fields *spec, struct workload_spec *out)
             return -1;
         for (size_t j = 0; j < i; j++)
             if (strcmp(names[i], names[j]) == 0)
-                return fields_fail(spec, "nodePools", "%.60s stands here twice", names[i]);
+                return fields_fail(spec, "nodePools", "duplicate: %.60s", names[i]);
     }
     out->node_pools = names;
     return 0;

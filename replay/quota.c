@@ -217,8 +217,8 @@ static int check_names(const struct quota_file *file, const char *key, const cha
             return error_set(err, ERROR_INVALID, "%.100s: %s[%zu].name: no %s \"%.60s\" in the trace", file->name, key,
                              i, kind, name ? name : "");
         if (find_queue(list, name) != item)
-            return error_set(err, ERROR_INVALID, "%.100s: %s[%zu].name: \"%.60s\" stands there twice", file->name, key,
-                             i, name);
+            return error_set(err, ERROR_INVALID, "%.100s: %s[%zu].name: duplicate: \"%.60s\"", file->name, key, i,
+                             name);
     }
     return 0;
 }

@@ -52,7 +52,7 @@ static int check_media_type(const struct exchange *exchange, struct error *err)
     const char *wanted = is_form ? "application/x-www-form-urlencoded" : "application/json";
     if (!content_type || has_media_type(content_type, wanted))
         return 0;
-    return error_set(err, ERROR_MEDIA_TYPE, "Content-Type: %s expected, got %.80s", wanted, content_type);
+    return error_set(err, ERROR_MEDIA_TYPE, "Content-Type: expected %s, got %.80s", wanted, content_type);
 }
 
 // So many bytes of the body are in memory from now on. Of who is not known little is taken in at all.

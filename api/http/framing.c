@@ -43,10 +43,10 @@ static int parse_length(const char *text, int64_t max, int64_t *out_length, stru
 {
     int64_t length = 0;
     if (*text == '\0' || strlen(text) > 18)
-        return error_set(err, ERROR_INVALID, "Content-Length: a number of bytes expected");
+        return error_set(err, ERROR_INVALID, "Content-Length: expected a number of bytes");
     for (const char *c = text; *c; c++) {
         if (*c < '0' || *c > '9')
-            return error_set(err, ERROR_INVALID, "Content-Length: digits expected");
+            return error_set(err, ERROR_INVALID, "Content-Length: expected digits");
         length = length * 10 + (*c - '0');
     }
     if (length > max)

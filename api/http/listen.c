@@ -12,7 +12,7 @@ int address_parse(const char *text, uint32_t *out_address, struct error *err)
 {
     struct in_addr address;
     if (inet_pton(AF_INET, text, &address) != 1)
-        return error_set(err, ERROR_INVALID, "%s: an IPv4 address expected", text);
+        return error_set(err, ERROR_INVALID, "%s: expected an IPv4 address", text);
     *out_address = address.s_addr;
     return 0;
 }
@@ -27,7 +27,7 @@ static int parse_port(const char *text, const char *port, uint16_t *out_port, st
                              "TLS ends in front of prorata: nginx, Caddy, haproxy or hitch, see docs/operating.md");
     }
     if (port[digits] != '\0' || number > 65535)
-        return error_set(err, ERROR_INVALID, "%s: a port from 0 to 65535 expected", text);
+        return error_set(err, ERROR_INVALID, "%s: expected a port from 0 to 65535", text);
     *out_port = (uint16_t)number;
     return 0;
 }
@@ -40,20 +40,20 @@ int listen_parse(const char *text, struct listen_address *out_address, struct er
         return error_details(err, "listen on an IPv4 address and put a proxy in front, see docs/operating.md");
     }
     if (strncmp(text, "https:", 6) == 0 || strncmp(text, "http:", 5) == 0)
-        return error_set(err, ERROR_INVALID, "%s: ADDR:PORT expected, no URL", text);
+        return error_set(err, ERROR_INVALID, "%s: expected ADDR:PORT, not a URL", text);
     const char *colon = strchr(text, ':');
     if (!colon)
-        return error_set(err, ERROR_INVALID, "%s: ADDR:PORT expected", text);
+        return error_set(err, ERROR_INVALID, "%s: expected ADDR:PORT", text);
     char host[64];
     size_t length = (size_t)(colon - text);
     if (length >= sizeof(host))
-        return error_set(err, ERROR_INVALID, "%s: an IPv4 address expected", text);
+        return error_set(err, ERROR_INVALID, "%s: expected an IPv4 address", text);
     memcpy(host, text, length);
     host[length] = '\0';
     if (strcmp(host, "localhost") == 0)
         parsed.address = htonl(INADDR_LOOPBACK);
     else if (length > 0 && address_parse(host, &parsed.address, NULL) < 0)
-        return error_set(err, ERROR_INVALID, "%s: an IPv4 address expected", text);
+        return error_set(err, ERROR_INVALID, "%s: expected an IPv4 address", text);
     if (parse_port(text, colon + 1, &parsed.port, err) < 0)
         return -1;
     *out_address = parsed;

@@ -109,8 +109,8 @@ static bool format_holds(enum schema_format format, const char *text)
 
 static int check_string(const struct schema *schema, const char *text, const struct place *place, struct error *err)
 {
-    static const char *const FORMAT_RULES[] = {"", "a UUID expected", "a time as 2022-01-01T03:49:52.531Z expected",
-                                               "an IPv4 address expected"};
+    static const char *const FORMAT_RULES[] = {"", "expected a UUID", "expected a time as 2022-01-01T03:49:52.531Z",
+                                               "expected an IPv4 address"};
     char rule[160];
     size_t length = schema->min_length || schema->max_length ? count_characters(text) : 0;
     if (schema->enum_count > 0 && check_enum(schema, text, place, err) < 0)
@@ -151,17 +151,17 @@ static const char *expected_word(unsigned type)
 {
     switch (type) {
     case SCHEMA_OBJECT:
-        return "an object expected";
+        return "expected an object";
     case SCHEMA_ARRAY:
-        return "a list expected";
+        return "expected a list";
     case SCHEMA_STRING:
-        return "a text expected";
+        return "expected text";
     case SCHEMA_INTEGER:
-        return "a whole number expected";
+        return "expected a whole number";
     case SCHEMA_NUMBER:
-        return "a number expected";
+        return "expected a number";
     default:
-        return "true or false expected";
+        return "expected true or false";
     }
 }
 

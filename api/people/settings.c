@@ -112,7 +112,7 @@ int op_updateTenantSetting(struct request *req, struct response *res, struct err
     if (find_setting(key, &setting) < 0)
         return error_set(err, ERROR_INVALID, "key: there is no setting %.60s", key);
     if (read_value(json_object_get(req->body, "value"), &is_on) < 0)
-        return error_set(err, ERROR_INVALID, "value: true or false expected");
+        return error_set(err, ERROR_INVALID, "value: expected true or false");
     if (db_set_setting(req->server->db, key, is_on ? "true" : "false", req->received_ms, err) < 0)
         return -1;
     return response_json(res, json_pack("{s:s}", "msg", "saved"));

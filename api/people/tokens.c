@@ -29,7 +29,7 @@ static int body_text(const struct request *req, const char *name, const char **o
             return error_set(err, ERROR_INVALID, "%s: given twice", name);
         found = value;
         if (!json_is_string(value) && !json_is_null(value))
-            return error_set(err, ERROR_INVALID, "%s: text expected", name);
+            return error_set(err, ERROR_INVALID, "%s: expected text", name);
     }
     if (found && json_string_length(found))
         *out_text = json_string_value(found);
@@ -109,7 +109,7 @@ static int without_unauthorized(int rc, struct error *err)
 
 static int require_object(const struct request *req, struct error *err)
 {
-    return json_is_object(req->body) ? 0 : error_set(err, ERROR_INVALID, "body: an object expected");
+    return json_is_object(req->body) ? 0 : error_set(err, ERROR_INVALID, "body: expected an object");
 }
 
 int op_grant_token(struct request *req, struct response *res, struct error *err)

@@ -232,7 +232,7 @@ int op_create_exec_input(struct request *req, struct response *res, struct error
     unsigned char *data = arena_alloc(req->arena, size + 1);
     if (sodium_base642bin(data, size + 1, text ? text : "", size, NULL, &length, NULL,
                           sodium_base64_VARIANT_ORIGINAL) != 0)
-        return error_set(err, ERROR_INVALID, "data: base64 is wanted");
+        return error_set(err, ERROR_INVALID, "data: expected base64");
     if (hold(req, &session, err) < 0)
         return -1;
     pthread_mutex_lock(&session->input_lock);

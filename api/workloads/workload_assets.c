@@ -183,7 +183,7 @@ static int list(struct request *req, struct response *res, const struct asset_fa
     enum scope_type scope;
     bool has_place, has_scope = request_has_query(req, "scope");
     if (has_scope && !scope_type_parse(request_query(req, "scope"), &scope))
-        return error_set(err, ERROR_INVALID, "scope: system, tenant, cluster, department or project expected");
+        return error_set(err, ERROR_INVALID, "scope: expected system, tenant, cluster, department or project");
     if (check_compliance_project(req, err) < 0 || read_place(req, &has_place, &place, err) < 0)
         return -1;
     access_filter(req, family->type, ACTION_READ, &shown);
@@ -299,7 +299,7 @@ static int read_scope(struct request *req, const struct asset_family *family, co
             return scope_parameter_missing("projectId", err);
         int64_t id = read_project_id(project);
         if (id <= 0)
-            return error_set(err, ERROR_INVALID, "meta.projectId: an id of digits expected");
+            return error_set(err, ERROR_INVALID, "meta.projectId: expected an id of digits");
         asset->scope_id = arena_printf(req->arena, "%" PRId64, id);
         rc = access_check_project(req, id, family->type, ACTION_CREATE, NULL, err);
         break;

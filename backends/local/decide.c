@@ -35,7 +35,7 @@ static void warn_of_ports(struct local *local, const struct local_pod *pod)
     char message[128];
     for (size_t i = 0; i < pod->launch.listen_count; i++)
         if (pod->launch.listens[i] >= 1024 && is_taken(pod->launch.listens[i])) {
-            snprintf(message, sizeof(message), "will not get port %u: something of this machine listens there already",
+            snprintf(message, sizeof(message), "port %u is already in use on this machine",
                      (unsigned)pod->launch.listens[i]);
             warn(local, pod, "PortInUse", message);
         }

@@ -163,7 +163,7 @@ static void order_start(struct local *local, const struct backend_order *order)
         struct backend_fact *fact =
             report_fact(local, BACKEND_POD_ENDED, pod->uuid, order->decision, timestamp_now_ms());
         fact->exit_code = EXIT_NOT_STARTED;
-        report_words(fact, "StartError", "it runs already, since before the backup was put back: prorata pods list");
+        report_words(fact, "StartError", "it already runs, since before the restore: prorata pods list");
         return;
     }
     if (pod) { // the same pod has one life only

@@ -40,7 +40,7 @@ static int check_keys(const struct entry *entry, const char *const *known, struc
     const char *key;
     json_t *value;
     if (!json_is_object(entry->json))
-        return refuse(entry, "", "a mapping is wanted", err);
+        return refuse(entry, "", "expected a mapping", err);
     json_object_foreach((json_t *)entry->json, key, value)
     {
         bool found = strcmp(key, YAML_LINE_KEY) == 0;
@@ -60,7 +60,7 @@ static int get_text(const struct entry *entry, const char *key, const char *fall
     if (!value && !fallback)
         return refuse(entry, key, "is missing", err);
     if (value && (!json_is_string(value) || *json_string_value(value) == '\0'))
-        return refuse(entry, key, "a word is wanted", err);
+        return refuse(entry, key, "expected a word", err);
     *out_text = value ? arena_strdup(entry->reading->arena, json_string_value(value)) : fallback;
     return 0;
 }
@@ -70,7 +70,7 @@ static int get_number(const struct entry *entry, const char *key, int64_t fallba
 {
     const json_t *value = json_object_get(entry->json, key);
     if (value && (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > maximum))
-        return refuse(entry, key, "a whole number from 0 on is wanted, within reason", err);
+        return refuse(entry, key, "expected a whole number from 0 on, within reason", err);
     *out_number = value ? json_integer_value(value) : fallback;
     return 0;
 }
@@ -79,7 +79,7 @@ static int get_flag(const struct entry *entry, const char *key, bool fallback, b
 {
     const json_t *value = json_object_get(entry->json, key);
     if (value && !json_is_boolean(value))
-        return refuse(entry, key, "true or false is wanted", err);
+        return refuse(entry, key, "expected true or false", err);
     *out_flag = value ? json_is_true(value) : fallback;
     return 0;
 }
@@ -102,7 +102,7 @@ static int get_cores(const struct entry *entry, int64_t *out_cpu_milli, struct e
     struct error why;
     *out_cpu_milli = 64000;
     if (value && !json_is_number(value))
-        return refuse(entry, "cpuCores", "a number is wanted", err);
+        return refuse(entry, "cpuCores", "expected a number", err);
     if (value && quantity_cpu_from_cores(json_number_value(value), out_cpu_milli, &why) < 0)
         return refuse(entry, "cpuCores", why.message, err);
     return 0;
@@ -128,7 +128,7 @@ static const char *dump(const struct entry *entry, const json_t *value, const ch
 static int check_placement(const struct entry *entry, const char *text, struct error *err)
 {
     if (strcmp(text, "binpack") != 0 && strcmp(text, "spread") != 0)
-        return refuse(entry, "placementStrategy", "binpack or spread is wanted", err);
+        return refuse(entry, "placementStrategy", "expected binpack or spread", err);
     return 0;
 }
 
@@ -150,7 +150,7 @@ static int read_pool(struct reading *reading, const struct entry *entry, struct 
     if (check_keys(entry, KEYS, err) < 0 || get_text(entry, "name", NULL, &pool->name, err) < 0)
         return -1;
     if (find_pool(reading->cluster, pool->name))
-        return refuse(entry, "name", "stands here twice", err);
+        return refuse(entry, "name", "duplicate", err);
     bool is_default = strcmp(pool->name, "default") == 0;
     if (is_default && (json_object_get(entry->json, "labelKey") || json_object_get(entry->json, "labelValue")))
         return refuse(entry, "labelKey", "the default pool has no label", err);
@@ -198,7 +198,7 @@ static int read_labels(const struct entry *entry, const struct cluster_pool *poo
     const char *key;
     json_t *value;
     if (given && !json_is_object(given))
-        return refuse(entry, "labels", "a mapping is wanted", err);
+        return refuse(entry, "labels", "expected a mapping", err);
     json_object_foreach((json_t *)given, key, value)
     {
         if (strcmp(key, YAML_LINE_KEY) != 0 && !json_is_string(value))
@@ -217,7 +217,7 @@ static int check_taints(const struct entry *entry, const json_t *taints, struct 
     static const char *const KEYS[] = {"key", "value", "effect", NULL};
     static const char *const EFFECTS[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
     if (taints && !json_is_array(taints))
-        return refuse(entry, "taints", "a list is wanted", err);
+        return refuse(entry, "taints", "expected a list", err);
     for (size_t i = 0; i < json_array_size(taints); i++) {
         struct entry taint = *entry;
         const char *key, *value, *effect;
@@ -229,7 +229,7 @@ static int check_taints(const struct entry *entry, const json_t *taints, struct 
         for (size_t k = 0; k < sizeof(EFFECTS) / sizeof(*EFFECTS); k++)
             is_known |= strcmp(EFFECTS[k], effect) == 0;
         if (!is_known)
-            return refuse(&taint, "effect", "NoSchedule, PreferNoSchedule or NoExecute is wanted", err);
+            return refuse(&taint, "effect", "expected NoSchedule, PreferNoSchedule or NoExecute", err);
     }
     return 0;
 }
@@ -239,12 +239,12 @@ static int check_mig(const struct entry *entry, const json_t *mig, struct error 
     const char *key;
     json_t *value;
     if (mig && !json_is_object(mig))
-        return refuse(entry, "migInstances", "a mapping of profiles to counts is wanted", err);
+        return refuse(entry, "migInstances", "expected a mapping of profiles to counts", err);
     json_object_foreach((json_t *)mig, key, value)
     {
         bool is_count = json_is_integer(value) && json_integer_value(value) >= 0;
         if (strcmp(key, YAML_LINE_KEY) != 0 && (!is_count || strncmp(key, "nvidia.com/mig-", 15) != 0))
-            return refuse(entry, "migInstances", "a mapping of profiles (nvidia.com/mig-1g.10gb) to counts is wanted",
+            return refuse(entry, "migInstances", "expected a mapping of profiles (nvidia.com/mig-1g.10gb) to counts",
                           err);
     }
     return 0;
@@ -253,7 +253,7 @@ static int check_mig(const struct entry *entry, const json_t *mig, struct error 
 static int check_mig_strategy(const struct entry *entry, const char *text, struct error *err)
 {
     if (strcmp(text, "none") != 0 && strcmp(text, "single") != 0 && strcmp(text, "mixed") != 0)
-        return refuse(entry, "migStrategy", "none, single or mixed is wanted", err);
+        return refuse(entry, "migStrategy", "expected none, single or mixed", err);
     return 0;
 }
 
@@ -306,7 +306,7 @@ static int read_topology(struct reading *reading, const struct entry *entry, str
     if (check_keys(entry, KEYS, err) < 0 || get_text(entry, "name", NULL, &topology->name, err) < 0)
         return -1;
     if (!json_is_array(levels) || json_array_size(levels) == 0)
-        return refuse(entry, "levels", "a list of label keys is wanted", err);
+        return refuse(entry, "levels", "expected a list of label keys", err);
     topology->levels_json = dump(entry, levels, "[]");
     reading->cluster->topology_count++;
     return 0;
@@ -319,7 +319,7 @@ static int read_list(struct reading *reading, const json_t *root, const char *li
 {
     const json_t *items = json_object_get(root, list);
     if (items && !json_is_array(items))
-        return error_set(err, ERROR_INVALID, "%s: %s: a list is wanted", reading->file, list);
+        return error_set(err, ERROR_INVALID, "%s: %s: expected a list", reading->file, list);
     for (size_t i = 0; i < json_array_size(items); i++) {
         struct entry entry = {reading, json_array_get(items, i), list, i};
         if (read_entry(reading, &entry, err) < 0)
@@ -342,7 +342,7 @@ static int check_node_names(const struct reading *reading, struct error *err)
     qsort(sorted, cluster->node_count, sizeof(*sorted), compare_names);
     for (size_t i = 1; i < cluster->node_count; i++)
         if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
-            return error_set(err, ERROR_INVALID, "%s: nodes: %s stands here twice", reading->file, sorted[i]->name);
+            return error_set(err, ERROR_INVALID, "%s: nodes: duplicate: %s", reading->file, sorted[i]->name);
     return 0;
 }
 
@@ -351,8 +351,7 @@ static int read_root(struct reading *reading, const json_t *root, struct error *
     const char *key;
     json_t *value;
     if (!json_is_object(root))
-        return error_set(err, ERROR_INVALID, "%s: a mapping with nodePools, nodes, topologies is wanted",
-                         reading->file);
+        return error_set(err, ERROR_INVALID, "%s: expected a mapping with nodePools, nodes, topologies", reading->file);
     json_object_foreach((json_t *)root, key, value)
     {
         if (strcmp(key, YAML_LINE_KEY) != 0 && strcmp(key, "nodePools") != 0 && strcmp(key, "nodes") != 0 &&

@@ -110,7 +110,7 @@ static int launch(const char *hosts, char **command)
     static char self[4096];
     char *slots = write_hosts(hosts, " slots="), *plain = write_hosts(hosts, ":");
     if (readlink("/proc/self/exe", self, sizeof(self) - 1) <= 0)
-        fail(EXIT_UNAVAILABLE, "this program's place is not known", NULL);
+        fail(EXIT_UNAVAILABLE, "cannot find this program's own path", NULL);
     // Open MPI 4 and 5; MPICH and Intel MPI. All are on this machine.
     pass_file("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", slots);
     pass_file("HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE", plain);

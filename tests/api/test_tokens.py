@@ -94,11 +94,11 @@ V1_REFUSALS = [
     ("no grant type", {}, "grantType: required"),
     ("grant type null", {"grantType": None}, "grantType: required"),
     ("unknown grant type", {"grantType": "magic"}, "grantType: unknown"),
-    ("grant type no text", {"grantType": 1}, "grantType: text expected"),
+    ("grant type no text", {"grantType": 1}, "grantType: expected text"),
     ("no secret", {"grantType": "client_credentials", "clientId": "x"}, "clientSecret: required"),
     ("no client", {"grantType": "client_credentials", "clientSecret": "x"}, "clientID: required"),
     ("unknown client", {"grantType": "client_credentials", "clientId": "x", "clientSecret": "y"}, "unknown client or wrong secret"),
-    ("secret no text", {"grantType": "client_credentials", "clientId": "x", "clientSecret": ["y"]}, "clientSecret: text expected"),
+    ("secret no text", {"grantType": "client_credentials", "clientId": "x", "clientSecret": ["y"]}, "clientSecret: expected text"),
     ("a key in two spellings", {"grantType": "client_credentials", "clientId": "x", "clientID": "z", "clientSecret": "y"}, "clientID: given twice"),
     ("half an app", {"grantType": "app_token", "AppId": "x"}, "appSecret: required"),
     ("no password", {"grantType": "password", "username": ADMIN}, "password: required"),
@@ -110,8 +110,8 @@ V1_REFUSALS = [
     ("refresh token of another length", {"grantType": "refresh_token", "refreshToken": "x"}, "the refresh token is unknown or has expired"),
     ("code from a provider", {"grantType": "exchange_token", "code": "x", "redirectUri": "y"}, "grantType: exchange_token needs an identity provider, and none is set up here"),
     ("token from a provider", {"grantType": "external_token_exchange", "externalToken": "x"}, "grantType: external_token_exchange needs an identity provider, and none is set up here"),
-    ("an array", [], "body: an object expected"),
-    ("a text", "x", "body: an object expected"),
+    ("an array", [], "body: expected an object"),
+    ("a text", "x", "body: expected an object"),
 ]
 
 

@@ -249,7 +249,7 @@ static const struct resources_case RESOURCES_CASES[] = {
     {"a pool that is deleted", false, "[{\"nodePool\":{\"id\":\"2\"}}]", "[0].nodePool.id: no node pool \"2\""},
     {"a pool by its name", false, "[{\"nodePool\":{\"id\":\"default\"}}]", "[0].nodePool.id: no node pool \"default\""},
     {"a pool twice", false, "[" DEFAULT_POOL "\"cpu\":{}}," DEFAULT_POOL "\"cpu\":{}}]",
-     "[1].nodePool.id: node pool default stands twice in the list"},
+     "[1].nodePool.id: duplicate: default"},
     {"a rank that is not there", false, "[" DEFAULT_POOL "\"priority\":\"Highest\"}]", "[0].priority: "},
     {"more than the department has", false, "[" DEFAULT_POOL "\"gpu\":{\"deserved\":4.5,\"limit\":null}}]",
      "resources: the projects' GPU quotas in node pool default would be 4.5, more than the department's 4"},

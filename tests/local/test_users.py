@@ -202,7 +202,7 @@ def test_a_user_that_vanishes_fails_the_pod(start, map_file):
     path = map_file("project team-a daemon\n")
     server = start("--local-user-map", str(path))
     for text, message in (("project team-a nobody-here\n", "no user nobody-here"), ("project team-a root\n", "root, and pods never are"),
-                          ("something else\n", "line 1: project NAME USER")):
+                          ("something else\n", "line 1: expected project NAME USER")):
         map_file(text)
         events = user_of(server, f"job{len(text)}")
         assert any(message in event for event in events), events
@@ -212,7 +212,7 @@ def test_a_user_that_vanishes_fails_the_pod(start, map_file):
 @pytest.mark.parametrize("text, mode, message", [
     ("project team-a nobody-here\n", 0o600, "project team-a: no user nobody-here"),
     ("subject a@b root\n", 0o600, "root, and pods never are"),
-    ("project team-a\n", 0o600, "line 1: project NAME USER or subject NAME USER is wanted"),
+    ("project team-a\n", 0o600, "line 1: expected project NAME USER or subject NAME USER"),
     ("a b c d\n", 0o600, "line 1"),
     ("team team-a daemon\n", 0o600, "line 1"),
     ("project team-a daemon\n", 0o666, "others than the server's user can write to it"),

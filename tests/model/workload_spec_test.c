@@ -152,7 +152,7 @@ static const struct bad_case BAD[] = {
     {"an extended resource twice", T,
      COMPUTE(
          "\"extendedResources\":[{\"resource\":\"a/b\",\"quantity\":\"1\"},{\"resource\":\"a/b\",\"quantity\":\"1\"}]"),
-     "spec.compute.extendedResources[1].resource: a/b stands"},
+     "spec.compute.extendedResources[1].resource: duplicate: a/b"},
     {"MIG and devices", T,
      COMPUTE("\"gpuDevicesRequest\":1,\"extendedResources\":[{\"resource\":\"nvidia.com/"
              "mig-1g.10gb\",\"quantity\":\"1\"}]"),
@@ -166,7 +166,7 @@ static const struct bad_case BAD[] = {
     {"no runs", T, SPEC("\"completions\":0"), "spec.completions: at least 1"},
     {"none at once", T, SPEC("\"parallelism\":0"), "spec.parallelism: at least 1"},
     {"too many at once", T, SPEC("\"parallelism\":10001"), "spec.parallelism: at most 10000"},
-    {"a pool twice", T, SPEC("\"nodePools\":[\"a\",\"a\"]"), "spec.nodePools: a stands here twice"},
+    {"a pool twice", T, SPEC("\"nodePools\":[\"a\",\"a\"]"), "spec.nodePools: duplicate: a"},
     {"a pool that is a number", T, SPEC("\"nodePools\":[1]"), "spec.nodePools[0]: text"},
     {"an open quote", T, SPEC("\"command\":\"sh -c 'x\""), "spec.command: the quote"},
     {"a variable with two sources", T,

@@ -295,7 +295,7 @@ def test_bad_policies(tmp_path, name, policy, want):
 @pytest.mark.parametrize("name,text,want", [
     ("q.csv", "kind,name,gpus\nteam,a,1\n", ":2:1: kind: project or department"),
     ("q.csv", "kind,name,gpus\nproject,z,1\n", 'projects[0].name: no project "z" in the trace'),
-    ("q.csv", "kind,name,gpus\nproject,p,1\nproject,p,1\n", 'projects[1].name: "p" stands there twice'),
+    ("q.csv", "kind,name,gpus\nproject,p,1\nproject,p,1\n", 'projects[1].name: duplicate: "p"'),
     ("q.yaml", "projects: [{name: p, resources: [{gpu: {deserved: -1}}]}]\n", "projects[0].resources[0].gpu.deserved"),
     ("q.yaml", "teams: []\n", "not teams"),
 ])

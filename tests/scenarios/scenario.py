@@ -28,7 +28,7 @@ class Place:
 
     def wants(self, value, kind, words):
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            self.fail(f"{words} is wanted, got {value!r}")
+            self.fail(f"expected {words}, got {value!r}")
         return value
 
     def keys(self, value, known, needed=()):
@@ -198,7 +198,7 @@ class Scenario:
                     continue
                 self.known(place / phase, name)
                 if name in named:
-                    place.fail(f"{name} stands here twice")
+                    place.fail(f"duplicate: {name}")
                 named.add(name)
         if named != self.present:
             place.fail(f"nothing is said of {', '.join(sorted(self.present - named))}")

@@ -53,7 +53,7 @@ static int check_path(const char *field, const char *path, struct error *err)
 {
     if (path && path[0] == '/' && !strchr(path, '\n') && !strchr(path, ':'))
         return 0;
-    return error_set(err, ERROR_INVALID, "%s: an absolute path without colons is wanted, got %.80s", field,
+    return error_set(err, ERROR_INVALID, "%s: expected an absolute path without colons, got %.80s", field,
                      path ? path : "nothing");
 }
 
@@ -173,7 +173,7 @@ static int read_git(struct reading *reading, const json_t *item, struct error *e
 {
     const char *url = text_of(item, "repository"), *path = text_of(item, "path");
     if (!url || url[0] == '-')
-        return error_set(err, ERROR_INVALID, "repository: an address is wanted");
+        return error_set(err, ERROR_INVALID, "repository: expected an address");
     if (path && check_path("path", path, err) < 0)
         return -1;
     struct volume *volume = add(reading, VOLUME_GIT, path ? path : "/git");

@@ -72,7 +72,7 @@ static int each_line(const char *path, int (*visit)(void *context, char *words[3
         number++;
         if (!split_line(line, words, &is_empty) ||
             (!is_empty && strcmp(words[0], "project") != 0 && strcmp(words[0], "subject") != 0))
-            rc = error_set(err, ERROR_INVALID, "line %d: project NAME USER or subject NAME USER is wanted", number);
+            rc = error_set(err, ERROR_INVALID, "line %d: expected project NAME USER or subject NAME USER", number);
         else if (!is_empty)
             rc = visit(context, words, err);
         if (rc < 0)
