@@ -67,6 +67,11 @@ void health_write_metrics(void *context, struct buffer *out)
                   "# TYPE prorata_database_writable gauge\n"
                   "prorata_database_writable %d\n",
                   stats.commits, stats.changes, stats.failed_commits, stats.writable);
+    buffer_printf(out, "# HELP prorata_database_statements_total SQL statements begun, by what for.\n"
+                       "# TYPE prorata_database_statements_total counter\n");
+    for (enum db_use use = 0; use < DB_USE_COUNT; use++)
+        buffer_printf(out, "prorata_database_statements_total{for=\"%s\"} %" PRId64 "\n", db_use_text(use),
+                      stats.statements[use]);
     reconciler_write_metrics(health->reconciler, out);
 }
 

@@ -301,6 +301,8 @@ int64_t db_column_quantity(sqlite3_stmt *stmt, int column)
 
 int db_step(struct db_conn *conn, sqlite3_stmt *stmt, struct error *err)
 {
+    if (conn->statements && !sqlite3_stmt_busy(stmt))
+        atomic_fetch_add_explicit(conn->statements, 1, memory_order_relaxed);
     int rc = sqlite3_step(stmt);
     if (rc == SQLITE_ROW)
         return 1;

@@ -26,7 +26,8 @@ struct db_conn {
     sqlite3 *handle;
     struct kept_statement *kept; // open addressing; a power of two
     size_t kept_capacity, kept_count;
-    struct db_health *health; // NULL: nobody looks at it
+    struct db_health *health;    // NULL: nobody looks at it
+    _Atomic int64_t *statements; // begun so far, of all connections of its use; NULL: not counted
     // The writer's connection only:
     int64_t *next_revision;   // NULL for a reader
     int64_t present_revision; // of the running write function; 0 until it asks

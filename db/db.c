@@ -24,13 +24,6 @@ enum {
     REBUILT_MAXIMUM = 256 << 20 // bytes: some seconds
 };
 
-enum reader_kind {
-    READERS_OF_REQUESTS,
-    READERS_OF_SIGN_IN,
-    READERS_OF_RECONCILER,
-    READER_KIND_COUNT
-};
-
 struct reader_pool {
     pthread_mutex_t lock; // of the free list
     pthread_cond_t given_back;
@@ -46,7 +39,8 @@ struct db {
     struct db_health health;
     bool readonly;
     int64_t read_limit_ms;
-    struct reader_pool pools[READER_KIND_COUNT];
+    struct reader_pool pools[DB_USE_COUNT]; // none of DB_USE_WRITES
+    _Atomic int64_t statements[DB_USE_COUNT];
 };
 
 const char *change_kind_text(enum change_kind kind)
@@ -67,6 +61,17 @@ const char *change_kind_text(enum change_kind kind)
         [CHANGE_SIMULATION] = "simulation",
     };
     return TEXTS[kind];
+}
+
+const char *db_use_text(enum db_use use)
+{
+    static const char *const TEXTS[DB_USE_COUNT] = {
+        [DB_USE_WRITES] = "writes",
+        [DB_USE_REQUESTS] = "requests",
+        [DB_USE_SIGN_IN] = "sign-in",
+        [DB_USE_RECONCILER] = "reconciler",
+    };
+    return TEXTS[use];
 }
 
 static int read_pragma(struct db_conn *conn, const char *sql, int64_t *out_value, struct error *err)
@@ -223,19 +228,22 @@ static int open_writer(struct db *db, struct db_opening *opening, struct error *
         migrate_watched(&db->writer.conn, opening, err) < 0)
         return -1;
     db->writer.conn.health = &db->health;
+    db->writer.conn.statements = &db->statements[DB_USE_WRITES];
     if (writer_start(&db->writer, err) < 0)
         return -1;
     return was_unclean ? checker_start(&db->checker, db->path, &db->health, err) : 0;
 }
 
-static int open_pool(struct db *db, struct reader_pool *pool, int count, struct error *err)
+static int open_pool(struct db *db, enum db_use use, int count, struct error *err)
 {
+    struct reader_pool *pool = &db->pools[use];
     pool->readers = memory_array((size_t)count, sizeof(*pool->readers));
     for (pool->count = 0; pool->count < count;) {
         struct db_conn *conn = &pool->readers[pool->count++];
         if (connection_open(conn, db->path, true, err) < 0)
             return -1;
         conn->health = &db->health;
+        conn->statements = &db->statements[use];
         conn->pool = pool;
         conn->next_free = pool->free;
         pool->free = conn;
@@ -246,9 +254,9 @@ static int open_pool(struct db *db, struct reader_pool *pool, int count, struct 
 static int open_readers(struct db *db, int count, struct error *err)
 {
     int wanted = count > 0 && count <= READERS_MAXIMUM ? count : DB_DEFAULT_READERS;
-    return open_pool(db, &db->pools[READERS_OF_REQUESTS], wanted, err) < 0 ||
-                   open_pool(db, &db->pools[READERS_OF_SIGN_IN], RESERVED_READERS, err) < 0 ||
-                   open_pool(db, &db->pools[READERS_OF_RECONCILER], RESERVED_READERS, err) < 0
+    return open_pool(db, DB_USE_REQUESTS, wanted, err) < 0 ||
+                   open_pool(db, DB_USE_SIGN_IN, RESERVED_READERS, err) < 0 ||
+                   open_pool(db, DB_USE_RECONCILER, RESERVED_READERS, err) < 0
                ? -1
                : 0;
 }
@@ -269,7 +277,7 @@ int db_open(const struct db_options *options, struct db **out_db, struct error *
     db->path = memory_strdup(options->path);
     db->readonly = options->readonly;
     db->read_limit_ms = options->read_limit_ms;
-    for (size_t i = 0; i < READER_KIND_COUNT; i++) {
+    for (size_t i = 0; i < DB_USE_COUNT; i++) {
         pthread_mutex_init(&db->pools[i].lock, NULL);
         pthread_cond_init(&db->pools[i].given_back, NULL);
     }
@@ -291,7 +299,7 @@ void db_close(struct db *db)
         return;
     checker_stop(&db->checker);
     writer_stop(&db->writer);
-    for (size_t i = 0; i < READER_KIND_COUNT; i++)
+    for (size_t i = 0; i < DB_USE_COUNT; i++)
         close_pool(&db->pools[i]);
     if (db->writer.conn.handle)
         connection_close(&db->writer.conn);
@@ -334,17 +342,17 @@ static struct db_conn *acquire(struct reader_pool *pool, int64_t limit_ms)
 
 struct db_conn *db_acquire(struct db *db)
 {
-    return acquire(&db->pools[READERS_OF_REQUESTS], db->read_limit_ms);
+    return acquire(&db->pools[DB_USE_REQUESTS], db->read_limit_ms);
 }
 
 struct db_conn *db_acquire_for_sign_in(struct db *db)
 {
-    return acquire(&db->pools[READERS_OF_SIGN_IN], db->read_limit_ms);
+    return acquire(&db->pools[DB_USE_SIGN_IN], db->read_limit_ms);
 }
 
 struct db_conn *db_acquire_for_reconciler(struct db *db)
 {
-    return acquire(&db->pools[READERS_OF_RECONCILER], 0);
+    return acquire(&db->pools[DB_USE_RECONCILER], 0);
 }
 
 void db_give_back(struct db *db, struct db_conn *conn)
@@ -375,4 +383,6 @@ void db_get_stats(struct db *db, struct db_stats *out_stats)
         .reads_fail = failed_us > 0 && timestamp_monotonic_us() - failed_us < READS_FAIL_US,
         .is_damaged = atomic_load(&db->health.is_damaged),
     };
+    for (size_t i = 0; i < DB_USE_COUNT; i++)
+        out_stats->statements[i] = atomic_load_explicit(&db->statements[i], memory_order_relaxed);
 }

@@ -151,7 +151,20 @@ int64_t db_changed_rows(struct db_conn *conn);
 // One number by a statement without parameters or with one integer; 0 where there is no row.
 int db_read_number(struct db_conn *conn, const char *sql, int64_t *out_value, struct error *err);
 
+// What a connection is for.
+enum db_use {
+    DB_USE_WRITES,
+    DB_USE_REQUESTS,
+    DB_USE_SIGN_IN,
+    DB_USE_RECONCILER,
+    DB_USE_COUNT
+};
+
+// "writes", "requests", ...: static text.
+const char *db_use_text(enum db_use use);
+
 struct db_stats {
+    int64_t statements[DB_USE_COUNT]; // begun, but for those that begin and end transactions
     int64_t commits;
     int64_t changes; // write functions that were committed
     int64_t failed_commits;
