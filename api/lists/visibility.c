@@ -7,11 +7,13 @@
 #include "db/db.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct scope_path TENANT = {0};
-static const char SQL_NAME[] = "SELECT name, uuid FROM workloads WHERE id = ?";
+static const char SQL_NAMES[] =
+    "SELECT id, name, uuid FROM workloads WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id";
 
 static struct scope_path path_of(const struct visibility *visibility, uint32_t project)
 {
@@ -154,36 +156,91 @@ bool visibility_shows_workloads(const struct visibility *visibility, int64_t pro
     return access_is_allowed(visibility->req->caller, &TENANT, RESOURCE_TYPE_WORKLOADS, ACTION_READ);
 }
 
-// Text of a column of the workload's row; NULL where it has gone.
-static const char *column_of(const struct visibility *visibility, uint32_t workload, int column)
+void visibility_expect(struct visibility *visibility, uint32_t workload)
+{
+    if (workload >= visibility->view->snapshot->workload_count) // the one of a question
+        return;
+    visibility->expected = arena_grow(visibility->req->arena, visibility->expected, &visibility->expected_capacity,
+                                      visibility->expected_count + 1, sizeof(*visibility->expected));
+    visibility->expected[visibility->expected_count++] =
+        (struct expected_workload){.id = visibility->view->workload_ids[workload]};
+    visibility->is_read = false;
+}
+
+static int compare_expected(const void *a, const void *b)
+{
+    const struct expected_workload *left = a, *right = b;
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+static const char *expected_ids(const struct visibility *visibility)
+{
+    const size_t size = visibility->expected_count * sizeof("-9223372036854775808,") + sizeof("[]");
+    char *text = arena_alloc(visibility->req->arena, size);
+    size_t length = 0;
+    for (size_t i = 0; i < visibility->expected_count; i++)
+        length +=
+            (size_t)snprintf(text + length, size - length, "%c%" PRId64, i ? ',' : '[', visibility->expected[i].id);
+    snprintf(text + length, size - length, "]");
+    return text;
+}
+
+static void read_expected(struct visibility *visibility)
 {
     sqlite3_stmt *stmt;
-    const char *text = NULL;
-    if (db_prepare(visibility->conn, SQL_NAME, &stmt, NULL) < 0)
-        return NULL;
-    db_bind_int(stmt, 1, visibility->view->workload_ids[workload]);
-    if (db_step(visibility->conn, stmt, NULL) == 1)
-        text = db_column_text(stmt, column, visibility->req->arena);
+    struct arena *arena = visibility->req->arena;
+    visibility->is_read = true;
+    qsort(visibility->expected, visibility->expected_count, sizeof(*visibility->expected), compare_expected);
+    if (db_prepare(visibility->conn, SQL_NAMES, &stmt, NULL) < 0)
+        return;
+    db_bind_text(stmt, 1, expected_ids(visibility));
+    for (size_t i = 0; db_step(visibility->conn, stmt, NULL) == 1;) {
+        const int64_t id = db_column_int(stmt, 0);
+        const char *name = db_column_text(stmt, 1, arena), *uuid = db_column_text(stmt, 2, arena);
+        for (; i < visibility->expected_count && visibility->expected[i].id <= id; i++)
+            if (visibility->expected[i].id == id)
+                visibility->expected[i] = (struct expected_workload){id, name, uuid};
+    }
     db_release(visibility->conn, stmt);
-    return text;
+}
+
+static const struct expected_workload *find_expected(const struct visibility *visibility, int64_t id)
+{
+    const struct expected_workload wanted = {.id = id};
+    return visibility->expected_count == 0
+               ? NULL
+               : bsearch(&wanted, visibility->expected, visibility->expected_count, sizeof(wanted), compare_expected);
+}
+
+static const struct expected_workload *row_of(struct visibility *visibility, uint32_t workload)
+{
+    const int64_t id = visibility->view->workload_ids[workload];
+    const struct expected_workload *found;
+    if (visibility->expected_count > 0 && !visibility->is_read)
+        read_expected(visibility);
+    if ((found = find_expected(visibility, id)) != NULL)
+        return found;
+    visibility_expect(visibility, workload);
+    read_expected(visibility);
+    return find_expected(visibility, id);
 }
 
 static const char *workload_name(void *context, uint32_t workload)
 {
-    const struct visibility *visibility = context;
+    struct visibility *visibility = context;
     const struct snapshot_workload *shown = &visibility->view->snapshot->workloads[workload];
     if (!shows_workloads_of(visibility, shown->project))
         return HIDDEN_WORKLOAD;
-    const char *name = column_of(visibility, workload, 0);
+    const char *name = row_of(visibility, workload)->name;
     return name ? name : shown->name;
 }
 
 static const char *workload_id(void *context, uint32_t workload)
 {
-    const struct visibility *visibility = context;
+    struct visibility *visibility = context;
     if (!shows_workloads_of(visibility, visibility->view->snapshot->workloads[workload].project))
         return NULL;
-    return column_of(visibility, workload, 1);
+    return row_of(visibility, workload)->uuid;
 }
 
 static const char *sentence(void *context, const char *text)

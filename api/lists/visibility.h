@@ -19,15 +19,23 @@ struct known_name {
     bool is_shown;
 };
 
+struct expected_workload {
+    int64_t id;
+    const char *name, *uuid; // NULL until it is read, and where its row has gone
+};
+
 struct visibility {
     const struct request *req;
     const struct reconciler_view *view; // NULL: no cycle has run, and no name is told
     struct known_name *known;           // projects and departments, in the order of kinds and names
     size_t known_count;
-    bool shows_gone;       // may read every project: names of those that are gone are told
-    bool hides_workloads;  // whatever workload a sentence names is somebody else's
-    struct snapshot shown; // the view's, with names that may be shown
-    struct db_conn *conn;  // for names of workloads, while answers are written
+    bool shows_gone;                    // may read every project: names of those that are gone are told
+    bool hides_workloads;               // whatever workload a sentence names is somebody else's
+    struct snapshot shown;              // the view's, with names that may be shown
+    struct db_conn *conn;               // for names of workloads, while answers are written
+    struct expected_workload *expected; // by id once they are read
+    size_t expected_count, expected_capacity;
+    bool is_read; // all that are expected
 };
 
 // Over the latest cycle, which is held until it is closed.
@@ -39,6 +47,10 @@ void visibility_init(struct visibility *visibility, const struct request *req, c
 // the view's. The connection is the caller's.
 void visibility_names(struct visibility *visibility, const struct snapshot *snapshot, struct db_conn *conn,
                       struct why_names *out_names);
+
+// A workload of the view that will be asked for by those writers: all that are expected before the first is asked for
+// are read by one statement; one that was not costs a statement more.
+void visibility_expect(struct visibility *visibility, uint32_t workload);
 
 // The text with hidden names replaced (model/told.h); the request arena's, or text itself.
 const char *visibility_sentence(const struct visibility *visibility, const char *text);

@@ -32,6 +32,12 @@ static const struct schema *schema_of(enum workload_type type)
     return NULL;
 }
 
+static void expect_displaced(struct visibility *visibility, const struct what_if_displaced *displaced, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        visibility_expect(visibility, displaced[i].workload);
+}
+
 static int write_answer(struct request *req, struct response *res, struct present *present,
                         const struct snapshot_workload *workload, const struct what_if_answer *answer,
                         bool wanted_fixes)
@@ -42,6 +48,9 @@ static int write_answer(struct request *req, struct response *res, struct presen
     visibility_init(&visibility, req, present->view);
     struct db_conn *conn = db_acquire(req->server->db);
     visibility_names(&visibility, &present->snapshot, conn, &names);
+    expect_displaced(&visibility, answer->displaced, answer->displaced_count);
+    for (size_t i = 0; i < answer->fix_count; i++)
+        expect_displaced(&visibility, answer->fixes[i].displaced, answer->fixes[i].displaced_count);
     json_writer_init(&json, res->body, false);
     json_begin_object(&json);
     why_write_what_if(&json, &names, answer, workload);
