@@ -8,6 +8,7 @@ import tempfile
 
 import pytest
 from conftest import Server
+from contract import OPERATIONS
 from test_access import make_caller
 
 SPEC = {"image": "x", "compute": {"gpuDevicesRequest": 1}}
@@ -54,6 +55,8 @@ REQUESTS = [
     ("delete_training", "DELETE", "/api/v1/workloads/trainings/{made}", 4),
     ("refused: unknown", "GET", "/api/v1/workloads/00000000-0000-4000-8000-000000000000", 4),
 ]
+# Every list of the contract, so also those to come.
+LISTS = [(name, method, path) for name, (method, path, _) in OPERATIONS.items() if method == "GET" and "{" not in path and name != "stream_events"]
 
 
 class World:
@@ -114,7 +117,7 @@ class World:
     def measure(self):
         """The least of three: an open dashboard or a token's renewal is nobody's fault here."""
         found = {}
-        for name, method, path, _ in REQUESTS:
+        for name, method, path in [row[:3] for row in REQUESTS] + [("list: " + name, *rest) for name, *rest in LISTS]:
             answers = [self.ask(method, path) for _ in range(3)]
             found[name] = [status for status, _ in answers][0], min(count for _, count in answers)
         return found
@@ -140,3 +143,9 @@ def test_statements_of_a_request(counts, name, budget):
     wanted = 404 if name.startswith("refused") else 200
     assert few[0] // 100 == many[0] // 100 == wanted // 100, (few, many)
     assert 0 < few[1] <= budget and 0 < many[1] <= budget, f"{few[1]} with one, {many[1]} with 300, budget {budget}"
+
+
+@pytest.mark.parametrize("name", [row[0] for row in LISTS])
+def test_a_list_takes_no_statement_for_each_row(counts, name):
+    few, many = (found["list: " + name] for found in counts)
+    assert many[1] <= few[1] + 2, f"{few[1]} with few rows, {many[1]} with many"
