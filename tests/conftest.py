@@ -2,6 +2,8 @@
 
 The binary is $PRORATA (default build/prorata). A server that crashes, or that a sanitizer stops, fails the test that
 used it with the end of its log."""
+import atexit
+import functools
 import http.client
 import json
 import os
@@ -21,6 +23,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PRORATA = os.environ.get("PRORATA", str(ROOT / "build" / "prorata"))
 ADMIN = "admin@prorata.local"
 PASSWORD = "correct horse battery"
+
+
+@functools.cache
+def program_for_others():
+    """The program where any user may start it: a checkout below /root is closed to others."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="prorata-program-"))
+    atexit.register(shutil.rmtree, folder, True)
+    folder.chmod(0o755)
+    for name in ("prorata", "prorata-supervisor", "prorata-mpi-agent"):
+        shutil.copy(pathlib.Path(PRORATA).with_name(name), folder)
+    return str(folder / "prorata")
 
 
 class Answer:

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import PRORATA
+from conftest import PRORATA, program_for_others
 
 LIBRARY = pathlib.Path(PRORATA).with_name("fake_nvml.so")
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -15,7 +15,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
 
 def doctor(*words, status=0, prefix=(), **environment):
-    done = subprocess.run([*prefix, PRORATA, "doctor", "--listen", "127.0.0.1:0", *words], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([*prefix, program_for_others() if prefix else PRORATA, "doctor", "--listen", "127.0.0.1:0", *words], capture_output=True, text=True, timeout=60,
                           env={**os.environ, **environment})
     assert done.returncode == status, done
     return done.stdout if status != 2 else done.stderr

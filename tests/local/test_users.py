@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from conftest import PRORATA, Server
+from conftest import PRORATA, Server, program_for_others
 from test_local import log_of, submit, supervisors_of
 from test_spec import events_of, start  # noqa: F401
 
@@ -118,7 +118,7 @@ def test_a_user_is_never_given_to_a_second_project(start):
 
 
 def refused(folder, *flags, prefix=()):
-    ended = subprocess.run([*prefix, PRORATA, "serve", "--data", folder / "data", "--listen", "127.0.0.1:0", "--backend", "local", "--local-gpus", "0", *flags],
+    ended = subprocess.run([*prefix, program_for_others() if prefix else PRORATA, "serve", "--data", folder / "data", "--listen", "127.0.0.1:0", "--backend", "local", "--local-gpus", "0", *flags],
                            capture_output=True, text=True, timeout=60, env=dict(os.environ, PRORATA_ADMIN_PASSWORD="a password here"))
     assert ended.returncode == 2, ended.stderr
     return ended.stderr
@@ -242,7 +242,7 @@ class Unprivileged(Server):
         popen = subprocess.Popen
 
         def as_nobody(words, **options):
-            return popen(words, user=65534, group=65534, extra_groups=[], **options)
+            return popen([program_for_others(), *words[1:]], user=65534, group=65534, extra_groups=[], **options)
 
         subprocess.Popen = as_nobody
         try:
