@@ -340,7 +340,7 @@ def test_a_port_that_is_taken_is_told(machine):
         taken.listen()
         port = taken.getsockname()[1]
         _, events = run(machine, "true", spec={"exposedUrls": [{"container": port}]})
-    assert any(f"will not get port {port}" in event for event in events), events
+    assert any(f"port {port} is already in use" in event for event in events), events
 
 
 def test_a_user_that_is_the_pods_anyway(machine):

@@ -327,7 +327,7 @@ def test_restored_where_nothing_runs_its_pods_begin_anew(server, folder):
     server.wait_phase(workload, "Running")
     assert strays(server) == []
     events = server.get(f"/api/v1/workloads/{workload}/events").body.decode()
-    assert "how it ended is not known" in events
+    assert "how it ended is unknown" in events
 
 
 LEAVES = "sleep 1000 & echo left $!; echo devices=$CUDA_VISIBLE_DEVICES; wait"
