@@ -12,12 +12,12 @@ static const struct kind XGBOOST = {"training xgboost", "Distributed", "distribu
 static const struct kind JAX = {"training jax", "Distributed", "distributed", "JAX"};
 
 const struct flag GLOBAL_FLAGS[] = {
-    {"help", NULL, 'h', FLAG_SWITCH, "", "say how a command is used"},
+    {"help", NULL, 'h', FLAG_SWITCH, "", "show how to use a command"},
     {"config-file", NULL, 0, FLAG_TEXT, "NAME", "the configuration's file name (default config.json)"},
     {"config-path", NULL, 0, FLAG_TEXT, "DIR", "its folder (default ~/.runai)"},
-    {"debug", NULL, 'd', FLAG_SWITCH, "", "accepted; says nothing more"},
+    {"debug", NULL, 'd', FLAG_SWITCH, "", "accepted; no effect"},
     {"quiet", NULL, 'q', FLAG_SWITCH, "", "errors only"},
-    {"verbose", NULL, 0, FLAG_SWITCH, "", "accepted; says nothing more"},
+    {"verbose", NULL, 0, FLAG_SWITCH, "", "accepted; no effect"},
     {0},
 };
 
@@ -43,12 +43,12 @@ static const struct flag PROJECTS_FLAGS[] = {
 };
 
 static const struct flag DEPARTMENT_FLAGS[] = {
-    {"department", NULL, 0, FLAG_TEXT, "NAME", "the department that it belongs to; else the default one"},
+    {"department", NULL, 0, FLAG_TEXT, "NAME", "its department; else the default one"},
     {0},
 };
 
 static const struct flag ADOPT_FLAGS[] = {
-    {"project", NULL, 'p', FLAG_TEXT, "NAME", "the project that gets it, where its own is no more"},
+    {"project", NULL, 'p', FLAG_TEXT, "NAME", "the project that gets it, if its own is gone"},
     {0},
 };
 
@@ -62,8 +62,8 @@ const struct flag LIST_FLAGS[] = {
     {"status", NULL, 0, FLAG_TEXT, "PHASE", "only workloads in this phase"},
     {"type", NULL, 0, FLAG_TEXT, "TYPE", "only workloads of this type"},
     {"deleted", NULL, 0, FLAG_SWITCH, "", "deleted workloads"},
-    {"max-items", NULL, 0, FLAG_TEXT, "N", "at most so many"},
-    {"page-size", "limit", 0, FLAG_TEXT, "N", "entries a request (the server's answer is put together)"},
+    {"max-items", NULL, 0, FLAG_TEXT, "N", "at most N"},
+    {"page-size", "limit", 0, FLAG_TEXT, "N", "entries per request (all pages are fetched)"},
     {"details", NULL, 'v', FLAG_SWITCH, "", "accepted; nothing more to show"},
     {0},
 };
@@ -77,19 +77,19 @@ const struct flag DESCRIBE_FLAGS[] = {
     {"compute", NULL, 0, FLAG_SWITCH, "", "with the compute resources (the default)"},
     {"pods", NULL, 0, FLAG_SWITCH, "", "with the pods (the default)"},
     {"networks", NULL, 0, FLAG_SWITCH, "", "with the addresses (the default)"},
-    {"event-limit", NULL, 0, FLAG_TEXT, "N", "at most so many events; -1 for all (default 50)"},
-    {"pod-limit", NULL, 0, FLAG_TEXT, "N", "at most so many pods; -1 for all (default 10)"},
+    {"event-limit", NULL, 0, FLAG_TEXT, "N", "at most N events; -1 for all (default 50)"},
+    {"pod-limit", NULL, 0, FLAG_TEXT, "N", "at most N pods; -1 for all (default 10)"},
     {"framework", NULL, 0, FLAG_TEXT, "NAME", "accepted; the name is enough"},
     {0},
 };
 
 const struct flag LOG_FLAGS[] = {
-    {"follow", NULL, 'f', FLAG_SWITCH, "", "go on until the pod ends"},
+    {"follow", NULL, 'f', FLAG_SWITCH, "", "follow until the pod ends"},
     {"tail", NULL, 't', FLAG_TEXT, "N", "only the last lines; -1 for all"},
-    {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than this: 5m"},
-    {"since-time", NULL, 0, FLAG_TEXT, "TIME", "not older than this: 2026-01-01T00:00:00Z"},
+    {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than: 5m"},
+    {"since-time", NULL, 0, FLAG_TEXT, "TIME", "not older than: 2026-01-01T00:00:00Z"},
     {"timestamps", NULL, 0, FLAG_SWITCH, "", "each line with its time"},
-    {"limit-bytes", NULL, 0, FLAG_TEXT, "N", "at most so many bytes"},
+    {"limit-bytes", NULL, 0, FLAG_TEXT, "N", "at most N bytes"},
     {"previous", NULL, 0, FLAG_SWITCH, "", "of the run before"},
     {"pod", NULL, 0, FLAG_TEXT, "NAME", "of this pod; else the newest"},
     {"container", NULL, 'c', FLAG_TEXT, "NAME", "of this container"},
@@ -118,8 +118,8 @@ static const struct flag FORM_FLAGS[] = {
     {"yaml", NULL, 0, FLAG_SWITCH, "", "as YAML"},
     {"no-headers", NULL, 0, FLAG_SWITCH, "", "without the titles"},
     {"columns", NULL, 0, FLAG_TEXT, "A,B", "only these columns, in this order"},
-    {"max-items", NULL, 0, FLAG_TEXT, "N", "at most so many"},
-    {"page-size", "limit", 0, FLAG_TEXT, "N", "entries a request (the server's answer is put together)"},
+    {"max-items", NULL, 0, FLAG_TEXT, "N", "at most N"},
+    {"page-size", "limit", 0, FLAG_TEXT, "N", "entries per request (all pages are fetched)"},
     {0},
 };
 
@@ -129,25 +129,25 @@ static const struct flag NODE_FLAGS[] = {
 };
 
 static const struct flag LABEL_FLAGS[] = {
-    {"overwrite", NULL, 0, FLAG_SWITCH, "", "accepted; a label that is there is always changed"},
+    {"overwrite", NULL, 0, FLAG_SWITCH, "", "accepted; an existing label always changes"},
     {0},
 };
 
 static const struct flag SHARE_FLAGS[] = {
     {"resource", NULL, 0, FLAG_TEXT, "NAME", "gpu (the default), cpu or memory"},
-    {"terms", NULL, 0, FLAG_SWITCH, "", "with the terms that each share is the sum of"},
+    {"terms", NULL, 0, FLAG_SWITCH, "", "with the terms of each share's sum"},
     {0},
 };
 
 static const struct flag RECEIPT_FLAGS[] = {
     {"workload", NULL, 0, FLAG_TEXT, "NAME", "only of this workload"},
-    {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than this: 2026-01-01T00:00:00Z"},
+    {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than: 2026-01-01T00:00:00Z"},
     {0},
 };
 
 static const struct flag USER_FLAGS[] = {
     {"user", "username", 'u', FLAG_TEXT, "MAIL", "the user"},
-    {"password", NULL, 'p', FLAG_TEXT, "PW", "the password; else it is asked for"},
+    {"password", NULL, 'p', FLAG_TEXT, "PW", "the password; else the command asks for it"},
     {0},
 };
 
@@ -155,8 +155,8 @@ static const struct flag APPLICATION_FLAGS[] = {
     {"name", "client-id", 0, FLAG_TEXT, "ID", "the application's name or client id"},
     {"secret", "client-secret", 0, FLAG_TEXT, "S", "its secret"},
     {"secret-file", NULL, 0, FLAG_TEXT, "FILE", "a file that holds the secret"},
-    {"interactive", NULL, 0, FLAG_TEXT, "enabled|disabled", "accepted; nothing is asked"},
-    {"save", NULL, 0, FLAG_SWITCH, "", "accepted; the token is always kept"},
+    {"interactive", NULL, 0, FLAG_TEXT, "enabled|disabled", "accepted; the command asks nothing"},
+    {"save", NULL, 0, FLAG_SWITCH, "", "accepted; the command always keeps the token"},
     {0},
 };
 
@@ -189,8 +189,8 @@ TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
 TABLES(WITH_CONFIG, CONFIG_FLAGS);
 
 #define ENTER(words_, kind_)                                                                            \
-    {words_ "bash",    run_workload_bash,           NEEDS_SERVER, &kind_, WITH_EXEC, false,             \
-     "NAME [--pod P]", "a shell in a pod that runs"},                                                   \
+    {words_ "bash",    run_workload_bash,         NEEDS_SERVER, &kind_, WITH_EXEC, false,               \
+     "NAME [--pod P]", "a shell in a running pod"},                                                     \
         {words_ "exec",                                                                                 \
          run_workload_exec,                                                                             \
          NEEDS_SERVER,                                                                                  \
@@ -198,10 +198,10 @@ TABLES(WITH_CONFIG, CONFIG_FLAGS);
          WITH_EXEC,                                                                                     \
          false,                                                                                         \
          "NAME [--pod P] -- COMMAND...",                                                                \
-         "a command in a pod that runs"},                                                               \
+         "a command in a running pod"},                                                                 \
     {                                                                                                   \
         words_ "attach", run_workload_attach, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]", \
-            "what it prints, from now on"                                                               \
+            "its output, from now on"                                                                   \
     }
 
 #define LIFE(words_, kind_)                                                                                          \
@@ -210,7 +210,7 @@ TABLES(WITH_CONFIG, CONFIG_FLAGS);
         {words_ " list", run_workload_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "", "list them"},                \
         {words_ " describe", run_workload_describe, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "show one"}, \
         {words_ " explain", run_explain, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "why it waits"},        \
-        {words_ " logs", run_workload_logs, NEEDS_SERVER, &kind_, WITH_LOGS, false, "NAME", "what it printed"},      \
+        {words_ " logs", run_workload_logs, NEEDS_SERVER, &kind_, WITH_LOGS, false, "NAME", "its output"},           \
         {words_ " suspend", run_workload_suspend, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "stop one"},     \
         {words_ " resume", run_workload_resume, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "run it again"},   \
     {                                                                                                                \
@@ -224,7 +224,7 @@ const struct command COMMANDS[] = {
     {"login app", run_login_application, NEEDS_PROFILE, NULL, WITH_APPLICATION, false, "--name ID --secret S",
      "the same"},
     {"login", run_login, NEEDS_PROFILE, NULL, WITH_USER, false, "[user|application|app] [FLAGS]",
-     "sign in; alone it asks who, and for the password"},
+     "sign in; without flags it asks for user and password"},
     {"logout", run_logout, NEEDS_PROFILE, NULL, NULL, false, "", "forget the token"},
     {"whoami", run_whoami, NEEDS_SERVER, NULL, NULL, false, "", "who is signed in"},
     {"version", run_version, NEEDS_NOTHING, NULL, NULL, false, "", "the client's version"},
@@ -262,7 +262,7 @@ const struct command COMMANDS[] = {
     {"workload describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME", "show one"},
     {"workload explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
      "why it waits, and what would start it"},
-    {"workload logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, false, "NAME", "what it printed"},
+    {"workload logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, false, "NAME", "its output"},
     {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "delete one"},
     {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "stop one"},
     {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "run it again"},
@@ -326,6 +326,6 @@ const struct command COMMANDS[] = {
     {"delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME...", "delete workloads"},
     {"suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME", "stop a workload"},
     {"resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME", "run it again"},
-    {"logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, true, "NAME", "what it printed"},
+    {"logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, true, "NAME", "its output"},
     {0},
 };

@@ -38,7 +38,7 @@ const struct flag SUBMIT_FLAGS[] = {
     {"gpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "an amount of GPU memory"},
     {"gpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much of it"},
     {"cpu-core-request", NULL, 0, FLAG_TEXT, "F", "cores of a pod"},
-    {"cpu-core-limit", NULL, 0, FLAG_TEXT, "F", "at most so many"},
+    {"cpu-core-limit", NULL, 0, FLAG_TEXT, "F", "at most N"},
     {"cpu-memory-request", NULL, 0, FLAG_TEXT, "Q", "memory of a pod"},
     {"cpu-memory-limit", NULL, 0, FLAG_TEXT, "Q", "at most so much"},
     {"extended-resource", NULL, 0, FLAG_LIST, "NAME=N", "another resource"},

@@ -42,7 +42,7 @@ static const char VERIFY_HELP[] =
     "Reads the whole database of a data folder, every reference in it, and the keys. A server may serve it meanwhile.\n"
     "Its exit status is 0 where all is well, 1 where something is damaged, 2 where there is nothing to check.\n\n"
     "  --data DIR  the server's data folder\n"
-    "  --compact   then write the database anew without its free pages; no server may hold the folder, and the disk "
+    "  --compact   then rewrite the database without its free pages; no server may hold the folder, and the disk "
     "needs\n"
     "              room for the database twice\n"
     "  --json      the answer as JSON\n";

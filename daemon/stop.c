@@ -28,7 +28,7 @@ static const char HELP[] =
     "Stops the server of the folder and waits until it is gone. Processes that it runs on this machine\n"
     "(--backend local) run on, and the next server takes them up.\n\n"
     "  --data DIR        the server's data folder\n"
-    "  --pods            end these processes too; their workloads start anew with the next server\n"
+    "  --pods            end these processes too; their workloads start again with the next server\n"
     "  --grace DURATION  how long they may take: 30s\n";
 
 struct stop_options {
