@@ -17,7 +17,7 @@ static int tell_start(const struct db_opening *opening, struct error *err)
     case DB_STEP_MIGRATING:
         return error_set(err, ERROR_UNAVAILABLE, "migrating: migration %d of %d runs", migration, newest);
     case DB_STEP_REBUILDING:
-        return error_set(err, ERROR_UNAVAILABLE, "migrating: the database is written anew, once");
+        return error_set(err, ERROR_UNAVAILABLE, "migrating: rewriting the database, once");
     case DB_STEP_OPEN:
         return error_set(err, ERROR_UNAVAILABLE, "the first cycle has not run yet");
     default:

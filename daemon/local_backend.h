@@ -13,7 +13,7 @@ struct settings;
 // pods will run here.
 int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
                          bool is_first, struct arena *arena, struct backend *out_backend, struct error *err);
-// The program that pods hang on: beside this one where it was built, else where it is installed. NULL: err.
+// The program that supervises pods: beside this one where it was built, else where it is installed. NULL: err.
 const char *local_backend_find_supervisor(struct arena *arena, struct error *err);
 // What logs may take of the disk that `data` is on: a bound is never above the next larger one.
 int local_backend_log_bounds(const struct settings *settings, const char *data, struct log_bounds *out,

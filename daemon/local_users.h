@@ -1,5 +1,5 @@
-// As whom pods of the local backend run, from the settings and what the data folder remembers: a range of users is
-// never given up, since files of theirs may lie about.
+// The users that pods of the local backend run as, from the settings and what the data folder remembers: a range of
+// users is never given up, since files of theirs may lie about.
 #pragma once
 #include <stdbool.h>
 

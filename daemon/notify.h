@@ -10,7 +10,7 @@ struct health;
 
 struct notifier {
     int fd;              // -1: nobody wants to know
-    int64_t watchdog_us; // within which a sign of life is wanted; 0: none is
+    int64_t watchdog_us; // within which the manager expects a sign of life; 0: never
     bool is_ready_told;
     int64_t progress_told;
     int64_t alive_told_us;

@@ -113,7 +113,7 @@ int db_find_project_for_adoption(struct db_conn *conn, const char *name, int64_t
 
 static int refuse_workload(const char *name, const char *why, struct error *err)
 {
-    return error_set(err, ERROR_CONFLICT, "workload %s %s: end the pod, or submit it anew", name, why);
+    return error_set(err, ERROR_CONFLICT, "workload %s %s: end the pod, or submit it again", name, why);
 }
 
 // 1: found; 0: not; -1: error, also where nothing can run in it any more.

@@ -1,5 +1,5 @@
 // Pods that run though no row asks for them, because the database is an older one: what is noted of a workload so that
-// its rows can be made anew, and the making.
+// its rows can be made again, and the making.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -42,7 +42,7 @@ struct adoption {
 // go or is over, or another pod has a pod's place.
 int db_adopt(struct db_conn *conn, const struct adoption *adoption, struct error *err);
 
-// Inside a write function: the same for a pod whose row waits for a place in a workload that is to run. 1: done; 0: there
-// is no such row; -1: error.
+// Inside a write function: the same for a pod whose row waits for a place in a workload that is to run. 1: done; 0:
+// there is no such row; -1: error.
 int db_adopt_waiting(struct db_conn *conn, const struct adopted_pod *pod, const char *node_name, int64_t now_ms,
                      struct error *err);

@@ -31,7 +31,7 @@ int connection_error(struct db_conn *conn, int code, struct error *err)
     switch (code) {
     case SQLITE_CONSTRAINT_UNIQUE:
     case SQLITE_CONSTRAINT_PRIMARYKEY:
-        return error_set(err, ERROR_CONFLICT, "already there: %s", sqlite3_errmsg(conn->handle));
+        return error_set(err, ERROR_CONFLICT, "already exists: %s", sqlite3_errmsg(conn->handle));
     case SQLITE_CONSTRAINT_FOREIGNKEY:
         return error_set(err, ERROR_INVALID, "refers to something that is not there");
     case SQLITE_INTERRUPT:

@@ -77,7 +77,7 @@ struct db_options {
     const char *path;
     struct db_opening *opening; // NULL: nobody looks
     int reader_count;           // of requests; 0: DB_DEFAULT_READERS
-    int64_t read_limit_ms;      // how long a request may read; 0: as long as it likes
+    int64_t read_limit_ms;      // how long a request may read; 0: no limit
     bool readonly;              // no writer: for tools that look at a stopped server's data
 };
 
@@ -106,7 +106,7 @@ typedef void (*db_listener_fn)(const struct db_change *changes, size_t count, vo
 void db_add_listener(struct db *db, db_listener_fn fn, void *context);
 
 // A reading connection of the pool; waits for one. Who signs in or is looked up has connections of his own, so that he
-// never waits for somebody's long list; so has the reconciler, which may read as long as it likes. What the others read
+// never waits for somebody's long list; so has the reconciler, which may read without limit. What the others read
 // ends by ERROR_UNAVAILABLE where read_limit_ms have passed since they got the connection. Between acquire and release
 // all reads see one state if begun with db_read_begin (a read transaction); single statements need none.
 struct db_conn *db_acquire(struct db *db);

@@ -1,5 +1,5 @@
-// Pod rows come into being here, at submission and whenever the reconciler wants pods anew; everything else about their
-// lives is the reconciler's. New rows are Pending and hold nothing.
+// Pod rows come into being here, at submission and whenever the reconciler wants pods again; everything else about
+// their lives is the reconciler's. New rows are Pending and hold nothing.
 #pragma once
 #include "model/pod.h"
 

@@ -17,7 +17,7 @@ int db_read_space(struct db_conn *conn, struct db_space *out_space, struct error
 // Shortens the file by so many free pages at most. Moves as many pages from its end. A write function.
 int db_give_back_pages(struct db_conn *conn, int pages, struct error *err);
 
-// Writes the whole file anew, without free pages, so that it can be shortened in steps from then on. Nobody else may
+// Writes the whole file again, without free pages, so that it can be shortened in steps from then on. Nobody else may
 // write meanwhile, nor any other thread of this process use a database. Needs room for what is in use twice:
 // ERROR_UNAVAILABLE says how much is missing. Killed or failed, the file is as it was. Takes about a second for 50 MiB.
 int db_rebuild(struct db_conn *conn, struct error *err);

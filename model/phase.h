@@ -38,7 +38,7 @@ bool phase_is_running(enum workload_phase phase);
 // Whether a client may offer to stop it: it holds pods, or waits for a place.
 bool phase_can_suspend(enum workload_phase phase);
 
-// What is wanted of a workload.
+// What its owner wants of a workload.
 enum desired_phase {
     DESIRED_RUNNING,
     DESIRED_STOPPED,

@@ -50,7 +50,7 @@ void reconciler_destroy(struct reconciler *reconciler);
 // For callers with a thread of their own (tests): start the backend, then turns until one finds nothing to do.
 int reconciler_begin(struct reconciler *reconciler, struct error *err);
 // One turn: facts, rows, plan, commit, orders. *out_busy says whether anything was done. A failed turn (a full disk,
-// say) leaves no trace but that rows are read anew by the next.
+// say) leaves no trace but that the next reads rows again.
 int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error *err);
 
 // Any thread: something has changed that the database does not tell.

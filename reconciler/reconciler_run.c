@@ -21,7 +21,7 @@
 
 enum {
     EXPIRY_INTERVAL_MS = 1000,
-    REFUSED_AGAIN_MS = 10 * 1000 // a refused plan is made anew then at the latest
+    REFUSED_AGAIN_MS = 10 * 1000 // a refused plan is made again then at the latest
 };
 
 int64_t reconciler_now(const struct reconciler *reconciler)

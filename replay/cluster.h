@@ -1,5 +1,5 @@
 // The cluster of a replay: a snapshot that is edited in place. Only jobs that wait or run are in it, in the byte order
-// of their ids; what changes at an event is moved, nothing is built anew.
+// of their ids; what changes at an event is moved, nothing is built again.
 //
 // Between cycles it obeys as simulation/ does: what is bound runs at once, what is evicted is pending at once and off
 // its node, what is promised keeps its promise.

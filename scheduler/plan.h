@@ -198,7 +198,7 @@ enum forecast_kind {
     FORECAST_NOW,     // it starts
     FORECAST_DECIDED, // it has a place and waits for what stops there
     FORECAST_RULE,    // a rule's time stands in the way until at_ms
-    FORECAST_UNKNOWN, // it hangs on what others do
+    FORECAST_UNKNOWN, // it depends on others
     FORECAST_NEVER    // not as asked, not even with the cluster to itself
 };
 
@@ -207,7 +207,7 @@ const char *forecast_kind_name(enum forecast_kind kind); // "now", "decided", "r
 struct plan_forecast {
     enum forecast_kind kind;
     int64_t at_ms;        // SNAPSHOT_TIME_NONE: no time can be told
-    const char *sentence; // what it hangs on and what could undo it
+    const char *sentence; // what it depends on and what could undo it
 };
 
 struct plan_workload {
@@ -275,6 +275,6 @@ struct plan {
     struct plan_action_counts actions[ACTION_COUNT];
     // The earliest later time at which the same snapshot may give other decisions: a protection or delay that ends, a
     // grace that runs out. Durations in the snapshot (stale_ms) grow with the clock; a workload that is stale now keeps
-    // its time. INT64_MAX: nothing hangs on the clock. Times and run times in texts go on all the same.
+    // its time. INT64_MAX: nothing depends on the clock. Times and run times in texts go on all the same.
     int64_t good_until_ms;
 };

@@ -343,7 +343,7 @@ struct snapshot {
 bool snapshot_gpu_is_unhealthy(const struct snapshot_node *node, uint32_t gpu);
 // Actions in their usual order, and the settings a snapshot has where it says nothing.
 void snapshot_defaults(struct snapshot *out_snapshot);
-// The count after one more loss now: begins anew for who was left alone.
+// The count after one more loss now: begins again for who was left alone.
 uint32_t snapshot_displaced_again(const struct snapshot_workload *workload, int64_t now_ms);
 // A queue as it is in a node pool that its resources don't name: nothing deserved of GPU, CPU and memory unlimited, no
 // limit, weight 1, rank 100.

@@ -5,7 +5,7 @@
 //   spare   an empty state, of a folder that has no supervisor yet
 //   stop    how many milliseconds the command may take to stop; written by the server before it sends SIGTERM
 //   environment   variables for a container runtime; written by the server before the start
-//   row     what its rows are made from anew where the database has lost them; the server's, written before the start
+//   row     what its rows are made from again where the database has lost them; the server's, written before the start
 //   log/    the output, where there was any: files named by the position of their first byte, as 20 digits
 //   cut     which of the log's bytes the server removed, and for which bound (backends/local/pods/log_files.h)
 //

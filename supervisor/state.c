@@ -43,7 +43,7 @@ void state_wake(const char *uuid)
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return;
-    // By way of the inherited descriptor: the path itself may be longer than an address holds.
+    // Through the inherited descriptor: the path itself may be longer than an address holds.
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_WAKE_SOCKET, POD_HOME_FD);
     // Nobody listens, or too many wake it at once: the server looks at all folders when it starts and now and then.

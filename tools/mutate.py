@@ -67,7 +67,7 @@ def run(command, **options):
 
 
 def copy_tree():
-    """What has not changed keeps its time, so that only the rest is built anew."""
+    """What has not changed keeps its time, so that only the rest is built again."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
     for path in TREE.rglob("*"):

@@ -175,7 +175,7 @@ static int load_keys(struct signing_keys *keys, struct error *err)
     return rc;
 }
 
-// The newest key, made anew when it is old. A clock that was set back makes no difference: the newest stays.
+// The newest key, made again when it is old. A clock that was set back makes no difference: the newest stays.
 static int rotate(struct signing_keys *keys, int64_t now_ms, struct error *err)
 {
     if (keys->count && keys->items[keys->count - 1].created_ms + keys->rotation_ms > now_ms)

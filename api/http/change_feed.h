@@ -18,7 +18,7 @@ struct change_feed *change_feed_create(struct db *db);
 void change_feed_destroy(struct change_feed *feed); // NULL is fine
 
 // Copies changes with revisions above `after`, oldest first, at most maximum and only whole revisions. False where the
-// reader must begin anew at change_feed_last: the ring no longer holds all of them, or one revision alone is more than
+// reader must begin again at change_feed_last: the ring no longer holds all of them, or one revision alone is more than
 // maximum.
 bool change_feed_read(struct change_feed *feed, int64_t after, struct db_change *out_changes, size_t maximum,
                       size_t *out_count);

@@ -14,7 +14,7 @@ enum {
 
 struct token_grant {
     const char *access_token;
-    const char *refresh_token; // NULL: a service account asks anew
+    const char *refresh_token; // NULL: a service account asks again
     int64_t expires_in_s;
 };
 

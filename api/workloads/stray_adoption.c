@@ -38,7 +38,7 @@ static void done_adopting(struct adopting *adopting)
     json_decref(adopting->body);
 }
 
-// A pod of a release that noted little: what it holds and whose it is. It is never begun anew and gives way to nobody,
+// A pod of a release that noted little: what it holds and whose it is. It never starts again and gives way to nobody,
 // for its command is not known.
 static int guess_record(const struct reconciler_stray *stray, struct request *req, struct pod_record *out,
                         struct error *err)

@@ -47,7 +47,7 @@ bool attend_watch(struct local *local, struct local_pod *pod, unsigned long long
     return pod->pidfd >= 0 && pod_state_start_time(pod->supervisor) == started;
 }
 
-// Takes up the pod whose folder is there already: after a restart of the server, or an order given twice.
+// Takes up the pod whose folder already exists: after a restart of the server, or an order given twice.
 void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
 {
     struct pod_state state;

@@ -35,7 +35,7 @@ struct local_options {
     struct memory_default memory_default; // of a pod that names no limit
     bool has_private_tmp;                 // pods have a /tmp of their own, where it is possible
     bool isolates;                        // it is: found out by local_create
-    struct user_rules users;              // as whom pods run
+    struct user_rules users;              // the users that pods run as
     const char *data;                     // the data folder: its secrets and config maps
     const char *scratch_above;            // the folder that the next one is in
     const char *scratch;                  // the folder of the pods' own volumes, this server's alone

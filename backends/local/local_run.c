@@ -197,7 +197,7 @@ static void order_start(struct local *local, const struct backend_order *order)
 static void order_stop(struct local *local, const struct backend_order *order)
 {
     struct local_pod *pod = local_pods_find(&local->pods, order->pod.uuid);
-    if (!pod) { // not there, which is what is wanted
+    if (!pod) { // not there, as it should be
         report_fact(local, BACKEND_POD_GONE, order->pod.uuid, order->decision, timestamp_now_ms());
         return;
     }
@@ -452,7 +452,7 @@ static void look_at_isolation(struct local_options *options)
 int local_create(const struct local_options *options, struct backend *out_backend, struct error *err)
 {
     if (access(options->supervisor, X_OK) < 0)
-        return error_set(err, ERROR_INVALID, "%s: the program that pods hang on cannot be run: %s", options->supervisor,
+        return error_set(err, ERROR_INVALID, "%s: cannot run the program that supervises pods: %s", options->supervisor,
                          strerror(errno));
     if (volumes_open_scratch(options->scratch_above, options->scratch, err) < 0 ||
         volumes_open_scratch(options->scratch_above, options->homes, err) < 0)

@@ -88,7 +88,7 @@ void decide_take(void *local, const char *pod_uuid, const struct image_answer *a
 
 // attend.c. All under the lock.
 void attend_start(struct local *local, struct local_pod *pod);
-// Takes up the pod whose folder is there already: after a restart of the server, or an order given twice.
+// Takes up the pod whose folder already exists: after a restart of the server, or an order given twice.
 void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd);
 void attend_stop(struct local *local, struct local_pod *pod);
 void *attend_main(void *local); // the thread

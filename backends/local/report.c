@@ -201,7 +201,7 @@ void report_end(struct local *local, struct local_pod *pod, const struct pod_sta
         remove_container(pod, state);
         snprintf(message, sizeof(message), "its supervisor was killed; %zu processes that it left were ended", left);
         end_pod(local, pod, timestamp_now_ms(), EXIT_BY_SIGNAL + SIGKILL, is_old ? "Rebooted" : "SupervisorLost",
-                is_old ? "the machine was started anew" : message);
+                is_old ? "the machine was restarted" : message);
     }
     volumes_remove(local->options.scratch, pod->uuid); // where a killed supervisor did not
 }
@@ -247,7 +247,7 @@ void report_disk(void *context, const struct disk_told *told)
     char message[160] = "disks have room: pods start again";
     if (told->news == DISK_IS_LOW)
         snprintf(message, sizeof(message),
-                 "no pod starts: %lld MiB of the disk of %.40s are free, %lld are wanted (--local-disk-reserve)",
+                 "no pod starts: %lld MiB of the disk of %.40s are free, expected %lld (--local-disk-reserve)",
                  (long long)told->bytes >> 20, told->where, (long long)told->bound >> 20);
     else if (told->news == DISK_HOMES_ARE_LARGE)
         snprintf(message, sizeof(message),

@@ -259,7 +259,7 @@ static void start_pod(struct simulated *simulated, const struct backend_order *o
 static void stop_pod(struct simulated *simulated, const struct backend_order *order, double now)
 {
     struct sim_pod *pod = pod_table_find(&simulated->pods, order->pod.uuid);
-    if (!pod) { // not there, which is what is wanted
+    if (!pod) { // not there, as it should be
         add_fact(simulated, BACKEND_POD_GONE, order->pod.uuid, order->decision, now_ms(simulated));
         return;
     }

@@ -1,4 +1,4 @@
-// What the rows of a pod and its workload can be made from anew where the database has lost them: written when the pod
+// What the rows of a pod and its workload can be made from again where the database has lost them: written when the pod
 // is started, kept beside it by the backend, given back with a stray. A JSON object:
 //
 //   version            1

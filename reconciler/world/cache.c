@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    PLACEMENTS_MAXIMUM = 20000 // distinct constraints before the world is made anew
+    PLACEMENTS_MAXIMUM = 20000 // distinct constraints before the world is made again
 };
 
 void cache_init(struct cache *cache)

@@ -1,6 +1,6 @@
 // What the rows say, in memory: the workloads that there is something to do for, and their pods. A cache: it is thrown
-// away and read anew after any error. A turn changes it in place, writes what it changed, and reads those rows again by
-// their revision, so that what others wrote at the same time comes in too.
+// away and read again after any error. A turn changes it in place, writes what it changed, and reads those rows again
+// by their revision, so that what others wrote at the same time comes in too.
 #pragma once
 #include "model/facts.h"
 #include "reconciler/world/id_map.h"

@@ -239,7 +239,7 @@ static int take_settings(struct past_usage *usage, const struct world *world, st
     past_usage_done(usage);
     *usage = kept;
     if (rc < 0)
-        past_usage_done(usage); // read anew by the next turn
+        past_usage_done(usage); // the next turn reads it again
     return rc;
 }
 

@@ -25,7 +25,7 @@ struct usage_window {
     int64_t k_micro;      // how much it counts
     int64_t half_life_ms; // 0: what is old counts as much as what is new
     int64_t duration_ms;
-    bool is_tumbling; // begins anew at start_ms and each duration_ms after it; else it slides along
+    bool is_tumbling; // begins again at start_ms and each duration_ms after it; else it slides along
     int64_t start_ms;
 };
 
@@ -76,6 +76,6 @@ uint32_t world_project(const struct world *world, int64_t id);
 uint32_t world_default_pool(const struct world *world);
 
 // The placement for a text (not NULL). Resources that the world does not know are added to asked: the world must then
-// be made anew.
+// be made again.
 const struct placement *world_placement(struct world *world, const char *constraints_json,
                                         struct extended_names *asked);

@@ -91,7 +91,7 @@ static uint64_t hash_kind(const struct typical *kind, const struct snapshot_plac
     hash = mix(hash ^ kind->shared_devices);
     hash = mix(hash + (uint64_t)kind->cpu_milli);
     hash = mix(hash ^ (uint64_t)kind->memory_bytes);
-    return mix(hash ^ (uint64_t)(uintptr_t)rules); // only where to look first: what is found hangs on the kind
+    return mix(hash ^ (uint64_t)(uintptr_t)rules); // only where to look first: the result depends on the kind
 }
 
 static bool stands_in(const struct cycle *cycle, const struct pool *pool, const struct snapshot_pod *pod)

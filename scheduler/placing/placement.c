@@ -201,7 +201,7 @@ static int64_t standing(struct cycle *cycle, const struct pool *pool, const stru
     return candidate.rating.score;
 }
 
-// Whether what a node scores hangs on the node and the request alone.
+// Whether a node's score depends on the node and the request alone.
 static bool has_standings(const struct cycle *cycle, const struct pool *pool, const struct pod *pod,
                           const struct node_set *set)
 {

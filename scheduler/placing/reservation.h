@@ -1,11 +1,11 @@
 // A reservation, where a node pool asks for it: the room that the largest waiting gang would start in is kept for it,
 // so that smaller workloads that fit earlier do not starve it. Those that end in time may use it until then (backfill).
 //
-// It is made anew in every cycle from the snapshot alone. Pods end in the order of their known ends, then those without
-// one, the longest running first; as soon as so many are gone that the gang fits by the ordinary rules, its places are
-// what is reserved, and its start is when the last of them ends. The places are held on their nodes like promises while
-// others are served from free resources or by consolidation; reclaim and preemption go by their own rules.
-// Ours; docs/scheduler.md, 4.6.
+// It is made again in every cycle from the snapshot alone. Pods end in the order of their known ends, then those
+// without one, the longest running first; as soon as so many are gone that the gang fits by the ordinary rules, its
+// places are what is reserved, and its start is when the last of them ends. The places are held on their nodes like
+// promises while others are served from free resources or by consolidation; reclaim and preemption go by their own
+// rules. Ours; docs/scheduler.md, 4.6.
 #pragma once
 #include "scheduler/state/cycle.h"
 

@@ -173,7 +173,7 @@ struct workload {
     const uint32_t *order;    // pod indices of the snapshot, leaf by leaf, in task order
     struct pod_counts counts;
     uint32_t home;         // the pool its pods stand in; SNAPSHOT_NONE
-    bool asks_memory;      // a pod of it asks for device memory: what it is charged hangs on the node
+    bool asks_memory;      // a pod of it asks for device memory: its charge depends on the node
     bool lost_pod;         // by a decision of this cycle
     uint32_t stamp;        // of the simulation that served it last
     bool lost_promise;     // the same

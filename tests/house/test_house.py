@@ -182,6 +182,20 @@ def test_nothing_is_left_for_later_in_words():
     assert not wrong, "\n".join(wrong)
 
 
+# docs/style.md, "Plain English". What is frozen or quotes others stays as it is.
+FOREIGN = re.compile(r"\b(anew|hangs? on|by way of|(is|are) wanted|here twice)\b", re.IGNORECASE)
+FROZEN = ("tests/", "db/migrations/", "CHANGELOG.md", "docs/findings.md")
+
+
+def test_english_is_plain():
+    wrong = []
+    for path in tracked("*.c", "*.h", "*.def", "*.ts", "*.tsx", "*.js", "*.mjs", "*.md", "*.yaml", "*.css", "*.html"):
+        name = str(path.relative_to(ROOT))
+        if not name.startswith(FROZEN):
+            wrong += [f"{name}:{number}: {line.strip()[:100]}" for number, line in enumerate(lines(path), 1) if FOREIGN.search(line)]
+    assert not wrong, "\n".join(wrong)
+
+
 TEXTS = tracked("*.c", "*.h", "*.def", "*.py", "*.js", "*.mjs", "*.ts", "*.tsx", "*.sh", "*.md", "*.yaml", "*.sql", "*.cmake")
 NUMBERS = r"\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*"
 

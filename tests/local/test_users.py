@@ -1,4 +1,4 @@
-"""As whom pods run: the user that the project or the submitter is mapped to, never root; and a server that is not root."""
+"""The user that pods run as: the one that the project or the submitter is mapped to, never root; and a server that is not root."""
 import grp
 import os
 import pathlib

@@ -14,7 +14,7 @@
 
 enum {
     ATTACHED_MAX = 64, // the kernel's own bound
-    KIND_MASK = 0xffff // of access_type: the upper half says what is wanted of the device
+    KIND_MASK = 0xffff // of access_type: the upper half says what the device is asked for
 };
 
 struct writer {

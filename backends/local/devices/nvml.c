@@ -70,7 +70,7 @@ struct nvml {
 
 static int load(struct nvml *nvml, struct error *err)
 {
-    // Stored by way of their address: ISO C has no cast from an object's pointer to a function's.
+    // Stored through their address: ISO C has no cast from an object's pointer to a function's.
     const struct {
         const char *name;
         void *slot;

@@ -125,7 +125,7 @@ static bool run(struct images *images, const char *const *argv, int timeout_ms, 
     return is_good;
 }
 
-// A runtime that answers; asks them anew where none did a while ago. NULL: *why says so.
+// A runtime that answers; asks them again if none answered a while ago. NULL: *why says so.
 static bool choose_runtime(struct images *images, struct runtime *out, char why[128])
 {
     struct runtime found[RUNTIME_KIND_COUNT];

@@ -44,7 +44,7 @@ struct local_pod {
     int utilization;
     bool is_warned;
     uint64_t warned_gpus;       // that its processes use though it does not hold them, by index
-    char about[112];            // as whom it runs, and by what; "": not known any more
+    char about[112];            // its user and runtime; "": unknown now
     const char *failure_reason; // why it is being ended by this backend; NULL: it is not
     char failure_message[128];
     struct backend_fact end;        // held back while it is leaving

@@ -42,7 +42,7 @@ int pod_folder_open_home(const char *path, int *out_socket_fd, struct error *err
         return error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
     int home_fd = open_folder(AT_FDCWD, path);
     *out_socket_fd = home_fd < 0 ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    // By way of the descriptor: the path itself may be longer than an address holds.
+    // Through the descriptor: the path itself may be longer than an address holds.
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_WAKE_SOCKET, home_fd);
     if (home_fd >= 0)

@@ -31,7 +31,7 @@ bool pod_folder_forget(int home_fd, struct pod_spares *spares, const char *uuid)
 bool pod_folder_is_forgotten(int folder_fd);
 // Removes the log of a forgotten pod, and its folder with it. Others stay.
 void pod_folder_remove_log(int home_fd, const char *uuid);
-// What its rows can be made from anew, as it was handed over at its start. NULL: is not there.
+// What its rows can be made from again, as it was handed over at its start. NULL: is not there.
 const char *pod_folder_read_record(int folder_fd, struct arena *arena);
 // Every pod that was not forgotten.
 void pod_folder_list(int home_fd, void (*visit)(const char *uuid, void *context), void *context);

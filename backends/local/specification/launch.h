@@ -1,4 +1,4 @@
-// A pod's specification as a command to start: words, environment, folder, volumes, as whom; and its start.
+// A pod's specification as a command to start: words, environment, folder, volumes, user; and its start.
 #pragma once
 #include "backends/local/cgroups/cgroups.h"
 #include "backends/local/images/images.h"
@@ -59,7 +59,7 @@ int launch_check(const struct local_options *options, const char *project, int64
 // The other pods are asked which ports are theirs.
 int launch_read(const struct local_options *options, const struct local_pods *pods, const struct backend_pod *pod,
                 struct arena *arena, struct launch *out_launch, struct error *err);
-// container.c: how it is started is known: by the runtime that the answer names, or on the machine itself.
+// container.c: decides how it starts: with the runtime that the answer names, or on the machine itself.
 // ERROR_INVALID: neither is possible.
 int launch_decide(const struct local_options *options, const char *uuid, const struct image_answer *answer,
                   unsigned unbounded, struct arena *arena, struct launch *launch, struct error *err);

@@ -39,7 +39,7 @@ static const char *list_devices(const struct local_options *options, const struc
     return list;
 }
 
-// For pods that share a device by way of NVIDIA's MPS, where its daemon runs; nobody else reads them.
+// For pods that share a device through NVIDIA's MPS, where its daemon runs; nobody else reads them.
 static void set_share(struct variables *variables, const struct local_options *options, const struct backend_pod *pod)
 {
     const int64_t portion_milli = pod->gpu_milli / (int64_t)pod->gpu_index_count;
@@ -219,7 +219,7 @@ static int read_spec(const struct local_options *options, const struct distribut
     return read_bounds(options, pod, json_object_get(spec, "compute"), &out->bounds, out->mig_instances, err);
 }
 
-// The words that run on the machine: an MPI launcher is started by way of the agent.
+// The words that run on the machine: the agent starts an MPI launcher.
 static void join_words(const struct distributed *distributed, const char *agent, struct arena *arena,
                        struct launch *out)
 {

@@ -35,7 +35,7 @@ static bool split_line(char *line, char *words[3], bool *out_empty)
     return count == 0 || count == 3;
 }
 
-// Who may write to the file decides as whom pods run.
+// Who may write to the file decides which user pods run as.
 static int check_owner(const char *path, FILE *file, struct error *err)
 {
     struct stat about;

@@ -1,8 +1,8 @@
-// As whom a pod runs. Where the server is root: as the user of this machine that its project or the one who submitted
-// it is mapped to, else as its project's own, or as the one that stands for all others; never as root. Elsewhere as the
-// server's own user.
+// The user that a pod runs as. Where the server is root: as the user of this machine that its project or the one who
+// submitted it is mapped to, else as its project's own, or as the one that stands for all others; never as root.
+// Elsewhere as the server's own user.
 //
-// The map is a file of lines, read anew for each pod, so that it can be edited while the server runs:
+// The map is a file of lines, read again for each pod, so that it can be edited while the server runs:
 //
 //   project team-a  alice        # pods of project team-a run as alice
 //   subject bob@example.org bob  # what bob@example.org submits runs as bob: a subject's line wins over a project's

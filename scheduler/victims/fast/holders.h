@@ -17,7 +17,7 @@ struct holders {
 struct holders holders_make(struct cycle *cycle);
 // As things stand when the pool was just opened.
 void holders_fill(struct holders *holders, const struct cycle *cycle, const struct pool *pool);
-// The decisions from the given one on are made; calls changed once for each project that they touch.
+// Applies the decisions from the given one on; calls changed once per project that they touch.
 void holders_follow(struct holders *holders, const struct cycle *cycle, size_t decision,
                     void (*changed)(void *context, uint32_t project), void *context);
 

@@ -1,9 +1,8 @@
 // The units of each project in the order of giving way, kept from search to search.
 //
-// Inside a project the order hangs on the workloads alone, not on what the queue holds, and each workload's units have
-// their places in it whatever the others do. After a decision only the units of the workloads that it touched are taken
-// out and put back in their new places.
-// docs/scheduler.md, 6.5.
+// Inside a project the order depends on the workloads alone, not on what the queue holds, and each workload's units
+// have their places in it whatever the others do. After a decision only the units of the workloads that it touched are
+// taken out and put back in their new places. docs/scheduler.md, 6.5.
 #pragma once
 #include "scheduler/victims/fast/holders.h"
 
@@ -44,7 +43,7 @@ struct project_units {
 };
 
 struct project_units project_units_make(struct cycle *cycle, const struct holders *holders);
-// Everything is to be found again.
+// Drops the cache.
 void project_units_forget(struct project_units *units, const struct cycle *cycle);
 // A decision touched the workload: holders has followed it.
 void project_units_touch(struct project_units *units, struct cycle *cycle, struct workload *workload);
