@@ -12,7 +12,7 @@ static const char *devices_of(struct cli *cli, const json_t *pod)
     const char *list = "";
     size_t i;
     if (!json_is_true(json_object_get(pod, "devicesAreKnown")))
-        return "not known: all are kept";
+        return "unknown: all are kept";
     json_array_foreach(json_object_get(pod, "devices"), i, index) list =
         arena_printf(&cli->arena, "%s%s%lld", list, i ? "," : "", (long long)json_integer_value(index));
     return *list ? list : "-";

@@ -33,7 +33,7 @@ static const char HELP[] =
     "                   workloads) were submitted now; or the name of one that waits in the snapshot\n"
     "      --fairshare POOL\n"
     "                   no cycles: how the fair shares of the node pool come about\n"
-    "      --resource R of which resource: gpu (default), cpu, memory\n"
+    "      --resource R the resource: gpu (default), cpu, memory\n"
     "      --queue POOL no cycles: in which order the workloads that wait for the node pool are tried, and why\n"
     "      --pretty     indent the output\n"
     "  -h, --help       this text\n"

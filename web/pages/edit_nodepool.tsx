@@ -301,7 +301,7 @@ function LargeGangs({ form: { field } }: { form: PoolForm }) {
       <CheckField
         label="Keep free GPUs for the largest gang that waits"
         {...field("reservation")}
-        hint="What ends in time may use them until then."
+        hint="Workloads that end in time may use them until then."
       />
     </Section>
   );
