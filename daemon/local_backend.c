@@ -122,7 +122,7 @@ static void tell(const struct settings *settings, const struct machine *machine,
         log_write(LOG_INFO, "backends", "pods of each project run as a user of its own, of %" PRId64 "+%" PRId64,
                   options->users.range.first, options->users.range.count);
     if (no_groups)
-        log_write(LOG_WARN, "backends", "pods have no group of their own, by which what they leave is found: %s",
+        log_write(LOG_WARN, "backends", "pods have no group of their own, which would mark processes left behind: %s",
                   no_groups);
     if (options->users.map_file)
         log_write(LOG_INFO, "backends", "--local-user-map %s%s", options->users.map_file,

@@ -70,7 +70,7 @@ int node_label_key_check(const char *key, const char *path, struct error *err)
         is_good =
             is_lower_or_digit(*c) || *c == '-' || (*c == '.' && is_lower_or_digit(c[-1]) && is_lower_or_digit(c[1]));
     if (!is_good)
-        return error_set(err, ERROR_INVALID, "%s: what is before '/' is a DNS name in lower case, got \"%.80s\"", path,
+        return error_set(err, ERROR_INVALID, "%s: the part before '/' is a DNS name in lower case, got \"%.80s\"", path,
                          key);
     return label_key_check(key, path, err);
 }

@@ -233,17 +233,16 @@ static void write_storage(struct buffer *out, const struct backend *backend)
     }
     if (storage.project_count)
         qsort(storage.projects, storage.project_count, sizeof(*storage.projects), compare_stores);
-    write_one(out, "prorata_log_bytes", "gauge", "What logs of pods take of the disk.", log_bytes);
+    write_one(out, "prorata_log_bytes", "gauge", "Disk space that logs of pods take.", log_bytes);
     write_one(out, "prorata_log_removed_bytes_total", "counter", "Bytes of logs that were removed for a bound.",
               storage.log_bytes_removed);
-    write_stores(out, &storage, "prorata_project_log_bytes", "What logs of a project's pods take of the disk.",
+    write_stores(out, &storage, "prorata_project_log_bytes", "Disk space that logs of a project's pods take.",
                  offsetof(struct backend_store, log_bytes));
-    write_one(out, "prorata_home_bytes", "gauge", "What homes of workloads take of the disk, as measured last.",
+    write_one(out, "prorata_home_bytes", "gauge", "Disk space that homes of workloads take, as last measured.",
               home_bytes);
-    write_stores(out, &storage, "prorata_project_home_bytes", "What homes of a project's workloads take of the disk.",
+    write_stores(out, &storage, "prorata_project_home_bytes", "Disk space that homes of a project's workloads take.",
                  offsetof(struct backend_store, home_bytes));
-    write_one(out, "prorata_image_bytes", "gauge", "What images that are kept as files take of the disk.",
-              storage.image_bytes);
+    write_one(out, "prorata_image_bytes", "gauge", "Disk space that image files take.", storage.image_bytes);
     arena_done(&arena);
 }
 
@@ -275,7 +274,7 @@ void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
     write_counters(out, &reconciler->counters);
     write_one(out, "prorata_scheduler_plan_refused", "gauge",
               "1 while the latest plan breaks an invariant: the last good state stands.", stats.plan_is_refused);
-    write_one(out, "prorata_stray_pods", "gauge", "Pods that run though no workload asks for them.",
+    write_one(out, "prorata_stray_pods", "gauge", "Running pods without a workload.",
               (int64_t)devices_count_strays(reconciler));
     write_storage(out, reconciler->backend);
     retention_write_metrics(&reconciler->retention, &reconciler->options.retention, out);

@@ -83,7 +83,7 @@ static unsigned long long load(const atomic_uint_fast64_t *value)
 static void write_answers(const struct http_metrics *metrics, struct buffer *out)
 {
     buffer_printf(out,
-                  "# HELP prorata_log_lines_left_out_total Lines that nobody read in time.\n"
+                  "# HELP prorata_log_lines_left_out_total Lines lost because nobody read them in time.\n"
                   "# TYPE prorata_log_lines_left_out_total counter\n"
                   "prorata_log_lines_left_out_total %lld\n",
                   (long long)log_lines_left_out());

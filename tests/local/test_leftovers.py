@@ -103,7 +103,7 @@ def test_another_server_with_the_same_groups_loses_nothing(machine, without_cgro
 
 def test_without_groups_the_session_of_the_command_is_ended(machine, without_cgroups):  # noqa: F811
     server = machine("--local-gid-range", "none")
-    assert "pods have no group of their own, by which what they leave is found: --local-gid-range none" in server.log.read_text()
+    assert "pods have no group of their own, which would mark processes left behind: --local-gid-range none" in server.log.read_text()
     script = "env -i /bin/sh -c 'echo left=$$; exec sleep 98766' & echo main=$$; wait"
     workload = submit(server, "stays", script, gpus=0, spec={"backoffLimit": 0})
     left = number_of(server, workload, "left")
