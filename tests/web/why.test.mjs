@@ -167,7 +167,7 @@ test("what can never start as asked is said to be so, beside what would start", 
   // The cycle's own word, or what was found when changes were tried.
   assert.match(await pane.locator(".when").innerText(), /^Cannot start as asked(: no node in its node pools is large enough|, even with all other work gone: needs 4 GPUs on one node; the largest of default has 2)\.$/);
   assert.equal(await pane.locator(".when").count(), 1);
-  assert.match(await pane.locator(".because .one").innerText(), /^Needs 4 GPUs on one node; the largest of default has 2\.$/);
+  await pane.locator(".because .one", { hasText: /^Needs 4 GPUs on one node; the largest of default has 2\.$/ }).waitFor(); // once a cycle has looked
   assert.match(await pane.locator(".fixes li").first().innerText(), /Ask for 2 GPUs instead of 4/);
   assert.deepEqual(await axe(page), []);
 });
