@@ -4,6 +4,7 @@
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/list_answer.h"
 #include "api/lists/list_query.h"
 #include "api/operations.h"
 #include "api/server.h"
@@ -61,6 +62,16 @@ static void write_cluster(const struct cluster *cluster, const struct request *r
     json_end_object(json);
 }
 
+static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context)
+{
+    (void)context;
+    struct cluster cluster;
+    cluster_from_row(row, req->arena, &cluster);
+    write_cluster(&cluster, req, json);
+}
+
+static const struct list_form FORM = {.write_row = write_row};
+
 int op_get_clusters(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
@@ -69,22 +80,7 @@ int op_get_clusters(struct request *req, struct response *res, struct error *err
         return -1;
     access_filter(req, RESOURCE_TYPE_CLUSTER, ACTION_READ, &filter);
     list_query_where_scope(&query, &filter, "c.id", "NULL", "NULL");
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = list_query_open(&query, conn, err);
-    if (rc == 0) {
-        struct json_writer json;
-        json_writer_init(&json, res->body, false);
-        json_begin_array(&json);
-        while ((rc = list_query_step(&query, err)) == 1) {
-            struct cluster cluster;
-            cluster_from_row(query.stmt, req->arena, &cluster);
-            write_cluster(&cluster, req, &json);
-        }
-        json_end_array(&json);
-        list_query_close(&query);
-    }
-    db_give_back(req->server->db, conn);
-    return rc;
+    return list_answer(req, res, &query, &FORM, NULL, err);
 }
 
 static int answer_cluster(struct request *req, struct response *res, const char *uuid, struct error *err)

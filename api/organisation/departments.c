@@ -1,6 +1,7 @@
 // Departments: list, count, one, create, change, delete.
 #include "api/access/authorization.h"
 #include "api/http/request.h"
+#include "api/lists/list_answer.h"
 #include "api/operations.h"
 #include "api/organisation/organisation.h"
 #include "api/server.h"
@@ -63,7 +64,7 @@ int op_get_departments(struct request *req, struct response *res, struct error *
 int op_count_departments(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    return init_query(req, &query, err) < 0 ? -1 : answer_count(req, res, &query, err);
+    return init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 int op_create_department(struct request *req, struct response *res, struct error *err)

@@ -3,6 +3,7 @@
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/list_answer.h"
 #include "api/operations.h"
 #include "api/organisation/organisation.h"
 #include "api/server.h"
@@ -73,36 +74,28 @@ static int init_query(struct request *req, struct list_query *query, struct erro
     return 0;
 }
 
+static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context)
+{
+    (void)context;
+    struct topology topology;
+    topology_from_row(row, req->arena, &topology);
+    write_topology(&topology, req->arena, json);
+}
+
+static const struct list_form FORM = {.key = "networkTopologies", .write_row = write_row};
+
 int op_get_network_topologies(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
     if (init_query(req, &query, err) < 0)
         return -1;
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = list_query_open(&query, conn, err);
-    if (rc == 0) {
-        struct json_writer json;
-        json_writer_init(&json, res->body, false);
-        json_begin_object(&json);
-        json_key(&json, "networkTopologies");
-        json_begin_array(&json);
-        while ((rc = list_query_step(&query, err)) == 1) {
-            struct topology topology;
-            topology_from_row(query.stmt, req->arena, &topology);
-            write_topology(&topology, req->arena, &json);
-        }
-        json_end_array(&json);
-        json_end_object(&json);
-        list_query_close(&query);
-    }
-    db_give_back(req->server->db, conn);
-    return rc;
+    return list_answer(req, res, &query, &FORM, NULL, err);
 }
 
 int op_get_network_topologies_count(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    return init_query(req, &query, err) < 0 ? -1 : answer_count(req, res, &query, err);
+    return init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 // The topology of the path, if the caller may do this to it.

@@ -4,6 +4,7 @@
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/list_answer.h"
 #include "api/operations.h"
 #include "api/organisation/organisation.h"
 #include "api/server.h"
@@ -56,36 +57,28 @@ static int init_query(struct request *req, struct list_query *query, struct erro
     return 0;
 }
 
+static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context)
+{
+    (void)context;
+    struct node_pool pool;
+    node_pool_from_row(row, req->arena, &pool);
+    node_pool_write_json(&pool, req->arena, json);
+}
+
+static const struct list_form FORM = {.key = "nodepools", .write_row = write_row};
+
 int op_get_nodepools(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
     if (init_query(req, &query, err) < 0)
         return -1;
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = list_query_open(&query, conn, err);
-    if (rc == 0) {
-        struct json_writer json;
-        json_writer_init(&json, res->body, false);
-        json_begin_object(&json);
-        json_key(&json, "nodepools");
-        json_begin_array(&json);
-        while ((rc = list_query_step(&query, err)) == 1) {
-            struct node_pool pool;
-            node_pool_from_row(query.stmt, req->arena, &pool);
-            node_pool_write_json(&pool, req->arena, &json);
-        }
-        json_end_array(&json);
-        json_end_object(&json);
-        list_query_close(&query);
-    }
-    db_give_back(req->server->db, conn);
-    return rc;
+    return list_answer(req, res, &query, &FORM, NULL, err);
 }
 
 int op_count_nodepools(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    return init_query(req, &query, err) < 0 ? -1 : answer_count(req, res, &query, err);
+    return init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 // The pool of the path, if the caller may do this to it.

@@ -1,5 +1,6 @@
 // Nodes: list and count, of the tenant and of one cluster. They come from the backend; their labels can be changed.
 #include "api/organisation/nodes.h"
+#include "api/lists/list_answer.h"
 
 #include "api/access/authorization.h"
 #include "api/http/request.h"
@@ -165,7 +166,7 @@ int op_get_tenant_nodes(struct request *req, struct response *res, struct error 
 int op_count_tenant_nodes(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    return nodes_init_query(req, &query, err) < 0 ? -1 : answer_count(req, res, &query, err);
+    return nodes_init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 static int init_cluster_query(struct request *req, struct list_query *query, struct error *err)
@@ -193,7 +194,7 @@ int op_get_nodes(struct request *req, struct response *res, struct error *err)
 int op_count_nodes(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    return init_cluster_query(req, &query, err) < 0 ? -1 : answer_count(req, res, &query, err);
+    return init_cluster_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 struct label_change {

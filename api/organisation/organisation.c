@@ -14,15 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int answer_count(struct request *req, struct response *res, struct list_query *query, struct error *err)
-{
-    int64_t count = 0;
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = list_query_count(query, conn, &count, err);
-    db_give_back(req->server->db, conn);
-    return rc < 0 ? -1 : response_json(res, json_pack("{s:I}", "count", (json_int_t)count));
-}
-
 int64_t id_from_text(const char *text)
 {
     size_t length = strlen(text);

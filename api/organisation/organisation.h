@@ -6,9 +6,6 @@
 struct request;
 struct response;
 
-// {"count": N}.
-int answer_count(struct request *req, struct response *res, struct list_query *query, struct error *err);
-
 // An id that is a decimal number, as departments, projects and node pools have; 0 where the text is not one, which no
 // row has.
 int64_t id_from_text(const char *text);

@@ -1,6 +1,7 @@
 // Projects: list, count, one, create, change, delete.
 #include "api/access/authorization.h"
 #include "api/http/request.h"
+#include "api/lists/list_answer.h"
 #include "api/operations.h"
 #include "api/organisation/organisation.h"
 #include "api/server.h"
@@ -67,7 +68,7 @@ int op_get_projects(struct request *req, struct response *res, struct error *err
 int op_count_projects(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    return projects_init_query(req, &query, err) < 0 ? -1 : answer_count(req, res, &query, err);
+    return projects_init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 static const char SQL_DEFAULT_DEPARTMENT[] =

@@ -6,6 +6,7 @@
 #include "api/access/passwords.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/list_answer.h"
 #include "api/lists/list_query.h"
 #include "api/operations.h"
 #include "api/server.h"
@@ -76,39 +77,28 @@ static int init_query(struct request *req, struct list_query *query, struct erro
     return 0;
 }
 
+static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context)
+{
+    (void)context;
+    struct user user;
+    db_user_from_row(row, req->arena, &user);
+    write_user(json, &user);
+}
+
+static const struct list_form FORM = {.write_row = write_row};
+
 int op_get_users(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
     if (init_query(req, &query, err) < 0)
         return -1;
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = list_query_open(&query, conn, err);
-    if (rc == 0) {
-        struct json_writer json;
-        json_writer_init(&json, res->body, false);
-        json_begin_array(&json);
-        while ((rc = list_query_step(&query, err)) == 1) {
-            struct user user;
-            db_user_from_row(query.stmt, req->arena, &user);
-            write_user(&json, &user);
-        }
-        json_end_array(&json);
-        list_query_close(&query);
-    }
-    db_give_back(req->server->db, conn);
-    return rc;
+    return list_answer(req, res, &query, &FORM, NULL, err);
 }
 
 int op_count_users(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    int64_t count = 0;
-    if (init_query(req, &query, err) < 0)
-        return -1;
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = list_query_count(&query, conn, &count, err);
-    db_give_back(req->server->db, conn);
-    return rc < 0 ? -1 : response_json(res, json_pack("{s:I}", "count", (json_int_t)count));
+    return init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 static int find_user(struct request *req, enum access_action action, struct user *out_user, struct error *err)

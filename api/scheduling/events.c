@@ -3,6 +3,7 @@
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/lists/event_json.h"
+#include "api/lists/list_answer.h"
 #include "api/lists/list_query.h"
 #include "api/lists/visibility.h"
 #include "api/operations.h"
@@ -27,31 +28,28 @@ static const struct list_source OLDEST_FIRST = {
     .order = "e.time_ms, e.id",
 };
 
-static int write_list(struct list_query *query, struct request *req, struct response *res, bool with_workload,
-                      struct error *err)
-{
+struct row_context {
     struct visibility visibility;
-    visibility_open(&visibility, req);
-    struct db_conn *conn = db_acquire(req->server->db);
-    struct json_writer json;
-    int rc = list_query_open(query, conn, err);
-    if (rc == 0) {
-        json_writer_init(&json, res->body, false);
-        json_begin_object(&json);
-        json_key(&json, "events");
-        json_begin_array(&json);
-        while ((rc = list_query_step(query, err)) == 1) {
-            json_begin_object(&json);
-            event_write_members(&json, query->stmt, with_workload, &visibility, req->arena);
-            json_end_object(&json);
-        }
-        json_end_array(&json);
-        list_query_write_next(query, &json);
-        json_end_object(&json);
-        list_query_close(query);
-    }
-    db_give_back(req->server->db, conn);
-    visibility_close(&visibility);
+    bool has_workload; // each row says of which it is
+};
+
+static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context)
+{
+    const struct row_context *rows = context;
+    json_begin_object(json);
+    event_write_members(json, row, rows->has_workload, &rows->visibility, req->arena);
+    json_end_object(json);
+}
+
+static const struct list_form FORM = {.key = "events", .tells_next = true, .write_row = write_row};
+
+static int answer(struct list_query *query, struct request *req, struct response *res, bool has_workload,
+                  struct error *err)
+{
+    struct row_context rows = {.has_workload = has_workload};
+    visibility_open(&rows.visibility, req);
+    int rc = list_answer(req, res, query, &FORM, &rows, err);
+    visibility_close(&rows.visibility);
     return rc;
 }
 
@@ -69,7 +67,7 @@ int op_get_workload_events(struct request *req, struct response *res, struct err
         list_query_init(&query, source_by_order(req), req, err) < 0)
         return -1;
     list_query_where_int(&query, "e.workload_id = ?", state.id);
-    return write_list(&query, req, res, false, err);
+    return answer(&query, req, res, false, err);
 }
 
 int op_list_events(struct request *req, struct response *res, struct error *err)
@@ -83,5 +81,5 @@ int op_list_events(struct request *req, struct response *res, struct error *err)
     list_query_where_scope(
         &query, &filter, "coalesce(w.cluster_id, iif(e.workload_id IS NULL, (SELECT id FROM clusters LIMIT 1), NULL))",
         "w.department_id", "w.project_id");
-    return write_list(&query, req, res, true, err);
+    return answer(&query, req, res, true, err);
 }

@@ -2,6 +2,7 @@
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/list_answer.h"
 #include "api/lists/list_query.h"
 #include "api/lists/visibility.h"
 #include "api/operations.h"
@@ -118,6 +119,13 @@ static int add_conditions(struct request *req, struct list_query *query, struct 
     return 0;
 }
 
+static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context)
+{
+    write_receipt(json, row, context, req->arena);
+}
+
+static const struct list_form FORM = {.key = "receipts", .tells_next = true, .write_row = write_row};
+
 int op_get_scheduler_receipts(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
@@ -125,23 +133,7 @@ int op_get_scheduler_receipts(struct request *req, struct response *res, struct 
         return -1;
     struct visibility visibility;
     visibility_open(&visibility, req);
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = list_query_open(&query, conn, err);
-    if (rc == 0) {
-        struct json_writer json;
-        json_writer_init(&json, res->body, false);
-        json_begin_object(&json);
-        json_key(&json, "receipts");
-        json_begin_array(&json);
-        while ((rc = list_query_step(&query, err)) == 1)
-            write_receipt(&json, query.stmt, &visibility, req->arena);
-        json_end_array(&json);
-        if (rc == 0)
-            list_query_write_next(&query, &json);
-        json_end_object(&json);
-        list_query_close(&query);
-    }
-    db_give_back(req->server->db, conn);
+    int rc = list_answer(req, res, &query, &FORM, &visibility, err);
     visibility_close(&visibility);
     return rc;
 }

@@ -3,6 +3,7 @@
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/lists/event_json.h"
+#include "api/lists/list_answer.h"
 #include "api/lists/list_query.h"
 #include "api/lists/visibility.h"
 #include "api/operations.h"
@@ -29,9 +30,9 @@ static const struct list_source HISTORY = {
     .order = "r.time_ms DESC, r.is_phase DESC, r.id DESC",
 };
 
-static void write_record(struct json_writer *json, const struct list_query *query, const struct visibility *visibility)
+static void write_record(struct json_writer *json, sqlite3_stmt *stmt, const struct request *req,
+                         const void *visibility)
 {
-    sqlite3_stmt *stmt = query->stmt;
     bool is_phase = db_column_int(stmt, COLUMN_IS_PHASE);
     json_begin_object(json);
     json_key(json, "meta");
@@ -44,15 +45,17 @@ static void write_record(struct json_writer *json, const struct list_query *quer
     json_key(json, is_phase ? "phaseUpdate" : "event");
     json_begin_object(json);
     if (is_phase) {
-        json_text(json, "phase", db_column_text(stmt, COLUMN_PHASE, query->arena));
-        json_text(json, "phaseMessage", db_column_text(stmt, COLUMN_PHASE_MESSAGE, query->arena));
+        json_text(json, "phase", db_column_text(stmt, COLUMN_PHASE, req->arena));
+        json_text(json, "phaseMessage", db_column_text(stmt, COLUMN_PHASE_MESSAGE, req->arena));
     } else {
-        event_write_members(json, stmt, false, visibility, query->arena);
+        event_write_members(json, stmt, false, visibility, req->arena);
     }
     json_end_object(json);
     json_end_object(json);
     json_end_object(json);
 }
+
+static const struct list_form FORM = {.key = "records", .tells_next = true, .write_row = write_record};
 
 int op_get_workload_history(struct request *req, struct response *res, struct error *err)
 {
@@ -64,22 +67,7 @@ int op_get_workload_history(struct request *req, struct response *res, struct er
     list_query_where_int(&query, "r.workload_id = ?", state.id);
     struct visibility visibility;
     visibility_open(&visibility, req);
-    struct db_conn *conn = db_acquire(req->server->db);
-    struct json_writer json;
-    int rc = list_query_open(&query, conn, err);
-    if (rc == 0) {
-        json_writer_init(&json, res->body, false);
-        json_begin_object(&json);
-        json_key(&json, "records");
-        json_begin_array(&json);
-        while ((rc = list_query_step(&query, err)) == 1)
-            write_record(&json, &query, &visibility);
-        json_end_array(&json);
-        list_query_write_next(&query, &json);
-        json_end_object(&json);
-        list_query_close(&query);
-    }
-    db_give_back(req->server->db, conn);
+    int rc = list_answer(req, res, &query, &FORM, &visibility, err);
     visibility_close(&visibility);
     return rc;
 }

@@ -2,6 +2,7 @@
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/list_answer.h"
 #include "api/lists/list_query.h"
 #include "api/operations.h"
 #include "api/server.h"
@@ -195,27 +196,13 @@ static void write_pod(struct json_writer *json, sqlite3_stmt *stmt, bool is_full
     json_end_object(json);
 }
 
-static int write_list(struct list_query *query, struct request *req, struct response *res, bool is_full,
-                      struct error *err)
+static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context)
 {
-    struct db_conn *conn = db_acquire(req->server->db);
-    struct json_writer json;
-    int rc = list_query_open(query, conn, err);
-    if (rc == 0) {
-        json_writer_init(&json, res->body, false);
-        json_begin_object(&json);
-        json_key(&json, "pods");
-        json_begin_array(&json);
-        while ((rc = list_query_step(query, err)) == 1)
-            write_pod(&json, query->stmt, is_full, req->arena);
-        json_end_array(&json);
-        list_query_write_next(query, &json);
-        json_end_object(&json);
-        list_query_close(query);
-    }
-    db_give_back(req->server->db, conn);
-    return rc;
+    const bool *is_full = context;
+    write_pod(json, row, *is_full, req->arena);
 }
+
+static const struct list_form FORM = {.key = "pods", .tells_next = true, .write_row = write_row};
 
 static int init_query(struct request *req, struct list_query *query, struct error *err)
 {
@@ -240,19 +227,13 @@ int op_list_pods(struct request *req, struct response *res, struct error *err)
         list_query_where(&query, "p.completed_ms = 0");
     else if (completed && strcmp(completed, "all") != 0)
         return error_set(err, ERROR_INVALID, "completed: one of true, false, all, got %.40s", completed);
-    return write_list(&query, req, res, verbosity && strcmp(verbosity, "full") == 0, err);
+    return list_answer(req, res, &query, &FORM, &(bool){verbosity && strcmp(verbosity, "full") == 0}, err);
 }
 
 int op_count_pods(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    int64_t count = 0;
-    if (init_query(req, &query, err) < 0)
-        return -1;
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = list_query_count(&query, conn, &count, err);
-    db_give_back(req->server->db, conn);
-    return rc < 0 ? -1 : response_json(res, json_pack("{s:I}", "count", (json_int_t)count));
+    return init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 int op_get_workload_pods(struct request *req, struct response *res, struct error *err)
@@ -266,5 +247,5 @@ int op_get_workload_pods(struct request *req, struct response *res, struct error
     // Of a deleted workload all pods are deleted ones.
     bool is_deleted = request_query_boolean(req, "deleted") || state.deleted_ms;
     list_query_where(&query, is_deleted ? "p.deleted_ms > 0" : "p.deleted_ms = 0");
-    return write_list(&query, req, res, true, err);
+    return list_answer(req, res, &query, &FORM, &(bool){true}, err);
 }

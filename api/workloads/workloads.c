@@ -2,6 +2,7 @@
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/list_answer.h"
 #include "api/lists/visibility.h"
 #include "api/operations.h"
 #include "api/server.h"
@@ -63,13 +64,7 @@ int op_get_workloads(struct request *req, struct response *res, struct error *er
 int op_count_workloads(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    int64_t count = 0;
-    if (init_query(req, &query, err) < 0)
-        return -1;
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = list_query_count(&query, conn, &count, err);
-    db_give_back(req->server->db, conn);
-    return rc < 0 ? -1 : response_json(res, json_pack("{s:I}", "count", (json_int_t)count));
+    return init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 // And what the backend said of its pod, of several the latest.
