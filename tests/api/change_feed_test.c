@@ -51,8 +51,8 @@ static void check_bounds(struct change_feed *feed, struct db *db)
     write_changes(db, 3);
     write_changes(db, 3);
     check_true(change_feed_read(feed, start, changes, 4, &count) && count == 3, "a revision is not cut in two");
-    check_true(!change_feed_read(feed, start, changes, 2, &count), "a revision larger than what is read: begin anew");
-    check_true(!change_feed_read(feed, start + 1000, changes, 4, &count), "a revision of the future: begin anew");
+    check_true(!change_feed_read(feed, start, changes, 2, &count), "a revision larger than what is read: begin again");
+    check_true(!change_feed_read(feed, start + 1000, changes, 4, &count), "a revision of the future: begin again");
     write_changes(db, CHANGE_FEED_SIZE - 6);
     check_true(change_feed_read(feed, start, changes, CHANGE_FEED_SIZE, &count), "a full ring holds all");
     check_int((int64_t)count, CHANGE_FEED_SIZE, "as many as it has places");
@@ -60,7 +60,7 @@ static void check_bounds(struct change_feed *feed, struct db *db)
     check_true(!change_feed_read(feed, start, changes, CHANGE_FEED_SIZE, &count), "one more: the oldest is gone");
     check_true(change_feed_read(feed, start + 1, changes, CHANGE_FEED_SIZE, &count), "the next revision is whole");
     check_int(changes[0].revision, start + 2, "and is the first that is read");
-    check_true(!change_feed_read(feed, 0, changes, CHANGE_FEED_SIZE, &count), "from the beginning: begin anew");
+    check_true(!change_feed_read(feed, 0, changes, CHANGE_FEED_SIZE, &count), "from the beginning: begin again");
 }
 
 int main(void)

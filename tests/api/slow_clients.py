@@ -63,7 +63,7 @@ def run(port, kind, count, address_count):
     selector.register(sys.stdin, selectors.EVENT_READ)
     addresses = [f"127.0.0.{2 + i}" for i in range(address_count)]
     clients = [Client(selector, port, addresses[i % address_count], kind) for i in range(count)]
-    back = {}  # when a place is taken anew
+    back = {}  # when a place is taken again
     told = False
     while True:
         now = time.monotonic()
