@@ -418,6 +418,16 @@ static bool prepare(struct supervisor *supervisor, int *out_errno, const char **
     return false;
 }
 
+// An order to stop that came earlier told nobody: the command would run through its whole grace. It ends as one that the
+// order reaches in its first instant.
+static bool run_main(struct supervisor *supervisor, int *out_errno, const char **out_what)
+{
+    if (!supervisor->is_stopping)
+        return run_part(supervisor, COMMAND_MAIN, out_errno, out_what);
+    supervisor->status = SIGTERM; // as waitpid() tells it
+    return true;
+}
+
 // Puts away what the command leaves elsewhere: a container. Nothing may hold it up for long.
 static void put_away(struct supervisor *supervisor)
 {
@@ -443,7 +453,7 @@ static int run(struct supervisor *supervisor)
     if (!is_open)
         code = errno;
     else if (isolate(&supervisor->isolation, &supervisor->command, &code, &what) && prepare(supervisor, &code, &what))
-        was_run = run_part(supervisor, COMMAND_MAIN, &code, &what);
+        was_run = run_main(supervisor, &code, &what);
     segments_remove(&supervisor->segments);
     char why[64];
     snprintf(why, sizeof(why), "%s", what); // of this start, and not of the next one

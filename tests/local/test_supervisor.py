@@ -2,6 +2,7 @@
 import errno
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -156,3 +157,15 @@ def test_a_start_that_hangs_has_a_limit_and_says_what_it_waited_for(supervise, h
     process, folder = supervise(["true"], "--cgroup", hanging, "--start", "300")
     process.wait(timeout=15)
     assert (folder / "state").read_text().splitlines()[-1].split()[2:] == [str(errno.ETIMEDOUT), "cgroup"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may have namespaces made")
+def test_an_order_to_stop_before_the_command_runs_is_not_forgotten(supervise):
+    other = pathlib.Path(f"/proc/{os.getpid()}/stat").read_text().rpartition(")")[2].split()[19]
+    # It waits for another pod's memory: this test's process never has any.
+    process, folder = supervise(["sleep", "60"], "--shm", "1048576", "--join", f"{os.getpid()}:{other}", "--grace", "20000")
+    state = folder / "state"
+    wait_for("the start", lambda: state.exists() and "supervisor" in state.read_text())
+    process.terminate()
+    process.wait(timeout=15)
+    assert state.read_text().splitlines()[-1].split()[2:4] == ["-1", str(int(signal.SIGTERM))]
