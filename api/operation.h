@@ -3,7 +3,8 @@
 // op_<operationId>. A handler that is missing fails at link; one without an operation fails at compile, by
 // -Wmissing-prototypes.
 //
-// To write a handler include "api/http/request.h", "api/http/response.h" and "api/operations.h" (the generated prototypes):
+// To write a handler include "api/http/request.h", "api/http/response.h" and "api/operations.h" (the generated
+// prototypes):
 //
 //     int op_get_project(struct request *req, struct response *res, struct error *err)
 //     {

@@ -17,8 +17,7 @@ static void print_findings(struct cli *cli, const json_t *explanation)
     if (json_array_size(findings) == 0)
         return;
     table_init(&table, &cli->arena, TITLES, 3);
-    json_array_foreach(findings, i, finding)
-    {
+    json_array_foreach(findings, i, finding) {
         const char *pool = cli_text(finding, "nodePool");
         table_add(&table,
                   (const char *const[]){*pool ? pool : NULL, cli_text(finding, "code"), cli_text(finding, "message")});

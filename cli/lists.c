@@ -36,7 +36,8 @@ static int show_list(struct cli *cli, const char *path, const char *key, const c
     } else {
         struct table table;
         table_init(&table, &cli->arena, titles, count);
-        json_array_foreach(entries, i, entry) add_row(cli, entry, &table);
+        json_array_foreach(entries, i, entry)
+            add_row(cli, entry, &table);
         print_table(cli, &table);
     }
     json_decref(entries);
@@ -116,8 +117,8 @@ static const char *labels_text(struct cli *cli, const json_t *node)
 {
     const char *text = NULL, *key;
     json_t *value;
-    json_object_foreach((json_t *)cli_at(node, "prorata.labels"), key, value) text =
-        arena_printf(&cli->arena, "%s%s%s=%s", text ? text : "", text ? "," : "", key, json_string_value(value));
+    json_object_foreach((json_t *)cli_at(node, "prorata.labels"), key, value)
+        text = arena_printf(&cli->arena, "%s%s%s=%s", text ? text : "", text ? "," : "", key, json_string_value(value));
     return text;
 }
 
@@ -156,8 +157,7 @@ static struct pool_figures sum_nodes(const json_t *nodes, const char *pool)
     struct pool_figures sum = {0};
     json_t *node;
     size_t i;
-    json_array_foreach(nodes, i, node)
-    {
+    json_array_foreach(nodes, i, node) {
         if (*pool && strcmp(cli_text(node, "nodePool"), pool) != 0)
             continue;
         sum.nodes++;
@@ -186,8 +186,7 @@ int run_nodepool_list(struct cli *cli, struct error *err)
     }
     struct table table;
     table_init(&table, &cli->arena, COLUMNS(TITLES));
-    json_array_foreach(pools, i, pool)
-    {
+    json_array_foreach(pools, i, pool) {
         const char *name = cli_text(pool, "name"), *key = cli_text(pool, "labelKey");
         struct pool_figures sum = sum_nodes(nodes, name);
         table_add(&table, (const char *const[]){
@@ -196,8 +195,7 @@ int run_nodepool_list(struct cli *cli, struct error *err)
                               arena_printf(&cli->arena, "%.0f", sum.gpus), cli_amount(cli, sum.held)});
     }
     print_table(cli, &table);
-    json_array_foreach(pools, i, pool)
-    {
+    json_array_foreach(pools, i, pool) {
         if (*cli_text(pool, "phaseMessage"))
             printf("%s\n", cli_text(pool, "phaseMessage"));
     }
@@ -247,8 +245,7 @@ static void print_resources(struct cli *cli, const json_t *project)
     json_t *resource;
     size_t i;
     table_init(&table, &cli->arena, COLUMNS(TITLES));
-    json_array_foreach(cli_at(project, "resources"), i, resource)
-    {
+    json_array_foreach(cli_at(project, "resources"), i, resource) {
         const json_t *status = json_array_get(cli_at(project, "status.nodePoolQuotaStatuses"), i);
         table_add(&table, (const char *const[]){
                               cli_text(resource, "nodePool.name"), bound(cli, cli_at(resource, "gpu.deserved")),

@@ -107,8 +107,8 @@ static int refuse_namesakes(struct cli *cli, const json_t *entries, const char *
     const char *projects = "";
     json_t *entry;
     size_t i;
-    json_array_foreach(entries, i, entry) projects =
-        arena_printf(&cli->arena, "%s%s%s", projects, i ? ", " : "", cli_text(entry, "projectName"));
+    json_array_foreach(entries, i, entry)
+        projects = arena_printf(&cli->arena, "%s%s%s", projects, i ? ", " : "", cli_text(entry, "projectName"));
     error_set(err, ERROR_INVALID, "several projects have a workload %s: %s", name, projects);
     return error_details(err, "use --project NAME");
 }

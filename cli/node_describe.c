@@ -25,8 +25,7 @@ static const char *holders_of(struct cli *cli, const json_t *device)
     const json_t *workload;
     const char *list = NULL;
     size_t i;
-    json_array_foreach(json_object_get(device, "workloads"), i, workload)
-    {
+    json_array_foreach(json_object_get(device, "workloads"), i, workload) {
         const char *project = cli_text(workload, "projectName");
         list = arena_printf(&cli->arena, "%s%s%s%s%s", list ? list : "", list ? ", " : "", project, *project ? "/" : "",
                             cli_text(workload, "name"));
@@ -39,7 +38,8 @@ static void add_device(struct cli *cli, const json_t *device, struct table *tabl
     const json_t *workload, *used = json_object_get(device, "utilization");
     double share = 0;
     size_t i;
-    json_array_foreach(json_object_get(device, "workloads"), i, workload) share += cli_number(workload, "share");
+    json_array_foreach(json_object_get(device, "workloads"), i, workload)
+        share += cli_number(workload, "share");
     table_add(table, (const char *const[]){
                          arena_printf(&cli->arena, "%.0f", cli_number(device, "index")), cli_text(device, "state"),
                          cli_amount(cli, share),
@@ -66,7 +66,8 @@ static void print_node(struct cli *cli, const json_t *node)
            cli_number(node, "prorata.cpuMemoryBytes") / (1 << 30), cli_number(node, "prorata.podCount"));
     struct table table;
     table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-    json_array_foreach(cli_at(node, "prorata.devices"), i, device) add_device(cli, device, &table);
+    json_array_foreach(cli_at(node, "prorata.devices"), i, device)
+        add_device(cli, device, &table);
     table_print(&table, TABLE_PLAIN, NULL, 1);
 }
 

@@ -21,7 +21,9 @@ static int find_named(struct cli *cli, const char *path, const char *key, const 
     size_t i;
     if (cli_get_all(cli, path, key, &list, err) < 0)
         return -1;
-    json_array_foreach(list, i, entry) if (strcmp(cli_text(entry, "name"), name) == 0) found = entry;
+    json_array_foreach(list, i, entry)
+        if (strcmp(cli_text(entry, "name"), name) == 0)
+            found = entry;
     *out = json_incref(found);
     json_decref(list);
     return found ? 0 : error_set(err, ERROR_NOT_FOUND, "no %s was found with the name %s", what, name);
@@ -60,14 +62,15 @@ static int set_quota(struct cli *cli, json_t *resources, struct error *err)
         return 0;
     if (find_named(cli, "/api/v1/node-pools?sortBy=name", "nodepools", "node pool", name, &pool, err) < 0)
         return -1;
-    json_array_foreach(resources, i, resource) if (strcmp(cli_text(resource, "nodePool.name"), name) == 0) gpu =
-        json_object_get(resource, "gpu");
+    json_array_foreach(resources, i, resource)
+        if (strcmp(cli_text(resource, "nodePool.name"), name) == 0)
+            gpu = json_object_get(resource, "gpu");
     if (gpu)
         json_object_set_new(gpu, "deserved", json_real(quota));
     else
-        json_array_append_new(resources, json_pack("{s:{s:O, s:s}, s:{s:f}}", "nodePool", "id",
-                                                   json_object_get(pool, "id"), "name", name, "gpu", "deserved",
-                                                   quota));
+        json_array_append_new(resources,
+                              json_pack("{s:{s:O, s:s}, s:{s:f}}", "nodePool", "id", json_object_get(pool, "id"),
+                                        "name", name, "gpu", "deserved", quota));
     json_decref(pool);
     return 0;
 }
@@ -133,9 +136,10 @@ static int update(struct cli *cli, const struct unit *unit, struct error *err)
     json_t *resources = json_object_get(entry, "resources");
     int rc = set_quota(cli, resources, err);
     if (rc == 0)
-        rc = client_call(&cli->client, "PUT",
-                         arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s/resources", unit->key, cli_text(entry, "id")),
-                         resources, NULL, err);
+        rc =
+            client_call(&cli->client, "PUT",
+                        arena_printf(&cli->arena, "/api/v1/org-unit/%s/%s/resources", unit->key, cli_text(entry, "id")),
+                        resources, NULL, err);
     if (rc == 0)
         printf("%s %s updated successfully\n", unit->what, name);
     json_decref(entry);
@@ -151,7 +155,8 @@ static int check_empty(struct cli *cli, const char *name, struct error *err)
         return 0;
     if (cli_get_all(cli, "/api/v1/org-unit/projects?sortBy=name", "projects", &projects, err) < 0)
         return -1;
-    json_array_foreach(projects, i, project) count += strcmp(cli_text(project, "parent.name"), name) == 0;
+    json_array_foreach(projects, i, project)
+        count += strcmp(cli_text(project, "parent.name"), name) == 0;
     json_decref(projects);
     if (count == 0)
         return 0;
@@ -159,7 +164,7 @@ static int check_empty(struct cli *cli, const char *name, struct error *err)
     return error_details(err, "--with-projects deletes them too, with all their workloads");
 }
 
-static int delete(struct cli *cli, const struct unit *unit, struct error *err)
+static int delete (struct cli *cli, const struct unit *unit, struct error *err)
 {
     const char *name;
     json_t *entry;
@@ -188,7 +193,7 @@ int run_project_update(struct cli *cli, struct error *err)
 
 int run_project_delete(struct cli *cli, struct error *err)
 {
-    return delete(cli, &PROJECT, err);
+    return delete (cli, &PROJECT, err);
 }
 
 int run_department_create(struct cli *cli, struct error *err)
@@ -203,5 +208,5 @@ int run_department_update(struct cli *cli, struct error *err)
 
 int run_department_delete(struct cli *cli, struct error *err)
 {
-    return delete(cli, &DEPARTMENT, err);
+    return delete (cli, &DEPARTMENT, err);
 }

@@ -38,8 +38,7 @@ static void print_yaml(const json_t *value, int depth, bool after_dash)
     json_t *item;
     size_t i;
     if (json_is_object(value) && json_object_size(value) > 0) {
-        json_object_foreach((json_t *)value, key, item)
-        {
+        json_object_foreach((json_t *)value, key, item) {
             if (!after_dash)
                 indent(depth);
             after_dash = false;
@@ -49,8 +48,7 @@ static void print_yaml(const json_t *value, int depth, bool after_dash)
             print_yaml(item, depth + 1, false);
         }
     } else if (json_is_array(value) && json_array_size(value) > 0) {
-        json_array_foreach(value, i, item)
-        {
+        json_array_foreach(value, i, item) {
             indent(depth);
             fputs("- ", stdout);
             print_yaml(item, depth + 1, true);

@@ -9,8 +9,7 @@
 
 static void print_table(const struct cli *cli, const struct table *table)
 {
-    table_print(table, TABLE_RULED, flag_text(&cli->arguments, "columns"),
-                !flag_is_set(&cli->arguments, "no-headers"));
+    table_print(table, TABLE_RULED, flag_text(&cli->arguments, "columns"), !flag_is_set(&cli->arguments, "no-headers"));
 }
 
 // "?nodePool=NAME", or nothing.
@@ -37,22 +36,24 @@ static void add_node(struct cli *cli, const json_t *node, const char *lines, con
     bool wants_terms = flag_is_set(&cli->arguments, "terms");
     json_t *item;
     size_t i;
-    table_add(table, (const char *const[]){
-                         arena_printf(&cli->arena, "%s%s%s", lines, branch, cli_text(node, "name")),
-                         amount(cli, node, "fairShare", is_memory),
-                         is_pool ? NULL : amount(cli, node, "deserved", is_memory),
-                         is_pool ? NULL : amount(cli, node, "limit", is_memory),
-                         amount(cli, node, "requested", is_memory), amount(cli, node, "allocated", is_memory),
-                         is_pool ? NULL : arena_printf(&cli->arena, "%.0f", cli_number(node, "rank")),
-                         is_pool ? NULL : arena_printf(&cli->arena, "%g", cli_number(node, "weight"))});
-    const char *below = *branch == '\0'                      ? ""
+    table_add(table,
+              (const char *const[]){
+                  arena_printf(&cli->arena, "%s%s%s", lines, branch, cli_text(node, "name")),
+                  amount(cli, node, "fairShare", is_memory), is_pool ? NULL : amount(cli, node, "deserved", is_memory),
+                  is_pool ? NULL : amount(cli, node, "limit", is_memory), amount(cli, node, "requested", is_memory),
+                  amount(cli, node, "allocated", is_memory),
+                  is_pool ? NULL : arena_printf(&cli->arena, "%.0f", cli_number(node, "rank")),
+                  is_pool ? NULL : arena_printf(&cli->arena, "%g", cli_number(node, "weight"))});
+    const char *below = *branch == '\0'                          ? ""
                         : strncmp(branch, "├", strlen("├")) == 0 ? arena_printf(&cli->arena, "%s│  ", lines)
                                                                  : arena_printf(&cli->arena, "%s   ", lines);
     const json_t *children = cli_at(node, "children");
-    json_array_foreach(cli_at(node, "terms"), i, item) if (wants_terms) table_add(
-        table, (const char *const[]){arena_printf(&cli->arena, "%s%s  %s", below,
-                                                  json_array_size(children) ? "│" : " ", cli_text(item, "sentence")),
-                                     amount(cli, item, "given", is_memory), "", "", "", "", "", ""});
+    json_array_foreach(cli_at(node, "terms"), i, item)
+        if (wants_terms)
+            table_add(table, (const char *const[]){arena_printf(&cli->arena, "%s%s  %s", below,
+                                                                json_array_size(children) ? "│" : " ",
+                                                                cli_text(item, "sentence")),
+                                                   amount(cli, item, "given", is_memory), "", "", "", "", "", ""});
     json_array_foreach(children, i, item) // three levels: pool, departments, projects
         add_node(cli, item, below, i + 1 < json_array_size(children) ? "├─ " : "└─ ", is_memory, table);
 }
@@ -80,8 +81,8 @@ int run_fairshare(struct cli *cli, struct error *err)
 
 int run_queue(struct cli *cli, struct error *err)
 {
-    static const char *const TITLES[] = {"#",    "Workload", "Project", "Department",
-                                         "GPUs", "Pods",     "Priority", "Waiting", "Before the next"};
+    static const char *const TITLES[] = {"#",    "Workload", "Project", "Department",     "GPUs",
+                                         "Pods", "Priority", "Waiting", "Before the next"};
     json_t *entries, *entry;
     size_t i;
     const char *path = arena_printf(&cli->arena, "/api/v1/scheduler/queue?%s", pool_query(cli));
@@ -94,16 +95,15 @@ int run_queue(struct cli *cli, struct error *err)
     } else {
         struct table table;
         table_init(&table, &cli->arena, TITLES, 9);
-        json_array_foreach(entries, i, entry)
-        {
+        json_array_foreach(entries, i, entry) {
             const char *rule = cli_text(entry, "rule");
-            table_add(&table, (const char *const[]){
-                                  arena_printf(&cli->arena, "%.0f", cli_number(entry, "position")),
-                                  cli_text(entry, "workload"), cli_text(entry, "project"),
-                                  cli_text(entry, "department"), cli_amount(cli, cli_number(entry, "gpus")),
-                                  arena_printf(&cli->arena, "%.0f", cli_number(entry, "pods")),
-                                  arena_printf(&cli->arena, "%.0f", cli_number(entry, "priority")),
-                                  cli_age(cli, cli_text(entry, "waitingSince")), *rule ? rule : NULL});
+            table_add(&table,
+                      (const char *const[]){arena_printf(&cli->arena, "%.0f", cli_number(entry, "position")),
+                                            cli_text(entry, "workload"), cli_text(entry, "project"),
+                                            cli_text(entry, "department"), cli_amount(cli, cli_number(entry, "gpus")),
+                                            arena_printf(&cli->arena, "%.0f", cli_number(entry, "pods")),
+                                            arena_printf(&cli->arena, "%.0f", cli_number(entry, "priority")),
+                                            cli_age(cli, cli_text(entry, "waitingSince")), *rule ? rule : NULL});
         }
         print_table(cli, &table);
     }
@@ -150,17 +150,16 @@ int run_receipts(struct cli *cli, struct error *err)
     } else {
         struct table table;
         table_init(&table, &cli->arena, TITLES, 9);
-        json_array_foreach(receipts, i, receipt)
-        {
+        json_array_foreach(receipts, i, receipt) {
             const char *whom = cli_text(receipt, "beneficiary");
-            table_add(&table, (const char *const[]){
-                                  cli_age(cli, cli_text(receipt, "time")),
-                                  json_is_true(cli_at(receipt, "moved")) ? "moved" : cli_text(receipt, "action"),
-                                  cli_text(receipt, "workload"), cli_text(receipt, "project"),
-                                  cli_amount(cli, cli_number(receipt, "gpus")), cli_text(receipt, "node"),
-                                  *whom ? whom : NULL,
-                                  arena_printf(&cli->arena, "%.0f", floor(cli_number(receipt, "lostSeconds"))),
-                                  cli_text(receipt, "sentence")});
+            table_add(&table,
+                      (const char *const[]){
+                          cli_age(cli, cli_text(receipt, "time")),
+                          json_is_true(cli_at(receipt, "moved")) ? "moved" : cli_text(receipt, "action"),
+                          cli_text(receipt, "workload"), cli_text(receipt, "project"),
+                          cli_amount(cli, cli_number(receipt, "gpus")), cli_text(receipt, "node"), *whom ? whom : NULL,
+                          arena_printf(&cli->arena, "%.0f", floor(cli_number(receipt, "lostSeconds"))),
+                          cli_text(receipt, "sentence")});
         }
         print_table(cli, &table);
     }

@@ -176,8 +176,7 @@ int run_cluster_set(struct cli *cli, struct error *err)
     if (cli_name(cli, &name, err) < 0 || cli_get(cli, &clusters, err, "/api/v1/clusters") < 0)
         return -1;
     int rc = error_set(err, ERROR_NOT_FOUND, "no cluster was found with the name %s", name);
-    json_array_foreach(clusters, i, cluster)
-    {
+    json_array_foreach(clusters, i, cluster) {
         if (strcmp(cli_text(cluster, "name"), name) == 0 || strcmp(cli_text(cluster, "uuid"), name) == 0) {
             profile_set(&cli->profile, "cluster", "uuid", cli_text(cluster, "uuid"));
             rc = profile_save(&cli->profile, err);

@@ -13,8 +13,8 @@ static const char *devices_of(struct cli *cli, const json_t *pod)
     size_t i;
     if (!json_is_true(json_object_get(pod, "devicesAreKnown")))
         return "unknown: all are kept";
-    json_array_foreach(json_object_get(pod, "devices"), i, index) list =
-        arena_printf(&cli->arena, "%s%s%lld", list, i ? "," : "", (long long)json_integer_value(index));
+    json_array_foreach(json_object_get(pod, "devices"), i, index)
+        list = arena_printf(&cli->arena, "%s%s%lld", list, i ? "," : "", (long long)json_integer_value(index));
     return *list ? list : "-";
 }
 
@@ -38,8 +38,7 @@ int run_pods_list(struct cli *cli, struct error *err)
         return 0;
     }
     table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-    json_array_foreach(json_object_get(answer, "pods"), i, pod)
-    {
+    json_array_foreach(json_object_get(answer, "pods"), i, pod) {
         table_add(&table, (const char *const[]){cli_text(pod, "id"), or_dash(cli_text(pod, "projectName")),
                                                 or_dash(cli_text(pod, "workloadName")), devices_of(cli, pod),
                                                 arena_printf(&cli->arena, "%.0f", cli_number(pod, "processId")),
@@ -64,8 +63,7 @@ static int find_pods(struct cli *cli, const char *name, json_t **out_pods, struc
         return -1;
     }
     int rc = 0;
-    json_array_foreach(json_object_get(answer, "pods"), i, pod)
-    {
+    json_array_foreach(json_object_get(answer, "pods"), i, pod) {
         bool is_named = *name && strcmp(cli_text(pod, "workloadName"), name) == 0;
         if (!is_named && strcmp(cli_text(pod, "id"), name) != 0)
             continue;
@@ -93,8 +91,7 @@ int run_pods_end(struct cli *cli, struct error *err)
     if (cli_name(cli, &name, err) < 0 || find_pods(cli, name, &pods, err) < 0)
         return -1;
     int rc = 0;
-    json_array_foreach(pods, i, pod)
-    {
+    json_array_foreach(pods, i, pod) {
         json_t *answer = NULL;
         const char *id = cli_text(pod, "id");
         if (rc == 0)
@@ -131,7 +128,8 @@ int run_pods_adopt(struct cli *cli, struct error *err)
     json_t *pods, *body, *answer;
     if (cli_name(cli, &name, err) < 0 || find_pods(cli, name, &pods, err) < 0)
         return -1;
-    const char *path = arena_printf(&cli->arena, "/api/v1/admin/pods/%s/adopt", cli_text(json_array_get(pods, 0), "id"));
+    const char *path =
+        arena_printf(&cli->arena, "/api/v1/admin/pods/%s/adopt", cli_text(json_array_get(pods, 0), "id"));
     json_decref(pods);
     if (read_project(cli, &body, err) < 0)
         return -1;

@@ -19,8 +19,7 @@ static const char *holders_of(struct cli *cli, const json_t *device)
     const json_t *workload;
     const char *list = "";
     size_t i;
-    json_array_foreach(json_object_get(device, "workloads"), i, workload)
-    {
+    json_array_foreach(json_object_get(device, "workloads"), i, workload) {
         const char *project = cli_text(workload, "projectName");
         list = arena_printf(&cli->arena, "%s%s%s%s%s (%s)", list, i ? ", " : "", project, *project ? "/" : "",
                             cli_text(workload, "name"), cli_amount(cli, cli_number(workload, "share")));
@@ -40,8 +39,7 @@ static const char *pods_of(struct cli *cli, const json_t *reading)
     const json_t *process;
     const char *list = "";
     size_t i;
-    json_array_foreach(json_object_get(reading, "processes"), i, process)
-    {
+    json_array_foreach(json_object_get(reading, "processes"), i, process) {
         const char *pod = cli_text(process, "podName");
         if (*pod && !strstr(list, pod))
             list = arena_printf(&cli->arena, "%s%s%s", list, *list ? ", " : "", pod);
@@ -66,8 +64,7 @@ static void add_foreign(struct cli *cli, const json_t *node, size_t index, struc
     const json_t *process;
     size_t i;
     const json_t *reading = json_array_get(json_object_get(node, "readings"), index);
-    json_array_foreach(json_object_get(reading, "processes"), i, process)
-    {
+    json_array_foreach(json_object_get(reading, "processes"), i, process) {
         if (!json_is_true(json_object_get(process, "foreign")))
             continue;
         table_add(table, (const char *const[]){cli_text(node, "name"), arena_printf(&cli->arena, "%zu", index),
@@ -88,8 +85,7 @@ static void print_tables(struct cli *cli, const json_t *nodes)
     const char *columns = flag_text(&cli->arguments, "columns");
     table_init(&devices, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
     table_init(&processes, &cli->arena, FOREIGN, sizeof(FOREIGN) / sizeof(FOREIGN[0]));
-    json_array_foreach(nodes, i, node)
-    {
+    json_array_foreach(nodes, i, node) {
         for (size_t k = 0; k < json_array_size(json_object_get(node, "devices")); k++) {
             add_device(cli, node, k, &devices);
             add_foreign(cli, node, k, &processes);

@@ -44,8 +44,7 @@ static void print_displaced(struct cli *cli, const json_t *displaced)
     if (json_array_size(displaced) == 0)
         return;
     table_init(&table, &cli->arena, TITLES, 6);
-    json_array_foreach(displaced, i, one)
-    {
+    json_array_foreach(displaced, i, one) {
         bool is_moved = json_is_true(cli_at(one, "moved"));
         table_add(&table, (const char *const[]){cli_text(one, "workload"), cli_text(one, "project"),
                                                 cli_amount(cli, cli_number(one, "gpus")),
@@ -71,10 +70,8 @@ void what_if_print_holders(struct cli *cli, const json_t *findings)
     json_t *finding, *holder;
     size_t i, k;
     table_init(&table, &cli->arena, TITLES, 6);
-    json_array_foreach(findings, i, finding)
-    {
-        json_array_foreach(json_object_get(finding, "reclaim"), k, holder)
-        {
+    json_array_foreach(findings, i, finding) {
+        json_array_foreach(json_object_get(finding, "reclaim"), k, holder) {
             const char *until = cli_text(holder, "protectedUntil");
             table_add(&table, (const char *const[]){cli_text(holder, "project"), cli_text(finding, "nodePool"),
                                                     held(cli, holder, "gpusHeld", "held"),
@@ -101,8 +98,7 @@ void what_if_print_fixes(const json_t *answer)
              strcmp(cli_text(answer, "verdict"), "Waits") == 0)
         puts("\nNo change was found that would start it in the next cycle: tried were fewer GPUs and pods, other node\n"
              "pools, other preemptibility and priority, and more quota.");
-    json_array_foreach(fixes, i, fix)
-    {
+    json_array_foreach(fixes, i, fix) {
         printf("  %zu. %s\n", i + 1, cli_text(fix, "sentence"));
         if (*cli_text(fix, "price"))
             printf("     Price: %s\n", cli_text(fix, "price"));

@@ -66,8 +66,7 @@ static int act_on_all(struct cli *cli, const char *what, const char *done, struc
                     err) < 0)
         return -1;
     int rc = 0;
-    json_array_foreach(workloads, i, workload)
-    {
+    json_array_foreach(workloads, i, workload) {
         if (rc == 0)
             rc = act_on(cli, workload, what, err);
         if (rc == 0)

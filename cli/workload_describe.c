@@ -103,8 +103,7 @@ static void print_pods(struct cli *cli, const json_t *pods, int limit)
     size_t i;
     table_init(&table, &cli->arena, TITLES, 5);
     puts("\nPods");
-    json_array_foreach(json_object_get(pods, "pods"), i, pod)
-    {
+    json_array_foreach(json_object_get(pods, "pods"), i, pod) {
         if (limit >= 0 && (int)i >= limit)
             break;
         const char *node = cli_text(pod, "nodeName"), *pool = cli_text(pod, "currentNodePool");
@@ -113,8 +112,7 @@ static void print_pods(struct cli *cli, const json_t *pods, int limit)
                                                 cli_amount(cli, cli_number(pod, "allocatedResources.gpu"))});
     }
     table_print(&table, TABLE_RULED, NULL, 1);
-    json_array_foreach(json_object_get(pods, "pods"), i, pod)
-    {
+    json_array_foreach(json_object_get(pods, "pods"), i, pod) {
         if (limit >= 0 && (int)i >= limit)
             break;
         if (*cli_text(pod, "message"))
@@ -176,8 +174,7 @@ static void print_old(struct cli *cli, const struct view *view)
     json_t *item;
     size_t i;
     table_init(&table, &cli->arena, POD_TITLES, 5);
-    json_array_foreach(json_object_get(view->pods, "pods"), i, item)
-    {
+    json_array_foreach(json_object_get(view->pods, "pods"), i, item) {
         char *status = arena_strdup(&cli->arena, cli_text(item, "k8sPhase"));
         for (char *c = status; *c; c++)
             *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
@@ -192,8 +189,7 @@ static void print_old(struct cli *cli, const struct view *view)
         return;
     static const char *const EVENT_TITLES[] = {"SOURCE", "TYPE", "AGE", "MESSAGE"};
     table_init(&table, &cli->arena, EVENT_TITLES, 4);
-    json_array_foreach(json_object_get(view->events, "events"), i, item)
-    {
+    json_array_foreach(json_object_get(view->events, "events"), i, item) {
         const char *kind = cli_text(item, "involvedObject.kind");
         table_add(&table,
                   (const char *const[]){

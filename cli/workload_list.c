@@ -76,8 +76,7 @@ static const char *node_of(const json_t *pods, const char *workload_id)
     const char *node = NULL;
     json_t *pod;
     size_t i;
-    json_array_foreach(pods, i, pod)
-    {
+    json_array_foreach(pods, i, pod) {
         const char *name = cli_text(pod, "nodeName");
         if (strcmp(cli_text(pod, "workloadId"), workload_id) != 0 || !*name)
             continue;
@@ -143,7 +142,8 @@ static int print_old(struct cli *cli, const json_t *workloads, struct error *err
     }
     struct table table;
     table_init(&table, &cli->arena, OLD_TITLES, sizeof(OLD_TITLES) / sizeof(OLD_TITLES[0]));
-    json_array_foreach(workloads, i, workload) add_old_row(cli, workload, pods, &table);
+    json_array_foreach(workloads, i, workload)
+        add_old_row(cli, workload, pods, &table);
     table_print(&table, TABLE_PLAIN, flag_text(&cli->arguments, "columns"),
                 !flag_is_set(&cli->arguments, "no-headers"));
     json_decref(pods);
@@ -168,7 +168,8 @@ int run_workload_list(struct cli *cli, struct error *err)
         bool is_short = strcmp(cli->command->words, "list") == 0;
         table_init(&table, &cli->arena, is_short ? SHORT_TITLES : TITLES,
                    is_short ? sizeof(SHORT_TITLES) / sizeof(SHORT_TITLES[0]) : sizeof(TITLES) / sizeof(TITLES[0]));
-        json_array_foreach(workloads, i, workload) add_row(cli, workload, &table);
+        json_array_foreach(workloads, i, workload)
+            add_row(cli, workload, &table);
         table_print(&table, TABLE_RULED, columns || is_short ? columns : USUAL_COLUMNS,
                     !flag_is_set(&cli->arguments, "no-headers"));
     }

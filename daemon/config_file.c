@@ -52,8 +52,7 @@ static int add_entries(struct reading *reading, const char *key, const json_t *v
     json_t *item;
     if (!json_is_array(value))
         return add_entry(reading, key, value, err);
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach(value, i, item) {
         if (add_entry(reading, key, item, err) < 0)
             return -1;
     }
@@ -72,8 +71,7 @@ int config_file_read(const char *path, struct arena *arena, struct config_entry 
                  ? 0
                  : error_set(err, ERROR_INVALID, "%s: expected a mapping of settings", path);
     reading.line = yaml_line(root);
-    json_object_foreach(root, key, value)
-    {
+    json_object_foreach(root, key, value) {
         if (rc == 0 && strcmp(key, YAML_LINE_KEY) != 0)
             rc = add_entries(&reading, key, value, err);
     }

@@ -266,8 +266,7 @@ static char *patched_labels(const char *labels_json, const json_t *patch)
     const char *key;
     if (!labels)
         labels = json_object();
-    json_object_foreach((json_t *)patch, key, value)
-    {
+    json_object_foreach((json_t *)patch, key, value) {
         if (json_is_null(value))
             json_object_del(labels, key);
         else

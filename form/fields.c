@@ -25,8 +25,7 @@ int fields_read(struct reader *reader, const struct place *object, const struct 
         return place_expected(object, err, "an object");
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)object->value, key, value)
-    {
+    json_object_foreach((json_t *)object->value, key, value) {
         if (find_field(fields, count, key))
             continue;
         struct place unknown = place_member(object, key);

@@ -33,8 +33,10 @@ static size_t collect_keys(const json_t *object, const char **names, size_t coun
 {
     const char *key;
     json_t *value;
-    json_object_foreach(json_object_get(object, "migInstances"), key, value) names[count++] = key;
-    json_object_foreach(json_object_get(object, "extended"), key, value) names[count++] = key;
+    json_object_foreach(json_object_get(object, "migInstances"), key, value)
+        names[count++] = key;
+    json_object_foreach(json_object_get(object, "extended"), key, value)
+        names[count++] = key;
     return count;
 }
 
@@ -46,16 +48,18 @@ void read_extended_names(struct reader *reader, const struct place *document)
     const json_t *workloads = json_object_get(document->value, "workloads");
     const json_t *object, *workload;
     size_t i, j, capacity = 0, count = 0;
-    json_array_foreach(nodes, i, object) capacity += count_keys(object);
-    json_array_foreach(workloads, i, workload)
-    {
-        json_array_foreach(json_object_get(workload, "pods"), j, object) capacity += count_keys(object);
+    json_array_foreach(nodes, i, object)
+        capacity += count_keys(object);
+    json_array_foreach(workloads, i, workload) {
+        json_array_foreach(json_object_get(workload, "pods"), j, object)
+            capacity += count_keys(object);
     }
     const char **names = arena_array(reader->arena, capacity, sizeof *names);
-    json_array_foreach(nodes, i, object) count = collect_keys(object, names, count);
-    json_array_foreach(workloads, i, workload)
-    {
-        json_array_foreach(json_object_get(workload, "pods"), j, object) count = collect_keys(object, names, count);
+    json_array_foreach(nodes, i, object)
+        count = collect_keys(object, names, count);
+    json_array_foreach(workloads, i, workload) {
+        json_array_foreach(json_object_get(workload, "pods"), j, object)
+            count = collect_keys(object, names, count);
     }
     const size_t *order = texts_order(reader->arena, names, count);
     reader->extended = arena_array(reader->arena, count, sizeof *reader->extended);
@@ -78,8 +82,7 @@ static int read_amounts(struct reader *reader, const struct place *place, bool m
         return place_expected(place, err, "an object");
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)place->value, key, value)
-    {
+    json_object_foreach((json_t *)place->value, key, value) {
         struct place amount = place_member(place, key);
         struct snapshot_extended_amount *out = &amounts[*count];
         if (mig && mig_slices(key) == 0)
@@ -128,7 +131,8 @@ int read_labels(struct reader *reader, const struct place *place, const struct s
     const char **keys = arena_array(reader->arena, size, sizeof *keys);
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)place->value, key, value) keys[count++] = key;
+    json_object_foreach((json_t *)place->value, key, value)
+        keys[count++] = key;
     const size_t *order = texts_order(reader->arena, keys, count);
     struct snapshot_label *labels = arena_array(reader->arena, count, sizeof *labels);
     for (size_t i = 0; i < count; i++) {

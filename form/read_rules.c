@@ -155,8 +155,7 @@ static int read_selector(struct reader *reader, const struct place *place, struc
     size_t count = 0;
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)place->value, key, value)
-    {
+    json_object_foreach((json_t *)place->value, key, value) {
         struct place values = place_member(place, key);
         struct snapshot_requirement *requirement = &selector[count++];
         requirement->key = arena_strdup(reader->arena, key);

@@ -280,10 +280,9 @@ static int check_pod_names(struct reader *reader, const struct place *document, 
     const char **names = arena_array(reader->arena, snapshot->pod_count, sizeof *names);
     size_t count = 0, i, j;
     const json_t *workload, *pod;
-    json_array_foreach(list.value, i, workload)
-    {
-        json_array_foreach(json_object_get(workload, "pods"), j, pod) names[count++] =
-            json_string_value(json_object_get(pod, "name"));
+    json_array_foreach(list.value, i, workload) {
+        json_array_foreach(json_object_get(workload, "pods"), j, pod)
+            names[count++] = json_string_value(json_object_get(pod, "name"));
     }
     const size_t *order = texts_order(reader->arena, names, count);
     size_t duplicate = SIZE_MAX;

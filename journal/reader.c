@@ -209,7 +209,8 @@ static int make_snapshot(const struct state *state, int64_t now_ms, struct arena
         json_t *entries = json_array();
         const char *name;
         json_t *entry;
-        json_object_foreach(state->lists[i], name, entry) json_array_append(entries, entry);
+        json_object_foreach(state->lists[i], name, entry)
+            json_array_append(entries, entry);
         json_object_set_new(document, snapshot_list_key((enum snapshot_list)i), entries);
     }
     int rc = snapshot_read_json(document, arena, &snapshot, err);

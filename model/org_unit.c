@@ -227,8 +227,9 @@ static void write_effective_node_types(const struct org_unit *unit, struct json_
     json_t *names = json_incref(json_object_get(types, "names"));
     const char *key;
     json_t *value;
-    json_object_foreach(own, key, value) if (strcmp(key, "names") == 0 || json_array_size(value) > 0)
-        json_object_set(types, key, value);
+    json_object_foreach(own, key, value)
+        if (strcmp(key, "names") == 0 || json_array_size(value) > 0)
+            json_object_set(types, key, value);
     if (names && json_object_get(types, "names"))
         json_object_update_missing(json_object_get(types, "names"), names);
     char *text = json_dumps(types, JSON_COMPACT | JSON_SORT_KEYS);

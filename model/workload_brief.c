@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const FREE_MEMBERS[] = {"images",  "urls",      "externalConnections", "environmentVariables",
+static const char *const FREE_MEMBERS[] = {"images",  "urls",     "externalConnections", "environmentVariables",
                                            "command", "arguments"};
 
 // One character of a text with its escapes, as json_writer writes them.

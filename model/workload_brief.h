@@ -1,5 +1,6 @@
-// A row of a list is brief: what its submitter may make as long as he likes (environment, command, arguments, addresses,
-// images) takes WORKLOAD_BRIEF_BYTES of it at most. Cut where it is read, so that rows of older releases are cut too.
+// A row of a list is brief: what its submitter may make as long as he likes (environment, command, arguments,
+// addresses, images) takes WORKLOAD_BRIEF_BYTES of it at most. Cut where it is read, so that rows of older releases are
+// cut too.
 #pragma once
 #include <stdbool.h>
 

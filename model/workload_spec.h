@@ -1,5 +1,5 @@
-// The specification of a submission: `spec`, and of distributed trainings `masterSpec` and `masterSpecSameAsWorker`. One
-// pass checks every rule, fills defaults into the JSON, and computes what the scheduler needs.
+// The specification of a submission: `spec`, and of distributed trainings `masterSpec` and `masterSpecSameAsWorker`.
+// One pass checks every rule, fills defaults into the JSON, and computes what the scheduler needs.
 #pragma once
 #include "model/fields.h"
 #include "model/submission.h"

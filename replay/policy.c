@@ -28,8 +28,10 @@ static void drop_lines(json_t *value)
     const char *key;
     json_t *item;
     json_object_del(value, YAML_LINE_KEY);
-    json_object_foreach(value, key, item) drop_lines(item);
-    json_array_foreach(value, i, item) drop_lines(item);
+    json_object_foreach(value, key, item)
+        drop_lines(item);
+    json_array_foreach(value, i, item)
+        drop_lines(item);
 }
 
 static int read_word(const json_t *document, const char *key, const char *const *words, size_t count, size_t *out_word,
@@ -84,8 +86,7 @@ static int check_keys(const json_t *document, struct error *err)
     json_t *value;
     if (!json_is_object(document))
         return error_set(err, ERROR_INVALID, "an object with the keys of a policy");
-    json_object_foreach((json_t *)document, key, value)
-    {
+    json_object_foreach((json_t *)document, key, value) {
         bool known = false;
         for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
             known = known || strcmp(KEYS[i], key) == 0;

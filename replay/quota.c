@@ -96,8 +96,7 @@ static int check_document(const char *path, const json_t *document, struct error
     json_t *value;
     if (!json_is_object(document))
         return error_set(err, ERROR_INVALID, "%.120s: departments and projects, each a list", path);
-    json_object_foreach((json_t *)document, key, value)
-    {
+    json_object_foreach((json_t *)document, key, value) {
         if (strcmp(key, YAML_LINE_KEY) == 0)
             continue;
         if ((strcmp(key, "departments") != 0 && strcmp(key, "projects") != 0) || !json_is_array(value))
@@ -181,8 +180,7 @@ static json_t *find_queue(const json_t *list, const char *name)
 {
     size_t i;
     json_t *item;
-    json_array_foreach((json_t *)list, i, item)
-    {
+    json_array_foreach((json_t *)list, i, item) {
         const char *other = json_string_value(json_object_get(item, "name"));
         if (other && strcmp(other, name) == 0)
             return item;
@@ -207,8 +205,7 @@ static int check_names(const struct quota_file *file, const char *key, const cha
     const json_t *list = json_object_get(file->document, key);
     size_t i;
     json_t *item;
-    json_array_foreach((json_t *)list, i, item)
-    {
+    json_array_foreach((json_t *)list, i, item) {
         const char *name = json_string_value(json_object_get(item, "name"));
         size_t at = 0;
         while (name && at < count && strcmp(name_of(trace, at), name) != 0)

@@ -1,5 +1,5 @@
-// Past usage for time-based fair share (docs/scheduler.md, 2.6, 2.7): what each project and department held so far, over what the
-// cluster had in the same time, with older time counting less where a half life is set.
+// Past usage for time-based fair share (docs/scheduler.md, 2.6, 2.7): what each project and department held so far,
+// over what the cluster had in the same time, with older time counting less where a half life is set.
 #pragma once
 #include "scheduler/snapshot.h"
 

@@ -418,8 +418,8 @@ static bool prepare(struct supervisor *supervisor, int *out_errno, const char **
     return false;
 }
 
-// An order to stop that came earlier told nobody: the command would run through its whole grace. It ends as one that the
-// order reaches in its first instant.
+// An order to stop that came earlier told nobody: the command would run through its whole grace. It ends as one that
+// the order reaches in its first instant.
 static bool run_main(struct supervisor *supervisor, int *out_errno, const char **out_what)
 {
     if (!supervisor->is_stopping)

@@ -237,8 +237,7 @@ static int check_object(const struct schema *schema, json_t *object, const struc
         return 0;
     const char *key;
     json_t *value;
-    json_object_foreach(object, key, value)
-    {
+    json_object_foreach(object, key, value) {
         const struct schema *property = find_property(schema, key);
         struct place inner = {place, key, 0};
         if (!property)

@@ -50,8 +50,8 @@ int node_views_read_devices(struct db_conn *conn, struct node_view *views, size_
 int node_views_read_utilization(struct db_conn *conn, struct node_view *views, size_t count, int64_t now_ms,
                                 struct arena *arena, struct error *err);
 
-// "id", "name", "projectId", "projectName", "preemptible" of the pod's workload as members of the open object; where the
-// caller may not read it, neither id nor name nor project.
+// "id", "name", "projectId", "projectName", "preemptible" of the pod's workload as members of the open object; where
+// the caller may not read it, neither id nor name nor project.
 void node_pod_write_workload(const struct node_pod *pod, const struct scope_filter *readable, struct json_writer *json);
 // [{"index", "state", "utilization", "workloads": [{"id", "name", "projectId", "projectName", "share",
 // "preemptible"}]}].

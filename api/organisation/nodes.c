@@ -207,8 +207,7 @@ static int check_labels(const json_t *labels, struct arena *arena, struct error 
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)labels, key, value)
-    {
+    json_object_foreach((json_t *)labels, key, value) {
         if (node_label_key_check(key, "labels", err) < 0)
             return -1;
         if (json_is_string(value) &&

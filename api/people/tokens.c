@@ -21,8 +21,7 @@ static int body_text(const struct request *req, const char *name, const char **o
     const json_t *found = NULL;
     const char *key;
     json_t *value;
-    json_object_foreach(req->body, key, value)
-    {
+    json_object_foreach(req->body, key, value) {
         if (strcasecmp(key, name) != 0)
             continue;
         if (found)

@@ -167,13 +167,11 @@ static void show_findings(const struct visibility *visibility, json_t *findings)
 {
     size_t i, k;
     json_t *finding, *holder;
-    json_array_foreach(findings, i, finding)
-    {
+    json_array_foreach(findings, i, finding) {
         json_t *queue = json_object_get(finding, "queue");
         show_sentence(visibility, finding, "message");
         show_name(visibility, queue, "name", kind_of(queue));
-        json_array_foreach(json_object_get(finding, "reclaim"), k, holder)
-        {
+        json_array_foreach(json_object_get(finding, "reclaim"), k, holder) {
             show_name(visibility, holder, "project", TOLD_PROJECT);
             show_name(visibility, holder, "department", TOLD_DEPARTMENT);
             show_sentence(visibility, holder, "sentence");

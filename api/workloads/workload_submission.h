@@ -25,9 +25,9 @@ struct prepared_submission {
     struct submission_envelope envelope;
     struct workload_spec spec;
     struct workload_place place;
-    struct submission submission; // points to spec: stays in place
-    const json_t *spec_json;        // completed with defaults; the body's
-    const json_t *master_spec_json; // NULL: none of its own
+    struct submission submission;    // points to spec: stays in place
+    const json_t *spec_json;         // completed with defaults; the body's
+    const json_t *master_spec_json;  // NULL: none of its own
     struct workload_listing listing; // likewise; points to spec too
 };
 

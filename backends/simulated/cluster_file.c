@@ -41,8 +41,7 @@ static int check_keys(const struct entry *entry, const char *const *known, struc
     json_t *value;
     if (!json_is_object(entry->json))
         return refuse(entry, "", "expected a mapping", err);
-    json_object_foreach((json_t *)entry->json, key, value)
-    {
+    json_object_foreach((json_t *)entry->json, key, value) {
         bool found = strcmp(key, YAML_LINE_KEY) == 0;
         for (size_t i = 0; known[i] && !found; i++)
             found = strcmp(known[i], key) == 0;
@@ -117,7 +116,8 @@ static const char *dump(const struct entry *entry, const json_t *value, const ch
     json_t *item;
     size_t i;
     json_object_del(copy, YAML_LINE_KEY);
-    json_array_foreach(copy, i, item) json_object_del(item, YAML_LINE_KEY);
+    json_array_foreach(copy, i, item)
+        json_object_del(item, YAML_LINE_KEY);
     char *text = json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS);
     const char *kept = arena_strdup(entry->reading->arena, text);
     free(text);
@@ -199,8 +199,7 @@ static int read_labels(const struct entry *entry, const struct cluster_pool *poo
     json_t *value;
     if (given && !json_is_object(given))
         return refuse(entry, "labels", "expected a mapping", err);
-    json_object_foreach((json_t *)given, key, value)
-    {
+    json_object_foreach((json_t *)given, key, value) {
         if (strcmp(key, YAML_LINE_KEY) != 0 && !json_is_string(value))
             return refuse(entry, "labels", "values must be text (quote numbers)", err);
     }
@@ -240,8 +239,7 @@ static int check_mig(const struct entry *entry, const json_t *mig, struct error 
     json_t *value;
     if (mig && !json_is_object(mig))
         return refuse(entry, "migInstances", "expected a mapping of profiles to counts", err);
-    json_object_foreach((json_t *)mig, key, value)
-    {
+    json_object_foreach((json_t *)mig, key, value) {
         bool is_count = json_is_integer(value) && json_integer_value(value) >= 0;
         if (strcmp(key, YAML_LINE_KEY) != 0 && (!is_count || strncmp(key, "nvidia.com/mig-", 15) != 0))
             return refuse(entry, "migInstances", "expected a mapping of profiles (nvidia.com/mig-1g.10gb) to counts",
@@ -352,8 +350,7 @@ static int read_root(struct reading *reading, const json_t *root, struct error *
     json_t *value;
     if (!json_is_object(root))
         return error_set(err, ERROR_INVALID, "%s: expected a mapping with nodePools, nodes, topologies", reading->file);
-    json_object_foreach((json_t *)root, key, value)
-    {
+    json_object_foreach((json_t *)root, key, value) {
         if (strcmp(key, YAML_LINE_KEY) != 0 && strcmp(key, "nodePools") != 0 && strcmp(key, "nodes") != 0 &&
             strcmp(key, "topologies") != 0)
             return error_set(err, ERROR_INVALID, "%s: %s: unknown key", reading->file, key);

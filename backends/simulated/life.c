@@ -35,8 +35,7 @@ void life_read(const char *spec_json, struct life *out_life)
     json_t *spec = spec_json ? json_loads(spec_json, 0, NULL) : NULL;
     json_t *annotation;
     size_t i;
-    json_array_foreach(json_object_get(spec, "annotations"), i, annotation)
-    {
+    json_array_foreach(json_object_get(spec, "annotations"), i, annotation) {
         const char *name = json_string_value(json_object_get(annotation, "name"));
         const char *value = json_string_value(json_object_get(annotation, "value"));
         if (name && value && !json_is_true(json_object_get(annotation, "exclude")))

@@ -67,7 +67,8 @@ size_t world_json_keys(const char *json, struct arena *arena, const char ***out_
     size_t count = 0;
     const char *key;
     json_t *value;
-    json_object_foreach(object, key, value) keys[count++] = arena_strdup(arena, key);
+    json_object_foreach(object, key, value)
+        keys[count++] = arena_strdup(arena, key);
     json_decref(object);
     *out_keys = keys;
     return count;
@@ -80,8 +81,8 @@ void world_json_labels(const char *json, struct arena *arena, const struct snaps
     size_t count = 0;
     const char *key;
     json_t *value;
-    json_object_foreach(object, key, value) labels[count++] =
-        (struct snapshot_label){arena_strdup(arena, key), copy_text(value, arena)};
+    json_object_foreach(object, key, value)
+        labels[count++] = (struct snapshot_label){arena_strdup(arena, key), copy_text(value, arena)};
     json_decref(object);
     *out = labels;
     *out_count = count;
@@ -123,8 +124,7 @@ static size_t count_amounts(const json_t *object, const struct world *world, str
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach((json_t *)object, key, value) {
         uint32_t resource = find_extended(world, key);
         int64_t amount = json_integer_value(value);
         if (resource != SNAPSHOT_NONE && amount > 0)
@@ -159,8 +159,7 @@ static void read_selector(const json_t *object, struct arena *arena, struct snap
     struct snapshot_requirement *selector = arena_array(arena, json_object_size(object), sizeof(*selector));
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach((json_t *)object, key, value) {
         const char **values;
         size_t count = texts_of(value, arena, &values);
         selector[rules->selector_count++] =

@@ -65,7 +65,8 @@ static void check_every_key(void)
     json_t *written = json_loads(once, 0, NULL);
     const char *key;
     json_t *value;
-    json_object_foreach(document, key, value) check_true(json_object_get(written, key) != NULL, "%s is written", key);
+    json_object_foreach(document, key, value)
+        check_true(json_object_get(written, key) != NULL, "%s is written", key);
     static const char *const LISTS[] = {"nodePools", "nodes", "departments", "projects", "workloads", "usage"};
     for (size_t i = 0; i < COUNT(LISTS); i++) {
         json_t *item = json_array_get(json_object_get(document, LISTS[i]), 0);

@@ -28,10 +28,8 @@ static json_t *uniform_document(struct document_dice *dice)
     size_t w, p, n;
     json_object_del(document, "settings");
     json_object_del(document, "actions");
-    json_array_foreach(json_object_get(document, "workloads"), w, workload)
-    {
-        json_array_foreach(json_object_get(workload, "pods"), p, pod)
-        {
+    json_array_foreach(json_object_get(document, "workloads"), w, workload) {
+        json_array_foreach(json_object_get(workload, "pods"), p, pod) {
             json_t *single = json_pack(
                 "{s:o, s:O, s:O, s:O, s:[{s:O, s:i}]}", "name", json_sprintf("w%02zu-%zu", w, p), "project",
                 json_object_get(workload, "project"), "createdAt", json_object_get(workload, "createdAt"), "priority",
@@ -40,8 +38,7 @@ static json_t *uniform_document(struct document_dice *dice)
         }
     }
     json_object_set_new(document, "workloads", workloads);
-    json_array_foreach(json_object_get(document, "nodes"), n, node)
-    {
+    json_array_foreach(json_object_get(document, "nodes"), n, node) {
         json_object_del(node, "taints");
         json_object_set_new(node, "nodePool", json_string("default"));
     }

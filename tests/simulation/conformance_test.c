@@ -61,8 +61,7 @@ static int check_nodes(const struct snapshot *snapshot, const struct plan *plan,
 {
     const char *name;
     const json_t *want;
-    json_object_foreach(json_object_get(expect, "nodes"), name, want)
-    {
+    json_object_foreach(json_object_get(expect, "nodes"), name, want) {
         size_t node = 0;
         while (node < snapshot->node_count && strcmp(snapshot->nodes[node].name, name) != 0)
             node++;
@@ -153,8 +152,7 @@ static void count_features(const json_t *test_case, bool passed)
     const json_t *list = json_object_get(test_case, "features"), *item;
     bool whole = true;
     size_t i;
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach(list, i, item) {
         for (size_t j = 0; j < COUNT(SHARED); j++)
             whole = whole && strcmp(json_string_value(item), SHARED[j]) != 0;
         for (size_t j = 1; j < COUNT(features); j++)

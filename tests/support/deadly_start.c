@@ -1,5 +1,5 @@
-// Preloaded into a server: while the file named by $DEADLY is there, opening a file of the name "deadly", and starting a
-// program with the word "deadly" in its arguments, ends the process.
+// Preloaded into a server: while the file named by $DEADLY is there, opening a file of the name "deadly", and starting
+// a program with the word "deadly" in its arguments, ends the process.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -27,10 +27,11 @@ int open(const char *path, int flags, ...)
     return real(path, flags, mode);
 }
 
-int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-                char *const argv[], char *const environment[])
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
 {
-    int (*real)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[], char *const[]) =
+    int (*real)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
+                char *const[]) =
         (int (*)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
                  char *const[]))dlsym(RTLD_NEXT, "posix_spawn");
     for (size_t i = 0; argv[i]; i++)

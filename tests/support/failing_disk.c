@@ -1,6 +1,6 @@
-// Preloaded into a server: while the file named by $FAILING_DISK is there, reading prorata.db and its log fails with EIO
-// where that file says "read", and writing where it says "write". Where it says "hold END" a write waits, a minute at
-// most, to files of prorata.db whose names end so.
+// Preloaded into a server: while the file named by $FAILING_DISK is there, reading prorata.db and its log fails with
+// EIO where that file says "read", and writing where it says "write". Where it says "hold END" a write waits, a minute
+// at most, to files of prorata.db whose names end so.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,8 @@ static void wait_while_held(int fd)
 
 ssize_t pread64(int fd, void *data, size_t length, off64_t offset)
 {
-    ssize_t (*real)(int, void *, size_t, off64_t) = (ssize_t(*)(int, void *, size_t, off64_t))dlsym(RTLD_NEXT, "pread64");
+    ssize_t (*real)(int, void *, size_t, off64_t) =
+        (ssize_t(*)(int, void *, size_t, off64_t))dlsym(RTLD_NEXT, "pread64");
     return fails(fd, "read") ? -1 : real(fd, data, length, offset);
 }
 

@@ -1,6 +1,6 @@
 // The division of docs/scheduler.md, 2.3, a second time: written for clarity alone, from the text and not from
-// scheduler/state/fair_share.c, with which it shares the struct of a claim and nothing else. Exact: rationals of 128 bits, so
-// that weights up to some thousands, and amounts and k to match, are what it is for.
+// scheduler/state/fair_share.c, with which it shares the struct of a claim and nothing else. Exact: rationals of 128
+// bits, so that weights up to some thousands, and amounts and k to match, are what it is for.
 #pragma once
 #include "scheduler/state/fair_share.h"
 

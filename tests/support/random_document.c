@@ -167,8 +167,10 @@ static void shuffle_under(struct document_dice *dice, json_t *value, const char 
     const char *inner_key;
     size_t i;
     json_t *inner;
-    json_object_foreach(value, inner_key, inner) shuffle_under(dice, inner, inner_key);
-    json_array_foreach(value, i, inner) shuffle_under(dice, inner, key);
+    json_object_foreach(value, inner_key, inner)
+        shuffle_under(dice, inner, inner_key);
+    json_array_foreach(value, i, inner)
+        shuffle_under(dice, inner, key);
     if (json_is_array(value) && !order_matters(key, value))
         shuffle_list(dice, value);
 }

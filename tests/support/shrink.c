@@ -47,8 +47,7 @@ static bool shrink_keys(struct shrinker *shrinker, json_t *object)
     json_t *all = json_copy(object);
     const char *key;
     json_t *value;
-    json_object_foreach(all, key, value)
-    {
+    json_object_foreach(all, key, value) {
         json_object_del(object, key);
         if (still_fails(shrinker))
             any = true;
@@ -85,7 +84,8 @@ static bool shrink_under(struct shrinker *shrinker, json_t *value)
             any = shrink_under(shrinker, json_array_get(value, i)) || any;
     } else if (json_is_object(value)) {
         any = shrink_keys(shrinker, value);
-        json_object_foreach(value, key, inner) any = shrink_under(shrinker, inner) || any;
+        json_object_foreach(value, key, inner)
+            any = shrink_under(shrinker, inner) || any;
     } else if (json_is_integer(value)) {
         any = shrink_number(shrinker, value);
     }

@@ -75,8 +75,7 @@ static bool find(const json_t *node, const char *path, const char *wanted, const
         *out_where = where;
         return rest ? find(value, rest, wanted, where, arena, out_where) : is_wanted(value, wanted);
     }
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach(value, i, item) {
         const char *at = arena_printf(arena, "%s[%zu]", where, i);
         if (!json_is_true(json_object_get(item, "exclude")) && rest && find(item, rest, wanted, at, arena, out_where))
             return true;

@@ -47,8 +47,7 @@ static int check_resources(const json_t *compute, struct error *err)
 {
     const json_t *item;
     size_t i;
-    json_array_foreach(json_object_get(compute, "extendedResources"), i, item)
-    {
+    json_array_foreach(json_object_get(compute, "extendedResources"), i, item) {
         const char *resource = json_string_value(json_object_get(item, "resource"));
         if (resource && strncmp(resource, "nvidia.com/mig-", 15) != 0 &&
             !json_is_true(json_object_get(item, "exclude")))
@@ -62,8 +61,7 @@ static int check_variables(const json_t *spec, struct error *err)
 {
     const json_t *variable;
     size_t i;
-    json_array_foreach(json_object_get(spec, "environmentVariables"), i, variable)
-    {
+    json_array_foreach(json_object_get(spec, "environmentVariables"), i, variable) {
         const char *path = json_string_value(json_object_get(json_object_get(variable, "podFieldRef"), "path"));
         if (path && !their_variables_field(path))
             return error_set(err, ERROR_INVALID,

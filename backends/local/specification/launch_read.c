@@ -103,8 +103,7 @@ static const char *annotation_of(const json_t *spec, const char *wanted)
 {
     const json_t *annotation;
     size_t i;
-    json_array_foreach(json_object_get(spec, "annotations"), i, annotation)
-    {
+    json_array_foreach(json_object_get(spec, "annotations"), i, annotation) {
         const char *name = json_string_value(json_object_get(annotation, "name"));
         if (name && strcmp(name, wanted) == 0 && !json_is_true(json_object_get(annotation, "exclude")))
             return json_string_value(json_object_get(annotation, "value"));
@@ -146,8 +145,7 @@ static void read_ports(const json_t *spec, struct arena *arena, struct launch *o
     size_t i, most = json_array_size(json_object_get(spec, KEYS[0])) + json_array_size(json_object_get(spec, KEYS[1]));
     uint16_t *listens = arena_array(arena, most, sizeof(*listens));
     for (size_t key = 0; key < 2; key++)
-        json_array_foreach(json_object_get(spec, KEYS[key]), i, item)
-        {
+        json_array_foreach(json_object_get(spec, KEYS[key]), i, item) {
             json_int_t port = json_integer_value(json_object_get(item, "container"));
             if (port > 0 && port < 65536 && !json_is_true(json_object_get(item, "exclude")))
                 listens[out->listen_count++] = (uint16_t)port;

@@ -51,8 +51,7 @@ int mig_choose(const struct local_options *options, const struct local_pods *pod
     size_t i;
     uint64_t taken = 0;
     *out_instances = 0;
-    json_array_foreach(json_object_get(compute, "extendedResources"), i, item)
-    {
+    json_array_foreach(json_object_get(compute, "extendedResources"), i, item) {
         const char *resource = json_string_value(json_object_get(item, "resource"));
         if (!resource || strncmp(resource, PREFIX, strlen(PREFIX)) != 0 ||
             json_is_true(json_object_get(item, "exclude")))

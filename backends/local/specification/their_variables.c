@@ -42,8 +42,7 @@ static const char *read_list(const json_t *spec, const char *list, const char *p
     size_t i;
     const char *key = strchr(path, '\'') + 1;
     const char *wanted = arena_strndup(arena, key, strlen(key) - 2);
-    json_array_foreach(json_object_get(spec, list), i, item)
-    {
+    json_array_foreach(json_object_get(spec, list), i, item) {
         const char *name = json_string_value(json_object_get(item, "name"));
         const char *value = json_string_value(json_object_get(item, "value"));
         if (name && value && strcmp(name, wanted) == 0)
@@ -103,8 +102,7 @@ int their_variables_set(const struct variable_source *source, struct variables *
 {
     const json_t *variable;
     size_t i;
-    json_array_foreach(json_object_get(source->spec, "environmentVariables"), i, variable)
-    {
+    json_array_foreach(json_object_get(source->spec, "environmentVariables"), i, variable) {
         const char *name = json_string_value(json_object_get(variable, "name")), *value;
         if (!name || json_is_true(json_object_get(variable, "exclude")))
             continue;

@@ -24,7 +24,8 @@ void variables_set(struct variables *variables, const char *name, const char *va
 void variables_set_number(struct variables *variables, const char *name, int64_t value);
 const char *variables_value(const struct variables *variables, const char *name); // "" where there is none
 // $(NAME) becomes the value of a variable that there is, and $$(NAME) becomes $(NAME), as in Kubernetes' commands; any
-// other $ stays, $$ too, which is a shell's own number. The arena's. ERROR_INVALID where it grows beyond the bounds above.
+// other $ stays, $$ too, which is a shell's own number. The arena's. ERROR_INVALID where it grows beyond the bounds
+// above.
 int variables_expand(struct variables *variables, const char *text, char **out_text, struct error *err);
 // Of these items, which stand in front, those that were not replaced meanwhile stay there; returns how many.
 size_t variables_keep_in_front(struct variables *variables, char *const *items, size_t count);

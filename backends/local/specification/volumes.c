@@ -199,8 +199,7 @@ int volumes_read(const struct json_t *spec, const struct volume_source *source, 
     size_t i;
     *out_volumes = (struct volumes){.folder = arena_printf(arena, "%s/%s", source->scratch, source->pod_uuid)};
     for (size_t kind = 0; kind < sizeof(KINDS) / sizeof(KINDS[0]); kind++)
-        json_array_foreach(json_object_get(storage, KINDS[kind].key), i, item)
-        {
+        json_array_foreach(json_object_get(storage, KINDS[kind].key), i, item) {
             if (json_is_true(json_object_get(item, "exclude")))
                 continue;
             if (KINDS[kind].read(&reading, item, err) < 0)

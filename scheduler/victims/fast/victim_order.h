@@ -1,8 +1,8 @@
 // Units in the order of giving way, gone through by every probe and generator of a search.
 //
 // Nothing is decided during a search, so that each of them would take the same units. Where all that a project holds
-// may go, its units are known from searches before (project_units.h), and only the projects are put in order; else all is
-// taken from the walk. docs/scheduler.md, 6.5.
+// may go, its units are known from searches before (project_units.h), and only the projects are put in order; else all
+// is taken from the walk. docs/scheduler.md, 6.5.
 #pragma once
 #include "scheduler/order/queue_walk.h"
 #include "scheduler/victims/fast/project_units.h"

@@ -1,6 +1,7 @@
 // A library with NVML's functions whose devices are lines of the file $PRORATA_FAKE_NVML, read anew at each call:
 //
-//   gpu UUID MEMORY_MIB [util=PERCENT] [temp=DEGREES] [used=MIB] [minor=N] [lost] [ecc=COUNT] [proc=PID:MIB] ... [mig=PROFILE,PROFILE,...]
+//   gpu UUID MEMORY_MIB [util=PERCENT] [temp=DEGREES] [used=MIB] [minor=N] [lost] [ecc=COUNT] [proc=PID:MIB] ...
+//   [mig=PROFILE,PROFILE,...]
 //
 // `nodriver` in the first line: there is none. `proc=pod:MIB` stands for every process that carries PRORATA_POD and
 // sees the device. The device's number is the line's, its node's too unless `minor` says another.

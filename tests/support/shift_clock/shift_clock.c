@@ -1,6 +1,7 @@
 // Preloaded, it makes the wall clock of a program jump: to every answer it adds the seconds that the file
 // $PRORATA_SHIFT_CLOCK holds. The file is read anew at each call, so one write moves all programs that look at it, as
-// settimeofday would. A wait until a time of the wall clock goes by the moved clock too; monotonic clocks are left alone.
+// settimeofday would. A wait until a time of the wall clock goes by the moved clock too; monotonic clocks are left
+// alone.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
