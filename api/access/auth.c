@@ -2,6 +2,7 @@
 
 #include "api/access/passwords.h"
 #include "api/access/roles.h"
+#include "api/access/sealing.h"
 #include "api/access/sign_in_crowd.h"
 #include "api/access/sign_in_limits.h"
 #include "api/access/signing_keys.h"
@@ -57,6 +58,8 @@ int auth_create(const struct auth_options *options, int64_t now_ms, struct auth 
         .token_life_ms = auth->token_life_s * 1000,
     };
     int rc = signing_keys_open(&keys, now_ms, &auth->keys, err);
+    if (rc == 0)
+        rc = sealing_open_ring(options->data_folder, now_ms, &auth->sealing, err);
     arena_done(&arena);
     if (rc < 0) {
         auth_destroy(auth);
@@ -74,6 +77,7 @@ void auth_destroy(struct auth *auth)
     if (!auth)
         return;
     signing_keys_close(auth->keys);
+    sealing_close_ring(auth->sealing);
     passwords_destroy(auth->passwords);
     sign_in_limits_destroy(auth->limits);
     sign_in_crowd_destroy(auth->crowd);

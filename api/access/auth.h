@@ -8,6 +8,7 @@ struct arena;
 struct db;
 struct error;
 struct passwords;
+struct sealing;
 struct sign_in_crowd;
 struct sign_in_limits;
 struct signing_keys;
@@ -21,6 +22,7 @@ struct auth_options {
 
 struct auth {
     struct signing_keys *keys;
+    struct sealing *sealing;
     struct passwords *passwords;
     struct sign_in_limits *limits;
     struct sign_in_crowd *crowd;

@@ -194,10 +194,9 @@ int signing_keys_check(const char *path, size_t *out_count, struct error *err)
     if (!folder && errno != ENOENT)
         return error_set(err, ERROR_INTERNAL, "%s: %s", path, strerror(errno));
     for (struct dirent *entry; rc == 0 && folder && (entry = readdir(folder));) {
-        char id[JWT_KEY_ID_SIZE];
-        int64_t created_ms;
         struct stat info;
-        if (!parse_name(entry->d_name, id, &created_ms))
+        size_t length = strlen(entry->d_name), suffix = strlen(KEY_SUFFIX);
+        if (length <= suffix || strcmp(entry->d_name + length - suffix, KEY_SUFFIX) != 0)
             continue;
         count++;
         if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0 ||

@@ -16,8 +16,8 @@ struct signing_keys_options {
 // Reads the folder and makes the first key. A file that others may read is refused. The caller owns *out_keys.
 int signing_keys_open(const struct signing_keys_options *options, int64_t now_ms, struct signing_keys **out_keys,
                       struct error *err);
-// The same look at the folder without a change to it; out_count is how many keys there are. A folder that is not there
-// has none: the next start makes one.
+// The same look at the folder without a change to it, also at the keys that seal (sealing.h), which have the same form;
+// out_count is how many keys there are. A folder that is not there has none: the next start makes them.
 int signing_keys_check(const char *folder, size_t *out_count, struct error *err);
 void signing_keys_close(struct signing_keys *keys); // NULL is fine
 

@@ -20,7 +20,7 @@ def target(module_server):
     assert server.post("/api/v1/authorization/access-rules", rule).status == 201
     grant = {"grantType": "client_credentials", "clientId": account["clientId"], "clientSecret": account["clientSecret"]}
     researcher = server.request("POST", "/api/v1/token", grant, token=None).json["accessToken"]
-    keys = sorted((server.data / "keys").glob("*.key"))
+    keys = sorted((server.data / "keys").glob("[0-9]*.key"))  # those that sign
     server.context = hostile.Context(
         admin=admin, researcher=researcher, own_workload=own, other_workload=other, cluster=server.cluster_id(),
         own_project=server.project_id("team-a"), other_project=server.project_id("team-b"),
