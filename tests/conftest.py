@@ -2,6 +2,7 @@
 
 The binary is $PRORATA (default build/prorata). A server that crashes, or that a sanitizer stops, fails the test that
 used it with the end of its log."""
+
 import atexit
 import functools
 import http.client
@@ -66,8 +67,20 @@ class Server:
         with open(self.log, "ab") as log:
             begin = log.tell()
             self.process = subprocess.Popen(
-                [PRORATA, self.command, "--data", str(self.data), "--listen", "127.0.0.1:%d" % (self.port or 0), *self.arguments],
-                stdout=log, stderr=log, env=self.environment, stdin=subprocess.DEVNULL)
+                [
+                    PRORATA,
+                    self.command,
+                    "--data",
+                    str(self.data),
+                    "--listen",
+                    "127.0.0.1:%d" % (self.port or 0),
+                    *self.arguments,
+                ],
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+            )
         if wait:
             self.wait_ready(begin)
         return self
@@ -128,7 +141,9 @@ class Server:
             connection.close()
 
     def sign_in(self, username=ADMIN, password=PASSWORD):
-        answer = self.request("POST", "/api/v1/token", {"grantType": "password", "username": username, "password": password}, token=None)
+        answer = self.request(
+            "POST", "/api/v1/token", {"grantType": "password", "username": username, "password": password}, token=None
+        )
         assert answer.status == 200, answer
         token = answer.json["accessToken"]
         if username == ADMIN:
@@ -157,8 +172,13 @@ class Server:
         return self.get("/api/v1/clusters").json[0]["uuid"]
 
     def submit(self, name, project, gpus=1, kind="trainings", spec=None, **extra):
-        body = {"name": name, "projectId": self.project_id(project), "clusterId": self.cluster_id(),
-                "spec": {"image": "gcr.io/run-ai-demo/quickstart", "compute": {"gpuDevicesRequest": gpus}, **(spec or {})}, **extra}
+        body = {
+            "name": name,
+            "projectId": self.project_id(project),
+            "clusterId": self.cluster_id(),
+            "spec": {"image": "gcr.io/run-ai-demo/quickstart", "compute": {"gpuDevicesRequest": gpus}, **(spec or {})},
+            **extra,
+        }
         answer = self.post(f"/api/v1/workloads/{kind}", body)
         assert answer.status == 202, answer
         return answer.json["workloadId"]
@@ -179,7 +199,11 @@ class Server:
             time.sleep(0.02)
 
     def wait_phase(self, workload_id, *phases, seconds=30):
-        return self.wait_for(f"{workload_id} in {phases}", lambda: (lambda w: w if w["phase"] in phases else None)(self.workload(workload_id)), seconds)
+        return self.wait_for(
+            f"{workload_id} in {phases}",
+            lambda: (lambda w: w if w["phase"] in phases else None)(self.workload(workload_id)),
+            seconds,
+        )
 
 
 @pytest.fixture
@@ -231,11 +255,16 @@ def module_server():
 @pytest.fixture(scope="session")
 def build_shim(tmp_path_factory):
     """build_shim(name): the library of tests/support/NAME.c, to be preloaded into a server."""
+
     def build(name):
         path = tmp_path_factory.getbasetemp() / f"{name}.so"
         if not path.exists():
-            subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", path, ROOT / f"tests/support/{name}.c", "-ldl"], check=True)
+            subprocess.run(
+                ["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", path, ROOT / f"tests/support/{name}.c", "-ldl"],
+                check=True,
+            )
         return {"LD_PRELOAD": str(path), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+
     return build
 
 
@@ -282,8 +311,14 @@ class Client:
         self.runai = str(runai)
 
     def run(self, *words, program=None, status=0):
-        done = subprocess.run([program or PRORATA, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "HOME": str(self.home)}, timeout=60)
+        done = subprocess.run(
+            [program or PRORATA, *words],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "HOME": str(self.home)},
+            timeout=60,
+        )
         assert done.returncode == status, done
         return done.stdout if status in (0, 3) else done.stderr
 

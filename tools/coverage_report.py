@@ -2,13 +2,23 @@
 
 95 % of the lines of all files together, and every branch, both ways, of those that divide fair shares and take away from
 the running. What assert asks for is our own mistakes and has no other way."""
+
 import json
 import pathlib
 import sys
 
 LINES_PERCENT = 95.0
-EVERY_BRANCH = ["fair_share.c", "fairness.c", "victims.c", "scenarios.c", "evictions.c", "reclaim.c", "preempt.c", "consolidation.c",
-                "min_run_time.c"]
+EVERY_BRANCH = [
+    "fair_share.c",
+    "fairness.c",
+    "victims.c",
+    "scenarios.c",
+    "evictions.c",
+    "reclaim.c",
+    "preempt.c",
+    "consolidation.c",
+    "min_run_time.c",
+]
 TRUE_COUNT, FALSE_COUNT = 4, 5
 
 
@@ -44,9 +54,13 @@ def main():
         lines, branches = entry["summary"]["lines"], entry["summary"]["branches"]
         count += lines["count"]
         covered += lines["covered"]
-        print(f"{path.name:<24}{lines['count']:>8}{lines['percent']:>9.1f}%{branches['count']:>10}{branches['percent']:>9.1f}%")
+        print(
+            f"{path.name:<24}{lines['count']:>8}{lines['percent']:>9.1f}%{branches['count']:>10}{branches['percent']:>9.1f}%"
+        )
         if path.name in EVERY_BRANCH:
-            failed += [f"{path.name}:{line}: {text}: {way}" for line, text, way in missed_branches(path, entry["branches"])]
+            failed += [
+                f"{path.name}:{line}: {text}: {way}" for line, text, way in missed_branches(path, entry["branches"])
+            ]
     percent = 100 * covered / count
     print(f"{'all':<24}{count:>8}{percent:>9.1f}%")
     for line in failed:

@@ -5,6 +5,7 @@ as it lies in the binary.
 PAGES.json lists the addresses of pages.
 A name that ends in a hash, as esbuild writes it (app-1A2B3C4D.js), never changes its content.
 """
+
 import gzip
 import hashlib
 import json
@@ -12,9 +13,18 @@ import pathlib
 import re
 import sys
 
-TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-         ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon",
-         ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8", ".webmanifest": "application/manifest+json"}
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+}
 
 
 def files(arguments):
@@ -47,12 +57,21 @@ def main(out, pages, arguments):
         is_immutable = re.search(r"-[0-9A-Za-z]{8}\.\w+$", path) is not None
         packed_form = "ASSET_%s_gz, %d" % (digest, len(packed)) if digest + "_gz" in forms else "NULL, 0"
         rows[path] = '    {"%s", "%s", "%s", ASSET_%s_plain, %d, %s, %s},' % (
-            path, TYPES[source.suffix], digest, digest, len(content), packed_form, str(is_immutable).lower())
+            path,
+            TYPES[source.suffix],
+            digest,
+            digest,
+            len(content),
+            packed_form,
+            str(is_immutable).lower(),
+        )
     lines = ["// Made by tools/embed_assets.py.", '#include "api/assets.h"', ""]
     for name in sorted(blobs):
-        lines += ['__asm__(".section .rodata\\n.balign 16\\n.global ASSET_%s\\nASSET_%s:\\n.incbin \\"%s\\"\\n.byte 0\\n.text\\n");'
-                  % (name, name, folder / name),
-                  "extern const unsigned char ASSET_%s[];" % name]
+        lines += [
+            '__asm__(".section .rodata\\n.balign 16\\n.global ASSET_%s\\nASSET_%s:\\n.incbin \\"%s\\"\\n.byte 0\\n.text\\n");'
+            % (name, name, folder / name),
+            "extern const unsigned char ASSET_%s[];" % name,
+        ]
     lines += ["", "const struct asset ASSETS[] = {"] + [rows[k] for k in sorted(rows, key=str.encode)]
     lines += ["};", "const size_t ASSET_COUNT = %d;" % len(rows), "", "const char *const PAGES[] = {"]
     lines += ["    %s," % json.dumps(page) for page in pages] + ["    NULL,", "};", ""]

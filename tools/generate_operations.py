@@ -4,13 +4,13 @@ Writes OUT_DIR/api/operations.h (a prototype per handler) and OUT_DIR/operations
 patterns, the tree of paths: see api/schema.h), and OUT_DIR/openapi.json (what GET /api/v1/swagger.json answers).
 What the document says and the tables cannot is an error here, not a surprise at run time.
 """
+
 import json
 import pathlib
 import re
 import sys
 
 import yaml
-
 from pattern_automaton import compile_pattern
 
 METHODS = ["get", "post", "put", "patch", "delete"]
@@ -20,20 +20,39 @@ FORMATS = {"uuid": "FORMAT_UUID", "date-time": "FORMAT_DATE_TIME", "ipv4": "FORM
 LOOSE_FORMATS = {"int32", "int64", "double", "float", "int", "uri", "hostname", "password"}
 RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 IGNORED = {"description", "default", "deprecated", "example", "readOnly", "writeOnly", "title"}
-KNOWN = IGNORED | {"type", "nullable", "format", "minimum", "maximum", "minLength", "maxLength", "maxItems",
-                   "maxProperties", "pattern", "enum", "properties", "required", "items", "additionalProperties", "allOf"}
+KNOWN = IGNORED | {
+    "type",
+    "nullable",
+    "format",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "maxProperties",
+    "pattern",
+    "enum",
+    "properties",
+    "required",
+    "items",
+    "additionalProperties",
+    "allOf",
+}
 
 
 def text(value):
-    return json.dumps(value, ensure_ascii=True) if value.isascii() else '"%s"' % "".join(
-        chr(b) if 32 <= b < 127 and b not in (34, 92) else "\\%03o" % b for b in value.encode())
+    return (
+        json.dumps(value, ensure_ascii=True)
+        if value.isascii()
+        else '"%s"' % "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else "\\%03o" % b for b in value.encode())
+    )
 
 
 class Tables:
     def __init__(self, document):
         self.document = document
         self.lines = []
-        self.names = {}    # what was emitted already, by content
+        self.names = {}  # what was emitted already, by content
         self.open_refs = []
 
     def emit(self, kind, key, declaration):
@@ -59,12 +78,16 @@ class Tables:
     def pattern(self, expression):
         def declaration(name):
             classes, rows, accepting = compile_pattern(expression)
-            return "\n".join([
-                "static const uint8_t %s_CLASSES[256] = {%s};" % (name, ", ".join(map(str, classes))),
-                "static const uint16_t %s_NEXT[] = {%s};" % (name, ", ".join(str(n) for row in rows for n in row)),
-                "static const uint8_t %s_ACCEPTING[] = {%s};" % (name, ", ".join(map(str, accepting))),
-                "static const struct pattern %s = {%s, %s_CLASSES, %s_NEXT, %s_ACCEPTING, %d};"
-                % (name, text(expression), name, name, name, len(rows[0]))])
+            return "\n".join(
+                [
+                    "static const uint8_t %s_CLASSES[256] = {%s};" % (name, ", ".join(map(str, classes))),
+                    "static const uint16_t %s_NEXT[] = {%s};" % (name, ", ".join(str(n) for row in rows for n in row)),
+                    "static const uint8_t %s_ACCEPTING[] = {%s};" % (name, ", ".join(map(str, accepting))),
+                    "static const struct pattern %s = {%s, %s_CLASSES, %s_NEXT, %s_ACCEPTING, %d};"
+                    % (name, text(expression), name, name, name, len(rows[0])),
+                ]
+            )
+
         return self.emit("PATTERN", expression, declaration)
 
     def schema(self, node):
@@ -104,8 +127,12 @@ class Tables:
         for name, value in (("minimum", node.get("minimum", low)), ("maximum", node.get("maximum", high))):
             if value is not None:
                 fields += [("has_" + name, "true"), (name, repr(float(value)))]
-        for name, key in (("min_length", "minLength"), ("max_length", "maxLength"), ("max_items", "maxItems"),
-                          ("max_properties", "maxProperties")):
+        for name, key in (
+            ("min_length", "minLength"),
+            ("max_length", "maxLength"),
+            ("max_items", "maxItems"),
+            ("max_properties", "maxProperties"),
+        ):
             if node.get(key):
                 fields.append((name, "%d" % node[key]))
         if "pattern" in node:
@@ -116,10 +143,13 @@ class Tables:
                 raise ValueError("an enum of other than texts")
             fields += [("enum_values", self.strings(values)), ("enum_count", "%d" % len(values))]
         if node.get("properties"):
-            rows = ", ".join("{%s, %s}" % (text(k), self.schema(node["properties"][k]))
-                             for k in sorted(node["properties"], key=str.encode))
-            name = self.emit("PROPERTIES", rows,
-                             lambda name: "static const struct schema_property %s[] = {%s};" % (name, rows))
+            rows = ", ".join(
+                "{%s, %s}" % (text(k), self.schema(node["properties"][k]))
+                for k in sorted(node["properties"], key=str.encode)
+            )
+            name = self.emit(
+                "PROPERTIES", rows, lambda name: "static const struct schema_property %s[] = {%s};" % (name, rows)
+            )
             fields += [("properties", name), ("property_count", "%d" % len(node["properties"]))]
         if node.get("required"):
             fields += [("required", self.strings(node["required"])), ("required_count", "%d" % len(node["required"]))]
@@ -132,8 +162,9 @@ class Tables:
             parts = [p for p in (self.schema(p) for p in node["allOf"]) if p != "NULL"]
             body = ", ".join(parts)
             if parts:
-                name = self.emit("ALL_OF", body,
-                                 lambda name: "static const struct schema *const %s[] = {%s};" % (name, body))
+                name = self.emit(
+                    "ALL_OF", body, lambda name: "static const struct schema *const %s[] = {%s};" % (name, body)
+                )
                 fields += [("all_of", name), ("all_of_count", "%d" % len(parts))]
         return fields
 
@@ -159,8 +190,11 @@ class Tables:
                 raise ValueError("filterBy: pattern ^(FIELDS)(OPERATORS).+$ expected, got %s" % item["pattern"])
             names = match[1].split("|")
             bits = sum(1 << OPERATORS.index(op.replace("\\", "")) for op in match[2].split("|"))
-            fields += [("filter_fields", self.strings(names)), ("filter_field_count", "%d" % len(names)),
-                       ("filter_operators", "%d" % bits)]
+            fields += [
+                ("filter_fields", self.strings(names)),
+                ("filter_field_count", "%d" % len(names)),
+                ("filter_operators", "%d" % bits),
+            ]
         else:
             fields.append(("schema", self.schema(item)))
         default = schema.get("default")
@@ -179,15 +213,22 @@ class Tables:
         else:
             if permission["resource"] not in self.document["components"]["schemas"]["ResourceType"]["enum"]:
                 raise ValueError("permission for %s" % permission["resource"])
-            fields += [("access", "OPERATION_ACCESS_PERMISSION"), ("resource", text(permission["resource"])),
-                       ("action", text(permission["action"]))]
+            fields += [
+                ("access", "OPERATION_ACCESS_PERMISSION"),
+                ("resource", text(permission["resource"])),
+                ("action", text(permission["action"])),
+            ]
         if is_later:
             return fields + [("is_later", "true"), ("success_status", "501")]
         fields.append(("handler", "op_" + name))
-        parameters = [self.resolve(p["$ref"]) if "$ref" in p else p for p in shared_parameters + node.get("parameters", [])]
+        parameters = [
+            self.resolve(p["$ref"]) if "$ref" in p else p for p in shared_parameters + node.get("parameters", [])
+        ]
         if parameters:
             rows = ",\n    ".join(self.parameter(p, path) for p in parameters)
-            table = self.emit("PARAMETERS", rows, lambda n: "static const struct parameter %s[] = {\n    %s};" % (n, rows))
+            table = self.emit(
+                "PARAMETERS", rows, lambda n: "static const struct parameter %s[] = {\n    %s};" % (n, rows)
+            )
             fields += [("parameters", table), ("parameter_count", "%d" % len(parameters))]
         if "requestBody" in node:
             fields += self.body(node)
@@ -200,7 +241,7 @@ class Tables:
         return fields
 
     def body(self, node):
-        (media_type, content), = node["requestBody"]["content"].items()
+        ((media_type, content),) = node["requestBody"]["content"].items()
         required = [("body_required", "true")] if node["requestBody"].get("required") else []
         if media_type == "application/x-www-form-urlencoded":
             return [("body", "OPERATION_BODY_FORM")] + required
@@ -235,9 +276,16 @@ def route_tree(operations):
             node["number"] = len(order)
             order.append(node["parameter"])
     for node in order:
-        rows.append("    {%s, %d, %d, %d, {%s}}," % (
-            text(node["literal"]) if node["literal"] else "NULL", node["first"], len(node["children"]), node["number"],
-            ", ".join(str(node["operations"].get(m, -1)) for m in METHODS)))
+        rows.append(
+            "    {%s, %d, %d, %d, {%s}},"
+            % (
+                text(node["literal"]) if node["literal"] else "NULL",
+                node["first"],
+                len(node["children"]),
+                node["number"],
+                ", ".join(str(node["operations"].get(m, -1)) for m in METHODS),
+            )
+        )
     return rows
 
 
@@ -265,13 +313,25 @@ def main(document_path, out):
             rows.append("    {%s}," % ", ".join(".%s = %s" % f for f in fields))
             places.append((method, path))
     routes = route_tree(places)
-    prototypes = ["// Made from openapi/openapi.yaml: the handler of each operation.", "#pragma once",
-                  '#include "api/operation.h"', ""]
+    prototypes = [
+        "// Made from openapi/openapi.yaml: the handler of each operation.",
+        "#pragma once",
+        '#include "api/operation.h"',
+        "",
+    ]
     prototypes += ["int op_%s(struct request *req, struct response *res, struct error *err);" % h for h in handlers]
     write_if_changed(out / "api/operations.h", "\n".join(prototypes) + "\n")
-    source = ["// Made from openapi/openapi.yaml by tools/generate_operations.py.", '#include "api/schema.h"',
-              '#include "api/operations.h"', ""] + tables.lines
-    source += ["", "const struct operation OPERATIONS[] = {"] + rows + ["};", "const size_t OPERATION_COUNT = %d;" % len(rows)]
+    source = [
+        "// Made from openapi/openapi.yaml by tools/generate_operations.py.",
+        '#include "api/schema.h"',
+        '#include "api/operations.h"',
+        "",
+    ] + tables.lines
+    source += (
+        ["", "const struct operation OPERATIONS[] = {"]
+        + rows
+        + ["};", "const size_t OPERATION_COUNT = %d;" % len(rows)]
+    )
     source += ["", "const struct route ROUTES[] = {"] + routes + ["};", "const size_t ROUTE_COUNT = %d;" % len(routes)]
     write_if_changed(out / "operations.c", "\n".join(source) + "\n")
     served = {k: v for k, v in document.items() if k != "x-common-responses"}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Do the scheduler's tests notice a mistake? Puts each seeded bug of tests/mutation/mutants.py into a copy of the tree,
+"""Do the scheduler's tests notice a mistake? Puts each seeded bug of tests/mutation/ into a copy of the tree,
 one at a time, builds what changed and runs the fast tests until one fails. A bug that all of them pass needs a test; a
 patch that does not fit any more fails as well. Arguments: --check (only whether the patches fit), or parts of names."""
+
 import importlib.util
 import os
 import pathlib
@@ -13,9 +14,20 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = ROOT / "build-mutation"
 TREE, BUILD = WORK / "tree", WORK / "build"
-TARGETS = ["scheduler_unit_test", "scheduler_displaced_test", "scheduler_queue_order_test", "scheduler_check_test", "scheduler_node_rules_test",
-           "scheduler_cases_test", "scheduler_plain_search_test", "scheduler_fair_share_test", "simulation_conformance_test",
-           "simulation_random_documents_test", "scheduler_invariants_test", "prorata"]
+TARGETS = [
+    "scheduler_unit_test",
+    "scheduler_displaced_test",
+    "scheduler_queue_order_test",
+    "scheduler_check_test",
+    "scheduler_node_rules_test",
+    "scheduler_cases_test",
+    "scheduler_plain_search_test",
+    "scheduler_fair_share_test",
+    "simulation_conformance_test",
+    "simulation_random_documents_test",
+    "scheduler_invariants_test",
+    "prorata",
+]
 TESTS = [
     ("unit", ["scheduler_unit_test"]),
     ("queue order", ["scheduler_queue_order_test"]),
@@ -33,10 +45,13 @@ SECONDS = 300  # a test that takes longer has noticed
 
 
 def load_mutants():
-    spec = importlib.util.spec_from_file_location("mutants", ROOT / "tests/mutation/mutants.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.MUTANTS
+    mutants = []
+    for path in sorted((ROOT / "tests/mutation").glob("mutants*.py")):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        mutants += module.MUTANTS
+    return mutants
 
 
 def pattern(old):
@@ -71,8 +86,12 @@ def copy_tree():
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
     for path in TREE.rglob("*"):
-        if path.is_file() and not path.is_symlink() and "node_modules" not in path.parts \
-                and str(path.relative_to(TREE)) not in names:
+        if (
+            path.is_file()
+            and not path.is_symlink()
+            and "node_modules" not in path.parts
+            and str(path.relative_to(TREE)) not in names
+        ):
             path.unlink()
     for name in names:
         content, path = (ROOT / name).read_bytes(), TREE / name

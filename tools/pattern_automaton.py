@@ -4,6 +4,7 @@ A schema's pattern becomes a deterministic automaton over UTF-8 bytes, so that t
 backtracking, no stack, no lock, and nothing to compile at start. The subset is what such patterns use; anything else
 fails the build.
 """
+
 import sys
 import warnings
 

@@ -4,6 +4,7 @@
 Stages that share nothing run two at a time, each with its output in artifacts/stages/. A stage that fails ends nothing
 but those that need it; at the end stands a line a stage: result, time, counts. Black-box tests run against the build
 with AddressSanitizer and UndefinedBehaviorSanitizer."""
+
 import os
 import pathlib
 import re
@@ -16,8 +17,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "artifacts/stages"
 AT_ONCE = 2
-TEST_LIMIT_S = 900 # as the stages' limits: ends what hangs, and measures nothing
-MACHINE = "machine" # stages that fill this machine with pods, or look at all of its processes
+TEST_LIMIT_S = 900  # as the stages' limits: ends what hangs, and measures nothing
+MACHINE = "machine"  # stages that fill this machine with pods, or look at all of its processes
 ENVIRONMENT = {
     "ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_leaks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -25,16 +26,16 @@ ENVIRONMENT = {
 }
 # What a runner says of itself: passed, failed.
 COUNTS = [
-    re.compile(r"^(?P<rest>.*\b(?P<passed>\d+) passed.*)$", re.M), # pytest
-    re.compile(r"^\d+% tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)", re.M), # ctest
-    re.compile(r"^(?:# |ℹ )pass (?P<passed>\d+)\n(?:# |ℹ )fail (?P<failed>\d+)", re.M), # node
+    re.compile(r"^(?P<rest>.*\b(?P<passed>\d+) passed.*)$", re.M),  # pytest
+    re.compile(r"^\d+% tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)", re.M),  # ctest
+    re.compile(r"^(?:# |ℹ )pass (?P<passed>\d+)\n(?:# |ℹ )fail (?P<failed>\d+)", re.M),  # node
 ]
 
 
 class Stage:
     def __init__(self, name, *command, after=(), shares=None, limit_s=2400, **environment):
         self.name, self.command, self.after, self.shares, self.environment = name, command, after, shares, environment
-        self.limit_s = limit_s # ends what hangs; measures nothing
+        self.limit_s = limit_s  # ends what hangs; measures nothing
         self.state, self.seconds, self.counts = "waits", 0, ""
 
     @property
@@ -44,9 +45,15 @@ class Stage:
     def run(self):
         begin = time.monotonic()
         with open(self.log, "wb") as log:
-            code = subprocess.run(["timeout", "--kill-after=30", str(self.limit_s), *self.command], cwd=ROOT, stdin=subprocess.DEVNULL,
-                                  stdout=log, stderr=subprocess.STDOUT, check=False,
-                                  env={**os.environ, **ENVIRONMENT, **self.environment}).returncode
+            code = subprocess.run(
+                ["timeout", "--kill-after=30", str(self.limit_s), *self.command],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                check=False,
+                env={**os.environ, **ENVIRONMENT, **self.environment},
+            ).returncode
             if code == 124:
                 log.write(f"ended after {self.limit_s} s\n".encode())
         self.seconds = time.monotonic() - begin
@@ -78,9 +85,21 @@ def ctest(name, folder, *arguments, after, **more):
 
 
 def pytest(name, folder, *arguments, after, **more):
-    return Stage(name, "/usr/bin/python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout", str(TEST_LIMIT_S),
-                 *arguments, after=after,
-                 PRORATA=str(ROOT / folder / "prorata"), **more)
+    return Stage(
+        name,
+        "/usr/bin/python3",
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--timeout",
+        str(TEST_LIMIT_S),
+        *arguments,
+        after=after,
+        PRORATA=str(ROOT / folder / "prorata"),
+        **more,
+    )
 
 
 def files(pattern):
@@ -96,8 +115,13 @@ def node_units():
 
 def node_types():
     web = "npm --prefix web run --silent"
-    return Stage("dashboard types and form", "bash", "-c",
-                 f"{web} check && {web} lint && node --test tests/web/types/types.test.mjs", after=(BUILD,))
+    return Stage(
+        "dashboard types and form",
+        "bash",
+        "-c",
+        f"{web} check && {web} lint && node --test tests/web/types/types.test.mjs",
+        after=(BUILD,),
+    )
 
 
 def quick():
@@ -107,8 +131,14 @@ def quick():
         pytest("house rules", "build", "tests/house", after=(BUILD,)),
         node_units(),
         node_types(),
-        pytest("simulate and the rules of scheduling", "build", "tests/cli/test_simulate.py", "tests/scheduler", "tests/replay",
-               after=(BUILD,)),
+        pytest(
+            "simulate and the rules of scheduling",
+            "build",
+            "tests/cli/test_simulate.py",
+            "tests/scheduler",
+            "tests/replay",
+            after=(BUILD,),
+        ),
     ]
 
 
@@ -119,17 +149,47 @@ def whole():
         pytest("house rules", "build", "tests/house", after=(BUILD,)),
         node_units(),
         node_types(),
-        pytest("the local backend", "build-asan", "-n", "3", "--dist", "loadfile", "tests/local", after=(ASAN,), shares=MACHINE),
+        pytest(
+            "the local backend",
+            "build-asan",
+            "-n",
+            "3",
+            "--dist",
+            "loadfile",
+            "tests/local",
+            after=(ASAN,),
+            shares=MACHINE,
+        ),
         ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
         pytest("API and migrations", "build-asan", "tests/api", "tests/db", after=(ASAN,)),
         pytest("walk-throughs and faults", "build-asan", "tests/e2e", after=(ASAN,), shares=MACHINE),
-        pytest("command line and the rules of scheduling", "build-asan", "tests/cli", "tests/scheduler", "tests/replay", after=(ASAN,)),
+        pytest(
+            "command line and the rules of scheduling",
+            "build-asan",
+            "tests/cli",
+            "tests/scheduler",
+            "tests/replay",
+            after=(ASAN,),
+        ),
         pytest("rounds of faults", "build-asan", "tests/faults", after=(ASAN,), shares=MACHINE),
-        pytest("scenarios on both backends, decision by decision", "build-asan", "tests/scenarios", after=(ASAN,), shares=MACHINE),
+        pytest(
+            "scenarios on both backends, decision by decision",
+            "build-asan",
+            "tests/scenarios",
+            after=(ASAN,),
+            shares=MACHINE,
+        ),
         pytest("API pages in a browser", "build", "tests/browser", after=(BUILD,)),
         # One file at a time, for each runs a browser.
-        Stage("dashboard in a browser", "node", "--test", "--test-concurrency=1", *files("tests/web/*.test.mjs"), after=(BUILD,),
-              PRORATA=str(ROOT / "build/prorata")),
+        Stage(
+            "dashboard in a browser",
+            "node",
+            "--test",
+            "--test-concurrency=1",
+            *files("tests/web/*.test.mjs"),
+            after=(BUILD,),
+            PRORATA=str(ROOT / "build/prorata"),
+        ),
         build(TSAN, "build-tsan", "thread"),
         ctest("threads", "build-tsan", "-L", "db|reconciler|backends|api", "-LE", "long", after=(TSAN,)),
         pytest("threads of the whole server", "build-tsan", "tests/threads", after=(TSAN,)),
@@ -140,9 +200,27 @@ def long():
     hours = {"limit_s": 4 * 3600}
     return [
         ctest("long unit tests", "build-asan", "-L", "long", after=(ASAN,), **hours),
-        pytest("long walk-throughs", "build-asan", "tests/e2e", after=(ASAN,), shares=MACHINE, PRORATA_LONG="1", **hours),
-        pytest("many rounds of faults", "build-asan", "-s", "tests/faults", after=(ASAN,), shares=MACHINE, PRORATA_LONG="1", **hours),
-        pytest("random clusters decided twice", "build", "tests/scheduler/test_plain_scheduler.py", after=(BUILD,), PLAIN_CLUSTERS="5000", **hours),
+        pytest(
+            "long walk-throughs", "build-asan", "tests/e2e", after=(ASAN,), shares=MACHINE, PRORATA_LONG="1", **hours
+        ),
+        pytest(
+            "many rounds of faults",
+            "build-asan",
+            "-s",
+            "tests/faults",
+            after=(ASAN,),
+            shares=MACHINE,
+            PRORATA_LONG="1",
+            **hours,
+        ),
+        pytest(
+            "random clusters decided twice",
+            "build",
+            "tests/scheduler/test_plain_scheduler.py",
+            after=(BUILD,),
+            PLAIN_CLUSTERS="5000",
+            **hours,
+        ),
         Stage("coverage of the scheduler", "tools/coverage.sh", **hours),
         Stage("seeded bugs", "tools/mutate.py", after=(BUILD,), **hours),
         Stage("fuzzing", "tools/fuzz.sh", "600", **hours),
@@ -151,8 +229,11 @@ def long():
 
 def is_ready(stage, stages):
     states = {other.name: other.state for other in stages}
-    return (stage.state == "waits" and all(states[name] == "passed" for name in stage.after) and
-            not any(other.state == "runs" and other.shares and other.shares == stage.shares for other in stages))
+    return (
+        stage.state == "waits"
+        and all(states[name] == "passed" for name in stage.after)
+        and not any(other.state == "runs" and other.shares and other.shares == stage.shares for other in stages)
+    )
 
 
 def drop_hopeless(stages):
@@ -168,7 +249,10 @@ def run_all(stages):
     def work(stage):
         stage.run()
         with changed:
-            print(f"== {stage.name}: {stage.state}, {stage.seconds:.0f} s\n{stage.log.read_text(errors='replace').rstrip()}\n", flush=True)
+            print(
+                f"== {stage.name}: {stage.state}, {stage.seconds:.0f} s\n{stage.log.read_text(errors='replace').rstrip()}\n",
+                flush=True,
+            )
             changed.notify_all()
 
     with changed:
@@ -188,7 +272,9 @@ def main():
     stages = {"quick": quick, "all": whole, "long": lambda: whole() + long()}[sys.argv[1]]()
     LOGS.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    signal.signal(signal.SIGINT, signal.default_int_handler) # under nohup it is ignored, and so it would be in every test
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # under nohup it is ignored, and so it would be in every test
     run_all(stages)
     for stage in stages:
         print(f"{stage.state:8}{stage.seconds:6.0f} s  {stage.name}{': ' if stage.counts else ''}{stage.counts}")

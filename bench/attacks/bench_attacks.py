@@ -1,7 +1,8 @@
 """What an honest client sees while the server is attacked: latency and memory, each row with its set-up.
 
-    bench/attacks/bench_attacks.py [ROW ...]     slow readers sign-in exec start; the binary is $PRORATA, else build/prorata
+bench/attacks/bench_attacks.py [ROW ...]     slow readers sign-in exec start; the binary is $PRORATA, else build/prorata
 """
+
 import contextlib
 import os
 import pathlib
@@ -48,6 +49,7 @@ def show_times(name, times, setup, more=""):
 def asks_little(server):
     def act():
         assert server.get("/api/v1/workloads", limit=1).status == 200
+
     return act
 
 
@@ -84,12 +86,18 @@ def crowd(count, act):
 
 def slow():
     with served() as server:
-        show_times("a request, nobody else", for_a_while(asks_little(server)), "GET workloads?limit=1, a connection each time")
+        show_times(
+            "a request, nobody else", for_a_while(asks_little(server)), "GET workloads?limit=1, a connection each time"
+        )
         for kind in KINDS:
             with slow_clients(server.port, kind):
                 times = for_a_while(asks_little(server))
-            show_times(f"a request beside 600 slow clients: {kind}", times, "60 addresses, 256 threads; what is cut comes back after 0.2 s",
-                       f"  {resident_mib(server, 'VmRSS'):.0f} MiB")
+            show_times(
+                f"a request beside 600 slow clients: {kind}",
+                times,
+                "60 addresses, 256 threads; what is cut comes back after 0.2 s",
+                f"  {resident_mib(server, 'VmRSS'):.0f} MiB",
+            )
 
 
 def readers():
@@ -100,28 +108,47 @@ def readers():
         idle = resident_mib(server, "VmRSS")
         with crowd(40, lambda _: server.request("GET", "/api/v1/workloads?limit=500", token=greedy, timeout=120)):
             times = for_a_while(asks_little(server))
-        show_times("a request beside forty limit=500", times, f"150 workloads of 0.9 MB from before; {idle:.0f} MiB without them",
-                   f"  at most {resident_mib(server):.0f} MiB")
+        show_times(
+            "a request beside forty limit=500",
+            times,
+            f"150 workloads of 0.9 MB from before; {idle:.0f} MiB without them",
+            f"  at most {resident_mib(server):.0f} MiB",
+        )
     with served() as server:
         with_rows(server, 30_000)
         _, greedy = make_caller(server, "greedy", ("Viewer", "tenant", 1))
         with crowd(24, lambda _: server.request("GET", HEAVY, token=greedy, timeout=120)):
-            show_times("a request beside 24 heavy sorts", for_a_while(asks_little(server)), "30,000 workloads, one caller, a sort without an index")
+            show_times(
+                "a request beside 24 heavy sorts",
+                for_a_while(asks_little(server)),
+                "30,000 workloads, one caller, a sort without an index",
+            )
             show_times("a sign-in beside 24 heavy sorts", for_a_while(server.sign_in), "the same")
 
 
 def sign_in():
     with served("--trusted-proxy", "127.0.0.1") as server:
+
         def try_it(address, username, password):
-            return server.request("POST", "/api/v1/token", {"grantType": "password", "username": username, "password": password}, token=None,
-                                  headers={"X-Forwarded-For": address}, timeout=60).status
+            return server.request(
+                "POST",
+                "/api/v1/token",
+                {"grantType": "password", "username": username, "password": password},
+                token=None,
+                headers={"X-Forwarded-For": address},
+                timeout=60,
+            ).status
 
         def honest():
             assert try_it("10.3.0.1", ADMIN, PASSWORD) == 200
 
         show_times("a sign-in, nobody else", for_a_while(honest), "Argon2id, 2 passes, 64 MiB")
-        with crowd(40, lambda number: try_it(f"10.1.{number}.1", ADMIN if number % 2 else "nobody@example.org", "guess")):
-            show_times("a sign-in beside a flood", for_a_while(honest), "40 addresses guess at a known and an unknown account")
+        with crowd(
+            40, lambda number: try_it(f"10.1.{number}.1", ADMIN if number % 2 else "nobody@example.org", "guess")
+        ):
+            show_times(
+                "a sign-in beside a flood", for_a_while(honest), "40 addresses guess at a known and an unknown account"
+            )
 
 
 def exec_():
@@ -144,7 +171,9 @@ def exec_():
             while run(full, "sleep", "1000").status == 201:
                 pass
             with crowd(16, lambda _: run(full, "sleep", "1000")):
-                show_times("the same, another pod being full", for_a_while(run_true), "16 clients ask the full pod for more")
+                show_times(
+                    "the same, another pod being full", for_a_while(run_true), "16 clients ask the full pod for more"
+                )
         finally:
             for workload in (full, other):
                 server.delete(f"/api/v1/workloads/trainings/{workload}")
@@ -164,7 +193,11 @@ def start():
                     if server.request("GET", path, token=None).status == 200:
                         break
                 time.sleep(0.0005)
-            show(f"start to first good {path}", f"{(time.monotonic() - begin) * 1000:.0f} ms", f"45,000 workloads, {size:.0f} MB")
+            show(
+                f"start to first good {path}",
+                f"{(time.monotonic() - begin) * 1000:.0f} ms",
+                f"45,000 workloads, {size:.0f} MB",
+            )
 
 
 ROWS = {"slow": slow, "readers": readers, "sign-in": sign_in, "exec": exec_, "start": start}

@@ -1,4 +1,5 @@
 """HTTP benchmarks: the server, beside bare civetweb and bare SQLite doing the same in the same run. Prints a table."""
+
 import os
 import pathlib
 import shutil
@@ -16,8 +17,22 @@ BUILD = ROOT / "build"
 
 
 def wrk(port, script, connections, **environment):
-    out = subprocess.run(["wrk", "-t2", f"-c{connections}", f"-d{SECONDS}s", "--latency", "-s", str(ROOT / "bench/http" / script),
-                          f"http://127.0.0.1:{port}/"], capture_output=True, text=True, env={**os.environ, **environment}, check=True)
+    out = subprocess.run(
+        [
+            "wrk",
+            "-t2",
+            f"-c{connections}",
+            f"-d{SECONDS}s",
+            "--latency",
+            "-s",
+            str(ROOT / "bench/http" / script),
+            f"http://127.0.0.1:{port}/",
+        ],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=True,
+    )
     line = next(l for l in out.stdout.splitlines() if l.startswith("RESULT"))
     rate, p50, p99, errors = line.split()[1:]
     return float(rate), float(p50), float(p99), int(errors)
@@ -29,7 +44,9 @@ def show(name, value, setup):
 
 def show_wrk(name, result, setup):
     rate, p50, p99, errors = result
-    show(name, f"{rate:>8.0f}/s  p50 {p50:6.2f} ms  p99 {p99:6.2f} ms" + (f"  {errors} errors" if errors else ""), setup)
+    show(
+        name, f"{rate:>8.0f}/s  p50 {p50:6.2f} ms  p99 {p99:6.2f} ms" + (f"  {errors} errors" if errors else ""), setup
+    )
 
 
 def cold_start(folder):
@@ -72,14 +89,22 @@ def cpu_ms_of_an_answer(server, path, **environment):
 def show_packing(server, name, path):
     plain = server.get(path)
     packed = server.request("GET", path, headers={"Accept-Encoding": "gzip"})
-    show(f"{name}, gzip", f"{len(plain.body) / 1024:.1f} KB as {len(packed.body) / 1024:.1f} KB; {cpu_ms_of_an_answer(server, path, PRORATA_ENCODING='gzip'):.2f} ms of CPU",
-         f"4 connections; plain: {cpu_ms_of_an_answer(server, path):.2f} ms")
+    show(
+        f"{name}, gzip",
+        f"{len(plain.body) / 1024:.1f} KB as {len(packed.body) / 1024:.1f} KB; {cpu_ms_of_an_answer(server, path, PRORATA_ENCODING='gzip'):.2f} ms of CPU",
+        f"4 connections; plain: {cpu_ms_of_an_answer(server, path):.2f} ms",
+    )
 
 
 def submit_to_running(server, project, cluster):
     times = []
     for number in range(50):
-        body = {"name": f"latency-{number}", "projectId": project, "clusterId": cluster, "spec": {"image": "x", "compute": {"gpuDevicesRequest": 1}}}
+        body = {
+            "name": f"latency-{number}",
+            "projectId": project,
+            "clusterId": cluster,
+            "spec": {"image": "x", "compute": {"gpuDevicesRequest": 1}},
+        }
         begin = time.monotonic()
         workload = server.post("/api/v1/workloads/trainings", body).json["workloadId"]
         while server.workload(workload)["phase"] != "Running":
@@ -97,7 +122,15 @@ def fill(server, project, cluster, count):
     wrk_seconds = 0
     while server.get("/api/v1/workloads/count").json["count"] < count and wrk_seconds < 120:
         begin = time.monotonic()
-        wrk(server.port, "submit.lua", 32, PRORATA_TOKEN=server.token, PRORATA_PROJECT=project, PRORATA_CLUSTER=cluster, PRORATA_RUN=f"f{int(begin * 1000)}")
+        wrk(
+            server.port,
+            "submit.lua",
+            32,
+            PRORATA_TOKEN=server.token,
+            PRORATA_PROJECT=project,
+            PRORATA_CLUSTER=cluster,
+            PRORATA_RUN=f"f{int(begin * 1000)}",
+        )
         wrk_seconds += time.monotonic() - begin
 
 
@@ -106,7 +139,14 @@ def main():
     print(f"# {os.cpu_count()} cores, wrk on the same machine, {SECONDS} s a row, data on {folder}")
     try:
         show("cold start to first good /readyz", f"{cold_start(folder):.0f} ms (median of 5)", "existing data, 2 nodes")
-        server = Server(pathlib.Path(tempfile.mkdtemp(dir=folder)), "--quick-start", "--workloads-per-project", "0", "--workloads-per-person", "0").start()
+        server = Server(
+            pathlib.Path(tempfile.mkdtemp(dir=folder)),
+            "--quick-start",
+            "--workloads-per-project",
+            "0",
+            "--workloads-per-person",
+            "0",
+        ).start()
         time.sleep(1)
         server.sign_in()
         show("idle memory", f"{resident_mib(server.process.pid):.1f} MiB resident", "2 nodes, nobody signed in but one")
@@ -114,10 +154,17 @@ def main():
         p50, p99 = submit_to_running(server, project, cluster)
         show("submit to Running", f"p50 {p50:.1f} ms  p99 {p99:.1f} ms", "idle simulated cluster; 50 times; polled")
 
-        bare = subprocess.run([BUILD / "bench_bare_sqlite", f"{folder}/bare.db", str(SECONDS), "16"], capture_output=True, text=True, check=True)
+        bare = subprocess.run(
+            [BUILD / "bench_bare_sqlite", f"{folder}/bare.db", str(SECONDS), "16"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         show("bare SQLite: same rows", f"{float(bare.stdout):>8.0f}/s", "16 submissions a commit, WAL, FULL")
         submit = dict(PRORATA_TOKEN=server.token, PRORATA_PROJECT=project, PRORATA_CLUSTER=cluster)
-        show_wrk("POST trainings, durable", wrk(server.port, "submit.lua", 32, PRORATA_RUN="a", **submit), "32 connections")
+        show_wrk(
+            "POST trainings, durable", wrk(server.port, "submit.lua", 32, PRORATA_RUN="a", **submit), "32 connections"
+        )
 
         fill(server, project, cluster, 50000)
         count = server.get("/api/v1/workloads/count").json["count"]
@@ -129,10 +176,20 @@ def main():
             time.sleep(0.3)
             show_wrk(f"bare civetweb: {size} bytes", wrk(18999, "get.lua", 32), "32 connections, 256 threads")
             bare.communicate()
-            show_wrk(name, wrk(server.port, "get.lua", 32, PRORATA_TOKEN=server.token, PRORATA_PATH=path), "32 connections, 256 threads")
-        for name, path in ((f"GET 50 of {count} workloads", list_path), ("GET 500 workloads", "/api/v1/workloads?limit=500"), ("GET overview", "/api/v1/overview")):
+            show_wrk(
+                name,
+                wrk(server.port, "get.lua", 32, PRORATA_TOKEN=server.token, PRORATA_PATH=path),
+                "32 connections, 256 threads",
+            )
+        for name, path in (
+            (f"GET 50 of {count} workloads", list_path),
+            ("GET 500 workloads", "/api/v1/workloads?limit=500"),
+            ("GET overview", "/api/v1/overview"),
+        ):
             show_packing(server, name, path)
-        show("memory with these workloads", f"{resident_mib(server.process.pid):.1f} MiB resident", f"{count} workloads")
+        show(
+            "memory with these workloads", f"{resident_mib(server.process.pid):.1f} MiB resident", f"{count} workloads"
+        )
         server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -3,6 +3,7 @@ the time from submission to the process's first instruction; what running pods c
 
     bench/local/bench_local.py [--jobs N] [--pods N]     the binary is $PRORATA, else build/prorata
 """
+
 import argparse
 import concurrent.futures
 import http.client
@@ -31,13 +32,30 @@ class Server:
         self.folder = tempfile.mkdtemp(prefix="prorata-bench-")
         self.log = open(os.path.join(self.folder, "log"), "wb+")
         self.process = subprocess.Popen(
-            [PRORATA, "serve", "--data", self.folder + "/data", "--listen", "127.0.0.1:0", "--backend", "local", "--local-gpus", "8",
-             "--log-level", "warn"],
-            stdout=self.log, stderr=self.log, env=dict(os.environ, PRORATA_ADMIN_PASSWORD=PASSWORD))
+            [
+                PRORATA,
+                "serve",
+                "--data",
+                self.folder + "/data",
+                "--listen",
+                "127.0.0.1:0",
+                "--backend",
+                "local",
+                "--local-gpus",
+                "8",
+                "--log-level",
+                "warn",
+            ],
+            stdout=self.log,
+            stderr=self.log,
+            env=dict(os.environ, PRORATA_ADMIN_PASSWORD=PASSWORD),
+        )
         self.port = self.wait_port()
         self.local = threading.local()
         self.token = None
-        answer = self.call("POST", "/api/v1/token", {"grantType": "password", "username": "admin@prorata.local", "password": PASSWORD})
+        answer = self.call(
+            "POST", "/api/v1/token", {"grantType": "password", "username": "admin@prorata.local", "password": PASSWORD}
+        )
         self.token = answer["accessToken"]
         self.cluster = self.call("GET", "/api/v1/clusters")[0]["uuid"]
         self.project = self.call("GET", "/api/v1/org-unit/projects")["projects"][0]["id"]
@@ -72,11 +90,18 @@ class Server:
         """A whole request, as bytes."""
         spec = {"image": "none", "command": command, "compute": {"cpuCoreRequest": 0.001, "cpuMemoryRequest": "1Mi"}}
         body = json.dumps({"name": name, "projectId": self.project, "clusterId": self.cluster, "spec": spec})
-        return (f"POST /api/v1/workloads/trainings HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self.token}\r\n"
-                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode()
+        return (
+            f"POST /api/v1/workloads/trainings HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self.token}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+        ).encode()
 
     def submit(self, name, command, args=None):
-        spec = {"image": "none", "command": command, "args": args, "compute": {"cpuCoreRequest": 0.001, "cpuMemoryRequest": "1Mi"}}
+        spec = {
+            "image": "none",
+            "command": command,
+            "args": args,
+            "compute": {"cpuCoreRequest": 0.001, "cpuMemoryRequest": "1Mi"},
+        }
         if args is None:
             del spec["args"]
         body = {"name": name, "projectId": self.project, "clusterId": self.cluster, "spec": spec}
@@ -125,7 +150,10 @@ class Sender:
 
 def processor_seconds(pid):
     """Of a process, and of its children that it has waited for."""
-    fields = [int(field) / os.sysconf("SC_CLK_TCK") for field in open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[11:15]]
+    fields = [
+        int(field) / os.sysconf("SC_CLK_TCK")
+        for field in open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[11:15]
+    ]
     return fields[0] + fields[1], fields[2] + fields[3]
 
 
@@ -139,9 +167,13 @@ def no_op_jobs(count):
         while server.count("Completed") < count:
             time.sleep(0.02)
         spent = time.monotonic() - begun
-        own, children = [(after - was) / count * 1e6 for after, was in zip(processor_seconds(server.process.pid), before)]
-        print(f"no-op jobs: {count} submitted over HTTP on 16 connections in {submitted:.2f} s, all forked, ended and on disk after {spent:.2f} s: "
-              f"{count / spent:.0f} jobs/s; processor time of a job: {own:.0f} us the server, {children:.0f} us supervisor and command")
+        own, children = [
+            (after - was) / count * 1e6 for after, was in zip(processor_seconds(server.process.pid), before)
+        ]
+        print(
+            f"no-op jobs: {count} submitted over HTTP on 16 connections in {submitted:.2f} s, all forked, ended and on disk after {spent:.2f} s: "
+            f"{count / spent:.0f} jobs/s; processor time of a job: {own:.0f} us the server, {children:.0f} us supervisor and command"
+        )
     finally:
         server.close()
 
@@ -159,7 +191,9 @@ def start_latency(count):
             times.append((float(open(mark).read()) - begun) * 1000)
             os.unlink(mark)
         times.sort()
-        print(f"submit to process start: p50 {statistics.median(times):.1f} ms, p99 {times[int(len(times) * 0.99)]:.1f} ms over {count}, one after another, HTTP included")
+        print(
+            f"submit to process start: p50 {statistics.median(times):.1f} ms, p99 {times[int(len(times) * 0.99)]:.1f} ms over {count}, one after another, HTTP included"
+        )
     finally:
         server.close()
 
@@ -184,12 +218,16 @@ def running_pods(count):
         while server.count("Running") < count:
             time.sleep(0.1)
         time.sleep(5)
-        supervisors = [int(state.read_text().split()[1]) for state in pathlib.Path(server.folder).glob("data/pods/*/state")]
+        supervisors = [
+            int(state.read_text().split()[1]) for state in pathlib.Path(server.folder).glob("data/pods/*/state")
+        ]
         before, begun = ticks(server.process.pid) + sum(map(ticks, supervisors)), time.monotonic()
         time.sleep(10)
         spent = (ticks(server.process.pid) + sum(map(ticks, supervisors)) - before) / os.sysconf("SC_CLK_TCK")
         per_pod = sum(map(memory, supervisors)) / len(supervisors)
-        print(f"{count} running pods: server and supervisors use {100 * spent / (time.monotonic() - begun):.2f} % of one core; {per_pod:.0f} KiB a supervisor (PSS), {memory(server.process.pid) / 1024:.1f} MiB the server")
+        print(
+            f"{count} running pods: server and supervisors use {100 * spent / (time.monotonic() - begun):.2f} % of one core; {per_pod:.0f} KiB a supervisor (PSS), {memory(server.process.pid) / 1024:.1f} MiB the server"
+        )
     finally:
         server.close()
 

@@ -2,6 +2,7 @@
 
 task-spooler keeps its queue in memory and shares nothing; Slurm runs here without an accounting database, all daemons on
 this machine, jobs as one array. Each is left out, and says so, where it is not installed."""
+
 import getpass
 import os
 import pathlib
@@ -56,8 +57,16 @@ def task_spooler(count):
         print("task-spooler: not installed (apt-get install task-spooler)")
         return
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ, TS_SOCKET=folder + "/socket", TS_MAXFINISHED="100000", TS_SLOTS=str(os.cpu_count()), TMPDIR=folder)
-        run = lambda *words: subprocess.run([tsp, *words], env=environment, capture_output=True, text=True, check=True).stdout
+        environment = dict(
+            os.environ,
+            TS_SOCKET=folder + "/socket",
+            TS_MAXFINISHED="100000",
+            TS_SLOTS=str(os.cpu_count()),
+            TMPDIR=folder,
+        )
+        run = lambda *words: (
+            subprocess.run([tsp, *words], env=environment, capture_output=True, text=True, check=True).stdout
+        )
         begun = time.monotonic()
         script = f"for i in $(seq {count}); do {tsp} -n true >/dev/null; done"
         subprocess.run(["/bin/sh", "-c", script], env=environment, check=True)
@@ -65,7 +74,9 @@ def task_spooler(count):
         wait_until(lambda: run().count(" finished ") >= count)
         spent = time.monotonic() - begun
         run("-K")
-    print(f"task-spooler: {count} no-op jobs queued one by one from a shell in {submitted:.2f} s, all ended after {spent:.2f} s: {count / spent:.0f} jobs/s")
+    print(
+        f"task-spooler: {count} no-op jobs queued one by one from a shell in {submitted:.2f} s, all ended after {spent:.2f} s: {count / spent:.0f} jobs/s"
+    )
 
 
 class Slurm:
@@ -75,12 +86,16 @@ class Slurm:
             (self.folder / name).mkdir()
         host = socket.gethostname().split(".")[0]
         configuration = self.folder / "slurm.conf"
-        configuration.write_text(CONFIGURATION.format(host=host, user=getpass.getuser(), folder=folder, cores=os.cpu_count()))
+        configuration.write_text(
+            CONFIGURATION.format(host=host, user=getpass.getuser(), folder=folder, cores=os.cpu_count())
+        )
         self.environment = dict(os.environ, SLURM_CONF=str(configuration))
         os.makedirs("/run/munge", exist_ok=True)
         shutil.chown("/run/munge", "munge", "munge")
         # munged may run already: then this one ends, and that one serves.
-        start = lambda *words: subprocess.Popen(words, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        start = lambda *words: subprocess.Popen(
+            words, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         self.daemons = [start("runuser", "-u", "munge", "--", "munged", "--foreground")]
         wait_until(lambda: os.path.exists("/run/munge/munge.socket.2"))
         self.daemons += [start("slurmctld", "-i", "-D"), start("slurmd", "-D")]
@@ -110,7 +125,9 @@ def slurm(count, starts):
                 wait_until(lambda: os.path.exists(mark))
                 times.append((float(open(mark).read()) - begun) * 1000)
             times.sort()
-            print(f"Slurm: submit to process start: p50 {statistics.median(times):.0f} ms, p99 {times[int(len(times) * 0.99)]:.0f} ms over {starts}, one after another")
+            print(
+                f"Slurm: submit to process start: p50 {statistics.median(times):.0f} ms, p99 {times[int(len(times) * 0.99)]:.0f} ms over {starts}, one after another"
+            )
             begun = time.monotonic()
             slurm.run("sbatch", "-o", "/dev/null", f"--array=1-{count}", "--wrap", "true")
             wait_until(lambda: not slurm.run("squeue", "-h").strip(), 600)

@@ -1,24 +1,45 @@
 #!/usr/bin/env python3
 """Public traces into the columns of docs/replay.md, on standard output.
 
-  convert.py philly cluster_job_log                    github.com/msr-fiddle/philly-traces
-  convert.py openb-jobs openb_pod_list_default.csv     github.com/alibaba/clusterdata, cluster-trace-gpu-v2023/csv
-  convert.py openb-nodes openb_node_list_all_node.csv  the same
+convert.py philly cluster_job_log                    github.com/msr-fiddle/philly-traces
+convert.py openb-jobs openb_pod_list_default.csv     github.com/alibaba/clusterdata, cluster-trace-gpu-v2023/csv
+convert.py openb-nodes openb_node_list_all_node.csv  the same
 """
+
 import collections
 import csv
 import datetime
 import json
 import sys
 
-JOB = ("id,submit_s,duration_s,wait_s,department,project,user,priority,preemptible,pods,gpus_per_pod,gpu_milli,"
-       "cpu_milli,mem_mib,gpu_models,phase").split(",")
-NODE = "node,pool,gpu_model,gpus,cpu_milli,mem_mib".split(",")
+JOB = [
+    "id",
+    "submit_s",
+    "duration_s",
+    "wait_s",
+    "department",
+    "project",
+    "user",
+    "priority",
+    "preemptible",
+    "pods",
+    "gpus_per_pod",
+    "gpu_milli",
+    "cpu_milli",
+    "mem_mib",
+    "gpu_models",
+    "phase",
+]
+NODE = ["node", "pool", "gpu_model", "gpus", "cpu_milli", "mem_mib"]
 DEVICES = 8  # of a Philly node; larger jobs are gangs
 LARGE = 4  # so many virtual clusters, those with most jobs, are the department `research`, the others `product`
 # Quality of service: department, priority, preemptible.
-CLASSES = {"LS": ("inference", "very-high", 0), "Burstable": ("train", "medium", 1), "BE": ("batch", "low", 1),
-           "Guaranteed": ("build", "high", 0)}
+CLASSES = {
+    "LS": ("inference", "very-high", 0),
+    "Burstable": ("train", "medium", 1),
+    "BE": ("batch", "low", 1),
+    "Guaranteed": ("build", "high", 0),
+}
 
 
 def write(columns, rows):
@@ -30,7 +51,7 @@ def write(columns, rows):
 def seconds(text):
     """None where the log has no time, or one that is none; some end in the name of a time zone."""
     try:
-        return int(datetime.datetime.fromisoformat(text[:19]).replace(tzinfo=datetime.timezone.utc).timestamp())
+        return int(datetime.datetime.fromisoformat(text[:19]).replace(tzinfo=datetime.UTC).timestamp())
     except (TypeError, ValueError):
         return None
 
@@ -55,10 +76,24 @@ def philly(path):
     for i, (came, took, gpus, job) in enumerate(jobs):
         pods = -(-gpus // DEVICES)
         each = -(-gpus // pods)
-        rows.append({"id": f"philly-{i:06}", "submit_s": came - jobs[0][0], "duration_s": took,
-                     "department": "research" if job["vc"] in large else "product", "project": f"vc-{job['vc']}",
-                     "user": job["user"], "priority": "medium", "preemptible": 1, "pods": pods, "gpus_per_pod": each,
-                     "gpu_milli": 1000, "cpu_milli": 6000 * each, "mem_mib": 62500 * each, "phase": job["status"]})
+        rows.append(
+            {
+                "id": f"philly-{i:06}",
+                "submit_s": came - jobs[0][0],
+                "duration_s": took,
+                "department": "research" if job["vc"] in large else "product",
+                "project": f"vc-{job['vc']}",
+                "user": job["user"],
+                "priority": "medium",
+                "preemptible": 1,
+                "pods": pods,
+                "gpus_per_pod": each,
+                "gpu_milli": 1000,
+                "cpu_milli": 6000 * each,
+                "mem_mib": 62500 * each,
+                "phase": job["status"],
+            }
+        )
     write(JOB, rows)
 
 
@@ -80,12 +115,25 @@ def openb_jobs(path):
         for pod in csv.DictReader(file):
             department, priority, preemptible = CLASSES[pod["qos"]]
             came, began, ended = (number(pod[key]) for key in ("creation_time", "scheduled_time", "deletion_time"))
-            rows.append({"id": pod["name"], "submit_s": came, "duration_s": ended - (began or came),
-                         "wait_s": "" if began is None else began - came, "department": department,
-                         "project": f"{department}-{size(pod)}", "priority": priority, "preemptible": preemptible,
-                         "pods": 1, "gpus_per_pod": pod["num_gpu"], "gpu_milli": pod["gpu_milli"],
-                         "cpu_milli": pod["cpu_milli"], "mem_mib": pod["memory_mib"],
-                         "gpu_models": "" if pod["gpu_spec"] == "nan" else pod["gpu_spec"], "phase": pod["pod_phase"]})
+            rows.append(
+                {
+                    "id": pod["name"],
+                    "submit_s": came,
+                    "duration_s": ended - (began or came),
+                    "wait_s": "" if began is None else began - came,
+                    "department": department,
+                    "project": f"{department}-{size(pod)}",
+                    "priority": priority,
+                    "preemptible": preemptible,
+                    "pods": 1,
+                    "gpus_per_pod": pod["num_gpu"],
+                    "gpu_milli": pod["gpu_milli"],
+                    "cpu_milli": pod["cpu_milli"],
+                    "mem_mib": pod["memory_mib"],
+                    "gpu_models": "" if pod["gpu_spec"] == "nan" else pod["gpu_spec"],
+                    "phase": pod["pod_phase"],
+                }
+            )
     first = min(row["submit_s"] for row in rows)
     for row in rows:
         row["submit_s"] -= first
@@ -97,8 +145,20 @@ def openb_nodes(path):
         rows = list(csv.DictReader(file))
     for row in rows:
         row["model"] = "" if row["model"] == "nan" else row["model"]
-    write(NODE, ({"node": row["sn"], "pool": row["model"].lower() or "cpu", "gpu_model": row["model"],
-                  "gpus": row["gpu"], "cpu_milli": row["cpu_milli"], "mem_mib": row["memory_mib"]} for row in rows))
+    write(
+        NODE,
+        (
+            {
+                "node": row["sn"],
+                "pool": row["model"].lower() or "cpu",
+                "gpu_model": row["model"],
+                "gpus": row["gpu"],
+                "cpu_milli": row["cpu_milli"],
+                "mem_mib": row["memory_mib"],
+            }
+            for row in rows
+        ),
+    )
 
 
 FORMS = {"philly": philly, "openb-jobs": openb_jobs, "openb-nodes": openb_nodes}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What random clusters come to: how many pods are stopped and moved, and what is served of the demand, in the first cycle and in the end.
 Arguments: binaries to compare (default build/prorata); OUTCOME_CLUSTERS: how many (2000), OUTCOME_SEED: the first."""
+
 import collections
 import json
 import os
@@ -17,7 +18,11 @@ CYCLES = 26  # the last two tell whether a cluster is at rest
 
 
 def ranks_of(document):
-    return {(project["name"], resources["nodePool"]): resources["rank"] for project in document["projects"] for resources in project["resources"]}
+    return {
+        (project["name"], resources["nodePool"]): resources["rank"]
+        for project in document["projects"]
+        for resources in project["resources"]
+    }
 
 
 def add_evictions(figures, when, cycles):
@@ -38,12 +43,20 @@ def add_served(figures, when, cycle, ranks):
 
 
 def live(binary, document, figures):
-    done = subprocess.run([binary, "simulate", "-", "--cycles", str(CYCLES)], input=json.dumps(document), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [binary, "simulate", "-", "--cycles", str(CYCLES)],
+        input=json.dumps(document),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     cycles, ranks = json.loads(done.stdout)["cycles"], ranks_of(document)
     for when, some in (("first cycle", cycles[:1]), (f"{CYCLES} cycles", cycles)):
         add_evictions(figures, when, some)
         add_served(figures, when, some[-1], ranks)
-    figures["clusters at rest"] += not any(decision["verb"] in ("evict", "withdraw") for cycle in cycles[-2:] for decision in cycle["decisions"])
+    figures["clusters at rest"] += not any(
+        decision["verb"] in ("evict", "withdraw") for cycle in cycles[-2:] for decision in cycle["decisions"]
+    )
 
 
 def main():

@@ -4,6 +4,7 @@
 
 The folder is filled by SQL with copies of what the server itself wrote: 45,000 workloads of which 40,000 have completed
 and 5,000 are suspended, and, until the file is that large, events and deleted workloads."""
+
 import argparse
 import http.client
 import json
@@ -25,8 +26,24 @@ UUID = "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(
 
 
 def serve(data, port=0):
-    return subprocess.Popen([PRORATA, "serve", "--data", data, "--listen", f"127.0.0.1:{port}", "--quick-start", "--log-level", "warn", "--database-bytes", "0"],
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(os.environ, PRORATA_ADMIN_PASSWORD=PASSWORD))
+    return subprocess.Popen(
+        [
+            PRORATA,
+            "serve",
+            "--data",
+            data,
+            "--listen",
+            f"127.0.0.1:{port}",
+            "--quick-start",
+            "--log-level",
+            "warn",
+            "--database-bytes",
+            "0",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=dict(os.environ, PRORATA_ADMIN_PASSWORD=PASSWORD),
+    )
 
 
 def ask(port, method, path, body=None, token=None):
@@ -43,12 +60,29 @@ def write_one(data):
     """One workload that has completed, by the server itself. Returns the port, which is free afterwards."""
     process = serve(data)
     port = int(re.search(rb":(\d+)", process.stdout.readline()).group(1))
-    token = json.loads(ask(port, "POST", "/api/v1/token", {"grantType": "password", "username": "admin@prorata.local", "password": PASSWORD})[1])["accessToken"]
+    token = json.loads(
+        ask(
+            port,
+            "POST",
+            "/api/v1/token",
+            {"grantType": "password", "username": "admin@prorata.local", "password": PASSWORD},
+        )[1]
+    )["accessToken"]
     read = lambda path: json.loads(ask(port, "GET", path, token=token)[1])
     project = next(p["id"] for p in read("/api/v1/org-unit/projects")["projects"] if p["name"] == "team-a")
-    spec = {"image": "bench", "compute": {"gpuDevicesRequest": 1}, "annotations": [{"name": "prorata.io/sim-duration", "value": "0.1s"}],
-            "environmentVariables": [{"name": f"VARIABLE_{i}", "value": "x" * 60} for i in range(10)]}
-    ask(port, "POST", "/api/v1/workloads/trainings", {"name": "one", "projectId": project, "clusterId": read("/api/v1/clusters")[0]["uuid"], "spec": spec}, token)
+    spec = {
+        "image": "bench",
+        "compute": {"gpuDevicesRequest": 1},
+        "annotations": [{"name": "prorata.io/sim-duration", "value": "0.1s"}],
+        "environmentVariables": [{"name": f"VARIABLE_{i}", "value": "x" * 60} for i in range(10)],
+    }
+    ask(
+        port,
+        "POST",
+        "/api/v1/workloads/trainings",
+        {"name": "one", "projectId": project, "clusterId": read("/api/v1/clusters")[0]["uuid"], "spec": spec},
+        token,
+    )
     while read("/api/v1/workloads")["workloads"][0]["phase"] != "Completed":
         time.sleep(0.05)
     process.terminate()
@@ -70,13 +104,21 @@ class Filling:
         self.database.execute(
             f"WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {count}) "
             f"INSERT INTO {table}({', '.join(columns)}) SELECT {', '.join(wanted.get(c, 't.' + c) for c in columns)} "
-            f"FROM numbers, (SELECT * FROM {table} ORDER BY id LIMIT 1) AS t, (SELECT {first} AS first)")
+            f"FROM numbers, (SELECT * FROM {table} ORDER BY id LIMIT 1) AS t, (SELECT {first} AS first)"
+        )
         return first
 
     def workloads(self, count, pod_deleted_ms="0", **more):
         name = "'w-' || (first + i)"
         first = self.copy("workloads", count, uuid=UUID, name=name, requested_name=name, **more)
-        self.copy("pods", count, uuid=UUID, workload_id=f"{first} + i", name=f"'w-' || ({first} + i) || '-0-0'", deleted_ms=pod_deleted_ms)
+        self.copy(
+            "pods",
+            count,
+            uuid=UUID,
+            workload_id=f"{first} + i",
+            name=f"'w-' || ({first} + i) || '-0-0'",
+            deleted_ms=pod_deleted_ms,
+        )
 
     def mib(self):
         pages, size = (self.database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
@@ -89,10 +131,15 @@ def fill(path, mib):
     filling.workloads(SUSPENDED, phase="'Stopped'", desired_phase="'Stopped'")
     while filling.mib() < mib:
         filling.database.execute("BEGIN")
-        filling.workloads(STEP // 10, pod_deleted_ms="t.completed_ms", deleted_ms="t.completed_ms", desired_phase="'Deleted'")
+        filling.workloads(
+            STEP // 10, pod_deleted_ms="t.completed_ms", deleted_ms="t.completed_ms", desired_phase="'Deleted'"
+        )
         filling.copy("events", STEP, uuid=UUID)
         filling.database.execute("COMMIT")
-    counts = {table: filling.database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("workloads", "events")}
+    counts = {
+        table: filling.database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        for table in ("workloads", "events")
+    }
     filling.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     size = filling.mib()
     filling.database.close()
@@ -138,15 +185,19 @@ def main():
     try:
         port = write_one(data)
         size, counts = fill(data + "/prorata.db", options.mib)
-        print(f"# start on a database of {size} MiB: {counts['workloads']} workloads, {counts['events']} events; {options.starts} starts each")
+        print(
+            f"# start on a database of {size} MiB: {counts['workloads']} workloads, {counts['events']} events; {options.starts} starts each"
+        )
         for name, prepare in (("warm", lambda: None), ("file not in memory", lambda: drop_cache(data + "/prorata.db"))):
             rows = []
             for _ in range(options.starts):
                 prepare()
                 rows.append(start(data, port))
             healthz, readyz, read = ([row[i] for row in rows] for i in range(3))
-            print(f"start, {name}: healthz {statistics.median(healthz):.0f} ms (max {max(healthz):.0f}), "
-                  f"readyz {statistics.median(readyz):.0f} ms (max {max(readyz):.0f}), read {max(read)} MiB")
+            print(
+                f"start, {name}: healthz {statistics.median(healthz):.0f} ms (max {max(healthz):.0f}), "
+                f"readyz {statistics.median(readyz):.0f} ms (max {max(readyz):.0f}), read {max(read)} MiB"
+            )
     finally:
         if options.keep:
             print(data)

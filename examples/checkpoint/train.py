@@ -5,6 +5,7 @@ there when it is started again. Standard Python alone; the shape is the same for
 
 A linear model learns y = 3x - 2 from noisy points by gradient descent.
 """
+
 import argparse
 import json
 import os
@@ -17,7 +18,9 @@ import time
 parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int, default=2000)
 parser.add_argument("--pause", type=float, default=0.01, help="seconds a step takes beside its arithmetic")
-parser.add_argument("--folder", default="~/prorata-checkpoints", help="where checkpoints survive the pod: /tmp does not")
+parser.add_argument(
+    "--folder", default="~/prorata-checkpoints", help="where checkpoints survive the pod: /tmp does not"
+)
 options = parser.parse_args()
 
 # One checkpoint per workload: every start of it has the same RUNAI_JOB_UUID.
@@ -56,9 +59,11 @@ while state["step"] < options.steps:
     chance = random.Random(state["step"])  # the same data at the same step, however often we were interrupted
     points = [(x, 3 * x - 2 + chance.gauss(0, 0.1)) for x in (chance.uniform(-1, 1) for _ in range(32))]
     errors = [(x, state["slope"] * x + state["offset"] - y) for x, y in points]
-    state = {"step": state["step"] + 1,
-             "slope": state["slope"] - 0.1 * sum(2 * e * x for x, e in errors) / len(errors),
-             "offset": state["offset"] - 0.1 * sum(2 * e for _, e in errors) / len(errors)}
+    state = {
+        "step": state["step"] + 1,
+        "slope": state["slope"] - 0.1 * sum(2 * e * x for x, e in errors) / len(errors),
+        "offset": state["offset"] - 0.1 * sum(2 * e for _, e in errors) / len(errors),
+    }
     if state["step"] % 50 == 0:
         save(state)
         loss = sum(e * e for _, e in errors) / len(errors)

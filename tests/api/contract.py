@@ -1,4 +1,5 @@
 """The API document for tests: schemas for jsonschema, and requests made by chance from them."""
+
 import pathlib
 import random
 import re
@@ -10,8 +11,12 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENT = yaml.load((ROOT / "openapi/openapi.yaml").read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 METHODS = ("get", "post", "put", "patch", "delete")
-OPERATIONS = {item[m]["operationId"]: (m.upper(), path, item[m]) for path, item in DOCUMENT["paths"].items()
-              for m in METHODS if m in item and not item[m].get("x-later")}
+OPERATIONS = {
+    item[m]["operationId"]: (m.upper(), path, item[m])
+    for path, item in DOCUMENT["paths"].items()
+    for m in METHODS
+    if m in item and not item[m].get("x-later")
+}
 
 
 def resolve(node):
@@ -50,7 +55,9 @@ def check_answer(operation_id, answer):
     """The status is one that the document lists, and the body is of its schema."""
     answers = OPERATIONS[operation_id][2]["responses"]
     assert str(answer.status) in answers, f"{operation_id}: {answer.status} is not in the document: {answer.body[:300]}"
-    assert not re.search(rb"\\u000[1-4]", answer.body), f"{operation_id}: a name's mark (model/told.h) in {answer.body[:300]}"
+    assert not re.search(rb"\\u000[1-4]", answer.body), (
+        f"{operation_id}: a name's mark (model/told.h) in {answer.body[:300]}"
+    )
     schema = answer_schema(operation_id, answer.status)
     if schema is not None and answer.headers["Content-Type"] == "application/json":
         try:
@@ -60,7 +67,24 @@ def check_answer(operation_id, answer):
             raise AssertionError(f"{operation_id} {answer.status}: {where}: {problem.message[:300]}") from None
 
 
-TEXTS = ["", "a", "team-a", "default", "A B", "ü", "0", "-1", "null", "x" * 300, "'; --", "%s%n", "../..", "<b>", "\U0001f600", "a,b==c"]
+TEXTS = [
+    "",
+    "a",
+    "team-a",
+    "default",
+    "A B",
+    "ü",
+    "0",
+    "-1",
+    "null",
+    "x" * 300,
+    "'; --",
+    "%s%n",
+    "../..",
+    "<b>",
+    "\U0001f600",
+    "a,b==c",
+]
 NUMBERS = [0, 1, 2, -1, 0.5, 1.0, 7, 100, 2**31 - 1, 2**31, 2**53, 2**63 - 1, -(2**63), 1e15, 1e300]
 
 
@@ -86,7 +110,14 @@ class Maker:
         if kind == "uuid":
             return str(uuid.UUID(int=self.chance.getrandbits(128)))
         if kind == "date-time":
-            return self.one_of(["2026-01-01T00:00:00Z", "2020-02-29T23:59:59.999+02:00", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+            return self.one_of(
+                [
+                    "2026-01-01T00:00:00Z",
+                    "2020-02-29T23:59:59.999+02:00",
+                    "1970-01-01T00:00:00Z",
+                    "9999-12-31T23:59:59Z",
+                ]
+            )
         if re.fullmatch(r".*emory.*", name):
             return self.one_of(["1G", "100M", "0.5Gi", "9999999999P", "1e30"])
         return self.one_of(TEXTS)
@@ -108,8 +139,11 @@ class Maker:
         if kind == "object" or "properties" in schema:
             required = set(schema.get("required", []))
             share = 0.6 if depth < 2 else 0.25
-            return {k: self.value(v, k, depth + 1) for k, v in schema.get("properties", {}).items()
-                    if k in required or (depth < 6 and self.chance.random() < share)}
+            return {
+                k: self.value(v, k, depth + 1)
+                for k, v in schema.get("properties", {}).items()
+                if k in required or (depth < 6 and self.chance.random() < share)
+            }
         if kind == "array":
             return [self.value(schema.get("items", {}), name, depth + 1) for _ in range(self.one_of([0, 1, 1, 2, 3]))]
         if kind == "boolean":
@@ -125,8 +159,12 @@ class Maker:
         schema = node["schema"]
         if node["name"] == "filterBy":
             fields = re.match(r"\^\(([\w|]+)\)", schema["items"]["pattern"])[1].split("|")
-            return ",".join(self.one_of(fields) + self.one_of(["==", "!=", "<=", ">=", "=@", "!@", "=^", "=$"]) + self.one_of([*TEXTS, "2026-01-01T00:00:00Z", "1", "true"])
-                            for _ in range(self.one_of([1, 1, 2])))
+            return ",".join(
+                self.one_of(fields)
+                + self.one_of(["==", "!=", "<=", ">=", "=@", "!@", "=^", "=$"])
+                + self.one_of([*TEXTS, "2026-01-01T00:00:00Z", "1", "true"])
+                for _ in range(self.one_of([1, 1, 2]))
+            )
         value = self.value(schema, node["name"])
         if isinstance(value, list):
             return ",".join(map(str, value))

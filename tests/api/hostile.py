@@ -1,4 +1,5 @@
 """What the table of hostile requests is made of: a raw request, and how its answer is read."""
+
 import base64
 import hashlib
 import hmac
@@ -24,7 +25,11 @@ def request(method, path, body=None, headers=(), token="admin", version="HTTP/1.
                     text = text.replace("{%s}" % key, value)
             return text
 
-        data = body if isinstance(body, bytes) or body is None else fill(body if isinstance(body, str) else json.dumps(body)).encode()
+        data = (
+            body
+            if isinstance(body, bytes) or body is None
+            else fill(body if isinstance(body, str) else json.dumps(body)).encode()
+        )
         lines = ["%s %s %s" % (method, fill(path), version)]
         if host is not None:
             lines.append("Host: " + host)
@@ -132,7 +137,7 @@ def forgeries(token, secret):
         new = {**claims, **changes}
         return sign(header, {k: v for k, v in new.items() if v is not None}, secret)
 
-    flipped = ("A" if signature[5] != "A" else "B")
+    flipped = "A" if signature[5] != "A" else "B"
     return {
         "good": sign(header, claims, secret),
         "none": segment({**header, "alg": "none"}) + "." + body + ".",

@@ -1,6 +1,7 @@
 """Hostile requests, first part: framing, request line, headers, path, encoding. (name, request, status, words of the message)
 
 Status None: the connection is closed without an answer, which is civetweb's own doing."""
+
 from hostile import raw, request
 
 WORKLOADS = "/api/v1/workloads"
@@ -14,8 +15,18 @@ def get(path):
 
 FRAMING = [
     # Where does the body end?
-    ("Content-Length and Transfer-Encoding", raw(HEAD + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 400, "one of them"),
-    ("Transfer-Encoding and Content-Length", raw(HEAD + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"), 400, "one of them"),
+    (
+        "Content-Length and Transfer-Encoding",
+        raw(HEAD + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        400,
+        "one of them",
+    ),
+    (
+        "Transfer-Encoding and Content-Length",
+        raw(HEAD + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"),
+        400,
+        "one of them",
+    ),
     ("two Content-Lengths", raw(HEAD + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x"), 400, "given twice"),
     ("two equal Content-Lengths", raw(HEAD + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}"), 400, "given twice"),
     ("a list of lengths", raw(HEAD + "Content-Length: 2, 2\r\n\r\n{}"), 400, "digits"),
@@ -25,13 +36,28 @@ FRAMING = [
     ("a hexadecimal length", raw(HEAD + "Content-Length: 0x2\r\n\r\n{}"), 400, "Content-Length"),
     ("a length past 64 bits", raw(HEAD + "Content-Length: 18446744073709551618\r\n\r\n{}"), 400, "Content-Length"),
     ("a length past the limit", raw(HEAD + "Content-Length: 1048577\r\n\r\n"), 413, "at most 1048576"),
-    ("two Transfer-Encodings", raw(HEAD + "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 400, "given twice"),
+    (
+        "two Transfer-Encodings",
+        raw(HEAD + "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        400,
+        "given twice",
+    ),
     ("identity coding", raw(HEAD + "Transfer-Encoding: identity\r\n\r\n{}"), 400, "Transfer-Encoding"),
     ("gzip coding", raw(HEAD + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"), 400, ""),
     ("a disguised coding", raw(HEAD + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"), 400, ""),
-    ("chunked in HTTP/1.0", raw(HEAD.replace("1.1", "1.0") + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 400, "Transfer-Encoding"),
+    (
+        "chunked in HTTP/1.0",
+        raw(HEAD.replace("1.1", "1.0") + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        400,
+        "Transfer-Encoding",
+    ),
     ("a blank before the colon", raw(HEAD + "Content-Length : 2\r\n\r\n{}"), 400, "blank before the colon"),
-    ("a blank before Transfer-Encoding's colon", raw(HEAD + "Content-Length: 2\r\nTransfer-Encoding : chunked\r\n\r\n{}"), 400, ""),
+    (
+        "a blank before Transfer-Encoding's colon",
+        raw(HEAD + "Content-Length: 2\r\nTransfer-Encoding : chunked\r\n\r\n{}"),
+        400,
+        "",
+    ),
     ("a folded header hides a length", raw(HEAD + "X: a\r\n folded\r\nContent-Length: 2\r\n\r\n{}"), 400, "folded"),
     ("a header folded by a tab", raw(HEAD + "X: a\r\n\tb\r\n\r\n"), 400, ""),
     ("a bare line feed", raw("GET /healthz HTTP/1.1\r\nHost: x\nX: y\r\n\r\n"), 400, "CR LF"),
@@ -45,9 +71,19 @@ FRAMING = [
     ("a large header", raw("GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + "y" * 20000 + "\r\n\r\n"), 400, ""),
     ("a broken chunk size", raw(HEAD + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"), 400, ""),
     ("a negative chunk size", raw(HEAD + "Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n"), 400, ""),
-    ("a chunk size past 64 bits", raw(HEAD + "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n"), 400, ""),
+    (
+        "a chunk size past 64 bits",
+        raw(HEAD + "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n"),
+        400,
+        "",
+    ),
     ("a chunk longer than it says", raw(HEAD + "Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n"), 400, ""),
-    ("chunks past the limit", raw(HEAD + "Transfer-Encoding: chunked\r\n\r\n" + ("10000\r\n" + "x" * 65536 + "\r\n") * 17 + "0\r\n\r\n"), 413, "at most 1048576"),
+    (
+        "chunks past the limit",
+        raw(HEAD + "Transfer-Encoding: chunked\r\n\r\n" + ("10000\r\n" + "x" * 65536 + "\r\n") * 17 + "0\r\n\r\n"),
+        413,
+        "at most 1048576",
+    ),
     ("a body to an operation without one", request("GET", "/api/v1/clusters", body="{}"), 200, ""),
     # Who is asked?
     ("no Host", raw("GET /healthz HTTP/1.1\r\nX: y\r\n\r\n"), 400, "Host"),
@@ -55,12 +91,31 @@ FRAMING = [
     ("two Hosts", raw("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"), 400, "Host"),
     ("a Host that is a URL", raw("GET /healthz HTTP/1.1\r\nHost: http://a/\r\n\r\n"), 400, "Host"),
     ("a Host with a user", raw("GET /healthz HTTP/1.1\r\nHost: a@b\r\n\r\n"), 400, "Host"),
-    ("two Authorizations", raw("GET /api/v1/clusters HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {admin}\r\nAuthorization: Bearer {admin}\r\n\r\n"), 400, "given twice"),
-    ("two Content-Types", request("POST", "/api/v1/org-unit/projects", PROJECT, ["Content-Type: application/json", "Content-Type: text/plain"]), 400, "given twice"),
+    (
+        "two Authorizations",
+        raw(
+            "GET /api/v1/clusters HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {admin}\r\nAuthorization: Bearer {admin}\r\n\r\n"
+        ),
+        400,
+        "given twice",
+    ),
+    (
+        "two Content-Types",
+        request(
+            "POST", "/api/v1/org-unit/projects", PROJECT, ["Content-Type: application/json", "Content-Type: text/plain"]
+        ),
+        400,
+        "given twice",
+    ),
     # The request line
     ("an unknown method", raw("BREW / HTTP/1.1\r\nHost: x\r\n\r\n"), 400, ""),
     ("TRACE", raw("TRACE / HTTP/1.1\r\nHost: x\r\n\r\n"), 405, "TRACE: no path has this method"),
-    ("TRACE of an operation", raw("TRACE /api/v1/org-unit/projects HTTP/1.1\r\nHost: x\r\n\r\n"), 405, "TRACE: no path has this method"),
+    (
+        "TRACE of an operation",
+        raw("TRACE /api/v1/org-unit/projects HTTP/1.1\r\nHost: x\r\n\r\n"),
+        405,
+        "TRACE: no path has this method",
+    ),
     ("a method in small letters", raw("get /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), 400, ""),
     ("CONNECT", raw("CONNECT /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), 405, ""),
     ("PROPFIND", raw("PROPFIND /api/v1/workloads HTTP/1.1\r\nHost: x\r\n\r\n"), 405, ""),
@@ -73,7 +128,14 @@ FRAMING = [
     ("a star", raw("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"), (400, None), ""),
     ("a very long path", raw("GET /" + "a" * 15000 + " HTTP/1.1\r\nHost: x\r\n\r\n"), 404, ""),
     ("a path past the limit", raw("GET /" + "a" * 17000 + " HTTP/1.1\r\nHost: x\r\n\r\n"), 400, ""),
-    ("a websocket", raw("GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"), 401, ""),
+    (
+        "a websocket",
+        raw(
+            "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        ),
+        401,
+        "",
+    ),
 ]
 
 PATHS = [
@@ -114,5 +176,10 @@ PATHS = [
     ("writing to a page", request("POST", "/", body="{}"), 405, ""),
     ("writing to a probe", request("DELETE", "/healthz"), 405, ""),
     ("an operation that is answered later", get("/api/v1/audit/log"), 501, ""),
-    ("CORS is not granted", request("OPTIONS", WORKLOADS, headers=["Origin: http://evil.example", "Access-Control-Request-Method: POST"]), 204, ""),
+    (
+        "CORS is not granted",
+        request("OPTIONS", WORKLOADS, headers=["Origin: http://evil.example", "Access-Control-Request-Method: POST"]),
+        204,
+        "",
+    ),
 ]

@@ -1,6 +1,7 @@
 """Slow and greedy clients, as many as are wanted, from many loopback addresses: what is cut comes back after a moment.
 
 python3 slow_clients.py PORT KIND COUNT ADDRESSES: until its standard input ends; prints a line once all have sent."""
+
 import contextlib
 import selectors
 import socket

@@ -1,6 +1,6 @@
 """Compute resources and environments: scopes, rights, bad input."""
-import pytest
 
+import pytest
 from test_access import department_id, make_caller
 
 COMPUTE = "/api/v1/asset/compute"
@@ -13,7 +13,12 @@ def names(answer):
 
 
 def create(server, name, scope="tenant", token="admin", path=COMPUTE, spec=None, **meta):
-    return server.request("POST", path, {"meta": {"name": name, "scope": scope, **meta}, "spec": spec or {"gpuDevicesRequest": 1}}, token=token)
+    return server.request(
+        "POST",
+        path,
+        {"meta": {"name": name, "scope": scope, **meta}, "spec": spec or {"gpuDevicesRequest": 1}},
+        token=token,
+    )
 
 
 def test_predefined_assets(server):
@@ -39,11 +44,17 @@ def test_life_of_an_asset(server):
     made = create(server, "mine", spec=spec, description="for tests")
     assert made.status == 202, made
     meta = made.json["meta"]
-    assert made.json["spec"] == spec and meta["createdBy"] == "admin@prorata.local" and meta["description"] == "for tests"
+    assert (
+        made.json["spec"] == spec and meta["createdBy"] == "admin@prorata.local" and meta["description"] == "for tests"
+    )
     path = f"{COMPUTE}/{meta['id']}"
     assert server.get(path).json["meta"] == meta
     changed = server.request("PUT", path, {"meta": {"name": "ours"}, "spec": {"gpuDevicesRequest": 1}})
-    assert changed.status == 202 and changed.json["meta"]["name"] == "ours" and changed.json["spec"] == {"gpuDevicesRequest": 1}
+    assert (
+        changed.status == 202
+        and changed.json["meta"]["name"] == "ours"
+        and changed.json["spec"] == {"gpuDevicesRequest": 1}
+    )
     assert "description" not in changed.json["meta"]
     assert create(server, "ours").status == 409
     assert create(server, "other").status == 202
@@ -67,9 +78,13 @@ def test_scopes(server):
     assert names(server.get(COMPUTE, projectId=project)) == sorted(before + above + ["of-project"])
     assert names(server.get(COMPUTE, projectId=project, scope="project")) == ["of-project"]
     assert names(server.get(COMPUTE, departmentId=department)) == sorted(before + above)
-    assert names(server.get(COMPUTE, departmentId=department, includeDescendants="true")) == sorted(before + above + ["of-other", "of-project"])
+    assert names(server.get(COMPUTE, departmentId=department, includeDescendants="true")) == sorted(
+        before + above + ["of-other", "of-project"]
+    )
     assert names(server.get(COMPUTE, clusterId=cluster)) == sorted(before + ["of-cluster", "of-tenant"])
-    assert create(server, "of-project", "project", projectId=int(other)).status == 202  # a name is taken in its scope alone
+    assert (
+        create(server, "of-project", "project", projectId=int(other)).status == 202
+    )  # a name is taken in its scope alone
 
     _, token = make_caller(server, "ann", ("L1 researcher", "project", project))
     assert names(server.request("GET", COMPUTE, token=token)) == sorted(before + ["of-project", "of-tenant"])
@@ -93,7 +108,9 @@ def test_further_parts_on_request(server):
     entry = server.get(COMPUTE, name="one-gpu").json["entries"][0]
     assert "usedBy" not in entry and "compliance" not in entry
     project = server.project_id("team-a")
-    entry = server.get(COMPUTE, name="one-gpu", usageInfo="true", complyToProject=project, complyToWorkloadType="Training").json["entries"][0]
+    entry = server.get(
+        COMPUTE, name="one-gpu", usageInfo="true", complyToProject=project, complyToWorkloadType="Training"
+    ).json["entries"][0]
     assert entry["usedBy"]["trainings"] == [] and entry["compliance"]["compliance"] is True
     assert server.get(f"{COMPUTE}/{entry['meta']['id']}", complyToProject=99999).status == 400
     environment = server.get(ENVIRONMENT, statusInfo="true").json["entries"][0]
@@ -124,16 +141,27 @@ REFUSALS = [
     ("no project id", {"meta": {"name": "x", "scope": "project", "projectId": None}, "spec": {}}),
     ("unknown department", {"meta": {"name": "x", "scope": "department", "departmentId": "99999"}, "spec": {}}),
     ("cluster no uuid", {"meta": {"name": "x", "scope": "cluster", "clusterId": "1"}, "spec": {}}),
-    ("unknown cluster", {"meta": {"name": "x", "scope": "cluster", "clusterId": "9f0e6c1e-8a53-4a55-9d6c-2f0f6f1d9a10"}, "spec": {}}),
+    (
+        "unknown cluster",
+        {"meta": {"name": "x", "scope": "cluster", "clusterId": "9f0e6c1e-8a53-4a55-9d6c-2f0f6f1d9a10"}, "spec": {}},
+    ),
     ("long description", {"meta": {"name": "x", "scope": "tenant", "description": "x" * 251}, "spec": {}}),
     ("negative devices", {"meta": {"name": "x", "scope": "tenant"}, "spec": {"gpuDevicesRequest": -1}}),
     ("half a device", {"meta": {"name": "x", "scope": "tenant"}, "spec": {"gpuDevicesRequest": 0.5}}),
     ("memory without a number", {"meta": {"name": "x", "scope": "tenant"}, "spec": {"cpuMemoryRequest": "lots"}}),
     ("unknown way to share", {"meta": {"name": "x", "scope": "tenant"}, "spec": {"gpuRequestType": "magic"}}),
     ("a portion without its size", {"meta": {"name": "x", "scope": "tenant"}, "spec": {"gpuRequestType": "portion"}}),
-    ("a portion of two devices", {"meta": {"name": "x", "scope": "tenant"},
-                                  "spec": {"gpuRequestType": "portion", "gpuPortionRequest": 0.5, "gpuDevicesRequest": 2}}),
-    ("more than a device", {"meta": {"name": "x", "scope": "tenant"}, "spec": {"gpuRequestType": "portion", "gpuPortionRequest": 1.5}}),
+    (
+        "a portion of two devices",
+        {
+            "meta": {"name": "x", "scope": "tenant"},
+            "spec": {"gpuRequestType": "portion", "gpuPortionRequest": 0.5, "gpuDevicesRequest": 2},
+        },
+    ),
+    (
+        "more than a device",
+        {"meta": {"name": "x", "scope": "tenant"}, "spec": {"gpuRequestType": "portion", "gpuPortionRequest": 1.5}},
+    ),
 ]
 
 

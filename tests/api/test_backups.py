@@ -1,4 +1,5 @@
 """Backups in the data folder: made and listed by system administrators of the tenant, never sent."""
+
 import concurrent.futures
 import hashlib
 import subprocess
@@ -52,12 +53,23 @@ def test_one_backup_at_a_time(server):
     made = [answer.json["name"] for answer in answers if answer.status == 201]
     assert made and {answer.status for answer in answers} <= {201, 409}
     for name in set(made):
-        subprocess.run([PRORATA, "restore", "--data", server.folder / name, server.data / "backups" / name], check=True, capture_output=True)
+        subprocess.run(
+            [PRORATA, "restore", "--data", server.folder / name, server.data / "backups" / name],
+            check=True,
+            capture_output=True,
+        )
     assert not list((server.data / "backups").glob(".*"))
 
 
-@pytest.mark.parametrize("role, scope", [("Department administrator", "department"), ("Viewer", "tenant"), ("Editor", "tenant"),
-                                         ("System administrator", "department")])
+@pytest.mark.parametrize(
+    "role, scope",
+    [
+        ("Department administrator", "department"),
+        ("Viewer", "tenant"),
+        ("Editor", "tenant"),
+        ("System administrator", "department"),
+    ],
+)
 def test_backups_are_for_system_administrators_of_the_tenant(server, role, scope):
     where = "1" if scope == "tenant" else server.get("/api/v1/org-unit/departments").json["departments"][0]["id"]
     _, token = make_caller(server, "caller", (role, scope, where))

@@ -1,16 +1,21 @@
 """What one person or project may submit is bounded: size and number, each with its setting; what-if says the same."""
+
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
 from test_access import make_caller
 
 TRAININGS = "/api/v1/workloads/trainings"
 
 
 def body(server, name, project="team-a", **spec):
-    return {"name": name, "projectId": server.project_id(project), "clusterId": server.cluster_id(), "spec": {"image": "x", **spec}}
+    return {
+        "name": name,
+        "projectId": server.project_id(project),
+        "clusterId": server.cluster_id(),
+        "spec": {"image": "x", **spec},
+    }
 
 
 def variables(size):
@@ -37,7 +42,9 @@ def test_the_size_of_a_specification_is_bounded(server):
 def test_a_master_counts_with_its_workers(server):
     half = variables(150_000)
     large = body(server, "both", environmentVariables=half, distributedFramework="PyTorch", numWorkers=1)
-    answer = server.post("/api/v1/workloads/distributed", {**large, "masterSpec": {"image": "x", "environmentVariables": half}})
+    answer = server.post(
+        "/api/v1/workloads/distributed", {**large, "masterSpec": {"image": "x", "environmentVariables": half}}
+    )
     check_refused(answer, "262144", "workload-max-bytes")
     assert server.post("/api/v1/workloads/distributed", large).status == 202
 
@@ -73,7 +80,9 @@ def test_a_person_is_bounded_over_all_projects_and_alone(make_server):
 
 
 def test_what_has_completed_does_not_count(make_server):
-    server = make_server("--quick-start", "--workloads-per-person", "1", "--workloads-per-project", "1", "--speed", "1000")
+    server = make_server(
+        "--quick-start", "--workloads-per-person", "1", "--workloads-per-project", "1", "--speed", "1000"
+    )
     done = server.submit("done", "team-a", spec={"annotations": [{"name": "prorata.io/sim-duration", "value": "1s"}]})
     server.wait_phase(done, "Completed")
     server.submit("next", "team-a")
@@ -99,6 +108,9 @@ def test_rows_from_before_stay_and_can_be_deleted(make_server):
 def test_the_counts_are_answered_from_indexes(server):
     with sqlite3.connect(f"file:{server.data / 'prorata.db'}?mode=ro", uri=True) as database:
         for column in ("project_id", "created_by"):
-            plan = database.execute(f"EXPLAIN QUERY PLAN SELECT count(*) FROM workloads WHERE {column} = ?1 AND deleted_ms = 0"
-                                    " AND phase > 'Completed' AND phase < 'Failed'", ("x",)).fetchall()
+            plan = database.execute(
+                f"EXPLAIN QUERY PLAN SELECT count(*) FROM workloads WHERE {column} = ?1 AND deleted_ms = 0"
+                " AND phase > 'Completed' AND phase < 'Failed'",
+                ("x",),
+            ).fetchall()
             assert all("COVERING INDEX" in row[3] and "phase>" in row[3] for row in plan), plan

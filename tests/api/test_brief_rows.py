@@ -1,4 +1,5 @@
 """A row of a list of workloads is brief, whatever was submitted and whenever; one of them is whole."""
+
 import json
 import sqlite3
 
@@ -15,7 +16,9 @@ def row_of(server, workload):
 
 
 def size(row):
-    return sum(len(json.dumps(row[part], ensure_ascii=False, separators=(",", ":")).encode()) for part in PARTS if part in row)
+    return sum(
+        len(json.dumps(row[part], ensure_ascii=False, separators=(",", ":")).encode()) for part in PARTS if part in row
+    )
 
 
 def check_brief(server, workload):
@@ -27,11 +30,14 @@ def check_brief(server, workload):
         if part not in whole:
             assert part not in row
         elif isinstance(whole[part], dict):
-            assert list(row[part].items()) == list(whole[part].items())[:len(row[part])], part
+            assert list(row[part].items()) == list(whole[part].items())[: len(row[part])], part
         else:
-            assert whole[part][:len(row[part])] == row[part], part
+            assert whole[part][: len(row[part])] == row[part], part
     assert {key for key in whole if key not in PARTS} - set(row) == {"pendingSchedulingMessages", "podMessage"}
-    assert all(row[key] == whole[key] for key in ("name", "projectId", "requestedPods", "requestedNodePools", "podsRequestedResources"))
+    assert all(
+        row[key] == whole[key]
+        for key in ("name", "projectId", "requestedPods", "requestedNodePools", "podsRequestedResources")
+    )
     return row, whole
 
 
@@ -48,7 +54,9 @@ def test_a_small_row_is_whole(server):
 
 
 def test_environment_is_cut_between_variables(server):
-    row, whole = check_brief(server, server.submit("env", "team-a", spec={"command": "x", "environmentVariables": variables(200, TEXT * 5)}))
+    row, whole = check_brief(
+        server, server.submit("env", "team-a", spec={"command": "x", "environmentVariables": variables(200, TEXT * 5)})
+    )
     assert 5 < len(row["environmentVariables"]) < 60 and len(whole["environmentVariables"]) == 200
 
 
@@ -59,7 +67,9 @@ def test_a_large_text_is_cut_between_characters(server):
 
 
 def test_one_large_variable_leaves_none(server):
-    row, _ = check_brief(server, server.submit("one", "team-a", spec={"environmentVariables": variables(1, "v" * 6000), "args": "kept"}))
+    row, _ = check_brief(
+        server, server.submit("one", "team-a", spec={"environmentVariables": variables(1, "v" * 6000), "args": "kept"})
+    )
     assert row["environmentVariables"] == {} and row["arguments"] == "kept"
 
 

@@ -1,5 +1,6 @@
 """How many SQL statements a request may take to read, counted by /metrics; the same whether there is one of a thing or hundreds. What
 writes take stands in tests/support/db_writes.c."""
+
 import concurrent.futures
 import pathlib
 import re
@@ -30,7 +31,12 @@ REQUESTS = [
     ("list_events", "GET", "/api/v1/events", 4),
     ("get_projects", "GET", "/api/v1/org-unit/projects", 5),
     ("get_project", "GET", "/api/v1/org-unit/projects/{project}", 6),
-    ("get_project_metrics", "GET", "/api/v1/org-unit/projects/{project}/metrics?metricType=GPU_ALLOCATION&" + LAST_HOUR, 6),
+    (
+        "get_project_metrics",
+        "GET",
+        "/api/v1/org-unit/projects/{project}/metrics?metricType=GPU_ALLOCATION&" + LAST_HOUR,
+        6,
+    ),
     ("get_projects_telemetry", "GET", "/api/v1/org-unit/projects/telemetry?telemetryType=GPU_QUOTA", 4),
     ("get_departments", "GET", "/api/v1/org-unit/departments", 7),
     ("get_clusters", "GET", "/api/v1/clusters", 4),
@@ -56,7 +62,11 @@ REQUESTS = [
     ("refused: unknown", "GET", "/api/v1/workloads/00000000-0000-4000-8000-000000000000", 4),
 ]
 # Every list of the contract, so also those to come.
-LISTS = [(name, method, path) for name, (method, path, _) in OPERATIONS.items() if method == "GET" and "{" not in path and name != "stream_events"]
+LISTS = [
+    (name, method, path)
+    for name, (method, path, _) in OPERATIONS.items()
+    if method == "GET" and "{" not in path and name != "stream_events"
+]
 
 
 class World:
@@ -80,10 +90,15 @@ class World:
     def grow(self):
         """Three hundred workloads, twenty of what there are few of."""
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            answers = pool.map(lambda body: self.server.post("/api/v1/workloads/trainings", body), [self.training() for _ in range(300)])
+            answers = pool.map(
+                lambda body: self.server.post("/api/v1/workloads/trainings", body),
+                [self.training() for _ in range(300)],
+            )
             assert {answer.status for answer in answers} == {202}
         for i in range(20):
-            department = self.server.post("/api/v1/org-unit/departments", {"name": f"d{i}", "clusterId": self.cluster, "resources": []})
+            department = self.server.post(
+                "/api/v1/org-unit/departments", {"name": f"d{i}", "clusterId": self.cluster, "resources": []}
+            )
             assert department.status == 201, department
             project = {"name": f"p{i}", "clusterId": self.cluster, "parentId": department.json["id"], "resources": []}
             user = {"email": f"u{i}@example.org"}
@@ -112,7 +127,9 @@ class World:
     def read(self):
         """Statements on the connections that requests read by; /metrics itself takes none."""
         text = self.server.request("GET", "/metrics", token=None).body.decode()
-        return sum(int(n) for n in re.findall(r'prorata_database_statements_total\{for="(?:requests|sign-in)"\} (\d+)', text))
+        return sum(
+            int(n) for n in re.findall(r'prorata_database_statements_total\{for="(?:requests|sign-in)"\} (\d+)', text)
+        )
 
     def measure(self):
         """The least of three: an open dashboard or a token's renewal is nobody's fault here."""

@@ -1,4 +1,5 @@
 """The journal's cycles as a list."""
+
 from contract import check_answer
 from test_access import make_caller
 
@@ -25,7 +26,12 @@ def test_a_decision_is_in_the_journal(server):
 
 
 def test_what_is_refused(server):
-    for query, field in (({"since": "yesterday"}, "since"), ({"until": "12"}, "until"), ({"since": "2020-01-01T00:00:00Z"}, "24 hours"), ({"limit": 501}, "limit")):
+    for query, field in (
+        ({"since": "yesterday"}, "since"),
+        ({"until": "12"}, "until"),
+        ({"since": "2020-01-01T00:00:00Z"}, "24 hours"),
+        ({"limit": 501}, "limit"),
+    ):
         answer = server.get(DECISIONS, **query)
         assert answer.status == 400 and field in answer.json["message"], answer
     _, token = make_caller(server, "no-rules")

@@ -1,4 +1,5 @@
 """Departments: made, listed, changed, deleted with their projects; and what is refused."""
+
 import pytest
 
 DEPARTMENTS = "/api/v1/org-unit/departments"
@@ -6,11 +7,21 @@ PROJECTS = "/api/v1/org-unit/projects"
 
 
 def create(server, name="biology", **extra):
-    return server.post(DEPARTMENTS, {"name": name, "clusterId": server.cluster_id(), "resources": [{"gpu": {"deserved": 3}}], **extra})
+    return server.post(
+        DEPARTMENTS, {"name": name, "clusterId": server.cluster_id(), "resources": [{"gpu": {"deserved": 3}}], **extra}
+    )
 
 
 def create_project(server, parent, name="genomes", gpus=1):
-    return server.post(PROJECTS, {"name": name, "parentId": parent, "clusterId": server.cluster_id(), "resources": [{"gpu": {"deserved": gpus}}]})
+    return server.post(
+        PROJECTS,
+        {
+            "name": name,
+            "parentId": parent,
+            "clusterId": server.cluster_id(),
+            "resources": [{"gpu": {"deserved": gpus}}],
+        },
+    )
 
 
 def names(answer):
@@ -22,20 +33,28 @@ def test_create_department_fills_in_the_defaults(server):
     answer = create(server, description="life")
     assert answer.status == 201, answer
     department = answer.json
-    assert department["id"].isdigit() and department["description"] == "life" and department["createdBy"] == "admin@prorata.local"
+    assert (
+        department["id"].isdigit()
+        and department["description"] == "life"
+        and department["createdBy"] == "admin@prorata.local"
+    )
     assert department["children"] == [] and department["schedulingRules"] is None and department["nodeTypes"] == {}
-    resources, = department["resources"]
-    assert resources["gpu"]["deserved"] == 3 and resources["gpu"]["limit"] is None and resources["priority"] == "MediumLow"
+    (resources,) = department["resources"]
+    assert (
+        resources["gpu"]["deserved"] == 3 and resources["gpu"]["limit"] is None and resources["priority"] == "MediumLow"
+    )
     assert department["totalResources"]["gpuQuota"] == 3
     assert server.get(f"{DEPARTMENTS}/{department['id']}").json == department
 
 
 def test_department_tells_of_its_projects(server):
     department = create(server).json["id"]
-    projects = [create_project(server, department, name, gpus).json["id"] for name, gpus in (("genomes", 1), ("proteins", 0.5))]
+    projects = [
+        create_project(server, department, name, gpus).json["id"] for name, gpus in (("genomes", 1), ("proteins", 0.5))
+    ]
     shown = server.get(f"{DEPARTMENTS}/{department}").json
     assert [(c["id"], c["name"]) for c in shown["children"]] == list(zip(projects, ["genomes", "proteins"]))
-    sums, = shown["projectsAggregatedResources"]
+    (sums,) = shown["projectsAggregatedResources"]
     assert sums["nodePool"]["name"] == "default" and sums["gpu"]["deserved"] == 1.5 and sums["cpu"]["deserved"] is None
 
 
@@ -52,7 +71,7 @@ def test_department_holds_what_its_projects_hold(server):
     server.wait_phase(server.submit("b1", "team-b"), "Running")
 
     def allocated():
-        department, = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
+        (department,) = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
         return department["status"]["quotaStatus"]["allocated"]["gpu"] == 2
 
     server.wait_for("figures", allocated)
@@ -61,11 +80,16 @@ def test_department_holds_what_its_projects_hold(server):
 
 def test_update_department(server):
     department = create(server, description="old").json["id"]
-    body = {"description": "new", "resources": [{"gpu": {"deserved": 2, "limit": 4}, "rank": "VeryHigh"}],
-            "schedulingRules": {"interactiveJobTimeLimitSeconds": 60}}
+    body = {
+        "description": "new",
+        "resources": [{"gpu": {"deserved": 2, "limit": 4}, "rank": "VeryHigh"}],
+        "schedulingRules": {"interactiveJobTimeLimitSeconds": 60},
+    }
     answer = server.request("PUT", f"{DEPARTMENTS}/{department}", body)
     assert answer.status == 200, answer
-    assert answer.json["description"] == "new" and answer.json["schedulingRules"] == {"interactiveJobTimeLimitSeconds": 60}
+    assert answer.json["description"] == "new" and answer.json["schedulingRules"] == {
+        "interactiveJobTimeLimitSeconds": 60
+    }
     assert answer.json["resources"][0]["gpu"] == {"deserved": 2, "limit": 4, "overQuotaWeight": 2}
     assert answer.json["resources"][0]["priority"] == "VeryHigh"
     patched = server.request("PATCH", f"{DEPARTMENTS}/{department}/resources", [{"gpu": {"deserved": 1}}])
@@ -93,21 +117,26 @@ def test_delete_department_takes_its_projects_along(server):
 
 def test_delete_department_waits_for_workloads(server):
     server.wait_phase(server.submit("a1", "team-a"), "Running")
-    department, = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
+    (department,) = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
     assert server.delete(f"{DEPARTMENTS}/{department['id']}").status == 204
     server.wait_for("the department is gone", lambda: names(server.get(DEPARTMENTS)) == ["default"])
     assert [p["name"] for p in server.get(PROJECTS).json["projects"]] == ["default"]
 
 
 def test_default_department_stays(server):
-    department, = server.get(DEPARTMENTS, filterBy="name==default").json["departments"]
+    (department,) = server.get(DEPARTMENTS, filterBy="name==default").json["departments"]
     answer = server.delete(f"{DEPARTMENTS}/{department['id']}")
     assert answer.status == 400 and "default" in answer.json["message"]
 
 
 def test_nothing_is_created_in_a_department_that_is_being_deleted(server):
-    server.wait_phase(server.submit("slow", "team-a", spec={"annotations": [{"name": "prorata.io/sim-stop-duration", "value": "20s"}]}), "Running")
-    department, = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
+    server.wait_phase(
+        server.submit(
+            "slow", "team-a", spec={"annotations": [{"name": "prorata.io/sim-stop-duration", "value": "20s"}]}
+        ),
+        "Running",
+    )
+    (department,) = server.get(DEPARTMENTS, filterBy="name==research").json["departments"]
     assert server.delete(f"{DEPARTMENTS}/{department['id']}").status == 204
     assert server.get(f"{DEPARTMENTS}/{department['id']}").json["status"]["phase"] == "Deleting"
     refused = create_project(server, department["id"])
@@ -158,21 +187,34 @@ def test_count_departments(module_server):
     assert module_server.get(DEPARTMENTS + "/count", filterBy="name==research").json == {"count": 1}
 
 
-@pytest.mark.parametrize("query", [{"filterBy": "phase==Ready"}, {"sortBy": "phase"}, {"limit": "501"}, {"offset": "-1"}])
+@pytest.mark.parametrize(
+    "query", [{"filterBy": "phase==Ready"}, {"sortBy": "phase"}, {"limit": "501"}, {"offset": "-1"}]
+)
 def test_list_departments_refuses(module_server, query):
     assert module_server.get(DEPARTMENTS, **query).status == 400
 
 
 @pytest.mark.parametrize("department", ["4711", "research", "2", "0", "99999999999999999999"])
 def test_no_such_department(module_server, department):
-    for method, path, body in (("GET", "", None), ("DELETE", "", None), ("PUT", "", {"resources": []}), ("PATCH", "/resources", [])):
+    for method, path, body in (
+        ("GET", "", None),
+        ("DELETE", "", None),
+        ("PUT", "", {"resources": []}),
+        ("PATCH", "/resources", []),
+    ):
         answer = module_server.request(method, f"{DEPARTMENTS}/{department}{path}", body)
         assert answer.status == 404, answer
 
 
 def test_departments_telemetry(module_server):
     answer = module_server.get(DEPARTMENTS + "/telemetry", telemetryType="GPU_QUOTA", groupBy="CLUSTER_ID")
-    value, = answer.json["values"]
-    assert value["value"] == "4" and value["groups"][0]["key"] == "CLUSTER_ID" and value["groups"][0]["value"] == module_server.cluster_id()
-    assert module_server.get(DEPARTMENTS + "/telemetry", telemetryType="GPU_QUOTA", nodepoolName="h100").json["values"] == [{"value": "0"}]
+    (value,) = answer.json["values"]
+    assert (
+        value["value"] == "4"
+        and value["groups"][0]["key"] == "CLUSTER_ID"
+        and value["groups"][0]["value"] == module_server.cluster_id()
+    )
+    assert module_server.get(DEPARTMENTS + "/telemetry", telemetryType="GPU_QUOTA", nodepoolName="h100").json[
+        "values"
+    ] == [{"value": "0"}]
     assert module_server.get(DEPARTMENTS + "/telemetry", telemetryType="GPU_QUOTA", groupBy="ClusterId").status == 400

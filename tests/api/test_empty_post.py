@@ -1,4 +1,5 @@
 """A POST of nothing to a path that can only be read is answered like a GET: the documents' `curl --data ''`."""
+
 import pytest
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -1,10 +1,10 @@
 """GET /events/stream: what changed, from where one left off, for those who may see it; and logs that are followed."""
+
 import json
 import socket
 import time
 
 import pytest
-
 from test_access import make_caller
 from test_workloads_list import researcher
 
@@ -14,8 +14,14 @@ class Stream:
 
     def __init__(self, server, path="/api/v1/events/stream", token=None, **headers):
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=30)
-        headers = {"Host": "localhost", "Authorization": "Bearer " + (token or server.token or server.sign_in()), **headers}
-        self.socket.sendall((f"GET {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n").encode())
+        headers = {
+            "Host": "localhost",
+            "Authorization": "Bearer " + (token or server.token or server.sign_in()),
+            **headers,
+        }
+        self.socket.sendall(
+            (f"GET {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n").encode()
+        )
         self.file = self.socket.makefile("rb")
         self.status = int(self.file.readline().split()[1])
         self.headers = {}
@@ -101,7 +107,9 @@ def test_stream_resets_who_was_away_over_a_restart(server):
     with Stream(server) as stream:
         before = int(stream.block()["id"])
     server.submit("t1", "team-a")
-    server.wait_for("all is quiet", lambda: server.get("/api/v1/workloads/count", filterBy="phase==Running").json["count"] == 1)
+    server.wait_for(
+        "all is quiet", lambda: server.get("/api/v1/workloads/count", filterBy="phase==Running").json["count"] == 1
+    )
     assert server.stop() == 0
     server.start()
     with Stream(server, **{"Last-Event-ID": str(before)}) as stream:
@@ -138,7 +146,9 @@ def test_stream_needs_a_caller(server):
 
 def test_places_are_shared_between_people(make_server):
     """64 threads have 16 places: 4 for one account, the last 2 for administrators."""
-    server = make_server("--quick-start", "--http-threads", "64", "--trusted-proxy", "127.0.0.1")  # an address has no share of connections
+    server = make_server(
+        "--quick-start", "--http-threads", "64", "--trusted-proxy", "127.0.0.1"
+    )  # an address has no share of connections
     tokens = [researcher(server, f"reader-{i}", "team-a") for i in range(4)]
     own = [Stream(server, token=tokens[0]) for _ in range(4)]
     assert [stream.status for stream in own] == [200] * 4
@@ -180,7 +190,9 @@ def test_stream_ends_when_the_server_stops(server):
 
 
 def test_followed_logs_end_with_the_pod(server):
-    workload_id = server.submit("t1", "team-a", spec={"annotations": [{"name": "prorata.io/sim-duration", "value": "2s"}]})
+    workload_id = server.submit(
+        "t1", "team-a", spec={"annotations": [{"name": "prorata.io/sim-duration", "value": "2s"}]}
+    )
     server.wait_phase(workload_id, "Running")
     with Stream(server, f"/api/v1/workloads/{workload_id}/logs?follow=true") as stream:
         assert stream.status == 200 and stream.headers["content-type"].startswith("text/plain")

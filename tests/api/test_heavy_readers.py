@@ -1,4 +1,5 @@
 """One caller's heavy lists: they have a share of the readers and of the memory, and end after a while; others are not held up."""
+
 import contextlib
 import json
 import socket
@@ -21,14 +22,23 @@ def with_rows(server, count, environment=None):
         columns = [row[1] for row in database.execute("PRAGMA table_info(workloads)") if row[1] != "id"]
         (listing,) = database.execute("SELECT listing_json FROM workloads WHERE uuid = ?", (workload,)).fetchone()
         if environment:
-            listing = listing.replace('"environmentVariables":{}', '"environmentVariables":' + json.dumps(environment, separators=(",", ":")))
+            listing = listing.replace(
+                '"environmentVariables":{}', '"environmentVariables":' + json.dumps(environment, separators=(",", ":"))
+            )
         values = {column: column for column in columns}
-        values |= {"uuid": "printf('00000000-0000-4000-8000-%012d', n)", "name": "'row-' || n", "phase": "'Completed'",
-                   "completed_ms": str(int(time.time() * 1000))}
+        values |= {
+            "uuid": "printf('00000000-0000-4000-8000-%012d', n)",
+            "name": "'row-' || n",
+            "phase": "'Completed'",
+            "completed_ms": str(int(time.time() * 1000)),
+        }
         values["listing_json"] = f"replace(?2, ?1, {values['uuid']})"
-        database.execute(f"WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?3)"
-                         f" INSERT INTO workloads ({', '.join(columns)}) SELECT {', '.join(values[c] for c in columns)}"
-                         f" FROM workloads, number WHERE uuid = ?1", (workload, listing, count))
+        database.execute(
+            f"WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?3)"
+            f" INSERT INTO workloads ({', '.join(columns)}) SELECT {', '.join(values[c] for c in columns)}"
+            f" FROM workloads, number WHERE uuid = ?1",
+            (workload, listing, count),
+        )
     server.port = None
     server.start()
     return workload
@@ -74,7 +84,13 @@ def test_one_callers_waiting_requests_leave_threads_to_others(make_server):
     with contextlib.ExitStack() as stack:
         asking = []
         for i in range(24):
-            asking.append(stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60, source_address=(f"127.0.0.{2 + i % 8}", 0))))
+            asking.append(
+                stack.enter_context(
+                    socket.create_connection(
+                        ("127.0.0.1", server.port), timeout=60, source_address=(f"127.0.0.{2 + i % 8}", 0)
+                    )
+                )
+            )
             asking[-1].sendall(request)
         statuses = [connection.recv(65536)[9:12] for connection in asking]
     assert set(statuses) == {b"200", b"503"} and 4 <= statuses.count(b"200") <= 16, statuses
@@ -87,8 +103,10 @@ def test_bodies_that_are_taken_in_are_bounded(server):
 
     def begin(stack, token, length):
         connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
-        connection.sendall(f"POST /api/v1/workloads/trainings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
-                           f"Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n".encode())
+        connection.sendall(
+            f"POST /api/v1/workloads/trainings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+            f"Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n".encode()
+        )
         return connection.recv(65536)
 
     with contextlib.ExitStack() as stack:
@@ -99,7 +117,9 @@ def test_bodies_that_are_taken_in_are_bounded(server):
 
 
 def test_who_is_not_known_sends_little(server):
-    answer = server.request("POST", "/api/v1/token", {"grantType": "password", "username": "x" * 20_000, "password": "x"}, token=None)
+    answer = server.request(
+        "POST", "/api/v1/token", {"grantType": "password", "username": "x" * 20_000, "password": "x"}, token=None
+    )
     assert answer.status == 413 and "without a token" in answer.json["message"], answer
 
 
@@ -107,7 +127,9 @@ def test_a_query_has_a_time_limit(make_server):
     server = make_server("--quick-start", "--read-limit", "0.02")
     with_rows(server, 20_000)
     answer = server.get(HEAVY)
-    assert answer.status == 503 and "0.02 s" in answer.json["message"] and "read-limit" in answer.json["message"], answer
+    assert answer.status == 503 and "0.02 s" in answer.json["message"] and "read-limit" in answer.json["message"], (
+        answer
+    )
     assert answer.headers["Retry-After"]
     assert server.get("/api/v1/workloads", limit=1).status == 200
     assert server.request("GET", "/readyz", token=None).status == 200
@@ -126,7 +148,10 @@ def test_large_rows_from_before_stay_out_of_memory(server):
     page = server.get("/api/v1/workloads", limit=500)
     assert page.status == 200 and len(page.json["workloads"]) == 151 and len(page.body) < 2_000_000
     with ThreadPoolExecutor(40) as pool:
-        running = [pool.submit(server.request, "GET", "/api/v1/workloads?limit=500", token=greedy, timeout=120) for _ in range(40)]
+        running = [
+            pool.submit(server.request, "GET", "/api/v1/workloads?limit=500", token=greedy, timeout=120)
+            for _ in range(40)
+        ]
         longest = 0
         while not all(one.done() for one in running):
             begin = time.monotonic()

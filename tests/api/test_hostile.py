@@ -1,9 +1,9 @@
 """Hostile requests over raw sockets, each with its expected answer; the server must be there after every one."""
+
 import json
 
-import pytest
-
 import hostile
+import pytest
 from hostile_framing import FRAMING, PATHS
 from hostile_requests import BODIES, CALLERS, PARAMETERS, SCOPES
 
@@ -15,17 +15,33 @@ def target(module_server):
     other = server.submit("theirs", "team-b")
     own = server.submit("ours", "team-a")
     account = server.post("/api/v1/service-accounts", {"name": "hostile"}).json
-    rule = {"subjectId": account["clientId"], "subjectType": "service-account", "roleId": 9, "scopeType": "project",
-            "scopeId": server.project_id("team-a"), "clusterId": server.cluster_id()}
+    rule = {
+        "subjectId": account["clientId"],
+        "subjectType": "service-account",
+        "roleId": 9,
+        "scopeType": "project",
+        "scopeId": server.project_id("team-a"),
+        "clusterId": server.cluster_id(),
+    }
     assert server.post("/api/v1/authorization/access-rules", rule).status == 201
-    grant = {"grantType": "client_credentials", "clientId": account["clientId"], "clientSecret": account["clientSecret"]}
+    grant = {
+        "grantType": "client_credentials",
+        "clientId": account["clientId"],
+        "clientSecret": account["clientSecret"],
+    }
     researcher = server.request("POST", "/api/v1/token", grant, token=None).json["accessToken"]
     keys = sorted((server.data / "keys").glob("[0-9]*.key"))  # those that sign
     server.context = hostile.Context(
-        admin=admin, researcher=researcher, own_workload=own, other_workload=other, cluster=server.cluster_id(),
-        own_project=server.project_id("team-a"), other_project=server.project_id("team-b"),
+        admin=admin,
+        researcher=researcher,
+        own_workload=own,
+        other_workload=other,
+        cluster=server.cluster_id(),
+        own_project=server.project_id("team-a"),
+        other_project=server.project_id("team-b"),
         department=server.get("/api/v1/org-unit/projects", filterBy="name==team-a").json["projects"][0]["parentId"],
-        pool=server.get("/api/v1/node-pools").json["nodepools"][0]["id"])
+        pool=server.get("/api/v1/node-pools").json["nodepools"][0]["id"],
+    )
     server.forged = hostile.forgeries(admin, keys[-1].read_bytes())
     return server
 
@@ -108,16 +124,29 @@ def test_forged_token(target, name):
 SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.mark.parametrize("head", [
-    b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" % (len(SMUGGLED) + 5),
-    b"Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n",
-    b"Content-Length: 0\r\nContent-Length: %d\r\n\r\n" % len(SMUGGLED),
-    b"X: y\r\n" * 64 + b"Content-Length: %d\r\n\r\n" % len(SMUGGLED),
-    b"X: y\r\n folded\r\nContent-Length: %d\r\n\r\n" % len(SMUGGLED),
-    b"Content-Length : %d\r\n\r\n" % len(SMUGGLED),
-    b"Content-Length: 0, %d\r\n\r\n" % len(SMUGGLED),
-    b"Content-Length: 2000000\r\n\r\n",
-], ids=["both lengths", "two codings", "two lengths", "behind 64 headers", "behind a fold", "blank before the colon", "a list of lengths", "too long"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" % (len(SMUGGLED) + 5),
+        b"Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"Content-Length: 0\r\nContent-Length: %d\r\n\r\n" % len(SMUGGLED),
+        b"X: y\r\n" * 64 + b"Content-Length: %d\r\n\r\n" % len(SMUGGLED),
+        b"X: y\r\n folded\r\nContent-Length: %d\r\n\r\n" % len(SMUGGLED),
+        b"Content-Length : %d\r\n\r\n" % len(SMUGGLED),
+        b"Content-Length: 0, %d\r\n\r\n" % len(SMUGGLED),
+        b"Content-Length: 2000000\r\n\r\n",
+    ],
+    ids=[
+        "both lengths",
+        "two codings",
+        "two lengths",
+        "behind 64 headers",
+        "behind a fold",
+        "blank before the colon",
+        "a list of lengths",
+        "too long",
+    ],
+)
 def test_no_request_is_smuggled(target, head):
     data = b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + head + SMUGGLED
     assert hostile.answers(target.port, data) == 1
@@ -132,14 +161,18 @@ def test_a_body_is_invited(target):
     head = ["Expect: 100-continue"]
     known = hostile.request("POST", "/api/v1/workloads/batch", b"", [*head, "Content-Length: 2"])(target.context)
     assert hostile.exchange(target.port, known + b"").status == 100
-    unknown = hostile.request("POST", "/api/v1/workloads/batch", b"", [*head, "Content-Length: 2"], token=None)(target.context)
+    unknown = hostile.request("POST", "/api/v1/workloads/batch", b"", [*head, "Content-Length: 2"], token=None)(
+        target.context
+    )
     reply = hostile.exchange(target.port, unknown)
     assert reply.status == 401 and reply.closes
 
 
 def test_cookie_alone_cannot_write(target):
     """A foreign page can make a browser send the cookie, but not the header."""
-    signed_in = target.request("POST", "/api/v1/session", {"username": "admin@prorata.local", "password": "correct horse battery"}, token=None)
+    signed_in = target.request(
+        "POST", "/api/v1/session", {"username": "admin@prorata.local", "password": "correct horse battery"}, token=None
+    )
     assert signed_in.status == 200, signed_in
     cookie = signed_in.headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie

@@ -1,4 +1,5 @@
 """Every list: each field that the document lets a caller filter or sort by is one that the list knows."""
+
 import pathlib
 import re
 
@@ -26,7 +27,9 @@ def lists():
             continue
         pattern = resolve(parameters.get("filterBy", {}).get("items", {})).get("pattern", "")
         fields = re.match(r"\^\(([^)]*)\)", pattern)
-        required = [p for p in map(resolve, operation.get("parameters", [])) if p.get("required") and p["in"] == "query"]
+        required = [
+            p for p in map(resolve, operation.get("parameters", [])) if p.get("required") and p["in"] == "query"
+        ]
         if (fields or "sortBy" in parameters) and not required:
             yield path, fields.group(1).split("|") if fields else [], parameters.get("sortBy", {}).get("enum", [])
 

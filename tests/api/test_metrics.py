@@ -1,4 +1,5 @@
 """Time series of clusters, node pools, nodes, projects and departments; and what is refused."""
+
 import datetime
 import urllib.parse
 
@@ -9,7 +10,7 @@ PROJECTS = "/api/v1/org-unit/projects"
 
 def at(seconds=0):
     """A time relative to now, as the API writes it."""
-    time = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    time = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
     return time.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
@@ -35,12 +36,15 @@ def test_project_and_department_metrics_follow_the_workloads(server):
     server.wait_phase(server.submit("a1", "team-a"), "Running")
     project = f"{PROJECTS}/{server.project_id('team-a')}/metrics"
     answer = wait_last(server, project, "GPU_ALLOCATION", 1)
-    measurement, = answer.json["measurements"]
+    (measurement,) = answer.json["measurements"]
     assert measurement["type"] == "GPU_ALLOCATION" and isinstance(measurement["values"][-1]["value"], str)
-    assert measurement["values"] == sorted(measurement["values"], key=lambda v: v["timestamp"]) and len(measurement["values"]) <= 5
+    assert (
+        measurement["values"] == sorted(measurement["values"], key=lambda v: v["timestamp"])
+        and len(measurement["values"]) <= 5
+    )
     answer = wait_last(server, project, "GPU_QUOTA", 2)
     assert answer.status == 200
-    department, = server.get("/api/v1/org-unit/departments", filterBy="name==research").json["departments"]
+    (department,) = server.get("/api/v1/org-unit/departments", filterBy="name==research").json["departments"]
     path = f"/api/v1/org-unit/departments/{department['id']}/metrics"
     wait_last(server, path, "GPU_ALLOCATION", 1)
     wait_last(server, path, "GPU_ALLOCATION", 1, nodepoolName="default")
@@ -55,7 +59,10 @@ def test_cluster_and_pool_metrics(server):
         wait_last(server, path, "ALLOCATED_GPU", 1)
         answer = series(server, path, "TOTAL_GPU,UNALLOCATED_GPU,TOTAL_GPU_NODES")
         assert answer.status == 200 and [(m["type"], last(m)) for m in answer.json["measurements"]] == [
-            ("TOTAL_GPU", 4), ("UNALLOCATED_GPU", 3), ("TOTAL_GPU_NODES", 2)]
+            ("TOTAL_GPU", 4),
+            ("UNALLOCATED_GPU", 3),
+            ("TOTAL_GPU_NODES", 2),
+        ]
     assert series(server, f"{cluster}/metrics", "TOTAL_GPU", nodepoolName="default").status == 200
 
 
@@ -66,10 +73,18 @@ def test_cluster_metrics_by_group(server):
     def groups(group_by):
         answer = series(server, path, "ALLOCATED_GPU", groupBy=group_by)
         assert answer.status == 200, answer
-        return {m["groups"][0]["value"]: last(m) for m in answer.json["measurements"] if m["values"] and m["groups"][0]["key"] == group_by}
+        return {
+            m["groups"][0]["value"]: last(m)
+            for m in answer.json["measurements"]
+            if m["values"] and m["groups"][0]["key"] == group_by
+        }
 
     server.wait_for("by project", lambda: groups("Project").get("team-a") == 1)
-    assert groups("Project")["team-b"] == 0 and groups("Department")["research"] == 1 and groups("Nodepool") == {"default": 1}
+    assert (
+        groups("Project")["team-b"] == 0
+        and groups("Department")["research"] == 1
+        and groups("Nodepool") == {"default": 1}
+    )
     refused = series(server, path, "CPU_UTILIZATION", groupBy="Project")
     assert refused.status == 422 and "CPU_UTILIZATION" in refused.json["message"], refused
 
@@ -92,14 +107,21 @@ def test_utilization_is_of_what_is_held(server):
 def test_node_metrics_of_single_devices(server):
     spec = {"annotations": [{"name": "prorata.io/sim-gpu-utilization", "value": "75"}]}
     server.wait_phase(server.submit("a1", "team-a", spec=spec), "Running")
-    busy = server.wait_for("a node that is held", lambda: next((n for n in server.get("/api/v1/nodes").json["nodes"] if n["prorata"]["allocatedGpus"]), None))
+    busy = server.wait_for(
+        "a node that is held",
+        lambda: next((n for n in server.get("/api/v1/nodes").json["nodes"] if n["prorata"]["allocatedGpus"]), None),
+    )
     path = f"/api/v1/nodes/{busy['id']}/metrics"
 
     def measured():
         answer = series(server, path, "GPU_ALLOCATION_PER_GPU,GPU_UTILIZATION_PER_GPU")
         rows = {(m["type"], m["labels"]["gpu"]): last(m) for m in answer.json["measurements"] if m["values"]}
-        return rows == {("GPU_ALLOCATION_PER_GPU", "0"): 1, ("GPU_ALLOCATION_PER_GPU", "1"): 0,
-                        ("GPU_UTILIZATION_PER_GPU", "0"): 75, ("GPU_UTILIZATION_PER_GPU", "1"): 0}
+        return rows == {
+            ("GPU_ALLOCATION_PER_GPU", "0"): 1,
+            ("GPU_ALLOCATION_PER_GPU", "1"): 0,
+            ("GPU_UTILIZATION_PER_GPU", "0"): 75,
+            ("GPU_UTILIZATION_PER_GPU", "1"): 0,
+        }
 
     server.wait_for("figures of both devices", measured)
     shown = next(n for n in server.get("/api/v1/nodes").json["nodes"] if n["id"] == busy["id"])
@@ -117,8 +139,13 @@ def test_what_is_never_measured_makes_the_answer_partial(server):
 def test_samples_are_spread_evenly(server):
     path = f"/api/v1/clusters/{server.cluster_id()}/metrics"
     wait_last(server, path, "TOTAL_GPU", 4)
-    server.wait_for("three samples in the last second", lambda: len(series(server, path, "TOTAL_GPU", start=-1, samples=3).json["measurements"][0]["values"]) == 3)
-    answer = server.get(path, metricType="TOTAL_GPU", start="2020-01-01T00:00:00Z", end="2020-01-01T00:00:10Z", numberOfSamples=3)
+    server.wait_for(
+        "three samples in the last second",
+        lambda: len(series(server, path, "TOTAL_GPU", start=-1, samples=3).json["measurements"][0]["values"]) == 3,
+    )
+    answer = server.get(
+        path, metricType="TOTAL_GPU", start="2020-01-01T00:00:00Z", end="2020-01-01T00:00:10Z", numberOfSamples=3
+    )
     assert answer.status == 207, "nothing was known then"
     assert series(server, path, "TOTAL_GPU", samples=0).json["measurements"] == []
     ahead = series(server, path, "TOTAL_GPU", start=-1, end=100, samples=2).json["measurements"]
@@ -138,11 +165,20 @@ def test_csv(server):
 
 GOOD = {"metricType": "GPU_QUOTA", "start": "2026-01-01T00:00:00Z", "end": "2026-01-02T00:00:00Z"}
 REFUSED = [
-    ("no type", {"metricType": None}), ("an unknown type", {"metricType": "GPU_COLOUR"}), ("a type of another level", {"metricType": "POD_COUNT"}),
-    ("an empty type", {"metricType": ""}), ("one unknown of two", {"metricType": "GPU_QUOTA,GPU_COLOUR"}),
-    ("no start", {"start": None}), ("no end", {"end": None}), ("a start that is no time", {"start": "yesterday"}), ("a start in seconds", {"start": "1700000000"}),
-    ("an end before the start", {"end": "2025-12-31T00:00:00Z"}), ("an end at the start", {"end": "2026-01-01T00:00:00Z"}),
-    ("too many samples", {"numberOfSamples": "1001"}), ("less than none", {"numberOfSamples": "-1"}), ("half a sample", {"numberOfSamples": "1.5"}),
+    ("no type", {"metricType": None}),
+    ("an unknown type", {"metricType": "GPU_COLOUR"}),
+    ("a type of another level", {"metricType": "POD_COUNT"}),
+    ("an empty type", {"metricType": ""}),
+    ("one unknown of two", {"metricType": "GPU_QUOTA,GPU_COLOUR"}),
+    ("no start", {"start": None}),
+    ("no end", {"end": None}),
+    ("a start that is no time", {"start": "yesterday"}),
+    ("a start in seconds", {"start": "1700000000"}),
+    ("an end before the start", {"end": "2025-12-31T00:00:00Z"}),
+    ("an end at the start", {"end": "2026-01-01T00:00:00Z"}),
+    ("too many samples", {"numberOfSamples": "1001"}),
+    ("less than none", {"numberOfSamples": "-1"}),
+    ("half a sample", {"numberOfSamples": "1.5"}),
     ("a pool that is not there", {"nodepoolName": "h100"}),
 ]
 
@@ -156,9 +192,13 @@ def test_metrics_refuse(module_server, what, change):
 
 def test_metrics_of_what_is_not_there(module_server):
     nowhere = "7ff1b4de-0000-4000-8000-000000000000"
-    for path, kind in ((f"{PROJECTS}/4711/metrics", "GPU_QUOTA"), ("/api/v1/org-unit/departments/4711/metrics", "GPU_QUOTA"),
-                       (f"/api/v1/nodes/{nowhere}/metrics", "GPU_UTILIZATION"), (f"/api/v1/clusters/{nowhere}/metrics", "TOTAL_GPU"),
-                       (f"/api/v1/clusters/{module_server.cluster_id()}/nodepools/h100/metrics", "TOTAL_GPU")):
+    for path, kind in (
+        (f"{PROJECTS}/4711/metrics", "GPU_QUOTA"),
+        ("/api/v1/org-unit/departments/4711/metrics", "GPU_QUOTA"),
+        (f"/api/v1/nodes/{nowhere}/metrics", "GPU_UTILIZATION"),
+        (f"/api/v1/clusters/{nowhere}/metrics", "TOTAL_GPU"),
+        (f"/api/v1/clusters/{module_server.cluster_id()}/nodepools/h100/metrics", "TOTAL_GPU"),
+    ):
         assert series(module_server, path, kind).status == 404, path
 
 
@@ -167,4 +207,9 @@ def test_averages_over_time_are_there(server):
         project = server.get(f"{PROJECTS}/{server.project_id('team-a')}").json
         return project["overtimeData"].get("range24hData")
 
-    assert set(server.wait_for("averages", averages)) == {"averageGpuAllocation", "averageGpuUtilization", "averageGpuMemoryUtilization", "updatedAt"}
+    assert set(server.wait_for("averages", averages)) == {
+        "averageGpuAllocation",
+        "averageGpuUtilization",
+        "averageGpuMemoryUtilization",
+        "updatedAt",
+    }

@@ -1,11 +1,11 @@
 """Labels of a running node: set and removed; the pool follows at once, pods go on; what is refused, and who may."""
+
 import pathlib
 import shutil
 import tempfile
 
 import pytest
 from conftest import Server
-
 from test_access import department_id, make_caller
 
 CLUSTER = """
@@ -40,7 +40,10 @@ def label(server, name, labels, token="admin"):
 
 
 def make_pool(server, name, key="kind", value=None):
-    answer = server.post("/api/v1/node-pools", {"name": name, "labelKey": key, "labelValue": value or name, "clusterId": server.cluster_id()})
+    answer = server.post(
+        "/api/v1/node-pools",
+        {"name": name, "labelKey": key, "labelValue": value or name, "clusterId": server.cluster_id()},
+    )
     assert answer.status == 201, answer
     return answer.json
 
@@ -92,13 +95,25 @@ def test_labels_stay_over_a_restart(cluster):
     assert labels["n-0"] == {"keep": "yes", "kind": "fast"}
 
 
-@pytest.mark.parametrize("labels, named", [
-    ({"": "x"}, "labels: not a label key"), ({"a b": "x"}, "labels: not a label key"), ({"/a": "x"}, "labels: the part before '/'"),
-    ({"Example.com/a": "x"}, "labels: the part before '/'"), ({"example..com/a": "x"}, "labels: the part before '/'"),
-    ({"a/b/c": "x"}, "labels: not a label key"), ({"x" * 64: "x"}, "labels: not a label key"), ({"-a": "x"}, "labels: not a label key"),
-    ({"a": "x" * 64}, "labels.a: at most 63"), ({"a": "-x"}, "labels.a: at most 63"), ({"a": "x y"}, "labels.a: at most 63"),
-    ({"a": 1}, "labels"), ({f"k{i}": "v" for i in range(200)}, "labels: at most 200"), ({f"k{i}": "v" for i in range(201)}, "labels"),
-])
+@pytest.mark.parametrize(
+    "labels, named",
+    [
+        ({"": "x"}, "labels: not a label key"),
+        ({"a b": "x"}, "labels: not a label key"),
+        ({"/a": "x"}, "labels: the part before '/'"),
+        ({"Example.com/a": "x"}, "labels: the part before '/'"),
+        ({"example..com/a": "x"}, "labels: the part before '/'"),
+        ({"a/b/c": "x"}, "labels: not a label key"),
+        ({"x" * 64: "x"}, "labels: not a label key"),
+        ({"-a": "x"}, "labels: not a label key"),
+        ({"a": "x" * 64}, "labels.a: at most 63"),
+        ({"a": "-x"}, "labels.a: at most 63"),
+        ({"a": "x y"}, "labels.a: at most 63"),
+        ({"a": 1}, "labels"),
+        ({f"k{i}": "v" for i in range(200)}, "labels: at most 200"),
+        ({f"k{i}": "v" for i in range(201)}, "labels"),
+    ],
+)
 def test_update_node_labels_refuses(module_cluster, labels, named):
     refused = label(module_cluster, "n-0", labels)
     assert refused.status == 400 and refused.json["message"].startswith(named), refused
@@ -108,8 +123,12 @@ def test_update_node_labels_refuses(module_cluster, labels, named):
 def test_update_node_labels_of_whom_and_what(server):
     assert label(server, "nowhere", {"a": "b"}).status == 404
     assert server.request("PATCH", "/api/v1/nodes/node-0", {}).status == 400
-    callers = [("head", ("Department administrator", "department", department_id(server))), ("viewer", ("Viewer", "cluster", server.cluster_id())),
-               ("researcher", ("L1 researcher", "project", server.project_id("team-a"))), ("nobody",)]
+    callers = [
+        ("head", ("Department administrator", "department", department_id(server))),
+        ("viewer", ("Viewer", "cluster", server.cluster_id())),
+        ("researcher", ("L1 researcher", "project", server.project_id("team-a"))),
+        ("nobody",),
+    ]
     for name, *rules in callers:
         _, token = make_caller(server, name, *rules)
         assert label(server, "node-0", {"a": "b"}, token=token).status == 403, name

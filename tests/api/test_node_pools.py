@@ -1,4 +1,5 @@
 """Node pools: made, changed, deleted; which node is in which; and what is refused."""
+
 import pytest
 
 POOLS = "/api/v1/node-pools"
@@ -9,8 +10,10 @@ PROJECTS = "/api/v1/org-unit/projects"
 def cluster(make_server, folder):
     """Two plain nodes and one with a label, all in the default pool."""
     path = folder / "cluster.yaml"
-    path.write_text("nodes:\n- {name: plain-1, gpus: 2, cpuCores: 16, memoryBytes: 68719476736}\n- {name: plain-2, gpus: 2, cpuCores: 16, memoryBytes: 68719476736}\n"
-                    "- {name: big-1, gpus: 8, cpuCores: 64, memoryBytes: 274877906944, labels: {team.io/kind: big}}\n")
+    path.write_text(
+        "nodes:\n- {name: plain-1, gpus: 2, cpuCores: 16, memoryBytes: 68719476736}\n- {name: plain-2, gpus: 2, cpuCores: 16, memoryBytes: 68719476736}\n"
+        "- {name: big-1, gpus: 8, cpuCores: 64, memoryBytes: 274877906944, labels: {team.io/kind: big}}\n"
+    )
     return make_server("--cluster", str(path))
 
 
@@ -31,23 +34,41 @@ def pool_of(server, node):
 
 def test_the_scheduler_sees_what_a_pool_is_told(cluster):
     """From the API to the scheduler's snapshot, setting by setting, and back to the defaults."""
+
     def seen():
-        return next((p for p in cluster.get("/api/v1/scheduler/snapshot").json["nodePools"] if p["name"] == "big"), None)
-    plain = {"name": "big", "placementStrategy": {"gpu": "binpack", "cpu": "binpack"}, "preemptMinRuntimeSeconds": 0, "reclaimMinRuntimeSeconds": 0,
-             "timeBasedFairshare": {"kValue": 0}, "reclaimByRank": True}
+        return next(
+            (p for p in cluster.get("/api/v1/scheduler/snapshot").json["nodePools"] if p["name"] == "big"), None
+        )
+
+    plain = {
+        "name": "big",
+        "placementStrategy": {"gpu": "binpack", "cpu": "binpack"},
+        "preemptMinRuntimeSeconds": 0,
+        "reclaimMinRuntimeSeconds": 0,
+        "timeBasedFairshare": {"kValue": 0},
+        "reclaimByRank": True,
+    }
     made = create(cluster).json
     cluster.wait_for("the pool", lambda: seen() == plain)
     path = f"{POOLS}/{made['id']}"
     share = {"enabled": True, "historicalUsageWeight": 2.5, "windowDuration": "3d"}
     for settings, change in [
-        ({"placementStrategy": {"gpu": "fragmentation", "cpu": "spread"}}, {"placementStrategy": {"gpu": "fragmentation", "cpu": "spread"}}),
+        (
+            {"placementStrategy": {"gpu": "fragmentation", "cpu": "spread"}},
+            {"placementStrategy": {"gpu": "fragmentation", "cpu": "spread"}},
+        ),
         ({"minGuaranteedRuntime": "90s"}, {"preemptMinRuntimeSeconds": 90, "reclaimMinRuntimeSeconds": 90}),
         ({"reservation": True}, {"reservation": True}),
         ({"reclaimByRank": True}, {}),
         ({"timeBasedFairShare": share}, {"timeBasedFairshare": {"kValue": 2.5}}),
         ({"timeBasedFairShare": {**share, "enabled": False}}, {}),
     ]:
-        assert cluster.request("PUT", path, {"labelKey": "team.io/kind", "labelValue": "big", "schedulingConfiguration": settings}).status == 200
+        assert (
+            cluster.request(
+                "PUT", path, {"labelKey": "team.io/kind", "labelValue": "big", "schedulingConfiguration": settings}
+            ).status
+            == 200
+        )
         cluster.wait_for(f"{settings} in {seen()}", lambda: seen() == {**plain, **change})
     without_rank = {key: value for key, value in plain.items() if key != "reclaimByRank"}
     assert cluster.request("PATCH", path, {"schedulingConfiguration": {"reclaimByRank": False}}).status == 200
@@ -59,8 +80,16 @@ def test_create_nodepool_takes_the_nodes_with_its_label(cluster):
     assert answer.status == 201, answer
     made = answer.json
     assert made["phase"] == "Ready" and made["status"]["nodes"] == ["big-1"] and made["isDefault"] is False
-    assert made["labelKey"] == "team.io/kind" and made["labelValue"] == "big" and made["createdBy"] == "admin@prorata.local"
-    assert made["placementStrategy"] == made["schedulingConfiguration"]["placementStrategy"] == {"cpu": "binpack", "gpu": "binpack"}
+    assert (
+        made["labelKey"] == "team.io/kind"
+        and made["labelValue"] == "big"
+        and made["createdBy"] == "admin@prorata.local"
+    )
+    assert (
+        made["placementStrategy"]
+        == made["schedulingConfiguration"]["placementStrategy"]
+        == {"cpu": "binpack", "gpu": "binpack"}
+    )
     assert made["overProvisioningRatio"] == 1 and made["schedulingConfiguration"]["minGuaranteedRuntime"] == "0"
     assert cluster.get(f"{POOLS}/{made['id']}").json == made
     assert pool_of(cluster, "big-1") == "big" and pool_of(cluster, "plain-1") == "default"
@@ -82,18 +111,32 @@ def test_create_nodepool_gives_everybody_a_queue(cluster):
 
 
 def test_update_nodepool_replaces_and_patch_keeps(cluster):
-    made = create(cluster, placementStrategy={"gpu": "spread"}, overProvisioningRatio=2, gpuNetworkAccelerationDetection="Use",
-                  gpuResourceOptimization={"swapEnabled": True}, schedulingConfiguration={"minGuaranteedRuntime": "1h30m"}).json
+    made = create(
+        cluster,
+        placementStrategy={"gpu": "spread"},
+        overProvisioningRatio=2,
+        gpuNetworkAccelerationDetection="Use",
+        gpuResourceOptimization={"swapEnabled": True},
+        schedulingConfiguration={"minGuaranteedRuntime": "1h30m"},
+    ).json
     path = f"{POOLS}/{made['id']}"
-    assert made["placementStrategy"]["gpu"] == "spread" and made["schedulingConfiguration"]["minGuaranteedRuntime"] == "1h30m"
+    assert (
+        made["placementStrategy"]["gpu"] == "spread"
+        and made["schedulingConfiguration"]["minGuaranteedRuntime"] == "1h30m"
+    )
     assert made["gpuResourceOptimization"] == {"swapEnabled": True} and made["gpuNetworkAccelerationDetection"] == "Use"
     patched = cluster.request("PATCH", path, {"schedulingConfiguration": {"placementStrategy": {"cpu": "spread"}}})
     assert patched.status == 200, patched
     assert patched.json["placementStrategy"] == {"cpu": "spread", "gpu": "spread"}
-    assert patched.json["overProvisioningRatio"] == 2 and patched.json["schedulingConfiguration"]["minGuaranteedRuntime"] == "1h30m"
+    assert (
+        patched.json["overProvisioningRatio"] == 2
+        and patched.json["schedulingConfiguration"]["minGuaranteedRuntime"] == "1h30m"
+    )
     put = cluster.request("PUT", path, {"labelValue": "small"})
     assert put.status == 200, put
-    assert put.json["placementStrategy"] == {"cpu": "binpack", "gpu": "binpack"} and put.json["overProvisioningRatio"] == 1
+    assert (
+        put.json["placementStrategy"] == {"cpu": "binpack", "gpu": "binpack"} and put.json["overProvisioningRatio"] == 1
+    )
     assert put.json["labelKey"] == "team.io/kind" and put.json["labelValue"] == "small" and put.json["name"] == "big"
     assert put.json["phase"] == "Empty" and pool_of(cluster, "big-1") == "default"
 
@@ -109,7 +152,10 @@ def test_delete_nodepool_gives_its_nodes_back(cluster):
 
 def test_delete_nodepool_forgets_it_as_a_default(cluster):
     made = create(cluster).json
-    project = cluster.post(PROJECTS, {"name": "fond", "clusterId": cluster.cluster_id(), "resources": [], "defaultNodePools": ["big", "default"]}).json
+    project = cluster.post(
+        PROJECTS,
+        {"name": "fond", "clusterId": cluster.cluster_id(), "resources": [], "defaultNodePools": ["big", "default"]},
+    ).json
     assert project["defaultNodePools"] == ["big", "default"]
     cluster.delete(f"{POOLS}/{made['id']}")
     assert cluster.get(f"{PROJECTS}/{project['id']}").json["defaultNodePools"] == ["default"]
@@ -128,7 +174,12 @@ def test_default_nodepool_keeps_what_makes_it_so(cluster):
     assert default["isDefault"] is True
     assert cluster.delete(f"{POOLS}/{default['id']}").status == 400
     assert cluster.request("PATCH", f"{POOLS}/{default['id']}", {"labelKey": "a", "labelValue": "b"}).status == 400
-    assert cluster.request("PATCH", f"{POOLS}/{default['id']}", {"placementStrategy": {"gpu": "spread"}}).json["placementStrategy"]["gpu"] == "spread"
+    assert (
+        cluster.request("PATCH", f"{POOLS}/{default['id']}", {"placementStrategy": {"gpu": "spread"}}).json[
+            "placementStrategy"
+        ]["gpu"]
+        == "spread"
+    )
 
 
 REFUSED = [
@@ -148,7 +199,11 @@ REFUSED = [
     ("a placement that is not there", {"placementStrategy": {"gpu": "random"}}, "placementStrategy"),
     ("a ratio beyond its bound", {"overProvisioningRatio": 6}, "overProvisioningRatio"),
     ("a runtime that is none", {"schedulingConfiguration": {"minGuaranteedRuntime": "soon"}}, "minGuaranteedRuntime"),
-    ("a topology that is not there", {"networkTopologyId": "7ff1b4de-0000-4000-8000-000000000000"}, "networkTopologyId"),
+    (
+        "a topology that is not there",
+        {"networkTopologyId": "7ff1b4de-0000-4000-8000-000000000000"},
+        "networkTopologyId",
+    ),
 ]
 
 
@@ -190,7 +245,9 @@ def test_list_nodepools(server):
             assert server.get(POOLS + "/count", **query).json == {"count": len(want)}, what
 
 
-@pytest.mark.parametrize("query", [{"filterBy": "nodes==1"}, {"sortBy": "nodes"}, {"filterBy": "swapEnabled==maybe"}, {"limit": "0"}])
+@pytest.mark.parametrize(
+    "query", [{"filterBy": "nodes==1"}, {"sortBy": "nodes"}, {"filterBy": "swapEnabled==maybe"}, {"limit": "0"}]
+)
 def test_list_nodepools_refuses(module_server, query):
     assert module_server.get(POOLS, **query).status == 400
 
@@ -202,31 +259,73 @@ def test_no_such_nodepool(module_server, name):
 
 
 def test_scheduling_settings_are_kept_with_their_defaults(cluster):
-    made = create(cluster, schedulingConfiguration={"placementStrategy": {"gpu": "fragmentation"}, "reservation": True,
-                                                    "timeBasedFairShare": {"enabled": True, "decayHalfLife": "12h"}})
+    made = create(
+        cluster,
+        schedulingConfiguration={
+            "placementStrategy": {"gpu": "fragmentation"},
+            "reservation": True,
+            "timeBasedFairShare": {"enabled": True, "decayHalfLife": "12h"},
+        },
+    )
     assert made.status == 201, made
     settings = made.json["schedulingConfiguration"]
-    assert settings["placementStrategy"] == {"cpu": "binpack", "gpu": "fragmentation"} and settings["reservation"] is True
-    assert settings["timeBasedFairShare"] == {"enabled": True, "historicalUsageWeight": 1, "decayHalfLife": "12h", "windowType": "sliding", "windowDuration": "7d"}
+    assert (
+        settings["placementStrategy"] == {"cpu": "binpack", "gpu": "fragmentation"} and settings["reservation"] is True
+    )
+    assert settings["timeBasedFairShare"] == {
+        "enabled": True,
+        "historicalUsageWeight": 1,
+        "decayHalfLife": "12h",
+        "windowType": "sliding",
+        "windowDuration": "7d",
+    }
     path = f"{POOLS}/{made.json['id']}"
-    changed = cluster.request("PATCH", path, {"schedulingConfiguration": {"reservation": False}}).json["schedulingConfiguration"]
-    assert changed["reservation"] is False and changed["reclaimByRank"] is True and changed["timeBasedFairShare"] == settings["timeBasedFairShare"]
-    changed = cluster.request("PATCH", path, {"schedulingConfiguration": {"timeBasedFairShare": None}}).json["schedulingConfiguration"]
+    changed = cluster.request("PATCH", path, {"schedulingConfiguration": {"reservation": False}}).json[
+        "schedulingConfiguration"
+    ]
+    assert (
+        changed["reservation"] is False
+        and changed["reclaimByRank"] is True
+        and changed["timeBasedFairShare"] == settings["timeBasedFairShare"]
+    )
+    changed = cluster.request("PATCH", path, {"schedulingConfiguration": {"timeBasedFairShare": None}}).json[
+        "schedulingConfiguration"
+    ]
     assert "timeBasedFairShare" not in changed and changed["placementStrategy"]["gpu"] == "fragmentation"
 
 
 BAD_SETTINGS = [
-    ("a strategy that does not exist", {"placementStrategy": {"gpu": "best"}}, "schedulingConfiguration.placementStrategy.gpu"),
-    ("fragmentation is of GPUs alone", {"placementStrategy": {"cpu": "fragmentation"}}, "schedulingConfiguration.placementStrategy.cpu"),
+    (
+        "a strategy that does not exist",
+        {"placementStrategy": {"gpu": "best"}},
+        "schedulingConfiguration.placementStrategy.gpu",
+    ),
+    (
+        "fragmentation is of GPUs alone",
+        {"placementStrategy": {"cpu": "fragmentation"}},
+        "schedulingConfiguration.placementStrategy.cpu",
+    ),
     ("rank decides or does not", {"reclaimByRank": 1}, "schedulingConfiguration.reclaimByRank"),
     ("a reservation is on or off", {"reservation": "yes"}, "schedulingConfiguration.reservation"),
     ("fair share is an object", {"timeBasedFairShare": True}, "schedulingConfiguration.timeBasedFairShare"),
-    ("a weight below 0", {"timeBasedFairShare": {"historicalUsageWeight": -1}}, "timeBasedFairShare.historicalUsageWeight"),
+    (
+        "a weight below 0",
+        {"timeBasedFairShare": {"historicalUsageWeight": -1}},
+        "timeBasedFairShare.historicalUsageWeight",
+    ),
     ("a half life without a unit", {"timeBasedFairShare": {"decayHalfLife": "12"}}, "timeBasedFairShare.decayHalfLife"),
     ("an empty window", {"timeBasedFairShare": {"windowDuration": "0"}}, "timeBasedFairShare.windowDuration"),
     ("a window of another kind", {"timeBasedFairShare": {"windowType": "hopping"}}, "timeBasedFairShare.windowType"),
-    ("a tumbling window that never began", {"timeBasedFairShare": {"windowType": "tumbling"}}, "timeBasedFairShare.tumblingWindowStartTime"),
-    ("a beginning that is no time", {"timeBasedFairShare": {"windowType": "tumbling", "tumblingWindowStartTime": "monday"}}, "timeBasedFairShare.tumblingWindowStartTime"),
+    (
+        "a tumbling window that never began",
+        {"timeBasedFairShare": {"windowType": "tumbling"}},
+        "timeBasedFairShare.tumblingWindowStartTime",
+    ),
+    (
+        "a beginning that is no time",
+        {"timeBasedFairShare": {"windowType": "tumbling", "tumblingWindowStartTime": "monday"}},
+        "timeBasedFairShare.tumblingWindowStartTime",
+    ),
 ]
 
 

@@ -1,4 +1,5 @@
 """A project's list of node types: it holds workloads that name no type, of each kind its own; both labels are read."""
+
 import json
 import subprocess
 
@@ -21,8 +22,20 @@ def cluster(make_server, folder):
 
 
 def project(server, name, gpus=8, **extra):
-    answer = server.post("/api/v1/org-unit/projects", {"name": name, "clusterId": server.cluster_id(), "resources": [
-        {"nodePool": {"id": server.get("/api/v1/node-pools").json["nodepools"][0]["id"], "name": "default"}, "gpu": {"deserved": gpus}}], **extra})
+    answer = server.post(
+        "/api/v1/org-unit/projects",
+        {
+            "name": name,
+            "clusterId": server.cluster_id(),
+            "resources": [
+                {
+                    "nodePool": {"id": server.get("/api/v1/node-pools").json["nodepools"][0]["id"], "name": "default"},
+                    "gpu": {"deserved": gpus},
+                }
+            ],
+            **extra,
+        },
+    )
     assert answer.status == 201, answer
     return answer.json
 
@@ -33,7 +46,12 @@ def node_of(server, workload):
 
 
 def body(server, name, project_name, **spec):
-    return {"name": name, "projectId": server.project_id(project_name), "clusterId": server.cluster_id(), "spec": {"image": "x", **spec}}
+    return {
+        "name": name,
+        "projectId": server.project_id(project_name),
+        "clusterId": server.cluster_id(),
+        "spec": {"image": "x", **spec},
+    }
 
 
 def test_a_workload_without_a_type_is_held_to_the_list(cluster):
@@ -42,16 +60,27 @@ def test_a_workload_without_a_type_is_held_to_the_list(cluster):
     assert sorted(map(sorted, places)) == [["a-0"], ["b-0"], ["b-0"]]
     waits = cluster.submit("waits", "held", 1)
     cluster.wait_phase(waits, "Pending")
-    sentence = cluster.wait_for("why", lambda: (cluster.get(f"/api/v1/workloads/{waits}/explanation").json or {}).get("sentence"))
-    assert "held lets work of this kind use nodes of type a100 or v100, 2 of 4 in default, with 0 of 6 GPUs free" in sentence
+    sentence = cluster.wait_for(
+        "why", lambda: (cluster.get(f"/api/v1/workloads/{waits}/explanation").json or {}).get("sentence")
+    )
+    assert (
+        "held lets work of this kind use nodes of type a100 or v100, 2 of 4 in default, with 0 of 6 GPUs free"
+        in sentence
+    )
 
 
 def test_a_list_is_for_its_kind(cluster):
     project(cluster, "two", nodeTypes={"training": ["a100"], "workspace": ["h100"]})
     assert node_of(cluster, cluster.submit("desk", "two", 1, "workspaces")) == {"c-0"}
     assert node_of(cluster, cluster.submit("job", "two", 1)) == {"a-0"}
-    gang = cluster.submit("gang", "two", 0, "distributed", {"numWorkers": 2, "distributedFramework": "PyTorch"},
-                          masterSpec={"image": "x", "compute": {"gpuDevicesRequest": 1}})
+    gang = cluster.submit(
+        "gang",
+        "two",
+        0,
+        "distributed",
+        {"numWorkers": 2, "distributedFramework": "PyTorch"},
+        masterSpec={"image": "x", "compute": {"gpuDevicesRequest": 1}},
+    )
     assert node_of(cluster, gang) == {"a-0"}
 
 
@@ -60,19 +89,38 @@ def test_a_type_of_the_list_may_be_named_by_id_or_label(cluster):
     for type_name, node in (("v100", "b-0"), ("1", "a-0")):
         assert node_of(cluster, cluster.submit(f"by-{type_name}", "named", 1, spec={"nodeType": type_name})) == {node}
     refused = cluster.post("/api/v1/workloads/trainings", body(cluster, "no", "named", nodeType="h100"))
-    assert refused.status == 400 and refused.json["message"] == "spec.nodeType: the project allows no h100 for this kind"
-    gang = {**body(cluster, "no", "named", numWorkers=1, distributedFramework="PyTorch"), "masterSpec": {"image": "x", "nodeType": "h100"}}
+    assert (
+        refused.status == 400 and refused.json["message"] == "spec.nodeType: the project allows no h100 for this kind"
+    )
+    gang = {
+        **body(cluster, "no", "named", numWorkers=1, distributedFramework="PyTorch"),
+        "masterSpec": {"image": "x", "nodeType": "h100"},
+    }
     refused = cluster.post("/api/v1/workloads/distributed", gang)
-    assert refused.status == 400 and refused.json["message"] == "masterSpec.nodeType: the project allows no h100 for this kind"
+    assert (
+        refused.status == 400
+        and refused.json["message"] == "masterSpec.nodeType: the project allows no h100 for this kind"
+    )
 
 
 def test_a_department_s_list_counts_where_the_project_has_none(cluster):
-    department = cluster.post("/api/v1/org-unit/departments", {"name": "d", "clusterId": cluster.cluster_id(), "resources": [],
-                                                               "nodeTypes": {"training": ["h100"], "workspace": ["a100"]}}).json
+    department = cluster.post(
+        "/api/v1/org-unit/departments",
+        {
+            "name": "d",
+            "clusterId": cluster.cluster_id(),
+            "resources": [],
+            "nodeTypes": {"training": ["h100"], "workspace": ["a100"]},
+        },
+    ).json
     made = project(cluster, "below", parentId=department["id"], nodeTypes={"training": ["v100"]})
-    assert made["effective"]["nodeTypes"] == {"training": ["v100"], "workspace": ["a100"]} and made["nodeTypes"] == {"training": ["v100"]}
+    assert made["effective"]["nodeTypes"] == {"training": ["v100"], "workspace": ["a100"]} and made["nodeTypes"] == {
+        "training": ["v100"]
+    }
     assert node_of(cluster, cluster.submit("job", "below", 1)) == {"b-0"}
-    assert node_of(cluster, cluster.submit("desk", "below", 1, "workspaces", {"preemptibility": "preemptible"})) == {"a-0"}
+    assert node_of(cluster, cluster.submit("desk", "below", 1, "workspaces", {"preemptibility": "preemptible"})) == {
+        "a-0"
+    }
 
 
 def test_a_list_holds_what_is_submitted_after_it(cluster):
@@ -86,20 +134,34 @@ def test_a_list_holds_what_is_submitted_after_it(cluster):
 
 def test_what_if_and_simulate_know_the_list(cluster, folder):
     project(cluster, "asks", nodeTypes={"training": ["a100"]})
-    ask = lambda name, gpus: cluster.post("/api/v1/scheduler/what-if", {
-        "type": "Training", "workload": body(cluster, name, "asks", compute={"gpuDevicesRequest": gpus})})
-    asked = cluster.wait_for("an answer", lambda: (lambda answer: answer if answer.status == 200 else None)(ask("big", 4)))
+    ask = lambda name, gpus: cluster.post(
+        "/api/v1/scheduler/what-if",
+        {"type": "Training", "workload": body(cluster, name, "asks", compute={"gpuDevicesRequest": gpus})},
+    )
+    asked = cluster.wait_for(
+        "an answer", lambda: (lambda answer: answer if answer.status == 200 else None)(ask("big", 4))
+    )
     assert asked.json["verdict"] == "Waits" and "nodes of type a100" in asked.json["explanation"][0]["message"], asked
     asked = ask("fits", 2)
     assert asked.json["verdict"] == "Starts" and [n["name"] for n in asked.json["nodes"]] == ["a-0"]
     cluster.submit("big", "asks", 4)
-    snapshot = cluster.wait_for("the workload", lambda: (lambda s: s if s["workloads"] else None)(cluster.get("/api/v1/scheduler/snapshot").json))
+    snapshot = cluster.wait_for(
+        "the workload",
+        lambda: (lambda s: s if s["workloads"] else None)(cluster.get("/api/v1/scheduler/snapshot").json),
+    )
     assert snapshot["workloads"][0]["pods"][0]["nodeTypes"] == ["a100"]
     (folder / "snapshot.json").write_text(json.dumps(snapshot))
-    done = subprocess.run([PRORATA, "simulate", str(folder / "snapshot.json")], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [PRORATA, "simulate", str(folder / "snapshot.json")], capture_output=True, text=True, check=True
+    )
     (workload,) = json.loads(done.stdout)["cycles"][0]["workloads"]
-    assert workload["status"] == "Pending" and "asks lets work of this kind use nodes of type a100" in workload["explanation"][0]["message"]
+    assert (
+        workload["status"] == "Pending"
+        and "asks lets work of this kind use nodes of type a100" in workload["explanation"][0]["message"]
+    )
     del snapshot["workloads"][0]["pods"][0]["nodeTypes"]
     (folder / "snapshot.json").write_text(json.dumps(snapshot))
-    done = subprocess.run([PRORATA, "simulate", str(folder / "snapshot.json")], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [PRORATA, "simulate", str(folder / "snapshot.json")], capture_output=True, text=True, check=True
+    )
     assert json.loads(done.stdout)["cycles"][0]["pods"][0]["status"] == "Binding"

@@ -1,4 +1,5 @@
 """Nodes: what the backend reports, who holds which device, the present figures; and what is refused."""
+
 import pytest
 
 NODES = "/api/v1/nodes"
@@ -10,7 +11,7 @@ def nodes(answer):
 
 
 def node(server, name):
-    found, = nodes(server.get(NODES, filterBy=f"name=={name}"))
+    (found,) = nodes(server.get(NODES, filterBy=f"name=={name}"))
     return found
 
 
@@ -20,8 +21,12 @@ def devices(server, name):
 
 def holding(server):
     """{(node, index): (state, [workload, ...])} of every device that somebody holds."""
-    return {(n["name"], d["index"]): (d["state"], [w["name"] for w in d["workloads"]])
-            for n in nodes(server.get(NODES)) for d in n["prorata"]["devices"] if d["workloads"]}
+    return {
+        (n["name"], d["index"]): (d["state"], [w["name"] for w in d["workloads"]])
+        for n in nodes(server.get(NODES))
+        for d in n["prorata"]["devices"]
+        if d["workloads"]
+    }
 
 
 def figure(server, kind, **query):
@@ -33,11 +38,16 @@ def figure(server, kind, **query):
 def test_node_tells_what_the_backend_reported(module_server):
     first, second = nodes(module_server.get(NODES))
     assert [first["name"], second["name"]] == ["node-0", "node-1"]
-    assert first["status"] == "Ready" and first["nodePool"] == "default" and first["clusterUuid"] == module_server.cluster_id()
+    assert (
+        first["status"] == "Ready"
+        and first["nodePool"] == "default"
+        and first["clusterUuid"] == module_server.cluster_id()
+    )
     assert first["gpuInfo"]["gpuCount"] == 2 and first["gpuInfo"]["gpuType"]
     assert first["taints"] == [] and first["conditions"][0]["type"] == "Ready" and first["nvLinkDomainUid"] is None
-    assert first["prorata"]["devices"] == [{"index": i, "state": "free", "utilization": None, "workloads": []}
-                                           for i in range(2)]
+    assert first["prorata"]["devices"] == [
+        {"index": i, "state": "free", "utilization": None, "workloads": []} for i in range(2)
+    ]
     assert first["prorata"]["allocatedGpus"] == 0 and first["prorata"]["cordoned"] is False
 
 
@@ -57,15 +67,25 @@ def test_devices_tell_who_holds_them(server):
     name, _ = next(iter(held))
     shown = node(server, name)
     assert shown["prorata"]["allocatedGpus"] == 2 and shown["prorata"]["podCount"] == 1
-    holder, = shown["prorata"]["devices"][0]["workloads"]
-    assert holder == {"id": workload, "name": "pair", "projectId": server.project_id("team-a"), "projectName": "team-a",
-                      "share": 1, "preemptible": True}
+    (holder,) = shown["prorata"]["devices"][0]["workloads"]
+    assert holder == {
+        "id": workload,
+        "name": "pair",
+        "projectId": server.project_id("team-a"),
+        "projectName": "team-a",
+        "share": 1,
+        "preemptible": True,
+    }
 
 
 def shares(server):
     """{(node, index): [(workload, share), ...]} of every device that somebody holds."""
-    return {(n["name"], d["index"]): [(w["name"], w["share"]) for w in d["workloads"]]
-            for n in nodes(server.get(NODES)) for d in n["prorata"]["devices"] if d["workloads"]}
+    return {
+        (n["name"], d["index"]): [(w["name"], w["share"]) for w in d["workloads"]]
+        for n in nodes(server.get(NODES))
+        for d in n["prorata"]["devices"]
+        if d["workloads"]
+    }
 
 
 def held_by_pods(server):
@@ -89,7 +109,9 @@ def test_parts_of_a_device_are_where_their_pods_run(server):
     assert sorted(held.values()) == [[("half", 0.5), ("other-half", 0.5)], [("whole", 1)]]
     assert {place: [name for name, _ in who] for place, who in held.items()} == held_by_pods(server)
     assert sum(n["prorata"]["allocatedGpus"] for n in nodes(server.get(NODES))) == 2
-    assert figure(server, "FREE_GPUS")["values"] == [{"value": "2"}] and figure(server, "ALLOCATED_GPUS")["values"] == [{"value": "2"}]
+    assert figure(server, "FREE_GPUS")["values"] == [{"value": "2"}] and figure(server, "ALLOCATED_GPUS")["values"] == [
+        {"value": "2"}
+    ]
 
 
 def test_device_is_releasing_while_its_pod_stops(server):
@@ -104,7 +126,9 @@ def test_device_is_down_with_its_node(server):
     assert server.post("/api/v1/simulation/nodes/node-1/fail").status in (200, 202, 204)
     server.wait_for("down", lambda: [d["state"] for d in devices(server, "node-1")] == ["down", "down"])
     assert node(server, "node-1")["status"] == "NotReady"
-    assert figure(server, "READY_GPUS")["values"] == [{"value": "2"}] and figure(server, "TOTAL_GPUS")["values"] == [{"value": "4"}]
+    assert figure(server, "READY_GPUS")["values"] == [{"value": "2"}] and figure(server, "TOTAL_GPUS")["values"] == [
+        {"value": "4"}
+    ]
     assert figure(server, "READY_GPU_NODES")["values"] == [{"value": "1"}]
     assert server.post("/api/v1/simulation/nodes/node-1/recover").status in (200, 202, 204)
     server.wait_for("free", lambda: [d["state"] for d in devices(server, "node-1")] == ["free", "free"])
@@ -112,13 +136,21 @@ def test_device_is_down_with_its_node(server):
 
 def test_names_of_workloads_that_one_may_not_read_stay_hidden(server):
     from test_access import make_caller
+
     server.wait_phase(server.submit("secret", "team-b"), "Running")
     server.wait_phase(server.submit("open", "team-a"), "Running")
     _, token = make_caller(server, "looker", ("Viewer", "project", server.project_id("team-a")))
     answer = server.request("GET", NODES, token=token)
     holders = [w for n in nodes(answer) for d in n["prorata"]["devices"] for w in d["workloads"]]
-    hidden, = [w for w in holders if w["id"] is None]
-    assert hidden == {"id": None, "name": "another project's workload", "projectId": None, "projectName": None, "share": 1, "preemptible": True}
+    (hidden,) = [w for w in holders if w["id"] is None]
+    assert hidden == {
+        "id": None,
+        "name": "another project's workload",
+        "projectId": None,
+        "projectName": None,
+        "share": 1,
+        "preemptible": True,
+    }
     assert [w["name"] for w in holders if w["id"]] == ["open"]
     assert b"secret" not in answer.body and b"team-b" not in answer.body
 
@@ -147,10 +179,16 @@ def test_list_nodes(module_server, what, query, want):
 def test_nodes_come_in_the_order_in_which_people_count(make_server, folder):
     path = folder / "cluster.yaml"
     names = ["gpu", "gpu-1", "gpu-01", "gpu-1-a", "gpu-2", "gpu-9", "gpu-10", "gpu-11", "gpu-100", "gpu-a", "gpv-1"]
-    path.write_text("nodes:\n" + "".join(f"- {{name: {n}, gpus: 1, cpuCores: 4, memoryBytes: 8589934592}}\n" for n in sorted(names)))
+    path.write_text(
+        "nodes:\n" + "".join(f"- {{name: {n}, gpus: 1, cpuCores: 4, memoryBytes: 8589934592}}\n" for n in sorted(names))
+    )
     server = make_server("--cluster", str(path))
     wanted = ["gpu", "gpu-01", "gpu-1", *names[3:]]
-    for query, want in (({}, wanted), ({"sortBy": "name"}, wanted), ({"sortBy": "name", "sortOrder": "desc"}, wanted[::-1])):
+    for query, want in (
+        ({}, wanted),
+        ({"sortBy": "name"}, wanted),
+        ({"sortBy": "name", "sortOrder": "desc"}, wanted[::-1]),
+    ):
         assert [n["name"] for n in nodes(server.get(NODES, **query))] == want
     assert [n["name"] for n in nodes(server.get(NODES, filterBy="name==gpu-1"))] == ["gpu-1"]
 
@@ -161,7 +199,9 @@ def test_nodes_of_a_cluster_by_name(module_server):
     assert nodes(module_server.get(cluster, nodeName="node")) == []
 
 
-@pytest.mark.parametrize("query", [{"filterBy": "gpus==2"}, {"sortBy": "createdAt"}, {"limit": "501"}, {"filterBy": "status"}])
+@pytest.mark.parametrize(
+    "query", [{"filterBy": "gpus==2"}, {"sortBy": "createdAt"}, {"limit": "501"}, {"filterBy": "status"}]
+)
 def test_list_nodes_refuses(module_server, query):
     assert module_server.get(NODES, **query).status == 400
 
@@ -173,8 +213,16 @@ def test_nodes_of_no_such_cluster(module_server, cluster):
 
 
 FIGURES = [
-    ("TOTAL_GPUS", "4"), ("READY_GPUS", "4"), ("FREE_GPUS", "3"), ("ALLOCATED_GPUS", "1"), ("TOTAL_GPU_NODES", "2"), ("READY_GPU_NODES", "2"),
-    ("FULLY_FREE_GPU_NODES", "1"), ("USED_GPU_MEMORY_BYTES", "0"), ("USED_CPU_CORES", "0"), ("USED_CPU_MEMORY_BYTES", "0"),
+    ("TOTAL_GPUS", "4"),
+    ("READY_GPUS", "4"),
+    ("FREE_GPUS", "3"),
+    ("ALLOCATED_GPUS", "1"),
+    ("TOTAL_GPU_NODES", "2"),
+    ("READY_GPU_NODES", "2"),
+    ("FULLY_FREE_GPU_NODES", "1"),
+    ("USED_GPU_MEMORY_BYTES", "0"),
+    ("USED_CPU_CORES", "0"),
+    ("USED_CPU_MEMORY_BYTES", "0"),
 ]
 
 
@@ -187,12 +235,18 @@ def test_telemetry(server):
     by_node = figure(server, "FREE_GPUS", groupBy="Node")["values"]
     assert sorted(v["value"] for v in by_node) == ["1", "2"]
     assert sorted(v["groups"][0]["name"] for v in by_node) == ["node-0", "node-1"]
-    value, = figure(server, "FREE_GPUS", groupBy="ClusterId,Nodepool")["values"]
+    (value,) = figure(server, "FREE_GPUS", groupBy="ClusterId,Nodepool")["values"]
     assert [(g["key"], g["name"]) for g in value["groups"]][1] == ("Nodepool", "default") and value["value"] == "3"
     assert figure(server, "FREE_GPUS", nodepoolName="h100")["values"] == [{"value": "0"}]
-    csv = server.request("GET", NODES + "/telemetry?telemetryType=TOTAL_GPUS&groupBy=Nodepool", headers={"Accept": "text/csv"})
+    csv = server.request(
+        "GET", NODES + "/telemetry?telemetryType=TOTAL_GPUS&groupBy=Nodepool", headers={"Accept": "text/csv"}
+    )
     head, row = csv.body.decode().splitlines()
-    assert csv.headers["Content-Type"].startswith("text/csv") and head == "timestamp,type,Nodepool,value" and row.endswith(",TOTAL_GPUS,default,4")
+    assert (
+        csv.headers["Content-Type"].startswith("text/csv")
+        and head == "timestamp,type,Nodepool,value"
+        and row.endswith(",TOTAL_GPUS,default,4")
+    )
 
 
 def test_idle_gpus_are_held_and_not_used(server):
@@ -203,7 +257,15 @@ def test_idle_gpus_are_held_and_not_used(server):
     server.wait_for("one of two is idle", lambda: figure(server, "IDLE_ALLOCATED_GPUS")["values"] == [{"value": "1"}])
 
 
-@pytest.mark.parametrize("query", [{}, {"telemetryType": "GPUS"}, {"telemetryType": "TOTAL_GPUS", "groupBy": "Colour"},
-                                   {"telemetryType": "TOTAL_GPUS", "groupBy": "Node,Nodepool,ClusterId"}, {"telemetryType": "TOTAL_GPUS", "clusterId": "x"}])
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"telemetryType": "GPUS"},
+        {"telemetryType": "TOTAL_GPUS", "groupBy": "Colour"},
+        {"telemetryType": "TOTAL_GPUS", "groupBy": "Node,Nodepool,ClusterId"},
+        {"telemetryType": "TOTAL_GPUS", "clusterId": "x"},
+    ],
+)
 def test_telemetry_refuses(module_server, query):
     assert module_server.get(NODES + "/telemetry", **query).status == 400

@@ -1,4 +1,5 @@
 """The overview in few answers: exact counts, who waits and what is owed, the devices; and what a caller may not read."""
+
 import pytest
 from test_access import department_id, make_caller
 
@@ -12,8 +13,8 @@ def ask(server, path=OVERVIEW, token="admin"):
 
 
 def share(answer, project):
-    found, = [p for p in answer["projects"] if p["name"] == project]
-    only, = found["nodePools"]
+    (found,) = [p for p in answer["projects"] if p["name"] == project]
+    (only,) = found["nodePools"]
     return only
 
 
@@ -34,39 +35,91 @@ def busy(module_server):
     submit_waiting(server, "a2", "team-a", 2)
     submit_waiting(server, "b-never", "team-b", 3, preemptibility="non-preemptible")
     submit_waiting(server, "b2", "team-b", 2)
-    server.wait_for("the figures of that cycle", lambda: share(ask(server), "team-b")["refused"] == 3 and share(ask(server), "team-b")["waiting"] == 2)
+    server.wait_for(
+        "the figures of that cycle",
+        lambda: share(ask(server), "team-b")["refused"] == 3 and share(ask(server), "team-b")["waiting"] == 2,
+    )
     return server
 
 
 def test_overview_tells_what_is_held_and_owed(busy):
     seen = ask(busy)
-    assert share(seen, "team-a") == {"name": "default", "quota": 2, "limit": None, "held": 2, "nonPreemptible": 0, "fairShare": 2,
-                                     "waiting": 2, "owed": 0, "refused": 0}
-    assert share(seen, "team-b") == {"name": "default", "quota": 2, "limit": None, "held": 1, "nonPreemptible": 0, "fairShare": 2,
-                                     "waiting": 2, "owed": 1, "refused": 3}
-    assert [p["name"] for p in seen["projects"]] == ["default", "team-a", "team-b"] and seen["projects"][1]["departmentName"] == "research"
+    assert share(seen, "team-a") == {
+        "name": "default",
+        "quota": 2,
+        "limit": None,
+        "held": 2,
+        "nonPreemptible": 0,
+        "fairShare": 2,
+        "waiting": 2,
+        "owed": 0,
+        "refused": 0,
+    }
+    assert share(seen, "team-b") == {
+        "name": "default",
+        "quota": 2,
+        "limit": None,
+        "held": 1,
+        "nonPreemptible": 0,
+        "fairShare": 2,
+        "waiting": 2,
+        "owed": 1,
+        "refused": 3,
+    }
+    assert [p["name"] for p in seen["projects"]] == ["default", "team-a", "team-b"] and seen["projects"][1][
+        "departmentName"
+    ] == "research"
     assert seen["phases"] == {"Pending": 3, "Running": 2}
     assert seen["clusters"] == [{"id": busy.cluster_id(), "name": busy.get("/api/v1/clusters").json[0]["name"]}]
 
 
 def test_overview_tells_who_waits_the_most_owed_first(busy):
     waiting = ask(busy)["waiting"]
-    assert {k: v for k, v in waiting.items() if k != "workloads"} == {"count": 3, "gpus": 7, "gpusOwed": 1, "gpusRefused": 3}
-    assert [(w["name"], w["owed"], w["gpus"]) for w in waiting["workloads"]] == [("b2", True, 2), ("a2", False, 2), ("b-never", False, 3)]
+    assert {k: v for k, v in waiting.items() if k != "workloads"} == {
+        "count": 3,
+        "gpus": 7,
+        "gpusOwed": 1,
+        "gpusRefused": 3,
+    }
+    assert [(w["name"], w["owed"], w["gpus"]) for w in waiting["workloads"]] == [
+        ("b2", True, 2),
+        ("a2", False, 2),
+        ("b-never", False, 3),
+    ]
     listed = {w["id"]: w for w in busy.get("/api/v1/workloads", filterBy="phase==Pending").json["workloads"]}
     for w in waiting["workloads"]:
         row = listed[w["id"]]
-        assert (w["projectId"], w["projectName"], w["type"], w["nodePool"]) == (row["projectId"], row["projectName"], "Training", "default")
+        assert (w["projectId"], w["projectName"], w["type"], w["nodePool"]) == (
+            row["projectId"],
+            row["projectName"],
+            "Training",
+            "default",
+        )
         assert (w["sentence"], w["forecast"]) == (row["explanation"]["sentence"], row["explanation"]["forecast"])
         assert (w["waitingSince"], w["phaseReason"], w["pods"]) == (row["phaseUpdatedAt"], row["phaseReason"], 1)
-    assert waiting["workloads"][2]["phaseReason"] == "NonPreemptibleOverQuota" and waiting["workloads"][0]["phaseReason"] is None
+    assert (
+        waiting["workloads"][2]["phaseReason"] == "NonPreemptibleOverQuota"
+        and waiting["workloads"][0]["phaseReason"] is None
+    )
 
 
 def test_overview_counts_nodes_and_devices_by_pool(busy):
     seen = ask(busy)
-    pool, = seen["nodePools"]
-    assert pool == {"id": "1", "name": "default", "gpuType": pool["gpuType"], "nodes": 2, "nodesReady": 2, "gpuNodes": 2, "gpuNodesReady": 2,
-                    "gpus": 4, "gpusDown": 0, "gpusAllocated": 3, "gpusIdle": pool["gpusIdle"], "gpusFree": 1}
+    (pool,) = seen["nodePools"]
+    assert pool == {
+        "id": "1",
+        "name": "default",
+        "gpuType": pool["gpuType"],
+        "nodes": 2,
+        "nodesReady": 2,
+        "gpuNodes": 2,
+        "gpuNodesReady": 2,
+        "gpus": 4,
+        "gpusDown": 0,
+        "gpusAllocated": 3,
+        "gpusIdle": pool["gpusIdle"],
+        "gpusFree": 1,
+    }
     assert pool["gpuType"] and seen["notReady"] == []
 
 
@@ -74,19 +127,30 @@ def test_overview_nodes_are_the_nodes_in_brief(busy):
     brief = ask(busy, OVERVIEW + "/nodes")
     for node, full in zip(brief["nodes"], busy.get("/api/v1/nodes").json["nodes"], strict=True):
         assert (node["id"], node["name"], node["nodePool"], node["status"], node["gpuCount"]) == (
-            full["id"], full["name"], full["nodePool"], full["status"], full["gpuInfo"]["gpuCount"])
+            full["id"],
+            full["name"],
+            full["nodePool"],
+            full["status"],
+            full["gpuInfo"]["gpuCount"],
+        )
         held = {}
         for part in node["held"]:
             for index in part["gpus"]:
                 held.setdefault(index, []).append({**brief["workloads"][part["workload"]], "share": part["share"]})
-        assert [held.get(d["index"], []) for d in full["prorata"]["devices"]] == [d["workloads"] for d in full["prorata"]["devices"]]
+        assert [held.get(d["index"], []) for d in full["prorata"]["devices"]] == [
+            d["workloads"] for d in full["prorata"]["devices"]
+        ]
         assert node["gpusDown"] == [] and len(node["utilization"]) == 2 and "releasing" not in str(node["held"])
 
 
 def test_overview_of_one_department_or_project(busy):
     here = department_id(busy)
     seen = ask(busy, f"{OVERVIEW}?departmentId={here}")
-    assert [p["name"] for p in seen["projects"]] == ["team-a", "team-b"] and seen["waiting"]["count"] == 3 and seen["phases"]["Running"] == 2
+    assert (
+        [p["name"] for p in seen["projects"]] == ["team-a", "team-b"]
+        and seen["waiting"]["count"] == 3
+        and seen["phases"]["Running"] == 2
+    )
     seen = ask(busy, f"{OVERVIEW}?projectId={busy.project_id('team-a')}")
     assert [p["name"] for p in seen["projects"]] == ["team-a"] and seen["phases"] == {"Pending": 1, "Running": 1}
     assert (seen["waiting"]["count"], seen["waiting"]["gpus"], seen["waiting"]["gpusRefused"]) == (1, 2, 0)
@@ -96,7 +160,13 @@ def test_overview_of_one_department_or_project(busy):
 
 
 def test_overview_counts(busy):
-    assert ask(busy, OVERVIEW + "/counts") == {"workloads": 5, "projects": 3, "departments": 2, "nodes": 2, "nodePools": 1}
+    assert ask(busy, OVERVIEW + "/counts") == {
+        "workloads": 5,
+        "projects": 3,
+        "departments": 2,
+        "nodes": 2,
+        "nodePools": 1,
+    }
 
 
 def test_a_researcher_sees_the_own_part_alone(busy):
@@ -114,7 +184,9 @@ def test_a_viewer_of_a_project_sees_the_hardware_without_others_names(busy):
     _, token = make_caller(busy, "eve", ("Viewer", "project", busy.project_id("team-a")))
     brief = ask(busy, OVERVIEW + "/nodes", token)
     assert sorted((w["name"], w["id"] is None, w["projectName"]) for w in brief["workloads"]) == [
-        ("a1", False, "team-a"), ("another project's workload", True, None)]
+        ("a1", False, "team-a"),
+        ("another project's workload", True, None),
+    ]
     assert "team-b" not in str(brief) and ask(busy, token=token)["nodePools"][0]["gpusAllocated"] == 3
 
 
@@ -127,11 +199,13 @@ def test_without_rules_the_overview_is_empty(busy):
 def test_a_node_that_failed_is_told_with_its_reason(server):
     server.wait_phase(server.submit("pair", "team-a", gpus=2), "Running")
     assert server.post("/api/v1/simulation/nodes/node-1/fail").status in (200, 202, 204)
-    pool, = server.wait_for("down", lambda: (lambda p: p if p[0]["nodesReady"] == 1 else None)(ask(server)["nodePools"]))
+    (pool,) = server.wait_for(
+        "down", lambda: (lambda p: p if p[0]["nodesReady"] == 1 else None)(ask(server)["nodePools"])
+    )
     assert (pool["gpus"], pool["gpusDown"], pool["gpuNodesReady"]) == (2, 2, 1)
-    broken, = ask(server)["notReady"]
+    (broken,) = ask(server)["notReady"]
     assert broken["name"] == "node-1" and broken["nodePool"] == "default"
-    down, = [n for n in ask(server, OVERVIEW + "/nodes")["nodes"] if n["name"] == "node-1"]
+    (down,) = [n for n in ask(server, OVERVIEW + "/nodes")["nodes"] if n["name"] == "node-1"]
     assert down["status"] == "NotReady" and down["gpusDown"] == [0, 1]
 
 

@@ -1,4 +1,5 @@
 """Projects: made, listed, changed, deleted; and what is refused."""
+
 import urllib.parse
 
 import pytest
@@ -16,8 +17,12 @@ def department(server, name="research"):
 
 
 def create(server, name="team-c", gpus=1, **extra):
-    body = {"name": name, "clusterId": server.cluster_id(),
-            "resources": [{"nodePool": pool(server), "gpu": {"deserved": gpus}}], **extra}
+    body = {
+        "name": name,
+        "clusterId": server.cluster_id(),
+        "resources": [{"nodePool": pool(server), "gpu": {"deserved": gpus}}],
+        **extra,
+    }
     return server.post(PROJECTS, body)
 
 
@@ -32,11 +37,19 @@ def test_create_project_fills_in_the_defaults(server):
     project = answer.json
     assert project["parent"]["name"] == "default" and project["parentId"] == project["parent"]["id"]
     assert project["status"]["phase"] == "Ready" and project["status"]["namespace"] == "runai-team-c"
-    assert project["description"] == "" and project["requestedNamespace"] is None and project["enforceRunaiScheduler"] is True
+    assert (
+        project["description"] == ""
+        and project["requestedNamespace"] is None
+        and project["enforceRunaiScheduler"] is True
+    )
     assert project["createdBy"] == "admin@prorata.local"
-    resources, = project["resources"]
+    (resources,) = project["resources"]
     assert resources["gpu"] == {"deserved": 1.5, "limit": None, "overQuotaWeight": 2}
-    assert resources["cpu"]["deserved"] is None and resources["memory"]["deserved"] is None and resources["memory"]["units"] == "MB"
+    assert (
+        resources["cpu"]["deserved"] is None
+        and resources["memory"]["deserved"] is None
+        and resources["memory"]["units"] == "MB"
+    )
     assert resources["priority"] == resources["rank"] == "MediumLow"
     assert project["totalResources"] == {"gpuQuota": 1.5, "cpuQuota": None, "memoryQuota": None}
     assert project["id"].isdigit()
@@ -44,11 +57,24 @@ def test_create_project_fills_in_the_defaults(server):
 
 
 def test_create_project_takes_what_it_is_given(server):
-    body = dict(parentId=department(server)["id"], description="with everything", requestedNamespace="their-own",
-                schedulingRules={"trainingJobTimeLimitSeconds": 600, "interactiveJobTimeLimitSeconds": None},
-                defaultNodePools=["default"], nodeTypes={"training": ["1"], "names": {"1": "dgx"}}, enforceRunaiScheduler=False,
-                resources=[{"nodePool": pool(server), "gpu": {"deserved": 1, "limit": 3, "overQuotaWeight": 0},
-                            "cpu": {"deserved": 4000, "limit": 8000}, "memory": {"deserved": 1.5, "limit": 2, "units": "GB"}, "rank": "High"}])
+    body = dict(
+        parentId=department(server)["id"],
+        description="with everything",
+        requestedNamespace="their-own",
+        schedulingRules={"trainingJobTimeLimitSeconds": 600, "interactiveJobTimeLimitSeconds": None},
+        defaultNodePools=["default"],
+        nodeTypes={"training": ["1"], "names": {"1": "dgx"}},
+        enforceRunaiScheduler=False,
+        resources=[
+            {
+                "nodePool": pool(server),
+                "gpu": {"deserved": 1, "limit": 3, "overQuotaWeight": 0},
+                "cpu": {"deserved": 4000, "limit": 8000},
+                "memory": {"deserved": 1.5, "limit": 2, "units": "GB"},
+                "rank": "High",
+            }
+        ],
+    )
     answer = create(server, **body)
     assert answer.status == 201, answer
     project = answer.json
@@ -57,7 +83,7 @@ def test_create_project_takes_what_it_is_given(server):
     assert project["schedulingRules"] == {"trainingJobTimeLimitSeconds": 600}
     assert project["defaultNodePools"] == ["default"] and project["nodeTypes"] == body["nodeTypes"]
     assert project["enforceRunaiScheduler"] is False
-    resources, = project["resources"]
+    (resources,) = project["resources"]
     assert resources["gpu"] == {"deserved": 1, "limit": 3, "overQuotaWeight": 0}
     assert resources["cpu"] == {"deserved": 4000, "limit": 8000, "overQuotaWeight": 1}
     assert resources["memory"] == {"deserved": 1.5, "limit": 2, "overQuotaWeight": 1, "units": "GB"}
@@ -66,31 +92,62 @@ def test_create_project_takes_what_it_is_given(server):
 
 
 def test_project_inherits_what_it_does_not_tighten(server):
-    body = {"name": "strict", "clusterId": server.cluster_id(), "resources": [], "defaultNodePools": ["default"],
-            "schedulingRules": {"trainingJobTimeLimitSeconds": 100, "interactiveJobTimeLimitSeconds": 50}}
+    body = {
+        "name": "strict",
+        "clusterId": server.cluster_id(),
+        "resources": [],
+        "defaultNodePools": ["default"],
+        "schedulingRules": {"trainingJobTimeLimitSeconds": 100, "interactiveJobTimeLimitSeconds": 50},
+    }
     parent = server.post("/api/v1/org-unit/departments", body).json["id"]
-    rules = {"trainingJobTimeLimitSeconds": 500, "interactiveJobTimeLimitSeconds": 20, "trainingJobMaxIdleDurationSeconds": 7}
+    rules = {
+        "trainingJobTimeLimitSeconds": 500,
+        "interactiveJobTimeLimitSeconds": 20,
+        "trainingJobMaxIdleDurationSeconds": 7,
+    }
     project = create(server, parentId=parent, schedulingRules=rules).json
-    assert project["effective"]["schedulingRules"] == {"trainingJobTimeLimitSeconds": 100, "interactiveJobTimeLimitSeconds": 20,
-                                                       "trainingJobMaxIdleDurationSeconds": 7}
+    assert project["effective"]["schedulingRules"] == {
+        "trainingJobTimeLimitSeconds": 100,
+        "interactiveJobTimeLimitSeconds": 20,
+        "trainingJobMaxIdleDurationSeconds": 7,
+    }
     assert project["effective"]["defaultNodePools"] == ["default"] and project["defaultNodePools"] is None
 
 
 def test_minimum_run_times_are_the_nearest(server):
-    body = {"name": "calm", "clusterId": server.cluster_id(), "resources": [], "schedulingRules": {"preemptMinRuntimeSeconds": 60, "reclaimMinRuntimeSeconds": 90}}
+    body = {
+        "name": "calm",
+        "clusterId": server.cluster_id(),
+        "resources": [],
+        "schedulingRules": {"preemptMinRuntimeSeconds": 60, "reclaimMinRuntimeSeconds": 90},
+    }
     parent = server.post("/api/v1/org-unit/departments", body).json["id"]
-    project = create(server, parentId=parent, schedulingRules={"preemptMinRuntimeSeconds": 300, "reclaimMinRuntimeSeconds": 0}).json
+    project = create(
+        server, parentId=parent, schedulingRules={"preemptMinRuntimeSeconds": 300, "reclaimMinRuntimeSeconds": 0}
+    ).json
     assert project["effective"]["schedulingRules"] == {"preemptMinRuntimeSeconds": 300, "reclaimMinRuntimeSeconds": 0}
     other = create(server, parentId=parent, name="other").json
     assert other["effective"]["schedulingRules"] == {"preemptMinRuntimeSeconds": 60, "reclaimMinRuntimeSeconds": 90}
 
 
-@pytest.mark.parametrize("rule,taker,code", [("reclaimMinRuntimeSeconds", {"project": "team-b"}, "NothingToReclaim"),
-                                             ("preemptMinRuntimeSeconds", {"project": "team-a", "spec": {"priorityClass": "high", "preemptibility": "preemptible"}}, "NothingToPreempt")])
+@pytest.mark.parametrize(
+    "rule,taker,code",
+    [
+        ("reclaimMinRuntimeSeconds", {"project": "team-b"}, "NothingToReclaim"),
+        (
+            "preemptMinRuntimeSeconds",
+            {"project": "team-a", "spec": {"priorityClass": "high", "preemptibility": "preemptible"}},
+            "NothingToPreempt",
+        ),
+    ],
+)
 def test_minimum_run_time_of_a_project_protects(server, rule, taker, code):
     path = f"{PROJECTS}/{server.project_id('team-a')}"
     project = server.get(path).json
-    kept = {key: project[key] for key in ("description", "parentId", "resources", "defaultNodePools", "nodeTypes", "enforceRunaiScheduler")}
+    kept = {
+        key: project[key]
+        for key in ("description", "parentId", "resources", "defaultNodePools", "nodeTypes", "enforceRunaiScheduler")
+    }
     assert server.request("PUT", path, {**kept, "schedulingRules": {rule: 3600}}).status == 200
     held = [server.submit(f"a{i}", "team-a") for i in range(4)]
     for workload in held:
@@ -99,8 +156,22 @@ def test_minimum_run_time_of_a_project_protects(server, rule, taker, code):
     assert (until is not None) == (rule == "preemptMinRuntimeSeconds")
     spec = {**taker.get("spec", {}), "compute": {"gpuDevicesRequest": 1}}
     late = server.submit("late", taker["project"], spec=spec)
-    why = server.wait_for("why it waits", lambda: next((f for f in server.get(f"/api/v1/workloads/{late}/explanation").json.get("findings") or [] if f["code"] == code), None))
-    assert why["reclaim"][0]["project"] == "team-a" and why["protectedUntil"] and why["reclaim"][0]["reason"] == "ProtectedByMinRunTime", why
+    why = server.wait_for(
+        "why it waits",
+        lambda: next(
+            (
+                f
+                for f in server.get(f"/api/v1/workloads/{late}/explanation").json.get("findings") or []
+                if f["code"] == code
+            ),
+            None,
+        ),
+    )
+    assert (
+        why["reclaim"][0]["project"] == "team-a"
+        and why["protectedUntil"]
+        and why["reclaim"][0]["reason"] == "ProtectedByMinRunTime"
+    ), why
     if until:
         ends = {server.workload(workload)["guaranteedRuntimeEndsAt"] for workload in held}
         assert min(ends)[:18] == why["protectedUntil"][:18]
@@ -112,8 +183,18 @@ def test_minimum_run_time_of_a_project_protects(server, rule, taker, code):
 
 REFUSED = [
     ("a capital", {"name": "Team"}, 400, "name"),
-    ("a protection below nothing", {"schedulingRules": {"preemptMinRuntimeSeconds": -1}}, 400, "preemptMinRuntimeSeconds"),
-    ("a protection for ever", {"schedulingRules": {"reclaimMinRuntimeSeconds": 2**62}}, 400, "reclaimMinRuntimeSeconds"),
+    (
+        "a protection below nothing",
+        {"schedulingRules": {"preemptMinRuntimeSeconds": -1}},
+        400,
+        "preemptMinRuntimeSeconds",
+    ),
+    (
+        "a protection for ever",
+        {"schedulingRules": {"reclaimMinRuntimeSeconds": 2**62}},
+        400,
+        "reclaimMinRuntimeSeconds",
+    ),
     ("a protection as text", {"schedulingRules": {"reclaimMinRuntimeSeconds": "1h"}}, 400, "reclaimMinRuntimeSeconds"),
     ("an underscore", {"name": "team_c"}, 400, "name"),
     ("a dash at the end", {"name": "team-"}, 400, "name"),
@@ -132,22 +213,47 @@ REFUSED = [
     ("a project as the department", {"parentId": "2"}, 400, "parentId"),
     ("no resources", {"resources": None}, 400, "resources"),
     ("resources as an object", {"resources": {}}, 400, "resources"),
-    ("a pool that is not there", {"resources": [{"nodePool": {"id": "99"}, "gpu": {"deserved": 1}}]}, 400, "resources[0].nodePool.id"),
+    (
+        "a pool that is not there",
+        {"resources": [{"nodePool": {"id": "99"}, "gpu": {"deserved": 1}}]},
+        400,
+        "resources[0].nodePool.id",
+    ),
     ("a pool without an id", {"resources": [{"nodePool": {"name": "default"}}]}, 400, "nodePool"),
-    ("the same pool twice", {"resources": [{"gpu": {"deserved": 1}}, {"gpu": {"deserved": 1}}]}, 400, "resources[1].nodePool.id"),
+    (
+        "the same pool twice",
+        {"resources": [{"gpu": {"deserved": 1}}, {"gpu": {"deserved": 1}}]},
+        400,
+        "resources[1].nodePool.id",
+    ),
     ("a text as the quota", {"resources": [{"gpu": {"deserved": "2"}}]}, 400, "gpu.deserved"),
     ("a negative quota", {"resources": [{"gpu": {"deserved": -2}}]}, 400, "resources[0].gpu.deserved"),
     ("a quota finer than a hundredth", {"resources": [{"gpu": {"deserved": 0.001}}]}, 400, "resources[0].gpu.deserved"),
     ("a quota beyond its bound", {"resources": [{"gpu": {"deserved": 1e9}}]}, 400, "resources[0].gpu.deserved"),
     ("a limit below the quota", {"resources": [{"gpu": {"deserved": 2, "limit": 1}}]}, 400, "resources[0].gpu.limit"),
-    ("a CPU limit below the quota", {"resources": [{"cpu": {"deserved": 2000, "limit": 1}}]}, 400, "resources[0].cpu.limit"),
+    (
+        "a CPU limit below the quota",
+        {"resources": [{"cpu": {"deserved": 2000, "limit": 1}}]},
+        400,
+        "resources[0].cpu.limit",
+    ),
     ("a negative weight", {"resources": [{"gpu": {"overQuotaWeight": -1}}]}, 400, "resources[0].gpu.overQuotaWeight"),
     ("memory without units", {"resources": [{"memory": {"deserved": 1}}]}, 400, "memory"),
     ("memory in other units", {"resources": [{"memory": {"deserved": 1, "units": "KB"}}]}, 400, "units"),
     ("a rank that is not there", {"resources": [{"priority": "Highest"}]}, 400, "resources[0].priority"),
     ("a rank that is a number", {"resources": [{"rank": 5}]}, 400, "rank"),
-    ("a time limit of nothing", {"schedulingRules": {"trainingJobTimeLimitSeconds": 0}}, 400, "trainingJobTimeLimitSeconds"),
-    ("a time limit as text", {"schedulingRules": {"trainingJobTimeLimitSeconds": "1h"}}, 400, "trainingJobTimeLimitSeconds"),
+    (
+        "a time limit of nothing",
+        {"schedulingRules": {"trainingJobTimeLimitSeconds": 0}},
+        400,
+        "trainingJobTimeLimitSeconds",
+    ),
+    (
+        "a time limit as text",
+        {"schedulingRules": {"trainingJobTimeLimitSeconds": "1h"}},
+        400,
+        "trainingJobTimeLimitSeconds",
+    ),
     ("a default pool that is not there", {"defaultNodePools": ["h100"]}, 400, "defaultNodePools"),
     ("a description that is a list", {"description": []}, 400, "description"),
     ("a description without end", {"description": "x" * 5000}, 400, "description"),
@@ -166,7 +272,11 @@ def test_create_project_refuses(module_server, what, change, status, word):
 
 def test_update_project_replaces_and_keeps_the_name(server):
     project = create(server, description="old", defaultNodePools=["default"]).json
-    body = {"description": "new", "resources": [{"nodePool": pool(server), "gpu": {"deserved": 2}, "priority": "Low"}], "name": "other"}
+    body = {
+        "description": "new",
+        "resources": [{"nodePool": pool(server), "gpu": {"deserved": 2}, "priority": "Low"}],
+        "name": "other",
+    }
     answer = server.request("PUT", f"{PROJECTS}/{project['id']}", body)
     assert answer.status == 200, answer
     assert answer.json["description"] == "new" and answer.json["defaultNodePools"] is None
@@ -191,7 +301,9 @@ def test_quota_does_not_go_under_what_non_preemptible_workloads_hold(server):
     workload = server.submit("firm", "team-a", gpus=2, kind="workspaces")
     server.wait_phase(workload, "Running")
     path = f"{PROJECTS}/{server.project_id('team-a')}"
-    server.wait_for("figures", lambda: server.get(path).json["status"]["quotaStatus"]["allocatedNonPreemptible"]["gpu"] == 2)
+    server.wait_for(
+        "figures", lambda: server.get(path).json["status"]["quotaStatus"]["allocatedNonPreemptible"]["gpu"] == 2
+    )
     refused = server.request("PATCH", path + "/resources", [{"gpu": {"deserved": 1}}])
     assert refused.status == 400 and "non-preemptible workloads hold 2" in refused.json["message"], refused
     assert server.get(path).json["resources"][0]["gpu"]["deserved"] == 2
@@ -201,10 +313,17 @@ def test_quota_does_not_go_under_what_non_preemptible_workloads_hold(server):
 def test_quota_status_tells_what_is_held(server):
     server.wait_phase(server.submit("a1", "team-a", gpus=1), "Running")
     path = f"{PROJECTS}/{server.project_id('team-a')}"
-    status = server.wait_for("figures", lambda: (lambda s: s if s["quotaStatus"]["allocated"]["gpu"] else None)(server.get(path).json["status"]))
+    status = server.wait_for(
+        "figures",
+        lambda: (lambda s: s if s["quotaStatus"]["allocated"]["gpu"] else None)(server.get(path).json["status"]),
+    )
     assert status["quotaStatus"]["allocated"]["gpu"] == 1 and status["quotaStatus"]["requested"]["gpu"] == 1
-    entry, = status["nodePoolQuotaStatuses"]
-    assert entry["nodePoolName"] == "default" and entry["allocated"]["gpu"] == 1 and entry["prorata"]["fairShare"]["gpu"] == 1
+    (entry,) = status["nodePoolQuotaStatuses"]
+    assert (
+        entry["nodePoolName"] == "default"
+        and entry["allocated"]["gpu"] == 1
+        and entry["prorata"]["fairShare"]["gpu"] == 1
+    )
 
 
 def test_projects_within_the_departments_quota_where_the_tenant_says_so(server):
@@ -271,8 +390,19 @@ def test_count_projects(module_server):
     assert module_server.get(PROJECTS + "/count", search="team-a").json == {"count": 1}
 
 
-BAD_LISTS = ["filterBy=colour==red", "filterBy=name", "filterBy=totalGpuQuota==two", "filterBy=createdAt==monday", "sortBy=colour",
-             "sortOrder=sideways", "limit=0", "limit=501", "limit=x", "offset=-1", "filterBy=name=="]
+BAD_LISTS = [
+    "filterBy=colour==red",
+    "filterBy=name",
+    "filterBy=totalGpuQuota==two",
+    "filterBy=createdAt==monday",
+    "sortBy=colour",
+    "sortOrder=sideways",
+    "limit=0",
+    "limit=501",
+    "limit=x",
+    "offset=-1",
+    "filterBy=name==",
+]
 
 
 @pytest.mark.parametrize("query", BAD_LISTS)
@@ -283,7 +413,12 @@ def test_list_projects_refuses(module_server, query):
 
 @pytest.mark.parametrize("project", ["4711", "team-a", "-1", "0", "99999999999999999999", "1e3", "%00", "1%2F2"])
 def test_no_such_project(module_server, project):
-    for method, path, body in (("GET", "", None), ("DELETE", "", None), ("PUT", "", {"resources": []}), ("PATCH", "/resources", [])):
+    for method, path, body in (
+        ("GET", "", None),
+        ("DELETE", "", None),
+        ("PUT", "", {"resources": []}),
+        ("PATCH", "/resources", []),
+    ):
         answer = module_server.request(method, f"{PROJECTS}/{project}{path}", body)
         assert answer.status in (400, 404), answer
 

@@ -1,10 +1,10 @@
 """Every predefined role in three scopes against what a person must not do, see or hold on to. Who may is written here by
 hand, and not read from the server's roles: a role that gains a right fails this table."""
+
 import contextlib
 import time
 
 import pytest
-
 from test_access import rule_for
 from test_events_stream import Stream
 
@@ -16,8 +16,17 @@ SLEEPS = {"annotations": [{"name": "prorata.io/sim-duration", "value": "1h"}]}
 SYSTEM, DEPARTMENT, PROJECT = "System administrator", "Department administrator", "Project administrator"
 EDITOR, MANAGER, VIEWER = "Editor", "Research manager", "Viewer"
 PRACTITIONER, L1, L2 = "AI practitioner", "L1 researcher", "L2 researcher"
-OTHERS = ["Department viewer", "Data and storage administrator", "ML engineer", "Compute resource administrator", "Environment administrator",
-          "Data source administrator", "Credentials administrator", "Template administrator", "Data volume administrator"]
+OTHERS = [
+    "Department viewer",
+    "Data and storage administrator",
+    "ML engineer",
+    "Compute resource administrator",
+    "Environment administrator",
+    "Data source administrator",
+    "Credentials administrator",
+    "Template administrator",
+    "Data volume administrator",
+]
 ALL = [SYSTEM, DEPARTMENT, PROJECT, EDITOR, MANAGER, VIEWER, PRACTITIONER, L1, L2, *OTHERS]
 
 
@@ -29,9 +38,19 @@ class Caller:
     def __init__(self, server, role, scope, places):
         self.role, self.scope, self.name = role["name"], scope, f"r{role['id']}-{scope}"
         self.account = server.post("/api/v1/service-accounts", {"name": self.name}).json
-        rule = {"subjectId": self.account["clientId"], "subjectType": "service-account", "roleId": role["id"], "scopeType": scope, "scopeId": places[scope]}
+        rule = {
+            "subjectId": self.account["clientId"],
+            "subjectType": "service-account",
+            "roleId": role["id"],
+            "scopeType": scope,
+            "scopeId": places[scope],
+        }
         assert server.post(RULES, rule).status == 201
-        grant = {"grantType": "client_credentials", "clientId": self.account["clientId"], "clientSecret": self.account["clientSecret"]}
+        grant = {
+            "grantType": "client_credentials",
+            "clientId": self.account["clientId"],
+            "clientSecret": self.account["clientSecret"],
+        }
         self.token = server.request("POST", "/api/v1/token", grant, token=None).json["accessToken"]
 
     def is_among(self, people):
@@ -39,8 +58,13 @@ class Caller:
 
 
 def make_callers(server):
-    places = {"tenant": "1", "department": next(d["id"] for d in server.get("/api/v1/org-unit/departments").json["departments"] if d["name"] == "research"),
-              "project": server.project_id("team-a")}
+    places = {
+        "tenant": "1",
+        "department": next(
+            d["id"] for d in server.get("/api/v1/org-unit/departments").json["departments"] if d["name"] == "research"
+        ),
+        "project": server.project_id("team-a"),
+    }
     roles = server.get("/api/v1/authorization/roles").json
     assert sorted(role["name"] for role in roles) == sorted(ALL)
     return places, [Caller(server, role, scope, places) for role in roles for scope in SCOPES]
@@ -52,7 +76,9 @@ def place(module_server):
     server = module_server
     server.runs = server.submit("runs", "team-a", gpus=0, spec=SLEEPS)
     server.wait_phase(server.runs, "Running")
-    server.losers = [server.submit(f"loser-{i}", "team-a", spec=SLEEPS) for i in range(4)]  # two of them on team-b's quota
+    server.losers = [
+        server.submit(f"loser-{i}", "team-a", spec=SLEEPS) for i in range(4)
+    ]  # two of them on team-b's quota
     for loser in server.losers:
         server.wait_phase(loser, "Running")
     server.submit("winner", "team-b", gpus=2)
@@ -70,22 +96,35 @@ def did(answer):
 
 def gives(role, scope):
     """To another, and it is taken back."""
+
     def act(server, caller):
-        answer = server.request("POST", RULES, rule_for(server.taker, role, scope, server.places[scope]), token=caller.token)
+        answer = server.request(
+            "POST", RULES, rule_for(server.taker, role, scope, server.places[scope]), token=caller.token
+        )
         for rule in server.get(RULES, subjectIdFilter=server.taker["clientId"]).json["accessRules"]:
             server.delete(f"{RULES}/{rule['id']}")
         return did(answer)
+
     return act
 
 
 def writes_oddly(server, caller):
     project = server.places["project"]
-    return any([did(server.request("POST", RULES, rule_for(server.taker, "L1 researcher", "project", odd), token=caller.token))
-                for odd in (f" {project}", f"+{project}", f"00{project}")])
+    return any(
+        [
+            did(
+                server.request(
+                    "POST", RULES, rule_for(server.taker, "L1 researcher", "project", odd), token=caller.token
+                )
+            )
+            for odd in (f" {project}", f"+{project}", f"00{project}")
+        ]
+    )
 
 
 def sets(kind, scope, **change):
     """A quota, and back to what it was."""
+
     def act(server, caller):
         path = f"/api/v1/org-unit/{kind}/{server.places[scope]}/resources"
         before = server.get(path.removesuffix("/resources")).json["resources"]
@@ -93,6 +132,7 @@ def sets(kind, scope, **change):
         if did(answer):
             assert server.request("PATCH", path, before).status == 200
         return did(answer)
+
     return act
 
 
@@ -130,17 +170,52 @@ ROWS = [
     ("A2", "sees the whole cluster's snapshot", reads("/api/v1/scheduler/snapshot"), those(ALL, "tenant")),
     ("A2", "sees all decisions", reads("/api/v1/scheduler/decisions"), those(ALL, "tenant")),
     ("A3", "gives the role Editor in the project", gives("Editor", "project"), those([SYSTEM, DEPARTMENT])),
-    ("A3", "gives the role Editor in the department", gives("Editor", "department"), those([SYSTEM, DEPARTMENT], "tenant", "department")),
+    (
+        "A3",
+        "gives the role Editor in the department",
+        gives("Editor", "department"),
+        those([SYSTEM, DEPARTMENT], "tenant", "department"),
+    ),
     ("A3", "gives the first role in the project", gives("System administrator", "project"), those([SYSTEM])),
     ("A3", "gives the first role in the tenant", gives("System administrator", "tenant"), those([SYSTEM], "tenant")),
-    ("A3", "gives a researcher's role in the project", gives("L1 researcher", "project"), those([SYSTEM, DEPARTMENT, PROJECT])),
-    ("A3", "sets a project's quota", sets("projects", "project", gpu={"deserved": 3}), those([SYSTEM, DEPARTMENT, PROJECT, EDITOR, MANAGER], "tenant", "department")),
-    ("A3", "sets a project's limit", sets("projects", "project", gpu={"limit": 3}), those([SYSTEM, DEPARTMENT, PROJECT, EDITOR, MANAGER], "tenant", "department")),
-    ("A3", "sets a project's rank", sets("projects", "project", priority="VeryHigh"), those([SYSTEM, DEPARTMENT, PROJECT, EDITOR, MANAGER], "tenant", "department")),
-    ("A3", "sets a department's quota", sets("departments", "department", gpu={"deserved": 5}), those([SYSTEM, DEPARTMENT, EDITOR], "tenant")),
+    (
+        "A3",
+        "gives a researcher's role in the project",
+        gives("L1 researcher", "project"),
+        those([SYSTEM, DEPARTMENT, PROJECT]),
+    ),
+    (
+        "A3",
+        "sets a project's quota",
+        sets("projects", "project", gpu={"deserved": 3}),
+        those([SYSTEM, DEPARTMENT, PROJECT, EDITOR, MANAGER], "tenant", "department"),
+    ),
+    (
+        "A3",
+        "sets a project's limit",
+        sets("projects", "project", gpu={"limit": 3}),
+        those([SYSTEM, DEPARTMENT, PROJECT, EDITOR, MANAGER], "tenant", "department"),
+    ),
+    (
+        "A3",
+        "sets a project's rank",
+        sets("projects", "project", priority="VeryHigh"),
+        those([SYSTEM, DEPARTMENT, PROJECT, EDITOR, MANAGER], "tenant", "department"),
+    ),
+    (
+        "A3",
+        "sets a department's quota",
+        sets("departments", "department", gpu={"deserved": 5}),
+        those([SYSTEM, DEPARTMENT, EDITOR], "tenant"),
+    ),
     ("A4", "moves the simulated clock", moves_the_clock, those([SYSTEM], "tenant")),
     ("A4", "adds a simulated node", adds_a_node, those([SYSTEM], "tenant")),
-    ("A12", "leaves a trace of its reading", reads("/api/v1/workloads/{runs}/logs?attach=true"), those([SYSTEM, PROJECT, PRACTITIONER, L1, L2])),
+    (
+        "A12",
+        "leaves a trace of its reading",
+        reads("/api/v1/workloads/{runs}/logs?attach=true"),
+        those([SYSTEM, PROJECT, PRACTITIONER, L1, L2]),
+    ),
     ("A13", "writes a scope oddly", writes_oddly, set()),
     ("A14", "learns everybody's e-mail", learns_an_email, those([SYSTEM, DEPARTMENT, PROJECT, VIEWER], "tenant")),
     ("A14", "looks up an e-mail that it knows", looks_up_an_email, those([SYSTEM, DEPARTMENT, PROJECT, VIEWER])),
@@ -148,10 +223,15 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("tries, people", [row[2:] for row in ROWS], ids=[f"{finding} {what}" for finding, what, _, _ in ROWS])
+@pytest.mark.parametrize(
+    "tries, people", [row[2:] for row in ROWS], ids=[f"{finding} {what}" for finding, what, _, _ in ROWS]
+)
 def test_who_may(place, tries, people):
-    wrong = [("may", caller.role, caller.scope) if may else ("may not", caller.role, caller.scope)
-             for caller in place.callers if (may := tries(place, caller)) != caller.is_among(people)]
+    wrong = [
+        ("may", caller.role, caller.scope) if may else ("may not", caller.role, caller.scope)
+        for caller in place.callers
+        if (may := tries(place, caller)) != caller.is_among(people)
+    ]
     assert not wrong, "\n".join(map(str, wrong))
 
 
@@ -183,12 +263,21 @@ def streams(place):
 
 def test_streams_tell_of_what_may_be_seen(place, streams):
     """A9: a neighbour's asset, workload and access rule; the settings of all."""
+
     def environment(name, project):
-        body = {"meta": {"name": name, "scope": "project", "projectId": place.project_id(project)}, "spec": {"image": "x"}}
+        body = {
+            "meta": {"name": name, "scope": "project", "projectId": place.project_id(project)},
+            "spec": {"image": "x"},
+        }
         return place.post("/api/v1/asset/environment", body).json["meta"]["id"]
 
-    foreign = {"asset": environment("theirs", "team-b"), "workload": place.submit("theirs", "team-b", gpus=0),
-               "rule": str(place.post(RULES, rule_for(place.taker, "L1 researcher", "project", place.project_id("team-b"))).json["id"])}
+    foreign = {
+        "asset": environment("theirs", "team-b"),
+        "workload": place.submit("theirs", "team-b", gpus=0),
+        "rule": str(
+            place.post(RULES, rule_for(place.taker, "L1 researcher", "project", place.project_id("team-b"))).json["id"]
+        ),
+    }
     place.wait_phase(foreign["workload"], "Running")  # of several changes to one thing a stream tells the latest
     last = place.submit("last", "team-a", gpus=0)
     told = {what: set() for what in foreign}
@@ -207,10 +296,13 @@ def test_streams_tell_of_what_may_be_seen(place, streams):
 
 def test_the_last_places_of_streams_are_kept(make_server):
     """A10: of eight places two are one account's, whatever its role, and the last is an administrator's of the tenant."""
-    server = make_server("--quick-start", "--http-threads", "32", "--trusted-proxy", "127.0.0.1")  # an address has no share of connections
+    server = make_server(
+        "--quick-start", "--http-threads", "32", "--trusted-proxy", "127.0.0.1"
+    )  # an address has no share of connections
     _, callers = make_callers(server)
     callers.sort(key=lambda caller: caller.is_among(those([SYSTEM], "tenant")))
     with contextlib.ExitStack() as stack:
+
         def opens(caller):
             return stack.enter_context(Stream(server, token=caller.token)).status == 200
 
@@ -222,7 +314,9 @@ def test_the_last_places_of_streams_are_kept(make_server):
 def test_receipts_of_a_project_that_is_gone_name_nobody(place):
     """A11: who reads the whole department or cluster is told; nobody learns from a deletion what was hidden before."""
     assert place.delete(f"/api/v1/org-unit/projects/{place.project_id('team-b')}").status == 202
-    place.wait_for("it is gone", lambda: not place.get("/api/v1/org-unit/projects", filterBy="name==team-b").json["projects"])
+    place.wait_for(
+        "it is gone", lambda: not place.get("/api/v1/org-unit/projects", filterBy="name==team-b").json["projects"]
+    )
     for caller in place.callers:
         answer = place.request("GET", "/api/v1/scheduler/receipts", token=caller.token)
         if not caller.is_among(SEES_ALL):

@@ -1,4 +1,5 @@
 """Where one address makes most tries to sign in, the log, the next start and doctor name --trusted-proxy."""
+
 import json
 import os
 import subprocess
@@ -10,12 +11,22 @@ HINT = "start with --trusted-proxy 127.0.0.1"
 
 def try_sign_ins(server, count, accounts):
     for i in range(count):
-        server.request("POST", "/api/v1/token", {"grantType": "password", "username": f"user{i % accounts}@example.org", "password": "wrong"}, token=None)
+        server.request(
+            "POST",
+            "/api/v1/token",
+            {"grantType": "password", "username": f"user{i % accounts}@example.org", "password": "wrong"},
+            token=None,
+        )
 
 
 def doctor(server, *words):
-    done = subprocess.run([PRORATA, "doctor", "--data", str(server.data), "--listen", "127.0.0.1:0", "--json", *words], capture_output=True, text=True,
-                          timeout=60, env=os.environ)
+    done = subprocess.run(
+        [PRORATA, "doctor", "--data", str(server.data), "--listen", "127.0.0.1:0", "--json", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ,
+    )
     return [finding for finding in json.loads(done.stdout)["findings"] if finding["check"] == "sign-in"]
 
 

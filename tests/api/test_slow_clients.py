@@ -1,4 +1,5 @@
 """Slow clients: each loses its own connection, and nobody else waits."""
+
 import contextlib
 import re
 import socket
@@ -25,7 +26,9 @@ def dribble(connection, over):
 def test_a_body_that_dribbles_in_is_answered_408(server):
     over = threading.Event()
     connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
-    connection.sendall(b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n")
+    connection.sendall(
+        b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n"
+    )
     feeder = threading.Thread(target=dribble, args=(connection, over))
     feeder.start()
     try:
@@ -67,7 +70,10 @@ def test_half_sent_requests_hold_up_nobody(make_server):
     finally:
         for half in halves:
             half.close()
-    refused = server.wait_for("the metric", lambda: [line for line in metrics(server) if line.startswith("prorata_http_connections_refused_total ")])
+    refused = server.wait_for(
+        "the metric",
+        lambda: [line for line in metrics(server) if line.startswith("prorata_http_connections_refused_total ")],
+    )
     assert int(float(refused[0].split()[1])) > 0
 
 
@@ -84,8 +90,17 @@ def cut(server, reason):
 
 
 # What the server then waits for, and cuts; None: these clients hold no worker.
-REASONS = {"head": "head", "nothing": "head", "body": "body", "chunks": "body", "continue": "body", "idle": "idle", "garbage": None,
-           "half-closed": None, "reading": "answer"}
+REASONS = {
+    "head": "head",
+    "nothing": "head",
+    "body": "body",
+    "chunks": "body",
+    "continue": "body",
+    "idle": "idle",
+    "garbage": None,
+    "half-closed": None,
+    "reading": "answer",
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,6 +127,7 @@ def test_slow_bodies_behind_a_proxy_count_for_the_clients_it_names(make_server):
     server = make_server("--quick-start", "--trusted-proxy", "127.0.0.1", environment={"PRORATA_HTTP_THREADS": "16"})
     head = b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
     with contextlib.ExitStack() as stack:
+
         def begin(client):
             connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
             connection.sendall(head % client)
@@ -134,7 +150,9 @@ def test_streams_have_places_and_an_end(make_server):
     try:
         statuses = []
         for i in range(9):
-            connection = socket.create_connection(("127.0.0.1", server.port), timeout=60, source_address=(f"127.0.0.{2 + i}", 0))
+            connection = socket.create_connection(
+                ("127.0.0.1", server.port), timeout=60, source_address=(f"127.0.0.{2 + i}", 0)
+            )
             streams.append(connection)
             connection.sendall(head)
             statuses.append(int(connection.recv(65536).split()[1]))
@@ -161,6 +179,10 @@ def test_only_a_trusted_proxy_names_the_client(make_server):
             server.request("GET", "/api/v1/nonsense", token=None, headers={"X-Forwarded-For": forwarded})
     for server, wanted in ((trusting, ["203.0.113.9", "127.0.0.1"]), (other, ["127.0.0.1", "127.0.0.1"])):
         # The line follows the answer.
-        seen = server.wait_for("both lines", lambda: (lambda found: found if len(found) == 2 else None)(
-            re.findall(r'path="/api/v1/nonsense".*remote=(\S+)', server.log.read_text())))
+        seen = server.wait_for(
+            "both lines",
+            lambda: (lambda found: found if len(found) == 2 else None)(
+                re.findall(r'path="/api/v1/nonsense".*remote=(\S+)', server.log.read_text())
+            ),
+        )
         assert seen == wanted

@@ -1,4 +1,5 @@
 """Embedded files: pages, types, caching, security headers."""
+
 import gzip
 import pathlib
 import re
@@ -8,8 +9,11 @@ import pytest
 # Each page that the dashboard has, an id in place of its parameter; and the sign-in.
 ROUTES = re.findall(r'^  "(/[^"]*)":', (pathlib.Path(__file__).parents[2] / "web/routes.ts").read_text(), re.M)
 WORDS = re.compile(r":\w+\((.*)\)")
-PAGES = [re.sub(r":\w+", "7", WORDS.sub(word, route)) for route in ROUTES
-         for word in (WORDS.search(route)[1].split("|") if WORDS.search(route) else [""])] + ["/sign-in"]
+PAGES = [
+    re.sub(r":\w+", "7", WORDS.sub(word, route))
+    for route in ROUTES
+    for word in (WORDS.search(route)[1].split("|") if WORDS.search(route) else [""])
+] + ["/sign-in"]
 
 
 def get(server, path, **headers):
@@ -27,10 +31,21 @@ def test_page_is_the_dashboard(module_server, page):
 
 
 def test_the_pages_are_those_of_the_dashboard():
-    assert {"/", "/workloads", "/workloads/new/workspace", "/projects/7/edit", "/nodepools", "/sign-in"} <= set(PAGES) and len(PAGES) >= 14
+    assert {"/", "/workloads", "/workloads/new/workspace", "/projects/7/edit", "/nodepools", "/sign-in"} <= set(
+        PAGES
+    ) and len(PAGES) >= 14
 
 
-NO_PAGES = ["/nonsense", "/timeline", "/workloads/new", "/workloads/new/nonsense", "/projects/1", "/projects//edit", "/sign-in/x", "/index.htm"]
+NO_PAGES = [
+    "/nonsense",
+    "/timeline",
+    "/workloads/new",
+    "/workloads/new/nonsense",
+    "/projects/1",
+    "/projects//edit",
+    "/sign-in/x",
+    "/index.htm",
+]
 
 
 @pytest.mark.parametrize("path", NO_PAGES)
@@ -47,8 +62,15 @@ BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 def test_a_browser_gets_the_dashboard_where_there_is_no_page(module_server, path):
     answer = get(module_server, path, Accept=BROWSER)
     index = get(module_server, "/")
-    assert answer.status == 404 and answer.body == index.body and answer.headers["Content-Type"] == index.headers["Content-Type"]
-    assert answer.headers["Content-Security-Policy"] == index.headers["Content-Security-Policy"] and "ETag" not in answer.headers
+    assert (
+        answer.status == 404
+        and answer.body == index.body
+        and answer.headers["Content-Type"] == index.headers["Content-Type"]
+    )
+    assert (
+        answer.headers["Content-Security-Policy"] == index.headers["Content-Security-Policy"]
+        and "ETag" not in answer.headers
+    )
     assert module_server.request("POST", path, b"", token=None, headers={"Accept": BROWSER}).status == 405
 
 

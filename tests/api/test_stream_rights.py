@@ -1,8 +1,8 @@
 """Streams end with the rights of who opened them, and show only what he may see: tried with every way of losing them."""
+
 import time
 
 import pytest
-
 from test_access import make_caller, rule_for
 from test_events_stream import Stream
 
@@ -25,9 +25,10 @@ def switch_the_account_off(server, account, token):
 
 
 def take_its_rules(server, account, token):
-    for rule in server.get("/api/v1/authorization/access-rules", subjectIdFilter=account["clientId"]).json["accessRules"]:
+    for rule in server.get("/api/v1/authorization/access-rules", subjectIdFilter=account["clientId"]).json[
+        "accessRules"
+    ]:
         assert server.delete(f"/api/v1/authorization/access-rules/{rule['id']}").status == 204
-
 
 
 WAYS = [renew_its_secret, delete_the_account, switch_the_account_off, take_its_rules]
@@ -39,7 +40,10 @@ def test_streams_end_with_the_rights_of_their_owner(server, way):
     running = server.submit("runs", "team-a", spec=SLEEPS)
     server.wait_phase(running, "Running")
     account, token = make_caller(server, "ann", ("L1 researcher", "project", project))
-    with Stream(server, token=token) as events, Stream(server, f"/api/v1/workloads/{running}/logs?follow=true", token=token) as logs:
+    with (
+        Stream(server, token=token) as events,
+        Stream(server, f"/api/v1/workloads/{running}/logs?follow=true", token=token) as logs,
+    ):
         assert (events.status, logs.status) == (200, 200)
         events.block()
         way(server, account, token)
@@ -97,14 +101,19 @@ def test_assets_and_rules_are_told_to_who_may_see_them(server):
     _, token = make_caller(server, "ann", ("Project administrator", "project", mine))
 
     def environment(name, project):
-        answer = server.post("/api/v1/asset/environment", {"meta": {"name": name, "scope": "project", "projectId": project}, "spec": {"image": "x"}})
+        answer = server.post(
+            "/api/v1/asset/environment",
+            {"meta": {"name": name, "scope": "project", "projectId": project}, "spec": {"image": "x"}},
+        )
         assert answer.status < 300, answer
         return answer.json["meta"]["id"]
 
     account, _ = make_caller(server, "bob")
 
     def rule(project):
-        answer = server.post("/api/v1/authorization/access-rules", rule_for(account, "L1 researcher", "project", project))
+        answer = server.post(
+            "/api/v1/authorization/access-rules", rule_for(account, "L1 researcher", "project", project)
+        )
         return str(answer.json["id"])
 
     with Stream(server, token=token) as stream:

@@ -1,4 +1,5 @@
 """Trainings and workspaces over HTTP: submission with its refusals, what is answered, suspend, resume, delete, batch."""
+
 import uuid
 
 import pytest
@@ -7,8 +8,12 @@ IMAGE = "gcr.io/run-ai-demo/quickstart"
 
 
 def creation(server, name="t1", project="team-a", **changes):
-    body = {"name": name, "projectId": server.project_id(project), "clusterId": server.cluster_id(),
-            "spec": {"image": IMAGE, "compute": {"gpuDevicesRequest": 1}}}
+    body = {
+        "name": name,
+        "projectId": server.project_id(project),
+        "clusterId": server.cluster_id(),
+        "spec": {"image": IMAGE, "compute": {"gpuDevicesRequest": 1}},
+    }
     body.update(changes)
     return {key: value for key, value in body.items() if value != "absent"}
 
@@ -39,13 +44,20 @@ def test_create_training_answers_what_was_asked_with_defaults(server):
 def test_create_workspace_is_not_preemptible(server):
     workload_id = server.submit("w1", "team-a", gpus=0, kind="workspaces")
     row = server.workload(workload_id)
-    assert (row["type"], row["category"], row["priorityClassName"], row["preemptible"]) == ("Workspace", "Build", "high", False)
+    assert (row["type"], row["category"], row["priorityClassName"], row["preemptible"]) == (
+        "Workspace",
+        "Build",
+        "high",
+        False,
+    )
     assert server.get(f"/api/v1/workloads/workspaces/{workload_id}").status == 200
     assert server.get(f"/api/v1/workloads/trainings/{workload_id}").status == 404
 
 
 def test_copy_of_an_answered_specification_is_the_same_workload(server):
-    first = server.submit("t1", "team-a", gpus=0, spec={"parallelism": 2, "priorityClass": "build", "command": "sh -c 'x'"})
+    first = server.submit(
+        "t1", "team-a", gpus=0, spec={"parallelism": 2, "priorityClass": "build", "command": "sh -c 'x'"}
+    )
     spec = server.get(f"/api/v1/workloads/trainings/{first}").json["spec"]
     answer = server.post("/api/v1/workloads/trainings", creation(server, "t2", spec=spec))
     assert answer.status == 202 and answer.json["spec"] == spec
@@ -78,18 +90,38 @@ REFUSALS = [
     ("a project beyond 64 bits", {"projectId": "9" * 30}, "projectId: no project"),
     ("a project as a number", {"projectId": 1}, "projectId: "),
     ("no cluster", {"clusterId": "absent"}, "clusterId: "),
-    ("another cluster", {"clusterId": "11111111-1111-4111-8111-111111111111"}, "clusterId: project team-a is in cluster"),
+    (
+        "another cluster",
+        {"clusterId": "11111111-1111-4111-8111-111111111111"},
+        "clusterId: project team-a is in cluster",
+    ),
     ("a cluster that is no uuid", {"clusterId": "here"}, "clusterId: "),
     ("an unknown template", {"templateId": "11111111-1111-4111-8111-111111111111"}, "templateId: no workload template"),
     ("no specification", {"spec": "absent"}, "spec: required"),
     ("a specification of null", {"spec": None}, "spec: required"),
     ("no image", {"spec": {}}, "spec.image: required"),
-    ("an unknown pool", {"spec": {"image": IMAGE, "nodePools": ["default", "h100"]}}, "spec.nodePools[1]: the cluster has no node pool h100"),
-    ("negative GPUs", {"spec": {"image": IMAGE, "compute": {"gpuDevicesRequest": -1}}}, "spec.compute.gpuDevicesRequest: "),
-    ("a portion above one", {"spec": {"image": IMAGE, "compute": {"gpuPortionRequest": 1.01}}}, "spec.compute.gpuPortionRequest: at most 1"),
+    (
+        "an unknown pool",
+        {"spec": {"image": IMAGE, "nodePools": ["default", "h100"]}},
+        "spec.nodePools[1]: the cluster has no node pool h100",
+    ),
+    (
+        "negative GPUs",
+        {"spec": {"image": IMAGE, "compute": {"gpuDevicesRequest": -1}}},
+        "spec.compute.gpuDevicesRequest: ",
+    ),
+    (
+        "a portion above one",
+        {"spec": {"image": IMAGE, "compute": {"gpuPortionRequest": 1.01}}},
+        "spec.compute.gpuPortionRequest: at most 1",
+    ),
     ("an unknown priority", {"spec": {"image": IMAGE, "priorityClass": "urgent"}}, "spec.priorityClass: one of"),
     ("an open quote", {"spec": {"image": IMAGE, "args": "'a"}}, "spec.args: the quote"),
-    ("a bad simulated life", {"spec": {"image": IMAGE, "annotations": [{"name": "prorata.io/sim-duration", "value": "soon"}]}}, "spec.annotations[0].value: "),
+    (
+        "a bad simulated life",
+        {"spec": {"image": IMAGE, "annotations": [{"name": "prorata.io/sim-duration", "value": "soon"}]}},
+        "spec.annotations[0].value: ",
+    ),
 ]
 
 
@@ -109,7 +141,14 @@ ACCEPTED = [
     ("an old specification's portion", {"name": "c4", "spec": {"image": IMAGE, "compute": {"gpuPortionRequest": 0.5}}}),
     ("fields of tomorrow", {"name": "c5", "spec": {"image": IMAGE, "fromTomorrow": {"a": [1]}}, "alsoNew": 1}),
     ("pools in order", {"name": "c6", "spec": {"image": IMAGE, "nodePools": ["default"]}}),
-    ("null wherever it may stand", {"name": "c7", "templateId": None, "spec": {"image": IMAGE, "compute": None, "nodePools": None, "priorityClass": None}}),
+    (
+        "null wherever it may stand",
+        {
+            "name": "c7",
+            "templateId": None,
+            "spec": {"image": IMAGE, "compute": None, "nodePools": None, "priorityClass": None},
+        },
+    ),
 ]
 
 
@@ -126,7 +165,9 @@ def test_name_is_free_again_after_deletion(server):
     assert taken.status == 400 and taken.json["message"].startswith("name: "), taken
     assert server.submit("t1", "team-b")
     assert server.delete(f"/api/v1/workloads/trainings/{first}").status == 202
-    server.wait_for("t1 is gone", lambda: server.get("/api/v1/workloads", filterBy="projectName==team-a").json["workloads"] == [])
+    server.wait_for(
+        "t1 is gone", lambda: server.get("/api/v1/workloads", filterBy="projectName==team-a").json["workloads"] == []
+    )
     assert server.submit("t1", "team-a")
     deleted = server.get("/api/v1/workloads", deleted="true").json["workloads"]
     assert [row["id"] for row in deleted] == [first] and deleted[0]["deletedAt"]
@@ -135,7 +176,10 @@ def test_name_is_free_again_after_deletion(server):
 def test_request_that_can_never_be_served_stays_pending_and_says_why(server):
     workload_id = server.submit("huge", "team-a", gpus=64)
     server.wait_phase(workload_id, "Pending")
-    why = server.wait_for("an explanation", lambda: (lambda e: e if e["code"] else None)(server.get(f"/api/v1/workloads/{workload_id}/explanation").json))
+    why = server.wait_for(
+        "an explanation",
+        lambda: (lambda e: e if e["code"] else None)(server.get(f"/api/v1/workloads/{workload_id}/explanation").json),
+    )
     assert "64" in why["sentence"] and why["pool"] == "default" and why["numbers"]["requestedGpus"] == 64
     assert why["numbers"]["project"]["quota"] == 2 and why["numbers"]["project"]["name"] == "team-a"
     assert any(event["reason"] == "Unschedulable" for event in why["evidence"])
@@ -158,11 +202,17 @@ def test_suspend_resume_delete_training(server):
     gone = server.wait_for("deleted", lambda: (lambda w: w if w["deletedAt"] else None)(server.workload(workload_id)))
     assert gone["name"] == "t1"
     assert server.post(path + "/resume").status == 404
-    reasons = [event["reason"] for event in server.get(f"/api/v1/workloads/{workload_id}/events", sortOrder="asc").json["events"]]
+    reasons = [
+        event["reason"]
+        for event in server.get(f"/api/v1/workloads/{workload_id}/events", sortOrder="asc").json["events"]
+    ]
     for reason in ("Submitted", "Scheduled", "Started", "Suspended", "Resumed"):
         assert reason in reasons
-    phases = [record["spec"]["phaseUpdate"]["phase"] for record in server.get(f"/api/v1/workloads/{workload_id}/history", limit=500).json["records"]
-              if record["meta"]["type"] == "PhaseUpdate"][::-1]
+    phases = [
+        record["spec"]["phaseUpdate"]["phase"]
+        for record in server.get(f"/api/v1/workloads/{workload_id}/history", limit=500).json["records"]
+        if record["meta"]["type"] == "PhaseUpdate"
+    ][::-1]
     wanted = ["Creating", "Running", "Stopping", "Stopped", "Resuming", "Running", "Deleting"]
     at = -1
     for phase in wanted:
@@ -183,7 +233,9 @@ def test_completed_training_can_only_be_deleted(server):
 
 
 def test_batch_workloads(server):
-    ids = [server.submit(f"t{i}", "team-a", gpus=0) for i in range(3)] + [server.submit("w", "team-b", gpus=0, kind="workspaces")]
+    ids = [server.submit(f"t{i}", "team-a", gpus=0) for i in range(3)] + [
+        server.submit("w", "team-b", gpus=0, kind="workspaces")
+    ]
     unknown = str(uuid.uuid4())
     answer = server.post("/api/v1/workloads/batch", {"ids": ids + [unknown], "action": "suspend"})
     assert answer.status == 200 and answer.json["succeeded"] == ids, answer
@@ -192,8 +244,13 @@ def test_batch_workloads(server):
         server.wait_phase(workload_id, "Stopped")
     assert server.post("/api/v1/workloads/batch", {"ids": ids, "action": "delete"}).json["succeeded"] == ids
     server.wait_for("all are gone", lambda: server.get("/api/v1/workloads").json["workloads"] == [])
-    for body in ({"ids": [], "action": "delete"}, {"ids": [unknown] * 101, "action": "delete"}, {"ids": ids, "action": "restart"},
-                 {"ids": ["x"], "action": "delete"}, {"ids": ids}):
+    for body in (
+        {"ids": [], "action": "delete"},
+        {"ids": [unknown] * 101, "action": "delete"},
+        {"ids": ids, "action": "restart"},
+        {"ids": ["x"], "action": "delete"},
+        {"ids": ids},
+    ):
         assert server.post("/api/v1/workloads/batch", body).status == 400
 
 
@@ -218,11 +275,17 @@ def test_dictionaries(server):
     assert (training["categoryName"], training["priorityName"]) == ("Train", "low")
     assert server.get(f"/api/v1/workload-types/{training['id']}").json == training
     assert server.get(f"/api/v1/workload-types/{uuid.uuid4()}").status == 404
-    assert all(row["group"] != "run.ai" for row in server.get("/api/v1/workload-types", externalTypesOnly="true").json["types"])
-    assert [row["name"] for row in server.get("/api/v1/workload-types", filterBy="name=^Train").json["types"]] == ["Training"]
+    assert all(
+        row["group"] != "run.ai" for row in server.get("/api/v1/workload-types", externalTypesOnly="true").json["types"]
+    )
+    assert [row["name"] for row in server.get("/api/v1/workload-types", filterBy="name=^Train").json["types"]] == [
+        "Training"
+    ]
     values = [row["value"] for row in server.get("/api/v1/workload-priorities").json["priorities"]]
     assert values == [25, 40, 65, 80, 90, 125, 150]
-    high = server.get("/api/v1/workload-priorities", filterBy="value>=100", sortBy="value", sortOrder="desc").json["priorities"]
+    high = server.get("/api/v1/workload-priorities", filterBy="value>=100", sortBy="value", sortOrder="desc").json[
+        "priorities"
+    ]
     assert [row["name"] for row in high] == ["very-high", "high"]
     assert server.get("/api/v1/workload-priorities", filterBy="value==x").status == 400
     categories = server.get("/api/v1/workload-categories").json["categories"]

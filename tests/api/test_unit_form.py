@@ -1,4 +1,5 @@
 """Everything in the documents' form of a project, and of a department where it has it, is written and read back by the API."""
+
 import pytest
 
 KINDS = ["projects", "departments"]
@@ -9,9 +10,18 @@ FIELDS = [
     ("description", "vision models", "language models"),
     ("defaultNodePools", ["fast", "default"], ["default", "fast"]),
     ("nodeTypes", {"training": ["1", "v100"], "names": {"1": "a100"}}, {"workspace": ["h100"]}),
-    *[("schedulingRules", {rule: 3600}, {rule: 60}) for rule in (
-        "interactiveJobTimeLimitSeconds", "interactiveJobMaxIdleDurationSeconds", "interactiveJobPreemptIdleDurationSeconds",
-        "trainingJobTimeLimitSeconds", "trainingJobMaxIdleDurationSeconds", "preemptMinRuntimeSeconds", "reclaimMinRuntimeSeconds")],
+    *[
+        ("schedulingRules", {rule: 3600}, {rule: 60})
+        for rule in (
+            "interactiveJobTimeLimitSeconds",
+            "interactiveJobMaxIdleDurationSeconds",
+            "interactiveJobPreemptIdleDurationSeconds",
+            "trainingJobTimeLimitSeconds",
+            "trainingJobMaxIdleDurationSeconds",
+            "preemptMinRuntimeSeconds",
+            "reclaimMinRuntimeSeconds",
+        )
+    ],
 ]
 # of one node pool's resources: as PATCH takes them, one after the other
 AMOUNTS = [
@@ -29,9 +39,15 @@ AMOUNTS = [
 
 @pytest.fixture(scope="module")
 def pools(module_server):
-    fast = module_server.post("/api/v1/node-pools", {"name": "fast", "labelKey": "kind", "labelValue": "fast", "clusterId": module_server.cluster_id()})
+    fast = module_server.post(
+        "/api/v1/node-pools",
+        {"name": "fast", "labelKey": "kind", "labelValue": "fast", "clusterId": module_server.cluster_id()},
+    )
     assert fast.status == 201, fast
-    return {pool["name"]: {"id": pool["id"], "name": pool["name"]} for pool in module_server.get("/api/v1/node-pools").json["nodepools"]}
+    return {
+        pool["name"]: {"id": pool["id"], "name": pool["name"]}
+        for pool in module_server.get("/api/v1/node-pools").json["nodepools"]
+    }
 
 
 def make(server, kind, name, **fields):
@@ -58,7 +74,9 @@ def read(server, kind, unit):
 def test_a_field_is_written_and_read_back(module_server, pools, remove, kind, field, first, second):
     unit = remove(kind, make(module_server, kind, "formed", **{field: first}))
     assert unit[field] == first and read(module_server, kind, unit)[field] == first
-    changed = module_server.request("PUT", f"{UNITS}{kind}/{unit['id']}", {"name": "formed", "resources": unit["resources"], field: second})
+    changed = module_server.request(
+        "PUT", f"{UNITS}{kind}/{unit['id']}", {"name": "formed", "resources": unit["resources"], field: second}
+    )
     assert changed.status == 200, changed
     assert changed.json[field] == second and read(module_server, kind, unit)[field] == second
     if kind == "projects":
@@ -87,7 +105,11 @@ def test_amounts_of_each_node_pool_are_written_and_read_back(module_server, pool
     after = resources_of(read(module_server, kind, made), pool)
     assert after["gpu"] == AMOUNTS[0]["gpu"] and after["cpu"] == AMOUNTS[3]["cpu"] and after["rank"] == "MediumLow"
     other = next(name for name in pools if name != pool)
-    assert resources_of(read(module_server, kind, made), other)["gpu"] == {"deserved": 0, "limit": None, "overQuotaWeight": 2}
+    assert resources_of(read(module_server, kind, made), other)["gpu"] == {
+        "deserved": 0,
+        "limit": None,
+        "overQuotaWeight": 2,
+    }
     put = module_server.request("PUT", path, {"name": "formed", "resources": [{"nodePool": pools[pool], **AMOUNTS[2]}]})
     assert put.status == 200 and resources_of(put.json, pool)["gpu"] == AMOUNTS[2]["gpu"], put
 

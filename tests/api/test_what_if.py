@@ -1,9 +1,9 @@
 """What would happen if a workload were submitted now: what is said is what then happens; who may ask; what is refused."""
+
 import json
 import threading
 
 import pytest
-
 from contract import check_answer
 from test_access import make_caller
 
@@ -12,8 +12,12 @@ WHAT_IF = "/api/v1/scheduler/what-if"
 
 
 def body(server, name, project, gpus=1, **spec):
-    return {"name": name, "projectId": server.project_id(project), "clusterId": server.cluster_id(),
-            "spec": {"image": IMAGE, "compute": {"gpuDevicesRequest": gpus}, **spec}}
+    return {
+        "name": name,
+        "projectId": server.project_id(project),
+        "clusterId": server.cluster_id(),
+        "spec": {"image": IMAGE, "compute": {"gpuDevicesRequest": gpus}, **spec},
+    }
 
 
 def ask(server, name, project, gpus=1, kind="Training", token="admin", fixes=True, **spec):
@@ -38,7 +42,10 @@ def test_it_starts_where_it_said(server):
     assert answer.json["nodePool"] == "default" and answer.json["forecast"]["kind"] == "now"
     (place,) = answer.json["nodes"]
     assert place["gpus"] == 2 and place["pods"] == 1
-    assert answer.json["queue"]["project"]["with"]["allocated"] == 2 and answer.json["queue"]["project"]["before"]["allocated"] == 0
+    assert (
+        answer.json["queue"]["project"]["with"]["allocated"] == 2
+        and answer.json["queue"]["project"]["before"]["allocated"] == 0
+    )
     assert server.get("/api/v1/workloads").json["workloads"] == []
     a1 = server.submit("a1", "team-a", gpus=2)
     server.wait_phase(a1, "Running")
@@ -52,28 +59,47 @@ def test_who_it_says_gives_way_gives_way(server):
     answer = ask(server, "a1", "team-a", 2)
     assert answer.json["verdict"] == "StartsByEviction" and len(names(answer)) == 1
     (displaced,) = answer.json["displaced"]
-    assert displaced["project"] == "team-b" and displaced["gpus"] == 2 and displaced["action"] == "reclaim" and not displaced["moved"]
+    assert (
+        displaced["project"] == "team-b"
+        and displaced["gpus"] == 2
+        and displaced["action"] == "reclaim"
+        and not displaced["moved"]
+    )
     a1 = server.submit("a1", "team-a", gpus=2)
     server.wait_phase(a1, "Running")
     server.wait_phase(displaced["workloadId"], "Pending")
     (receipt,) = server.get("/api/v1/scheduler/receipts").json["receipts"]
-    assert receipt["workload"] == displaced["workload"] and receipt["beneficiary"] == "a1" and receipt["node"] == answer.json["nodes"][0]["name"]
+    assert (
+        receipt["workload"] == displaced["workload"]
+        and receipt["beneficiary"] == "a1"
+        and receipt["node"] == answer.json["nodes"][0]["name"]
+    )
 
 
 def test_what_waits_says_why_and_a_fix_that_holds(server):
     server.wait_phase(server.submit("b1", "team-b", gpus=2), "Running")
     answer = ask(server, "a1", "team-a", 3, nodePools=["default"])
     assert answer.json["verdict"] == "Waits" and answer.json["explanation"][0]["code"] == "NotEnoughGpus"
-    assert answer.json["nodes"] == [] and answer.json["nodePool"] is None and answer.json["forecast"]["kind"] in ("unknown", "never")
+    assert (
+        answer.json["nodes"] == []
+        and answer.json["nodePool"] is None
+        and answer.json["forecast"]["kind"] in ("unknown", "never")
+    )
     fewer = [f for f in answer.json["fixes"] if f["kind"] == "FewerGpus"]
     assert fewer, answer.json["fixes"]
-    assert ask(server, "a1", "team-a", fewer[0]["change"]["gpuDevicesRequest"]).json["verdict"] == fewer[0]["verdict"] == "Starts"
+    assert (
+        ask(server, "a1", "team-a", fewer[0]["change"]["gpuDevicesRequest"]).json["verdict"]
+        == fewer[0]["verdict"]
+        == "Starts"
+    )
     assert ask(server, "a1", "team-a", 3, fixes=False).json["fixes"] == []
     a1 = server.submit("a1", "team-a", gpus=3)
     server.wait_for("an explanation", lambda: (server.workload(a1)["explanation"] or {}).get("code") == "NotEnoughGpus")
     again = server.get(f"/api/v1/workloads/{a1}/what-if")
     check_answer("get_workload_what_if", again)
-    assert again.json["verdict"] == "Waits" and [f["kind"] for f in again.json["fixes"]] == [f["kind"] for f in answer.json["fixes"]]
+    assert again.json["verdict"] == "Waits" and [f["kind"] for f in again.json["fixes"]] == [
+        f["kind"] for f in answer.json["fixes"]
+    ]
 
 
 def test_what_runs_is_not_asked_again(server):
@@ -89,12 +115,28 @@ def test_every_kind_and_every_request_can_be_asked_about(server):
     gang = ask(server, "d1", "team-a", 1, kind="Distributed", numWorkers=4)
     assert gang.json["verdict"] == "Starts" and sum(n["pods"] for n in gang.json["nodes"]) == 4
     assert ask(server, "d2", "team-a", 1, kind="Distributed", numWorkers=5).json["verdict"] == "Waits"
-    part = ask(server, "p1", "team-a", 1, compute={"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5})
+    part = ask(
+        server,
+        "p1",
+        "team-a",
+        1,
+        compute={"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5},
+    )
     assert part.json["verdict"] == "Starts" and part.json["nodes"][0]["gpus"] == 0.5
     assert ask(server, "c1", "team-a", 0, compute={"cpuCoreRequest": 1}).json["verdict"] == "Starts"
-    odd = ask(server, "x1", "team-a", 0, compute={"extendedResources": [{"resource": "example.com/nic", "quantity": "1"}]})
+    odd = ask(
+        server, "x1", "team-a", 0, compute={"extendedResources": [{"resource": "example.com/nic", "quantity": "1"}]}
+    )
     assert odd.json["verdict"] == "Waits" and odd.json["explanation"], odd
-    here = ask(server, "n1", "team-a", 1, nodeAffinityRequired={"nodeSelectorTerms": [{"matchExpressions": [{"key": "team.io/rack", "operator": "Exists"}]}]})
+    here = ask(
+        server,
+        "n1",
+        "team-a",
+        1,
+        nodeAffinityRequired={
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "team.io/rack", "operator": "Exists"}]}]
+        },
+    )
     assert here.json["verdict"] == "Waits" and here.json["forecast"]["kind"] == "never", here
 
 
@@ -171,7 +213,11 @@ def test_strangers_have_no_names(server):
     _, token = make_caller(server, "ann", ("L1 researcher", "project", server.project_id("team-a")))
     answer = ask(server, "a1", "team-a", 2, token=token)
     (displaced,) = answer.json["displaced"]
-    assert displaced["workload"] == "another project's workload" and displaced["workloadId"] is None and displaced["project"] == "another project"
+    assert (
+        displaced["workload"] == "another project's workload"
+        and displaced["workloadId"] is None
+        and displaced["project"] == "another project"
+    )
     assert displaced["gpus"] == 2
     wider = ask(server, "a1", "team-a", 4, token=token)
     assert wider.json["verdict"] == "Waits"
@@ -179,7 +225,9 @@ def test_strangers_have_no_names(server):
     server.wait_phase(queue, "Pending")
     order = server.request("GET", "/api/v1/scheduler/queue", token=token)
     tree = server.request("GET", "/api/v1/scheduler/fairshare", token=token)
-    assert [w["workload"] for w in order.json["workloads"]] == ["another project's workload"] and order.json["workloads"][0]["workloadId"] is None
+    assert [w["workload"] for w in order.json["workloads"]] == ["another project's workload"] and order.json[
+        "workloads"
+    ][0]["workloadId"] is None
     research = next(d for d in tree.json["root"]["children"] if d["name"] == "research")
     assert {p["name"]: p["id"] for p in research["children"]}["another project"] is None
     for shown in (answer, wider, order, tree):
@@ -195,8 +243,14 @@ def test_strangers_have_no_names(server):
     assert receipt["beneficiaryId"] is None and receipt["beneficiaryProject"] == "another project"
     assert "team-a" not in receipts.body.decode() and "a1" not in receipt["sentence"].split(), receipt
     (full,) = server.get("/api/v1/scheduler/receipts").json["receipts"]
-    assert full["beneficiary"] == "a1" and full["beneficiaryProject"] == "team-a" and "a1 of project team-a" in full["sentence"]
-    waiting = server.wait_for("an explanation", lambda: server.request("GET", f"/api/v1/workloads/{queue}/explanation", token=other).json)
+    assert (
+        full["beneficiary"] == "a1"
+        and full["beneficiaryProject"] == "team-a"
+        and "a1 of project team-a" in full["sentence"]
+    )
+    waiting = server.wait_for(
+        "an explanation", lambda: server.request("GET", f"/api/v1/workloads/{queue}/explanation", token=other).json
+    )
     assert "team-a" not in json.dumps({k: v for k, v in waiting.items() if k != "evidence"}), waiting
 
 
@@ -211,9 +265,20 @@ def test_lists_can_be_narrowed(server):
         check_answer("get_scheduler_receipts", answer)
         return len(answer.json["receipts"])
 
-    assert count(workloadId=receipt["workloadId"]) == count(projectId=receipt["projectId"]) == count(departmentId=receipt["departmentId"]) == 1
+    assert (
+        count(workloadId=receipt["workloadId"])
+        == count(projectId=receipt["projectId"])
+        == count(departmentId=receipt["departmentId"])
+        == 1
+    )
     assert count(nodePool="default") == count(since="2020-01-01T00:00:00Z") == 1
-    assert count(projectId=server.project_id("team-a")) == count(nodePool="other") == count(since="2100-01-01T00:00:00Z") == count(offset=1) == 0
+    assert (
+        count(projectId=server.project_id("team-a"))
+        == count(nodePool="other")
+        == count(since="2100-01-01T00:00:00Z")
+        == count(offset=1)
+        == 0
+    )
     assert server.get("/api/v1/scheduler/receipts", since="yesterday").status == 400
     assert server.get("/api/v1/scheduler/queue", nodePool="nowhere").status == 404
     assert server.get("/api/v1/scheduler/fairshare", nodePool="nowhere").status == 404

@@ -1,12 +1,37 @@
 """GET /workloads and its relatives: filters, sort, search, pages, counts, telemetry, pods, events, metrics, and who sees what."""
+
 import datetime
 
 import pytest
 
-SORT_FIELDS = ["type", "name", "clusterId", "projectId", "projectName", "departmentId", "departmentName", "createdAt", "deletedAt",
-               "submittedBy", "phase", "completedAt", "nodepool", "distributedFramework", "allocatedGPU", "idleGpus",
-               "idleAllocatedGpus", "phaseUpdatedAt", "category", "priority", "totalPendingTimeSeconds",
-               "totalRunningTimeSeconds", "priorityClassName", "guaranteedRuntimeEndsAt", "aiApplicationId", "aiApplicationName"]
+SORT_FIELDS = [
+    "type",
+    "name",
+    "clusterId",
+    "projectId",
+    "projectName",
+    "departmentId",
+    "departmentName",
+    "createdAt",
+    "deletedAt",
+    "submittedBy",
+    "phase",
+    "completedAt",
+    "nodepool",
+    "distributedFramework",
+    "allocatedGPU",
+    "idleGpus",
+    "idleAllocatedGpus",
+    "phaseUpdatedAt",
+    "category",
+    "priority",
+    "totalPendingTimeSeconds",
+    "totalRunningTimeSeconds",
+    "priorityClassName",
+    "guaranteedRuntimeEndsAt",
+    "aiApplicationId",
+    "aiApplicationName",
+]
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +41,14 @@ def filled(module_server):
     ids = {f"train-{gpus}": server.submit(f"train-{gpus}", "team-a", gpus=gpus) for gpus in range(3)}
     ids["wait"] = server.submit("wait", "team-a", gpus=8, spec={"priorityClass": "medium"})
     ids["desk"] = server.submit("desk", "team-b", gpus=0, kind="workspaces")
-    ids["dist"] = server.submit("dist", "team-b", gpus=0, kind="distributed", spec={"numWorkers": 2, "distributedFramework": "MPI"}, masterSpecSameAsWorker=True)
+    ids["dist"] = server.submit(
+        "dist",
+        "team-b",
+        gpus=0,
+        kind="distributed",
+        spec={"numWorkers": 2, "distributedFramework": "MPI"},
+        masterSpecSameAsWorker=True,
+    )
     for name, workload_id in ids.items():
         server.wait_phase(workload_id, "Pending" if name == "wait" else "Running")
     server.ids = ids
@@ -67,9 +99,25 @@ def test_get_workloads_filter(filled, condition, wanted):
     assert filled.get("/api/v1/workloads/count", filterBy=condition).json == {"count": len(wanted)}
 
 
-BAD_QUERIES = ["filterBy=owner==me", "filterBy=name", "filterBy=name==", "filterBy=name~x", "filterBy=allocatedGPU>=many",
-               "filterBy=allocatedGPU=@1", "filterBy=createdAt>=yesterday", "filterBy=nodepool>=a", "filterBy=allocatedGPU>=0x10",
-               "sortBy=owner", "sortOrder=up", "limit=0", "limit=501", "limit=x", "offset=-1", "offset=99999999999", "deleted=perhaps"]
+BAD_QUERIES = [
+    "filterBy=owner==me",
+    "filterBy=name",
+    "filterBy=name==",
+    "filterBy=name~x",
+    "filterBy=allocatedGPU>=many",
+    "filterBy=allocatedGPU=@1",
+    "filterBy=createdAt>=yesterday",
+    "filterBy=nodepool>=a",
+    "filterBy=allocatedGPU>=0x10",
+    "sortBy=owner",
+    "sortOrder=up",
+    "limit=0",
+    "limit=501",
+    "limit=x",
+    "offset=-1",
+    "offset=99999999999",
+    "deleted=perhaps",
+]
 
 
 @pytest.mark.parametrize("query", BAD_QUERIES)
@@ -82,7 +130,14 @@ def test_get_workloads_sorts_by_every_field(filled):
     for field in SORT_FIELDS:
         up, down = (names(filled.get("/api/v1/workloads", sortBy=field, sortOrder=order)) for order in ("asc", "desc"))
         assert up == down[::-1], field
-    assert names(filled.get("/api/v1/workloads", sortBy="name")) == ["desk", "dist", "train-0", "train-1", "train-2", "wait"]
+    assert names(filled.get("/api/v1/workloads", sortBy="name")) == [
+        "desk",
+        "dist",
+        "train-0",
+        "train-1",
+        "train-2",
+        "wait",
+    ]
     assert names(filled.get("/api/v1/workloads", sortBy="allocatedGPU", sortOrder="desc"))[:2] == ["train-2", "train-1"]
 
 
@@ -105,9 +160,31 @@ def test_get_workloads_search(filled):
 
 
 def test_get_workload_has_every_required_field(filled):
-    required = {"type", "name", "id", "source", "priority", "priorityClassName", "clusterId", "projectName", "projectId", "departmentName",
-                "departmentId", "namespace", "createdAt", "phase", "conditions", "k8sPhase", "tenantId", "runningPods", "phaseUpdatedAt",
-                "k8sPhaseUpdatedAt", "updatedAt", "deletedAt", "category"}
+    required = {
+        "type",
+        "name",
+        "id",
+        "source",
+        "priority",
+        "priorityClassName",
+        "clusterId",
+        "projectName",
+        "projectId",
+        "departmentName",
+        "departmentId",
+        "namespace",
+        "createdAt",
+        "phase",
+        "conditions",
+        "k8sPhase",
+        "tenantId",
+        "runningPods",
+        "phaseUpdatedAt",
+        "k8sPhaseUpdatedAt",
+        "updatedAt",
+        "deletedAt",
+        "category",
+    }
     for row in filled.get("/api/v1/workloads").json["workloads"]:
         assert not required - set(row), row["name"]
         full = filled.workload(row["id"])
@@ -127,7 +204,9 @@ def test_get_workload_requests_and_allocation(filled):
 def telemetry(server, **query):
     answer = server.get("/api/v1/workloads/telemetry", **query)
     assert answer.status == 200, answer
-    return {tuple(group["value"] for group in row.get("groups", [])): float(row["value"]) for row in answer.json["values"]}
+    return {
+        tuple(group["value"] for group in row.get("groups", [])): float(row["value"]) for row in answer.json["values"]
+    }
 
 
 def test_get_workloads_telemetry(filled):
@@ -135,21 +214,36 @@ def test_get_workloads_telemetry(filled):
     assert telemetry(filled, telemetryType="GPU_ALLOCATION") == {(): 3}
     assert telemetry(filled, telemetryType="WORKLOADS_COUNT", groupBy="Phase") == {("Pending",): 1, ("Running",): 5}
     assert telemetry(filled, telemetryType="WORKLOADS_COUNT", groupBy="Type,Phase", filterByPhases="Running") == {
-        ("Distributed", "Running"): 1, ("Training", "Running"): 3, ("Workspace", "Running"): 1}
+        ("Distributed", "Running"): 1,
+        ("Training", "Running"): 3,
+        ("Workspace", "Running"): 1,
+    }
     assert telemetry(filled, telemetryType="GPU_ALLOCATION", groupBy="ProjectId") == {
-        (filled.project_id("team-a"),): 3, (filled.project_id("team-b"),): 0}
+        (filled.project_id("team-a"),): 3,
+        (filled.project_id("team-b"),): 0,
+    }
     assert sum(telemetry(filled, telemetryType="PENDING_TIME_DISTRIBUTION").values()) == 1
     assert len(telemetry(filled, telemetryType="PENDING_TIME_DISTRIBUTION")) == 4
     assert telemetry(filled, telemetryType="WORKLOADS_COUNT", nodepoolName="other") == {(): 0}
-    for query in ("", "telemetryType=MOOD", "telemetryType=WORKLOADS_COUNT&groupBy=Mood", "telemetryType=WORKLOADS_COUNT&groupBy=Type,Phase,Category",
-                  "telemetryType=PENDING_TIME_DISTRIBUTION&groupBy=Type,Phase", "telemetryType=WORKLOADS_COUNT&filterByPhases=Napping"):
+    for query in (
+        "",
+        "telemetryType=MOOD",
+        "telemetryType=WORKLOADS_COUNT&groupBy=Mood",
+        "telemetryType=WORKLOADS_COUNT&groupBy=Type,Phase,Category",
+        "telemetryType=PENDING_TIME_DISTRIBUTION&groupBy=Type,Phase",
+        "telemetryType=WORKLOADS_COUNT&filterByPhases=Napping",
+    ):
         assert filled.request("GET", "/api/v1/workloads/telemetry?" + query).status == 400, query
 
 
 def test_list_pods(filled):
     pods = filled.get("/api/v1/workloads/pods", limit=500, verbosity="full").json["pods"]
     assert len(pods) == 8 and filled.get("/api/v1/workloads/pods/count").json == {"count": 8}
-    assert {pod["name"] for pod in pods if pod["workloadName"] == "dist"} == {"dist-master-0", "dist-worker-0", "dist-worker-1"}
+    assert {pod["name"] for pod in pods if pod["workloadName"] == "dist"} == {
+        "dist-master-0",
+        "dist-worker-0",
+        "dist-worker-1",
+    }
     assert all("workloadName" not in pod for pod in filled.get("/api/v1/workloads/pods").json["pods"])
     one = filled.get("/api/v1/workloads/pods", filterBy=f"workloadId=={filled.ids['wait']}").json["pods"]
     assert len(one) == 1 and one[0]["nodeName"] is None and one[0]["requestedResources"]["gpu"]["request"] == 8
@@ -167,7 +261,9 @@ def test_events_of_one_workload_and_of_all(filled):
     times = [event["createdAt"] for event in events]
     assert times == sorted(times, reverse=True)
     assert {event["reason"] for event in events} >= {"Submitted", "Scheduled", "Started"}
-    assert [event["id"] for event in filled.get(path, sortOrder="asc", limit=500).json["events"]] == [event["id"] for event in filled.get(path, limit=500).json["events"]][::-1]
+    assert [event["id"] for event in filled.get(path, sortOrder="asc", limit=500).json["events"]] == [
+        event["id"] for event in filled.get(path, limit=500).json["events"]
+    ][::-1]
     assert all({"createdAt", "type", "clusterId", "message"} <= set(event) for event in events)
     page = filled.get("/api/v1/events", limit=3).json
     assert len(page["events"]) == 3 and page["next"] == 3
@@ -181,16 +277,22 @@ def test_get_workload_history(filled):
     assert {record["meta"]["type"] for record in records} == {"Event", "PhaseUpdate"}
     times = [record["meta"]["creationTimestamp"] for record in records]
     assert times == sorted(times, reverse=True)
-    assert all(set(record["spec"]) == {"event" if record["meta"]["type"] == "Event" else "phaseUpdate"} for record in records)
+    assert all(
+        set(record["spec"]) == {"event" if record["meta"]["type"] == "Event" else "phaseUpdate"} for record in records
+    )
     page = filled.get(f"/api/v1/workloads/{filled.ids['desk']}/history", limit=2, offset=1).json
     assert page["records"] == records[1:3] and page["next"] == 3
 
 
 def test_get_workload_metrics(filled):
     def span():
-        now = datetime.datetime.now(datetime.timezone.utc)
+        now = datetime.datetime.now(datetime.UTC)
         start = now - datetime.timedelta(hours=1)
-        return {"start": start.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), "end": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"), "numberOfSamples": 3}
+        return {
+            "start": start.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "end": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "numberOfSamples": 3,
+        }
 
     path = f"/api/v1/workloads/{filled.ids['train-2']}/metrics"
 
@@ -207,7 +309,12 @@ def test_get_workload_metrics(filled):
     pod = filled.get(f"/api/v1/workloads/{filled.ids['train-2']}/pods").json["pods"][0]["id"]
     pods = f"/api/v1/workloads/{filled.ids['train-2']}/pods/{pod}/metrics"
     assert filled.get(pods, metricType="GPU_UTILIZATION", **span()).status in (200, 207)
-    assert filled.get(f"/api/v1/workloads/{filled.ids['desk']}/pods/{pod}/metrics", metricType="GPU_UTILIZATION", **span()).status == 404
+    assert (
+        filled.get(
+            f"/api/v1/workloads/{filled.ids['desk']}/pods/{pod}/metrics", metricType="GPU_UTILIZATION", **span()
+        ).status
+        == 404
+    )
 
 
 def researcher(server, name, project):
@@ -215,11 +322,22 @@ def researcher(server, name, project):
     account = server.post("/api/v1/service-accounts", {"name": name}).json
     roles = server.get("/api/v1/authorization/roles").json
     role = next(role["id"] for role in roles if role["name"] == "L1 researcher")
-    rule = {"subjectId": account["clientId"], "subjectType": "service-account", "roleId": role, "scopeType": "project",
-            "scopeId": server.project_id(project), "clusterId": server.cluster_id()}
+    rule = {
+        "subjectId": account["clientId"],
+        "subjectType": "service-account",
+        "roleId": role,
+        "scopeType": "project",
+        "scopeId": server.project_id(project),
+        "clusterId": server.cluster_id(),
+    }
     made = server.post("/api/v1/authorization/access-rules", rule)
     assert made.status == 201, made
-    token = server.request("POST", "/api/v1/token", {"grantType": "client_credentials", "clientID": account["clientId"], "clientSecret": account["clientSecret"]}, token=None)
+    token = server.request(
+        "POST",
+        "/api/v1/token",
+        {"grantType": "client_credentials", "clientID": account["clientId"], "clientSecret": account["clientSecret"]},
+        token=None,
+    )
     assert token.status == 200, token
     return token.json["accessToken"]
 
@@ -237,15 +355,29 @@ def test_callers_see_their_own_projects_only(filled):
     values = get("/api/v1/workloads/telemetry?telemetryType=WORKLOADS_COUNT").json["values"]
     assert [row["value"] for row in values] == ["2"]
     foreign = filled.ids["train-1"]
-    for path in (f"/api/v1/workloads/{foreign}", f"/api/v1/workloads/{foreign}/pods", f"/api/v1/workloads/{foreign}/events",
-                 f"/api/v1/workloads/{foreign}/history", f"/api/v1/workloads/{foreign}/logs", f"/api/v1/workloads/{foreign}/explanation",
-                 f"/api/v1/workloads/trainings/{foreign}"):
+    for path in (
+        f"/api/v1/workloads/{foreign}",
+        f"/api/v1/workloads/{foreign}/pods",
+        f"/api/v1/workloads/{foreign}/events",
+        f"/api/v1/workloads/{foreign}/history",
+        f"/api/v1/workloads/{foreign}/logs",
+        f"/api/v1/workloads/{foreign}/explanation",
+        f"/api/v1/workloads/trainings/{foreign}",
+    ):
         assert get(path).status == 404, path
-    for method, path in (("DELETE", f"/api/v1/workloads/trainings/{foreign}"), ("POST", f"/api/v1/workloads/trainings/{foreign}/suspend")):
+    for method, path in (
+        ("DELETE", f"/api/v1/workloads/trainings/{foreign}"),
+        ("POST", f"/api/v1/workloads/trainings/{foreign}/suspend"),
+    ):
         assert filled.request(method, path, token=token).status == 404
     batch = filled.request("POST", "/api/v1/workloads/batch", {"ids": [foreign], "action": "delete"}, token=token).json
     assert batch["succeeded"] == [] and batch["failed"][0]["code"] == 404
-    body = {"name": "x", "projectId": filled.project_id("team-a"), "clusterId": filled.cluster_id(), "spec": {"image": "a"}}
+    body = {
+        "name": "x",
+        "projectId": filled.project_id("team-a"),
+        "clusterId": filled.cluster_id(),
+        "spec": {"image": "a"},
+    }
     refused = filled.request("POST", "/api/v1/workloads/trainings", body, token=token)
     assert refused.status == 400 and refused.json["message"].startswith("projectId: no project"), refused
     body["projectId"] = filled.project_id("team-b")

@@ -1,4 +1,5 @@
 """The API's pages: Swagger UI from our own origin, under its policy."""
+
 import json
 import pathlib
 import subprocess

@@ -1,4 +1,5 @@
 """The client commands: what they print, what they send, how they fail."""
+
 import base64
 import json
 import re
@@ -30,7 +31,9 @@ def test_over_quota_quick_start_by_the_present_words(client):
     client.run("training", "submit", "a2", "-i", "runai.jfrog.io/demo/quickstart", "-g", "2", "-p", "team-a")
     client.run("training", "submit", "b1", "-i", "runai.jfrog.io/demo/quickstart", "-g", "1", "-p", "team-b")
     wait_status(client, a1="Running", a2="Running", b1="Running")
-    client.server.wait_for("team-a borrows one", lambda: re.search(r"team-a +2\.00 +3\.00 +150\.00%", client.run("project", "list")))
+    client.server.wait_for(
+        "team-a borrows one", lambda: re.search(r"team-a +2\.00 +3\.00 +150\.00%", client.run("project", "list"))
+    )
     client.run("training", "submit", "b2", "-i", "runai.jfrog.io/demo/quickstart", "-g", "1", "-p", "team-b")
     wait_status(client, a1="Pending", a2="Running", b1="Running", b2="Running")
     shown = client.run("training", "describe", "a1", "-p", "team-a")
@@ -41,17 +44,39 @@ def test_over_quota_quick_start_by_the_present_words(client):
 
 def test_over_quota_quick_start_by_the_old_words(client):
     for name, gpus, project in (("a1", "1", "team-a"), ("a2", "2", "team-a"), ("b1", "1", "team-b")):
-        said = client.run("submit", name, "-i", "runai.jfrog.io/demo/quickstart", "-g", gpus, "-p", project, program=client.runai)
+        said = client.run(
+            "submit", name, "-i", "runai.jfrog.io/demo/quickstart", "-g", gpus, "-p", project, program=client.runai
+        )
         assert said.startswith(f"The job '{name}' has been submitted successfully\n")
     wait_status(client, a1="Running", a2="Running", b1="Running")
     client.run("submit", "b2", "-i", "runai.jfrog.io/demo/quickstart", "-g", "1", "-p", "team-b", program=client.runai)
     wait_status(client, a1="Pending", a2="Running", b1="Running", b2="Running")
     table = client.run("list", "-A", program=client.runai).splitlines()
-    assert re.split(r"  +", table[0].strip()) == ["Workload", "Type", "Status", "Project", "Running/Req. Pods", "GPU Alloc."]
-    assert set(table[1]) == {"─"} and ["a1", "Training", "Pending", "team-a", "0/1", "1.00"] in [line.split() for line in table]
+    assert re.split(r"  +", table[0].strip()) == [
+        "Workload",
+        "Type",
+        "Status",
+        "Project",
+        "Running/Req. Pods",
+        "GPU Alloc.",
+    ]
+    assert set(table[1]) == {"─"} and ["a1", "Training", "Pending", "team-a", "0/1", "1.00"] in [
+        line.split() for line in table
+    ]
     table = client.run("list", "jobs", "-A", program=client.runai).splitlines()
-    assert re.split(r"  +", table[0]) == ["NAME", "STATUS", "AGE", "NODE", "IMAGE", "TYPE", "PROJECT", "USER",
-                                         "GPUs Allocated (Requested)", "PODs Running (Pending)", "SERVICE URL(S)"]
+    assert re.split(r"  +", table[0]) == [
+        "NAME",
+        "STATUS",
+        "AGE",
+        "NODE",
+        "IMAGE",
+        "TYPE",
+        "PROJECT",
+        "USER",
+        "GPUs Allocated (Requested)",
+        "PODs Running (Pending)",
+        "SERVICE URL(S)",
+    ]
     assert any(re.match(r"a1 +Pending .* Train +team-a .* 0 \(1\) +0 \(1\)", line) for line in table)
     assert client.run("delete", "a2", "-p", "team-a", program=client.runai) == "Job a2 deleted successfully\n"
     wait_status(client, a1="Running", b1="Running", b2="Running")
@@ -66,15 +91,25 @@ def test_two_of_four_are_taken_back_at_once(client):
     for project in ("team-a", "team-b"):
         unit = client.server.get("/api/v1/org-unit/projects", filterBy=f"name=={project}").json["projects"][0]
         unit["resources"][0]["gpu"]["deserved"] = 1
-        assert client.server.request("PATCH", f"/api/v1/org-unit/projects/{unit['id']}/resources", unit["resources"]).status == 200
+        assert (
+            client.server.request(
+                "PATCH", f"/api/v1/org-unit/projects/{unit['id']}/resources", unit["resources"]
+            ).status
+            == 200
+        )
     for number in range(1, 5):
         client.run("submit", f"a{number}", "-i", "x", "-g", "1", "-p", "team-a")
     client.server.wait_for("team-a fills the cluster", lambda: running(client, "team-a") == ["a1", "a2", "a3", "a4"])
     for number in range(1, 5):
         client.run("submit", f"b{number}", "-i", "x", "-g", "1", "-p", "team-b")
-    client.server.wait_for("two and two", lambda: len(running(client, "team-a")) == 2 and len(running(client, "team-b")) == 2)
+    client.server.wait_for(
+        "two and two", lambda: len(running(client, "team-a")) == 2 and len(running(client, "team-b")) == 2
+    )
     client.run("delete", running(client, "team-b")[0], "-p", "team-b")
-    client.server.wait_for("a waiting one of team-b follows", lambda: len(running(client, "team-a")) == 2 and len(running(client, "team-b")) == 2)
+    client.server.wait_for(
+        "a waiting one of team-b follows",
+        lambda: len(running(client, "team-a")) == 2 and len(running(client, "team-b")) == 2,
+    )
 
 
 def test_a_single_job_is_moved_to_make_room(client):
@@ -91,8 +126,19 @@ def test_a_single_job_is_moved_to_make_room(client):
 
 def exercise(client, training):
     wait_status(client, **{training: "Running"})
-    client.run("submit", "jupyter-workspace", "--project", "project-b", "--image", "jupyter/tensorflow-notebook", "--gpu", "4",
-               "--interactive", "--port", "8888:8888")
+    client.run(
+        "submit",
+        "jupyter-workspace",
+        "--project",
+        "project-b",
+        "--image",
+        "jupyter/tensorflow-notebook",
+        "--gpu",
+        "4",
+        "--interactive",
+        "--port",
+        "8888:8888",
+    )
     wait_status(client, **{training: "Pending", "jupyter-workspace": "Running"})
     events = client.run("describe", training, "--project", "project-a", "--show-events")
     found = set(re.findall(r"Preempted|Scheduled|Started", events))
@@ -104,8 +150,18 @@ def exercise(client, training):
 
 
 def test_preemption_exercise_with_its_own_commands(preemption):
-    preemption.run("submit", "large-training-job", "--project", "project-a", "--image", "pytorch/pytorch:latest", "--gpu", "8",
-                   "--command", "python -c 'import time; time.sleep(3600)'")
+    preemption.run(
+        "submit",
+        "large-training-job",
+        "--project",
+        "project-a",
+        "--image",
+        "pytorch/pytorch:latest",
+        "--gpu",
+        "8",
+        "--command",
+        "python -c 'import time; time.sleep(3600)'",
+    )
     wait_status(preemption, **{"large-training-job": "Running"})
     resources = preemption.run("get", "resources", "--project", "project-a")
     assert re.search(r"default +4\.00 +unlimited +\S+ +8\.00", resources), resources
@@ -115,7 +171,9 @@ def test_preemption_exercise_with_its_own_commands(preemption):
 
 
 def test_preemption_exercise_with_a_gang(preemption):
-    preemption.run("training", "pytorch", "submit", "gang", "-p", "project-a", "-i", "pytorch", "--workers", "7", "-g", "1")
+    preemption.run(
+        "training", "pytorch", "submit", "gang", "-p", "project-a", "-i", "pytorch", "--workers", "7", "-g", "1"
+    )
     exercise(preemption, "gang")
 
 
@@ -124,7 +182,10 @@ def test_the_default_project(client):
     assert client.run("project", "set", "team-a") == "project team-a configured successfully\n"
     client.run("training", "submit", "mine", "-i", "x")
     assert "mine" in client.run("training", "list")
-    assert client.run("config", "project", "team-b", program=client.runai) == "Project team-b has been set as default project\n"
+    assert (
+        client.run("config", "project", "team-b", program=client.runai)
+        == "Project team-b has been set as default project\n"
+    )
     assert "mine" not in client.run("training", "list")
     assert "team-b (default)" in client.run("list", "projects")
     assert "no project" in client.run("project", "set", "nobody", status=1)
@@ -132,10 +193,30 @@ def test_the_default_project(client):
 
 SPECS = [
     ("gpus", ["-g", "2"], "compute", {"gpuDevicesRequest": 2}),
-    ("a portion", ["--gpu-portion-request", "0.5"], "compute", {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}),
-    ("memory", ["--gpu-memory-request", "4G"], "compute", {"gpuDevicesRequest": 1, "gpuRequestType": "memory", "gpuMemoryRequest": "4G"}),
-    ("cpu", ["--cpu-core-request", "0.5", "--cpu-memory-request", "1Gi"], "compute", {"cpuCoreRequest": 0.5, "cpuMemoryRequest": "1Gi"}),
-    ("environment", ["-e", "A=1", "-e", "B=x=y"], "environmentVariables", [{"name": "A", "value": "1"}, {"name": "B", "value": "x=y"}]),
+    (
+        "a portion",
+        ["--gpu-portion-request", "0.5"],
+        "compute",
+        {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5},
+    ),
+    (
+        "memory",
+        ["--gpu-memory-request", "4G"],
+        "compute",
+        {"gpuDevicesRequest": 1, "gpuRequestType": "memory", "gpuMemoryRequest": "4G"},
+    ),
+    (
+        "cpu",
+        ["--cpu-core-request", "0.5", "--cpu-memory-request", "1Gi"],
+        "compute",
+        {"cpuCoreRequest": 0.5, "cpuMemoryRequest": "1Gi"},
+    ),
+    (
+        "environment",
+        ["-e", "A=1", "-e", "B=x=y"],
+        "environmentVariables",
+        [{"name": "A", "value": "1"}, {"name": "B", "value": "x=y"}],
+    ),
     ("arguments", ["--", "python", "a b.py"], "args", "python 'a b.py'"),
     ("a command", ["--command", "--", "sleep", "1"], "command", "sleep 1"),
     ("a command with a quote", ["--command", "--", "sh", "-c", "echo 'x'"], "command", "sh -c 'echo '\\''x'\\'''"),
@@ -143,9 +224,18 @@ SPECS = [
     ("node pools at once", ["--node-pools", "a,b", "--node-pools", "c"], "nodePools", ["a", "b", "c"]),
     ("a duration", ["--termination-grace-period", "2m"], "terminationGracePeriodSeconds", 120),
     ("preemptibility", ["--preemptibility", "non-preemptible"], "preemptibility", "non-preemptible"),
-    ("a toleration", ["--toleration", "key=k,value=v,operator=Equal,effect=NoSchedule"], "tolerations",
-     [{"key": "k", "value": "v", "operator": "Equal", "effect": "NoSchedule"}]),
-    ("a port", ["--port", "container=80,external=8080,service-type=NodePort"], "ports", [{"container": 80, "external": 8080, "serviceType": "NodePort"}]),
+    (
+        "a toleration",
+        ["--toleration", "key=k,value=v,operator=Equal,effect=NoSchedule"],
+        "tolerations",
+        [{"key": "k", "value": "v", "operator": "Equal", "effect": "NoSchedule"}],
+    ),
+    (
+        "a port",
+        ["--port", "container=80,external=8080,service-type=NodePort"],
+        "ports",
+        [{"container": 80, "external": 8080, "serviceType": "NodePort"}],
+    ),
 ]
 
 
@@ -157,7 +247,12 @@ def test_flags_become_the_specification(client, flags, field, wanted):
 
 OLD_SPECS = [
     ("whole GPUs", ["-g", "2"], "compute", {"gpuDevicesRequest": 2}),
-    ("half a GPU", ["-g", "0.5"], "compute", {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}),
+    (
+        "half a GPU",
+        ["-g", "0.5"],
+        "compute",
+        {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5},
+    ),
     ("runs", ["--completions", "12", "--parallelism", "3"], "completions", 12),
     ("a volume", ["-v", "/a:/b:ro"], "storage", {"hostPath": [{"path": "/a", "mountPath": "/b", "readOnly": True}]}),
     ("a command", ["--command", "sleep 1"], "command", "sleep 1"),
@@ -173,7 +268,10 @@ def test_old_flags_become_the_specification(client, flags, field, wanted):
 def test_suspend_resume_and_logs(client):
     client.run("workspace", "submit", "w", "-i", "x", "-g", "1", "-p", "team-a")
     wait_status(client, w="Running")
-    assert "loss" in client.server.wait_for("a line of training", lambda: (lambda t: t if "loss" in t else None)(client.run("workspace", "logs", "w", "-p", "team-a")))
+    assert "loss" in client.server.wait_for(
+        "a line of training",
+        lambda: (lambda t: t if "loss" in t else None)(client.run("workspace", "logs", "w", "-p", "team-a")),
+    )
     assert len(client.run("logs", "w", "-p", "team-a", "--tail", "1").splitlines()) == 1
     client.run("workspace", "suspend", "w", "-p", "team-a")
     wait_status(client, w="Stopped")
@@ -183,16 +281,31 @@ def test_suspend_resume_and_logs(client):
 
 def test_a_pool_whose_topology_is_off_says_so(client):
     server = client.server
-    made = server.post("/api/v1/network-topologies", {"name": "hall", "clusterId": server.cluster_id(), "levels": ["rack"]}).json
-    pool, = server.get("/api/v1/node-pools", filterBy="name==default").json["nodepools"]
+    made = server.post(
+        "/api/v1/network-topologies", {"name": "hall", "clusterId": server.cluster_id(), "levels": ["rack"]}
+    ).json
+    (pool,) = server.get("/api/v1/node-pools", filterBy="name==default").json["nodepools"]
     said = "Topology hall is off in default: node-0 and node-1 lack labels of its levels"
     assert said not in client.run("nodepool", "list")
     server.request("PATCH", f"/api/v1/node-pools/{pool['id']}", {"networkTopologyId": made["id"]})
     assert said in client.run("nodepool", "list")
 
 
-@pytest.mark.parametrize("words", [["project", "list"], ["node", "list"], ["nodepool", "list"], ["department", "list"], ["cluster", "list"],
-                                   ["workload", "list", "-A"], ["list", "nodes"], ["list", "clusters"], ["get", "node-pools"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["project", "list"],
+        ["node", "list"],
+        ["nodepool", "list"],
+        ["department", "list"],
+        ["cluster", "list"],
+        ["workload", "list", "-A"],
+        ["list", "nodes"],
+        ["list", "clusters"],
+        ["get", "node-pools"],
+    ],
+    ids=" ".join,
+)
 def test_lists_as_json_and_yaml(client, words):
     assert isinstance(json.loads(client.run(*words, "--json")), list)
     assert client.run(*words, "--yaml").startswith(("- ", "[]"))
@@ -212,7 +325,12 @@ BAD = [
     ("a flag without its value", ["training", "submit", "x", "-i"], 1, "image"),
     ("gpus that are no number", ["training", "submit", "x", "-i", "y", "-g", "many", "-p", "team-a"], 1, "many"),
     ("half a device", ["training", "submit", "x", "-i", "y", "-g", "1.5", "-p", "team-a"], 1, "1.5"),
-    ("an environment without a value", ["training", "submit", "x", "-i", "y", "-e", "A", "-p", "team-a"], 1, "NAME=VALUE"),
+    (
+        "an environment without a value",
+        ["training", "submit", "x", "-i", "y", "-e", "A", "-p", "team-a"],
+        1,
+        "NAME=VALUE",
+    ),
     ("a name that is none", ["training", "submit", "Not_A_Name", "-i", "y", "-p", "team-a"], 1, "name"),
     ("no image", ["training", "submit", "x", "-p", "team-a"], 1, "image"),
     ("a project that is none", ["training", "submit", "x", "-i", "y", "-p", "nobody"], 1, "nobody"),

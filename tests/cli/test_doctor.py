@@ -1,4 +1,5 @@
 """prorata doctor: what is possible here and how to get more, without changing anything."""
+
 import json
 import os
 import pathlib
@@ -6,7 +7,6 @@ import sqlite3
 import subprocess
 
 import pytest
-
 from conftest import PRORATA, program_for_others
 
 LIBRARY = pathlib.Path(PRORATA).with_name("fake_nvml.so")
@@ -15,8 +15,13 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
 
 def doctor(*words, status=0, prefix=(), **environment):
-    done = subprocess.run([*prefix, program_for_others() if prefix else PRORATA, "doctor", "--listen", "127.0.0.1:0", *words], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, **environment})
+    done = subprocess.run(
+        [*prefix, program_for_others() if prefix else PRORATA, "doctor", "--listen", "127.0.0.1:0", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
     assert done.returncode == status, done
     return done.stdout if status != 2 else done.stderr
 
@@ -29,7 +34,11 @@ def findings(*words, **options):
 
 
 def about(found, check):
-    return " / ".join(f"{finding['level']}: {finding['message']} -> {finding.get('advice')}" for finding in found if finding["check"] == check)
+    return " / ".join(
+        f"{finding['level']}: {finding['message']} -> {finding.get('advice')}"
+        for finding in found
+        if finding["check"] == check
+    )
 
 
 def program(folder, name, script):
@@ -53,7 +62,10 @@ def test_bad_settings_are_refused():
 
 
 def test_help():
-    assert "exit status" in subprocess.run([PRORATA, "doctor", "--help"], capture_output=True, text=True, check=True).stdout
+    assert (
+        "exit status"
+        in subprocess.run([PRORATA, "doctor", "--help"], capture_output=True, text=True, check=True).stdout
+    )
 
 
 def test_without_a_driver(folder):
@@ -71,7 +83,10 @@ def test_gpus_of_the_driver(folder):
     text = about(findings("--local-nvml", str(LIBRARY), PRORATA_FAKE_NVML=str(folder / "gpus")), "gpus")
     assert "good: GPU 0: Fake GPU 80 GB, GPU-a, 81920 MiB" in text
     assert "GPUs are held: a pod can open its own" in text or "GPUs are only asked for (CUDA_VISIBLE_DEVICES)" in text
-    assert "GPU 1: does not answer: NVML: device 1: GPU is lost" in text and "GPU 2: Fake GPU 80 GB, GPU-c, 81920 MiB: 1 processes use it now" in text
+    assert (
+        "GPU 1: does not answer: NVML: device 1: GPU is lost" in text
+        and "GPU 2: Fake GPU 80 GB, GPU-c, 81920 MiB: 1 processes use it now" in text
+    )
 
 
 def test_a_library_that_cannot_be_used_is_a_problem(folder):
@@ -94,11 +109,18 @@ def test_without_runtimes_and_git(folder):
 
 
 def test_required_images_need_a_runtime(folder):
-    assert "problem: no container runtime answers" in about(findings("--local-images", "required", PATH=str(folder), status=1), "images")
+    assert "problem: no container runtime answers" in about(
+        findings("--local-images", "required", PATH=str(folder), status=1), "images"
+    )
 
 
 def test_limits(folder):
-    done = subprocess.run(["sh", "-c", f"ulimit -n 512; exec {PRORATA} doctor --json --listen 127.0.0.1:0"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -n 512; exec {PRORATA} doctor --json --listen 127.0.0.1:0"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "open files: 512" in done.stdout and "LimitNOFILE" in done.stdout
 
 
@@ -149,7 +171,9 @@ def test_a_port_that_another_has(server, folder):
 
 def test_a_folder_that_belongs_to_another_backend(server):
     server.stop()
-    assert "belongs to the backend simulated" in about(findings("--data", str(server.data), "--backend", "local", status=1), "backend")
+    assert "belongs to the backend simulated" in about(
+        findings("--data", str(server.data), "--backend", "local", status=1), "backend"
+    )
 
 
 @needs_root
@@ -163,11 +187,14 @@ def test_nothing_of_root_is_left_in_the_folder(server):
     assert {path.stat().st_uid for path in server.data.rglob("*")} == {65534}
 
 
-@pytest.mark.parametrize("harm, says", [
-    (lambda path: path.write_bytes(b"not a database, " * 1000), "not a database"),
-    (lambda path: damage(path), "damaged"),
-    (lambda path: newer(path), "its schema is 9999"),
-])
+@pytest.mark.parametrize(
+    "harm, says",
+    [
+        (lambda path: path.write_bytes(b"not a database, " * 1000), "not a database"),
+        (lambda path: damage(path), "damaged"),
+        (lambda path: newer(path), "its schema is 9999"),
+    ],
+)
 def test_a_database_that_is_not_well(server, harm, says):
     server.stop()
     harm(server.data / "prorata.db")
@@ -187,5 +214,3 @@ def damage(path):
 def newer(path):
     with sqlite3.connect(path) as base:
         base.execute("PRAGMA user_version = 9999")
-
-

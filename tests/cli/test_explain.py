@@ -1,4 +1,5 @@
 """--what-if, explain, fairshare, queue, receipts: what the scheduler would do, and why."""
+
 import json
 import re
 
@@ -12,6 +13,7 @@ def submit(client, name, project, gpus):
 def wait_phase(client, phase, *names):
     def phases():
         return {w["name"]: w["phase"] for w in client.server.get("/api/v1/workloads").json["workloads"]}
+
     client.server.wait_for(phase, lambda: all(phases().get(n) == phase for n in names))
 
 
@@ -36,12 +38,21 @@ def test_what_if_says_who_gives_way_and_submits_nothing(client):
 def test_what_if_that_waits_ends_with_status_3(client):
     shown = client.run("training", "submit", "big", *SUBMIT, "team-a", "-g", "9", "--what-if", status=3)
     assert re.search(r"Verdict: +Waits\n", shown) and "Needs 9 GPUs" in shown
-    answer = json.loads(client.run("training", "submit", "big", *SUBMIT, "team-a", "-g", "9", "--what-if", "--json", status=3))
+    answer = json.loads(
+        client.run("training", "submit", "big", *SUBMIT, "team-a", "-g", "9", "--what-if", "--json", status=3)
+    )
     assert answer["verdict"] == "Waits" and answer["explanation"]
 
 
 def test_every_way_of_submitting_can_ask(client):
-    for words in (("workspace", "submit"), ("training", "pytorch", "submit"), ("distributed", "submit"), ("mpi", "submit"), ("submit",), ("submit-mpi",)):
+    for words in (
+        ("workspace", "submit"),
+        ("training", "pytorch", "submit"),
+        ("distributed", "submit"),
+        ("mpi", "submit"),
+        ("submit",),
+        ("submit-mpi",),
+    ):
         gpus = "-g"
         shown = client.run(*words, "w1", *SUBMIT, "team-a", gpus, "1", "--what-if")
         assert "Starts at once" in shown, (words, shown)
@@ -51,7 +62,9 @@ def test_every_way_of_submitting_can_ask(client):
 def test_what_if_refuses_what_submitting_refuses(client):
     shown = client.run("training", "submit", "Bad_Name", *SUBMIT, "team-a", "-g", "1", "--what-if", status=1)
     assert "workload.name" in shown
-    shown = client.run("training", "submit", "x", *SUBMIT, "team-a", "-g", "1", "--node-pools", "nowhere", "--what-if", status=1)
+    shown = client.run(
+        "training", "submit", "x", *SUBMIT, "team-a", "-g", "1", "--node-pools", "nowhere", "--what-if", status=1
+    )
     assert "workload.spec.nodePools[0]" in shown
 
 
@@ -81,15 +94,31 @@ def test_explain_says_what_can_never_start(client):
     submit(client, "b1", "team-b", 2)
     submit(client, "b2", "team-b", 2)
     wait_phase(client, "Running", "b1", "b2")
-    client.server.wait_for("no way", lambda: "No change was found that would start it" in client.run("explain", "big", "-p", "team-b"))
+    client.server.wait_for(
+        "no way", lambda: "No change was found that would start it" in client.run("explain", "big", "-p", "team-b")
+    )
 
 
 def test_fairshare_is_a_tree(client):
     submit(client, "b1", "team-b", 3)
-    client.server.wait_for("the share of team-b", lambda: re.search(r"└─ team-b +3\.00 +2\.00 +unlimited +3\.00", client.run("fairshare")))
+    client.server.wait_for(
+        "the share of team-b", lambda: re.search(r"└─ team-b +3\.00 +2\.00 +unlimited +3\.00", client.run("fairshare"))
+    )
     lines = client.run("fairshare").splitlines()
-    assert lines[0].split() == ["Name", "Fair", "Share", "Deserved", "Limit", "Requested", "Allocated", "Rank", "Weight"]
-    assert lines[2].startswith(" default") and any(line.startswith(" └─ research") or line.startswith(" ├─ research") for line in lines)
+    assert lines[0].split() == [
+        "Name",
+        "Fair",
+        "Share",
+        "Deserved",
+        "Limit",
+        "Requested",
+        "Allocated",
+        "Rank",
+        "Weight",
+    ]
+    assert lines[2].startswith(" default") and any(
+        line.startswith(" └─ research") or line.startswith(" ├─ research") for line in lines
+    )
     assert "Deserves 2 GPUs and asks for 3" in client.run("fairshare", "--terms", "--pool", "default")
     tree = json.loads(client.run("fairshare", "--resource", "memory", "--json"))
     assert tree["resource"] == "memory" and tree["root"]["kind"] == "pool"

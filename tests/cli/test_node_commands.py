@@ -5,7 +5,12 @@ def test_node_label_and_show_labels(client):
     said = client.run("node", "label", "node-0", "run.ai/type=a100", "rack=r1")
     assert said == "node/node-0 labeled; it is in node pool default\n"
     table = client.run("node", "list", "--show-labels").splitlines()
-    assert table[0].split()[-1] == "Labels" and "rack=r1" in table[2] and "run.ai/type=a100" in table[2] and "rack" not in table[3]
+    assert (
+        table[0].split()[-1] == "Labels"
+        and "rack=r1" in table[2]
+        and "run.ai/type=a100" in table[2]
+        and "rack" not in table[3]
+    )
     assert "Labels" not in client.run("node", "list")
     client.run("node", "label", "node-0", "rack-", "run.ai/type=h100", "--overwrite")
     old = client.run("get", "nodes", "--show-labels", program=client.runai)
@@ -14,7 +19,13 @@ def test_node_label_and_show_labels(client):
 
 def test_a_label_moves_the_node(client):
     server = client.server
-    assert server.post("/api/v1/node-pools", {"name": "dgx", "labelKey": "node-model", "labelValue": "dgx-2", "clusterId": server.cluster_id()}).status == 201
+    assert (
+        server.post(
+            "/api/v1/node-pools",
+            {"name": "dgx", "labelKey": "node-model", "labelValue": "dgx-2", "clusterId": server.cluster_id()},
+        ).status
+        == 201
+    )
     assert "none has the label node-model=dgx-2" in client.run("nodepool", "list")
     assert client.run("node", "label", "node-1", "node-model=dgx-2") == "node/node-1 labeled; it is in node pool dgx\n"
     assert "none has" not in client.run("nodepool", "list")
@@ -34,6 +45,9 @@ def test_describe_node(client):
     server.wait_for("a run", lambda: server.get("/api/v1/workloads").json["workloads"][0]["phase"] == "Running")
     (pod,) = server.get("/api/v1/workloads/pods").json["pods"]
     said = client.run("describe", "node", pod["nodeName"], program=client.runai)
-    assert "nvidia.com/gpu: 2.00 of 2" in said and [line.split()[-1] for line in said.splitlines()[-2:]] == ["team-a/a1"] * 2
+    assert (
+        "nvidia.com/gpu: 2.00 of 2" in said
+        and [line.split()[-1] for line in said.splitlines()[-2:]] == ["team-a/a1"] * 2
+    )
     assert "  rack=r1" in client.run("node", "describe", "node-0")
     assert "no node was found: node-9" in client.run("node", "describe", "node-9", status=1)

@@ -7,10 +7,19 @@ def quota_of(client, kind, name):
 
 
 def test_a_project_and_its_department_come_change_and_go(client):
-    assert client.run("department", "create", "vision", "--gpu-quota", "2") == "department vision created successfully\n"
-    assert client.run("project", "create", "seg", "--department", "vision", "--gpu-quota", "1.5", "--description", "maps") == "project seg created successfully\n"
-    project, = client.server.get("/api/v1/org-unit/projects", filterBy="name==seg").json["projects"]
-    assert (project["description"], project["parent"]["name"], quota_of(client, "projects", "seg")) == ("maps", "vision", 1.5)
+    assert (
+        client.run("department", "create", "vision", "--gpu-quota", "2") == "department vision created successfully\n"
+    )
+    assert (
+        client.run("project", "create", "seg", "--department", "vision", "--gpu-quota", "1.5", "--description", "maps")
+        == "project seg created successfully\n"
+    )
+    (project,) = client.server.get("/api/v1/org-unit/projects", filterBy="name==seg").json["projects"]
+    assert (project["description"], project["parent"]["name"], quota_of(client, "projects", "seg")) == (
+        "maps",
+        "vision",
+        1.5,
+    )
     assert "seg" in client.run("project", "list") and "vision" in client.run("department", "list")
     client.run("project", "update", "seg", "--gpu-quota", "2")
     client.run("department", "update", "vision", "--gpu-quota", "3", "--node-pool", "default")
@@ -24,8 +33,12 @@ def test_a_project_and_its_department_come_change_and_go(client):
 
 def test_what_is_wrong_is_named(client):
     assert "not a number of GPUs" in client.run("project", "create", "x1", "--gpu-quota", "many", status=1)
-    assert "no department was found with the name nowhere" in client.run("project", "create", "x1", "--department", "nowhere", status=1)
-    assert "no node pool was found with the name nowhere" in client.run("project", "create", "x1", "--gpu-quota", "1", "--node-pool", "nowhere", status=1)
+    assert "no department was found with the name nowhere" in client.run(
+        "project", "create", "x1", "--department", "nowhere", status=1
+    )
+    assert "no node pool was found with the name nowhere" in client.run(
+        "project", "create", "x1", "--gpu-quota", "1", "--node-pool", "nowhere", status=1
+    )
     assert "Error:" in client.run("project", "create", "team-a", status=1), "the name is taken"
     assert "nothing to change" in client.run("project", "update", "team-a", status=1)
     assert "no project was found with the name nowhere" in client.run("project", "delete", "nowhere", status=1)

@@ -1,4 +1,5 @@
 """`prorata replay --data`: a recorded cycle planned again, from a running server and from a stopped one."""
+
 import json
 import shutil
 import struct
@@ -6,12 +7,13 @@ import subprocess
 import zlib
 
 import pytest
-
 from conftest import PRORATA, ROOT
 
 
 def replay(data, *arguments):
-    return subprocess.run([PRORATA, "replay", "--data", str(data), *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [PRORATA, "replay", "--data", str(data), *map(str, arguments)], capture_output=True, text=True, timeout=60
+    )
 
 
 def cycles(data, *arguments):
@@ -60,7 +62,7 @@ def test_every_cycle_gives_its_plan_again(busy):
     for row in rows:
         assert json.loads(replay(busy.data, "--at", row["time"]).stdout)["time"] == row["time"]
     busy.kill()
-    assert cycles(busy.data)[:len(rows)] == rows
+    assert cycles(busy.data)[: len(rows)] == rows
     check_equal(busy.data, rows[-1])
     busy.start()
     busy.wait_for("a cycle of the new life", lambda: len(cycles(busy.data)) > len(rows))
@@ -135,12 +137,36 @@ def first_record(text):
 DAMAGE = [
     # what, of the first of two segments or of the last, the file's new bytes, what --list says, whether its first cycle is read
     ("cut in a record", 0, lambda t: t[:-7], "it is no record; the cycles after it in this file are lost", True),
-    ("cut in the last record", 1, lambda t: t[:-7], "or one that is being written; a server that starts cuts it off", False),
-    ("a flipped byte", 0, lambda t: t[:90] + bytes([t[90] ^ 1]) + t[91:], "the record of cycle 1 is damaged; it and", False),
-    ("nonsense behind a record", 0, lambda t: t[:first_record(t)] + b"x" * 500, "it is no record; the cycles", True),
-    ("nonsense in place of a segment", 0, lambda t: b"nonsense" * 100, "not a segment of the journal; its cycles are lost", False),
+    (
+        "cut in the last record",
+        1,
+        lambda t: t[:-7],
+        "or one that is being written; a server that starts cuts it off",
+        False,
+    ),
+    (
+        "a flipped byte",
+        0,
+        lambda t: t[:90] + bytes([t[90] ^ 1]) + t[91:],
+        "the record of cycle 1 is damaged; it and",
+        False,
+    ),
+    ("nonsense behind a record", 0, lambda t: t[: first_record(t)] + b"x" * 500, "it is no record; the cycles", True),
+    (
+        "nonsense in place of a segment",
+        0,
+        lambda t: b"nonsense" * 100,
+        "not a segment of the journal; its cycles are lost",
+        False,
+    ),
     ("an empty segment", 0, lambda t: b"", "not a segment of the journal; its cycles are lost", False),
-    ("a segment of another kind", 1, lambda t: b"PRORATA9" + t[8:], "not a segment of the journal; its cycles are lost", False),
+    (
+        "a segment of another kind",
+        1,
+        lambda t: b"PRORATA9" + t[8:],
+        "not a segment of the journal; its cycles are lost",
+        False,
+    ),
 ]
 
 
@@ -196,12 +222,12 @@ SEGMENT, RECORD = struct.Struct("<8s16sII"), struct.Struct("<4I3qI")
 def rewrite(path, cycle, change):
     """Lets change(changes, decisions) alter a record of the segment, with checksums as they must be."""
     text = path.read_bytes()
-    out, at = text[:SEGMENT.size], SEGMENT.size
+    out, at = text[: SEGMENT.size], SEGMENT.size
     unpack, pack = zlib.decompressobj(), zlib.compressobj(3)
     while at < len(text):
         magic, stored, _, count, number, time_ms, plan_us, _ = RECORD.unpack_from(text, at)
         at += RECORD.size + 4
-        payload = unpack.decompress(text[at:at + stored])
+        payload = unpack.decompress(text[at : at + stored])
         at += stored
         if number == cycle:
             lines = [json.loads(line) for line in payload.split(b"\n")]
@@ -217,7 +243,7 @@ def rewritten(data, folder, cycle, change):
     """The answer for a cycle of a copy of the journal's only segment, where that record is altered."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(data / "journal", folder / "journal")
-    segment, = (folder / "journal").iterdir()
+    (segment,) = (folder / "journal").iterdir()
     rewrite(segment, cycle, change)
     done = replay(folder, "--cycle", cycle)
     return done.returncode, json.loads(done.stdout), done.stderr
@@ -238,7 +264,11 @@ def both(changes, decisions):
     other_node(changes, decisions)
 
 
-ALIKE, DIFFERENT, BESIDE = "decided alike, in other words", "different", "The decisions are equal; what else the plan says of pods"
+ALIKE, DIFFERENT, BESIDE = (
+    "decided alike, in other words",
+    "different",
+    "The decisions are equal; what else the plan says of pods",
+)
 VERDICTS = [
     # what of the record is other than what is planned again, exit status, verdict, sentence, the first decision that differs
     ("nothing", lambda c, d: None, 0, "equal", None, None),
@@ -248,7 +278,14 @@ VERDICTS = [
     ("the last decision", other_node, 1, DIFFERENT, "From this decision on they are not equal.", -1),
     ("the last decision, and all words", both, 1, DIFFERENT, "From this decision on they are not equal.", -1),
     ("a decision more", lambda c, d: d.append(d[0]), 1, DIFFERENT, "From this decision on they are not equal.", -1),
-    ("decisions in another order", lambda c, d: d.reverse(), 1, DIFFERENT, "From this decision on they are not equal.", 0),
+    (
+        "decisions in another order",
+        lambda c, d: d.reverse(),
+        1,
+        DIFFERENT,
+        "From this decision on they are not equal.",
+        0,
+    ),
 ]
 
 
@@ -257,7 +294,10 @@ def test_verdicts(busy, folder):
     row = next(r for r in cycles(busy.data) if r["decisions"] >= 2)
     for name, change, status, verdict, sentence, at in VERDICTS:
         code, answer, words = rewritten(busy.data, folder / "rewritten", row["cycle"], change)
-        assert (code, answer["equal"], answer["decidedAlike"]) == (status, verdict == "equal", status == 0), (name, words)
+        assert (code, answer["equal"], answer["decidedAlike"]) == (status, verdict == "equal", status == 0), (
+            name,
+            words,
+        )
         assert words == f"cycle {row['cycle']} of {row['time']}, {row['decisions']} decisions: {verdict}\n", name
         difference = answer["difference"] or {"sentence": None}
         assert difference["sentence"] == sentence or difference["sentence"].startswith(sentence), (name, difference)
@@ -265,7 +305,10 @@ def test_verdicts(busy, folder):
             assert "decision" not in difference, (name, difference)
         else:
             decisions = answer["recorded"]["decisions"]
-            assert difference["decision"] == at % len(decisions) and difference["recorded"] == decisions[at], (name, difference)
+            assert difference["decision"] == at % len(decisions) and difference["recorded"] == decisions[at], (
+                name,
+                difference,
+            )
 
 
 # A journal of the last release whose records have one digest of decisions and words together.
@@ -308,7 +351,7 @@ def test_a_server_goes_on_after_segments_of_before(busy):
     busy.wait_for("a cycle of the new life", lambda: len(cycles(busy.data)) > len(before))
     busy.stop()
     rows = cycles(busy.data)
-    assert rows[:len(before)] == before and rows[len(before)]["cycle"] == before[-1]["cycle"] + 1
+    assert rows[: len(before)] == before and rows[len(before)]["cycle"] == before[-1]["cycle"] + 1
     check_equal(busy.data, rows[-1])
     assert json.loads(replay(busy.data, "--cycle", before[-1]["cycle"]).stdout)["decidedAlike"] is True
     assert [f.read_bytes()[:8] for f in sorted((busy.data / "journal").iterdir())] == [b"PRORATA1", b"PRORATA2"]

@@ -1,11 +1,10 @@
 """`prorata simulate`: arguments, exit status, what goes where, and the form of the output."""
+
 import json
-import pathlib
 import random
 import subprocess
 
 import pytest
-
 from conftest import PRORATA, ROOT
 
 CASES = ROOT / "tests" / "conformance" / "cases"
@@ -16,22 +15,35 @@ def snapshot(**more):
     """One node of two GPUs; team-a holds both, team-b (which deserves one) wants one."""
     queue = [{"nodePool": "default", "gpu": {"deserved": 1}}]
     workload = lambda name, project, **pod: {
-        "name": name, "project": project, "createdAt": NOW,
-        "pods": [{"name": name + "-0", "gpuDevices": 1, **pod}]}
+        "name": name,
+        "project": project,
+        "createdAt": NOW,
+        "pods": [{"name": name + "-0", "gpuDevices": 1, **pod}],
+    }
     running = {"status": "Running", "node": "node0", "startedAt": NOW}
     return {
-        "version": 1, "now": NOW,
+        "version": 1,
+        "now": NOW,
         "nodePools": [{"name": "default"}],
         "nodes": [{"name": "node0", "nodePool": "default", "gpus": 2, "cpuCores": 8, "memoryBytes": 10**9}],
         "departments": [{"name": "research", "resources": [{"nodePool": "default", "gpu": {"deserved": 2}}]}],
-        "projects": [{"name": "team-b", "department": "research", "resources": queue},
-                     {"name": "team-a", "department": "research", "resources": queue}],
-        "workloads": [workload("b1", "team-b"), workload("a2", "team-a", **running), workload("a1", "team-a", **running)],
-        **more}
+        "projects": [
+            {"name": "team-b", "department": "research", "resources": queue},
+            {"name": "team-a", "department": "research", "resources": queue},
+        ],
+        "workloads": [
+            workload("b1", "team-b"),
+            workload("a2", "team-a", **running),
+            workload("a1", "team-a", **running),
+        ],
+        **more,
+    }
 
 
 def run(*arguments, text=None):
-    return subprocess.run([PRORATA, "simulate", *map(str, arguments)], input=text, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [PRORATA, "simulate", *map(str, arguments)], input=text, capture_output=True, text=True, timeout=60
+    )
 
 
 def simulate(document, *arguments):
@@ -54,16 +66,36 @@ def test_the_owner_takes_back_what_was_lent():
     first, second = result["cycles"]
     assert [cycle["cycle"] for cycle in result["cycles"]] == [1, 2]
     evict, pipeline = first["decisions"]
-    assert (evict["action"], evict["verb"], evict["pod"], evict["node"], evict["for"]) == ("reclaim", "evict", "a2-0", "node0", "b1")
-    assert (pipeline["action"], pipeline["verb"], pipeline["pod"], pipeline["node"]) == ("reclaim", "pipeline", "b1-0", "node0")
+    assert (evict["action"], evict["verb"], evict["pod"], evict["node"], evict["for"]) == (
+        "reclaim",
+        "evict",
+        "a2-0",
+        "node0",
+        "b1",
+    )
+    assert (pipeline["action"], pipeline["verb"], pipeline["pod"], pipeline["node"]) == (
+        "reclaim",
+        "pipeline",
+        "b1-0",
+        "node0",
+    )
     assert "gpuGroups" in pipeline and "gpuGroups" not in evict
     assert all(decision["why"] for decision in first["decisions"])
     assert [(pod["name"], pod["status"], pod["node"]) for pod in first["pods"]] == [
-        ("a1-0", "Running", "node0"), ("a2-0", "Releasing", "node0"), ("b1-0", "Pipelined", "node0")]
+        ("a1-0", "Running", "node0"),
+        ("a2-0", "Releasing", "node0"),
+        ("b1-0", "Pipelined", "node0"),
+    ]
     assert [(pod["name"], pod["status"]) for pod in second["pods"]] == [
-        ("a1-0", "Running"), ("a2-0", "Pending"), ("b1-0", "Binding")]
+        ("a1-0", "Running"),
+        ("a2-0", "Pending"),
+        ("b1-0", "Binding"),
+    ]
     assert [(pod["name"], pod["status"], pod["node"]) for pod in result["final"]["pods"]] == [
-        ("a1-0", "Running", "node0"), ("a2-0", "Pending", None), ("b1-0", "Running", "node0")]
+        ("a1-0", "Running", "node0"),
+        ("a2-0", "Pending", None),
+        ("b1-0", "Running", "node0"),
+    ]
     assert result["final"]["nodes"] == [{"name": "node0", "idleGpus": 0, "releasingGpus": 0}]
 
 
@@ -71,10 +103,20 @@ def test_lists_are_sorted_and_queues_have_their_numbers():
     cycle = simulate(snapshot())["cycles"][0]
     assert [workload["name"] for workload in cycle["workloads"]] == ["a1", "a2", "b1"]
     assert [(queue["kind"], queue["name"], queue["nodePool"]) for queue in cycle["queues"]] == [
-        ("department", "research", "default"), ("project", "team-a", "default"), ("project", "team-b", "default")]
+        ("department", "research", "default"),
+        ("project", "team-a", "default"),
+        ("project", "team-b", "default"),
+    ]
     for queue in cycle["queues"]:
         for resource in ("gpu", "cpu", "memory"):
-            assert list(queue[resource]) == ["deserved", "limit", "fairShare", "allocated", "allocatedNonPreemptible", "requested"]
+            assert list(queue[resource]) == [
+                "deserved",
+                "limit",
+                "fairShare",
+                "allocated",
+                "allocatedNonPreemptible",
+                "requested",
+            ]
     team_a = cycle["queues"][1]["gpu"]
     assert (team_a["deserved"], team_a["limit"], team_a["fairShare"], team_a["requested"]) == (1, None, 1, 2)
 
@@ -93,7 +135,11 @@ def test_a_deleted_workload_stays_releasing():
     document["workloads"][1].update(deleting=True)
     document["workloads"][1]["pods"][0]["status"] = "Releasing"
     result = simulate(document, "--cycles", 3)
-    assert [(pod["name"], pod["status"], pod["node"]) for pod in result["final"]["pods"]][1] == ("a2-0", "Releasing", "node0")
+    assert [(pod["name"], pod["status"], pod["node"]) for pod in result["final"]["pods"]][1] == (
+        "a2-0",
+        "Releasing",
+        "node0",
+    )
 
 
 def test_what_ended_is_shown_as_it_was_read():
@@ -153,7 +199,10 @@ BAD_DOCUMENTS = [
     ('{"version": 1, "now": "\\ud800"}', "line 1 column"),
     (json.dumps(snapshot(colour=1)), "colour: unknown key"),
     (json.dumps(snapshot(version=2)), "version: at most 1, got 2"),
-    (json.dumps(snapshot(nodes=[{"name": "n", "nodePool": "default", "gpus": -1}])), "nodes[0].gpus: at least 0, got -1"),
+    (
+        json.dumps(snapshot(nodes=[{"name": "n", "nodePool": "default", "gpus": -1}])),
+        "nodes[0].gpus: at least 0, got -1",
+    ),
     (json.dumps(snapshot(nodes=[])), 'workloads[1].pods[0].node: no node "node0"'),
 ]
 
@@ -195,7 +244,9 @@ def test_output_that_cannot_be_written_is_an_error(tmp_path):
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps(snapshot()))
     with open("/dev/full", "w") as full:
-        done = subprocess.run([PRORATA, "simulate", str(path)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run(
+            [PRORATA, "simulate", str(path)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
     assert done.returncode == 1
     assert "No space left on device" in done.stderr
 

@@ -6,28 +6,46 @@ def submit(client, name, project="team-a", gpus="1", *more, kind="training"):
 
 
 def rows(client, *more):
-    return {line.split()[0]: line.split() for line in client.run("workload", "list", "-A", "--no-headers", *more).splitlines()}
+    return {
+        line.split()[0]: line.split()
+        for line in client.run("workload", "list", "-A", "--no-headers", *more).splitlines()
+    }
 
 
 def test_older_priorities_are_taken(client):
-    for name, (is_preemptible, priority) in {"train": ("Yes", "low"), "interactive": ("Yes", "medium-high"), "build": ("No", "high"),
-                                             "inference": ("No", "very-high"), "interactive-preemptible": ("Yes", "medium-high")}.items():
+    for name, (is_preemptible, priority) in {
+        "train": ("Yes", "low"),
+        "interactive": ("Yes", "medium-high"),
+        "build": ("No", "high"),
+        "inference": ("No", "very-high"),
+        "interactive-preemptible": ("Yes", "medium-high"),
+    }.items():
         submit(client, name, "team-a", "0", "--priority", name)
         assert rows(client, "--columns", "Workload,Preemptible,Priority")[name][1:] == [is_preemptible, priority]
-    old = client.run("submit", "old", "-i", "x", "--interactive", "--priority", "interactive", "-p", "team-a", program=client.runai)
+    old = client.run(
+        "submit", "old", "-i", "x", "--interactive", "--priority", "interactive", "-p", "team-a", program=client.runai
+    )
     assert "submitted" in old and "Priority: medium-high" in client.run("describe", "old")
-    assert "got urgent" in client.run("training", "submit", "new", "-i", "x", "--priority", "urgent", "-p", "team-a", status=1)
+    assert "got urgent" in client.run(
+        "training", "submit", "new", "-i", "x", "--priority", "urgent", "-p", "team-a", status=1
+    )
 
 
 def test_gpus_of_what_waits_are_those_it_asks_for(client):
     submit(client, "waits", "team-a", "3")
     submit(client, "runs", "team-a", "2")
     submit(client, "ended", "team-b", "1")
-    client.server.wait_for("a run", lambda: rows(client)["runs"][2] == "Running" and rows(client)["ended"][2] == "Running")
+    client.server.wait_for(
+        "a run", lambda: rows(client)["runs"][2] == "Running" and rows(client)["ended"][2] == "Running"
+    )
     client.run("training", "suspend", "ended", "-p", "team-b")
     client.server.wait_for("its end", lambda: rows(client)["ended"][2] == "Stopped")
     found = rows(client)
-    assert found["waits"][2:] == ["Pending", "team-a", "0/1", "3.00"] and found["runs"][5] == "2.00" and found["ended"][5] == "0.00"
+    assert (
+        found["waits"][2:] == ["Pending", "team-a", "0/1", "3.00"]
+        and found["runs"][5] == "2.00"
+        and found["ended"][5] == "0.00"
+    )
 
 
 def test_login_help_shows_every_way(client):
@@ -52,7 +70,9 @@ def test_describe_needs_no_project_where_the_name_is_unique(client):
 
 def check_quotas(client, total):
     for noun in ("project", "department"):
-        quotas = {line.split()[0]: float(line.split()[1]) for line in client.run(noun, "list", "--no-headers").splitlines()}
+        quotas = {
+            line.split()[0]: float(line.split()[1]) for line in client.run(noun, "list", "--no-headers").splitlines()
+        }
         assert quotas.pop("default") == 0 and sum(quotas.values()) == total, noun
 
 

@@ -1,4 +1,5 @@
 """Data folders as older programs left them, for tests: the schema's SQL and rows as text."""
+
 import os
 import sqlite3
 
@@ -34,9 +35,11 @@ def copies(table, count, **expressions):
     database.executescript((MIGRATIONS / "0001_initial.sql").read_text())
     columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
     expressions = {"id": "t.id + i", **expressions}
-    return (f"WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {count}) "
-            f"INSERT INTO {table}({', '.join(columns)}) SELECT {', '.join(expressions.get(c, 't.' + c) for c in columns)} "
-            f"FROM numbers, (SELECT * FROM {table} ORDER BY id LIMIT 1) AS t;")
+    return (
+        f"WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {count}) "
+        f"INSERT INTO {table}({', '.join(columns)}) SELECT {', '.join(expressions.get(c, 't.' + c) for c in columns)} "
+        f"FROM numbers, (SELECT * FROM {table} ORDER BY id LIMIT 1) AS t;"
+    )
 
 
 def uuids(prefix):

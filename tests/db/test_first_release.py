@@ -1,4 +1,5 @@
 """A data folder of the first schema (43ca360) with a local pod that runs and 45,000 workloads opens with everything in it."""
+
 import os
 import pathlib
 import re
@@ -13,7 +14,7 @@ from conftest import PRORATA, Server
 
 COMPLETED, STOPPED = 30000, 15000
 NOW_MS = "(1000 * unixepoch())"
-POD = "925623c6-8e56-45b4-89b9-e6888f0f1b74" # tests/db/local_1.sql
+POD = "925623c6-8e56-45b4-89b9-e6888f0f1b74"  # tests/db/local_1.sql
 WORKLOAD = "5e38c854-f44d-4866-a94d-ee8285abaad4"
 SCRIPT = 'trap "exit 7" USR1; echo up; while :; do sleep 0.1; done'
 
@@ -21,15 +22,47 @@ SCRIPT = 'trap "exit 7" USR1; echo up; while :; do sleep 0.1; done'
 def many(count, first, name, phase, desired, pod_status):
     """SQL: workloads of this phase, each with a pod and an event."""
     prefix, row = f"{first:08x}", f"t.id + {first} + i"
-    times = {column: f"{NOW_MS} - 3600000" for column in ("created_ms", "updated_ms", "completed_ms")}
-    return "\n".join([
-        old_folder.copies("workloads", count, id=row, uuid=old_folder.uuids(prefix), name=f"'{name}-' || i", requested_name=f"'{name}-' || i",
-                          desired_phase=f"'{desired}'", phase=f"'{phase}'", k8s_phase=f"'{phase}'", gpu_allocated_milli="0", pods_running="0",
-                          listing_json=f"""replace(replace(t.listing_json, '"old"', '"{name}-' || i || '"'), t.uuid, {old_folder.uuids(prefix)})""", **times),
-        old_folder.copies("pods", count, id=row, uuid=old_folder.uuids(f"{first + 1:08x}"), workload_id=f"t.workload_id + {first} + i",
-                          name=f"'{name}-' || i || '-0-0'", status=f"'{pod_status}'", gpu_allocated_milli="0", gpu_indices_json="'[]'",
-                          created_ms=times["created_ms"], completed_ms=times["completed_ms"], deleted_ms=f"{NOW_MS} - 3600000" if pod_status == "Deleted" else "0"),
-        old_folder.copies("events", count, id=f"t.id + 10 + {first} + i", uuid=old_folder.uuids(f"{first + 2:08x}"), workload_id=f"t.workload_id + {first} + i")])
+    times = dict.fromkeys(("created_ms", "updated_ms", "completed_ms"), f"{NOW_MS} - 3600000")
+    return "\n".join(
+        [
+            old_folder.copies(
+                "workloads",
+                count,
+                id=row,
+                uuid=old_folder.uuids(prefix),
+                name=f"'{name}-' || i",
+                requested_name=f"'{name}-' || i",
+                desired_phase=f"'{desired}'",
+                phase=f"'{phase}'",
+                k8s_phase=f"'{phase}'",
+                gpu_allocated_milli="0",
+                pods_running="0",
+                listing_json=f"""replace(replace(t.listing_json, '"old"', '"{name}-' || i || '"'), t.uuid, {old_folder.uuids(prefix)})""",
+                **times,
+            ),
+            old_folder.copies(
+                "pods",
+                count,
+                id=row,
+                uuid=old_folder.uuids(f"{first + 1:08x}"),
+                workload_id=f"t.workload_id + {first} + i",
+                name=f"'{name}-' || i || '-0-0'",
+                status=f"'{pod_status}'",
+                gpu_allocated_milli="0",
+                gpu_indices_json="'[]'",
+                created_ms=times["created_ms"],
+                completed_ms=times["completed_ms"],
+                deleted_ms=f"{NOW_MS} - 3600000" if pod_status == "Deleted" else "0",
+            ),
+            old_folder.copies(
+                "events",
+                count,
+                id=f"t.id + 10 + {first} + i",
+                uuid=old_folder.uuids(f"{first + 2:08x}"),
+                workload_id=f"t.workload_id + {first} + i",
+            ),
+        ]
+    )
 
 
 class OldPod:
@@ -41,10 +74,33 @@ class OldPod:
         home.chmod(0o700)
         supervisor = pathlib.Path(PRORATA).with_name("prorata-supervisor")
         self.process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec 3>>{self.folder}/state 4<{self.folder} 5<{home}; flock -n 3 || exit 1; exec "$@"', "sh", str(supervisor), "--uuid", POD, "--folder", "/tmp", "--log-file-max", "16777216", "--log-total-max", "134217728", "--grace", "30000",
-             "--", "/bin/sh", "-c", SCRIPT],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={"PATH": os.environ["PATH"], "HOME": "/tmp", "PRORATA_POD": POD}, start_new_session=True)
+            [
+                "/bin/sh",
+                "-c",
+                f'exec 3>>{self.folder}/state 4<{self.folder} 5<{home}; flock -n 3 || exit 1; exec "$@"',
+                "sh",
+                str(supervisor),
+                "--uuid",
+                POD,
+                "--folder",
+                "/tmp",
+                "--log-file-max",
+                "16777216",
+                "--log-total-max",
+                "134217728",
+                "--grace",
+                "30000",
+                "--",
+                "/bin/sh",
+                "-c",
+                SCRIPT,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={"PATH": os.environ["PATH"], "HOME": "/tmp", "PRORATA_POD": POD},
+            start_new_session=True,
+        )
         until = time.monotonic() + 30
         while not (self.folder / "state").exists() or not self.pid():
             assert time.monotonic() < until and self.process.poll() is None
@@ -60,8 +116,12 @@ class OldPod:
 def upgraded(folder):
     """(server, pod): not started."""
     server = Server(folder, "--backend", "local", "--local-gpus", "4")
-    old_folder.write(server.data, many(COMPLETED, 100000, "done", "Completed", "Running", "Succeeded"),
-                     many(STOPPED, 200000, "paused", "Stopped", "Stopped", "Deleted"), rows="local_1.sql")
+    old_folder.write(
+        server.data,
+        many(COMPLETED, 100000, "done", "Completed", "Running", "Succeeded"),
+        many(STOPPED, 200000, "paused", "Stopped", "Stopped", "Deleted"),
+        rows="local_1.sql",
+    )
     pod = OldPod(server.data / "pods")
     yield server, pod
     server.stop()
@@ -82,7 +142,10 @@ def test_a_folder_of_the_first_release_opens_with_everything_in_it(upgraded):
     assert old_folder.version(server.data) == len(list(old_folder.MIGRATIONS.glob("*.sql")))
     assert (count(server, "Running"), count(server, "Completed"), count(server, "Stopped")) == (1, COMPLETED, STOPPED)
     with sqlite3.connect(server.data / "prorata.db.before-2") as copy:
-        assert copy.execute("SELECT (SELECT count(*) FROM workloads), (SELECT count(*) FROM pods)").fetchone() == (COMPLETED + STOPPED + 1,) * 2
+        assert (
+            copy.execute("SELECT (SELECT count(*) FROM workloads), (SELECT count(*) FROM pods)").fetchone()
+            == (COMPLETED + STOPPED + 1,) * 2
+        )
     copy.close()
     last = server.workload(f"{200000:08x}-0000-4000-8000-{STOPPED:012x}")
     assert last["name"] == f"paused-{STOPPED}" and last["phase"] == "Stopped"

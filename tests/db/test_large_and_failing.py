@@ -1,4 +1,5 @@
 """A start does not read the whole database, damage is told wherever it is met, and a disk is called full only where it is."""
+
 import os
 import sqlite3
 
@@ -52,9 +53,19 @@ def test_a_start_does_not_read_the_whole_database(make_server):
 def test_a_start_reads_no_workload_that_is_over(folder):
     server = Server(folder)
     hour_ago = "(1000 * unixepoch()) - 3600000"
-    old_folder.write(server.data, old_folder.copies(
-        "workloads", 10000, id="1000 + i", uuid=old_folder.uuids("00000001"), name="'over-' || i", phase="'Completed'", completed_ms=hour_ago,
-        listing_json="t.listing_json || printf('%2000s', '')"))
+    old_folder.write(
+        server.data,
+        old_folder.copies(
+            "workloads",
+            10000,
+            id="1000 + i",
+            uuid=old_folder.uuids("00000001"),
+            name="'over-' || i",
+            phase="'Completed'",
+            completed_ms=hour_ago,
+            listing_json="t.listing_json || printf('%2000s', '')",
+        ),
+    )
     server.start().stop()
     server.start()
     try:
@@ -74,7 +85,7 @@ def test_damage_after_an_unclean_end_is_found_while_it_serves(make_server):
     wal = (server.data / "prorata.db-wal").read_bytes()
     assert wal
     damage_ballast(server)
-    (server.data / "prorata.db-wal").write_bytes(wal) # looking at it has taken the log in
+    (server.data / "prorata.db-wal").write_bytes(wal)  # looking at it has taken the log in
     server.start(wait=False)
     server.wait_for("the damage is told", lambda: "damaged: prorata verify" in ready(server)[1])
     assert ready(server)[0] == 503 and server.get("/api/v1/workloads").status == 200
@@ -116,7 +127,13 @@ def test_a_disk_that_fails_is_not_called_full(failing):
 def test_reads_that_fail_are_told(failing):
     server, order = failing
     order.write_text("read")
-    paths = ["/api/v1/workloads", "/api/v1/nodes", "/api/v1/users", "/api/v1/asset/compute", "/api/v1/org-unit/projects"]
+    paths = [
+        "/api/v1/workloads",
+        "/api/v1/nodes",
+        "/api/v1/users",
+        "/api/v1/asset/compute",
+        "/api/v1/org-unit/projects",
+    ]
     server.wait_for("a read fails", lambda: [server.get(path) for path in paths] and ready(server)[0] == 503)
     assert "cannot be read" in ready(server)[1] or "cycles fail" in ready(server)[1]
     order.unlink()

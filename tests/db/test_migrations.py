@@ -1,4 +1,5 @@
 """Migrations: what shipped never changes, and a folder of an older schema opens under this program with everything in it."""
+
 import hashlib
 import os
 import pathlib
@@ -20,11 +21,11 @@ KEPT = {
     "topologies": "uuid, name, levels_json",
     "departments": "id, name, description, scheduling_rules_json, default_node_pools_json, node_types_json, created_by, created_ms",
     "projects": "id, department_id, name, description, namespace, requested_namespace, scheduling_rules_json, "
-                "default_node_pools_json, node_types_json, created_by, created_ms",
+    "default_node_pools_json, node_types_json, created_by, created_ms",
     "queues": "owner_kind, owner_id, node_pool_id, rank_name, rank, gpu_deserved_milli, gpu_limit_milli, gpu_over_quota_weight, "
-              "cpu_deserved_milli, cpu_limit_milli, memory_deserved_bytes, memory_limit_bytes, memory_units",
+    "cpu_deserved_milli, cpu_limit_milli, memory_deserved_bytes, memory_limit_bytes, memory_units",
     "workloads": "uuid, name, type, project_id, project_name, created_by, created_ms, desired_phase, spec_json, master_spec_json, "
-                 "framework, priority, priority_class, preemptible, node_pools_json, pods_wanted, min_pods, time_limit_ms, idle_limit_ms",
+    "framework, priority, priority_class, preemptible, node_pools_json, pods_wanted, min_pods, time_limit_ms, idle_limit_ms",
     "receipts": "id, workload_id, rule, sentence, victim_queue_json, beneficiary_queue_json",
     "assets": "uuid, kind, name, scope, scope_id, spec_json",
     "users": "uuid, email, password_hash, reset_password",
@@ -35,11 +36,16 @@ KEPT = {
 
 
 def schema(database):
-    return database.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY 1, 2").fetchall()
+    return database.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY 1, 2"
+    ).fetchall()
 
 
 def rows(database):
-    return {table: sorted(database.execute(f"SELECT {columns} FROM {table}").fetchall(), key=repr) for table, columns in KEPT.items()}
+    return {
+        table: sorted(database.execute(f"SELECT {columns} FROM {table}").fetchall(), key=repr)
+        for table, columns in KEPT.items()
+    }
 
 
 @pytest.fixture
@@ -61,9 +67,15 @@ def test_shipped_migrations_never_change():
 def test_a_database_of_schema_1_opens_with_everything_in_it(upgraded):
     server, before = upgraded
     projects = {project["name"]: project for project in server.get("/api/v1/org-unit/projects").json["projects"]}
-    assert projects["team-a"]["description"] == "the a team" and projects["team-a"]["defaultNodePools"] == ["h100", "default"]
+    assert projects["team-a"]["description"] == "the a team" and projects["team-a"]["defaultNodePools"] == [
+        "h100",
+        "default",
+    ]
     workloads = {workload["name"]: workload for workload in server.get("/api/v1/workloads").json["workloads"]}
-    assert set(workloads) == {"a1", "a2", "b1", "b2", "desk", "gang", "paused"} and workloads["paused"]["phase"] == "Stopped"
+    assert (
+        set(workloads) == {"a1", "a2", "b1", "b2", "desk", "gang", "paused"}
+        and workloads["paused"]["phase"] == "Stopped"
+    )
     after_start = server.submit("after", "team-b", 0)
     server.wait_phase(after_start, "Running")
     server.delete(f"/api/v1/workloads/trainings/{after_start}")
@@ -135,23 +147,42 @@ def test_an_upgraded_database_has_the_schema_of_a_new_one(upgraded, make_server)
         assert old_file.execute("PRAGMA user_version").fetchone() == new_file.execute("PRAGMA user_version").fetchone()
 
 
-@pytest.mark.parametrize("names", [["0001_a.sql", "0003_b.sql"], ["0001_a.sql", "0002_b.sql", "0002_c.sql"], ["0002_a.sql"], ["0001.sql"]])
+@pytest.mark.parametrize(
+    "names", [["0001_a.sql", "0003_b.sql"], ["0001_a.sql", "0002_b.sql", "0002_c.sql"], ["0002_a.sql"], ["0001.sql"]]
+)
 def test_the_build_refuses_numbers_that_leave_a_gap_or_stand_twice(folder, names):
     for name in names:
         (folder / name).write_text("SELECT 1;\n")
-    done = subprocess.run([sys.executable, ROOT / "tools/embed_migrations.py", folder / "out.c", *(folder / n for n in names)],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/embed_migrations.py", folder / "out.c", *(folder / n for n in names)],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode != 0 and "number" in done.stderr and not pathlib.Path(folder / "out.c").exists()
 
 
 def test_ids_of_scopes_are_written_one_way():
     with sqlite3.connect(":memory:") as database:
         database.executescript((MIGRATIONS / "0001_initial.sql").read_text())
-        insert = ("INSERT INTO access_rules(subject_type, subject_id, role_id, scope_type, scope_id, created_ms, updated_ms) "
-                  "VALUES ('user', ?, 9, ?, ?, 1, 1)")
-        for subject, kind, scope in (("ann", "project", " 6"), ("ann", "project", "+6"), ("ann", "project", "6"), ("bob", "department", "006"),
-                                     ("bob", "project", "7"), ("cy", "cluster", "0a-b"), ("cy", "tenant", "1")):
+        insert = (
+            "INSERT INTO access_rules(subject_type, subject_id, role_id, scope_type, scope_id, created_ms, updated_ms) "
+            "VALUES ('user', ?, 9, ?, ?, 1, 1)"
+        )
+        for subject, kind, scope in (
+            ("ann", "project", " 6"),
+            ("ann", "project", "+6"),
+            ("ann", "project", "6"),
+            ("bob", "department", "006"),
+            ("bob", "project", "7"),
+            ("cy", "cluster", "0a-b"),
+            ("cy", "tenant", "1"),
+        ):
             database.execute(insert, (subject, kind, scope))
         database.executescript((MIGRATIONS / "0002_scope_ids.sql").read_text())
         assert sorted(database.execute("SELECT subject_id, scope_type, scope_id FROM access_rules")) == [
-            ("ann", "project", "6"), ("bob", "department", "6"), ("bob", "project", "7"), ("cy", "cluster", "0a-b"), ("cy", "tenant", "1")]
+            ("ann", "project", "6"),
+            ("bob", "department", "6"),
+            ("bob", "project", "7"),
+            ("cy", "cluster", "0a-b"),
+            ("cy", "tenant", "1"),
+        ]

@@ -1,4 +1,5 @@
 """A start answers its probes before the database is open, says what it waits for, and obeys a signal meanwhile."""
+
 import re
 
 import old_folder
@@ -9,7 +10,10 @@ NEWEST = len(list(old_folder.MIGRATIONS.glob("*.sql")))
 
 
 # The files whose writing is held, and what /readyz says then: a small file is written at the end.
-HELD = {".before-part": f"migrating: the database is copied before migration 2 of {NEWEST}", "prorata.db-wal": f"migrating: migration {NEWEST} of {NEWEST} runs"}
+HELD = {
+    ".before-part": f"migrating: the database is copied before migration 2 of {NEWEST}",
+    "prorata.db-wal": f"migrating: migration {NEWEST} of {NEWEST} runs",
+}
 
 
 @pytest.fixture
@@ -27,7 +31,9 @@ def start(server):
     """Starts it and returns when its port is known."""
     server.log.write_text("")
     server.start(wait=False)
-    server.port = int(server.wait_for("the port", lambda: re.search(r"migrating: .* port=(\d+)", server.tail())).group(1))
+    server.port = int(
+        server.wait_for("the port", lambda: re.search(r"migrating: .* port=(\d+)", server.tail())).group(1)
+    )
 
 
 def reason(server):
@@ -47,7 +53,13 @@ def test_probes_say_what_a_start_waits_for(migrating, held):
     hold(server, order, held)
     message = HELD[held]
     assert server.request("GET", "/healthz", token=None).status == 200
-    for method, path in (("GET", "/api/v1/workloads"), ("POST", "/api/v1/token"), ("GET", "/"), ("GET", "/metrics"), ("GET", "/nowhere")):
+    for method, path in (
+        ("GET", "/api/v1/workloads"),
+        ("POST", "/api/v1/token"),
+        ("GET", "/"),
+        ("GET", "/metrics"),
+        ("GET", "/nowhere"),
+    ):
         answer = server.request(method, path, token=None)
         assert answer.status == 503 and answer.headers["Retry-After"], (path, answer)
         assert answer.json["message"] == "the server is starting: " + message

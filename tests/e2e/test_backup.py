@@ -1,4 +1,5 @@
 """Backup, restore and verify: what was answered before a backup is in it, and a folder is made whole or not at all."""
+
 import hashlib
 import io
 import os
@@ -53,9 +54,15 @@ def test_a_machine_is_lost_and_its_backup_restored_elsewhere(make_server, folder
 
     def submit():
         for number in range(100000):
-            answer = server.post("/api/v1/workloads/trainings", {
-                "name": f"w{number}", "projectId": project, "clusterId": cluster,
-                "spec": {"image": "x", "compute": {"gpuDevicesRequest": 1}}})
+            answer = server.post(
+                "/api/v1/workloads/trainings",
+                {
+                    "name": f"w{number}",
+                    "projectId": project,
+                    "clusterId": cluster,
+                    "spec": {"image": "x", "compute": {"gpuDevicesRequest": 1}},
+                },
+            )
             assert answer.status == 202, answer
             answered.append(answer.json["workloadId"])
             if len(answered) >= 50:
@@ -125,7 +132,7 @@ def change_database(path, *statements):
 def break_page(path):
     entries = dict(unpack(path))
     data = bytearray(entries["prorata.db"])
-    data[5 * 4096:6 * 4096] = bytes(4096)
+    data[5 * 4096 : 6 * 4096] = bytes(4096)
     pack(path, [("prorata.db", bytes(data))])
 
 
@@ -136,9 +143,17 @@ HARMS = [
     ("no backup", lambda p: p.write_bytes(b"hello " * 1000), "not a backup"),
     ("empty", lambda p: p.write_bytes(b""), "cut off, or not a backup"),
     ("a newer schema", lambda p: change_database(p, "PRAGMA user_version = 9999"), "newer release"),
-    ("a database of another program", lambda p: change_database(p, "PRAGMA application_id = 5"), "not a prorata database"),
+    (
+        "a database of another program",
+        lambda p: change_database(p, "PRAGMA application_id = 5"),
+        "not a prorata database",
+    ),
     ("a broken page", break_page, "damaged"),
-    ("a lost reference", lambda p: change_database(p, "PRAGMA foreign_keys = OFF", "DELETE FROM departments"), "refers to"),
+    (
+        "a lost reference",
+        lambda p: change_database(p, "PRAGMA foreign_keys = OFF", "DELETE FROM departments"),
+        "refers to",
+    ),
     ("a way out of the folder", lambda p: pack(p, [*unpack(p), ("keys/../../out.key", b"x" * 32)]), "another file"),
     ("a path from the root", lambda p: pack(p, [("/tmp/prorata.db", b"x"), *unpack(p)]), "another file"),
     ("a file twice", lambda p: pack(p, [*unpack(p), *unpack(p)]), "File exists"),
@@ -184,7 +199,7 @@ def test_verify_reads_all_of_it(backed_up):
     assert "not a key" in prorata("verify", "--data", backed_up.data, status=1)
     path = backed_up.data / "prorata.db"
     data = bytearray(path.read_bytes())
-    data[5 * 4096:6 * 4096] = bytes(4096)
+    data[5 * 4096 : 6 * 4096] = bytes(4096)
     path.write_bytes(data)
     assert '"ok": false' in prorata("verify", "--data", backed_up.data, "--json", status=1)
 

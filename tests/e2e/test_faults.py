@@ -1,4 +1,5 @@
 """kill -9 under load, and a full disk: what was answered stays, and what is left is consistent."""
+
 import concurrent.futures
 import json
 import os
@@ -18,7 +19,8 @@ def held_devices(server):
     try:
         rows = connection.execute(
             "SELECT node_name, gpu_indices_json, name, gpu_portion_milli, gpu_memory_mib FROM pods "
-            "WHERE deleted_ms = 0 AND status IN ('Binding', 'Bound', 'Running', 'Releasing')").fetchall()
+            "WHERE deleted_ms = 0 AND status IN ('Binding', 'Bound', 'Running', 'Releasing')"
+        ).fetchall()
     finally:
         connection.close()
     held = {}
@@ -40,7 +42,8 @@ def check_consistent(server, answered, deleted):
     lost = connection.execute(
         "SELECT w.name, w.phase FROM workloads w WHERE w.deleted_ms = 0 AND w.desired_phase = 'Running' "
         "AND w.phase IN ('Pending', 'Running', 'Initializing') "
-        "AND (SELECT count(*) FROM pods p WHERE p.workload_id = w.id AND p.deleted_ms = 0) < w.min_pods").fetchall()
+        "AND (SELECT count(*) FROM pods p WHERE p.workload_id = w.id AND p.deleted_ms = 0) < w.min_pods"
+    ).fetchall()
     connection.close()
     assert not lost, f"workloads without their pods: {lost}"
 
@@ -63,19 +66,23 @@ def test_kill_9_under_load_loses_nothing_answered(make_server):
             with lock:
                 n = next(number)
                 victim = rng.choice(sorted(answered)) if answered and rng.random() < 0.6 else None
-                body = {"name": f"w{n}", "projectId": projects[rng.choice(("team-a", "team-b"))], "clusterId": cluster,
-                        "spec": {"image": "x", "compute": {"gpuDevicesRequest": rng.choice((0, 1, 1, 2))}}}
+                body = {
+                    "name": f"w{n}",
+                    "projectId": projects[rng.choice(("team-a", "team-b"))],
+                    "clusterId": cluster,
+                    "spec": {"image": "x", "compute": {"gpuDevicesRequest": rng.choice((0, 1, 1, 2))}},
+                }
             try:
                 answer = server.request("POST", "/api/v1/workloads/trainings", body)
                 if answer.status == 202:
                     with lock:
                         answered[answer.json["workloadId"]] = body["name"]
                 if victim:
-                    with lock: # asked for: it may be gone whether or not the answer comes
+                    with lock:  # asked for: it may be gone whether or not the answer comes
                         deleted.add(victim)
                     server.delete(f"/api/v1/workloads/trainings/{victim}")
             except OSError:
-                return # the server was killed under us: nothing was answered
+                return  # the server was killed under us: nothing was answered
 
     for round_number in range(ROUNDS):
         stop = threading.Event()
@@ -87,7 +94,7 @@ def test_kill_9_under_load_loses_nothing_answered(make_server):
             for future in futures:
                 future.result()
         with lock:
-            for gone in deleted: # bound the table: what was deleted needs no further look
+            for gone in deleted:  # bound the table: what was deleted needs no further look
                 answered.pop(gone, None)
         server.start()
         check_consistent(server, answered, deleted)
@@ -115,8 +122,13 @@ def full_disk(make_server, disk):
                 file.write(b"\0" * 4096)
         except OSError:
             pass
-    body = {"name": "x", "projectId": server.project_id("team-a"), "clusterId": server.cluster_id(), "spec": {"image": "x"}}
-    for number in range(3000): # what the write-ahead log has room for still goes through
+    body = {
+        "name": "x",
+        "projectId": server.project_id("team-a"),
+        "clusterId": server.cluster_id(),
+        "spec": {"image": "x"},
+    }
+    for number in range(3000):  # what the write-ahead log has room for still goes through
         body["name"] = f"full-{number}"
         answer = server.post("/api/v1/workloads/trainings", body)
         if answer.status != 202:

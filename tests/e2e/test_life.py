@@ -1,4 +1,5 @@
 """The process: starting, a second server, bad settings, stopping."""
+
 import fcntl
 import os
 import re
@@ -11,13 +12,18 @@ import urllib.error
 import urllib.request
 
 import pytest
-
 from conftest import PRORATA, Server
 
 
 def run(*arguments, environment=None, timeout=20):
-    return subprocess.run([PRORATA, *arguments], capture_output=True, text=True, timeout=timeout,
-                          env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        [PRORATA, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+    )
 
 
 BAD = [
@@ -73,7 +79,7 @@ def test_flag_over_environment_over_file(make_server, folder):
     path = folder / "prorata.yaml"
     path.write_text("log-format: json\nlog-level: debug\n")
     server = make_server("--config", str(path), "--log-level", "info", environment={"PRORATA_LOG_LEVEL": "error"})
-    server.sign_in() # each request is a line
+    server.sign_in()  # each request is a line
     log = server.log.read_text()
     assert '"level":"info"' in log and '"level":"debug"' not in log
 
@@ -106,7 +112,10 @@ def test_a_folder_without_its_database_is_no_new_folder(make_server, folder, lef
             (server.data / name).rename(aside / name)
     before = sorted(path.name for path in server.data.rglob("*"))
     done = run("serve", "--data", str(server.data), "--listen", "127.0.0.1:0")
-    assert done.returncode == 2 and f"{server.data}: holds {', '.join([*left, 'keys', 'journal'])} and no prorata.db" in done.stderr, done
+    assert (
+        done.returncode == 2
+        and f"{server.data}: holds {', '.join([*left, 'keys', 'journal'])} and no prorata.db" in done.stderr
+    ), done
     assert "no prorata.db" in run("doctor", "--data", str(server.data), "--listen", "127.0.0.1:0").stdout
     assert sorted(path.name for path in server.data.rglob("*")) == before
     for path in aside.iterdir():
@@ -131,12 +140,14 @@ def test_who_reads_the_log_holds_up_nobody(folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen([PRORATA, "serve", "--data", str(data), "--listen", f"127.0.0.1:{port}"], stderr=end, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [PRORATA, "serve", "--data", str(data), "--listen", f"127.0.0.1:{port}"], stderr=end, stdout=subprocess.DEVNULL
+    )
     os.close(end)
     try:
         deadline = time.monotonic() + 60
         answered = 0
-        while answered < 300: # a line each, more than the pipe takes
+        while answered < 300:  # a line each, more than the pipe takes
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/favicon.svg", timeout=10):
                     answered += 1
@@ -155,7 +166,9 @@ def test_sigterm_drains_within_five_seconds(make_server):
     workload = server.submit("kept", "team-a")
     server.wait_phase(workload, "Running")
     stream = socket.create_connection(("127.0.0.1", server.port))
-    stream.sendall(f"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.token}\r\n\r\n".encode())
+    stream.sendall(
+        f"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.token}\r\n\r\n".encode()
+    )
     assert stream.recv(4096).startswith(b"HTTP/1.1 200")
     begin = time.monotonic()
     assert server.stop() == 0
@@ -190,7 +203,9 @@ def test_the_random_password_is_shown_once(folder):
 def test_demo_leaves_nothing_behind(folder):
     environment = {**os.environ, "TMPDIR": str(folder)}
     with open(folder / "log", "wb") as log:
-        process = subprocess.Popen([PRORATA, "demo", "--listen", "127.0.0.1:0"], stdout=log, stderr=log, env=environment)
+        process = subprocess.Popen(
+            [PRORATA, "demo", "--listen", "127.0.0.1:0"], stdout=log, stderr=log, env=environment
+        )
     until = time.monotonic() + 30
     while b"http://127.0.0.1:" not in (folder / "log").read_bytes():
         assert time.monotonic() < until and process.poll() is None, (folder / "log").read_text()
@@ -201,7 +216,9 @@ def test_demo_leaves_nothing_behind(folder):
     assert [p.name for p in folder.iterdir()] == ["log"]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["demo", "--help"], ["simulate", "--help"], ["version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["serve", "--help"], ["demo", "--help"], ["simulate", "--help"], ["version"]]
+)
 def test_help_is_there(arguments):
     done = run(*arguments)
     assert done.returncode == 0 and done.stdout and not done.stderr, done
@@ -216,7 +233,12 @@ def test_health_ready_and_metrics(make_server):
     assert metrics.status == 200
     checked = subprocess.run(["promtool", "check", "metrics"], input=metrics.body, capture_output=True)
     assert checked.returncode == 0, checked.stderr.decode()
-    for name in (b"prorata_http_requests_total", b"prorata_queue", b"prorata_database_commits_total", b"prorata_pending_workloads"):
+    for name in (
+        b"prorata_http_requests_total",
+        b"prorata_queue",
+        b"prorata_database_commits_total",
+        b"prorata_pending_workloads",
+    ):
         assert name in metrics.body, name
 
 
@@ -226,9 +248,11 @@ def test_metrics_open(make_server):
 
 def test_a_cluster_file_shapes_the_cluster(make_server, folder):
     path = folder / "cluster.yaml"
-    path.write_text("nodePools:\n- name: default\n- name: h100\nnodes:\n"
-                    "- {name: small, nodePool: default, gpus: 1, cpuCores: 8, memoryBytes: 34359738368}\n"
-                    "- {name: big, nodePool: h100, gpus: 8, count: 3, cpuCores: 64, memoryBytes: 549755813888, gpuType: H100, gpuMemoryMib: 81920}\n")
+    path.write_text(
+        "nodePools:\n- name: default\n- name: h100\nnodes:\n"
+        "- {name: small, nodePool: default, gpus: 1, cpuCores: 8, memoryBytes: 34359738368}\n"
+        "- {name: big, nodePool: h100, gpus: 8, count: 3, cpuCores: 64, memoryBytes: 549755813888, gpuType: H100, gpuMemoryMib: 81920}\n"
+    )
     server = make_server("--cluster", str(path))
     nodes = server.get("/api/v1/nodes").json["nodes"]
     assert len(nodes) == 4 and sum(n["nodePool"] == "h100" for n in nodes) == 3, nodes

@@ -1,4 +1,5 @@
 """What packaging/ ships: the nginx configuration in front of a real server, the systemd unit, the image's package names."""
+
 import http.client
 import json
 import re
@@ -8,7 +9,6 @@ import subprocess
 import time
 
 import pytest
-
 from conftest import PASSWORD, ROOT
 
 
@@ -23,14 +23,40 @@ def front(make_server, folder):
     """(server, port): nginx with the shipped file; only paths, ports and the certificate are the test's."""
     server = make_server("--quick-start", "--trusted-proxy", "127.0.0.1")
     port, key, certificate = free_port(), folder / "key.pem", folder / "cert.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "1",
-                    "-subj", "/CN=prorata.example"], check=True, capture_output=True)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-keyout",
+            key,
+            "-out",
+            certificate,
+            "-days",
+            "1",
+            "-subj",
+            "/CN=prorata.example",
+        ],
+        check=True,
+        capture_output=True,
+    )
     shipped = (ROOT / "packaging/nginx.conf").read_text()
-    adapted = (shipped.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}").replace("listen 443", f"listen 127.0.0.1:{port}")
-               .replace("/etc/ssl/certs/prorata.pem", str(certificate)).replace("/etc/ssl/private/prorata.key", str(key)))
-    temporary = "".join(f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    (folder / "nginx.conf").write_text(f"pid {folder}/nginx.pid; error_log {folder}/error.log; daemon off; worker_processes 1;\n"
-                                       f"events {{}} http {{ access_log off; {temporary}\n{adapted}\n}}")
+    adapted = (
+        shipped.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}")
+        .replace("listen 443", f"listen 127.0.0.1:{port}")
+        .replace("/etc/ssl/certs/prorata.pem", str(certificate))
+        .replace("/etc/ssl/private/prorata.key", str(key))
+    )
+    temporary = "".join(
+        f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (folder / "nginx.conf").write_text(
+        f"pid {folder}/nginx.pid; error_log {folder}/error.log; daemon off; worker_processes 1;\n"
+        f"events {{}} http {{ access_log off; {temporary}\n{adapted}\n}}"
+    )
     nginx = subprocess.Popen(["/usr/sbin/nginx", "-c", folder / "nginx.conf", "-p", folder], stderr=subprocess.PIPE)
     until = time.monotonic() + 10
     while True:
@@ -61,7 +87,12 @@ def ask(port, method, path, body=None, token=None):
 
 def test_nginx_in_front(front):
     server, port = front
-    connection, answer = ask(port, "POST", "/api/v1/token", {"grantType": "password", "username": "admin@prorata.local", "password": PASSWORD})
+    connection, answer = ask(
+        port,
+        "POST",
+        "/api/v1/token",
+        {"grantType": "password", "username": "admin@prorata.local", "password": PASSWORD},
+    )
     assert answer.status == 200
     token = json.loads(answer.read())["accessToken"]
     connection.close()
@@ -90,7 +121,9 @@ def test_half_sent_uploads_hold_up_nobody(front):
     slow = []
     for _ in range(60):
         peer = context.wrap_socket(socket.create_connection(("127.0.0.1", port)))
-        peer.sendall(b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+        peer.sendall(
+            b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+        )
         slow.append(peer)
     connection, answer = ask(port, "GET", "/healthz")
     assert answer.status == 200
@@ -103,8 +136,14 @@ def test_the_systemd_unit_starts_what_exists(make_server):
     unit = (ROOT / "packaging/prorata.service").read_text()
     words = re.search(r"^ExecStart=/usr/local/bin/prorata (.+)$", unit, re.M).group(1).split()
     assert words[0] == "serve" and words[1] == "--data"
-    for setting in ("DynamicUser=yes", "NoNewPrivileges=yes", "ProtectSystem=strict", "StateDirectoryMode=0700", "Type=notify",
-                    "WatchdogSec=120"):
+    for setting in (
+        "DynamicUser=yes",
+        "NoNewPrivileges=yes",
+        "ProtectSystem=strict",
+        "StateDirectoryMode=0700",
+        "Type=notify",
+        "WatchdogSec=120",
+    ):
         assert setting in unit
     assert make_server(*words[5:]).stop() == 0
 

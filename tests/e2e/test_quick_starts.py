@@ -1,4 +1,5 @@
 """The public quick starts, by curl's means: plain HTTP against a real server on a simulated cluster of 2 nodes x 2 GPUs."""
+
 import itertools
 
 import pytest
@@ -30,7 +31,9 @@ def start_over_quota(server):
 
 
 def quota_status(server, project):
-    return server.get("/api/v1/org-unit/projects", filterBy=f"name=={project}").json["projects"][0]["status"]["quotaStatus"]
+    return server.get("/api/v1/org-unit/projects", filterBy=f"name=={project}").json["projects"][0]["status"][
+        "quotaStatus"
+    ]
 
 
 def test_over_quota_and_reclaim(server):
@@ -43,12 +46,17 @@ def test_over_quota_and_reclaim(server):
     assert server.wait_phase(ids["a1"], "Pending")
     assert "Preempted" in reasons(server, ids["a1"])
     assert "Preempted" not in reasons(server, ids["a2"])
-    event = next(e for e in server.get(f"/api/v1/workloads/{ids['a1']}/events").json["events"] if e["reason"] == "Preempted")
+    event = next(
+        e for e in server.get(f"/api/v1/workloads/{ids['a1']}/events").json["events"] if e["reason"] == "Preempted"
+    )
     assert "b2" in event["message"] and "team-b" in event["message"], event
 
     explanation = server.wait_for(
-        "a1 is explained", lambda: (lambda a: a.json if a.status == 200 and a.json.get("sentence") else None)(
-            server.get(f"/api/v1/workloads/{ids['a1']}/explanation")))
+        "a1 is explained",
+        lambda: (lambda a: a.json if a.status == 200 and a.json.get("sentence") else None)(
+            server.get(f"/api/v1/workloads/{ids['a1']}/explanation")
+        ),
+    )
     assert any(c.isdigit() for c in explanation["sentence"]), explanation
 
     assert server.delete(f"/api/v1/workloads/trainings/{ids['a2']}").status == 202
@@ -64,10 +72,17 @@ def start_one_of_four(make_server, folder):
     return make_server("--quick-start", "--cluster", str(folder / "one.yaml"))
 
 
-@pytest.mark.parametrize("start", [
-    pytest.param(lambda make_server, folder: make_server("--quick-start"), id="two nodes of 2"),
-    pytest.param(start_one_of_four, id="one node of 4"),
-    pytest.param(lambda make_server, folder: make_server("--quick-start", "--backend", "local", "--local-gpus", "4"), id="this machine")])
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(lambda make_server, folder: make_server("--quick-start"), id="two nodes of 2"),
+        pytest.param(start_one_of_four, id="one node of 4"),
+        pytest.param(
+            lambda make_server, folder: make_server("--quick-start", "--backend", "local", "--local-gpus", "4"),
+            id="this machine",
+        ),
+    ],
+)
 def test_a1_gives_way_whoever_came_first(make_server, folder, start):
     server = start(make_server, folder)
     sizes = {"a1": ("team-a", 1), "a2": ("team-a", 2), "b1": ("team-b", 1), "b2": ("team-b", 1)}
@@ -80,7 +95,11 @@ def test_a1_gives_way_whoever_came_first(make_server, folder, start):
         wait_running(server, "a2", "b1", "b2")
         assert phases(server)["a1"] == "Pending", order
         assert "Preempted" in reasons(server, ids["a1"]) and "Preempted" not in reasons(server, ids["a2"]), order
-        assert quota_status(server, "team-a")["allocated"]["gpu"] == 2 == quota_status(server, "team-b")["allocated"]["gpu"], order
+        assert (
+            quota_status(server, "team-a")["allocated"]["gpu"]
+            == 2
+            == quota_status(server, "team-b")["allocated"]["gpu"]
+        ), order
         for workload_id in (ids[name] for name in ("a1", "a2", "b1", "b2")):
             assert server.delete(f"/api/v1/workloads/trainings/{workload_id}").status == 202
         server.wait_for("all are gone", lambda: not phases(server))
@@ -88,7 +107,9 @@ def test_a1_gives_way_whoever_came_first(make_server, folder, start):
 
 def test_consolidation_moves_the_single_job(server):
     # Bin-pack fills one node with two jobs; the third stands alone on the other.
-    ids = {name: server.submit(name, project) for name, project in (("c1", "team-a"), ("c2", "team-a"), ("c3", "team-b"))}
+    ids = {
+        name: server.submit(name, project) for name, project in (("c1", "team-a"), ("c2", "team-a"), ("c3", "team-b"))
+    }
     wait_running(server, "c1", "c2", "c3")
     pods = server.get("/api/v1/workloads/pods", limit=100).json["pods"]
     node_of = {p["workloadId"]: p["nodeName"] for p in pods}
@@ -112,18 +133,31 @@ def test_two_of_four_are_taken_back_at_once(server):
         server.submit(f"a{number}", "team-a")
     wait_running(server, "a1", "a2", "a3", "a4")
     ids = {f"b{number}": server.submit(f"b{number}", "team-b") for number in range(1, 5)}
-    server.wait_for("two and two", lambda: len([n for n in running(server) if n[0] == "a"]) == 2
-                    and len([n for n in running(server) if n[0] == "b"]) == 2)
+    server.wait_for(
+        "two and two",
+        lambda: (
+            len([n for n in running(server) if n[0] == "a"]) == 2
+            and len([n for n in running(server) if n[0] == "b"]) == 2
+        ),
+    )
     gone = next(n for n in sorted(running(server)) if n[0] == "b")
     server.delete(f"/api/v1/workloads/trainings/{ids[gone]}")
     server.wait_for("a pending one takes its place", lambda: len(running(server)) == 4 and gone not in running(server))
 
 
 def submit_gang(server, name, project, pods):
-    body = {"name": name, "projectId": server.project_id(project), "clusterId": server.cluster_id(),
-            "spec": {"image": "pytorch", "numWorkers": pods, "distributedFramework": "PyTorch",
-                     "compute": {"gpuDevicesRequest": 1}},
-            "masterSpecSameAsWorker": True}
+    body = {
+        "name": name,
+        "projectId": server.project_id(project),
+        "clusterId": server.cluster_id(),
+        "spec": {
+            "image": "pytorch",
+            "numWorkers": pods,
+            "distributedFramework": "PyTorch",
+            "compute": {"gpuDevicesRequest": 1},
+        },
+        "masterSpecSameAsWorker": True,
+    }
     answer = server.post("/api/v1/workloads/distributed", body)
     assert answer.status == 202, answer
     return answer.json["workloadId"]
@@ -136,7 +170,11 @@ def preemption_exercise(server, training, pod_count):
     server.wait_phase(training, "Pending")
     pods = server.get(f"/api/v1/workloads/{training}/pods", limit=100).json["pods"]
     assert not [p for p in pods if p["k8sPhase"] == "Running"], "the gang stops whole"
-    event = next(e for e in server.get(f"/api/v1/workloads/{training}/events", limit=500).json["events"] if e["reason"] == "Preempted")
+    event = next(
+        e
+        for e in server.get(f"/api/v1/workloads/{training}/events", limit=500).json["events"]
+        if e["reason"] == "Preempted"
+    )
     assert "jupyter" in event["message"] and "project-b" in event["message"], event
     assert server.delete(f"/api/v1/workloads/workspaces/{workspace}").status == 202
     server.wait_phase(training, "Running")

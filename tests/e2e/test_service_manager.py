@@ -1,4 +1,5 @@
 """What systemd is told, by the datagrams of sd_notify(3)."""
+
 import pytest
 from conftest import Server
 
@@ -52,7 +53,7 @@ def test_signs_of_life_end_when_the_writer_hangs(tell, manager, failing_disk):
 
     def is_silent():
         manager.lines = []
-        with pytest.raises(TimeoutError): # while this waits signs of life would come
+        with pytest.raises(TimeoutError):  # while this waits signs of life would come
             server.request("POST", "/api/v1/service-accounts", {"name": "yy"}, timeout=1)
         return "WATCHDOG=1" not in manager.hear()
 

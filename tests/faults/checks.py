@@ -1,4 +1,5 @@
 """What must hold, looked at from outside: in the database's file and in /proc."""
+
 import json
 import os
 import pathlib
@@ -24,8 +25,11 @@ def read(world, sql):
 
 
 def pods_of(world):
-    return read(world, "SELECT p.*, w.name AS workload, w.uuid AS workload_uuid, w.min_pods, w.pods_wanted, w.type, w.phase FROM pods p "
-                       f"JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND p.status IN {HOLDING}")
+    return read(
+        world,
+        "SELECT p.*, w.name AS workload, w.uuid AS workload_uuid, w.min_pods, w.pods_wanted, w.type, w.phase FROM pods p "
+        f"JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND p.status IN {HOLDING}",
+    )
 
 
 def held_twice(world):
@@ -41,20 +45,26 @@ def held_twice(world):
 def used_twice(world):
     """Devices that processes of several pods have been told to use, together more than once. Who has ended meanwhile is
     left out."""
+
     def look():
         users = {}
         for environment in world.marked().values():
             for device in environment.get("CUDA_VISIBLE_DEVICES", "").split(","):
                 if device:
-                    users.setdefault(device, {})[environment["PRORATA_POD"]] = float(environment.get("RUNAI_GPU_PORTION", 1))
+                    users.setdefault(device, {})[environment["PRORATA_POD"]] = float(
+                        environment.get("RUNAI_GPU_PORTION", 1)
+                    )
         return users
 
     first = look()
     if all(sum(pods.values()) <= 1.001 for pods in first.values()):
         return []
     second = look()
-    return [f"{device} is used by {sorted(pods)}" for device, pods in second.items()
-            if sum(portion for pod, portion in pods.items() if pod in first.get(device, ())) > 1.001]
+    return [
+        f"{device} is used by {sorted(pods)}"
+        for device, pods in second.items()
+        if sum(portion for pod, portion in pods.items() if pod in first.get(device, ())) > 1.001
+    ]
 
 
 class Watch:
@@ -79,7 +89,9 @@ class Watch:
 
 def answers_lost(world):
     """Every answered write is there, and nothing that nobody asked for."""
-    rows = {row["uuid"]: row for row in read(world, "SELECT uuid, name, desired_phase, phase, deleted_ms FROM workloads")}
+    rows = {
+        row["uuid"]: row for row in read(world, "SELECT uuid, name, desired_phase, phase, deleted_ms FROM workloads")
+    }
     wrong = []
     for workload, known in world.known.items():
         row = rows.get(workload)
@@ -89,7 +101,11 @@ def answers_lost(world):
             wrong.append(f"{known['name']} was deleted and is wanted {row['desired_phase']}")
         elif known["wish"] not in (None, "Deleted") and row["desired_phase"] == "Deleted":
             wrong.append(f"{known['name']} is deleted, and nobody asked for it")
-        elif known["wish"] == "Stopped" and row["desired_phase"] != "Stopped" and row["phase"] not in ("Completed", "Failed"):
+        elif (
+            known["wish"] == "Stopped"
+            and row["desired_phase"] != "Stopped"
+            and row["phase"] not in ("Completed", "Failed")
+        ):
             wrong.append(f"{known['name']} was suspended and is wanted {row['desired_phase']}")
     wrong += [f"{row['name']} was asked for by nobody" for row in rows.values() if row["name"] not in world.unsure]
     return wrong
@@ -109,7 +125,9 @@ def unsettled(world):
             wrong.append(f"{pod['name']} is still {pod['status']}")
         elif uuid not in supervisors:
             wrong.append(f"{pod['name']} is Running without a supervisor")
-        elif not any(environment["PRORATA_POD"] == uuid and pid != supervisors[uuid] for pid, environment in processes.items()):
+        elif not any(
+            environment["PRORATA_POD"] == uuid and pid != supervisors[uuid] for pid, environment in processes.items()
+        ):
             wrong.append(f"{pod['name']} is Running without a process")
     for pod in pods.values():
         bad = world.broken.keys() & set(json.loads(pod["gpu_indices_json"]))
@@ -123,16 +141,31 @@ def unsettled(world):
         running.setdefault(pod["workload_uuid"], []).append(pod)
     for mates in running.values():
         if mates[0]["type"] == "Distributed" and len(mates) < mates[0]["min_pods"]:
-            done = read(world, f"SELECT count(*) FROM pods WHERE status = 'Succeeded' AND workload_id = {mates[0]['workload_id']} AND deleted_ms = 0")[0][0]
+            done = read(
+                world,
+                f"SELECT count(*) FROM pods WHERE status = 'Succeeded' AND workload_id = {mates[0]['workload_id']} AND deleted_ms = 0",
+            )[0][0]
             if len(mates) + done < mates[0]["min_pods"]:
                 wrong.append(f"{mates[0]['workload']} is a gang of {len(mates)} of {mates[0]['min_pods']}")
     for row in read(world, "SELECT name, desired_phase, phase FROM workloads WHERE deleted_ms = 0"):
-        if row["desired_phase"] == "Deleted" or row["phase"] in ("Stopping", "Deleting", "Creating", "Initializing", "Resuming", "Terminating"):
+        if row["desired_phase"] == "Deleted" or row["phase"] in (
+            "Stopping",
+            "Deleting",
+            "Creating",
+            "Initializing",
+            "Resuming",
+            "Terminating",
+        ):
             wrong.append(f"{row['name']} is still {row['phase']}, wanted {row['desired_phase']}")
-    wrong += [f"{row['pod']} has failed and is not tried again" for row in
-              read(world, "SELECT p.name AS pod FROM pods p JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND p.status = 'Failed' AND p.attempt < 3 "  # later ones wait for long
-                          "AND w.deleted_ms = 0 AND w.desired_phase = 'Running' AND w.phase NOT IN ('Completed', 'Failed') AND NOT EXISTS (SELECT 1 FROM pods n "
-                          "WHERE n.workload_id = p.workload_id AND n.role = p.role AND n.pod_index = p.pod_index AND n.attempt > p.attempt)")]
+    wrong += [
+        f"{row['pod']} has failed and is not tried again"
+        for row in read(
+            world,
+            "SELECT p.name AS pod FROM pods p JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND p.status = 'Failed' AND p.attempt < 3 "  # later ones wait for long
+            "AND w.deleted_ms = 0 AND w.desired_phase = 'Running' AND w.phase NOT IN ('Completed', 'Failed') AND NOT EXISTS (SELECT 1 FROM pods n "
+            "WHERE n.workload_id = p.workload_id AND n.role = p.role AND n.pod_index = p.pod_index AND n.attempt > p.attempt)",
+        )
+    ]
     wrong += cgroups_left(world, pods)
     return wrong
 
@@ -166,16 +199,29 @@ def settle(world):
 
 def idle_for_no_reason(world):
     """Wanted, not running, nothing in their way: pods are missing."""
-    rows = read(world, "SELECT w.name, w.phase, (SELECT count(*) FROM pods p WHERE p.workload_id = w.id AND p.deleted_ms = 0) AS pods FROM workloads w "
-                       "WHERE w.deleted_ms = 0 AND w.desired_phase = 'Running' AND w.phase NOT IN ('Completed', 'Failed')")
+    rows = read(
+        world,
+        "SELECT w.name, w.phase, (SELECT count(*) FROM pods p WHERE p.workload_id = w.id AND p.deleted_ms = 0) AS pods FROM workloads w "
+        "WHERE w.deleted_ms = 0 AND w.desired_phase = 'Running' AND w.phase NOT IN ('Completed', 'Failed')",
+    )
     return [f"{row['name']} is {row['phase']} and has no pod" for row in rows if row["pods"] == 0]
 
 
 def ends_without_reason(world):
-    wrong = [f"pod {row['name']} ended without a reason" for row in
-             read(world, "SELECT name FROM pods WHERE reason = '' AND (completed_ms > 0 OR status IN ('Failed', 'Succeeded', 'Deleted'))")]
-    return wrong + [f"{row['name']} is {row['phase']} without a word" for row in
-                    read(world, "SELECT name, phase FROM workloads WHERE phase IN ('Failed', 'Completed', 'Stopped') AND phase_message = ''")]
+    wrong = [
+        f"pod {row['name']} ended without a reason"
+        for row in read(
+            world,
+            "SELECT name FROM pods WHERE reason = '' AND (completed_ms > 0 OR status IN ('Failed', 'Succeeded', 'Deleted'))",
+        )
+    ]
+    return wrong + [
+        f"{row['name']} is {row['phase']} without a word"
+        for row in read(
+            world,
+            "SELECT name, phase FROM workloads WHERE phase IN ('Failed', 'Completed', 'Stopped') AND phase_message = ''",
+        )
+    ]
 
 
 def broken_file(world):
@@ -184,7 +230,14 @@ def broken_file(world):
 
 def bad_log(world):
     text = world.server.log.read_text(errors="replace")
-    words = ("AddressSanitizer", "LeakSanitizer", "ThreadSanitizer", "runtime error", "breaks an invariant", "was refused")
+    words = (
+        "AddressSanitizer",
+        "LeakSanitizer",
+        "ThreadSanitizer",
+        "runtime error",
+        "breaks an invariant",
+        "was refused",
+    )
     return [line for line in text.splitlines() if any(word in line for word in words)]
 
 
@@ -200,7 +253,12 @@ def listed_by_the_api(world):
 
 def ends(world):
     """How many pods ended how."""
-    return {row[0]: row[1] for row in read(world, "SELECT reason, count(*) FROM pods WHERE completed_ms > 0 AND started_ms > 0 GROUP BY reason")}
+    return {
+        row[0]: row[1]
+        for row in read(
+            world, "SELECT reason, count(*) FROM pods WHERE completed_ms > 0 AND started_ms > 0 GROUP BY reason"
+        )
+    }
 
 
 ALWAYS = (answers_lost, held_twice, used_twice, ends_without_reason, broken_file, bad_log)

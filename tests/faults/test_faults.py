@@ -1,12 +1,12 @@
 """Rounds of faults against a server whose pods are real processes. Each round: clients submit, delete, suspend and resume
 while the server is killed, halted and ended, pods and supervisors are killed, GPUs fail, the disk fills and the clock
 jumps; then all is looked at from outside. A round that fails names its seed: FAULTS_SEED=N FAULTS_ROUNDS=M repeats it."""
+
 import os
 import random
 import time
 
 import pytest
-
 from checks import Watch, check, check_all_is_free, ends
 from world import World
 
@@ -27,7 +27,9 @@ def world(folder):
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")
 def test_how_a_pod_ends_on_a_full_disk_is_not_lost(world):
     server = world.server
-    ends = server.submit("ends", "team-a", spec={"command": "/bin/sh -c", "args": "'sleep 1; exit 3'", "backoffLimit": 0})
+    ends = server.submit(
+        "ends", "team-a", spec={"command": "/bin/sh -c", "args": "'sleep 1; exit 3'", "backoffLimit": 0}
+    )
     world.unsure.add("ends")
     server.wait_phase(ends, "Running")
     state = next((server.data / "pods").glob("*/state")).read_text()

@@ -1,5 +1,6 @@
 """A machine of our own making for a server with the local backend: its GPUs are a text file, its disk a small file
 system, its clock a file; and what clients asked for, with what was answered."""
+
 import collections
 import http.client
 import os
@@ -19,9 +20,9 @@ BUILD = pathlib.Path(PRORATA).parent
 # What a pod may be like. MARK stands in the environment of all of them.
 SCRIPTS = {
     "goes at once": "sleep infinity & wait",
-    "takes its time": "trap \"sleep 0.2; exit 0\" TERM; sleep infinity & wait",
+    "takes its time": 'trap "sleep 0.2; exit 0" TERM; sleep infinity & wait',
     "will not go": "trap : TERM; while true; do sleep 0.2; done",
-    "has children that left it": "(setsid sleep 100000 &); (setsid sh -c \"(setsid sleep 100001 &)\" &); sleep infinity & wait",
+    "has children that left it": '(setsid sleep 100000 &); (setsid sh -c "(setsid sleep 100001 &)" &); sleep infinity & wait',
     "talks": "while true; do echo 0123456789012345678901234567890123456789; sleep 0.02; done",
     "ends well": "sleep 0.3; exit 0",
     "ends at once": "exit 0",
@@ -47,15 +48,28 @@ class World:
         self.write_gpus()
         self.write_clock()
         clock = {"LD_PRELOAD": str(BUILD / "shift_clock.so"), "PRORATA_SHIFT_CLOCK": str(self.clock_file)}
-        sanitizer = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}  # where it is built in
+        sanitizer = {
+            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        }  # where it is built in
         self.pod_environment = {**clock, **sanitizer, **dict([self.mark.split("=")])}
         self.server = Server(
-            self.disk, "--backend", "local", "--local-nvml", str(BUILD / "fake_nvml.so"), "--quick-start", "--retry-delay", "0.2",
-            "--staleness-grace", "2", "--journal-bytes", str(8 << 20),
-            environment={**clock, **sanitizer, "PRORATA_FAKE_NVML": str(self.gpu_file)})
+            self.disk,
+            "--backend",
+            "local",
+            "--local-nvml",
+            str(BUILD / "fake_nvml.so"),
+            "--quick-start",
+            "--retry-delay",
+            "0.2",
+            "--staleness-grace",
+            "2",
+            "--journal-bytes",
+            str(8 << 20),
+            environment={**clock, **sanitizer, "PRORATA_FAKE_NVML": str(self.gpu_file)},
+        )
         self.server.log = folder / "server.log"
         self.lock = threading.Lock()
-        self.known = {}    # id -> what was answered of it
+        self.known = {}  # id -> what was answered of it
         self.unsure = set()  # names that were asked for without an answer
         self.busy = set()
         self.number = 0
@@ -91,7 +105,11 @@ class World:
         """Of pods; their parent is named after the data folder."""
         about = os.stat(self.server.data)
         name = f"prorata-{about.st_dev:x}-{about.st_ino:x}"
-        return [entry for base in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified") for entry in pathlib.Path(base).glob(f"{name}/*-*-*-*-*")]
+        return [
+            entry
+            for base in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+            for entry in pathlib.Path(base).glob(f"{name}/*-*-*-*-*")
+        ]
 
     def write_gpus(self):
         part = self.folder / "gpus.part"
@@ -114,7 +132,9 @@ class World:
                 except OSError:
                     continue
                 if self.mark.encode() in text:
-                    found[int(entry.name)] = dict(line.split("=", 1) for line in text.decode(errors="replace").split("\0") if "=" in line)
+                    found[int(entry.name)] = dict(
+                        line.split("=", 1) for line in text.decode(errors="replace").split("\0") if "=" in line
+                    )
         return found
 
     @staticmethod
@@ -148,9 +168,14 @@ class World:
         script = rng.choice(list(SCRIPTS))
         kind = rng.choice(("trainings", "trainings", "trainings", "workspaces", "distributed"))
         compute = {"gpuDevicesRequest": rng.choice((0, 1, 1, 1, 2)), "cpuCoreRequest": 0.01}
-        spec = {"image": "x", "command": "/bin/sh -c", "args": f"'{SCRIPTS[script]}'", "compute": compute,
-                "terminationGracePeriodSeconds": 1,
-                "environmentVariables": [{"name": key, "value": value} for key, value in self.pod_environment.items()]}
+        spec = {
+            "image": "x",
+            "command": "/bin/sh -c",
+            "args": f"'{SCRIPTS[script]}'",
+            "compute": compute,
+            "terminationGracePeriodSeconds": 1,
+            "environmentVariables": [{"name": key, "value": value} for key, value in self.pod_environment.items()],
+        }
         if kind != "workspaces":
             spec["backoffLimit"] = rng.choice((0, 1, 3))
         gang = 1
@@ -168,11 +193,20 @@ class World:
             spec["priorityClass"] = rng.choice(("very-low", "medium"))
         with self.lock:
             self.unsure.add(name)
-        answer = self.ask("POST", f"/api/v1/workloads/{kind}",
-                          {"name": name, "projectId": rng.choice(self.projects), "clusterId": self.cluster, "spec": spec})
+        answer = self.ask(
+            "POST",
+            f"/api/v1/workloads/{kind}",
+            {"name": name, "projectId": rng.choice(self.projects), "clusterId": self.cluster, "spec": spec},
+        )
         if answer is not None and answer.status == 202:
             with self.lock:
-                self.known[answer.json["workloadId"]] = {"name": name, "kind": kind, "wish": "Running", "gang": gang, "script": script}
+                self.known[answer.json["workloadId"]] = {
+                    "name": name,
+                    "kind": kind,
+                    "wish": "Running",
+                    "gang": gang,
+                    "script": script,
+                }
             self.counts["submitted"] += 1
         elif answer is not None and answer.status != 503:
             self.bad_answers.append(f"submission refused: {answer}")
@@ -192,7 +226,9 @@ class World:
         path = f"/api/v1/workloads/{self.known[workload]['kind']}/{workload}"
         wish = {"delete": "Deleted", "suspend": "Stopped", "resume": "Running"}[what]
         with self.lock:
-            self.known[workload]["wish"] = None if self.known[workload]["wish"] != wish else wish  # it may come about or not
+            self.known[workload]["wish"] = (
+                None if self.known[workload]["wish"] != wish else wish
+            )  # it may come about or not
         answer = self.ask("DELETE", path) if what == "delete" else self.ask("POST", f"{path}/{what}")
         if answer is not None and answer.status == 202:
             with self.lock:
@@ -293,7 +329,17 @@ class World:
         self.shift = self.random.choice((-7200, -600, -30, 0, 30, 600, 7200))
         self.write_clock()
 
-    FAULTS = (kill_server, kill_server, end_server, halt_server, kill_supervisors, kill_pods, break_gpu, fill_disk, shift_clock)
+    FAULTS = (
+        kill_server,
+        kill_server,
+        end_server,
+        halt_server,
+        kill_supervisors,
+        kill_pods,
+        break_gpu,
+        fill_disk,
+        shift_clock,
+    )
 
     def some_faults(self):
         """Up to three, one after the other; their names."""

@@ -1,6 +1,7 @@
 """Holds memory of every device that CUDA shows to this process, by the driver's own interface: no toolkit, no framework.
 
 Prints a line for each, `device UUID`, then `up`, and waits to be told to stop; computes on the first meanwhile."""
+
 import ctypes
 import signal
 import sys

@@ -1,4 +1,5 @@
 """The local backend on real GPUs: pods are where the scheduler put them, and nowhere else, as NVIDIA's own tool sees it."""
+
 import csv
 import io
 import pathlib
@@ -14,7 +15,12 @@ HOLDS = pathlib.Path(__file__).with_name("holds.py")
 
 
 def smi(query, fields):
-    text = subprocess.run(["nvidia-smi", f"--query-{query}={fields}", "--format=csv,noheader,nounits"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        ["nvidia-smi", f"--query-{query}={fields}", "--format=csv,noheader,nounits"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
 
 

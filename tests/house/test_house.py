@@ -1,4 +1,5 @@
 """The rules of the house that a program can check: who includes whom, what a room says of itself, sizes, the contract."""
+
 import collections
 import pathlib
 import re
@@ -29,8 +30,12 @@ MAY_INCLUDE = {
 # Rooms in rooms, the lowest floor first; "." is the room's own folder. Rooms of one floor may include each other.
 FLOORS = {
     "scheduler": [{"."}, {"state"}, {"order"}, {"placing"}, {"victims", "victims/fast"}, {"actions"}, {"ask"}],
-    "backends": [{"."}, {"simulated", "local/users", "local/cgroups", "local/images"}, {"local/devices"},
-                 {"local", "local/specification", "local/pods"}],
+    "backends": [
+        {"."},
+        {"simulated", "local/users", "local/cgroups", "local/images"},
+        {"local/devices"},
+        {"local", "local/specification", "local/pods"},
+    ],
     "reconciler": [{"."}, {"world"}, {"turn", "check"}, {"outcome"}],
     "api": [{"."}, {"http"}, {"access"}, {"lists"}, {"people"}, {"organisation"}, {"workloads"}, {"scheduling"}],
 }
@@ -38,8 +43,25 @@ FLOORS = {
 FACES = {
     "scheduler/scheduler": {"ask"},
     **{f"api/{unit}": set() for unit in ("api_server", "dispatch", "probes", "assets", "documents")},
-    **{f"reconciler/{unit}": set() for unit in ("reconciler_run", "loop", "state", "questions", "present", "draft", "view", "cycles", "adoption",
-                                               "clearing", "devices", "metrics", "logs", "clock")},
+    **{
+        f"reconciler/{unit}": set()
+        for unit in (
+            "reconciler_run",
+            "loop",
+            "state",
+            "questions",
+            "present",
+            "draft",
+            "view",
+            "cycles",
+            "adoption",
+            "clearing",
+            "devices",
+            "metrics",
+            "logs",
+            "clock",
+        )
+    },
 }
 # Units that include each other: none but these, and no list may grow. The first is meant so: a generator of scenarios
 # calls back the search that called it.
@@ -48,13 +70,35 @@ HARMLESS_CIRCLES = {
     "model": [{"distributed_spec", "workload_spec"}],
     "db": [{"checker", "connection", "copy", "db", "space", "writer"}, {"org_units", "queues"}, {"sessions", "users"}],
     "replay": [{"decisions", "run"}],
-    "backends": [{"local/local", "local/specification/launch", "local/specification/mig", "local/specification/ports", "local/pods/local_pods",
-                  "local/pods/pod_folder", "local/pods/pod_state"}],
+    "backends": [
+        {
+            "local/local",
+            "local/specification/launch",
+            "local/specification/mig",
+            "local/specification/ports",
+            "local/pods/local_pods",
+            "local/pods/pod_folder",
+            "local/pods/pod_state",
+        }
+    ],
     "reconciler": [{"world/world", "world/world_json"}],
 }
 # Libraries that only some rooms may know.
 ONLY_IN = {
-    "jansson.h": {"base", "model", "db", "form", "simulation", "replay", "api", "cli", "daemon", "backends", "reconciler", "journal"},
+    "jansson.h": {
+        "base",
+        "model",
+        "db",
+        "form",
+        "simulation",
+        "replay",
+        "api",
+        "cli",
+        "daemon",
+        "backends",
+        "reconciler",
+        "journal",
+    },
     "sqlite3.h": {"db", "api"},
     "civetweb.h": {"api"},
     "jwt.h": {"api"},
@@ -67,7 +111,9 @@ README_LINES_MAX = 40
 
 
 def tracked(*patterns):
-    names = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = subprocess.run(
+        ["git", "ls-files", "-z", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
 
 
@@ -129,7 +175,11 @@ def circles(includes):
             more = set().union(*(reach.get(other, set()) for other in others)) - others
             others |= more
             changed = changed or bool(more)
-    return {frozenset(other for other in reach[unit] if unit in reach.get(other, ())) for unit in reach if unit in reach[unit]}
+    return {
+        frozenset(other for other in reach[unit] if unit in reach.get(other, ()))
+        for unit in reach
+        if unit in reach[unit]
+    }
 
 
 @pytest.mark.parametrize("room", MAY_INCLUDE)
@@ -142,7 +192,13 @@ def test_units_include_each_other_in_no_circle(room):
     assert all(any(units <= known for known in HARMLESS_CIRCLES.get(room, [])) for units in found), found
 
 
-INNER_ROOMS = [f"{room}/{folder}" for room, floors in FLOORS.items() for folders in floors for folder in sorted(folders) if folder != "."]
+INNER_ROOMS = [
+    f"{room}/{folder}"
+    for room, floors in FLOORS.items()
+    for folders in floors
+    for folder in sorted(folders)
+    if folder != "."
+]
 
 
 @pytest.mark.parametrize("room", [*INNER_ROOMS, *MAY_INCLUDE, "openapi", "web"])
@@ -173,7 +229,22 @@ def test_folders_are_small():
 
 def test_nothing_is_left_for_later_in_words():
     wrong = []
-    for path in tracked("*.c", "*.h", "*.ts", "*.tsx", "*.js", "*.mjs", "*.py", "*.sh", "*.md", "*.yaml", "*.sql", "*.cmake", "*.css", "*.html"):
+    for path in tracked(
+        "*.c",
+        "*.h",
+        "*.ts",
+        "*.tsx",
+        "*.js",
+        "*.mjs",
+        "*.py",
+        "*.sh",
+        "*.md",
+        "*.yaml",
+        "*.sql",
+        "*.cmake",
+        "*.css",
+        "*.html",
+    ):
         if path == pathlib.Path(__file__).resolve():
             continue
         for number, line in enumerate(lines(path), 1):
@@ -192,11 +263,17 @@ def test_english_is_plain():
     for path in tracked("*.c", "*.h", "*.def", "*.ts", "*.tsx", "*.js", "*.mjs", "*.md", "*.yaml", "*.css", "*.html"):
         name = str(path.relative_to(ROOT))
         if not name.startswith(FROZEN):
-            wrong += [f"{name}:{number}: {line.strip()[:100]}" for number, line in enumerate(lines(path), 1) if FOREIGN.search(line)]
+            wrong += [
+                f"{name}:{number}: {line.strip()[:100]}"
+                for number, line in enumerate(lines(path), 1)
+                if FOREIGN.search(line)
+            ]
     assert not wrong, "\n".join(wrong)
 
 
-TEXTS = tracked("*.c", "*.h", "*.def", "*.py", "*.js", "*.mjs", "*.ts", "*.tsx", "*.sh", "*.md", "*.yaml", "*.sql", "*.cmake")
+TEXTS = tracked(
+    "*.c", "*.h", "*.def", "*.py", "*.js", "*.mjs", "*.ts", "*.tsx", "*.sh", "*.md", "*.yaml", "*.sql", "*.cmake"
+)
 NUMBERS = r"\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*"
 
 
@@ -213,7 +290,11 @@ def test_citations_name_what_is_there():
             headings = cited.read_text() if cited.is_file() else ""
             rules = set(re.findall(r"^(?:#+ |- )?\**(\d+(?:\.\d+)?)\.?[ *]", headings, re.M))
             names = set(re.findall(r"^#+ (.*)$", headings, re.M))
-            wrong += [f"{path.relative_to(ROOT)}: {page}.md, {n}" for n in re.findall(r"\d+(?:\.\d+)?", numbers) if n not in rules]
+            wrong += [
+                f"{path.relative_to(ROOT)}: {page}.md, {n}"
+                for n in re.findall(r"\d+(?:\.\d+)?", numbers)
+                if n not in rules
+            ]
             if title and title not in names:
                 wrong.append(f'{path.relative_to(ROOT)}: {page}.md, "{title}"')
         if "api-notes" in text:
@@ -229,16 +310,30 @@ def test_rules_of_the_scheduler_are_short():
 
 
 def test_no_case_is_known_to_the_code():
-    cases = [path.stem for folder in ("tests/conformance/cases", "tests/scheduler/cases", "tests/scheduler/rest")
-             for path in (ROOT / folder).glob("*.json")]
+    cases = [
+        path.stem
+        for folder in ("tests/conformance/cases", "tests/scheduler/cases", "tests/scheduler/rest")
+        for path in (ROOT / folder).glob("*.json")
+    ]
     assert len(cases) >= 137
-    code = {path.relative_to(ROOT): path.read_text() for path in C_FILES if path.relative_to(ROOT).parts[0] in MAY_INCLUDE}
+    code = {
+        path.relative_to(ROOT): path.read_text() for path in C_FILES if path.relative_to(ROOT).parts[0] in MAY_INCLUDE
+    }
     named = [f"{path}: {case}" for path, text in code.items() for case in cases if case in text]
     assert not named, "\n".join(named)
 
 
 # What reads a text is called by tests and fuzz targets with texts of their own; the journal's tests wait for its thread.
-CALLED_BY_TESTS_ALONE = {"sealing_drop_old_keys", "sealing_key_count", "sealing_open", "sealing_seal", "snapshot_read", "policy_read_text", "trace_read_text", "journal_flush"}
+CALLED_BY_TESTS_ALONE = {
+    "sealing_drop_old_keys",
+    "sealing_key_count",
+    "sealing_open",
+    "sealing_seal",
+    "snapshot_read",
+    "policy_read_text",
+    "trace_read_text",
+    "journal_flush",
+}
 
 
 def test_no_function_is_dead():
@@ -253,7 +348,11 @@ def test_no_function_is_dead():
             names = re.findall(r"^(?!static|typedef)[a-z][\w *]*?\b(\w+)\([^;{]*\)\s*\n\{", text, re.M)
             defined.update({name: path.relative_to(ROOT) for name in names})
     # Once where it is declared, once where it is defined. Handlers stand in a table that the build makes.
-    dead = {name: str(path) for name, path in defined.items() if used[name] <= 2 and name != "main" and not name.startswith("op_")}
+    dead = {
+        name: str(path)
+        for name, path in defined.items()
+        if used[name] <= 2 and name != "main" and not name.startswith("op_")
+    }
     assert set(dead) <= CALLED_BY_TESTS_ALONE, dead
 
 
@@ -261,7 +360,9 @@ def test_no_function_is_dead():
 
 DOCUMENT = yaml.load((ROOT / "openapi/openapi.yaml").read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 METHODS = ("get", "post", "put", "patch", "delete")
-OPERATIONS = {item[m]["operationId"]: (m, path, item[m]) for path, item in DOCUMENT["paths"].items() for m in METHODS if m in item}
+OPERATIONS = {
+    item[m]["operationId"]: (m, path, item[m]) for path, item in DOCUMENT["paths"].items() for m in METHODS if m in item
+}
 
 
 def test_readme_counts_the_operations():
@@ -279,8 +380,12 @@ def resolve(node):
 
 
 def test_every_operation_has_one_handler():
-    found = [name for path in C_FILES if path.relative_to(ROOT).parts[0] == "api"
-             for name in re.findall(r"^int op_(\w+)\(struct request \*req[^;]*$", path.read_text(), re.M)]
+    found = [
+        name
+        for path in C_FILES
+        if path.relative_to(ROOT).parts[0] == "api"
+        for name in re.findall(r"^int op_(\w+)\(struct request \*req[^;]*$", path.read_text(), re.M)
+    ]
     wanted = {name for name, (_, _, node) in OPERATIONS.items() if not node.get("x-later")}
     assert not wanted - set(found), f"no handler: {', '.join(sorted(wanted - set(found)))}"
     assert not set(found) - wanted, f"no operation: {', '.join(sorted(set(found) - wanted))}"

@@ -1,4 +1,5 @@
 """Patterns of the document, compiled at build time, decide as Python's re does."""
+
 import pathlib
 import random
 import re
@@ -12,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from pattern_automaton import compile_pattern, matches  # noqa: E402
 
-ALPHABET = "abzAZ019-_.:+/= ,µ\\@^$~<>!\"eEinumkKMGTPshdwxyc"
+ALPHABET = 'abzAZ019-_.:+/= ,µ\\@^$~<>!"eEinumkKMGTPshdwxyc'
 
 
 def patterns_of(node):

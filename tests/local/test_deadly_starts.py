@@ -1,14 +1,14 @@
 """A start order that ends the server is an error of its workload, and never of each next start."""
-import pytest
 
+import pytest
 from test_local import submit
-from test_spec import events_of, give, start # noqa: F401: the fixture
+from test_spec import events_of, give, start  # noqa: F401
 
 WORDS = "the server ended twice while it started this pod"
 
 
 @pytest.fixture
-def deadly(start, build_shim, folder): # noqa: F811
+def deadly(start, build_shim, folder):  # noqa: F811
     """(server, order): while the file order is there, starts of workloads whose specification says so end the server."""
     order = folder / "deadly-order"
     server = start("--retry-delay", "0.01", **build_shim("deadly_start"), DEADLY=str(order))
@@ -23,10 +23,16 @@ def die(server):
 
 
 def submit_deadly(server, where, name="deadly"):
-    if where == "in its start": # where the supervisor is started
+    if where == "in its start":  # where the supervisor is started
         return submit(server, name, "echo deadly", gpus=0)
-    give(server, "secrets", "keys", deadly="x") # where the specification is read
-    return submit(server, name, "true", gpus=0, spec={"environmentVariables": [{"name": "KEY", "secret": {"name": "keys", "key": "deadly"}}]})
+    give(server, "secrets", "keys", deadly="x")  # where the specification is read
+    return submit(
+        server,
+        name,
+        "true",
+        gpus=0,
+        spec={"environmentVariables": [{"name": "KEY", "secret": {"name": "keys", "key": "deadly"}}]},
+    )
 
 
 @pytest.mark.parametrize("where", ["in its order", "in its start"])
@@ -38,7 +44,9 @@ def test_a_start_that_ends_the_server_is_not_made_a_third_time(deadly, where):
     die(server)
     server.start()
     server.wait_phase(workload, "Failed")
-    assert WORDS in server.workload(workload)["phaseMessage"] and any(WORDS in message for message in events_of(server, workload))
+    assert WORDS in server.workload(workload)["phaseMessage"] and any(
+        WORDS in message for message in events_of(server, workload)
+    )
     after = submit(server, "after", "true", gpus=0)
     server.wait_phase(after, "Completed")
     server.kill()
@@ -51,7 +59,7 @@ def test_one_death_is_forgiven(deadly):
     workload = submit_deadly(server, "in its start")
     die(server)
     order.unlink()
-    for _ in range(2): # the second proves that the first is forgotten
+    for _ in range(2):  # the second proves that the first is forgotten
         server.start()
         server.wait_phase(workload, "Completed")
         server.kill()

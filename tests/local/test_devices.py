@@ -1,5 +1,6 @@
 """Which device nodes a pod can open: nodes of NVIDIA's major without a driver behind them. Where the filter lets a process
 through, the kernel finds no such device; else the operation is not permitted."""
+
 import ctypes
 import errno
 import os
@@ -10,7 +11,6 @@ import struct
 import tempfile
 
 import pytest
-
 from conftest import Client
 from test_gpus import events_of, gpus, machine, mig, mounted, without_cgroup_v2  # noqa: F401
 from test_local import log_of, quoted, submit, wait_log
@@ -104,8 +104,10 @@ def test_the_filter_outlives_the_server_and_holds_sessions(held, nodes, folder):
 def test_a_pod_cannot_leave_the_filter(held, nodes):
     """It makes no node of its own, enters no other cgroup, and a user namespace of its own changes nothing."""
     server = held()
-    ways = (f"mknod mine c {GPUS} 3; for tree in $(awk '$3 ~ /^cgroup/ {{ print $2 }}' /proc/mounts); do (echo $$ > $tree/cgroup.procs) && echo left $tree; done; "
-            f"unshare -r -m sh -c 'mknod mine c {GPUS} 3; mount -t cgroup2 none /mnt; echo $$ > /mnt/cgroup.procs && echo left by namespace'; ls mine; ")
+    ways = (
+        f"mknod mine c {GPUS} 3; for tree in $(awk '$3 ~ /^cgroup/ {{ print $2 }}' /proc/mounts); do (echo $$ > $tree/cgroup.procs) && echo left $tree; done; "
+        f"unshare -r -m sh -c 'mknod mine c {GPUS} 3; mount -t cgroup2 none /mnt; echo $$ > /mnt/cgroup.procs && echo left by namespace'; ls mine; "
+    )
     workload = submit(server, "flees", ways + opened(nodes))
     assert tries_after(server, workload) == {"nvidia0", *CONTROL}
     said = log_of(server, workload)
@@ -136,27 +138,49 @@ def test_ranks_of_an_mpi_workload_open_the_gpus_of_its_workers(held, nodes):
     """They are processes of the launcher, which holds none."""
     server = held()
     workload = server.submit(
-        "mpi", "team-a", 1, kind="distributed",
-        spec={"numWorkers": 2, "distributedFramework": "MPI", "environmentVariables": [{"name": "NODES", "value": str(nodes)}]},
-        masterSpec={"command": "mpirun /usr/bin/python3 -c", "args": quoted(RANKS), "compute": {"cpuCoreRequest": 0.1}})
+        "mpi",
+        "team-a",
+        1,
+        kind="distributed",
+        spec={
+            "numWorkers": 2,
+            "distributedFramework": "MPI",
+            "environmentVariables": [{"name": "NODES", "value": str(nodes)}],
+        },
+        masterSpec={"command": "mpirun /usr/bin/python3 -c", "args": quoted(RANKS), "compute": {"cpuCoreRequest": 0.1}},
+    )
     server.wait_phase(workload, "Completed", seconds=60)
     lines = [line for line in log_of(server, workload).splitlines() if line.startswith("own=")]
     assert lines == [f"own={errno.ENXIO} other={errno.EPERM}"] * 2, log_of(server, workload)
 
 
 CAPS = 240  # a major that no module has here
-MINORS = {"config": 1, "monitor": 2, "gpu0/gi1/access": 12, "gpu0/gi1/ci0/access": 13, "gpu1/gi1/access": 21, "gpu1/gi1/ci0/access": 22,
-          "gpu1/gi2/access": 30, "gpu1/gi2/ci0/access": 31}
+MINORS = {
+    "config": 1,
+    "monitor": 2,
+    "gpu0/gi1/access": 12,
+    "gpu0/gi1/ci0/access": 13,
+    "gpu1/gi1/access": 21,
+    "gpu1/gi1/ci0/access": 22,
+    "gpu1/gi2/access": 30,
+    "gpu1/gi2/ci0/access": 31,
+}
 
 
 @pytest.fixture
 def caps(folder, nodes, mounted):  # noqa: F811
     """The files that NVIDIA's modules make in /proc, and MIG's nodes."""
-    majors = pathlib.Path("/proc/devices").read_text().replace("Character devices:\n", f"Character devices:\n{CAPS} nvidia-caps\n")
+    majors = (
+        pathlib.Path("/proc/devices")
+        .read_text()
+        .replace("Character devices:\n", f"Character devices:\n{CAPS} nvidia-caps\n")
+    )
     (folder / "devices").write_text(majors)
     (folder / "mig-minors").write_text("".join(f"{name} {minor}\n" for name, minor in MINORS.items()))
-    mounted(f"mount --bind {folder}/devices /proc/devices && mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia-caps && "
-            f"cp {folder}/mig-minors /proc/driver/nvidia-caps &&")
+    mounted(
+        f"mount --bind {folder}/devices /proc/devices && mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia-caps && "
+        f"cp {folder}/mig-minors /proc/driver/nvidia-caps &&"
+    )
     for minor in MINORS.values():
         make_node(nodes / f"nvidia-cap{minor}", CAPS, minor)
 
@@ -178,7 +202,10 @@ def test_a_pod_opens_its_own_mig_instances(held, nodes, gpus, caps):
 def shut_below(cgroup):
     """A filter that allows no other below it, and all devices: r0 = 1, exit. It stays as long as the descriptor is open, and then the cgroup."""
     libc, numbers = ctypes.CDLL(None, use_errno=True), {"x86_64": 321, "aarch64": 280}
-    program, licence = ctypes.create_string_buffer(bytes.fromhex("b7000000010000009500000000000000")), ctypes.create_string_buffer(b"GPL")
+    program, licence = (
+        ctypes.create_string_buffer(bytes.fromhex("b7000000010000009500000000000000")),
+        ctypes.create_string_buffer(b"GPL"),
+    )
 
     def call(command, layout, *values):
         attributes = ctypes.create_string_buffer(struct.pack(layout, *values), 128)
@@ -209,4 +236,7 @@ def test_where_gpus_are_not_held_the_log_says_so(machine, gpus):
     for index in range(4):
         gpus.set(index, "lost")
     log = machine().log.read_text()
-    assert "GPUs are only asked for (CUDA_VISIBLE_DEVICES): a pod can open those of others: the driver does not tell" in log
+    assert (
+        "GPUs are only asked for (CUDA_VISIBLE_DEVICES): a pod can open those of others: the driver does not tell"
+        in log
+    )

@@ -1,9 +1,9 @@
 """A disk that pods fill by printing: the database keeps its room."""
+
 import os
 import subprocess
 
 import pytest
-
 from test_local import log_of, stop_command, submit, wait_log
 
 TOLD = "from here on output is not kept: the disk is down to its reserve"
@@ -20,7 +20,11 @@ def small(make_server, folder):
     started = []
 
     def start(*arguments):
-        started.append(make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--data", str(disk / "data"), *arguments))
+        started.append(
+            make_server(
+                "--backend", "local", "--local-gpus", "0", "--quick-start", "--data", str(disk / "data"), *arguments
+            )
+        )
         started[0].data = disk / "data"
         return started[0]
 
@@ -40,7 +44,10 @@ def test_logs_take_a_tenth_of_a_small_disk(small):
     server = small()
     flood = submit(server, "flood", FLOOD, gpus=0)
     wait_log(server, flood, "end of it", 60)
-    server.wait_for("the bound holds", lambda: sum(path.stat().st_size for path in (server.data / "pods").glob("*/log/*")) <= 64 * 1024 * 1024 // 10)
+    server.wait_for(
+        "the bound holds",
+        lambda: sum(path.stat().st_size for path in (server.data / "pods").glob("*/log/*")) <= 64 * 1024 * 1024 // 10,
+    )
     assert TOLD not in log_of(server, flood)
 
 
@@ -63,7 +70,11 @@ def test_who_prints_much_does_not_stop_everybody(small):
 
 
 def events_of(server, reason):
-    return [event["message"] for event in server.get("/api/v1/events", limit=500).json["events"] if event["reason"] == reason]
+    return [
+        event["message"]
+        for event in server.get("/api/v1/events", limit=500).json["events"]
+        if event["reason"] == reason
+    ]
 
 
 def node_of(server):
@@ -74,15 +85,22 @@ def test_nothing_starts_on_a_disk_without_room(small, folder):
     for path in (folder, folder / "disk"):
         path.chmod(0o711)
     server = small("--local-scratch", str(folder / "disk" / "scratch"))
-    hog = submit(server, "hog", "head -c 55000000 /dev/zero > file; while [ $(df -k --output=avail . | tail -1) -gt 2200 ]; do head -c 100000 /dev/zero >> file; done; while true; do sleep 0.1; done", gpus=0,
-                 spec={"terminationGracePeriodSeconds": 1})
+    hog = submit(
+        server,
+        "hog",
+        "head -c 55000000 /dev/zero > file; while [ $(df -k --output=avail . | tail -1) -gt 2200 ]; do head -c 100000 /dev/zero >> file; done; while true; do sleep 0.1; done",
+        gpus=0,
+        spec={"terminationGracePeriodSeconds": 1},
+    )
     said = server.wait_for("it is told", lambda: events_of(server, "DiskPressure"))
     assert len(said) == 1 and said[0].startswith("no pod starts: ") and "--local-disk-reserve" in said[0]
     server.wait_for("the node takes nothing", lambda: node_of(server)["status"] != "Ready")
     waits = submit(server, "waits", "true", gpus=0)
     server.kill()
     server.start()
-    server.wait_for("it is seen anew", lambda: len(events_of(server, "DiskPressure")) == 2 and node_of(server)["status"] != "Ready")
+    server.wait_for(
+        "it is seen anew", lambda: len(events_of(server, "DiskPressure")) == 2 and node_of(server)["status"] != "Ready"
+    )
     server.wait_phase(waits, "Pending")
     assert server.workload(hog)["phase"] == "Running"
     assert server.delete(f"/api/v1/workloads/trainings/{hog}").status == 202

@@ -1,10 +1,10 @@
 """Distributed workloads: what launchers need to find each other on one machine, and a real job of several processes."""
+
 import json
 import pathlib
 
 import pytest
-
-from test_local import local, log_lines, log_of, quoted, submit  # noqa: F401: the fixture
+from test_local import local, log_lines, log_of, quoted, submit  # noqa: F401
 
 RANKS = """
 import os
@@ -16,7 +16,9 @@ os.write(1, f"rank {world.rank} of {world.size} in {os.environ['POD_NAME']} on {
 
 
 def distributed(server, name, framework, workers, script, gpus=1, **extra):
-    script += "; [ $RANK = 0 ] && sleep 1; true"  # with its master a workload is complete, and who still works is stopped
+    script += (
+        "; [ $RANK = 0 ] && sleep 1; true"  # with its master a workload is complete, and who still works is stopped
+    )
     spec = {"command": "/bin/sh -c", "args": quoted(script), "numWorkers": workers, "distributedFramework": framework}
     return server.submit(name, "team-a", gpus, kind="distributed", spec=spec, **extra)
 
@@ -29,8 +31,13 @@ def printed(server, word):
 def test_mpirun_starts_ranks_in_the_workers(local):  # noqa: F811
     """Open MPI as it comes from Debian, without ssh; the launcher holds no GPU, each worker has one and two slots."""
     workload = local.submit(
-        "mpi", "team-a", 1, kind="distributed", spec={"numWorkers": 2, "distributedFramework": "MPI", "slotsPerWorker": 2},
-        masterSpec={"command": "mpirun /usr/bin/python3 -c", "args": quoted(RANKS), "compute": {"cpuCoreRequest": 0.1}})
+        "mpi",
+        "team-a",
+        1,
+        kind="distributed",
+        spec={"numWorkers": 2, "distributedFramework": "MPI", "slotsPerWorker": 2},
+        masterSpec={"command": "mpirun /usr/bin/python3 -c", "args": quoted(RANKS), "compute": {"cpuCoreRequest": 0.1}},
+    )
     local.wait_phase(workload, "Completed", seconds=60)
     lines = sorted(line for line in log_of(local, workload).splitlines() if line.startswith("rank"))
     assert [line.split(" in ")[0] for line in lines] == [f"rank {rank} of 4" for rank in range(4)]
@@ -44,8 +51,17 @@ def test_mpirun_starts_ranks_in_the_workers(local):  # noqa: F811
 def test_an_mpi_workload_that_is_stopped_leaves_no_rank(local):  # noqa: F811
     program = RANKS + "import time; time.sleep(1000)"
     workload = local.submit(
-        "mpi", "team-a", 1, kind="distributed", spec={"numWorkers": 2, "distributedFramework": "MPI"},
-        masterSpec={"command": "mpirun /usr/bin/python3 -c", "args": quoted(program), "compute": {"cpuCoreRequest": 0.1}})
+        "mpi",
+        "team-a",
+        1,
+        kind="distributed",
+        spec={"numWorkers": 2, "distributedFramework": "MPI"},
+        masterSpec={
+            "command": "mpirun /usr/bin/python3 -c",
+            "args": quoted(program),
+            "compute": {"cpuCoreRequest": 0.1},
+        },
+    )
     local.wait_for("both ranks", lambda: len(printed(local, "rank")) == 2)
     local.post(f"/api/v1/workloads/distributed/{workload}/suspend")
     local.wait_phase(workload, "Stopped", seconds=60)
@@ -65,7 +81,15 @@ def processes_with(entry):
 
 
 def test_torchrun_needs_no_options(local):  # noqa: F811
-    names = ["PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE", "PET_MASTER_ADDR", "WORLD_SIZE", "RANK", "MASTER_ADDR"]
+    names = [
+        "PET_NNODES",
+        "PET_NODE_RANK",
+        "PET_NPROC_PER_NODE",
+        "PET_MASTER_ADDR",
+        "WORLD_SIZE",
+        "RANK",
+        "MASTER_ADDR",
+    ]
     script = "echo it $" + " $".join(names) + "; [ $PET_MASTER_PORT = $MASTER_PORT ] && echo port $MASTER_PORT"
     workload = distributed(local, "torch", "PyTorch", 1, script, gpus=2, masterSpecSameAsWorker=True)
     local.wait_phase(workload, "Completed")
@@ -74,8 +98,14 @@ def test_torchrun_needs_no_options(local):  # noqa: F811
 
 
 def test_an_elastic_training_meets_at_one_point(local):  # noqa: F811
-    spec = {"command": "/bin/sh -c", "args": quoted("echo it $PET_NNODES $PET_RDZV_BACKEND $PET_RDZV_ENDPOINT $PET_RDZV_ID"),
-            "minReplicas": 1, "maxReplicas": 3, "numWorkers": 2, "distributedFramework": "PyTorch"}
+    spec = {
+        "command": "/bin/sh -c",
+        "args": quoted("echo it $PET_NNODES $PET_RDZV_BACKEND $PET_RDZV_ENDPOINT $PET_RDZV_ID"),
+        "minReplicas": 1,
+        "maxReplicas": 3,
+        "numWorkers": 2,
+        "distributedFramework": "PyTorch",
+    }
     workload = local.submit("elastic", "team-a", 1, kind="distributed", spec=spec)
     local.wait_phase(workload, "Completed")
     points = printed(local, "it")
@@ -96,10 +126,13 @@ def test_tensorflow_knows_the_others(local):  # noqa: F811
     assert addresses == [f"127.0.0.1:{first + i}" for i in range(3)]
 
 
-@pytest.mark.parametrize("framework,variables,want", [
-    ("JAX", "$NUM_PROCESSES $PROCESS_ID $COORDINATOR_ADDRESS", ["2 0 127.0.0.1", "2 1 127.0.0.1"]),
-    ("XGBoost", "$WORLD_SIZE $RANK $WORKER_ADDRS", ["2 0 127.0.0.1,127.0.0.1", "2 1 127.0.0.1,127.0.0.1"]),
-])
+@pytest.mark.parametrize(
+    "framework,variables,want",
+    [
+        ("JAX", "$NUM_PROCESSES $PROCESS_ID $COORDINATOR_ADDRESS", ["2 0 127.0.0.1", "2 1 127.0.0.1"]),
+        ("XGBoost", "$WORLD_SIZE $RANK $WORKER_ADDRS", ["2 0 127.0.0.1,127.0.0.1", "2 1 127.0.0.1,127.0.0.1"]),
+    ],
+)
 def test_other_frameworks(local, framework, variables, want):  # noqa: F811
     workload = distributed(local, "others", framework, 2, f"echo it {variables}")
     local.wait_phase(workload, "Completed")
@@ -107,11 +140,16 @@ def test_other_frameworks(local, framework, variables, want):  # noqa: F811
 
 
 def test_workloads_have_ports_of_their_own_also_after_a_restart(local):  # noqa: F811
-    names = [distributed(local, f"job-{i}", "PyTorch", 2, "echo port $RUNAI_JOB_NAME $MASTER_PORT; sleep 1000", gpus=0) for i in range(2)]
+    names = [
+        distributed(local, f"job-{i}", "PyTorch", 2, "echo port $RUNAI_JOB_NAME $MASTER_PORT; sleep 1000", gpus=0)
+        for i in range(2)
+    ]
     local.wait_for("four pods", lambda: len(printed(local, "port")) == 4)
     local.kill()
     local.start()
-    names.append(distributed(local, "job-2", "PyTorch", 2, "echo port $RUNAI_JOB_NAME $MASTER_PORT; sleep 1000", gpus=0))
+    names.append(
+        distributed(local, "job-2", "PyTorch", 2, "echo port $RUNAI_JOB_NAME $MASTER_PORT; sleep 1000", gpus=0)
+    )
     local.wait_for("six pods", lambda: len(printed(local, "port")) == 6)
     ports = {}
     for line in printed(local, "port"):

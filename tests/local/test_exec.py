@@ -1,4 +1,5 @@
 """Commands and shells in pods that run: over HTTP, by the command line, with a terminal, and who may."""
+
 import base64
 import concurrent.futures
 import fcntl
@@ -13,7 +14,6 @@ import termios
 import time
 
 import pytest
-
 from conftest import ADMIN, PRORATA, Client
 from test_images import IMAGE, Runtime
 from test_local import processes_of, read_quietly, submit, supervisors_of, wait_log
@@ -32,7 +32,13 @@ def machine(start):
 @pytest.fixture
 def runs(machine):
     """A workload that runs."""
-    workload = submit(machine, "job", SLEEPS, gpus=1, spec={"workingDir": "/usr", "environmentVariables": [{"name": "GREETING", "value": "good day"}]})
+    workload = submit(
+        machine,
+        "job",
+        SLEEPS,
+        gpus=1,
+        spec={"workingDir": "/usr", "environmentVariables": [{"name": "GREETING", "value": "good day"}]},
+    )
     wait_log(machine, workload, "up")
     machine.wait_phase(workload, "Running")
     return workload
@@ -51,7 +57,14 @@ def named(uuid, word):
 
 
 def call(client, *words, status=0, input=""):
-    done = subprocess.run([PRORATA, *words], capture_output=True, text=True, input=input, env={**os.environ, "HOME": str(client.home)}, timeout=60)
+    done = subprocess.run(
+        [PRORATA, *words],
+        capture_output=True,
+        text=True,
+        input=input,
+        env={**os.environ, "HOME": str(client.home)},
+        timeout=60,
+    )
     assert done.returncode == status, done
     return done
 
@@ -64,21 +77,34 @@ def open_session(server, workload, *command, expect=201, **more):
 
 def read_session(server, workload, session):
     """Output, errors, and the end."""
-    body, said = server.get(f"/api/v1/workloads/{workload}/exec/{session}").body, {"1": b"", "2": b"", "x": b"", " ": b""}
+    body, said = (
+        server.get(f"/api/v1/workloads/{workload}/exec/{session}").body,
+        {"1": b"", "2": b"", "x": b"", " ": b""},
+    )
     while body:
         length = struct.unpack(">I", body[1:5])[0]
-        said[chr(body[0])] += body[5:5 + length]
-        body = body[5 + length:]
+        said[chr(body[0])] += body[5 : 5 + length]
+        body = body[5 + length :]
     return said["1"].decode(), said["2"].decode(), said["x"].decode()
 
 
 def give_input(server, workload, session, data=b"", expect=204, **more):
-    answer = server.post(f"/api/v1/workloads/{workload}/exec/{session}/input", {"data": base64.b64encode(data).decode(), **more})
+    answer = server.post(
+        f"/api/v1/workloads/{workload}/exec/{session}/input", {"data": base64.b64encode(data).decode(), **more}
+    )
     assert answer.status == expect, answer
 
 
 def test_a_command_has_the_pods_rights_environment_and_folder(machine, runs, client):
-    lines = call(client, "exec", "job", "--", "/bin/sh", "-c", "id -u; pwd; echo $GREETING $CUDA_VISIBLE_DEVICES; grep NoNewPrivs /proc/self/status").stdout.splitlines()
+    lines = call(
+        client,
+        "exec",
+        "job",
+        "--",
+        "/bin/sh",
+        "-c",
+        "id -u; pwd; echo $GREETING $CUDA_VISIBLE_DEVICES; grep NoNewPrivs /proc/self/status",
+    ).stdout.splitlines()
     assert lines == [USER, "/usr", "good day 0", "NoNewPrivs:\t1"]
 
 
@@ -102,7 +128,9 @@ def test_bash_without_a_terminal_runs_a_script(machine, runs, client):
     assert call(client, "bash", "job", input="echo $GREETING\nexit 3\n", status=3).stdout == "good day\n"
 
 
-@pytest.mark.parametrize("words", [["exec"], ["workload", "exec"], ["training", "exec"], ["training", "standard", "exec"]])
+@pytest.mark.parametrize(
+    "words", [["exec"], ["workload", "exec"], ["training", "exec"], ["training", "standard", "exec"]]
+)
 def test_spellings(machine, runs, client, words):
     assert call(client, *words, "job", "--", "echo", "here").stdout == "here\n"
 
@@ -141,7 +169,7 @@ class Terminal:
                     break
         found = re.search(pattern, self.said)
         assert found, self.said
-        self.said = self.said[found.end():]
+        self.said = self.said[found.end() :]
         return found
 
     def status(self):
@@ -176,7 +204,16 @@ def test_a_shell_with_a_terminal(machine, runs, client):
 
 
 def test_exec_with_a_terminal(machine, runs, client):
-    shell = Terminal(client, "exec", "job", "-t", "--", "/bin/sh", "-c", "test -t 0 && test -t 2 && echo a terminal; read x; echo got $x")
+    shell = Terminal(
+        client,
+        "exec",
+        "job",
+        "-t",
+        "--",
+        "/bin/sh",
+        "-c",
+        "test -t 0 && test -t 2 && echo a terminal; read x; echo got $x",
+    )
     shell.wait("a terminal")
     shell.write("this\r")
     shell.wait("got this")
@@ -225,13 +262,16 @@ def test_what_a_session_leaves_behind_goes_with_the_pod(machine, runs, client):
 
 
 def test_attach_follows(machine, client):
-    workload = submit(machine, "talks", "i=0; while test $i -lt 15; do i=$((i+1)); echo step $i; sleep 0.2; done", gpus=0)
+    workload = submit(
+        machine, "talks", "i=0; while test $i -lt 15; do i=$((i+1)); echo step $i; sleep 0.2; done", gpus=0
+    )
     wait_log(machine, workload, "step 2")
     assert "step 15\n" in call(client, "attach", "talks").stdout
     assert any(f"{ADMIN} follows talks" in event for event in events_of(machine, workload))
 
 
 # Over HTTP.
+
 
 def test_a_session_by_its_operations(machine, runs):
     session = open_session(machine, runs, "cat")
@@ -261,11 +301,18 @@ def test_a_pod_full_of_sessions_says_so_and_holds_up_no_other(machine, runs):
     open_session(machine, other, "true")
 
 
-@pytest.mark.parametrize("body, status, message", [
-    ({"command": []}, 400, "command: at least one word"), ({"command": [""]}, 400, "command: at least one word"), ({}, 400, "command"),
-    ({"command": ["true"], "pod": "none"}, 404, "no such pod"), ({"command": ["true"], "rows": 0}, 400, "rows"),
-    ({"command": ["x" * 30000] * 3}, 400, "at most 256 words"), ({"command": "true"}, 400, "command"),
-])
+@pytest.mark.parametrize(
+    "body, status, message",
+    [
+        ({"command": []}, 400, "command: at least one word"),
+        ({"command": [""]}, 400, "command: at least one word"),
+        ({}, 400, "command"),
+        ({"command": ["true"], "pod": "none"}, 404, "no such pod"),
+        ({"command": ["true"], "rows": 0}, 400, "rows"),
+        ({"command": ["x" * 30000] * 3}, 400, "at most 256 words"),
+        ({"command": "true"}, 400, "command"),
+    ],
+)
 def test_bad_requests(machine, runs, body, status, message):
     answer = machine.post(f"/api/v1/workloads/{runs}/exec", body)
     assert answer.status == status and message in answer.json["message"], answer
@@ -295,9 +342,19 @@ def test_the_simulated_backend_has_nothing_to_run_it_in(make_server):
 def token_of(server, name, role, project):
     """A service account with a role in a project."""
     account = server.post("/api/v1/service-accounts", {"name": name}).json
-    body = {"subjectId": account["clientId"], "subjectType": "service-account", "roleId": role, "scopeId": str(server.project_id(project)), "scopeType": "project"}
+    body = {
+        "subjectId": account["clientId"],
+        "subjectType": "service-account",
+        "roleId": role,
+        "scopeId": str(server.project_id(project)),
+        "scopeType": "project",
+    }
     assert server.post("/api/v1/authorization/access-rules", body).status == 201
-    grant = {"grantType": "client_credentials", "clientId": account["clientId"], "clientSecret": account["clientSecret"]}
+    grant = {
+        "grantType": "client_credentials",
+        "clientId": account["clientId"],
+        "clientSecret": account["clientSecret"],
+    }
     return server.request("POST", "/api/v1/token", grant, token=None).json["accessToken"]
 
 
@@ -344,4 +401,6 @@ def test_a_shell_in_a_container(start, folder):
     uuid = next(iter(supervisors_of(server)))
     session = open_session(server, workload, "/bin/echo", "inside")
     assert read_session(server, workload, session) == ("inside\n", "", "0 ")
-    assert [call["words"] for call in runtime.calls("exec")] == [["exec", "-i", f"prorata-{uuid}", "/bin/echo", "inside"]]
+    assert [call["words"] for call in runtime.calls("exec")] == [
+        ["exec", "-i", f"prorata-{uuid}", "/bin/echo", "inside"]
+    ]

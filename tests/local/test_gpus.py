@@ -1,13 +1,13 @@
 """The local backend with GPUs, as NVIDIA's management library tells of them: here a library of ours whose devices are a
 text file (tests/support/fake_nvml)."""
+
 import datetime
 import os
 import pathlib
 import subprocess
 
-import pytest
-
 import conftest
+import pytest
 from conftest import PRORATA
 from test_local import kind_of, submit, supervisors_of, wait_log
 
@@ -40,8 +40,15 @@ def gpus(folder):
 
 @pytest.fixture
 def machine(make_server, gpus, folder):
-    make = lambda *more: make_server("--backend", "local", "--local-nvml", str(LIBRARY), "--quick-start", *more,
-                                     environment={"PRORATA_FAKE_NVML": str(gpus.path), "PRORATA_FAKE_NVML_PODS": str(folder / "server-0/data/pods")})
+    make = lambda *more: make_server(
+        "--backend",
+        "local",
+        "--local-nvml",
+        str(LIBRARY),
+        "--quick-start",
+        *more,
+        environment={"PRORATA_FAKE_NVML": str(gpus.path), "PRORATA_FAKE_NVML_PODS": str(folder / "server-0/data/pods")},
+    )
     made = []
 
     def start(*more):
@@ -63,7 +70,9 @@ def mounted(folder, monkeypatch):
     def mount(commands):
         all_commands.append(commands)
         program = folder / "mounted"
-        program.write_text(f"#!/bin/sh\nexec unshare -m sh -c '{' '.join(all_commands)} exec \"$@\"' sh {PRORATA} \"$@\"\n")
+        program.write_text(
+            f'#!/bin/sh\nexec unshare -m sh -c \'{" ".join(all_commands)} exec "$@"\' sh {PRORATA} "$@"\n'
+        )
         program.chmod(0o755)
         if subprocess.run([program, "--version"], capture_output=True).returncode:
             pytest.skip("no mount namespace")
@@ -114,9 +123,24 @@ def test_without_a_driver_it_is_a_cpu_machine(machine, gpus):
 def test_a_library_that_cannot_be_used_is_said_at_once(folder):
     text = folder / "no-library.so"
     text.write_text("this is no library")
-    ended = subprocess.run([PRORATA, "serve", "--data", folder / "data", "--listen", "127.0.0.1:0", "--backend", "local",
-                            "--local-nvml", text], capture_output=True, text=True, timeout=60,
-                           env=dict(os.environ, PRORATA_ADMIN_PASSWORD="a password here"))
+    ended = subprocess.run(
+        [
+            PRORATA,
+            "serve",
+            "--data",
+            folder / "data",
+            "--listen",
+            "127.0.0.1:0",
+            "--backend",
+            "local",
+            "--local-nvml",
+            text,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=dict(os.environ, PRORATA_ADMIN_PASSWORD="a password here"),
+    )
     assert ended.returncode != 0 and "no-library.so" in ended.stderr
 
 
@@ -161,8 +185,13 @@ def test_what_nobody_submitted_is_avoided(machine, gpus):
     try:
         gpus.set(0, f"proc={stranger.pid}:1000")
         server = machine()
-        server.wait_for("the stranger seen", lambda: node_of(server)["prorata"].get("unhealthyGpus") or
-                        "nobody submitted" in server.get("/api/v1/events").body.decode())
+        server.wait_for(
+            "the stranger seen",
+            lambda: (
+                node_of(server)["prorata"].get("unhealthyGpus")
+                or "nobody submitted" in server.get("/api/v1/events").body.decode()
+            ),
+        )
         workload = submit(server, "around", RUNS)
         assert wait_log(server, workload, "up").startswith("GPU-1\n")
         waits = submit(server, "all", RUNS, gpus=3, project="team-b")
@@ -186,14 +215,21 @@ def test_a_process_that_only_says_it_is_a_pods_is_a_stranger(machine, gpus):
     wait_log(server, held, "up")
     with stranger_on(gpus, 0, env={"PRORATA_POD": next(iter(supervisors_of(server)))}) as stranger:
         try:
-            server.wait_for("the stranger seen", lambda: f"GPU 0 is used by sleep (process {stranger.pid} of " in server.get("/api/v1/events").body.decode())
+            server.wait_for(
+                "the stranger seen",
+                lambda: (
+                    f"GPU 0 is used by sleep (process {stranger.pid} of " in server.get("/api/v1/events").body.decode()
+                ),
+            )
             assert server.workload(held)["phase"] == "Running"
             server.delete(f"/api/v1/workloads/trainings/{held}")
             next_one = submit(server, "next", RUNS)
             assert wait_log(server, next_one, "up").startswith("GPU-1\n")
             # The next device that is used so is named, too.
             gpus.set(3, f"proc={stranger.pid}:1000")
-            server.wait_for("it is told", lambda: "GPU 3 is used by sleep" in server.get("/api/v1/events").body.decode())
+            server.wait_for(
+                "it is told", lambda: "GPU 3 is used by sleep" in server.get("/api/v1/events").body.decode()
+            )
         finally:
             stranger.kill()
 
@@ -214,14 +250,21 @@ def test_what_a_pod_starts_is_its_own_whatever_it_does_to_itself(machine, gpus, 
     gpus.set(0, f"proc={process_of(server, workload, 'child')}:1000")
 
     def whose():
-        return [process.get("workloadId") for node in server.get("/api/v1/devices").json["nodes"] for device in node["readings"] for process in device["processes"]]
+        return [
+            process.get("workloadId")
+            for node in server.get("/api/v1/devices").json["nodes"]
+            for device in node["readings"]
+            for process in device["processes"]
+        ]
 
     server.wait_for("the process seen", whose)
     assert whose() == [workload]
     assert "nobody submitted" not in server.get("/api/v1/events").body.decode()
 
 
-@pytest.mark.parametrize("policy, phase", [(["--local-stray", "warn"], "Running"), (["--local-stray", "kill"], "Failed"), ([], None)])
+@pytest.mark.parametrize(
+    "policy, phase", [(["--local-stray", "warn"], "Running"), (["--local-stray", "kill"], "Failed"), ([], None)]
+)
 def test_a_pod_on_a_device_that_it_does_not_hold_is_seen(machine, gpus, policy, phase):
     server = machine(*policy)
     is_held = "GPUs are held" in server.log.read_text()
@@ -232,12 +275,22 @@ def test_a_pod_on_a_device_that_it_does_not_hold_is_seen(machine, gpus, policy, 
     child = process_of(server, workload, "child")
     gpus.set(0, f"proc={child}:1000")  # the other pod's
     gpus.set(2, f"proc={child}:1000")  # nobody's
-    server.wait_for("it is told", lambda: any(f"(process {child}) uses GPU 0, which the pod does not hold" in m for m in events_of(server, workload)))
+    server.wait_for(
+        "it is told",
+        lambda: any(
+            f"(process {child}) uses GPU 0, which the pod does not hold" in m for m in events_of(server, workload)
+        ),
+    )
     server.wait_phase(workload, phase or ("Running" if is_held else "Failed"))
     assert server.workload(own)["phase"] == "Running"
     if phase == "Running":
-        server.wait_for("both are told", lambda: any("uses GPU 2, which the pod does not hold" in m for m in events_of(server, workload)))
-        assert len([m for m in events_of(server, workload) if "which the pod does not hold" in m]) == 2, "each device once"
+        server.wait_for(
+            "both are told",
+            lambda: any("uses GPU 2, which the pod does not hold" in m for m in events_of(server, workload)),
+        )
+        assert len([m for m in events_of(server, workload) if "which the pod does not hold" in m]) == 2, (
+            "each device once"
+        )
         next_one = submit(server, "next", RUNS)
         assert wait_log(server, next_one, "up").startswith("GPU-3\n"), "nothing is placed beside it"
 
@@ -252,9 +305,17 @@ def test_a_pod_without_gpus_is_seen_on_one(machine, gpus):
 def test_who_has_many_processes_on_a_device_hides_none(machine, gpus):
     server = machine("--local-gpu-memory", "kill")
     many = "for i in $(seq 300); do sleep 1000 & done; echo started; wait"
-    workload = server.submit("half", "team-a", 0, spec={
-        "command": "/bin/sh -c", "args": f"'{many}'", "backoffLimit": 0,
-        "compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}})
+    workload = server.submit(
+        "half",
+        "team-a",
+        0,
+        spec={
+            "command": "/bin/sh -c",
+            "args": f"'{many}'",
+            "backoffLimit": 0,
+            "compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5},
+        },
+    )
     wait_log(server, workload, "started")
     gpus.set(0, "proc=pod:1000")
     server.wait_phase(workload, "Failed")
@@ -270,12 +331,22 @@ def test_what_nobody_submitted_can_be_ignored(machine, gpus):
 @pytest.mark.parametrize("policy, phase", [("warn", "Running"), ("kill", "Failed")])
 def test_a_part_of_a_gpu_is_watched(machine, gpus, policy, phase):
     server = machine("--local-gpu-memory", policy)
-    workload = server.submit("half", "team-a", 0, spec={
-        "command": "/bin/sh -c", "args": f"'{RUNS}'", "backoffLimit": 0,
-        "compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}})
+    workload = server.submit(
+        "half",
+        "team-a",
+        0,
+        spec={
+            "command": "/bin/sh -c",
+            "args": f"'{RUNS}'",
+            "backoffLimit": 0,
+            "compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5},
+        },
+    )
     wait_log(server, workload, "up")
     gpus.set(0, "proc=pod:50000")  # of the shell and of its sleep: 100,000 MiB together
-    server.wait_for("the warning", lambda: any("MiB are its part" in message for message in events_of(server, workload)))
+    server.wait_for(
+        "the warning", lambda: any("MiB are its part" in message for message in events_of(server, workload))
+    )
     server.wait_phase(workload, phase)
 
 
@@ -287,9 +358,15 @@ def test_utilization_is_measured(machine, gpus):
     node = node_of(server)["id"]
 
     def busiest():
-        now = datetime.datetime.now(datetime.timezone.utc)
+        now = datetime.datetime.now(datetime.UTC)
         start, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%SZ") for s in (-60, 1))
-        answer = server.get(f"/api/v1/nodes/{node}/metrics", metricType="GPU_UTILIZATION_PER_GPU", start=start, end=end, numberOfSamples=5)
+        answer = server.get(
+            f"/api/v1/nodes/{node}/metrics",
+            metricType="GPU_UTILIZATION_PER_GPU",
+            start=start,
+            end=end,
+            numberOfSamples=5,
+        )
         return max((float(m["values"][-1]["value"]) for m in answer.json["measurements"] if m["values"]), default=0)
 
     server.wait_for("the utilization", lambda: busiest() == 73)
@@ -308,7 +385,9 @@ def test_idle_limits_go_by_what_the_driver_measures(machine, gpus):
     device = int(wait_log(server, busy, "up").split()[0].split("-")[1])
     gpus.set(device, "util=40")
     server.wait_phase(idle, "Stopped")
-    assert any("idle for 6 s, the project's limit" in message for message in events_of(server, idle)), events_of(server, idle)
+    assert any("idle for 6 s, the project's limit" in message for message in events_of(server, idle)), events_of(
+        server, idle
+    )
     assert server.workload(busy)["phase"] == "Running"
 
 
@@ -338,7 +417,9 @@ def test_instances_of_a_divided_gpu_are_given_out_one_by_one(machine, gpus):
     seen = [server.request("GET", f"/api/v1/workloads/{w}/logs").body.decode().splitlines()[0] for w in [*pods, large]]
     assert sorted(seen[:2]) == ["MIG-GPU-1-1", "MIG-GPU-1-2"] and seen[2] == "MIG-GPU-0-1"
     waits = submit(server, "waits", RUNS, gpus=0, spec=mig("1g.10gb"))
-    server.wait_for("an explanation", lambda: server.workload(waits)["phase"] == "Pending" and server.workload(waits)["explanation"])
+    server.wait_for(
+        "an explanation", lambda: server.workload(waits)["phase"] == "Pending" and server.workload(waits)["explanation"]
+    )
     # Who holds what is known after a restart, too.
     server.kill()
     server.start()
@@ -349,7 +430,12 @@ def test_instances_of_a_divided_gpu_are_given_out_one_by_one(machine, gpus):
 
 def test_who_shares_a_device_is_held_to_its_part_by_mps(machine):
     server = machine()
-    shared = submit(server, "shared", "echo $CUDA_MPS_ACTIVE_THREAD_PERCENTAGE $CUDA_MPS_PINNED_DEVICE_MEM_LIMIT; " + RUNS, gpus=0,
-                    spec={"compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.25}})
+    shared = submit(
+        server,
+        "shared",
+        "echo $CUDA_MPS_ACTIVE_THREAD_PERCENTAGE $CUDA_MPS_PINNED_DEVICE_MEM_LIMIT; " + RUNS,
+        gpus=0,
+        spec={"compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.25}},
+    )
     wait_log(server, shared, "up")
     assert server.request("GET", f"/api/v1/workloads/{shared}/logs").body.decode().splitlines()[0] == "25 0=20480M"

@@ -1,8 +1,8 @@
 """What workloads leave in their homes is measured; a project whose homes take too much submits nothing new."""
+
 import os
 
 import pytest
-
 from test_local import submit, wait_log
 from test_logs import MIB, metrics_of
 
@@ -14,9 +14,15 @@ def test_a_project_with_large_homes_submits_nothing(make_server, folder):
     server = make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--local-home-project", "2Mi")
 
     def refused(project, name):
-        answer = server.post("/api/v1/workloads/trainings", {
-            "name": name, "projectId": server.project_id(project), "clusterId": server.cluster_id(),
-            "spec": {"image": "any", "command": "true", "compute": {"gpuDevicesRequest": 0}}})
+        answer = server.post(
+            "/api/v1/workloads/trainings",
+            {
+                "name": name,
+                "projectId": server.project_id(project),
+                "clusterId": server.cluster_id(),
+                "spec": {"image": "any", "command": "true", "compute": {"gpuDevicesRequest": 0}},
+            },
+        )
         return answer.json["message"] if answer.status == 400 else None
 
     def homes_of_team_a():
@@ -32,7 +38,9 @@ def test_a_project_with_large_homes_submits_nothing(make_server, folder):
     assert not refused("team-b", "others")
     assert 3 * 10**6 <= homes_of_team_a() < 4 * MIB, "a file of two names once, and nothing behind a link"
     events = server.get("/api/v1/events", limit=500).json["events"]
-    assert ["--local-home-project" in event["message"] for event in events if event["reason"] == "HomesTooLarge"] == [True]
+    assert ["--local-home-project" in event["message"] for event in events if event["reason"] == "HomesTooLarge"] == [
+        True
+    ]
     server.kill()
     server.start()
     server.wait_for("it is measured after a restart too", lambda: homes_of_team_a() > 2 * MIB, 60)

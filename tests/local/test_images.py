@@ -1,4 +1,5 @@
 """Images by podman, docker and apptainer, played by tests/support/fake_runtime, and the machine without them."""
+
 import json
 import os
 import pathlib
@@ -7,9 +8,8 @@ import signal
 import time
 
 import pytest
-
 from conftest import PRORATA, ROOT
-from test_local import log_of, processes_of, quoted, submit, supervisors_of, wait_log
+from test_local import log_of, processes_of, submit, supervisors_of, wait_log
 from test_spec import events_of, give, start  # noqa: F401
 
 AS_ROOT = os.geteuid() == 0
@@ -87,11 +87,14 @@ def test_ignore_asks_nobody(start, runtime):
     assert any("its image is not used" in event for event in events_of(server, workload))
 
 
-@pytest.mark.parametrize("policy, message", [
-    ("auto", "no command, and its image is not used: no container runtime answers"),
-    ("ignore", "no command, and its image is not used"),
-    ("required", f"image {IMAGE}: no container runtime answers"),
-])
+@pytest.mark.parametrize(
+    "policy, message",
+    [
+        ("auto", "no command, and its image is not used: no container runtime answers"),
+        ("ignore", "no command, and its image is not used"),
+        ("required", f"image {IMAGE}: no container runtime answers"),
+    ],
+)
 def test_without_a_command_an_image_is_needed(start, runtime, policy, message):
     server = start("--local-images", policy, PATH=str(runtime.bin))
     workload = server.submit("job", "team-a", 0, spec={"image": IMAGE, "backoffLimit": 0})
@@ -108,7 +111,13 @@ def test_required_fails_a_command_too(start, runtime):
 
 def test_another_policy_is_refused(folder):
     import subprocess
-    ended = subprocess.run([PRORATA, "serve", "--data", folder / "data", "--local-images", "perhaps"], capture_output=True, text=True, timeout=60)
+
+    ended = subprocess.run(
+        [PRORATA, "serve", "--data", folder / "data", "--local-images", "perhaps"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert ended.returncode == 2 and "--local-images: auto, required or ignore" in ended.stderr
 
 
@@ -117,36 +126,93 @@ def test_an_image_runs_in_a_container(start, runtime, folder, name):
     (folder / "data").mkdir()
     server = start(**runtime.install(name))
     give(server, "secrets", "login", word="open sesame")
-    workload = image_submit(server, "job", "echo $GREETING $KEY $RUNAI_PROJECT; id -u; ls -d $VOLUME_SCRATCH; exit 3", spec={
-        "workingDir": "/code", "environmentVariables": [{"name": "GREETING", "value": "good day"}, {"name": "KEY", "secret": {"name": "login", "key": "word"}}],
-        "compute": {"gpuDevicesRequest": 0, "cpuCoreRequest": 0.5, "cpuCoreLimit": 1.5, "cpuMemoryRequest": "100Mi", "cpuMemoryLimit": "512Mi", "largeShmRequest": True},
-        "security": {"readOnlyRootFilesystem": True, "seccompProfileType": "Unconfined"},
-        "storage": {"hostPath": [{"path": str(folder / "data"), "mountPath": "/data", "readOnly": True, "mountPropagation": "HostToContainer"}],
-                    "emptyDirVolume": [{"path": "/scratch"}, {"path": "/quick", "medium": "Memory", "sizeLimit": "1Gi"}]}})
+    workload = image_submit(
+        server,
+        "job",
+        "echo $GREETING $KEY $RUNAI_PROJECT; id -u; ls -d $VOLUME_SCRATCH; exit 3",
+        spec={
+            "workingDir": "/code",
+            "environmentVariables": [
+                {"name": "GREETING", "value": "good day"},
+                {"name": "KEY", "secret": {"name": "login", "key": "word"}},
+            ],
+            "compute": {
+                "gpuDevicesRequest": 0,
+                "cpuCoreRequest": 0.5,
+                "cpuCoreLimit": 1.5,
+                "cpuMemoryRequest": "100Mi",
+                "cpuMemoryLimit": "512Mi",
+                "largeShmRequest": True,
+            },
+            "security": {"readOnlyRootFilesystem": True, "seccompProfileType": "Unconfined"},
+            "storage": {
+                "hostPath": [
+                    {
+                        "path": str(folder / "data"),
+                        "mountPath": "/data",
+                        "readOnly": True,
+                        "mountPropagation": "HostToContainer",
+                    }
+                ],
+                "emptyDirVolume": [{"path": "/scratch"}, {"path": "/quick", "medium": "Memory", "sizeLimit": "1Gi"}],
+            },
+        },
+    )
     server.wait_phase(workload, "Failed")
     lines = log_of(server, workload).splitlines()
     assert lines[:2] == ["good day open sesame team-a", str(USER)], lines
     assert any("exit code 3" in event for event in events_of(server, workload))
     assert any(f"in its image by {name}" in event for event in events_of(server, workload))
     words = runtime.container()
-    behind = words[words.index(IMAGE):]
-    assert behind == [IMAGE, "-c", "echo $GREETING $KEY $RUNAI_PROJECT; id -u; ls -d $VOLUME_SCRATCH; exit 3"] and after(words, "--entrypoint") == ["/bin/sh"]
+    behind = words[words.index(IMAGE) :]
+    assert behind == [
+        IMAGE,
+        "-c",
+        "echo $GREETING $KEY $RUNAI_PROJECT; id -u; ls -d $VOLUME_SCRATCH; exit 3",
+    ] and after(words, "--entrypoint") == ["/bin/sh"]
     assert after(words, "--user")[0].split(":")[0] == str(USER)
-    assert after(words, "--workdir") == ["/code"] and after(words, "--network") == ["host"] and after(words, "--cap-drop") == ["ALL"] and after(words, "--pids-limit") == ["4096"]
-    assert after(words, "--memory") == [f"{512 << 20}b"] and after(words, "--cpus") == ["1.5"] and after(words, "--cpu-shares") == ["514"]
-    assert after(words, "--security-opt") == ["no-new-privileges", "seccomp=unconfined"] and "--read-only" in words and after(words, "--shm-size")
-    assert f"{folder}/data:/data:ro,rslave" in after(words, "--volume") and after(words, "--tmpfs") == ["/quick:rw,exec,mode=1777,size=1073741824"]
+    assert (
+        after(words, "--workdir") == ["/code"]
+        and after(words, "--network") == ["host"]
+        and after(words, "--cap-drop") == ["ALL"]
+        and after(words, "--pids-limit") == ["4096"]
+    )
+    assert (
+        after(words, "--memory") == [f"{512 << 20}b"]
+        and after(words, "--cpus") == ["1.5"]
+        and after(words, "--cpu-shares") == ["514"]
+    )
+    assert (
+        after(words, "--security-opt") == ["no-new-privileges", "seccomp=unconfined"]
+        and "--read-only" in words
+        and after(words, "--shm-size")
+    )
+    assert f"{folder}/data:/data:ro,rslave" in after(words, "--volume") and after(words, "--tmpfs") == [
+        "/quick:rw,exec,mode=1777,size=1073741824"
+    ]
     assert "--gpus" not in words and "--device" not in words, "pretended devices are not given to a runtime"
     (call,) = runtime.calls("run")
     assert "open sesame" not in " ".join(words), "a secret is on the command line"
-    assert "GREETING" not in call["environment"] and "KEY" not in call["environment"], "the client has the user's variables"
+    assert "GREETING" not in call["environment"] and "KEY" not in call["environment"], (
+        "the client has the user's variables"
+    )
     assert not any("spec.storage" in event for event in events_of(server, workload)), "all of the storage is honoured"
     assert not (runtime.folder / "containers").exists() or not list((runtime.folder / "containers").iterdir())
 
 
 def test_nothing_of_the_user_reaches_the_client(start, runtime):
     server = start(**runtime.install("docker"))
-    workload = image_submit(server, "job", "true", spec={"environmentVariables": [{"name": "LD_PRELOAD", "value": "/tmp/evil.so"}, {"name": "DOCKER_HOST", "value": "tcp://evil"}]})
+    workload = image_submit(
+        server,
+        "job",
+        "true",
+        spec={
+            "environmentVariables": [
+                {"name": "LD_PRELOAD", "value": "/tmp/evil.so"},
+                {"name": "DOCKER_HOST", "value": "tcp://evil"},
+            ]
+        },
+    )
     server.wait_phase(workload, "Completed")
     (call,) = runtime.calls("run")
     assert "LD_PRELOAD" not in call["environment"] and "DOCKER_HOST" not in call["environment"]
@@ -166,14 +232,23 @@ def test_the_images_own_command(start, runtime):
     assert log_of(server, workload) == "the command of the image\n"
 
 
-@pytest.mark.parametrize("name, option, value", [
-    ("podman", "--device", ["nvidia.com/gpu=GPU-0", "nvidia.com/gpu=GPU-1"]),
-    ("docker", "--gpus", ["\"device=GPU-0,GPU-1\""]),
-])
+@pytest.mark.parametrize(
+    "name, option, value",
+    [
+        ("podman", "--device", ["nvidia.com/gpu=GPU-0", "nvidia.com/gpu=GPU-1"]),
+        ("docker", "--gpus", ['"device=GPU-0,GPU-1"']),
+    ],
+)
 def test_devices(make_server, runtime, folder, name, option, value):
     (folder / "gpus").write_text("gpu GPU-0 81920\ngpu GPU-1 81920\n")
-    server = make_server("--backend", "local", "--local-nvml", str(LIBRARY), "--quick-start",
-                         environment={"PRORATA_FAKE_NVML": str(folder / "gpus"), **runtime.install(name)})
+    server = make_server(
+        "--backend",
+        "local",
+        "--local-nvml",
+        str(LIBRARY),
+        "--quick-start",
+        environment={"PRORATA_FAKE_NVML": str(folder / "gpus"), **runtime.install(name)},
+    )
     workload = image_submit(server, "job", "echo $CUDA_VISIBLE_DEVICES", gpus=2)
     server.wait_phase(workload, "Completed")
     assert after(runtime.container(), option) == value and log_of(server, workload) == "GPU-0,GPU-1\n"
@@ -182,13 +257,30 @@ def test_devices(make_server, runtime, folder, name, option, value):
 def test_apptainer(make_server, runtime, folder):
     (folder / "gpus").write_text("gpu GPU-0 81920\n")
     (runtime.folder / "registry").write_text(IMAGE + "\n")
-    server = make_server("--backend", "local", "--local-nvml", str(LIBRARY), "--quick-start", "--local-images", "required",
-                         "--local-private-tmp", "off",  # the program that plays apptainer is there
-                         environment={"PRORATA_FAKE_NVML": str(folder / "gpus"), **runtime.install("apptainer")})
+    server = make_server(
+        "--backend",
+        "local",
+        "--local-nvml",
+        str(LIBRARY),
+        "--quick-start",
+        "--local-images",
+        "required",
+        "--local-private-tmp",
+        "off",  # the program that plays apptainer is there
+        environment={"PRORATA_FAKE_NVML": str(folder / "gpus"), **runtime.install("apptainer")},
+    )
     server.folder.chmod(0o755)
-    workload = image_submit(server, "job", "echo $GREETING; id -u", gpus=1, spec={
-        "workingDir": "/code", "environmentVariables": [{"name": "GREETING", "value": "good day"}],
-        "storage": {"hostPath": [{"path": "/usr", "mountPath": "/data", "readOnly": True}]}})
+    workload = image_submit(
+        server,
+        "job",
+        "echo $GREETING; id -u",
+        gpus=1,
+        spec={
+            "workingDir": "/code",
+            "environmentVariables": [{"name": "GREETING", "value": "good day"}],
+            "storage": {"hostPath": [{"path": "/usr", "mountPath": "/data", "readOnly": True}]},
+        },
+    )
     server.wait_phase(workload, "Completed", "Failed")
     assert log_of(server, workload) == f"good day\n{USER}\n", (events_of(server, workload), server.tail())
     (call,) = runtime.calls("exec")
@@ -202,8 +294,20 @@ def test_apptainer(make_server, runtime, folder):
 
 def test_images_of_long_ago_make_room(make_server, runtime, folder):
     (runtime.folder / "registry").write_text(IMAGE + "\n")
-    server = make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--local-images", "required", "--local-private-tmp", "off",
-                         "--local-image-total", "1Mi", environment=runtime.install("apptainer"))
+    server = make_server(
+        "--backend",
+        "local",
+        "--local-gpus",
+        "0",
+        "--quick-start",
+        "--local-images",
+        "required",
+        "--local-private-tmp",
+        "off",
+        "--local-image-total",
+        "1Mi",
+        environment=runtime.install("apptainer"),
+    )
     server.folder.chmod(0o755)
     images = server.data / "images"
     images.mkdir(mode=0o711, exist_ok=True)
@@ -212,16 +316,27 @@ def test_images_of_long_ago_make_room(make_server, runtime, folder):
         os.utime(images / name, (time.time() - 3600 * hours,) * 2)
     server.wait_phase(image_submit(server, "job", "echo ran", gpus=0), "Completed")
     left = {path.name for path in images.iterdir()}
-    assert "oldest.sif" not in left and "older.sif" not in left and left >= {"recent.sif", "notes.txt"} and len(left) == 3
+    assert (
+        "oldest.sif" not in left and "older.sif" not in left and left >= {"recent.sif", "notes.txt"} and len(left) == 3
+    )
 
 
 # Whether an image comes.
 
-@pytest.mark.parametrize("pull, there, remote, ran, pulls", [
-    ("IfNotPresent", True, False, True, 0), ("IfNotPresent", False, True, True, 1), ("IfNotPresent", False, False, False, 1),
-    ("Always", True, True, True, 1), ("Always", True, False, True, 1), ("Always", False, False, False, 1),
-    ("Never", True, False, True, 0), ("Never", False, True, False, 0),
-])
+
+@pytest.mark.parametrize(
+    "pull, there, remote, ran, pulls",
+    [
+        ("IfNotPresent", True, False, True, 0),
+        ("IfNotPresent", False, True, True, 1),
+        ("IfNotPresent", False, False, False, 1),
+        ("Always", True, True, True, 1),
+        ("Always", True, False, True, 1),
+        ("Always", False, False, False, 1),
+        ("Never", True, False, True, 0),
+        ("Never", False, True, False, 0),
+    ],
+)
 def test_pulling(start, runtime, pull, there, remote, ran, pulls):
     (runtime.folder / "images").write_text(IMAGE + "\n" if there else "")
     (runtime.folder / "registry").write_text(IMAGE + "\n" if remote else "")
@@ -231,7 +346,9 @@ def test_pulling(start, runtime, pull, there, remote, ran, pulls):
     assert len(runtime.calls("pull")) == pulls and bool(runtime.calls("run")) == ran
     if not ran:
         why = "not found in the registry" if pulls else "never to be pulled"
-        assert any("does not run in its image: " in event and why in event for event in events_of(server, workload)), events_of(server, workload)
+        assert any("does not run in its image: " in event and why in event for event in events_of(server, workload)), (
+            events_of(server, workload)
+        )
 
 
 def test_a_pull_that_takes_its_time_holds_up_nobody(start, runtime):
@@ -250,6 +367,7 @@ def test_a_pull_that_takes_its_time_holds_up_nobody(start, runtime):
 
 # No container outlives its pod.
 
+
 def containers(runtime):
     path = runtime.folder / "containers"
     return list(path.iterdir()) if path.exists() else []
@@ -264,7 +382,9 @@ def test_a_container_that_will_not_go_is_removed(start, runtime, name):
     workload = image_submit(server, "job", STUBBORN, spec={"terminationGracePeriodSeconds": 1})
     wait_log(server, workload, "up")
     uuid = next(iter(supervisors_of(server)))
-    server.wait_for("its note", lambda: [path.name for path in containers(runtime)] == [f"prorata-{uuid}"])  # written after the start
+    server.wait_for(
+        "its note", lambda: [path.name for path in containers(runtime)] == [f"prorata-{uuid}"]
+    )  # written after the start
     server.post(f"/api/v1/workloads/trainings/{workload}/suspend")
     server.wait_phase(workload, "Stopped")
     assert not processes_of(uuid) and not containers(runtime)
@@ -299,7 +419,15 @@ def test_a_container_whose_supervisor_was_killed_is_removed(start, runtime, is_d
 
 def test_a_pre_stop_command_runs_inside(start, runtime):
     server = start(**runtime.install("podman"))
-    workload = image_submit(server, "job", STUBBORN, spec={"terminationGracePeriodSeconds": 2, "annotations": [{"name": "prorata.io/pre-stop", "value": "echo 'save it'"}]})
+    workload = image_submit(
+        server,
+        "job",
+        STUBBORN,
+        spec={
+            "terminationGracePeriodSeconds": 2,
+            "annotations": [{"name": "prorata.io/pre-stop", "value": "echo 'save it'"}],
+        },
+    )
     wait_log(server, workload, "up")
     uuid = next(iter(supervisors_of(server)))
     server.post(f"/api/v1/workloads/trainings/{workload}/suspend")

@@ -1,5 +1,6 @@
 """What a pod has to itself where the server is root: shared memory, which its workload's pods share, and /tmp. What is looked
 at is the host's own /dev/shm, /proc/sysvipc and table of mounts."""
+
 import os
 import pathlib
 import pwd
@@ -7,7 +8,6 @@ import signal
 import subprocess
 
 import pytest
-
 from conftest import Client
 from test_local import log_of, pods_of, processes_of, submit, supervisors_of, wait_log
 from test_spec import events_of, run, start  # noqa: F401
@@ -28,14 +28,22 @@ def mounts():
 
 def on_host():
     return [path for path in (f"/dev/shm/{NAME}", f"/tmp/{NAME}", f"/var/tmp/{NAME}") if os.path.exists(path)] + [
-        line for line in open("/proc/sysvipc/shm") if line.split()[0] == str(KEY)]
+        line for line in open("/proc/sysvipc/shm") if line.split()[0] == str(KEY)
+    ]
 
 
 def distributed(server, name, scripts, **extra):
     """A workload of several pods, each with the script of its rank."""
     cases = " ".join(f"{rank}) {script};;" for rank, script in enumerate(scripts))
-    return submit(server, name, f"case $RANK in {cases} esac", kind="distributed", gpus=0,
-                  spec={"distributedFramework": "PyTorch", "numWorkers": len(scripts), "backoffLimit": 0}, **extra)
+    return submit(
+        server,
+        name,
+        f"case $RANK in {cases} esac",
+        kind="distributed",
+        gpus=0,
+        spec={"distributedFramework": "PyTorch", "numWorkers": len(scripts), "backoffLimit": 0},
+        **extra,
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +61,7 @@ def test_what_a_pod_leaves_ends_with_it(start):
     said = wait_log(server, workload, "looked")
     assert "No such file" not in said and str(KEY) in said and "segment" in said, said
     assert on_host() == []
-    folder, = (path for path in pathlib.Path("/var/tmp").glob(f"prorata-*/{next(iter(supervisors_of(server)))}"))
+    (folder,) = (path for path in pathlib.Path("/var/tmp").glob(f"prorata-*/{next(iter(supervisors_of(server)))}"))
     assert (folder / "tmp" / NAME).read_text() == (folder / "var-tmp" / NAME).read_text() == "mine\n"
     assert folder.joinpath("tmp").stat().st_mode & 0o777 == 0o700
     server.post(f"/api/v1/workloads/trainings/{workload}/suspend")
@@ -73,12 +81,17 @@ def test_pods_of_a_workload_share_memory_and_not_tmp(start):
     server = start()
     device = "stat -c device=%d /dev/shm; exec sleep 1000"
     wait = f"while [ ! -e /dev/shm/{NAME} ]; do sleep 0.02; done; until grep -q {KEY} /proc/sysvipc/shm; do sleep 0.02; done"
-    workload = distributed(server, "gang", [f"{MAKE}; {device}", f"{wait}; {LOOK}; {device}", f"{wait}; {LOOK}; {device}"])
+    workload = distributed(
+        server, "gang", [f"{MAKE}; {device}", f"{wait}; {LOOK}; {device}", f"{wait}; {LOOK}; {device}"]
+    )
 
     def logs():
         return [log_of(server, workload, pod=pod["name"]) for pod in pods_of(server, workload)]
 
-    said = server.wait_for("all looked", lambda: (lambda logs: logs if len(logs) == 3 and all("device=" in log for log in logs) else None)(logs()))
+    said = server.wait_for(
+        "all looked",
+        lambda: (lambda logs: logs if len(logs) == 3 and all("device=" in log for log in logs) else None)(logs()),
+    )
     assert len({line for log in said for line in log.splitlines() if line.startswith("device=")}) == 1, said
     assert sorted(log.count("No such file") for log in said) == [0, 2, 2], said
 
@@ -118,8 +131,14 @@ def test_what_the_specification_names_stays_the_hosts(start, folder):
     (folder / "work").mkdir()
     (folder / "work" / "here").write_text("")
     (folder / "hidden").mkdir()
-    said, _ = run(server, f"cat {folder}/data/file; pwd; ls; ls {folder}; ls -A /tmp", spec={
-        "workingDir": f"{folder}/work", "storage": {"hostPath": [{"path": f"{folder}/data", "mountPath": "/data"}]}})
+    said, _ = run(
+        server,
+        f"cat {folder}/data/file; pwd; ls; ls {folder}; ls -A /tmp",
+        spec={
+            "workingDir": f"{folder}/work",
+            "storage": {"hostPath": [{"path": f"{folder}/data", "mountPath": "/data"}]},
+        },
+    )
     assert said.split() == ["the", "host's", f"{folder}/work", "here", "data", "work", folder.name], said
 
 
@@ -131,8 +150,12 @@ def test_a_link_leads_nowhere_that_the_user_cannot_go(start, folder):
     (folder / "closed" / "open").mkdir(mode=0o755)
     (folder / "closed" / "open" / "secret").write_text("TOPSECRET")
     (folder / "link").symlink_to(folder / "closed" / "open")
-    _, events = run(server, f"cat {folder}/link/secret {folder}/closed/open/secret", phase="Failed", spec={
-        "storage": {"hostPath": [{"path": f"{folder}/link", "mountPath": "/data"}]}})
+    _, events = run(
+        server,
+        f"cat {folder}/link/secret {folder}/closed/open/secret",
+        phase="Failed",
+        spec={"storage": {"hostPath": [{"path": f"{folder}/link", "mountPath": "/data"}]}},
+    )
     assert any(str(folder / "link") in event for event in events), events
 
 
@@ -169,12 +192,22 @@ LIVES = SEGMENT[:-1] + "; import time; time.sleep(1000)'"
 UNTIL = f"until grep -q {KEY} /proc/sysvipc/shm; do sleep 0.02; done"
 
 
-@pytest.mark.parametrize("script", [f"exec {SEGMENT}", f"{LIVES} & {UNTIL}", f"(setsid env -i {LIVES} &); {UNTIL}"], ids=["the command", "a child", "a child that fled"])
+@pytest.mark.parametrize(
+    "script",
+    [f"exec {SEGMENT}", f"{LIVES} & {UNTIL}", f"(setsid env -i {LIVES} &); {UNTIL}"],
+    ids=["the command", "a child", "a child that fled"],
+)
 def test_segments_of_the_machines_memory_end_with_who_made_them(start, script):
     """Never by the user alone: another's of the same user stays."""
     server = start()
     other = KEY + 0x1000000
-    subprocess.run(["sh", "-c", SEGMENT.replace(str(KEY), str(other))], check=True, user=2000000001, group=2000000001, extra_groups=[])
+    subprocess.run(
+        ["sh", "-c", SEGMENT.replace(str(KEY), str(other))],
+        check=True,
+        user=2000000001,
+        group=2000000001,
+        extra_groups=[],
+    )
     try:
         run(server, script, spec={"security": {"hostIpc": True}})
         keys = [line.split()[0] for line in open("/proc/sysvipc/shm")]

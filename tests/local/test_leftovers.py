@@ -1,12 +1,12 @@
 """A group of its own for each pod, and what is found by it: processes that a pod leaves when its supervisor is killed, on a
 machine without cgroups, whatever they did to themselves."""
+
 import os
 import pathlib
 import signal
 import subprocess
 
 import pytest
-
 from test_gpus import has_cgroups, mounted, without_cgroups  # noqa: F401
 from test_local import kind_of, submit, supervisors_of, wait_log
 from test_users import refused
@@ -37,7 +37,9 @@ def number_of(server, workload, name):
 
 
 def groups_of(pid):
-    line = next(line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("Groups:"))
+    line = next(
+        line for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("Groups:")
+    )
     return {int(group) for group in line.split()[1:]}
 
 
@@ -50,7 +52,11 @@ def lives(pid):
 
 def lose_supervisor(server, workload, is_down=False):
     """Its supervisor is killed; returns when the server has dealt with it."""
-    parent = next(line for line in pathlib.Path(f"/proc/{number_of(server, workload, 'main')}/status").read_text().splitlines() if line.startswith("PPid"))
+    parent = next(
+        line
+        for line in pathlib.Path(f"/proc/{number_of(server, workload, 'main')}/status").read_text().splitlines()
+        if line.startswith("PPid")
+    )
     if is_down:
         server.kill()
     os.kill(int(parent.split()[1]), signal.SIGKILL)
@@ -77,7 +83,11 @@ def test_what_hides_is_found_without_cgroups(machine, without_cgroups, is_down):
     workload = submit(server, "hides", HIDES, gpus=0, spec={"backoffLimit": 0})
     other = submit(server, "other", HIDES, gpus=0)
     left, others = number_of(server, workload, "left"), number_of(server, other, "left")
-    uuid = next(uuid for uuid, pid in supervisors_of(server).items() if f"PRORATA_POD={uuid}".encode() in environment_of(number_of(server, workload, "main")))
+    uuid = next(
+        uuid
+        for uuid, pid in supervisors_of(server).items()
+        if f"PRORATA_POD={uuid}".encode() in environment_of(number_of(server, workload, "main"))
+    )
     with subprocess.Popen(["sleep", "1000"], env={"PRORATA_POD": uuid}) as stranger:
         try:
             lose_supervisor(server, workload, is_down)
@@ -103,7 +113,10 @@ def test_another_server_with_the_same_groups_loses_nothing(machine, without_cgro
 
 def test_without_groups_the_session_of_the_command_is_ended(machine, without_cgroups):  # noqa: F811
     server = machine("--local-gid-range", "none")
-    assert "pods have no group of their own, which would mark processes left behind: --local-gid-range none" in server.log.read_text()
+    assert (
+        "pods have no group of their own, which would mark processes left behind: --local-gid-range none"
+        in server.log.read_text()
+    )
     script = "env -i /bin/sh -c 'echo left=$$; exec sleep 98766' & echo main=$$; wait"
     workload = submit(server, "stays", script, gpus=0, spec={"backoffLimit": 0})
     left = number_of(server, workload, "left")
@@ -111,10 +124,14 @@ def test_without_groups_the_session_of_the_command_is_ended(machine, without_cgr
     assert not lives(left)
 
 
-@pytest.mark.parametrize("text, message", [
-    ("60578+1", "local-gid-range: 60578+1 overlaps systemd-homed's users"), ("5", "local-gid-range: START+COUNT"),
-    ("2000000000+1", "local-gid-range: 2000000000+1 overlaps --local-uid-range"),
-])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("60578+1", "local-gid-range: 60578+1 overlaps systemd-homed's users"),
+        ("5", "local-gid-range: START+COUNT"),
+        ("2000000000+1", "local-gid-range: 2000000000+1 overlaps --local-uid-range"),
+    ],
+)
 def test_a_range_of_others_is_refused(folder, text, message):
     assert message in refused(folder, "--local-gid-range", text)
 

@@ -1,5 +1,6 @@
 """The local backend: workloads as real processes of this machine, with pretended GPUs. What runs is looked at in /proc,
 not believed."""
+
 import os
 import pathlib
 import signal
@@ -8,7 +9,6 @@ import subprocess
 import time
 
 import pytest
-
 from conftest import PRORATA
 
 GPUS = 4
@@ -50,7 +50,9 @@ def local(make_server):
     for workload in server.get("/api/v1/workloads").json["workloads"]:
         server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
     # A pod that has only just been started has not written its state yet: the workload's own end counts, too.
-    server.wait_for("all pods gone", lambda: not supervisors_of(server) and not server.get("/api/v1/workloads").json["workloads"])
+    server.wait_for(
+        "all pods gone", lambda: not supervisors_of(server) and not server.get("/api/v1/workloads").json["workloads"]
+    )
 
 
 def kind_of(workload):
@@ -58,7 +60,9 @@ def kind_of(workload):
 
 
 def submit(server, name, script, project="team-a", gpus=1, spec=None, **extra):
-    return server.submit(name, project, gpus, spec={"command": "/bin/sh -c", "args": quoted(script), **(spec or {})}, **extra)
+    return server.submit(
+        name, project, gpus, spec={"command": "/bin/sh -c", "args": quoted(script), **(spec or {})}, **extra
+    )
 
 
 def quoted(script):
@@ -76,7 +80,9 @@ def log_lines(server):
 
 
 def wait_log(server, workload, text, seconds=20):
-    return server.wait_for(f"{text!r} in the log", lambda: (lambda log: log if text in log else None)(log_of(server, workload)), seconds)
+    return server.wait_for(
+        f"{text!r} in the log", lambda: (lambda log: log if text in log else None)(log_of(server, workload)), seconds
+    )
 
 
 def pods_of(server, workload):
@@ -107,7 +113,11 @@ def test_the_cluster_has_the_machines_name_until_somebody_renames_it(local):
     assert name() == "simulated", "somebody wants it so"
 
 
-@pytest.mark.parametrize("start, deserved", [([], GPUS), (["--quick-start"], 0)], ids=["all of it", "none where the quick start's projects own it"])
+@pytest.mark.parametrize(
+    "start, deserved",
+    [([], GPUS), (["--quick-start"], 0)],
+    ids=["all of it", "none where the quick start's projects own it"],
+)
 def test_the_first_quota_is_what_the_machine_has(make_server, start, deserved):
     server = make_server("--backend", "local", "--local-gpus", str(GPUS), *start)
     for path, key in (("departments", "departments"), ("projects", "projects")):
@@ -116,8 +126,13 @@ def test_the_first_quota_is_what_the_machine_has(make_server, start, deserved):
 
 
 def test_a_command_runs_with_its_devices_and_variables(local):
-    workload = submit(local, "env", "env; pwd; id -u; echo all; exit 0", gpus=2, spec={
-        "workingDir": "/usr", "environmentVariables": [{"name": "GREETING", "value": "good day"}]})
+    workload = submit(
+        local,
+        "env",
+        "env; pwd; id -u; echo all; exit 0",
+        gpus=2,
+        spec={"workingDir": "/usr", "environmentVariables": [{"name": "GREETING", "value": "good day"}]},
+    )
     local.wait_phase(workload, "Completed")
     lines = log_of(local, workload).splitlines()
     assert "CUDA_VISIBLE_DEVICES=0,1" in lines and "NVIDIA_VISIBLE_DEVICES=0,1" in lines
@@ -129,10 +144,27 @@ def test_a_command_runs_with_its_devices_and_variables(local):
 
 def test_a_part_of_a_device_is_shown_where_its_processes_run(local):
     submit(local, "whole", "echo devices=$CUDA_VISIBLE_DEVICES; sleep 60")
-    submit(local, "half", "echo devices=$CUDA_VISIBLE_DEVICES; sleep 60", spec={"compute": {"gpuRequestType": "portion", "gpuDevicesRequest": 1, "gpuPortionRequest": 0.5}})
-    told = local.wait_for("both told their device", lambda: [w for w in local.get("/api/v1/workloads", sortBy="name").json["workloads"] if "devices=" in log_of(local, w["id"])][1:] and {
-        w["name"]: int(log_of(local, w["id"]).split("devices=")[1].split()[0]) for w in local.get("/api/v1/workloads").json["workloads"]})
-    node, = local.get("/api/v1/nodes").json["nodes"]
+    submit(
+        local,
+        "half",
+        "echo devices=$CUDA_VISIBLE_DEVICES; sleep 60",
+        spec={"compute": {"gpuRequestType": "portion", "gpuDevicesRequest": 1, "gpuPortionRequest": 0.5}},
+    )
+    told = local.wait_for(
+        "both told their device",
+        lambda: (
+            [
+                w
+                for w in local.get("/api/v1/workloads", sortBy="name").json["workloads"]
+                if "devices=" in log_of(local, w["id"])
+            ][1:]
+            and {
+                w["name"]: int(log_of(local, w["id"]).split("devices=")[1].split()[0])
+                for w in local.get("/api/v1/workloads").json["workloads"]
+            }
+        ),
+    )
+    (node,) = local.get("/api/v1/nodes").json["nodes"]
     shown = {w["name"]: (d["index"], w["share"]) for d in node["prorata"]["devices"] for w in d["workloads"]}
     assert shown == {"whole": (told["whole"], 1), "half": (told["half"], 0.5)} and told["whole"] != told["half"]
 
@@ -143,10 +175,13 @@ def test_a_pod_without_gpus_sees_none(local):
     assert log_of(local, workload) == "devices::void\n"
 
 
-@pytest.mark.parametrize("script, reason, message", [
-    ("exit 7", "Error", "exit code 7"),
-    ("kill -SEGV $$", "Error", "SIGSEGV"),
-])
+@pytest.mark.parametrize(
+    "script, reason, message",
+    [
+        ("exit 7", "Error", "exit code 7"),
+        ("kill -SEGV $$", "Error", "SIGSEGV"),
+    ],
+)
 def test_a_failure_says_how(local, script, reason, message):
     workload = submit(local, "bad", script, spec={"backoffLimit": 0})
     local.wait_phase(workload, "Failed")
@@ -154,12 +189,18 @@ def test_a_failure_says_how(local, script, reason, message):
     assert any(message in event["message"] for event in events), events
 
 
-@pytest.mark.parametrize("spec, message", [
-    ({}, "no command"),
-    ({"command": "/no/such/program"}, "No such file"),
-    ({"command": "true", "workingDir": "/no/such/folder"}, "No such file"),
-    ({"command": "true", "environmentVariables": [{"name": "KEY", "secret": {"name": "s", "key": "k"}}]}, "no secret s"),
-])
+@pytest.mark.parametrize(
+    "spec, message",
+    [
+        ({}, "no command"),
+        ({"command": "/no/such/program"}, "No such file"),
+        ({"command": "true", "workingDir": "/no/such/folder"}, "No such file"),
+        (
+            {"command": "true", "environmentVariables": [{"name": "KEY", "secret": {"name": "s", "key": "k"}}]},
+            "no secret s",
+        ),
+    ],
+)
 def test_what_cannot_start_says_why(local, spec, message):
     workload = local.submit("bad", "team-a", spec={"backoffLimit": 0, **spec})
     local.wait_phase(workload, "Failed")
@@ -192,7 +233,11 @@ def test_pods_outlive_the_server(local):
 
 
 def test_a_stop_tells_the_command_first(local):
-    workload = submit(local, "polite", "trap 'echo told; sleep 0.3; echo saved; exit 0' TERM; echo up; while true; do sleep 0.05; done")
+    workload = submit(
+        local,
+        "polite",
+        "trap 'echo told; sleep 0.3; echo saved; exit 0' TERM; echo up; while true; do sleep 0.05; done",
+    )
     wait_log(local, workload, "up")
     pod = pods_of(local, workload)[0]
     assert local.post(f"/api/v1/workloads/trainings/{workload}/suspend").status == 202
@@ -212,8 +257,12 @@ def test_nothing_but_the_log_is_kept_of_a_stopped_pod(local):
 
 
 def test_a_command_that_will_not_go_is_killed(local):
-    workload = submit(local, "stubborn", "trap '' TERM; echo up; (setsid sleep 1000 &); while true; do sleep 0.05; done",
-                      spec={"terminationGracePeriodSeconds": 1})
+    workload = submit(
+        local,
+        "stubborn",
+        "trap '' TERM; echo up; (setsid sleep 1000 &); while true; do sleep 0.05; done",
+        spec={"terminationGracePeriodSeconds": 1},
+    )
     wait_log(local, workload, "up")
     uuid = next(iter(supervisors_of(local)))
     assert len(processes_of(uuid)) >= 2
@@ -223,7 +272,9 @@ def test_a_command_that_will_not_go_is_killed(local):
 
 
 def test_nothing_that_a_pod_starts_outlives_it(local):
-    workload = submit(local, "litter", "(setsid sh -c 'sleep 1000' &) ; (setsid sh -c '(setsid sleep 1001 &)' &); sleep 0.3; echo end")
+    workload = submit(
+        local, "litter", "(setsid sh -c 'sleep 1000' &) ; (setsid sh -c '(setsid sleep 1001 &)' &); sleep 0.3; echo end"
+    )
     local.wait_phase(workload, "Completed")
     uuid = next((local.data / "pods").glob("*/log")).parent.name
     assert processes_of(uuid) == []
@@ -289,7 +340,11 @@ def test_over_quota_is_given_back(local):
 
 
 def test_a_long_log_is_kept_in_bounds_and_read_in_parts(local):
-    workload = submit(local, "talks", "i=0; yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -n 3000000; echo last words; sleep 1000")
+    workload = submit(
+        local,
+        "talks",
+        "i=0; yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -n 3000000; echo last words; sleep 1000",
+    )
     local.wait_for("the end of the log", lambda: log_of(local, workload, tail=1) == "last words\n", 120)
     files = list((local.data / "pods").glob("*/log/*"))
     assert len(files) > 2 and sum(f.stat().st_size for f in files) <= 145 << 20
@@ -320,8 +375,14 @@ def test_workers_find_each_other(local):
         "        except OSError: time.sleep(0.05)\n"
         "    peer.sendall(str(rank).encode()); total = int(peer.recv(16))\n"
         "os.write(1, f'rank {rank} of {size} total {total}\\n'.encode())\n"
-        "time.sleep(3 if rank == 0 else 0)\n")  # with its master the workload is complete, and who still works is stopped
-    body = {"command": "/usr/bin/python3 -c", "args": quoted(program), "numWorkers": 3, "distributedFramework": "PyTorch"}
+        "time.sleep(3 if rank == 0 else 0)\n"
+    )  # with its master the workload is complete, and who still works is stopped
+    body = {
+        "command": "/usr/bin/python3 -c",
+        "args": quoted(program),
+        "numWorkers": 3,
+        "distributedFramework": "PyTorch",
+    }
     workload = local.submit("gang", "team-a", 1, kind="distributed", spec=body, masterSpecSameAsWorker=True)
     local.wait_phase(workload, "Completed", "Failed")
     texts = sorted(line.split(" F ")[1] for line in log_lines(local))
@@ -329,7 +390,9 @@ def test_workers_find_each_other(local):
 
 
 def stop_command(server, *words):
-    return subprocess.run([PRORATA, "stop", "--data", str(server.data), *words], capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [PRORATA, "stop", "--data", str(server.data), *words], capture_output=True, text=True, timeout=60
+    )
 
 
 def test_stop_leaves_pods_and_stop_pods_ends_them(local):
@@ -349,7 +412,9 @@ def test_stop_leaves_pods_and_stop_pods_ends_them(local):
     local.wait_phase(workload, "Running")
 
 
-@pytest.mark.parametrize("words", [[], ["--data"], ["--data", "/no/such/folder"], ["--nonsense"], ["--data", "x", "--grace", "soon"]])
+@pytest.mark.parametrize(
+    "words", [[], ["--data"], ["--data", "/no/such/folder"], ["--nonsense"], ["--data", "x", "--grace", "soon"]]
+)
 def test_stop_refuses_nonsense(words):
     ended = subprocess.run([PRORATA, "stop", *words], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2 and ended.stderr.startswith("prorata stop: ")

@@ -1,4 +1,5 @@
 """What pods print takes a bounded part of the disk: of a pod, of a project and in all; and goes with its workload."""
+
 import json
 import os
 import re
@@ -8,7 +9,6 @@ import time
 import urllib.request
 
 import pytest
-
 from conftest import PRORATA
 from test_local import local, log_of, pods_of, submit, wait_log  # noqa: F401
 
@@ -44,17 +44,23 @@ def complete(server, name, mib, project="team-a"):
 
 def metrics_of(server):
     text = server.get("/metrics").body.decode()
-    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if not line.startswith("#")}
+    return {
+        line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if not line.startswith("#")
+    }
 
 
 def events_of_nodes(server):
-    return [e["message"] for e in server.get("/api/v1/events", limit=500).json["events"] if e["reason"] == "LogsRemoved"]
+    return [
+        e["message"] for e in server.get("/api/v1/events", limit=500).json["events"] if e["reason"] == "LogsRemoved"
+    ]
 
 
 @pytest.fixture
 def bounded(make_server):
     """bounded(*arguments): a server with projects team-a and team-b; a pod's log takes 1 MiB."""
-    return lambda *arguments: make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--local-log-pod", "1Mi", *arguments)
+    return lambda *arguments: make_server(
+        "--backend", "local", "--local-gpus", "0", "--quick-start", "--local-log-pod", "1Mi", *arguments
+    )
 
 
 def test_a_pod_that_prints_much_says_what_is_missing(bounded):
@@ -76,12 +82,39 @@ def test_a_projects_oldest_logs_go_first_and_say_so(bounded):
     server.wait_for("the bound holds", lambda: bytes_of_logs(server) <= 3 * MIB)
     assert CUT.fullmatch(log_of(server, workloads[0]).strip()).groups() == ("the project's logs", "3Mi")
     assert log_of(server, workloads[-1]).endswith("last words\n")
-    assert server.wait_for("an event", lambda: events_of_nodes(server)) == ["old logs of project team-a were removed: logs may take 3Mi (--local-log-project)"]
+    assert server.wait_for("an event", lambda: events_of_nodes(server)) == [
+        "old logs of project team-a were removed: logs may take 3Mi (--local-log-project)"
+    ]
     measured = metrics_of(server)
-    assert 0 < measured["prorata_log_bytes"] == measured['prorata_project_log_bytes{project="team-a"}'] <= 3 * MIB < 4 * MIB < (
-        measured["prorata_log_bytes"] + measured["prorata_log_removed_bytes_total"])
-    doctor = subprocess.run([PRORATA, "doctor", "--data", str(server.data), "--backend", "local", "--local-gpus", "0", "--local-log-pod", "1Mi", "--local-log-project", "3Mi", "--json"], capture_output=True, text=True, timeout=60)
-    says, = [finding["message"] for finding in json.loads(doctor.stdout)["findings"] if finding["check"] == "logs"]
+    assert (
+        0
+        < measured["prorata_log_bytes"]
+        == measured['prorata_project_log_bytes{project="team-a"}']
+        <= 3 * MIB
+        < 4 * MIB
+        < (measured["prorata_log_bytes"] + measured["prorata_log_removed_bytes_total"])
+    )
+    doctor = subprocess.run(
+        [
+            PRORATA,
+            "doctor",
+            "--data",
+            str(server.data),
+            "--backend",
+            "local",
+            "--local-gpus",
+            "0",
+            "--local-log-pod",
+            "1Mi",
+            "--local-log-project",
+            "3Mi",
+            "--json",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    (says,) = [finding["message"] for finding in json.loads(doctor.stdout)["findings"] if finding["check"] == "logs"]
     assert re.match(r"logs of pods take [12] MiB; bounds: 1Mi a pod, 3Mi a project, ", says)
     server.kill()
     server.start()
@@ -99,7 +132,10 @@ def test_of_pods_that_run_the_oldest_part_goes(bounded):
     assert all(log.endswith("last words\n") for log in logs)
     cut = [workload for workload, log in zip(running, logs) if CUT.match(log)]
     assert cut and CUT.fullmatch(log_of(server, ended).strip())
-    server.wait_for("an event", lambda: any(e["reason"] == "LogCut" for e in server.get(f"/api/v1/workloads/{cut[0]}/events").json["events"]))
+    server.wait_for(
+        "an event",
+        lambda: any(e["reason"] == "LogCut" for e in server.get(f"/api/v1/workloads/{cut[0]}/events").json["events"]),
+    )
 
 
 def test_who_prints_much_makes_no_other_projects_logs_go(bounded):
@@ -149,7 +185,10 @@ def test_a_follower_goes_on_where_its_lines_have_gone(bounded):
     server = bounded()
     workload = submit(server, "talks", "echo begun; sleep 2; " + prints(20, "sleep 1; echo behind; sleep 1000"), gpus=0)
     wait_log(server, workload, "begun")
-    request = urllib.request.Request(f"{server.url}/api/v1/workloads/{workload}/logs?follow=true", headers={"Authorization": "Bearer " + server.token})
+    request = urllib.request.Request(
+        f"{server.url}/api/v1/workloads/{workload}/logs?follow=true",
+        headers={"Authorization": "Bearer " + server.token},
+    )
     with urllib.request.urlopen(request, timeout=60) as stream:
         wait_log(server, workload, "last words", 60)
         lines = []
@@ -159,13 +198,20 @@ def test_a_follower_goes_on_where_its_lines_have_gone(bounded):
     assert lines[0] == "begun" and gaps, "it was too slow, and is told"
     for part in re.split(f"(?m)^{CUT.pattern}\n", "\n".join(lines[1:-2]) + "\n")[::3]:
         numbers = [int(line) for line in part.splitlines() if len(line) == 99]  # a gap may cut the line before it short
-        assert [number - at for at, number in enumerate(numbers)] == numbers[:1] * len(numbers) and len(part.splitlines()) - len(numbers) <= 1
+        assert [number - at for at, number in enumerate(numbers)] == numbers[:1] * len(numbers) and len(
+            part.splitlines()
+        ) - len(numbers) <= 1
 
 
 def test_killed_while_logs_are_cut(bounded):
     """Whenever it is killed, the next start holds the bounds, and what is left of a log is whole."""
     server = bounded("--local-log-project", "3Mi")
-    loud = [submit(server, f"loud-{number}", f"i=0; while true; do i=$((i+1)); seq -f \"$i %0.0f\" 2000; sleep 0.02; done", gpus=0) for number in range(4)]
+    loud = [
+        submit(
+            server, f"loud-{number}", 'i=0; while true; do i=$((i+1)); seq -f "$i %0.0f" 2000; sleep 0.02; done', gpus=0
+        )
+        for number in range(4)
+    ]
     for workload in loud:
         wait_log(server, workload, "1 1")
     for round_number in range(6):
@@ -185,13 +231,33 @@ def test_killed_while_logs_are_cut(bounded):
             assert after in ((before[0], before[1] + 1), (before[0] + 1, 1))
 
 
-@pytest.mark.parametrize("flag, value, says", [
-    ("--local-log-pod", "100Ki", "local-log-pod: at least 1Mi, got 100Ki"),
-    ("--local-log-project", "much", "local-log-project: "),
-    ("--local-log-total", "-1", "local-log-total: "),
-    ("--local-log-days", "0", "--local-log-days: "),
-])
+@pytest.mark.parametrize(
+    "flag, value, says",
+    [
+        ("--local-log-pod", "100Ki", "local-log-pod: at least 1Mi, got 100Ki"),
+        ("--local-log-project", "much", "local-log-project: "),
+        ("--local-log-total", "-1", "local-log-total: "),
+        ("--local-log-days", "0", "--local-log-days: "),
+    ],
+)
 def test_a_bound_that_is_none_is_refused(folder, flag, value, says):
-    ended = subprocess.run([PRORATA, "serve", "--data", str(folder / "data"), "--backend", "local", "--local-gpus", "0", "--listen", "127.0.0.1:0", flag, value],
-                           capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [
+            PRORATA,
+            "serve",
+            "--data",
+            str(folder / "data"),
+            "--backend",
+            "local",
+            "--local-gpus",
+            "0",
+            "--listen",
+            "127.0.0.1:0",
+            flag,
+            value,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert ended.returncode == 2 and says in ended.stderr, ended

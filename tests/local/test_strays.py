@@ -1,4 +1,5 @@
 """What runs though rows or folders say nothing of it: it goes on, keeps its devices, and is for people to end."""
+
 import os
 import pathlib
 import shutil
@@ -8,7 +9,6 @@ import subprocess
 import threading
 
 import pytest
-
 from conftest import PRORATA, Client
 from test_exec import RESEARCHER, token_of
 from test_local import local, log_of, processes_of, quoted, stop_command, submit, supervisors_of, wait_log  # noqa: F401
@@ -45,7 +45,11 @@ def strays(server):
 
 
 def node_events(server):
-    return [event["message"] for event in server.get("/api/v1/events").json["events"] if event["involvedObject"]["kind"] == "Node"]
+    return [
+        event["message"]
+        for event in server.get("/api/v1/events").json["events"]
+        if event["involvedObject"]["kind"] == "Node"
+    ]
 
 
 def copy_database(server):
@@ -79,8 +83,13 @@ def restored(server):
 def test_a_pod_newer_than_the_backup_goes_on_with_its_devices(restored, folder):
     supervisors = supervisors_of(restored)
     restored.start()
-    pod, = strays(restored)
-    assert (pod["id"], pod["projectName"], pod["workloadName"], pod["processId"]) == (restored.after, "team-a", "after", supervisors[restored.after])
+    (pod,) = strays(restored)
+    assert (pod["id"], pod["projectName"], pod["workloadName"], pod["processId"]) == (
+        restored.after,
+        "team-a",
+        "after",
+        supervisors[restored.after],
+    )
     assert pod["devicesAreKnown"] and len(pod["devices"]) == 2 and not pod["ending"] and pod["startedAt"]
     assert supervisors_of(restored) == supervisors, "one was ended"
     assert "warning: pods=1 run that no workload asks for" in restored.get("/readyz").body.decode()
@@ -89,9 +98,18 @@ def test_a_pod_newer_than_the_backup_goes_on_with_its_devices(restored, folder):
     first, second = (submit(restored, name, RUNS) for name in ("first", "second"))
     device = wait_log(restored, first, "up").split("devices=")[1].strip()
     assert int(device) not in pod["devices"]
-    restored.wait_for("the second to wait", lambda: restored.workload(second)["phase"] == "Pending" and restored.get(f"/api/v1/workloads/{second}/explanation").status == 200)
+    restored.wait_for(
+        "the second to wait",
+        lambda: (
+            restored.workload(second)["phase"] == "Pending"
+            and restored.get(f"/api/v1/workloads/{second}/explanation").status == 200
+        ),
+    )
     client = Client(restored, folder / "home").sign_in()
-    assert any(line.split()[:4] == [restored.after, "team-a", "after", ",".join(map(str, pod["devices"]))] for line in client.run("pods", "list").splitlines())
+    assert any(
+        line.split()[:4] == [restored.after, "team-a", "after", ",".join(map(str, pod["devices"]))]
+        for line in client.run("pods", "list").splitlines()
+    )
     assert "is told to stop" in client.run("pods", "end", restored.after)
     restored.wait_phase(second, "Running")
     assert processes_of(restored.after) == [] and strays(restored) == []
@@ -117,7 +135,10 @@ def test_a_pod_that_its_row_wants_to_be_over_is_ended(server):
     pod = pod_of(server, run(server, "ended"))
     server.kill()
     with sqlite3.connect(server.data / "prorata.db") as database:
-        database.execute("UPDATE pods SET status = 'Deleted', completed_ms = created_ms, deleted_ms = created_ms WHERE uuid = ?", (pod,))
+        database.execute(
+            "UPDATE pods SET status = 'Deleted', completed_ms = created_ms, deleted_ms = created_ms WHERE uuid = ?",
+            (pod,),
+        )
     database.close()
     server.start()
     server.wait_for("its end", lambda: processes_of(pod) == [])
@@ -130,7 +151,9 @@ def test_a_pod_whose_folder_is_lost_is_not_started_beside_itself(server):
     server.kill()
     shutil.rmtree(server.data / "pods" / pod)
     server.start()
-    server.wait_for("a warning", lambda: "its folder was lost" in server.get(f"/api/v1/workloads/{workload}/events").body.decode())
+    server.wait_for(
+        "a warning", lambda: "its folder was lost" in server.get(f"/api/v1/workloads/{workload}/events").body.decode()
+    )
     assert server.workload(workload)["phase"] == "Running" and pod_of(server, workload) == pod
     assert before[pod] in processes_of(pod) and supervisors_of(server) == {} and strays(server) == []
     server.post(f"/api/v1/workloads/trainings/{workload}/suspend")
@@ -141,7 +164,7 @@ def test_a_pod_whose_folder_is_lost_is_not_started_beside_itself(server):
 def test_without_row_and_folder_all_devices_are_kept(restored):
     shutil.rmtree(restored.data / "pods" / restored.after)
     restored.start()
-    pod, = strays(restored)
+    (pod,) = strays(restored)
     assert pod["id"] == restored.after and not pod["devicesAreKnown"] and pod["devices"] == []
     waits = submit(restored, "waits", RUNS)
     restored.wait_phase(waits, "Pending")
@@ -162,14 +185,30 @@ def row_of(server, name):
 def test_an_adopted_pod_is_a_workload_like_others(restored, folder):
     supervisors = supervisors_of(restored)
     restored.start()
-    pod, = strays(restored)
+    (pod,) = strays(restored)
     client = Client(restored, folder / "home").sign_in()
     assert "after is adopted: 1 pod" in client.run("pods", "adopt", "after")
     row = row_of(restored, "after")
-    shown, = restored.get(f"/api/v1/workloads/{row['id']}/pods").json["pods"]
-    assert (row["phase"], row["type"], row["projectName"], shown["id"]) == ("Running", "Training", "team-a", restored.after)
+    (shown,) = restored.get(f"/api/v1/workloads/{row['id']}/pods").json["pods"]
+    assert (row["phase"], row["type"], row["projectName"], shown["id"]) == (
+        "Running",
+        "Training",
+        "team-a",
+        restored.after,
+    )
     assert strays(restored) == [] and supervisors_of(restored) == supervisors
-    restored.wait_for("its devices", lambda: [d["index"] for n in restored.get("/api/v1/nodes").json["nodes"] for d in n["prorata"]["devices"] if any(w["name"] == "after" for w in d["workloads"])] == pod["devices"])
+    restored.wait_for(
+        "its devices",
+        lambda: (
+            [
+                d["index"]
+                for n in restored.get("/api/v1/nodes").json["nodes"]
+                for d in n["prorata"]["devices"]
+                if any(w["name"] == "after" for w in d["workloads"])
+            ]
+            == pod["devices"]
+        ),
+    )
     assert "devices=" in log_of(restored, row["id"])
     events = restored.get(f"/api/v1/workloads/{row['id']}/events").body.decode()
     assert "adopted by" in events
@@ -216,7 +255,13 @@ def test_a_project_that_is_no_more_is_replaced_by_one_that_is_named(server, fold
     copy_database(server)
     server.start()
     parent = server.get("/api/v1/org-unit/projects", filterBy="name==team-a").json["projects"][0]["parentId"]
-    assert server.post("/api/v1/org-unit/projects", {"name": "team-c", "clusterId": server.cluster_id(), "parentId": parent, "resources": []}).status == 201
+    assert (
+        server.post(
+            "/api/v1/org-unit/projects",
+            {"name": "team-c", "clusterId": server.cluster_id(), "parentId": parent, "resources": []},
+        ).status
+        == 201
+    )
     workload = submit(server, "orphan", RUNS, project="team-c", gpus=0)
     wait_log(server, workload, "up")
     pod = pod_of(server, workload)
@@ -236,7 +281,9 @@ def test_a_gang_is_adopted_whole_and_shares_of_a_device_stay_shared(server):
     half = {"compute": {"gpuRequestType": "portion", "gpuDevicesRequest": 1, "gpuPortionRequest": 0.5}}
     spec = {"command": "/bin/sh -c", "args": quoted(RUNS), "numWorkers": 2, "distributedFramework": "PyTorch", **half}
     gang = server.submit("gang", "team-a", 1, kind="distributed", spec=spec, masterSpecSameAsWorker=True)
-    server.wait_for("three pods", lambda: len(supervisors_of(server)) == 3 and server.workload(gang)["phase"] == "Running")
+    server.wait_for(
+        "three pods", lambda: len(supervisors_of(server)) == 3 and server.workload(gang)["phase"] == "Running"
+    )
     before = {pod["id"]: pod["name"] for pod in server.get(f"/api/v1/workloads/{gang}/pods").json["pods"]}
     put_back(server)
     server.start()
@@ -265,10 +312,15 @@ def test_a_pod_whose_row_waits_for_a_place_is_taken_up_as_it_runs(server):
     assert "blocker" in server.get("/api/v1/workloads").body.decode()
 
 
-@pytest.mark.parametrize("harm, says", [
-    (lambda row: row.unlink(), None),
-    (lambda row: row.write_text("{"), "what was noted of it: "),
-    (lambda row: row.write_text('{"version": 9}'), "another release")], ids=["of before", "damaged", "newer"])
+@pytest.mark.parametrize(
+    "harm, says",
+    [
+        (lambda row: row.unlink(), None),
+        (lambda row: row.write_text("{"), "what was noted of it: "),
+        (lambda row: row.write_text('{"version": 9}'), "another release"),
+    ],
+    ids=["of before", "damaged", "newer"],
+)
 def test_a_pod_of_which_little_was_noted(restored, harm, says):
     harm(restored.data / "pods" / restored.after / "row")
     restored.start()
@@ -279,7 +331,12 @@ def test_a_pod_of_which_little_was_noted(restored, harm, says):
         return
     row = row_of(restored, "after")
     spec = restored.get(f"/api/v1/workloads/trainings/{row['id']}").json["spec"]
-    assert (row["phase"], row["projectName"], spec["preemptibility"], spec["backoffLimit"]) == ("Running", "team-a", "non-preemptible", 0)
+    assert (row["phase"], row["projectName"], spec["preemptibility"], spec["backoffLimit"]) == (
+        "Running",
+        "team-a",
+        "non-preemptible",
+        0,
+    )
     restored.delete(f"/api/v1/workloads/trainings/{row['id']}")
     restored.wait_for("its end", lambda: processes_of(restored.after) == [])
 
@@ -287,7 +344,12 @@ def test_a_pod_of_which_little_was_noted(restored, harm, says):
 def test_the_drill_a_machine_is_lost_and_what_runs_is_adopted_or_ended(server, folder):
     """A backup under load; the data folder is lost; newer pods run on beside what is restored, and nobody ends them unasked."""
     run(server, "before")
-    stop, load = threading.Event(), threading.Thread(target=lambda: [submit(server, f"load-{i}", "true", gpus=0) for i in range(200) if not stop.is_set()])
+    stop, load = (
+        threading.Event(),
+        threading.Thread(
+            target=lambda: [submit(server, f"load-{i}", "true", gpus=0) for i in range(200) if not stop.is_set()]
+        ),
+    )
     load.start()
     try:
         server.wait_for("load", lambda: row_of(server, "load-3"))
@@ -296,7 +358,11 @@ def test_the_drill_a_machine_is_lost_and_what_runs_is_adopted_or_ended(server, f
         stop.set()
         load.join()
     kept, ended = pod_of(server, run(server, "kept")), pod_of(server, run(server, "ended"))
-    supervisors = {uuid: pid for uuid, pid in supervisors_of(server).items() if uuid in (kept, ended, pod_of(server, row_of(server, "before")["id"]))}
+    supervisors = {
+        uuid: pid
+        for uuid, pid in supervisors_of(server).items()
+        if uuid in (kept, ended, pod_of(server, row_of(server, "before")["id"]))
+    }
     server.kill()
     server.data.rename(folder / "lost")
     assert prorata("restore", "--data", server.data, folder / "site.tar").returncode == 0
@@ -362,7 +428,7 @@ def test_what_only_a_cgroup_shows_keeps_all_devices_until_people_end_it(server):
     _, pod, left = leave_behind(server, "lost")
     put_back(server)
     server.start()
-    found, = strays(server)
+    (found,) = strays(server)
     assert (found["id"], found["processId"], found["devicesAreKnown"]) == (pod, left, False) and lives(left)
     waits = submit(server, "waits", RUNS)
     server.wait_phase(waits, "Pending")
@@ -375,7 +441,17 @@ def test_what_only_a_cgroup_shows_keeps_all_devices_until_people_end_it(server):
 def test_what_only_its_row_and_a_cgroup_show_ends_before_its_devices_are_given_on(server):
     workload, pod, left = leave_behind(server, "left")
     server.start()
-    server.wait_for("another try", lambda: server.workload(workload)["phase"] == "Running" and any(p["id"] != pod and p["k8sPhase"] == "Running" for p in server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]), 60)
+    server.wait_for(
+        "another try",
+        lambda: (
+            server.workload(workload)["phase"] == "Running"
+            and any(
+                p["id"] != pod and p["k8sPhase"] == "Running"
+                for p in server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]
+            )
+        ),
+        60,
+    )
     assert not lives(left)
 
 

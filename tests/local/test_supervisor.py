@@ -1,4 +1,5 @@
 """The supervisor alone, without a server: what a command has started is over when it is."""
+
 import errno
 import os
 import pathlib
@@ -8,7 +9,6 @@ import sys
 import time
 
 import pytest
-
 from conftest import PRORATA
 
 SUPERVISOR = pathlib.Path(PRORATA).with_name("prorata-supervisor")
@@ -55,9 +55,23 @@ def supervise(tmp_path):
     started = []
 
     def start(words, *options, prefix=()):
-        started.append(subprocess.Popen(
-            ["/bin/sh", "-c", f'exec "$@" 3>>{folder}/state 4<{folder} 5<{home}', "sh", *prefix, str(SUPERVISOR), "--uuid", UUID,
-             *options, "--", *words]))
+        started.append(
+            subprocess.Popen(
+                [
+                    "/bin/sh",
+                    "-c",
+                    f'exec "$@" 3>>{folder}/state 4<{folder} 5<{home}',
+                    "sh",
+                    *prefix,
+                    str(SUPERVISOR),
+                    "--uuid",
+                    UUID,
+                    *options,
+                    "--",
+                    *words,
+                ]
+            )
+        )
         return started[-1], folder
 
     yield start
@@ -163,7 +177,9 @@ def test_a_start_that_hangs_has_a_limit_and_says_what_it_waited_for(supervise, h
 def test_an_order_to_stop_before_the_command_runs_is_not_forgotten(supervise):
     other = pathlib.Path(f"/proc/{os.getpid()}/stat").read_text().rpartition(")")[2].split()[19]
     # It waits for another pod's memory: this test's process never has any.
-    process, folder = supervise(["sleep", "60"], "--shm", "1048576", "--join", f"{os.getpid()}:{other}", "--grace", "20000")
+    process, folder = supervise(
+        ["sleep", "60"], "--shm", "1048576", "--join", f"{os.getpid()}:{other}", "--grace", "20000"
+    )
     state = folder / "state"
     wait_for("the start", lambda: state.exists() and "supervisor" in state.read_text())
     process.terminate()

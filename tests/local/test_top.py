@@ -1,12 +1,12 @@
 """GPUs as measured, who holds them, and who else uses them: GET /devices and prorata top."""
+
 import os
 import subprocess
 
 import pytest
-
 from conftest import Client
 from test_exec import RESEARCHER, VIEWER, token_of
-from test_gpus import Gpus, RUNS, gpus, machine  # noqa: F401
+from test_gpus import RUNS, Gpus, gpus, machine  # noqa: F401
 from test_local import submit, wait_log
 
 
@@ -38,25 +38,48 @@ def used(machine, gpus, stranger):
 def test_devices_as_measured(used, stranger):
     node = devices_of(used)
     first, last = node["readings"][0], node["readings"][3]
-    assert (first["name"], first["utilization"], first["memoryUsedMib"], first["memoryMib"], first["temperatureCelsius"]) == ("GPU-0", 73, 10000, 81920, 66)
-    assert {(p["podName"], p["workloadName"], p["foreign"], p["memoryMib"]) for p in first["processes"]} == {("job-0-0", "job", False, 4000)}
-    assert last["processes"] == [{"pid": stranger.pid, "user": "root" if os.geteuid() == 0 else last["processes"][0]["user"], "command": "sleep", "memoryMib": 2000, "foreign": True}]
+    assert (
+        first["name"],
+        first["utilization"],
+        first["memoryUsedMib"],
+        first["memoryMib"],
+        first["temperatureCelsius"],
+    ) == ("GPU-0", 73, 10000, 81920, 66)
+    assert {(p["podName"], p["workloadName"], p["foreign"], p["memoryMib"]) for p in first["processes"]} == {
+        ("job-0-0", "job", False, 4000)
+    }
+    assert last["processes"] == [
+        {
+            "pid": stranger.pid,
+            "user": "root" if os.geteuid() == 0 else last["processes"][0]["user"],
+            "command": "sleep",
+            "memoryMib": 2000,
+            "foreign": True,
+        }
+    ]
     assert node["readings"][1]["temperatureCelsius"] is None
     assert [d["state"] for d in node["devices"]] == ["allocated", "free", "free", "down"]
 
 
 def test_a_stranger_does_not_learn_whose_it_is(used):
-    assert used.request("GET", "/api/v1/devices", token=token_of(used, "none", RESEARCHER, "team-a")).status == 403, "the role sees no nodes"
+    assert used.request("GET", "/api/v1/devices", token=token_of(used, "none", RESEARCHER, "team-a")).status == 403, (
+        "the role sees no nodes"
+    )
     token = token_of(used, "other", VIEWER, "team-b")
     node = devices_of(used, token)
-    assert node["readings"][0]["processes"] and not any("podName" in p or "workloadName" in p for p in node["readings"][0]["processes"])
+    assert node["readings"][0]["processes"] and not any(
+        "podName" in p or "workloadName" in p for p in node["readings"][0]["processes"]
+    )
     assert "job" not in str(node["devices"][0])
 
 
 def test_top(used, folder, stranger):
     text = Client(used, folder / "home").sign_in().run("top")
     lines = [line.split() for line in text.splitlines()]
-    assert any(line[1:7] == ["0", "73%", "10000/81920", "MiB", "66", "C"] and "team-a/job" in line and line[-1] == "job-0-0" for line in lines), text
+    assert any(
+        line[1:7] == ["0", "73%", "10000/81920", "MiB", "66", "C"] and "team-a/job" in line and line[-1] == "job-0-0"
+        for line in lines
+    ), text
     assert any(str(stranger.pid) in line and "sleep" in line and "2000" in line for line in lines), text
     assert "Processes that nobody submitted:" in text
 

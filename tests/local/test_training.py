@@ -1,8 +1,9 @@
 """The example that people copy: a real training that is preempted and goes on where it stopped."""
+
 import pathlib
 import re
 
-from test_local import local, log_lines, submit, wait_log  # noqa: F401: the fixture
+from test_local import local, log_lines, submit, wait_log  # noqa: F401
 
 TRAIN = pathlib.Path(__file__).resolve().parents[2] / "examples/checkpoint/train.py"
 
@@ -17,17 +18,31 @@ def test_a_training_goes_on_where_it_stopped(local, folder):  # noqa: F811
     script.chmod(0o644)
     keeps = submit(local, "keeps", "sleep 1000", gpus=2)
     local.wait_phase(keeps, "Running")
-    fit = local.submit("fit", "team-a", 2, spec={
-        "workingDir": str(folder), "command": "/usr/bin/python3", "args": f"{script} --steps 600 --pause 0.005 --folder {checkpoints}"})
+    fit = local.submit(
+        "fit",
+        "team-a",
+        2,
+        spec={
+            "workingDir": str(folder),
+            "command": "/usr/bin/python3",
+            "args": f"{script} --steps 600 --pause 0.005 --folder {checkpoints}",
+        },
+    )
     wait_log(local, fit, "step 100")
     # It borrows team-b's devices, and team-b wants them back.
     claim = submit(local, "claim", "sleep 1000", project="team-b", gpus=2)
     local.wait_phase(claim, "Running")
     assert local.workload(fit)["phase"] == "Pending"
-    saved = next(int(found[1]) for found in (re.search(r"saved at step (\d+), giving way", line) for line in log_lines(local)) if found)
+    saved = next(
+        int(found[1])
+        for found in (re.search(r"saved at step (\d+), giving way", line) for line in log_lines(local))
+        if found
+    )
     local.post(f"/api/v1/workloads/trainings/{claim}/suspend")
     local.wait_phase(fit, "Completed", seconds=60)
     lines = [line.split(" F ")[1] for line in log_lines(local)]
     assert saved >= 100 and f"going on from step {saved}" in lines
     assert lines.count("starting at step 0") == 1
-    assert any(re.fullmatch(r"done after step 600: y = (2\.9|3\.0)\dx -(1\.9|2\.0)\d", line) for line in lines), lines[-3:]
+    assert any(re.fullmatch(r"done after step 600: y = (2\.9|3\.0)\dx -(1\.9|2\.0)\d", line) for line in lines), lines[
+        -3:
+    ]

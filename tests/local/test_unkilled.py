@@ -1,4 +1,5 @@
 """What does not end though it is told to: supervisors that do not obey, processes that SIGKILL does not end, starts that hang."""
+
 import ctypes
 import os
 import pathlib
@@ -6,12 +7,13 @@ import signal
 import subprocess
 
 import pytest
-
 from test_local import local, processes_of, stop_command, submit, supervisors_of, wait_log  # noqa: F401
 
 RUNS = "echo up devices=$CUDA_VISIBLE_DEVICES; while true; do sleep 0.05; done"
 FREEZER = pathlib.Path("/sys/fs/cgroup/freezer")
-needs_freezer = pytest.mark.skipif(os.geteuid() != 0 or not os.access(FREEZER / "cgroup.procs", os.W_OK), reason="no freezer of cgroup v1")
+needs_freezer = pytest.mark.skipif(
+    os.geteuid() != 0 or not os.access(FREEZER / "cgroup.procs", os.W_OK), reason="no freezer of cgroup v1"
+)
 
 
 @pytest.fixture
@@ -79,7 +81,9 @@ def test_a_process_that_does_not_end_costs_its_device_until_it_is_gone(server, f
     pids = [pid for pid in processes_of(pod) if pid != supervisors_of(server)[pod]]
     frozen(pids)
     server.delete(f"/api/v1/workloads/trainings/{workload}")
-    server.wait_for("the workload gone", lambda: all(w["id"] != workload for w in server.get("/api/v1/workloads").json["workloads"]))
+    server.wait_for(
+        "the workload gone", lambda: all(w["id"] != workload for w in server.get("/api/v1/workloads").json["workloads"])
+    )
     server.wait_for("the node's event", lambda: f"GPU {device} is lost: process" in events(server))
     assert "Unkillable" in events(server)
     other, _ = run(server, "other")
@@ -89,7 +93,9 @@ def test_a_process_that_does_not_end_costs_its_device_until_it_is_gone(server, f
     server.kill()
     server.start()
     assert server.workload(waits)["phase"] == "Pending", "a restart has forgotten it"
-    server.wait_for("the device out of scheduling", lambda: server.get(f"/api/v1/workloads/{waits}/explanation").status == 200)
+    server.wait_for(
+        "the device out of scheduling", lambda: server.get(f"/api/v1/workloads/{waits}/explanation").status == 200
+    )
     frozen.thaw()
     server.wait_phase(waits, "Running")
     assert "may be used" in events(server) and processes_of(pod) == []
@@ -107,7 +113,9 @@ def test_what_ends_after_the_grace_and_before_the_limit_is_not_lost(make_server,
     assert server.workload(workload)["phase"] == "Running", "it still holds its device"
     server.delete(f"/api/v1/workloads/trainings/{workload}")
     frozen.thaw()
-    server.wait_for("its end", lambda: processes_of(pod) == [] and "slow" not in server.get("/api/v1/workloads").body.decode())
+    server.wait_for(
+        "its end", lambda: processes_of(pod) == [] and "slow" not in server.get("/api/v1/workloads").body.decode()
+    )
     assert "is lost" not in events(server)
 
 
@@ -122,7 +130,16 @@ def silent(folder):
     except OSError:
         pytest.skip("no FUSE")
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mount(b"silent", str(place).encode(), b"fuse", 0, f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other".encode()) < 0:
+    if (
+        libc.mount(
+            b"silent",
+            str(place).encode(),
+            b"fuse",
+            0,
+            f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other".encode(),
+        )
+        < 0
+    ):
         os.close(fd)
         pytest.skip("FUSE cannot be mounted here")
     yield str(place)
@@ -132,6 +149,10 @@ def silent(folder):
 
 def test_a_start_that_hangs_tells_what_it_waits_for_and_can_be_stopped(server, silent):
     workload = submit(server, "hangs", "true", spec={"workingDir": f"{silent}/x", "terminationGracePeriodSeconds": 1})
-    server.wait_for("the event", lambda: "waits for its working folder" in events(server, f"workloads/{workload}/events"), 60)
+    server.wait_for(
+        "the event", lambda: "waits for its working folder" in events(server, f"workloads/{workload}/events"), 60
+    )
     server.delete(f"/api/v1/workloads/trainings/{workload}")
-    server.wait_for("its end", lambda: supervisors_of(server) == {} and "hangs" not in server.get("/api/v1/workloads").body.decode())
+    server.wait_for(
+        "its end", lambda: supervisors_of(server) == {} and "hangs" not in server.get("/api/v1/workloads").body.decode()
+    )

@@ -1,4 +1,5 @@
 """Plays a scenario against a server of one backend and takes down what the scheduler decided, step by step."""
+
 import datetime
 import json
 import os
@@ -8,7 +9,6 @@ import subprocess
 import time
 
 import yaml
-
 from conftest import PRORATA, Server
 from scenario import KINDS
 
@@ -42,7 +42,8 @@ def without_times(value):
 def moving_in(snapshot):
     """Names of what starts, stops or is being deleted."""
     return [p["name"] for w in snapshot["workloads"] for p in w["pods"] if p["status"] in MOVING] + [
-        w["name"] for w in snapshot["workloads"] if w.get("deleting")]
+        w["name"] for w in snapshot["workloads"] if w.get("deleting")
+    ]
 
 
 class Play:
@@ -86,7 +87,9 @@ class Play:
                 try:
                     getattr(self, what)(value)
                 except AssertionError as error:
-                    raise AssertionError(f"{place.file}: steps[{number}].{what} on the {self.backend} backend: {error}") from None
+                    raise AssertionError(
+                        f"{place.file}: steps[{number}].{what} on the {self.backend} backend: {error}"
+                    ) from None
             self.take_apart()
         finally:
             self.stop()
@@ -99,8 +102,14 @@ class Play:
     def resources(self, unit, pools):
         queues = []
         for name, pool_id in pools.items():
-            queue = {**({key: unit[key] for key in unit if key not in ("name", "department", "pools", "rules")} if name == "default" else {}),
-                     **(unit.get("pools") or {}).get(name, {})}
+            queue = {
+                **(
+                    {key: unit[key] for key in unit if key not in ("name", "department", "pools", "rules")}
+                    if name == "default"
+                    else {}
+                ),
+                **(unit.get("pools") or {}).get(name, {}),
+            }
             queues.append({"nodePool": {"id": pool_id, "name": name}, **self.queue(queue)})
         return queues
 
@@ -108,8 +117,10 @@ class Play:
     def queue(queue):
         gpu = {"deserved": queue.get("gpus"), "limit": queue.get("limit"), "overQuotaWeight": queue.get("weight")}
         cpu = {"deserved": queue.get("cpus"), "limit": queue.get("cpuLimit")}
-        entry = {"gpu": {k: v for k, v in gpu.items() if v is not None},
-                 "cpu": {k: v * 1000 for k, v in cpu.items() if v is not None}}
+        entry = {
+            "gpu": {k: v for k, v in gpu.items() if v is not None},
+            "cpu": {k: v * 1000 for k, v in cpu.items() if v is not None},
+        }
         return {k: v for k, v in {**entry, "rank": queue.get("rank")}.items() if v}
 
     def set_up(self):
@@ -120,7 +131,11 @@ class Play:
         self.units = {}
         for kind, units in (("departments", self.scenario.departments), ("projects", self.scenario.projects)):
             for unit in units:
-                body = {"name": unit["name"], "clusterId": server.cluster_id(), "resources": self.resources(unit, self.pools)}
+                body = {
+                    "name": unit["name"],
+                    "clusterId": server.cluster_id(),
+                    "resources": self.resources(unit, self.pools),
+                }
                 if unit.get("rules"):
                     body["schedulingRules"] = unit["rules"]
                 if unit.get("department"):
@@ -144,7 +159,7 @@ class Play:
             names = {"runs": "sim-duration", "exit": "sim-exit-code", "stops": "sim-stop-duration"}
             text = lambda key: str(life[key]) if key == "exit" else f"{int(life[key] * 1000)}ms"
             return {"annotations": [{"name": f"prorata.io/{names[key]}", "value": text(key)} for key in life]}
-        script = f"trap \"sleep {life['stops']}; exit 0\" TERM; sleep {life.get('runs', 'infinity')} & wait; exit {life.get('exit', 0)}"
+        script = f'trap "sleep {life["stops"]}; exit 0" TERM; sleep {life.get("runs", "infinity")} & wait; exit {life.get("exit", 0)}'
         return {"command": "/bin/sh -c", "args": f"'{script}'"}
 
     def submit(self, value):
@@ -161,11 +176,24 @@ class Play:
             spec["preemptibility"] = "preemptible" if value["preemptible"] else "non-preemptible"
         given = value.get("spec", {})
         spec = {**spec, **given, "compute": {**compute, **given.get("compute", {})}}
-        body = {"name": value["name"], "projectId": self.project_ids[value["project"]], "clusterId": self.server.cluster_id(), "spec": spec}
+        body = {
+            "name": value["name"],
+            "projectId": self.project_ids[value["project"]],
+            "clusterId": self.server.cluster_id(),
+            "spec": spec,
+        }
         if "master" in value:
             master = {**spec, **self.life_of(value.get("masterLife", {}))} if "masterLife" in value else {}
-            body.update({"masterSpecSameAsWorker": True} if value["master"] == "same" else {"masterSpec": {
-                key: master[key] for key in ("image", "command", "args", "annotations") if key in master} | value["master"]})
+            body.update(
+                {"masterSpecSameAsWorker": True}
+                if value["master"] == "same"
+                else {
+                    "masterSpec": {
+                        key: master[key] for key in ("image", "command", "args", "annotations") if key in master
+                    }
+                    | value["master"]
+                }
+            )
         answer = self.answered(self.server.post(f"/api/v1/workloads/{KINDS[kind]}", body))
         self.ids[value["name"]] = (answer["workloadId"], KINDS[kind])
         self.settle()
@@ -187,16 +215,23 @@ class Play:
         self.settle()
 
     def quota(self, value):
-        entry = {"nodePool": {"id": self.pools[value.get("pool", "default")], "name": value.get("pool", "default")}, **self.queue(value)}
+        entry = {
+            "nodePool": {"id": self.pools[value.get("pool", "default")], "name": value.get("pool", "default")},
+            **self.queue(value),
+        }
         self.answered(self.server.request("PATCH", self.units[value["of"]] + "/resources", [entry]))
         self.settle()
 
     def pool(self, value):
         change = {k: v for k, v in value.items() if k != "name"}
-        self.answered(self.server.request("PATCH", f"/api/v1/node-pools/{self.pools[value['name']]}", {"schedulingConfiguration": change}))
+        self.answered(
+            self.server.request(
+                "PATCH", f"/api/v1/node-pools/{self.pools[value['name']]}", {"schedulingConfiguration": change}
+            )
+        )
 
     def node(self, value):
-        (what, node), = value.items()
+        ((what, node),) = value.items()
         path = "/api/v1/simulation/nodes"
         if what == "add":
             self.answered(self.server.post(path, node))
@@ -238,13 +273,15 @@ class Play:
         begin = time.monotonic()
         until, last, quiet = begin + PATIENCE_S, None, 0
         while quiet < QUIET_LOOKS:
-            snapshot = self.server.get("/api/v1/scheduler/snapshot").json # there are also the pods of what has ended
+            snapshot = self.server.get("/api/v1/scheduler/snapshot").json  # there are also the pods of what has ended
             moving = [p["name"] for p in self.pods() if p["k8sPhase"] in UNSETTLED] + moving_in(snapshot)
             now = self.cycle()
             is_planned = self.before is None or now > self.before or time.monotonic() > begin + UNPLANNED_S
             quiet = quiet + 1 if is_planned and not moving and now == last else 0
             last = now
-            assert time.monotonic() < until, f"never quiet: {moving} still start or stop" if moving else "never quiet: cycle follows cycle"
+            assert time.monotonic() < until, (
+                f"never quiet: {moving} still start or stop" if moving else "never quiet: cycle follows cycle"
+            )
             time.sleep(PAUSE_S)
         return last
 
@@ -254,7 +291,7 @@ class Play:
             settled = self.settle()
             wrong = self.differences(value)
             state = self.server.get("/api/v1/scheduler/snapshot").json
-            if not wrong and not moving_in(state) and self.cycle() == settled: # nothing came up since it was looked at
+            if not wrong and not moving_in(state) and self.cycle() == settled:  # nothing came up since it was looked at
                 break
             assert time.monotonic() < until, "; ".join(wrong)
         self.states.append(without_times(state))
@@ -291,7 +328,11 @@ class Play:
         for name, texts in value.get("events", {}).items():
             events = self.server.get(f"/api/v1/workloads/{self.ids[name][0]}/events", limit=500).json["events"]
             lines = [f"{e['reason']}: {e['message']}" for e in events]
-            wrong += [f"{name} has no event with {text!r} among {lines}" for text in texts if not any(text in line for line in lines)]
+            wrong += [
+                f"{name} has no event with {text!r} among {lines}"
+                for text in texts
+                if not any(text in line for line in lines)
+            ]
         for name, gpus in value.get("used", {}).items():
             found = self.answered(self.server.get(self.units[name]))["status"]["quotaStatus"]["allocated"]["gpu"]
             if abs(found - gpus) > 1e-6:
@@ -308,7 +349,9 @@ class Play:
     def stop(self):
         status = self.server.stop()
         log = self.server.log.read_text(errors="replace")
-        assert status == 0 and "Sanitizer" not in log and "runtime error" not in log, f"the server ended with {status}:\n{self.server.tail()}"
+        assert status == 0 and "Sanitizer" not in log and "runtime error" not in log, (
+            f"the server ended with {status}:\n{self.server.tail()}"
+        )
         assert "refused plan" not in log, self.server.tail()
         self.read_journal()
 
@@ -329,7 +372,9 @@ class Play:
             begin = end
         if last is not None:
             again = subprocess.run([*command, "--cycle", str(last)], capture_output=True, text=True)
-            assert again.returncode == 0 and json.loads(again.stdout)["equal"], f"cycle {last} does not replay: {again.stderr}"
+            assert again.returncode == 0 and json.loads(again.stdout)["equal"], (
+                f"cycle {last} does not replay: {again.stderr}"
+            )
 
 
 def told(decisions, promised):

@@ -1,12 +1,26 @@
 """Scenario files: what may stand in them, and what is wrong with one that is refused. docs: README.md."""
+
 import pathlib
 
 import yaml
 
 CASES = pathlib.Path(__file__).with_name("cases")
 BACKENDS = ("simulated", "local")
-PHASES = ("Creating", "Initializing", "Resuming", "Pending", "Deleting", "Running", "Updating", "Stopped", "Stopping",
-          "Degraded", "Failed", "Completed", "Terminating")
+PHASES = (
+    "Creating",
+    "Initializing",
+    "Resuming",
+    "Pending",
+    "Deleting",
+    "Running",
+    "Updating",
+    "Stopped",
+    "Stopping",
+    "Degraded",
+    "Failed",
+    "Completed",
+    "Terminating",
+)
 KINDS = {"training": "trainings", "workspace": "workspaces", "distributed": "distributed"}
 
 
@@ -21,7 +35,9 @@ class Place:
         self.file, self.path = file, path
 
     def __truediv__(self, key):
-        return Place(self.file, f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}" if self.path else key)
+        return Place(
+            self.file, f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}" if self.path else key
+        )
 
     def fail(self, message):
         raise Mistake(f"{self.file}: {self.path + ': ' if self.path else ''}{message}")
@@ -51,7 +67,20 @@ NUMBER = (int, float)
 QUEUE = {"gpus": NUMBER, "limit": NUMBER, "weight": NUMBER, "rank": str, "cpus": NUMBER, "cpuLimit": NUMBER}
 UNIT = {**QUEUE, "name": str, "pools": dict, "rules": dict}
 LIFE = {"runs": NUMBER, "exit": int, "stops": NUMBER}
-SUBMISSION = ("name", "project", "gpus", "kind", "priority", "preemptible", "life", "spec", "master", "masterLife", "portion", "gpuMemory")
+SUBMISSION = (
+    "name",
+    "project",
+    "gpus",
+    "kind",
+    "priority",
+    "preemptible",
+    "life",
+    "spec",
+    "master",
+    "masterLife",
+    "portion",
+    "gpuMemory",
+)
 EXPECTATION = PHASES + ("gone", "pods", "devices", "nodes", "why", "events", "decided", "used")
 
 
@@ -59,7 +88,9 @@ def check_typed(place, value, types, needed=()):
     place.keys(value, types, needed)
     for key, kind in types.items():
         if key in value and value[key] is not None:
-            (place / key).wants(value[key], kind, {str: "a text", dict: "a mapping", int: "a whole number"}.get(kind, "a number"))
+            (place / key).wants(
+                value[key], kind, {str: "a text", dict: "a mapping", int: "a whole number"}.get(kind, "a number")
+            )
 
 
 class Scenario:
@@ -72,8 +103,25 @@ class Scenario:
             body = yaml.safe_load(path.read_text())
         except yaml.YAMLError as error:
             place.fail(f"no YAML: {' '.join(str(error).split())}")
-        place.keys(body, ("name", "teaches", "gpus", "nodes", "only", "because", "anyDevice", "server", "departments", "projects",
-                          "nodePools", "pool", "steps"), ("name", "teaches", "projects", "steps"))
+        place.keys(
+            body,
+            (
+                "name",
+                "teaches",
+                "gpus",
+                "nodes",
+                "only",
+                "because",
+                "anyDevice",
+                "server",
+                "departments",
+                "projects",
+                "nodePools",
+                "pool",
+                "steps",
+            ),
+            ("name", "teaches", "projects", "steps"),
+        )
         for key in {"name", "teaches", "anyDevice"} & set(body):
             (place / key).wants(body[key], str, "a text")
         self.name, self.teaches, self.body = body["name"], body["teaches"], body
@@ -107,13 +155,18 @@ class Scenario:
         self.nodes, self.node_pools = body.get("nodes"), body.get("nodePools", [])
         self.pool_names = {"default"} | {p["name"] for p in self.node_pools if isinstance(p, dict) and "name" in p}
         self.server = (place / "server").keys(body.get("server", {}), ("retry-delay", "staleness-grace"))
-        self.pool = (place / "pool").keys(body.get("pool", {}), ("placementStrategy", "minGuaranteedRuntime", "reclaimByRank"))
+        self.pool = (place / "pool").keys(
+            body.get("pool", {}), ("placementStrategy", "minGuaranteedRuntime", "reclaimByRank")
+        )
         self.has_gpu_faults = any(isinstance(s, dict) and "gpu" in s for s in body["steps"] or [])
 
     def read_units(self, place, body):
         self.departments = body.get("departments", [])
         self.projects = body["projects"]
-        for key, units, types in (("departments", self.departments, UNIT), ("projects", self.projects, {**UNIT, "department": str})):
+        for key, units, types in (
+            ("departments", self.departments, UNIT),
+            ("projects", self.projects, {**UNIT, "department": str}),
+        ):
             (place / key).wants(units, list, "a list")
             for i, unit in enumerate(units):
                 here = place / key / i
@@ -122,7 +175,9 @@ class Scenario:
                     (here / "pools").one_of(pool, self.pool_names, "node pool")
                     check_typed(here / "pools" / pool, queue, QUEUE)
                 if unit.get("department") is not None:
-                    (here / "department").one_of(unit["department"], [d["name"] for d in self.departments], "department")
+                    (here / "department").one_of(
+                        unit["department"], [d["name"] for d in self.departments], "department"
+                    )
         self.units = {u["name"]: ("departments", u) for u in self.departments}
         self.units.update({u["name"]: ("projects", u) for u in self.projects})
 
@@ -130,7 +185,7 @@ class Scenario:
         place.keys(step, STEPS)
         if len(step) != 1:
             place.fail("one step has one key")
-        (what, value), = step.items()
+        ((what, value),) = step.items()
         here = place / what
         reader = getattr(self, f"read_{what.replace(' ', '_')}")
         reader(here, value)

@@ -1,4 +1,5 @@
 """python3 tests/scenarios/show.py NAME [BACKEND]: plays one scenario and prints what was decided in each step."""
+
 import pathlib
 import sys
 import tempfile

@@ -1,4 +1,5 @@
 """Each scenario file is played on the backends it is for; on two of them state and decisions must be equal."""
+
 import concurrent.futures
 import difflib
 import json
@@ -9,7 +10,6 @@ import tempfile
 import warnings
 
 import pytest
-
 from play import Play, machine
 from scenario import Mistake, Scenario, read_all
 
@@ -21,8 +21,11 @@ SCENARIOS = read_all()
 def plays(request):
     """scenario id -> futures of its plays (several pass side by side, for most of the time is waiting), and how one is
     played again."""
-    chosen = {item.callspec.params["scenario"].id: item.callspec.params["scenario"] for item in request.session.items
-              if "scenario" in getattr(getattr(item, "callspec", None), "params", {})}
+    chosen = {
+        item.callspec.params["scenario"].id: item.callspec.params["scenario"]
+        for item in request.session.items
+        if "scenario" in getattr(getattr(item, "callspec", None), "params", {})
+    }
     root = pathlib.Path(tempfile.mkdtemp(prefix="prorata-scenarios-"))
     (root / "machine").mkdir()
     this_machine = machine(root / "machine")
@@ -33,8 +36,10 @@ def plays(request):
         return Play(scenario, backend, folder, this_machine).run()
 
     with concurrent.futures.ThreadPoolExecutor(2 * AT_ONCE) as pool:
-        yield ({i: [pool.submit(play, s, backend) for backend in s.backends] for i, s in chosen.items()},
-               lambda s: [pool.submit(play, s, backend, "again") for backend in s.backends])
+        yield (
+            {i: [pool.submit(play, s, backend) for backend in s.backends] for i, s in chosen.items()},
+            lambda s: [pool.submit(play, s, backend, "again") for backend in s.backends],
+        )
     shutil.rmtree(root, ignore_errors=True)
 
 
@@ -58,7 +63,11 @@ def without_devices(value):
 def without_kept_promises(decided):
     """It is chance whether a cycle comes between the ends of two pods: then the place of one is promised before it is
     given. A promise that the same step keeps to the letter says no more than what keeps it."""
-    return [line for i, line in enumerate(decided) if line.replace(" pipeline ", " bind ") == line or line.replace(" pipeline ", " bind ") not in decided[i:]]
+    return [
+        line
+        for i, line in enumerate(decided)
+        if line.replace(" pipeline ", " bind ") == line or line.replace(" pipeline ", " bind ") not in decided[i:]
+    ]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[s.id for s in SCENARIOS])
@@ -79,14 +88,18 @@ def compare(scenario, done):
             if "decided" in value:
                 node = played.this_machine["name"]
                 wanted = [line.replace("NODE", node) for line in value["decided"]]
-                assert decided == wanted, f"{place.file}: {place.path} on the {played.backend} backend: decided {decided}"
+                assert decided == wanted, (
+                    f"{place.file}: {place.path} on the {played.backend} backend: decided {decided}"
+                )
     if len(done) == 2:
         if scenario.any_device:
             for played in done:
                 played.states, played.decided = without_devices(played.states), without_devices(played.decided)
         simulated, local = done
         for (place, _), *states in zip(expects, simulated.states, local.states):
-            assert states[0] == states[1], difference(f"{place.file}: {place.path}: the states differ", *map(lines_of, states))
+            assert states[0] == states[1], difference(
+                f"{place.file}: {place.path}: the states differ", *map(lines_of, states)
+            )
         for (place, _), left, right in zip(expects, simulated.decided, local.decided):
             left, right = without_kept_promises(left), without_kept_promises(right)
             assert left == right, difference(f"{place.file}: {place.path}: the decisions differ", left, right)
@@ -136,7 +149,9 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize("there, instead, message", MISTAKES, ids=[m[2].replace(" ", "-") + "-" + str(i) for i, m in enumerate(MISTAKES)])
+@pytest.mark.parametrize(
+    "there, instead, message", MISTAKES, ids=[m[2].replace(" ", "-") + "-" + str(i) for i, m in enumerate(MISTAKES)]
+)
 def test_a_mistake_in_a_file_is_named(tmp_path, there, instead, message):
     assert there in GOOD
     path = tmp_path / "bad.yaml"

@@ -1,9 +1,9 @@
 """Small clusters in few words, and what `prorata simulate` makes of them."""
+
 import json
 import subprocess
 
 import pytest
-
 from conftest import PRORATA
 
 NOW = "2026-01-01T12:00:00Z"
@@ -12,8 +12,16 @@ LONG_AGO = "2026-01-01T10:00:00Z"
 
 
 def node(name, gpus, **more):
-    return {"name": name, "nodePool": "default", "gpus": gpus, "gpuMemoryMib": 16000, "cpuCores": 32,
-            "memoryBytes": 64 * 2**30, "labels": {"host": name}, **more}
+    return {
+        "name": name,
+        "nodePool": "default",
+        "gpus": gpus,
+        "gpuMemoryMib": 16000,
+        "cpuCores": 32,
+        "memoryBytes": 64 * 2**30,
+        "labels": {"host": name},
+        **more,
+    }
 
 
 def queue(deserved, limit=None, weight=1, rank=100, pool="default"):
@@ -36,8 +44,13 @@ def work(name, project, pods=1, on=None, started=LONG_AGO, age=0, pod=None, **mo
         return {"name": name, "project": project, "createdAt": "2026-01-01T10:00:%02dZ" % age, "pods": pods, **more}
     where = [on] * pods if isinstance(on, str) else on
     running = lambda i: {"status": "Running", "node": where[i], "startedAt": started} if where else {}
-    return {"name": name, "project": project, "createdAt": "2026-01-01T10:00:%02dZ" % age,
-            "pods": [{"name": f"{name}-{i}", **request, **running(i)} for i in range(pods)], **more}
+    return {
+        "name": name,
+        "project": project,
+        "createdAt": "2026-01-01T10:00:%02dZ" % age,
+        "pods": [{"name": f"{name}-{i}", **request, **running(i)} for i in range(pods)],
+        **more,
+    }
 
 
 def pod(name, group=None, on=None, gpus=1, started=LONG_AGO, **more):
@@ -47,13 +60,26 @@ def pod(name, group=None, on=None, gpus=1, started=LONG_AGO, **more):
 
 
 def cluster(nodes, projects, workloads, departments=None, **more):
-    return {"version": 1, "now": NOW, "nodePools": [{"name": "default"}], "nodes": nodes, "projects": projects,
-            "departments": departments or [department("d")], "workloads": workloads, **more}
+    return {
+        "version": 1,
+        "now": NOW,
+        "nodePools": [{"name": "default"}],
+        "nodes": nodes,
+        "projects": projects,
+        "departments": departments or [department("d")],
+        "workloads": workloads,
+        **more,
+    }
 
 
 def simulate(document, cycles=1, explain=False):
-    done = subprocess.run([PRORATA, "simulate", "-", "--cycles", str(cycles), *(["--explain"] if explain else [])], input=json.dumps(document),
-                          capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [PRORATA, "simulate", "-", "--cycles", str(cycles), *(["--explain"] if explain else [])],
+        input=json.dumps(document),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
 

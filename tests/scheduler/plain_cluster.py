@@ -1,5 +1,6 @@
 """The state of a cluster for plain_scheduler.py: pods, nodes, queues and fair shares, looked up anew at every question.
 After docs/scheduler.md and the rules it is made from, not after the code in C"""
+
 from fractions import Fraction
 
 from plain_groups import make_groups
@@ -71,7 +72,8 @@ class Cluster:
         for spec in sorted(document["workloads"], key=lambda w: w["name"]):
             self.add_workload(spec)
         self.profiles = {profile for node in self.all_nodes.values() for profile in node.get("migInstances", {})}.union(
-            profile for pod in self.pods.values() for profile in pod.mig)
+            profile for pod in self.pods.values() for profile in pod.mig
+        )
         self.placed = []  # pods, by the open statement
         self.seen = {}  # answers about nodes; emptied at every change
 
@@ -80,11 +82,21 @@ class Cluster:
         priority = spec.get("priority", 50)
         self.pods.update({pod.name: pod for pod in pods})
         self.workloads[spec["name"]] = {
-            "name": spec["name"], "project": spec["project"], "created": spec["createdAt"], "priority": priority,
-            "preemptible": spec.get("preemptibility", "preemptible" if priority < 100 else "non-preemptible") == "preemptible",
-            "root": make_groups(spec, pods), "deleting": spec.get("deleting", False), "affinity": spec.get("podAffinity"), "pods": [pod.name for pod in pods],
-            "lost": False, "first": None,
-            "pools": spec.get("nodePools") or ["default"], "home": None}
+            "name": spec["name"],
+            "project": spec["project"],
+            "created": spec["createdAt"],
+            "priority": priority,
+            "preemptible": spec.get("preemptibility", "preemptible" if priority < 100 else "non-preemptible")
+            == "preemptible",
+            "root": make_groups(spec, pods),
+            "deleting": spec.get("deleting", False),
+            "affinity": spec.get("podAffinity"),
+            "pods": [pod.name for pod in pods],
+            "lost": False,
+            "first": None,
+            "pools": spec.get("nodePools") or ["default"],
+            "home": None,
+        }
 
     # Pools: everything below is about the one that is entered.
     def enter(self, pool, turn):
@@ -94,9 +106,11 @@ class Cluster:
         self.strategies = self.pools[pool].get("placementStrategy", {"gpu": "binpack", "cpu": "binpack"})
         memories = [self.device_memory(n) for n in self.nodes if self.nodes[n]["gpus"]]
         self.smallest, self.largest = (min(memories), max(memories)) if memories else (100, 100)
-        self.total = {"gpu": 1000 * sum(n["gpus"] + gpus_of(n.get("migInstances", {})) for n in self.nodes.values()),
-                      "cpu": 1000 * sum(n["cpuCores"] for n in self.nodes.values()),
-                      "memory": sum(n["memoryBytes"] for n in self.nodes.values())}
+        self.total = {
+            "gpu": 1000 * sum(n["gpus"] + gpus_of(n.get("migInstances", {})) for n in self.nodes.values()),
+            "cpu": 1000 * sum(n["cpuCores"] for n in self.nodes.values()),
+            "memory": sum(n["memoryBytes"] for n in self.nodes.values()),
+        }
         for name, workload in self.workloads.items():
             nodes = [pod.node for pod in self.pods_of(name) if pod.is_held or pod.status == "Releasing"]
             workload["home"] = self.all_nodes[nodes[0]]["nodePool"] if nodes else None
@@ -105,7 +119,7 @@ class Cluster:
         return self.workloads[name]["home"] in (None, self.pool)
 
     def is_turn(self, name):
-        return self.may_stand(name) and self.workloads[name]["pools"][self.turn:self.turn + 1] == [self.pool]
+        return self.may_stand(name) and self.workloads[name]["pools"][self.turn : self.turn + 1] == [self.pool]
 
     # Pods.
     def pods_of(self, workload):
@@ -119,7 +133,7 @@ class Cluster:
 
     def restore(self, saved):
         self.seen.clear()
-        del self.placed[saved[1]:]
+        del self.placed[saved[1] :]
         for name, values in saved[0].items():
             self.pods[name].__dict__ = dict(values)
 
@@ -135,8 +149,14 @@ class Cluster:
         if node in self.seen:
             return self.seen[node]
         spec = self.all_nodes[node]
-        capacity = {"cpu": spec["cpuCores"] * 1000, "memory": spec["memoryBytes"], "gpu": spec["gpus"], "pods": spec.get("maxPods", 110),
-                    **dict.fromkeys(self.profiles, 0), **spec.get("migInstances", {})}
+        capacity = {
+            "cpu": spec["cpuCores"] * 1000,
+            "memory": spec["memoryBytes"],
+            "gpu": spec["gpus"],
+            "pods": spec.get("maxPods", 110),
+            **dict.fromkeys(self.profiles, 0),
+            **spec.get("migInstances", {}),
+        }
         idle, releasing, groups = dict(capacity), dict.fromkeys(capacity, 0), {}
         for pod in self.pods.values():
             for where, kind, names in pod.entries:
@@ -146,7 +166,9 @@ class Cluster:
                     idle[d] -= amount if capacity[d] and kind != "promised" else 0
                     releasing[d] += {"releasing": amount, "promised": -amount, "stays": 0}[kind] if capacity[d] else 0
                 for name in names:
-                    group = groups.setdefault(name, {"used": 0, "taken": 0, "going": 0, "stays": 0, "releasing": 0, "promised": 0})
+                    group = groups.setdefault(
+                        name, {"used": 0, "taken": 0, "going": 0, "stays": 0, "releasing": 0, "promised": 0}
+                    )
                     memory = self.part(pod, node)
                     group["used"] += memory
                     group["taken"] += memory if kind != "promised" else 0
@@ -175,8 +197,9 @@ class Cluster:
 
     def matches(self, pod, node):
         is_cut_up = self.nodes[node].get("migStrategy") == "mixed"
-        return (not pod.needs_gpu or is_cut_up == bool(pod.mig)) and \
-            all(self.nodes[node]["labels"].get(key) in values for key, values in pod.selector.items())
+        return (not pod.needs_gpu or is_cut_up == bool(pod.mig)) and all(
+            self.nodes[node]["labels"].get(key) in values for key, values in pod.selector.items()
+        )
 
     # Queues: ("project", name) and ("department", name).
     def path(self, workload):
@@ -218,7 +241,12 @@ class Cluster:
     def allocated(self, queue, non_preemptible=False):
         total = nothing()
         for pod in self.pods.values():
-            if pod.is_held and pod.node in self.nodes and queue in self.path(pod.workload) and not (non_preemptible and self.workloads[pod.workload]["preemptible"]):
+            if (
+                pod.is_held
+                and pod.node in self.nodes
+                and queue in self.path(pod.workload)
+                and not (non_preemptible and self.workloads[pod.workload]["preemptible"])
+            ):
                 total = add(total, self.charge_in_place(pod))
         return total
 
@@ -226,7 +254,9 @@ class Cluster:
         """The fair shares, as fractions, by queue."""
         requested = {queue: self.allocated(queue) for queue in self.queues("department") + self.queues("project")}
         for pod in self.pods.values():
-            has_come = self.may_stand(pod.workload) and self.pool in self.workloads[pod.workload]["pools"][:self.turn + 1]
+            has_come = (
+                self.may_stand(pod.workload) and self.pool in self.workloads[pod.workload]["pools"][: self.turn + 1]
+            )
             if pod.status == "Pending" and has_come:
                 for queue in self.path(pod.workload):
                     requested[queue] = add(requested[queue], self.charge(pod, self.smallest))
@@ -239,8 +269,14 @@ class Cluster:
     def divide_level(self, r, total, queues, requested):
         numbers = {queue: self.numbers(queue) for queue in queues}
         able = {queue: min(requested[queue][r], numbers[queue][r][1]) for queue in queues}
-        share = {queue: Fraction(min(total, numbers[queue][r][0], able[queue]) if numbers[queue][r][0] == INFINITE else
-                                 min(numbers[queue][r][0], able[queue])) for queue in queues}
+        share = {
+            queue: Fraction(
+                min(total, numbers[queue][r][0], able[queue])
+                if numbers[queue][r][0] == INFINITE
+                else min(numbers[queue][r][0], able[queue])
+            )
+            for queue in queues
+        }
         left, unit, cut = total - sum(share.values()), 1000 if r == "gpu" else 1, {}
         for rank in sorted({n["rank"] for n in numbers.values()}, reverse=True):
             again = True

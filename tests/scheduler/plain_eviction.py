@@ -1,4 +1,5 @@
 """Reclaim, preemption and consolidation of the second scheduler: who may, from whom, and the search (6 to 9)."""
+
 from fractions import Fraction
 
 from plain_cluster import INFINITE, RESOURCES, add, nothing
@@ -16,11 +17,22 @@ class Evictions(Scheduler):
             name = self.pick(waiting)
             waiting.remove(name)
             workload = self.workloads[name]
-            if workload["lost"] or not any(pod.status == "Pending" for pod in self.pods_of(name)) or not self.may_try(action, name):
+            if (
+                workload["lost"]
+                or not any(pod.status == "Pending" for pod in self.pods_of(name))
+                or not self.may_try(action, name)
+            ):
                 continue
             asked = self.amounts(self.unit(name), self.smallest)
-            victims = [other for other in self.workloads if other != name and self.workloads[other]["preemptible"]
-                       and self.workloads[other]["home"] == self.pool and self.held(other) and self.may_be_victim(action, name, asked, other)]
+            victims = [
+                other
+                for other in self.workloads
+                if other != name
+                and self.workloads[other]["preemptible"]
+                and self.workloads[other]["home"] == self.pool
+                and self.held(other)
+                and self.may_be_victim(action, name, asked, other)
+            ]
             if victims and self.solve(action, name, victims):
                 self.commit(name)
 
@@ -28,7 +40,11 @@ class Evictions(Scheduler):
         """With a grace of 0: whoever has pods and not its minimum (9.1)."""
         for name in self.workloads if self.grace == 0 else ():
             is_used = lambda pod: pod.is_held or pod.status == "Releasing"
-            if self.workloads[name]["home"] == self.pool and any(map(is_used, self.pods_of(name))) and not self.workloads[name]["root"].is_satisfied(is_used):
+            if (
+                self.workloads[name]["home"] == self.pool
+                and any(map(is_used, self.pods_of(name)))
+                and not self.workloads[name]["root"].is_satisfied(is_used)
+            ):
                 for pod in self.held(name):
                     self.evict(pod)
                 self.commit()
@@ -68,19 +84,29 @@ class Evictions(Scheduler):
     def may_be_victim(self, action, name, asked, other):
         mine, theirs = self.workloads[name], self.workloads[other]
         is_same = mine["project"] == theirs["project"]
-        if all(len(leaf.pods) <= leaf.minimum for leaf in theirs["root"].leaves()) and self.protection(action, name, other):
+        if all(len(leaf.pods) <= leaf.minimum for leaf in theirs["root"].leaves()) and self.protection(
+            action, name, other
+        ):
             return False
         if action == "preempt":
             return is_same and theirs["priority"] < mine["priority"]
         if action == "consolidation" or is_same:
             return action == "consolidation"
         a, b = self.leveled(name, other)
-        with_unit, held, quota_a, quota_b = add(self.allocated(a), asked), self.allocated(b), self.numbers(a), self.numbers(b)
+        with_unit, held, quota_a, quota_b = (
+            add(self.allocated(a), asked),
+            self.allocated(b),
+            self.numbers(a),
+            self.numbers(b),
+        )
         if any(with_unit[r] > quota_a[r][0] for r in RESOURCES):
             return any(held[r] > self.allocatable_share(b, r) for r in RESOURCES)
         differences = [held[r] - quota_b[r][0] for r in RESOURCES if asked[r] > 0 and quota_b[r][0] != INFINITE]
-        return any(d > 0 for d in differences) or not any(d < 0 for d in differences) or \
-            self.rank_decides(name, other, asked, self.allocated(self.path(name)[0]), self.allocated(a))
+        return (
+            any(d > 0 for d in differences)
+            or not any(d < 0 for d in differences)
+            or self.rank_decides(name, other, asked, self.allocated(self.path(name)[0]), self.allocated(a))
+        )
 
     def rank_decides(self, name, other, asked, held_by_project, held_by_side):
         """Quotas of siblings are more than there is, and within its quota the higher one takes from the lower one."""
@@ -90,11 +116,17 @@ class Evictions(Scheduler):
         r = next((r for r in RESOURCES if asked[r] > 0), "gpu")
         there_is = self.total[r] if mine[0] == "department" else self.shares[department][r]
         quotas = [self.numbers(queue)[r][0] for queue in siblings]
-        return self.pools[self.pool].get("reclaimByRank", False) and self.numbers(mine)["rank"] > self.numbers(theirs)["rank"] and \
-            INFINITE not in (self.numbers(mine)[r][0], self.numbers(theirs)[r][0]) and \
-            sum(quota for quota in quotas if quota != INFINITE) > there_is and \
-            all(held[q] + asked[q] <= self.numbers(queue)[q][0]
-                for queue, held in ((project, held_by_project), (mine, held_by_side)) for q in RESOURCES)
+        return (
+            self.pools[self.pool].get("reclaimByRank", False)
+            and self.numbers(mine)["rank"] > self.numbers(theirs)["rank"]
+            and INFINITE not in (self.numbers(mine)[r][0], self.numbers(theirs)[r][0])
+            and sum(quota for quota in quotas if quota != INFINITE) > there_is
+            and all(
+                held[q] + asked[q] <= self.numbers(queue)[q][0]
+                for queue, held in ((project, held_by_project), (mine, held_by_side))
+                for q in RESOURCES
+            )
+        )
 
     # The search (6.6, 6.7).
     def solve(self, action, name, candidates):
@@ -102,14 +134,22 @@ class Evictions(Scheduler):
         count = len(self.unit(name))
         every = all(pod.needs_gpu for pod in self.pods_of(name))
         self.feasible = [node for node in self.nodes if not every or self.free_milli(node) > 0]
-        self.frozen = {(queue, np): self.allocated(queue, np) for queue in self.queues("project") + self.queues("department")
-                       for np in (False, True)}
+        self.frozen = {
+            (queue, np): self.allocated(queue, np)
+            for queue in self.queues("project") + self.queues("department")
+            for np in (False, True)
+        }
         if action == "reclaim":
             project = self.path(name)[0]
             held = add(self.allocated(project), self.amounts(self.unit(name), self.smallest))
             is_within = all(held[r] <= self.numbers(project)[r][0] for r in RESOURCES)
-            due = {queue: {r: self.numbers(queue)[r][0] if is_within else self.allocatable_share(queue, r) for r in RESOURCES}
-                   for queue, np in self.frozen if not np and queue != self.path(name)[1]}
+            due = {
+                queue: {
+                    r: self.numbers(queue)[r][0] if is_within else self.allocatable_share(queue, r) for r in RESOURCES
+                }
+                for queue, np in self.frozen
+                if not np and queue != self.path(name)[1]
+            }
             if self.search(action, name, candidates, start, count, due):
                 return True
         return self.search(action, name, candidates, start, count, {})
@@ -127,7 +167,10 @@ class Evictions(Scheduler):
                 if victims is None:
                     failed = tried
                 else:
-                    found, recorded = tried, taken + [pod for pod in put_back if self.is_left_in_part(pod.workload, taken)]
+                    found, recorded = (
+                        tried,
+                        taken + [pod for pod in put_back if self.is_left_in_part(pod.workload, taken)],
+                    )
                 tried = min(2 * found, count) if failed > count else (found + failed) // 2
             workload["first"] = None
             if found and self.generate(action, name, candidates, recorded, generator) is not None:
@@ -173,8 +216,10 @@ class Evictions(Scheduler):
             self.count_down(rest, unit)
             units.append(unit)
             gone = recorded + [pod for unit in units for pod in unit]
-            room = {node: self.free_milli(node) + sum(self.charge_in_place(pod)["gpu"] for pod in gone if pod.node == node)
-                    for node in self.nodes}
+            room = {
+                node: self.free_milli(node) + sum(self.charge_in_place(pod)["gpu"] for pod in gone if pod.node == node)
+                for node in self.nodes
+            }
             if self.may_suffice(name, pending, room, {pod.node for pod in gone}):
                 found = next((s for s in generator(pending, units, recorded, room) if valid(s)), None)
                 if found is not None:
@@ -193,8 +238,12 @@ class Evictions(Scheduler):
 
     def leaves_less_than_due(self, rest, unit):
         amounts = self.amounts_in_place(unit)
-        return any(amounts[r] > 0 and self.due[queue][r] != INFINITE and rest[queue][r] - amounts[r] < self.due[queue][r]
-                   for queue in self.path(unit[0].workload) if queue in rest for r in RESOURCES)
+        return any(
+            amounts[r] > 0 and self.due[queue][r] != INFINITE and rest[queue][r] - amounts[r] < self.due[queue][r]
+            for queue in self.path(unit[0].workload)
+            if queue in rest
+            for r in RESOURCES
+        )
 
     @staticmethod
     def first_fit(wanted, rooms):
@@ -211,27 +260,38 @@ class Evictions(Scheduler):
 
     def may_suffice(self, name, pending, room, victims_nodes):
         nodes = victims_nodes.union(self.feasible)
-        return self.first_fit(self.wanted(pending), room.values()) and \
-            all(any(self.matches(pod, node) for node in nodes) for pod in pending) and self.levels_may_suffice(name, pending, room)
+        return (
+            self.first_fit(self.wanted(pending), room.values())
+            and all(any(self.matches(pod, node) for node in nodes) for pod in pending)
+            and self.levels_may_suffice(name, pending, room)
+        )
 
     def levels_may_suffice(self, name, pending, room):
         """Sets that require a level, into its domains; one inside another counts with it."""
+
         def outermost(group, key):
             if not group.is_set:
                 return []
             own = group.topology and (group.topology["name"], group.topology.get("required"))
             return [group] if own == key else [inner for member in group.members for inner in outermost(member, key)]
+
         root = self.workloads[name]["root"]
-        keys = {(group.topology["name"], group.topology["required"]) for group in root.sets() if group.topology and group.topology.get("required")}
+        keys = {
+            (group.topology["name"], group.topology["required"])
+            for group in root.sets()
+            if group.topology and group.topology.get("required")
+        }
         for topology, required in keys:
             levels = self.topologies[topology]
             domains = {}
             for node in self.nodes:
                 labels = self.nodes[node]["labels"]
                 if all(level in labels for level in levels):
-                    domain = tuple(labels[level] for level in levels[:levels.index(required) + 1])
+                    domain = tuple(labels[level] for level in levels[: levels.index(required) + 1])
                     domains[domain] = domains.get(domain, 0) + room[node]
-            groups = [[pod for pod in pending if pod in group.all_pods()] for group in outermost(root, (topology, required))]
+            groups = [
+                [pod for pod in pending if pod in group.all_pods()] for group in outermost(root, (topology, required))
+            ]
             if not self.first_fit([sum(self.wanted(pods)) for pods in groups if pods], domains.values()):
                 return False
         return True
@@ -265,7 +325,7 @@ class Evictions(Scheduler):
             first += 1
         more = 0
         while demand <= 0:
-            yield from self.select(units, recorded, set(nodes[:first + more]))
+            yield from self.select(units, recorded, set(nodes[: first + more]))
             if first + more >= len(nodes):
                 return
             more = 2 * more or 1
@@ -301,7 +361,11 @@ class Evictions(Scheduler):
             if not self.place(next_one, [node for node in self.nodes if node in nodes], True) and next_one == name:
                 break
         else:
-            if all(pod.is_held for pod in pending) and all(map(is_whole, stood_whole)) and self.is_lawful(action, name, pending, victims):
+            if (
+                all(pod.is_held for pod in pending)
+                and all(map(is_whole, stood_whole))
+                and self.is_lawful(action, name, pending, victims)
+            ):
                 return True
         self.restore(saved)
         self.failed.add(key)
@@ -346,9 +410,12 @@ class Evictions(Scheduler):
                 if not any(chunk.values()):
                     continue
                 keeps_share = any(left[theirs][r] > self.allocatable_share(theirs, r) for r in RESOURCES)
-                is_owed = all(self.frozen[mine, False][r] + asked[r] <= self.numbers(mine)[r][0] for r in RESOURCES) and \
-                    any(left[theirs][r] > self.numbers(theirs)[r][0] for r in RESOURCES)
-                by_rank = self.rank_decides(name, other, asked, self.frozen[self.path(name)[0], False], self.frozen[mine, False])
+                is_owed = all(
+                    self.frozen[mine, False][r] + asked[r] <= self.numbers(mine)[r][0] for r in RESOURCES
+                ) and any(left[theirs][r] > self.numbers(theirs)[r][0] for r in RESOURCES)
+                by_rank = self.rank_decides(
+                    name, other, asked, self.frozen[self.path(name)[0], False], self.frozen[mine, False]
+                )
                 if not keeps_share and not is_owed and not by_rank:
                     return False
                 for queue in self.path(other):
@@ -360,12 +427,17 @@ class Evictions(Scheduler):
         def saturation(of, value, r):
             share = self.shares[of][r]
             return Fraction(value) / share if share else INFINITE if value > 0 else 0
+
         siblings = self.queues(queue[0], None if queue[0] == "department" else self.path(name)[1][1])
         for sibling in siblings:
             for r in RESOURCES if sibling in involved and sibling != queue else ():
                 mine = saturation(queue, left[queue][r] + asked[r], r)
-                if (r in involved[sibling] or asked[r] > 0) and mine > 1 and self.shares[sibling][r] > 0 and \
-                        mine >= saturation(sibling, left[sibling][r], r):
+                if (
+                    (r in involved[sibling] or asked[r] > 0)
+                    and mine > 1
+                    and self.shares[sibling][r] > 0
+                    and mine >= saturation(sibling, left[sibling][r], r)
+                ):
                     return False
         bound = add(self.frozen[queue, True], asked)
         return self.workloads[name]["preemptible"] or all(bound[r] <= self.numbers(queue)[r][0] for r in RESOURCES)

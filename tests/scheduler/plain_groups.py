@@ -1,4 +1,5 @@
 """Workloads as trees of sub-groups, for plain_scheduler.py: what is placed at once, what is evicted at once (3.5, 10)."""
+
 from fractions import Fraction
 
 
@@ -42,6 +43,7 @@ class Group:
             if filled < member.minimum:
                 return 0, 0, 0, member.name
             return 1, member.minimum == 0, Fraction(filled, member.minimum or 1), member.name
+
         return sorted(self.members, key=rank)
 
     # The next unit to place.
@@ -51,14 +53,14 @@ class Group:
         gives_back = lambda member: any(map(back, member.all_pods()))
         if not self.is_set:
             may = placeable if self.is_satisfied(exists) else back
-            return [pod for pod in self.pods if may(pod)][:max(self.minimum - self.filled(held), 1)]
+            return [pod for pod in self.pods if may(pod)][: max(self.minimum - self.filled(held), 1)]
         order = self.in_order(held)
         if self.filled(held) >= self.minimum:
             units = (m.collect(held, placeable, back) for m in order if m.is_satisfied(exists) or gives_back(m))
             return next((unit for unit in units if unit), [])
-        members = [m for m in order if m.is_satisfied(held) or m.is_satisfied(exists)][:self.minimum]
+        members = [m for m in order if m.is_satisfied(held) or m.is_satisfied(exists)][: self.minimum]
         if len(members) < self.minimum:
-            placeable, members = back, [m for m in order if m.is_satisfied(held) or gives_back(m)][:self.minimum]
+            placeable, members = back, [m for m in order if m.is_satisfied(held) or gives_back(m)][: self.minimum]
         return [pod for m in members if not m.is_satisfied(held) for pod in m.collect(held, placeable, back)]
 
     # The next unit to evict.
@@ -69,7 +71,9 @@ class Group:
         surplus = next((unit for unit in (member.take_surplus(left) for member in members) if unit), [])
         if surplus or self.filled(left) <= self.minimum:
             return surplus
-        return next((unit for unit in ([pod for pod in member.all_pods() if left(pod)] for member in members) if unit), [])
+        return next(
+            (unit for unit in ([pod for pod in member.all_pods() if left(pod)] for member in members) if unit), []
+        )
 
     def take(self, left):
         surplus = self.take_surplus(left) if self.filled(left) > 0 else []
@@ -78,18 +82,27 @@ class Group:
 
 def make_groups(spec, pods):
     """The root of a workload of the snapshot."""
-    sub_groups = {s["name"]: Group(s["name"], 0, s.get("topology")) for s in sorted(spec.get("subGroups", []), key=lambda s: s["name"])}
+    sub_groups = {
+        s["name"]: Group(s["name"], 0, s.get("topology"))
+        for s in sorted(spec.get("subGroups", []), key=lambda s: s["name"])
+    }
     root = Group("", 0, spec.get("topology"))
     if not sub_groups:
         leaf = Group("default", spec.get("minPods", len(pods)))
         leaf.pods, root.members, root.minimum = pods, [leaf], 1
         return root
     for sub_group in sorted(spec["subGroups"], key=lambda s: s["name"]):
-        (sub_groups[sub_group["parent"]] if sub_group.get("parent") else root).members.append(sub_groups[sub_group["name"]])
+        (sub_groups[sub_group["parent"]] if sub_group.get("parent") else root).members.append(
+            sub_groups[sub_group["name"]]
+        )
     for sub_group in spec["subGroups"]:
         group = sub_groups[sub_group["name"]]
-        group.minimum = sub_group.get("minSubGroups", len(group.members)) if group.is_set else sub_group.get("minPods", 0)
+        group.minimum = (
+            sub_group.get("minSubGroups", len(group.members)) if group.is_set else sub_group.get("minPods", 0)
+        )
     root.minimum = spec.get("minSubGroups", len(root.members))
-    for pod, its in zip(pods, (p["subGroup"] for p in sorted(spec["pods"], key=lambda p: (-p.get("priority", 0), p["name"])))):
+    for pod, its in zip(
+        pods, (p["subGroup"] for p in sorted(spec["pods"], key=lambda p: (-p.get("priority", 0), p["name"])))
+    ):
         sub_groups[its].pods.append(pod)
     return root

@@ -1,5 +1,6 @@
 """A second scheduler, written for clarity alone after docs/scheduler.md and the rules it is made from, and not after the code in C:
 some cycles of some node pools; whole devices, parts of them, device memory and MIG; gangs, elastic workloads, sub-groups, topology."""
+
 from fractions import Fraction
 
 from plain_cluster import INFINITE, RESOURCES, Cluster, add, nothing
@@ -10,7 +11,10 @@ class Scheduler(Cluster):
     def __init__(self, document):
         super().__init__(document)
         self.promises = []  # (class, workload) in the order of decisions: 0 something was evicted for it, 1 it waits, 2 it was moved
-        self.displaced, self.displaced_now = set(), set()  # workloads that lost a place or a promise in an earlier cycle
+        self.displaced, self.displaced_now = (
+            set(),
+            set(),
+        )  # workloads that lost a place or a promise in an earlier cycle
         self.in_doubt = False  # a rule that is not here may have decided
 
     def cycle(self):
@@ -23,7 +27,9 @@ class Scheduler(Cluster):
                 self.enter(pool, turn)
                 self.divide()
                 self.results.update({(pool, queue): shares for queue, shares in self.shares.items()})
-                if turn == 0 or any(self.is_turn(pod.workload) for pod in self.pods.values() if pod.status == "Pending"):
+                if turn == 0 or any(
+                    self.is_turn(pod.workload) for pod in self.pods.values() if pod.status == "Pending"
+                ):
                     self.plan_pool()
 
     def plan_pool(self):
@@ -41,19 +47,32 @@ class Scheduler(Cluster):
     def is_candidate(self, name):
         workload = self.workloads[name]
         exists = lambda pod: pod.is_held or pod.status == "Pending" or pod.evicted
-        return (any(pod.status == "Pending" for pod in self.pods_of(name)) and not workload["deleting"] and not workload["lost"]
-                and workload["root"].is_satisfied(exists))
+        return (
+            any(pod.status == "Pending" for pod in self.pods_of(name))
+            and not workload["deleting"]
+            and not workload["lost"]
+            and workload["root"].is_satisfied(exists)
+        )
 
     def unit(self, name):
         workload = self.workloads[name]
         placeable = lambda pod: pod.evicted or (pod.status == "Pending" and not workload["lost"])
-        return workload["root"].collect(lambda pod: pod.is_held, placeable, lambda pod: pod.evicted)[:workload["first"]]
+        return workload["root"].collect(lambda pod: pod.is_held, placeable, lambda pod: pod.evicted)[
+            : workload["first"]
+        ]
 
     # Who is first (3.2, 3.3).
     def rank_workload(self, name, taken=()):
         workload = self.workloads[name]
-        left = [(sum(pod.is_held and pod.name not in taken for pod in leaf.pods), leaf.minimum) for leaf in workload["root"].leaves()]
-        state = 0 if any(count < minimum for count, minimum in left) else 1 + any(count > minimum for count, minimum in left)
+        left = [
+            (sum(pod.is_held and pod.name not in taken for pod in leaf.pods), leaf.minimum)
+            for leaf in workload["root"].leaves()
+        ]
+        state = (
+            0
+            if any(count < minimum for count, minimum in left)
+            else 1 + any(count > minimum for count, minimum in left)
+        )
         return -workload["priority"], state, workload["created"], name
 
     def dominant(self, queue, value):
@@ -69,10 +88,17 @@ class Scheduler(Cluster):
         held, numbers = self.allocated(queue), self.numbers(queue)
         after = add(held, asked)
         shares = [self.allocatable_share(queue, r) for r in RESOURCES]
-        return [all(self.shares[queue][r] < held[r] for r in RESOURCES),
-                not all(after[r] <= numbers[r][0] for r in RESOURCES), -numbers["rank"],
-                any(share == 0 and after[r] > 0 for share, r in zip(shares, RESOURCES)),
-                self.dominant(queue, add(after, victims, -1)), self.dominant(queue, held), shares, numbers["created"], queue[1]]
+        return [
+            all(self.shares[queue][r] < held[r] for r in RESOURCES),
+            not all(after[r] <= numbers[r][0] for r in RESOURCES),
+            -numbers["rank"],
+            any(share == 0 and after[r] > 0 for share, r in zip(shares, RESOURCES)),
+            self.dominant(queue, add(after, victims, -1)),
+            self.dominant(queue, held),
+            shares,
+            numbers["created"],
+            queue[1],
+        ]
 
     @staticmethod
     def goes_first(a, b):
@@ -100,7 +126,9 @@ class Scheduler(Cluster):
             found = None
             for queue, head in entries:
                 entry = rank(queue, head), head
-                if found is None or (self.goes_first(found[0], entry[0]) if yields else self.goes_first(entry[0], found[0])):
+                if found is None or (
+                    self.goes_first(found[0], entry[0]) if yields else self.goes_first(entry[0], found[0])
+                ):
                     found = entry
             return found and found[1]
 
@@ -109,6 +137,7 @@ class Scheduler(Cluster):
                 own = [name for name in names if self.workloads[name]["project"] == queue[1]]
                 if own:
                     yield queue, (max if yields else min)(own, key=lambda name: self.rank_workload(name, taken or ()))
+
         tops = [(queue, best(heads(queue[1]))) for queue in self.queues("department")]
         return best([(queue, head) for queue, head in tops if head])
 
@@ -124,8 +153,11 @@ class Scheduler(Cluster):
         return True
 
     def group_fits(self, node, group, memory):
-        return group["used"] != 0 and group["taken"] != group["going"] and \
-            self.device_memory(node) - group["taken"] + group["going"] >= memory
+        return (
+            group["used"] != 0
+            and group["taken"] != group["going"]
+            and self.device_memory(node) - group["taken"] + group["going"] >= memory
+        )
 
     def fit(self, pod, node):
         """None where it does not fit; else whether now, and how many shared devices it may join."""
@@ -138,7 +170,11 @@ class Scheduler(Cluster):
             memory = self.part(pod, node)
             joins = min(sum(self.group_fits(node, group, memory) for group in groups.values()), pod.shared)
             opens = pod.shared - joins
-            if not 0 < memory <= self.device_memory(node) or opens > self.free(node, "gpu") or opens + 1 > self.free(node, "pods"):
+            if (
+                not 0 < memory <= self.device_memory(node)
+                or opens > self.free(node, "gpu")
+                or opens + 1 > self.free(node, "pods")
+            ):
                 return None
             now = now and opens <= idle["gpu"] and opens + 1 <= idle["pods"]
         return now, joins
@@ -155,7 +191,12 @@ class Scheduler(Cluster):
             score = Fraction(9)
         else:
             score = 9 * (1 - Fraction(free - min(all_free), max(all_free) - min(all_free)))
-        return score + 10 * (d == "cpu" and not any(capacity[gpus] for gpus in ("gpu", *self.profiles))) + 1000 * now + 10000 * (joins > 0 and self.strategies["gpu"] == "binpack")
+        return (
+            score
+            + 10 * (d == "cpu" and not any(capacity[gpus] for gpus in ("gpu", *self.profiles)))
+            + 1000 * now
+            + 10000 * (joins > 0 and self.strategies["gpu"] == "binpack")
+        )
 
     def choose_devices(self, pod, node):
         """The groups that the pod gets, and whether it has to wait for one (5.6)."""
@@ -168,9 +209,12 @@ class Scheduler(Cluster):
         opens = max(pod.shared - len(fits), 0)
         if spreads:
             opens = max(opens, min(self.free(node, "gpu"), self.free(node, "pods") - 1, pod.shared))
-        chosen = fits[:pod.shared - opens]
-        waits = opens > idle["gpu"] or opens + 1 > idle["pods"] or \
-            any(whole - groups[name]["taken"] < memory or groups[name]["taken"] == 0 for name in chosen)
+        chosen = fits[: pod.shared - opens]
+        waits = (
+            opens > idle["gpu"]
+            or opens + 1 > idle["pods"]
+            or any(whole - groups[name]["taken"] < memory or groups[name]["taken"] == 0 for name in chosen)
+        )
         names, number = set(groups), 0
         while len(chosen) < pod.shared:
             if str(number) not in names:
@@ -221,7 +265,10 @@ class Scheduler(Cluster):
             if fit and value is not None:
                 score = self.score(self.tried, node, *fit)
                 best[value] = max(best.get(value, score), score)
-        return [[node for node in nodes if self.label(name, node) == value] for value in sorted(best, key=best.get, reverse=True)]
+        return [
+            [node for node in nodes if self.label(name, node) == value]
+            for value in sorted(best, key=best.get, reverse=True)
+        ]
 
     def place_group(self, name, group, unit, nodes, scores, promise_only):
         pods = [pod for pod in unit if pod in group.all_pods()]
@@ -232,8 +279,9 @@ class Scheduler(Cluster):
         for nodes, scores in sets if pods else ():
             saved = self.save()
             members = group.in_order(lambda pod: pod.is_held)
-            if all(self.place_group(name, member, unit, nodes, scores, promise_only) for member in members) and \
-                    (group.is_set or all(self.place_pod(name, pod, nodes, scores, promise_only) for pod in pods)):
+            if all(self.place_group(name, member, unit, nodes, scores, promise_only) for member in members) and (
+                group.is_set or all(self.place_pod(name, pod, nodes, scores, promise_only) for pod in pods)
+            ):
                 return True
             self.restore(saved)
         return not pods
@@ -245,7 +293,12 @@ class Scheduler(Cluster):
         fits = [(node, fit) for node, fit in fits if fit and (node in together or not self.is_bound_together(name))]
         if not fits:
             return False
-        node, fit = max(fits, key=lambda entry: self.score(pod, entry[0], *entry[1]) + scores.get(entry[0], 0) + bonus * (entry[0] in together))
+        node, fit = max(
+            fits,
+            key=lambda entry: (
+                self.score(pod, entry[0], *entry[1]) + scores.get(entry[0], 0) + bonus * (entry[0] in together)
+            ),
+        )
         self.put(pod, node, fit[0], promise_only)
         return True
 
@@ -295,7 +348,9 @@ class Scheduler(Cluster):
             pod.was_promised = pod.status == "Pipelined"
             if pod.status == "Binding":
                 pod.status, pod.started, pod.entries = "Running", self.now, [pod.entries[-1]]
-            elif pod.status == "Pipelined" or (pod.status == "Releasing" and not self.workloads[pod.workload]["deleting"]):
+            elif pod.status == "Pipelined" or (
+                pod.status == "Releasing" and not self.workloads[pod.workload]["deleting"]
+            ):
                 pod.status, pod.started, pod.entries = "Pending", None, []
         for workload in self.workloads.values():
             workload["lost"] = False
@@ -309,7 +364,11 @@ class Scheduler(Cluster):
                     break
             else:
                 self.in_doubt = self.in_doubt or self.is_candidate(name)  # then all are tried at the promised places
-            while not self.in_doubt and self.is_candidate(name) and any(pod.was_promised and pod.status == "Pending" for pod in self.pods_of(name)):
+            while (
+                not self.in_doubt
+                and self.is_candidate(name)
+                and any(pod.was_promised and pod.status == "Pending" for pod in self.pods_of(name))
+            ):
                 self.in_doubt = not self.start(name)
 
     @staticmethod

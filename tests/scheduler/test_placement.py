@@ -1,229 +1,372 @@
 """Where pods go, by docs/scheduler.md, 4 and 5: a row each, a small cluster and who runs where."""
-import pytest
 
-from clusters import (FRAGMENTATION, TOPOLOGY, cases, check_first_cycle, cluster, node, pod, pods_of, project, rack,
-                      simulate, work)
+import pytest
+from clusters import (
+    FRAGMENTATION,
+    TOPOLOGY,
+    cases,
+    check_first_cycle,
+    cluster,
+    node,
+    pods_of,
+    project,
+    rack,
+    simulate,
+    work,
+)
 
 # sentence, cluster, pods that are looked at after the first cycle
 FIRST_CYCLE = [
     # 5.3, 5.4: where a pod goes
-    ("bin-pack takes the node with least room", cluster(
-        [node("n0", 4), node("n1", 4)], [project("a", 8)], [work("r", "a", on="n1"), work("w", "a")]),
-     {"w-0": ("Binding", "n1")}),
-    ("equal nodes go by name", cluster([node("n0", 4), node("n1", 4)], [project("a", 8)], [work("w", "a")]),
-     {"w-0": ("Binding", "n0")}),
-    ("spread takes the node with the largest free part", cluster(
-        [node("n0", 4), node("n1", 4)], [project("a", 8)], [work("r", "a", on="n0"), work("w", "a")],
-        nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "spread"}}]),
-     {"w-0": ("Binding", "n1")}),
-    ("fragmentation: a part goes where it leaves room for the part that is typical", cluster(
-        [node("n0", 1), node("n1", 1)], [project("a", 8)],
-        [work("q", "a", on="n0", pod={"gpuPortion": 0.3}), work("r", "a", on="n1", pod={"gpuPortion": 0.5}),
-         work("w", "a", pod={"gpuPortion": 0.5})], nodePools=FRAGMENTATION), {"w-0": ("Binding", "n1")}),
-    ("fragmentation: a part opens a device where sharing one would spoil it for the others", cluster(
-        [node("n0", 2)], [project("a", 8)],
-        [work("q", "a", on="n0", pod={"gpuPortion": 0.2}), work("w", "a", pod={"gpuPortion": 0.1}),
-         *(work(f"x{i}", "a", age=9, pod={"gpuPortion": 0.8}) for i in range(3))], nodePools=FRAGMENTATION),
-     {"w-0": ("Binding", "n0"), "x0-0": ("Binding", "n0"), "x1-0": ("Binding", "n0"), "x2-0": ("Pending", None)}),
-    ("fragmentation: a pod that needs much CPU goes where GPUs are taken already", cluster(
-        [node("n0", 2, cpuCores=8), node("n1", 2, cpuCores=8)], [project("a", 8)],
-        [work("q", "a", on="n1", pod={"gpuDevices": 2, "cpuCores": 1}), work("w", "a", pod={"gpuDevices": 0, "cpuCores": 7}),
-         work("x", "a", age=9, pod={"gpuDevices": 2, "cpuCores": 4})], nodePools=FRAGMENTATION),
-     {"w-0": ("Binding", "n1"), "x-0": ("Binding", "n0")}),
-    ("fragmentation: room now beats less waste", cluster(
-        [node("n0", 1), node("n1", 2)], [project("a", 8)],
-        [work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True), work("w", "a"),
-         work("x", "a", age=9, pod={"gpuDevices": 2})], nodePools=FRAGMENTATION), {"w-0": ("Binding", "n1")}),
-    ("a pod without GPUs prefers a node without", cluster(
-        [node("n0", 4), node("n1", 0)], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})]),
-     {"w-0": ("Binding", "n1")}),
-    ("room now beats room to come", cluster(
-        [node("n0", 1), node("n1", 4)], [project("a", 8)],
-        [work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True), work("w", "a")]),
-     {"w-0": ("Binding", "n1")}),
-    ("what is being released can be promised", cluster(
-        [node("n0", 1)], [project("a", 8)],
-        [work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True), work("w", "a")]),
-     {"w-0": ("Pipelined", "n0")}),
-    ("what is stuck in releasing can not", cluster(
-        [node("n0", 1)], [project("a", 8)],
-        [work("r", "a", pod={"status": "StuckInReleasing", "node": "n0"}, deleting=True), work("w", "a")]),
-     {"w-0": ("Pending", None)}),
-    ("a workload that is being deleted gets nothing", cluster(
-        [node("n0", 1)], [project("a", 8)], [work("w", "a", deleting=True)]), {"w-0": ("Pending", None)}),
-    ("an absurd request waits, and nobody else", cluster(
-        [node("n0", 1)], [project("a", 8)],
-        [work("v", "a", pod={"gpuDevices": 1000, "memoryBytes": 2**45, "cpuCores": 100000}), work("w", "a", age=1)]),
-     {"v-0": ("Pending", None), "w-0": ("Binding", "n0")}),
-    # 4.4: who may go where
-    ("a selector picks the node", cluster(
-        [node("n0", 4), node("n1", 4)], [project("a", 8)], [work("w", "a", pod={"nodeSelector": {"host": ["n1"]}})]),
-     {"w-0": ("Binding", "n1")}),
-    ("no node with the label", cluster(
-        [node("n0", 4)], [project("a", 8)], [work("w", "a", pod={"nodeSelector": {"host": ["n9"]}})]),
-     {"w-0": ("Pending", None)}),
-    ("a taint keeps pods away", cluster(
-        [node("n0", 4, taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}]), node("n1", 4)], [project("a", 8)],
-        [work("w", "a")]), {"w-0": ("Binding", "n1")}),
-    ("a toleration lets them in", cluster(
-        [node("n0", 4, taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])], [project("a", 8)],
-        [work("w", "a", pod={"tolerations": [{"key": "k", "operator": "Equal", "value": "v", "effect": "NoSchedule"}]})]),
-     {"w-0": ("Binding", "n0")}),
-    ("a cordoned node takes nothing new", cluster(
-        [node("n0", 4, cordoned=True)], [project("a", 8)], [work("w", "a")]), {"w-0": ("Pending", None)}),
-    ("no victim is evicted for a node that the pod may not use", cluster(
-        [node("n0", 1), node("n1", 1)], [project("a", 1), project("b", 1)],
-        [work("r", "b", on="n1"), work("s", "b", on="n0"), work("w", "a", pod={"nodeSelector": {"host": ["n1"]}})]),
-     {"r-0": ("Releasing", "n1"), "s-0": ("Running", "n0"), "w-0": ("Pipelined", "n1")}),
-    ("an unhealthy device is not free", cluster(
-        [node("n0", 2, unhealthyGpus=[0])], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 2}), work("x", "a", age=1)]),
-     {"w-0": ("Pending", None), "x-0": ("Binding", "n0")}),
-    ("a pod on an unhealthy device goes on", cluster(
-        [node("n0", 2, unhealthyGpus=[0])], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"gpuIndices": [0]}), work("w", "a")]), {"r-0": ("Running", "n0"), "w-0": ("Binding", "n0")}),
-    ("nobody is evicted for a device that is unhealthy", cluster(
-        [node("n0", 1, unhealthyGpus=[0])], [project("a", 1), project("b", 0)],
-        [work("r", "b", on="n0", pod={"gpuIndices": [0]}), work("w", "a")]), {"r-0": ("Running", "n0"), "w-0": ("Pending", None)}),
-    ("a part joins no unhealthy device", cluster(
-        [node("n0", 2, unhealthyGpus=[0])], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"gpuPortion": 0.2, "gpuGroups": ["0"], "gpuIndices": [0]}),
-         work("w", "a", pod={"gpuPortion": 0.6}), work("x", "a", age=1, pod={"gpuPortion": 0.6})]),
-     {"w-0": ("Binding", "n0"), "x-0": ("Pending", None)}),
-    # pods of a workload together
-    ("required pod affinity: in one value of the label or not at all", cluster(
-        [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")], [project("a", 4)],
-        [work("w", "a", pods=3, podAffinity={"type": "required", "key": "rack"}, minPods=3)]),
-     {"w-0": ("Pending", None), "w-1": ("Pending", None), "w-2": ("Pending", None)}),
-    ("required pod affinity: growth joins the pods that stand", cluster(
-        [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")], [project("a", 4)],
-        [{**work("w", "a", podAffinity={"type": "required", "key": "rack"}, minPods=1),
-          "pods": [{"name": "w-0", "gpuDevices": 1, "status": "Running", "node": "n1"}, {"name": "w-1", "gpuDevices": 1},
-                   {"name": "w-2", "gpuDevices": 1}]}]),
-     {"w-1": ("Binding", "n2"), "w-2": ("Pending", None)}),
-    ("required pod affinity: nodes without the label take none", cluster(
-        [node("n0", 4)], [project("a", 4)], [work("w", "a", podAffinity={"type": "required", "key": "rack"})]),
-     {"w-0": ("Pending", None)}),
-    ("required pod affinity: a half-used node does not spoil it, the next best rack is tried", cluster(
-        [rack(f"n{i}", 4, f"r{i // 2}") for i in range(8)], [project("a", 32)],
-        [work("r", "a", on="n0", pod={"gpuDevices": 2}), work("s", "a", on="n1", pod={"gpuDevices": 4}),
-         work("w", "a", pods=3, podAffinity={"type": "required", "key": "rack"}, minPods=3, pod={"gpuDevices": 2})]),
-     {"w-0": ("Binding", "n2"), "w-1": ("Binding", "n2"), "w-2": ("Binding", "n3")}),
-    ("required pod affinity: racks are tried from the fullest on", cluster(
-        [rack("n0", 4, "r0"), rack("n1", 4, "r1"), rack("n2", 4, "r1"), rack("n3", 4, "r2"), rack("n4", 4, "r2")], [project("a", 32)],
-        [work("r", "a", on="n0", pod={"gpuDevices": 2}), work("s", "a", on="n4", pod={"gpuDevices": 1}),
-         work("w", "a", pods=2, podAffinity={"type": "required", "key": "rack"}, minPods=2, pod={"gpuDevices": 2})]),
-     {"w-0": ("Binding", "n4"), "w-1": ("Binding", "n3")}),
-    ("required pod affinity: the second rack of the zone that a topology asks for", cluster(
-        [node(f"n{i}", 4, labels={"rack": f"r{i // 2}", "zone": f"z{i // 4}"}) for i in range(8)], [project("a", 32)],
-        [work("r", "a", on="n0", pod={"gpuDevices": 2}), work("s", "a", on="n1", pod={"gpuDevices": 4}),
-         *(work(f"t{i}", "a", on=f"n{i}", pod={"gpuDevices": 4}) for i in range(4, 8)),
-         work("w", "a", pods=3, podAffinity={"type": "required", "key": "rack"}, minPods=3, pod={"gpuDevices": 2},
-              topology={"name": "halls", "required": "zone"})], topologies=[{"name": "halls", "levels": ["zone", "rack"]}]),
-     {"w-0": ("Binding", "n2"), "w-1": ("Binding", "n2"), "w-2": ("Binding", "n3")}),
-    ("required pod affinity: others stop for it where no rack is free", cluster(
-        [rack(f"n{i}", 4, f"r{i // 2}") for i in range(4)], [project("a", 8), project("b", 0)],
-        [work("r", "b", on="n0", pod={"gpuDevices": 4}, preemptibility="non-preemptible"), work("s", "b", on="n1", pod={"gpuDevices": 1}),
-         work("t", "b", on="n2", pod={"gpuDevices": 4}), work("u", "b", on="n3", pod={"gpuDevices": 2}),
-         work("w", "a", pods=2, podAffinity={"type": "required", "key": "rack"}, minPods=2, pod={"gpuDevices": 4})]),
-     {"r-0": ("Running", "n0"), "w-0": ("Pipelined", "n2"), "w-1": ("Pipelined", "n3")}),
-    ("preferred pod affinity: together before packed", cluster(
-        [rack("n0", 1, "r0"), rack("n1", 2, "r1"), rack("n2", 4, "r1")], [project("a", 8)],
-        [{**work("w", "a", podAffinity={"type": "preferred", "key": "rack"}, minPods=1),
-          "pods": [{"name": "w-0", "gpuDevices": 2, "status": "Running", "node": "n1"}, {"name": "w-1", "gpuDevices": 1}]}]),
-     {"w-1": ("Binding", "n2")}),
-    ("preferred pod affinity: apart rather than not", cluster(
-        [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 8)],
-        [work("w", "a", pods=2, podAffinity={"type": "preferred", "key": "rack"})]),
-     {"w-0": ("Binding", "n0"), "w-1": ("Binding", "n1")}),
-    ("together before the freest of many domains", cluster(
-        [node(f"n{i:02}", 1, labels={"rack": f"r{i:02}", "host": f"n{i:02}", "zone": "z0" if i == 0 else "z1"}) for i in range(12)], [project("a", 99)],
-        [work("r", "a", deleting=True, pod={"status": "Releasing", "node": "n00"}),
-         work("w", "a", pods=[pod("w-0", on="n00", gpus=0), pod("w-1"), pod("w-2")],
-              podAffinity={"type": "preferred", "key": "zone"}, topology={"name": "dc", "preferred": "rack"})], topologies=TOPOLOGY),
-     {"w-1": ("Pipelined", "n00"), "w-2": ("Pipelined", "n11")}),
+    (
+        "bin-pack takes the node with least room",
+        cluster([node("n0", 4), node("n1", 4)], [project("a", 8)], [work("r", "a", on="n1"), work("w", "a")]),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "equal nodes go by name",
+        cluster([node("n0", 4), node("n1", 4)], [project("a", 8)], [work("w", "a")]),
+        {"w-0": ("Binding", "n0")},
+    ),
+    (
+        "spread takes the node with the largest free part",
+        cluster(
+            [node("n0", 4), node("n1", 4)],
+            [project("a", 8)],
+            [work("r", "a", on="n0"), work("w", "a")],
+            nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "spread"}}],
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "fragmentation: a part goes where it leaves room for the part that is typical",
+        cluster(
+            [node("n0", 1), node("n1", 1)],
+            [project("a", 8)],
+            [
+                work("q", "a", on="n0", pod={"gpuPortion": 0.3}),
+                work("r", "a", on="n1", pod={"gpuPortion": 0.5}),
+                work("w", "a", pod={"gpuPortion": 0.5}),
+            ],
+            nodePools=FRAGMENTATION,
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "fragmentation: a part opens a device where sharing one would spoil it for the others",
+        cluster(
+            [node("n0", 2)],
+            [project("a", 8)],
+            [
+                work("q", "a", on="n0", pod={"gpuPortion": 0.2}),
+                work("w", "a", pod={"gpuPortion": 0.1}),
+                *(work(f"x{i}", "a", age=9, pod={"gpuPortion": 0.8}) for i in range(3)),
+            ],
+            nodePools=FRAGMENTATION,
+        ),
+        {"w-0": ("Binding", "n0"), "x0-0": ("Binding", "n0"), "x1-0": ("Binding", "n0"), "x2-0": ("Pending", None)},
+    ),
+    (
+        "fragmentation: a pod that needs much CPU goes where GPUs are taken already",
+        cluster(
+            [node("n0", 2, cpuCores=8), node("n1", 2, cpuCores=8)],
+            [project("a", 8)],
+            [
+                work("q", "a", on="n1", pod={"gpuDevices": 2, "cpuCores": 1}),
+                work("w", "a", pod={"gpuDevices": 0, "cpuCores": 7}),
+                work("x", "a", age=9, pod={"gpuDevices": 2, "cpuCores": 4}),
+            ],
+            nodePools=FRAGMENTATION,
+        ),
+        {"w-0": ("Binding", "n1"), "x-0": ("Binding", "n0")},
+    ),
+    (
+        "fragmentation: room now beats less waste",
+        cluster(
+            [node("n0", 1), node("n1", 2)],
+            [project("a", 8)],
+            [
+                work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True),
+                work("w", "a"),
+                work("x", "a", age=9, pod={"gpuDevices": 2}),
+            ],
+            nodePools=FRAGMENTATION,
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "a pod without GPUs prefers a node without",
+        cluster(
+            [node("n0", 4), node("n1", 0)], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})]
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "room now beats room to come",
+        cluster(
+            [node("n0", 1), node("n1", 4)],
+            [project("a", 8)],
+            [work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True), work("w", "a")],
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "what is being released can be promised",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 8)],
+            [work("r", "a", pod={"status": "Releasing", "node": "n0"}, deleting=True), work("w", "a")],
+        ),
+        {"w-0": ("Pipelined", "n0")},
+    ),
+    (
+        "what is stuck in releasing can not",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 8)],
+            [work("r", "a", pod={"status": "StuckInReleasing", "node": "n0"}, deleting=True), work("w", "a")],
+        ),
+        {"w-0": ("Pending", None)},
+    ),
+    (
+        "a workload that is being deleted gets nothing",
+        cluster([node("n0", 1)], [project("a", 8)], [work("w", "a", deleting=True)]),
+        {"w-0": ("Pending", None)},
+    ),
+    (
+        "an absurd request waits, and nobody else",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 8)],
+            [work("v", "a", pod={"gpuDevices": 1000, "memoryBytes": 2**45, "cpuCores": 100000}), work("w", "a", age=1)],
+        ),
+        {"v-0": ("Pending", None), "w-0": ("Binding", "n0")},
+    ),
     # 5.6: shared devices
-    ("a part joins a device that is shared already", cluster(
-        [node("n0", 2), node("n1", 1)], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"gpuPortion": 0.5}), work("w", "a", pod={"gpuPortion": 0.5})]),
-     {"w-0": ("Binding", "n0")}),
-    ("two parts that are too large take two devices", cluster(
-        [node("n0", 1), node("n1", 1)], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"gpuPortion": 0.6}), work("w", "a", pod={"gpuPortion": 0.5})]),
-     {"w-0": ("Binding", "n1")}),
-    ("with spread a part goes by what is free, not to a device that is shared already", cluster(
-        [node("n0", 2), node("n1", 1)], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"gpuPortion": 0.5}), work("w", "a", pod={"gpuPortion": 0.5})],
-        nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "spread"}}]),
-     {"w-0": ("Binding", "n1")}),
-    ("parts of several devices need as many", cluster(
-        [node("n0", 1), node("n1", 2)], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 2, "gpuPortion": 0.5})]),
-     {"w-0": ("Binding", "n1")}),
-    ("an amount of memory is a part too", cluster(
-        [node("n0", 1)], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"gpuMemoryMib": 8000}), work("w", "a", pod={"gpuMemoryMib": 8000}),
-         work("x", "a", age=1, pod={"gpuMemoryMib": 1000})]),
-     {"w-0": ("Binding", "n0"), "x-0": ("Pending", None)}),
+    (
+        "a part joins a device that is shared already",
+        cluster(
+            [node("n0", 2), node("n1", 1)],
+            [project("a", 8)],
+            [work("r", "a", on="n0", pod={"gpuPortion": 0.5}), work("w", "a", pod={"gpuPortion": 0.5})],
+        ),
+        {"w-0": ("Binding", "n0")},
+    ),
+    (
+        "two parts that are too large take two devices",
+        cluster(
+            [node("n0", 1), node("n1", 1)],
+            [project("a", 8)],
+            [work("r", "a", on="n0", pod={"gpuPortion": 0.6}), work("w", "a", pod={"gpuPortion": 0.5})],
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "with spread a part goes by what is free, not to a device that is shared already",
+        cluster(
+            [node("n0", 2), node("n1", 1)],
+            [project("a", 8)],
+            [work("r", "a", on="n0", pod={"gpuPortion": 0.5}), work("w", "a", pod={"gpuPortion": 0.5})],
+            nodePools=[{"name": "default", "placementStrategy": {"gpu": "spread", "cpu": "spread"}}],
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "parts of several devices need as many",
+        cluster(
+            [node("n0", 1), node("n1", 2)],
+            [project("a", 8)],
+            [work("w", "a", pod={"gpuDevices": 2, "gpuPortion": 0.5})],
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "an amount of memory is a part too",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 8)],
+            [
+                work("r", "a", on="n0", pod={"gpuMemoryMib": 8000}),
+                work("w", "a", pod={"gpuMemoryMib": 8000}),
+                work("x", "a", age=1, pod={"gpuMemoryMib": 1000}),
+            ],
+        ),
+        {"w-0": ("Binding", "n0"), "x-0": ("Pending", None)},
+    ),
     # 5.1: what beats what
-    ("sharing a device beats room now", cluster(
-        [node("n0", 1), node("n1", 1)], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"gpuPortion": 0.4, "gpuGroups": ["0"], "gpuIndices": [0]}),
-         work("s", "a", deleting=True, pod={"gpuPortion": 0.5, "status": "Releasing", "node": "n0", "gpuGroups": ["0"], "gpuIndices": [0]}),
-         work("w", "a", pod={"gpuPortion": 0.5})]), {"w-0": ("Pipelined", "n0")}),
-    ("topology beats sharing a device", cluster(
-        [rack("n0", 1, "r0"), rack("n1", 4, "r1")], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"gpuPortion": 0.5}), work("w", "a", pods=5, pod={"gpuPortion": 0.5},
-                                                                topology={"name": "dc", "preferred": "rack"})], topologies=TOPOLOGY),
-     {"w-0": ("Binding", "n1"), "w-4": ("Binding", "n1")}),
-    ("a pod without GPUs is not drawn to a shared device", cluster(
-        [node("n0", 1), node("n1", 1)], [project("a", 8)],
-        [work("r", "a", on="n1", pod={"gpuPortion": 0.5}), work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})]),
-     {"w-0": ("Binding", "n0")}),
-    ("pods without GPUs are packed by CPU", cluster(
-        [node("n0", 0), node("n1", 0, cpuCores=16)], [project("a", 8)], [work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})]),
-     {"w-0": ("Binding", "n1")}),
-    ("a pod that asks for nothing finds a place on a full node", cluster(
-        [node("n0", 1)], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"cpuCores": 32}), work("w", "a", pod={"gpuDevices": 0})]), {"w-0": ("Binding", "n0")}),
-    ("but not without a pod slot", cluster(
-        [node("n0", 1, maxPods=1)], [project("a", 8)],
-        [work("r", "a", on="n0", pod={"cpuCores": 32}), work("w", "a", pod={"gpuDevices": 0})]), {"w-0": ("Pending", None)}),
-    ("a part needs a node whose device memory is known", cluster(
-        [node("n0", 1, gpuMemoryMib=0)], [project("a", 8)], [work("w", "a", pod={"gpuPortion": 0.5})]), {"w-0": ("Pending", None)}),
-    ("an amount of memory above the device's", cluster(
-        [node("n0", 1)], [project("a", 8)], [work("w", "a", pod={"gpuMemoryMib": 16001})]), {"w-0": ("Pending", None)}),
-    ("device memory counts in hundreds of MiB", cluster(
-        [node("n0", 1, gpuMemoryMib=16099)], [project("a", 8)], [work("w", "a", pod={"gpuMemoryMib": 16001})]), {"w-0": ("Pending", None)}),
-    ("a device of which all is being released takes no part, but may be promised as a new one", cluster(
-        [node("n0", 1)], [project("a", 8)],
-        [work("r", "a", deleting=True, pod={"gpuPortion": 0.5, "status": "Releasing", "node": "n0", "gpuGroups": ["0"], "gpuIndices": [0]}),
-         work("w", "a", pod={"gpuPortion": 0.3})]), {"w-0": ("Pipelined", "n0")}),
-    ("an amount of memory counts against a limit by the node it goes to", cluster(
-        [node("n0", 1), node("n1", 1, gpuMemoryMib=32000)], [project("a", 8, limit=0.5)], [work("w", "a", pod={"gpuMemoryMib": 16000})]),
-     {"w-0": ("Binding", "n1")}),
-    ("with nodes of small devices alone it is over the limit", cluster(
-        [node("n0", 1)], [project("a", 8, limit=0.5)], [work("w", "a", pod={"gpuMemoryMib": 16000})]), {"w-0": ("Pending", None)}),
+    (
+        "sharing a device beats room now",
+        cluster(
+            [node("n0", 1), node("n1", 1)],
+            [project("a", 8)],
+            [
+                work("r", "a", on="n0", pod={"gpuPortion": 0.4, "gpuGroups": ["0"], "gpuIndices": [0]}),
+                work(
+                    "s",
+                    "a",
+                    deleting=True,
+                    pod={"gpuPortion": 0.5, "status": "Releasing", "node": "n0", "gpuGroups": ["0"], "gpuIndices": [0]},
+                ),
+                work("w", "a", pod={"gpuPortion": 0.5}),
+            ],
+        ),
+        {"w-0": ("Pipelined", "n0")},
+    ),
+    (
+        "topology beats sharing a device",
+        cluster(
+            [rack("n0", 1, "r0"), rack("n1", 4, "r1")],
+            [project("a", 8)],
+            [
+                work("r", "a", on="n0", pod={"gpuPortion": 0.5}),
+                work("w", "a", pods=5, pod={"gpuPortion": 0.5}, topology={"name": "dc", "preferred": "rack"}),
+            ],
+            topologies=TOPOLOGY,
+        ),
+        {"w-0": ("Binding", "n1"), "w-4": ("Binding", "n1")},
+    ),
+    (
+        "a pod without GPUs is not drawn to a shared device",
+        cluster(
+            [node("n0", 1), node("n1", 1)],
+            [project("a", 8)],
+            [work("r", "a", on="n1", pod={"gpuPortion": 0.5}), work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})],
+        ),
+        {"w-0": ("Binding", "n0")},
+    ),
+    (
+        "pods without GPUs are packed by CPU",
+        cluster(
+            [node("n0", 0), node("n1", 0, cpuCores=16)],
+            [project("a", 8)],
+            [work("w", "a", pod={"gpuDevices": 0, "cpuCores": 1})],
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "a pod that asks for nothing finds a place on a full node",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 8)],
+            [work("r", "a", on="n0", pod={"cpuCores": 32}), work("w", "a", pod={"gpuDevices": 0})],
+        ),
+        {"w-0": ("Binding", "n0")},
+    ),
+    (
+        "but not without a pod slot",
+        cluster(
+            [node("n0", 1, maxPods=1)],
+            [project("a", 8)],
+            [work("r", "a", on="n0", pod={"cpuCores": 32}), work("w", "a", pod={"gpuDevices": 0})],
+        ),
+        {"w-0": ("Pending", None)},
+    ),
+    (
+        "a part needs a node whose device memory is known",
+        cluster([node("n0", 1, gpuMemoryMib=0)], [project("a", 8)], [work("w", "a", pod={"gpuPortion": 0.5})]),
+        {"w-0": ("Pending", None)},
+    ),
+    (
+        "an amount of memory above the device's",
+        cluster([node("n0", 1)], [project("a", 8)], [work("w", "a", pod={"gpuMemoryMib": 16001})]),
+        {"w-0": ("Pending", None)},
+    ),
+    (
+        "device memory counts in hundreds of MiB",
+        cluster([node("n0", 1, gpuMemoryMib=16099)], [project("a", 8)], [work("w", "a", pod={"gpuMemoryMib": 16001})]),
+        {"w-0": ("Pending", None)},
+    ),
+    (
+        "a device of which all is being released takes no part, but may be promised as a new one",
+        cluster(
+            [node("n0", 1)],
+            [project("a", 8)],
+            [
+                work(
+                    "r",
+                    "a",
+                    deleting=True,
+                    pod={"gpuPortion": 0.5, "status": "Releasing", "node": "n0", "gpuGroups": ["0"], "gpuIndices": [0]},
+                ),
+                work("w", "a", pod={"gpuPortion": 0.3}),
+            ],
+        ),
+        {"w-0": ("Pipelined", "n0")},
+    ),
+    (
+        "an amount of memory counts against a limit by the node it goes to",
+        cluster(
+            [node("n0", 1), node("n1", 1, gpuMemoryMib=32000)],
+            [project("a", 8, limit=0.5)],
+            [work("w", "a", pod={"gpuMemoryMib": 16000})],
+        ),
+        {"w-0": ("Binding", "n1")},
+    ),
+    (
+        "with nodes of small devices alone it is over the limit",
+        cluster([node("n0", 1)], [project("a", 8, limit=0.5)], [work("w", "a", pod={"gpuMemoryMib": 16000})]),
+        {"w-0": ("Pending", None)},
+    ),
     # 5.8: topology
-    ("a required level keeps the pods together", cluster(
-        [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")], [project("a", 4)],
-        [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
-     {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n2")}),
-    ("no domain is large enough", cluster(
-        [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 4)],
-        [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
-     {"w-0": ("Pending", None), "w-1": ("Pending", None)}),
-    ("a preferred level is left where it must be", cluster(
-        [rack("n0", 1, "r0"), rack("n1", 1, "r1")], [project("a", 4)],
-        [work("w", "a", pods=2, topology={"name": "dc", "preferred": "rack"})], topologies=TOPOLOGY),
-     {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n0")}),
-    ("the fullest domain that has room", cluster(
-        [rack("n0", 4, "r0"), rack("n1", 2, "r1")], [project("a", 4)],
-        [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})], topologies=TOPOLOGY),
-     {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n1")}),
-    ("growth stays in the domain where the workload stands", cluster(
-        [rack("n0", 2, "r0"), rack("n1", 1, "r1"), rack("n2", 4, "r1")], [project("a", 9)],
-        [work("r", "a", on="n0"), {**work("w", "a", pods=1, on="n1", topology={"name": "dc", "required": "rack"}, minPods=1),
-          "pods": [{"name": "w-0", "gpuDevices": 1, "status": "Running", "node": "n1"}, {"name": "w-1", "gpuDevices": 1}]}],
-        topologies=TOPOLOGY), {"w-1": ("Binding", "n2")}),
+    (
+        "a required level keeps the pods together",
+        cluster(
+            [rack("n0", 1, "r0"), rack("n1", 1, "r1"), rack("n2", 1, "r1")],
+            [project("a", 4)],
+            [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})],
+            topologies=TOPOLOGY,
+        ),
+        {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n2")},
+    ),
+    (
+        "no domain is large enough",
+        cluster(
+            [rack("n0", 1, "r0"), rack("n1", 1, "r1")],
+            [project("a", 4)],
+            [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})],
+            topologies=TOPOLOGY,
+        ),
+        {"w-0": ("Pending", None), "w-1": ("Pending", None)},
+    ),
+    (
+        "a preferred level is left where it must be",
+        cluster(
+            [rack("n0", 1, "r0"), rack("n1", 1, "r1")],
+            [project("a", 4)],
+            [work("w", "a", pods=2, topology={"name": "dc", "preferred": "rack"})],
+            topologies=TOPOLOGY,
+        ),
+        {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n0")},
+    ),
+    (
+        "the fullest domain that has room",
+        cluster(
+            [rack("n0", 4, "r0"), rack("n1", 2, "r1")],
+            [project("a", 4)],
+            [work("w", "a", pods=2, topology={"name": "dc", "required": "rack"})],
+            topologies=TOPOLOGY,
+        ),
+        {"w-0": ("Binding", "n1"), "w-1": ("Binding", "n1")},
+    ),
+    (
+        "growth stays in the domain where the workload stands",
+        cluster(
+            [rack("n0", 2, "r0"), rack("n1", 1, "r1"), rack("n2", 4, "r1")],
+            [project("a", 9)],
+            [
+                work("r", "a", on="n0"),
+                {
+                    **work("w", "a", pods=1, on="n1", topology={"name": "dc", "required": "rack"}, minPods=1),
+                    "pods": [
+                        {"name": "w-0", "gpuDevices": 1, "status": "Running", "node": "n1"},
+                        {"name": "w-1", "gpuDevices": 1},
+                    ],
+                },
+            ],
+            topologies=TOPOLOGY,
+        ),
+        {"w-1": ("Binding", "n2")},
+    ),
 ]
 
 
@@ -245,16 +388,20 @@ PLACES = [
 @pytest.mark.parametrize("strategy,gpus,used,want", cases(PLACES))
 def test_where_pods_go(strategy, gpus, used, want):
     document = cluster(
-        [node(f"n{i}", count) for i, count in enumerate(gpus)], [project("a", 99)],
+        [node(f"n{i}", count) for i, count in enumerate(gpus)],
+        [project("a", 99)],
         [work(f"r{i}", "a", on=f"n{i}", pod={"gpuDevices": count}) for i, count in enumerate(used) if count]
         + [work(f"w{i:02}", "a", age=10 + i) for i in range(len(want))],
-        nodePools=[{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": strategy}}])
+        nodePools=[{"name": "default", "placementStrategy": {"gpu": strategy, "cpu": strategy}}],
+    )
     got = pods_of(simulate(document)["cycles"][0])
     assert "".join(got[f"w{i:02}-0"][1][1:] for i in range(len(want))) == want
 
 
 def test_the_lowest_healthy_devices_are_chosen():
-    document = cluster([node("n0", 4, unhealthyGpus=[0, 2])], [project("a", 4)], [work("w", "a", pod={"gpuDevices": 2})])
+    document = cluster(
+        [node("n0", 4, unhealthyGpus=[0, 2])], [project("a", 4)], [work("w", "a", pod={"gpuDevices": 2})]
+    )
     (decision,) = simulate(document)["cycles"][0]["decisions"]
     assert decision["gpuIndices"] == [1, 3]
     assert {q["name"]: q["gpu"]["fairShare"] for q in simulate(document)["cycles"][0]["queues"]}["a"] == 2

@@ -1,5 +1,6 @@
 """Everything at once: writers, readers, streams, a failing node, metrics, a drain in the midst. Run under ThreadSanitizer, whose
 reports fail the test through the server's log and exit status."""
+
 import socket
 import threading
 
@@ -39,9 +40,20 @@ def write(server, project, name):
         assert server.delete(f"/api/v1/workloads/trainings/{workload}").status == 202
 
 
-READS = ["/api/v1/workloads?sortBy=createdAt&sortOrder=desc", "/api/v1/workloads/count", "/api/v1/nodes", "/api/v1/org-unit/projects",
-         "/api/v1/node-pools", "/api/v1/scheduler/snapshot", "/metrics", "/readyz", "/api/v1/workloads/pods",
-         "/api/v1/nodes/telemetry?telemetryType=ALLOCATED_GPUS", "/", "/api/v1/swagger.json"]
+READS = [
+    "/api/v1/workloads?sortBy=createdAt&sortOrder=desc",
+    "/api/v1/workloads/count",
+    "/api/v1/nodes",
+    "/api/v1/org-unit/projects",
+    "/api/v1/node-pools",
+    "/api/v1/scheduler/snapshot",
+    "/metrics",
+    "/readyz",
+    "/api/v1/workloads/pods",
+    "/api/v1/nodes/telemetry?telemetryType=ALLOCATED_GPUS",
+    "/",
+    "/api/v1/swagger.json",
+]
 
 
 def read(server):
@@ -53,7 +65,12 @@ def read(server):
 
 def sign_in(server):
     for i in range(3):
-        assert server.request("POST", "/api/v1/token", {"grantType": "password", "username": "nobody@example.com", "password": str(i)}, token=None).status in (400, 429)
+        assert server.request(
+            "POST",
+            "/api/v1/token",
+            {"grantType": "password", "username": "nobody@example.com", "password": str(i)},
+            token=None,
+        ).status in (400, 429)
 
 
 def follow(server, over):
