@@ -40,6 +40,7 @@ static const struct command COMMANDS[] = {
     {"backup", daemon_main_backup, "write a folder's database and keys into one file, also while a server serves it"},
     {"restore", daemon_main_restore, "make a data folder of a backup"},
     {"verify", daemon_main_verify, "read a folder's whole database and say whether it is sound"},
+    {"keys", daemon_main_keys, "replace the key that seals a folder's secrets: keys rotate"},
     {"hours", daemon_main_hours, "print who held how many GPUs, cores and memory, by day"},
     {"doctor", daemon_main_doctor, "say what is possible on this machine, and how to get more"},
     {"simulate", simulate_main, "run scheduling cycles over a snapshot in a file"},

@@ -28,6 +28,8 @@ int probe_readiness(struct exchange *exchange, struct error *err)
     if (server->check_ready && server->check_ready(server->context, err) < 0)
         return -1;
     buffer_text(&exchange->body, "ok\n");
+    if (!atomic_load(&server->is_starting) && server->warning)
+        buffer_printf(&exchange->body, "%s\n", server->warning);
     if (!atomic_load(&server->is_starting) && server->reconciler)
         reconciler_write_health(server->reconciler, &exchange->body);
     exchange->response.content_type = "text/plain; charset=utf-8";

@@ -45,7 +45,8 @@ struct server {
     int (*check_ready)(void *context, struct error *err);
     // Appends the other rooms' metrics to /metrics. Called from workers.
     void (*write_metrics)(void *context, struct buffer *out);
-    void *context; // of both
+    void *context;       // of both
+    const char *warning; // a line for /readyz beside its ok; NULL: none. Set before the start is done
 
     // Set before api_server_start by who opens the database later: until it is false only probes are answered, all else
     // is 503 with check_ready's message, and what handlers use need not be there.

@@ -230,20 +230,17 @@ static void print_json(const struct db_check *check, int64_t keys)
 static int compact(const struct words *words, struct arena *arena, struct error *err)
 {
     struct data_folder folder;
-    struct stat about;
+    bool has_stepped;
     int64_t before = 0, after = 0;
-    if (stat(words->data, &about) < 0)
-        return error_set(err, ERROR_INVALID, "%s: %s", words->data, strerror(errno));
-    bool steps_down = geteuid() == 0 && about.st_uid != 0;
-    if (steps_down && seteuid(about.st_uid) < 0)
-        return error_set(err, ERROR_INVALID, "%s: %s", words->data, strerror(errno));
+    if (data_folder_step_down(words->data, &has_stepped, err) < 0)
+        return -1;
     int rc = data_folder_open(words->data, arena, &folder, err);
     if (rc == 0) {
         rc = db_compact(folder.database, &before, &after, err);
         data_folder_close(&folder);
     }
-    if (steps_down && seteuid(0) < 0 && rc == 0)
-        rc = error_set(err, ERROR_INTERNAL, "the rights of root did not come back");
+    if (data_folder_step_up(has_stepped, rc == 0 ? err : NULL) < 0)
+        rc = -1;
     if (rc == 0 && !words->json)
         printf("%s: %" PRId64 " KiB before, %" PRId64 " KiB now\n", words->data, before >> 10, after >> 10);
     return rc;

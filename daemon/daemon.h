@@ -10,6 +10,7 @@ int daemon_main_stop(int argc, char **argv);
 int daemon_main_backup(int argc, char **argv);
 int daemon_main_restore(int argc, char **argv);
 int daemon_main_verify(int argc, char **argv); // 1: something is damaged
+int daemon_main_keys(int argc, char **argv);
 int daemon_main_hours(int argc, char **argv);
 // 0: a server with these settings would work here; 1: something is in its way; 2: a bad setting.
 int daemon_main_doctor(int argc, char **argv);

@@ -136,6 +136,25 @@ void data_folder_close(struct data_folder *folder)
         close(folder->folder_fd);
 }
 
+int data_folder_step_down(const char *path, bool *out_has_stepped, struct error *err)
+{
+    struct stat about;
+    *out_has_stepped = false;
+    if (stat(path, &about) < 0)
+        return error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
+    if (geteuid() != 0 || about.st_uid == 0)
+        return 0;
+    if (seteuid(about.st_uid) < 0)
+        return error_set(err, ERROR_INVALID, "%s: %s", path, strerror(errno));
+    *out_has_stepped = true;
+    return 0;
+}
+
+int data_folder_step_up(bool has_stepped, struct error *err)
+{
+    return has_stepped && seteuid(0) < 0 ? error_set(err, ERROR_INTERNAL, "the rights of root did not come back") : 0;
+}
+
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk)
 {
     (void)info;

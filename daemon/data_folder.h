@@ -1,6 +1,8 @@
 // The data folder: prorata.db, keys/, and the lock that keeps a second server out.
 #pragma once
 
+#include <stdbool.h>
+
 struct arena;
 struct error;
 
@@ -21,5 +23,9 @@ int data_folder_open(const char *path, struct arena *arena, struct data_folder *
 // ERROR_INVALID with what is there, and the way out in details.
 int data_folder_check_database(const char *path, struct arena *arena, struct error *err);
 void data_folder_close(struct data_folder *folder);
+// For commands that root may run on a folder of another user: what they write is its owner's. ERROR_INVALID where the
+// folder is not there. step_up is given what step_down set.
+int data_folder_step_down(const char *path, bool *out_has_stepped, struct error *err);
+int data_folder_step_up(bool has_stepped, struct error *err);
 // Removes a demo's temporary folder with all that a server puts there.
 void data_folder_remove(const struct data_folder *folder);

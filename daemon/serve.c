@@ -17,6 +17,7 @@
 #include "daemon/greeting.h"
 #include "daemon/health.h"
 #include "daemon/notify.h"
+#include "daemon/sealed_secrets.h"
 #include "daemon/settings.h"
 #include "db/db.h"
 #include "db/settings.h"
@@ -107,6 +108,7 @@ static int fill_database(struct daemon *daemon, struct error *err)
         return -1;
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
         quota_rights_tell(daemon->db, err) < 0 ||
+        sealed_secrets_check(daemon->db, daemon->auth->sealing, &daemon->arena, &daemon->server.warning, err) < 0 ||
         sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxies_count > 0, timestamp_now_ms(), err) < 0 ||
         claim_folder(daemon, err) < 0 || (daemon->kind->is_machine && first_start_name_cluster(daemon->db, err) < 0))
         return -1;

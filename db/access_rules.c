@@ -10,7 +10,10 @@
 
 #define SELECT_RULE "SELECT " DB_ACCESS_RULE_COLUMNS " FROM " DB_ACCESS_RULE_FROM " WHERE "
 static const char SQL_BY_ID[] = SELECT_RULE "r.id = ?";
-static const char SQL_OF_USER[] = SELECT_RULE "r.subject_type = 'user' AND r.subject_id = ? AND r.deleted_ms = 0";
+static const char SQL_OF_USER[] = SELECT_RULE
+    "r.deleted_ms = 0 AND ((r.subject_type = 'user' AND r.subject_id = ?1) OR (r.subject_type = 'group' AND "
+    "r.subject_id IN (SELECT g.name FROM user_groups g JOIN users u ON u.id = g.user_id WHERE u.email = "
+    "?1)))";
 static const char SQL_OF_SERVICE_ACCOUNT[] =
     SELECT_RULE "r.subject_type IN ('service-account', 'app') AND r.subject_id = ? AND r.deleted_ms = 0";
 static const char SQL_INSERT[] = "INSERT INTO access_rules (subject_type, subject_id, role_id, scope_type, scope_id, "
@@ -23,7 +26,7 @@ static const char SQL_DELETE_OF[] =
     "subject_id = ?2 AND (subject_type = ?1 OR (?1 = 'service-account' AND subject_type = 'app'))";
 static const char SQL_HAS_ADMINISTRATOR[] =
     "SELECT count(*) FROM access_rules r JOIN users u ON u.email = r.subject_id WHERE r.subject_type = 'user' AND "
-    "r.role_id = 1 AND r.scope_type IN ('system', 'tenant') AND r.deleted_ms = 0";
+    "u.is_local = 1 AND r.role_id = 1 AND r.scope_type IN ('system', 'tenant') AND r.deleted_ms = 0";
 static const char SQL_USER_EMAIL[] = "SELECT email FROM users WHERE email = ?";
 static const char SQL_CLIENT_ID[] = "SELECT client_id FROM service_accounts WHERE client_id = ?1 OR uuid = ?1 OR name "
                                     "= ?1 ORDER BY client_id = ?1 DESC, uuid = ?1 DESC LIMIT 1";

@@ -42,7 +42,7 @@ void db_access_rule_from_row(sqlite3_stmt *stmt, struct arena *arena, struct acc
 // 1: found (deleted ones too); 0: none; -1: error.
 int db_find_access_rule(struct db_conn *conn, int64_t id, struct arena *arena, struct access_rule *out_rule,
                         struct error *err);
-// What is in force for a subject; a rule whose place has gone is left out. is_user: else a service account.
+// What is in force for a subject, of a user also by his groups; a rule whose place has gone is left out. is_user: else a service account.
 int db_list_rules_in_force(struct db_conn *conn, bool is_user, const char *subject_id, struct arena *arena,
                            struct access_rule **out_rules, size_t *out_count, struct error *err);
 
@@ -55,5 +55,5 @@ int db_delete_access_rule(struct db *db, int64_t id, int64_t now_ms, struct erro
 int db_create_access_rule_in(struct db_conn *conn, struct access_rule *rule, struct error *err);
 int db_delete_access_rules_of_in(struct db_conn *conn, const char *subject_type, const char *subject_id, int64_t now_ms,
                                  struct error *err);
-// ERROR_CONFLICT unless some user has the first role (system administrator) for the whole tenant.
+// ERROR_CONFLICT unless some local user has the first role (system administrator) for the whole tenant.
 int db_check_administrator_in(struct db_conn *conn, struct error *err);

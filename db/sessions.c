@@ -137,13 +137,17 @@ static int insert_session(struct db_conn *conn, struct session *session, struct 
     return rc;
 }
 
-static int create_session(struct db_conn *conn, void *context, struct error *err)
+int db_create_session_in(struct db_conn *conn, struct session *session, struct error *err)
 {
-    struct session *session = context;
     const char *stamp = strcmp(session->subject_type, SESSION_OF_USER) ? SQL_STAMP_SERVICE_ACCOUNT : SQL_STAMP_USER;
     if (end_expired(conn, session->created_ms, err) < 0 || insert_session(conn, session, err) < 0)
         return -1;
     return run_with_two(conn, stamp, session->created_ms, session->subject_id, err);
+}
+
+static int create_session(struct db_conn *conn, void *context, struct error *err)
+{
+    return db_create_session_in(conn, context, err);
 }
 
 int db_create_session(struct db *db, struct session *session, struct error *err)

@@ -68,5 +68,6 @@ struct session_refresh {
 int db_refresh_session(struct db *db, struct session_refresh *refresh, struct error *err);
 
 // Inside a write function.
+int db_create_session_in(struct db_conn *conn, struct session *session, struct error *err);
 int db_end_sessions_in(struct db_conn *conn, const char *subject_type, int64_t subject_id, const char *kept_uuid,
                        struct error *err);

@@ -5,10 +5,12 @@ import sys
 
 out, *files = sys.argv[1:]
 lines = ['#include "db/migrations.h"', "", "const struct migration MIGRATIONS[] = {"]
-for place, path in enumerate(sorted(map(pathlib.Path, files)), 1):
+last = 0
+for path in sorted(map(pathlib.Path, files)):
     number, _, name = path.stem.partition("_")
-    if int(number) != place or not name:
-        sys.exit(f"{path.name}: the next number is {place:04}, and a name follows it: {place:04}_name.sql")
+    if int(number) <= last or not name or (last == 0 and int(number) != 1):
+        sys.exit(f"{path.name}: a number above {last:04}, and a name follows it: {last + 1:04}_name.sql")
+    last = int(number)
     text = path.read_text()
     literal = "\n".join('        "' + l.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for l in text.splitlines())
     lines += ['    {%d, "%s",\n%s},' % (int(number), name, literal)]

@@ -202,11 +202,6 @@ void sealing_close_ring(struct sealing *ring)
     free(ring);
 }
 
-size_t sealing_key_count(const struct sealing *ring)
-{
-    return ring->count;
-}
-
 int sealing_drop_old_keys(struct sealing *ring, struct error *err)
 {
     int rc = 0;

@@ -37,4 +37,3 @@ int sealing_open(const struct sealing *ring, const char *purpose, const char *id
 int sealing_add_key(struct sealing *ring, int64_t now_ms, struct error *err);
 // Takes all keys away but the newest: nothing must be left that they sealed.
 int sealing_drop_old_keys(struct sealing *ring, struct error *err);
-size_t sealing_key_count(const struct sealing *ring);

@@ -6,6 +6,7 @@ import sqlite3
 from conftest import ROOT
 
 MIGRATIONS = ROOT / "db/migrations"
+NUMBERS = sorted(int(path.name[:4]) for path in MIGRATIONS.glob("*.sql"))
 APPLICATION_ID = 1886549106
 
 
@@ -13,9 +14,10 @@ def write(data, *more_sql, rows="filled_1.sql", schema=1):
     """A data folder of a schema, the first is that of 43ca360, filled; more_sql comes last. rows: local_1.sql is of the local backend."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     text = (ROOT / "tests/db" / rows).read_text().replace("@NODE@", os.uname().nodename)
-    migrations = [path.read_text() for path in sorted(MIGRATIONS.glob("*.sql"))]
+    files = [path for path in sorted(MIGRATIONS.glob("*.sql")) if int(path.name[:4]) <= schema]
+    migrations = [path.read_text() for path in files]
     with sqlite3.connect(data / "prorata.db") as database:
-        database.executescript("\n".join([migrations[0], text, *migrations[1:schema], *more_sql]))
+        database.executescript("\n".join([migrations[0], text, *migrations[1:], *more_sql]))
         database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         database.execute(f"PRAGMA user_version = {schema}")
     database.close()
