@@ -47,12 +47,13 @@ mutants: ## Put seeded bugs into the scheduler, one at a time; each must be noti
 	@tools/deps.sh build test
 	@tools/mutate.py
 
-lint: ## clang-format, clang-tidy, OpenAPI linter, tsc, prettier, eslint
+lint: ## clang-format, clang-tidy, OpenAPI linter, tsc, prettier, eslint, ruff
 	@tools/deps.sh build test
 	@tools/lint.sh
 
-format: ## Format the C sources
+format: ## Format C and Python
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@tools/lint_python.sh --fix
 
 install: build ## Install under PREFIX (default /usr/local)
 	@cmake --install build --prefix $(PREFIX)

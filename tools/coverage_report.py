@@ -1,7 +1,7 @@
 """Reads what `llvm-cov export` says of scheduler/: prints a table, and fails where too little is reached.
 
-95 % of the lines of all files together, and every branch, both ways, of those that divide fair shares and take away from
-the running. What assert asks for is our own mistakes and has no other way."""
+95 % of the lines of all files together, and every branch, both ways, of those that divide fair shares and take away
+from the running. What assert asks for is our own mistakes and has no other way."""
 
 import json
 import pathlib
@@ -42,7 +42,7 @@ def missed_branches(path, branches):
 
 
 def main():
-    report = json.load(open(sys.argv[1]))["data"][0]
+    report = json.loads(pathlib.Path(sys.argv[1]).read_text())["data"][0]
     root = pathlib.Path.cwd()
     failed = []
     print(f"{'file':<24}{'lines':>8}{'reached':>10}{'branches':>10}{'reached':>10}")

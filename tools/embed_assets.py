@@ -1,7 +1,7 @@
 """Embeds files in the binary: embed_assets.py OUT_DIR PAGES.json /PREFIX/=FOLDER /exact/path=FILE ...
 
-Writes OUT_DIR/assets.c (see api/assets.h) and beside it the files it includes, each plain and, where that is smaller, gzipped: either is sent
-as it lies in the binary.
+Writes OUT_DIR/assets.c (see api/assets.h) and beside it the files it includes, each plain and, where that is smaller,
+gzipped: either is sent as it lies in the binary.
 PAGES.json lists the addresses of pages.
 A name that ends in a hash, as esbuild writes it (app-1A2B3C4D.js), never changes its content.
 """
@@ -68,8 +68,8 @@ def main(out, pages, arguments):
     lines = ["// Made by tools/embed_assets.py.", '#include "api/assets.h"', ""]
     for name in sorted(blobs):
         lines += [
-            '__asm__(".section .rodata\\n.balign 16\\n.global ASSET_%s\\nASSET_%s:\\n.incbin \\"%s\\"\\n.byte 0\\n.text\\n");'
-            % (name, name, folder / name),
+            '__asm__(".section .rodata\\n.balign 16\\n.global ASSET_%s\\nASSET_%s:\\n.incbin \\"%s\\"\\n.byte '
+            '0\\n.text\\n");' % (name, name, folder / name),
             "extern const unsigned char ASSET_%s[];" % name,
         ]
     lines += ["", "const struct asset ASSETS[] = {"] + [rows[k] for k in sorted(rows, key=str.encode)]

@@ -12,7 +12,9 @@ for path in sorted(map(pathlib.Path, files)):
         sys.exit(f"{path.name}: a number above {last:04}, and a name follows it: {last + 1:04}_name.sql")
     last = int(number)
     text = path.read_text()
-    literal = "\n".join('        "' + l.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for l in text.splitlines())
+    literal = "\n".join(
+        '        "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in text.splitlines()
+    )
     lines += ['    {%d, "%s",\n%s},' % (int(number), name, literal)]
 lines += ["};", "const size_t MIGRATION_COUNT = sizeof(MIGRATIONS) / sizeof(MIGRATIONS[0]);", ""]
 pathlib.Path(out).write_text("\n".join(lines))

@@ -124,6 +124,10 @@ def node_types():
     )
 
 
+def python_form():
+    return Stage("form of Python", "tools/lint_python.sh")
+
+
 def quick():
     return [
         build(BUILD, "build"),
@@ -131,6 +135,7 @@ def quick():
         pytest("house rules", "build", "tests/house", after=(BUILD,)),
         node_units(),
         node_types(),
+        python_form(),
         pytest(
             "simulate and the rules of scheduling",
             "build",
@@ -149,6 +154,7 @@ def whole():
         pytest("house rules", "build", "tests/house", after=(BUILD,)),
         node_units(),
         node_types(),
+        python_form(),
         pytest(
             "the local backend",
             "build-asan",
@@ -250,7 +256,8 @@ def run_all(stages):
         stage.run()
         with changed:
             print(
-                f"== {stage.name}: {stage.state}, {stage.seconds:.0f} s\n{stage.log.read_text(errors='replace').rstrip()}\n",
+                f"== {stage.name}: {stage.state}, {stage.seconds:.0f} s\n"
+                f"{stage.log.read_text(errors='replace').rstrip()}\n",
                 flush=True,
             )
             changed.notify_all()

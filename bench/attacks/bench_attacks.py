@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/api")]
-from conftest import ADMIN, PASSWORD, Server  # noqa: E402
+from servers import ADMIN, PASSWORD, Server  # noqa: E402
 from slow_clients import KINDS, slow_clients  # noqa: E402
 from test_access import make_caller  # noqa: E402
 from test_heavy_readers import HEAVY, resident_mib, with_rows  # noqa: E402

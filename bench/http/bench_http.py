@@ -10,7 +10,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from conftest import Server  # noqa: E402
+from servers import Server  # noqa: E402
 
 SECONDS = int(os.environ.get("BENCH_SECONDS", "8"))
 BUILD = ROOT / "build"
@@ -33,7 +33,7 @@ def wrk(port, script, connections, **environment):
         env={**os.environ, **environment},
         check=True,
     )
-    line = next(l for l in out.stdout.splitlines() if l.startswith("RESULT"))
+    line = next(row for row in out.stdout.splitlines() if row.startswith("RESULT"))
     rate, p50, p99, errors = line.split()[1:]
     return float(rate), float(p50), float(p99), int(errors)
 
@@ -51,7 +51,7 @@ def show_wrk(name, result, setup):
 
 def cold_start(folder):
     times = []
-    for number in range(5):
+    for _number in range(5):
         server = Server(pathlib.Path(tempfile.mkdtemp(dir=folder)), "--quick-start")
         server.start()
         server.stop()
@@ -70,13 +70,13 @@ def cold_start(folder):
 
 
 def resident_mib(pid):
-    for line in open(f"/proc/{pid}/status"):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS"):
             return int(line.split()[1]) / 1024
 
 
 def cpu_seconds(pid):
-    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -91,7 +91,8 @@ def show_packing(server, name, path):
     packed = server.request("GET", path, headers={"Accept-Encoding": "gzip"})
     show(
         f"{name}, gzip",
-        f"{len(plain.body) / 1024:.1f} KB as {len(packed.body) / 1024:.1f} KB; {cpu_ms_of_an_answer(server, path, PRORATA_ENCODING='gzip'):.2f} ms of CPU",
+        f"{len(plain.body) / 1024:.1f} KB as {len(packed.body) / 1024:.1f} KB; "
+        f"{cpu_ms_of_an_answer(server, path, PRORATA_ENCODING='gzip'):.2f} ms of CPU",
         f"4 connections; plain: {cpu_ms_of_an_answer(server, path):.2f} ms",
     )
 
@@ -161,7 +162,7 @@ def main():
             check=True,
         )
         show("bare SQLite: same rows", f"{float(bare.stdout):>8.0f}/s", "16 submissions a commit, WAL, FULL")
-        submit = dict(PRORATA_TOKEN=server.token, PRORATA_PROJECT=project, PRORATA_CLUSTER=cluster)
+        submit = {"PRORATA_TOKEN": server.token, "PRORATA_PROJECT": project, "PRORATA_CLUSTER": cluster}
         show_wrk(
             "POST trainings, durable", wrk(server.port, "submit.lua", 32, PRORATA_RUN="a", **submit), "32 connections"
         )

@@ -9,7 +9,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from conftest import Server  # noqa: E402
+from servers import Server  # noqa: E402
 
 NODES, PROJECTS, PODS = int(os.environ.get("BENCH_NODES", "1000")), 50, 8
 ROUNDS = 60
@@ -28,8 +28,8 @@ def fill(server, workloads):
     cluster = server.cluster_id()
     # Quota for all but a tenth of the GPUs; the last project has the rest, and asks last.
     share = NODES * 8 // PROJECTS
+    pool = server.get("/api/v1/node-pools").json["nodepools"][0]
     for i in range(PROJECTS):
-        pool = server.get("/api/v1/node-pools").json["nodepools"][0] if i == 0 else pool
         body = {
             "name": f"p{i:02}",
             "clusterId": cluster,
@@ -81,7 +81,8 @@ def measure(server, name, project, cluster, gpus, pods=1, fixes=True):
         verdicts.add(answer.json["verdict"])
     times.sort()
     print(
-        f"{name:<44} p50 {times[len(times) // 2]:7.1f} ms  p99 {times[-1]:7.1f} ms   {'/'.join(sorted(verdicts))}, {answer.json['plans']} cycles, "
+        f"{name:<44} p50 {times[len(times) // 2]:7.1f} ms  p99 {times[-1]:7.1f} ms   "
+        f"{'/'.join(sorted(verdicts))}, {answer.json['plans']} cycles, "
         f"{len(answer.json['fixes'])} fixes",
         flush=True,
     )
@@ -94,7 +95,8 @@ def main():
         server.sign_in()
         ids, cluster = fill(server, NODES - 10)
         print(
-            f"# what-if, {NODES} nodes x 8 GPUs, {(NODES - 10) * PODS} running pods, {PROJECTS} projects; over HTTP, one after the other"
+            f"# what-if, {NODES} nodes x 8 GPUs, {(NODES - 10) * PODS} running pods, {PROJECTS} projects; over "
+            f"HTTP, one after the other"
         )
         measure(server, "what-if: 8 GPUs, free", ids[0], cluster, 8)
         measure(server, "what-if: 16 pods x 8 GPUs, evicting", ids[-1], cluster, 8, 16)

@@ -1,11 +1,12 @@
-"""What the local backend costs, printed with its set-up: no-op jobs that are really forked, accounted and durably recorded;
-the time from submission to the process's first instruction; what running pods cost.
+"""What the local backend costs, printed with its set-up: no-op jobs that are really forked, accounted and durably
+recorded; the time from submission to the process's first instruction; what running pods cost.
 
     bench/local/bench_local.py [--jobs N] [--pods N]     the binary is $PRORATA, else build/prorata
 """
 
 import argparse
 import concurrent.futures
+import contextlib
 import http.client
 import json
 import os
@@ -30,7 +31,7 @@ PASSWORD = "a password for the bench"
 class Server:
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="prorata-bench-")
-        self.log = open(os.path.join(self.folder, "log"), "wb+")
+        self.log = open(os.path.join(self.folder, "log"), "wb+")  # noqa: SIM115
         self.process = subprocess.Popen(
             [
                 PRORATA,
@@ -114,10 +115,8 @@ class Server:
         self.process.terminate()
         self.process.wait()
         for state in pathlib.Path(self.folder).glob("data/pods/*/state"):
-            try:
+            with contextlib.suppress(OSError, IndexError, ValueError):
                 os.kill(int(state.read_text().split()[1]), 9)
-            except (OSError, IndexError, ValueError):
-                pass
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -152,7 +151,7 @@ def processor_seconds(pid):
     """Of a process, and of its children that it has waited for."""
     fields = [
         int(field) / os.sysconf("SC_CLK_TCK")
-        for field in open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[11:15]
+        for field in pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:15]
     ]
     return fields[0] + fields[1], fields[2] + fields[3]
 
@@ -168,11 +167,14 @@ def no_op_jobs(count):
             time.sleep(0.02)
         spent = time.monotonic() - begun
         own, children = [
-            (after - was) / count * 1e6 for after, was in zip(processor_seconds(server.process.pid), before)
+            (after - was) / count * 1e6
+            for after, was in zip(processor_seconds(server.process.pid), before, strict=True)
         ]
         print(
-            f"no-op jobs: {count} submitted over HTTP on 16 connections in {submitted:.2f} s, all forked, ended and on disk after {spent:.2f} s: "
-            f"{count / spent:.0f} jobs/s; processor time of a job: {own:.0f} us the server, {children:.0f} us supervisor and command"
+            f"no-op jobs: {count} submitted over HTTP on 16 connections in {submitted:.2f} s, all forked, ended "
+            f"and on disk after {spent:.2f} s: "
+            f"{count / spent:.0f} jobs/s; processor time of a job: {own:.0f} us the server, {children:.0f} us "
+            f"supervisor and command"
         )
     finally:
         server.close()
@@ -188,23 +190,24 @@ def start_latency(count):
             server.submit(f"mark-{i}", "/bin/sh -c", f"'date +%s.%N > {mark}.part; mv {mark}.part {mark}'")
             while not os.path.exists(mark):
                 time.sleep(0.0005)
-            times.append((float(open(mark).read()) - begun) * 1000)
+            times.append((float(pathlib.Path(mark).read_text()) - begun) * 1000)
             os.unlink(mark)
         times.sort()
         print(
-            f"submit to process start: p50 {statistics.median(times):.1f} ms, p99 {times[int(len(times) * 0.99)]:.1f} ms over {count}, one after another, HTTP included"
+            f"submit to process start: p50 {statistics.median(times):.1f} ms, p99 "
+            f"{times[int(len(times) * 0.99)]:.1f} ms over {count}, one after another, HTTP included"
         )
     finally:
         server.close()
 
 
 def ticks(pid):
-    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return int(fields[11]) + int(fields[12])
 
 
 def memory(pid):
-    for line in open(f"/proc/{pid}/smaps_rollup"):
+    for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1])
     return 0
@@ -226,7 +229,8 @@ def running_pods(count):
         spent = (ticks(server.process.pid) + sum(map(ticks, supervisors)) - before) / os.sysconf("SC_CLK_TCK")
         per_pod = sum(map(memory, supervisors)) / len(supervisors)
         print(
-            f"{count} running pods: server and supervisors use {100 * spent / (time.monotonic() - begun):.2f} % of one core; {per_pod:.0f} KiB a supervisor (PSS), {memory(server.process.pid) / 1024:.1f} MiB the server"
+            f"{count} running pods: server and supervisors use {100 * spent / (time.monotonic() - begun):.2f} % "
+            f"of one core; {per_pod:.0f} KiB a supervisor (PSS), {memory(server.process.pid) / 1024:.1f} MiB the server"
         )
     finally:
         server.close()

@@ -1,7 +1,7 @@
 """What others need for the same: task-spooler and Slurm as Debian has them, on this machine, in the same run.
 
-task-spooler keeps its queue in memory and shares nothing; Slurm runs here without an accounting database, all daemons on
-this machine, jobs as one array. Each is left out, and says so, where it is not installed."""
+task-spooler keeps its queue in memory and shares nothing; Slurm runs here without an accounting database, all daemons
+on this machine, jobs as one array. Each is left out, and says so, where it is not installed."""
 
 import getpass
 import os
@@ -64,9 +64,10 @@ def task_spooler(count):
             TS_SLOTS=str(os.cpu_count()),
             TMPDIR=folder,
         )
-        run = lambda *words: (
-            subprocess.run([tsp, *words], env=environment, capture_output=True, text=True, check=True).stdout
-        )
+
+        def run(*words):
+            return subprocess.run([tsp, *words], env=environment, capture_output=True, text=True, check=True).stdout
+
         begun = time.monotonic()
         script = f"for i in $(seq {count}); do {tsp} -n true >/dev/null; done"
         subprocess.run(["/bin/sh", "-c", script], env=environment, check=True)
@@ -75,7 +76,8 @@ def task_spooler(count):
         spent = time.monotonic() - begun
         run("-K")
     print(
-        f"task-spooler: {count} no-op jobs queued one by one from a shell in {submitted:.2f} s, all ended after {spent:.2f} s: {count / spent:.0f} jobs/s"
+        f"task-spooler: {count} no-op jobs queued one by one from a shell in {submitted:.2f} s, all ended after "
+        f"{spent:.2f} s: {count / spent:.0f} jobs/s"
     )
 
 
@@ -92,10 +94,11 @@ class Slurm:
         self.environment = dict(os.environ, SLURM_CONF=str(configuration))
         os.makedirs("/run/munge", exist_ok=True)
         shutil.chown("/run/munge", "munge", "munge")
+
         # munged may run already: then this one ends, and that one serves.
-        start = lambda *words: subprocess.Popen(
-            words, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        def start(*words):
+            return subprocess.Popen(words, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
         self.daemons = [start("runuser", "-u", "munge", "--", "munged", "--foreground")]
         wait_until(lambda: os.path.exists("/run/munge/munge.socket.2"))
         self.daemons += [start("slurmctld", "-i", "-D"), start("slurmd", "-D")]
@@ -123,10 +126,11 @@ def slurm(count, starts):
                 begun = time.time()
                 slurm.run("sbatch", "-o", "/dev/null", "--wrap", f"date +%s.%N > {mark}.part; mv {mark}.part {mark}")
                 wait_until(lambda: os.path.exists(mark))
-                times.append((float(open(mark).read()) - begun) * 1000)
+                times.append((float(pathlib.Path(mark).read_text()) - begun) * 1000)
             times.sort()
             print(
-                f"Slurm: submit to process start: p50 {statistics.median(times):.0f} ms, p99 {times[int(len(times) * 0.99)]:.0f} ms over {starts}, one after another"
+                f"Slurm: submit to process start: p50 {statistics.median(times):.0f} ms, p99 "
+                f"{times[int(len(times) * 0.99)]:.0f} ms over {starts}, one after another"
             )
             begun = time.monotonic()
             slurm.run("sbatch", "-o", "/dev/null", f"--array=1-{count}", "--wrap", "true")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What random clusters come to: how many pods are stopped and moved, and what is served of the demand, in the first cycle and in the end.
-Arguments: binaries to compare (default build/prorata); OUTCOME_CLUSTERS: how many (2000), OUTCOME_SEED: the first."""
+"""What random clusters come to: how many pods are stopped and moved, and what is served of the demand, in the first
+cycle and in the end. Arguments: binaries to compare (default build/prorata); OUTCOME_CLUSTERS: how many (2000),
+OUTCOME_SEED: the first."""
 
 import collections
 import json
@@ -64,7 +65,7 @@ def main():
     figures = [collections.Counter() for _ in binaries]
     for seed in range(FIRST, FIRST + COUNT):
         document = Maker(seed).make()
-        for binary, of in zip(binaries, figures):
+        for binary, of in zip(binaries, figures, strict=True):
             live(binary, document, of)
     print(f"{COUNT} random clusters from seed {FIRST}")
     for name in sorted(set().union(*figures)):

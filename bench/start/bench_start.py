@@ -22,7 +22,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRORATA = os.environ.get("PRORATA", str(ROOT / "build" / "prorata"))
 PASSWORD = "a password for the bench"
 COMPLETED, SUSPENDED, STEP = 40000, 5000, 50000
-UUID = "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-8' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"
+UUID = (
+    "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-8' || "
+    "substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"
+)
 
 
 def serve(data, port=0):
@@ -68,7 +71,10 @@ def write_one(data):
             {"grantType": "password", "username": "admin@prorata.local", "password": PASSWORD},
         )[1]
     )["accessToken"]
-    read = lambda path: json.loads(ask(port, "GET", path, token=token)[1])
+
+    def read(path):
+        return json.loads(ask(port, "GET", path, token=token)[1])
+
     project = next(p["id"] for p in read("/api/v1/org-unit/projects")["projects"] if p["name"] == "team-a")
     spec = {
         "image": "bench",
@@ -168,7 +174,7 @@ def start(data, port):
     began = time.monotonic()
     process = serve(data, port)
     times = wait_for(port, "/healthz", began), wait_for(port, "/readyz", began)
-    counts = dict(line.split(": ") for line in open(f"/proc/{process.pid}/io").read().splitlines())
+    counts = dict(line.split(": ") for line in pathlib.Path(f"/proc/{process.pid}/io").read_text().splitlines())
     process.terminate()
     process.wait()
     return *times, int(counts["rchar"]) >> 20
@@ -186,7 +192,8 @@ def main():
         port = write_one(data)
         size, counts = fill(data + "/prorata.db", options.mib)
         print(
-            f"# start on a database of {size} MiB: {counts['workloads']} workloads, {counts['events']} events; {options.starts} starts each"
+            f"# start on a database of {size} MiB: {counts['workloads']} workloads, {counts['events']} events; "
+            f"{options.starts} starts each"
         )
         for name, prepare in (("warm", lambda: None), ("file not in memory", lambda: drop_cache(data + "/prorata.db"))):
             rows = []

@@ -1,5 +1,5 @@
-"""A small training that can be preempted: it keeps a checkpoint, saves once more when it is told to stop, and goes on from
-there when it is started again. Standard Python alone; the shape is the same for PyTorch.
+"""A small training that can be preempted: it keeps a checkpoint, saves once more when it is told to stop, and goes on
+from there when it is started again. Standard Python alone; the shape is the same for PyTorch.
 
     prorata training submit fit -g 1 -p team-a -i none --command -- python3 /path/to/train.py --steps 2000
 

@@ -29,7 +29,8 @@ def resolve(node):
 
 
 def to_json_schema(node, inside=()):
-    """OpenAPI 3.0 to JSON Schema: nullable, references in place. Formats are left out; a schema within itself is anything."""
+    """OpenAPI 3.0 to JSON Schema: nullable, references in place. Formats are left out; a schema within itself is
+    anything."""
     if node.get("$ref", 0) in inside:
         return {}
     inside, node, out = (*inside, node.get("$ref", "")), resolve(node), {}

@@ -1,6 +1,7 @@
 """What the table of hostile requests is made of: a raw request, and how its answer is read."""
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
@@ -71,10 +72,8 @@ class Reply:
 def exchange(port, data, timeout=20):
     """Sends bytes, reads one reply. None: the server closed without a word. What follows the reply is in `rest`."""
     with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
-        try:
+        with contextlib.suppress(OSError):  # refused before all was sent
             connection.sendall(data)
-        except OSError:
-            pass  # refused before all was sent
         got = b""
         try:
             while b"\r\n\r\n" not in got:
@@ -100,7 +99,8 @@ def exchange(port, data, timeout=20):
 
 
 def answers(port, data, count_max=10, timeout=20):
-    """All replies to these bytes until the server closes, as statuses: shows whether a second request was smuggled in."""
+    """All replies to these bytes until the server closes, as statuses: shows whether a second request was smuggled
+    in."""
     with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
         connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)

@@ -1,4 +1,5 @@
-"""Hostile requests, first part: framing, request line, headers, path, encoding. (name, request, status, words of the message)
+"""Hostile requests, first part: framing, request line, headers, path, encoding. (name, request, status, words of the
+message)
 
 Status None: the connection is closed without an answer, which is civetweb's own doing."""
 
@@ -6,7 +7,10 @@ from hostile import raw, request
 
 WORKLOADS = "/api/v1/workloads"
 PROJECT = '{"name":"hostile","clusterId":"{cluster}","parentId":"{department}"}'
-HEAD = "POST /api/v1/org-unit/projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {admin}\r\nContent-Type: application/json\r\n"
+HEAD = (
+    "POST /api/v1/org-unit/projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {admin}\r\n"
+    "Content-Type: application/json\r\n"
+)
 
 
 def get(path):
@@ -94,7 +98,8 @@ FRAMING = [
     (
         "two Authorizations",
         raw(
-            "GET /api/v1/clusters HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {admin}\r\nAuthorization: Bearer {admin}\r\n\r\n"
+            "GET /api/v1/clusters HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {admin}\r\n"
+            "Authorization: Bearer {admin}\r\n\r\n"
         ),
         400,
         "given twice",
@@ -131,7 +136,8 @@ FRAMING = [
     (
         "a websocket",
         raw(
-            "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+            "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
         ),
         401,
         "",

@@ -1,4 +1,5 @@
-"""Hostile requests, second part: tokens, ids of others, parameters, bodies. (name, request, status, words of the message)"""
+"""Hostile requests, second part: tokens, ids of others, parameters, bodies. (name, request, status, words of the
+message)"""
 
 from hostile import raw, request
 
@@ -243,8 +244,8 @@ PARAMETERS = [
     (
         "metrics of too many samples",
         get(
-            WORKLOADS
-            + "/{own_workload}/metrics?metricType=POD_COUNT&numberOfSamples=1001&start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z"
+            WORKLOADS + "/{own_workload}/metrics?metricType=POD_COUNT&numberOfSamples=1001"
+            "&start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z"
         ),
         400,
         "at most 1000",

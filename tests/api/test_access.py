@@ -1,4 +1,5 @@
-"""What a caller may do and where: access rules, roles, users; 403 for what is not allowed, 404 for what is not to be seen."""
+"""What a caller may do and where: access rules, roles, users; 403 for what is not allowed, 404 for what is not to be
+seen."""
 
 import pytest
 

@@ -5,7 +5,7 @@ import hashlib
 import subprocess
 
 import pytest
-from conftest import PRORATA
+from servers import PRORATA
 from test_access import make_caller
 
 PATH = "/api/v1/admin/backup"

@@ -1,5 +1,5 @@
-"""How many SQL statements a request may take to read, counted by /metrics; the same whether there is one of a thing or hundreds. What
-writes take stands in tests/support/db_writes.c."""
+"""How many SQL statements a request may take to read, counted by /metrics; the same whether there is one of a thing or
+hundreds. What writes take stands in tests/support/db_writes.c."""
 
 import concurrent.futures
 import pathlib
@@ -8,13 +8,14 @@ import shutil
 import tempfile
 
 import pytest
-from conftest import Server
 from contract import OPERATIONS
+from servers import Server
 from test_access import make_caller
 
 SPEC = {"image": "x", "compute": {"gpuDevicesRequest": 1}}
 LAST_HOUR = "start=2026-01-01T00:00:00Z&end=2026-01-01T01:00:00Z&numberOfSamples=10"
-# What, method, path, how many statements at most: what it took and one more. Two of each say who asks and what he may see.
+# What, method, path, how many statements at most: what it took and one more. Two of each say who asks and what he may
+# see.
 REQUESTS = [
     ("get_workloads", "GET", "/api/v1/workloads?limit=50", 6),
     ("get_workloads, all", "GET", "/api/v1/workloads?limit=500", 6),

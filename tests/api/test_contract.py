@@ -1,5 +1,6 @@
-"""Every operation against the document, with requests made by chance: whatever comes, the status is one that the document
-lists, the body has its schema, and nothing is the server's fault. A failure prints the seed that repeats it."""
+"""Every operation against the document, with requests made by chance: whatever comes, the status is one that the
+document lists, the body has its schema, and nothing is the server's fault. A failure prints the seed that repeats
+it."""
 
 import json
 import os

@@ -53,7 +53,9 @@ def test_department_tells_of_its_projects(server):
         create_project(server, department, name, gpus).json["id"] for name, gpus in (("genomes", 1), ("proteins", 0.5))
     ]
     shown = server.get(f"{DEPARTMENTS}/{department}").json
-    assert [(c["id"], c["name"]) for c in shown["children"]] == list(zip(projects, ["genomes", "proteins"]))
+    assert [(c["id"], c["name"]) for c in shown["children"]] == list(
+        zip(projects, ["genomes", "proteins"], strict=True)
+    )
     (sums,) = shown["projectsAggregatedResources"]
     assert sums["nodePool"]["name"] == "default" and sums["gpu"]["deserved"] == 1.5 and sums["cpu"]["deserved"] is None
 

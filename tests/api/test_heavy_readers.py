@@ -1,4 +1,5 @@
-"""One caller's heavy lists: they have a share of the readers and of the memory, and end after a while; others are not held up."""
+"""One caller's heavy lists: they have a share of the readers and of the memory, and end after a while; others are not
+held up."""
 
 import contextlib
 import json
@@ -104,7 +105,8 @@ def test_bodies_that_are_taken_in_are_bounded(server):
     def begin(stack, token, length):
         connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
         connection.sendall(
-            f"POST /api/v1/workloads/trainings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+            f"POST /api/v1/workloads/trainings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+            f"Content-Type: application/json\r\n"
             f"Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n".encode()
         )
         return connection.recv(65536)
@@ -141,7 +143,8 @@ def resident_mib(server, key="VmHWM"):
 
 
 def test_large_rows_from_before_stay_out_of_memory(server):
-    """150 workloads of 0.9 MB: forty clients that ask for all of them at once, and some that never read their answer."""
+    """150 workloads of 0.9 MB: forty clients that ask for all of them at once, and some that never read their
+    answer."""
     with_rows(server, 150, {f"V{i}": "v" * 3500 for i in range(256)})
     _, greedy = make_caller(server, "greedy", ("Viewer", "tenant", 1))
     server.sign_in()

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 
 import pytest
-from conftest import Server
+from servers import Server
 from test_access import department_id, make_caller
 
 CLUSTER = """

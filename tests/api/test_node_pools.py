@@ -11,7 +11,8 @@ def cluster(make_server, folder):
     """Two plain nodes and one with a label, all in the default pool."""
     path = folder / "cluster.yaml"
     path.write_text(
-        "nodes:\n- {name: plain-1, gpus: 2, cpuCores: 16, memoryBytes: 68719476736}\n- {name: plain-2, gpus: 2, cpuCores: 16, memoryBytes: 68719476736}\n"
+        "nodes:\n- {name: plain-1, gpus: 2, cpuCores: 16, memoryBytes: 68719476736}\n"
+        "- {name: plain-2, gpus: 2, cpuCores: 16, memoryBytes: 68719476736}\n"
         "- {name: big-1, gpus: 8, cpuCores: 64, memoryBytes: 274877906944, labels: {team.io/kind: big}}\n"
     )
     return make_server("--cluster", str(path))

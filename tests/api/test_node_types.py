@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from conftest import PRORATA
+from servers import PRORATA
 
 CLUSTER = """
 nodes:
@@ -134,10 +134,13 @@ def test_a_list_holds_what_is_submitted_after_it(cluster):
 
 def test_what_if_and_simulate_know_the_list(cluster, folder):
     project(cluster, "asks", nodeTypes={"training": ["a100"]})
-    ask = lambda name, gpus: cluster.post(
-        "/api/v1/scheduler/what-if",
-        {"type": "Training", "workload": body(cluster, name, "asks", compute={"gpuDevicesRequest": gpus})},
-    )
+
+    def ask(name, gpus):
+        return cluster.post(
+            "/api/v1/scheduler/what-if",
+            {"type": "Training", "workload": body(cluster, name, "asks", compute={"gpuDevicesRequest": gpus})},
+        )
+
     asked = cluster.wait_for(
         "an answer", lambda: (lambda answer: answer if answer.status == 200 else None)(ask("big", 4))
     )

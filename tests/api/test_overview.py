@@ -1,4 +1,5 @@
-"""The overview in few answers: exact counts, who waits and what is owed, the devices; and what a caller may not read."""
+"""The overview in few answers: exact counts, who waits and what is owed, the devices; and what a caller may not
+read."""
 
 import pytest
 from test_access import department_id, make_caller
@@ -27,8 +28,8 @@ def submit_waiting(server, name, project, gpus, **spec):
 
 @pytest.fixture(scope="module")
 def busy(module_server):
-    """Of 4 GPUs team-a holds its 2 and waits for 2 more; team-b holds 1 of its 2, waits for 2 on one node, and for 3 that its quota
-    can never give to what is not preemptible."""
+    """Of 4 GPUs team-a holds its 2 and waits for 2 more; team-b holds 1 of its 2, waits for 2 on one node, and for 3
+    that its quota can never give to what is not preemptible."""
     server = module_server
     server.wait_phase(server.submit("a1", "team-a", gpus=2), "Running")
     server.wait_phase(server.submit("b1", "team-b"), "Running")

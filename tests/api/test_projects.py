@@ -57,15 +57,15 @@ def test_create_project_fills_in_the_defaults(server):
 
 
 def test_create_project_takes_what_it_is_given(server):
-    body = dict(
-        parentId=department(server)["id"],
-        description="with everything",
-        requestedNamespace="their-own",
-        schedulingRules={"trainingJobTimeLimitSeconds": 600, "interactiveJobTimeLimitSeconds": None},
-        defaultNodePools=["default"],
-        nodeTypes={"training": ["1"], "names": {"1": "dgx"}},
-        enforceRunaiScheduler=False,
-        resources=[
+    body = {
+        "parentId": department(server)["id"],
+        "description": "with everything",
+        "requestedNamespace": "their-own",
+        "schedulingRules": {"trainingJobTimeLimitSeconds": 600, "interactiveJobTimeLimitSeconds": None},
+        "defaultNodePools": ["default"],
+        "nodeTypes": {"training": ["1"], "names": {"1": "dgx"}},
+        "enforceRunaiScheduler": False,
+        "resources": [
             {
                 "nodePool": pool(server),
                 "gpu": {"deserved": 1, "limit": 3, "overQuotaWeight": 0},
@@ -74,7 +74,7 @@ def test_create_project_takes_what_it_is_given(server):
                 "rank": "High",
             }
         ],
-    )
+    }
     answer = create(server, **body)
     assert answer.status == 201, answer
     project = answer.json

@@ -1,4 +1,5 @@
-"""Quota, limit, weight and rank are given from above: by who has rights in the department, of departments in the cluster."""
+"""Quota, limit, weight and rank are given from above: by who has rights in the department, of departments in the
+cluster."""
 
 import sqlite3
 

@@ -1,5 +1,5 @@
-"""Every predefined role in three scopes against what a person must not do, see or hold on to. Who may is written here by
-hand, and not read from the server's roles: a role that gains a right fails this table."""
+"""Every predefined role in three scopes against what a person must not do, see or hold on to. Who may is written here
+by hand, and not read from the server's roles: a role that gains a right fails this table."""
 
 import contextlib
 import time
@@ -111,14 +111,8 @@ def gives(role, scope):
 def writes_oddly(server, caller):
     project = server.places["project"]
     return any(
-        [
-            did(
-                server.request(
-                    "POST", RULES, rule_for(server.taker, "L1 researcher", "project", odd), token=caller.token
-                )
-            )
-            for odd in (f" {project}", f"+{project}", f"00{project}")
-        ]
+        did(server.request("POST", RULES, rule_for(server.taker, "L1 researcher", "project", odd), token=caller.token))
+        for odd in (f" {project}", f"+{project}", f"00{project}")
     )
 
 
@@ -295,7 +289,8 @@ def test_streams_tell_of_what_may_be_seen(place, streams):
 
 
 def test_the_last_places_of_streams_are_kept(make_server):
-    """A10: of eight places two are one account's, whatever its role, and the last is an administrator's of the tenant."""
+    """A10: of eight places two are one account's, whatever its role, and the last is an administrator's of the
+    tenant."""
     server = make_server(
         "--quick-start", "--http-threads", "32", "--trusted-proxy", "127.0.0.1"
     )  # an address has no share of connections

@@ -1,10 +1,11 @@
-"""Tenant settings act from the next cycle on: in shares, decisions, explanations, the exported snapshot; what would not act is refused."""
+"""Tenant settings act from the next cycle on: in shares, decisions, explanations, the exported snapshot; what would
+not act is refused."""
 
 import json
 import subprocess
 
 import pytest
-from conftest import PRORATA
+from servers import PRORATA
 
 CLUSTER = """
 nodes:
@@ -79,9 +80,12 @@ def test_over_quota_follows_the_quota_where_weights_are_off(cluster):
         "three": 3,
         "none": 0,
     }
-    held = lambda: {
-        w["projectName"]: w["allocatedResources"]["gpu"] for w in cluster.get("/api/v1/workloads").json["workloads"]
-    }
+
+    def held():
+        return {
+            w["projectName"]: w["allocatedResources"]["gpu"] for w in cluster.get("/api/v1/workloads").json["workloads"]
+        }
+
     cluster.wait_for("the new shares in force", lambda: held().get("three", 0) >= 9)
     snapshot = cluster.get("/api/v1/scheduler/snapshot").json
     weights = {p["name"]: p["resources"][0]["gpu"]["overQuotaWeight"] for p in snapshot["projects"]}
@@ -120,10 +124,14 @@ def test_a_quota_of_zero_still_borrows_what_is_free(cluster):
 
 def test_departments_play_no_role_where_they_are_off(cluster, folder):
     small = unit(cluster, "departments", "small", gpus=2, gpu={"limit": 3})
-    inside, outside = unit(cluster, "projects", "inside", small, gpus=2), unit(cluster, "projects", "outside", gpus=2)
+    inside = unit(cluster, "projects", "inside", small, gpus=2)
+    unit(cluster, "projects", "outside", gpus=2)
     job = cluster.submit("wide", "inside", 6)
     cluster.wait_phase(job, "Pending")
-    sentence = lambda: (cluster.get(f"/api/v1/workloads/{job}/explanation").json or {}).get("sentence") or ""
+
+    def sentence():
+        return (cluster.get(f"/api/v1/workloads/{job}/explanation").json or {}).get("sentence") or ""
+
     cluster.wait_for("the department's limit", lambda: "the limit of small is 3 GPUs" in sentence())
     put(cluster, "departments", False)
     cluster.wait_phase(job, "Running")

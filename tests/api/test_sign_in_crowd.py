@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from conftest import PRORATA
+from servers import PRORATA
 
 HINT = "start with --trusted-proxy 127.0.0.1"
 

@@ -125,7 +125,10 @@ def test_six_hundred_slow_clients_hold_up_nobody(module_server, kind):
 def test_slow_bodies_behind_a_proxy_count_for_the_clients_it_names(make_server):
     """All connections come from one address; whose bodies they are, the proxy says."""
     server = make_server("--quick-start", "--trusted-proxy", "127.0.0.1", environment={"PRORATA_HTTP_THREADS": "16"})
-    head = b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
+    head = (
+        b"POST /api/v1/token HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 500\r\n\r\n{"
+    )
     with contextlib.ExitStack() as stack:
 
         def begin(client):
@@ -141,8 +144,8 @@ def test_slow_bodies_behind_a_proxy_count_for_the_clients_it_names(make_server):
 
 
 def test_streams_have_places_and_an_end(make_server):
-    """A quarter of the threads may be streams, and a quarter of these one account's; the next is told to come again, and
-    ordinary requests go on."""
+    """A quarter of the threads may be streams, and a quarter of these one account's; the next is told to come again,
+    and ordinary requests go on."""
     server = make_server("--quick-start", environment={"PRORATA_HTTP_THREADS": "32"})
     token = server.sign_in()
     head = f"GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode()

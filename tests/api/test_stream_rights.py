@@ -1,4 +1,5 @@
-"""Streams end with the rights of who opened them, and show only what he may see: tried with every way of losing them."""
+"""Streams end with the rights of who opened them, and show only what he may see: tried with every way of losing
+them."""
 
 import time
 

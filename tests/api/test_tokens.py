@@ -78,7 +78,7 @@ def test_username_is_compared_without_case(server):
 )
 def test_client_credentials_keys_in_any_case(server, keys):
     account = make_account(server)
-    body = dict(zip(keys, ("client_credentials", account["clientId"], account["clientSecret"])))
+    body = dict(zip(keys, ("client_credentials", account["clientId"], account["clientSecret"]), strict=True))
     answer = post_json(server, "/api/v1/token", body)
     assert answer.status == 200, answer
     session = whoami(server, answer.json["accessToken"]).json

@@ -1,4 +1,5 @@
-"""Trainings and workspaces over HTTP: submission with its refusals, what is answered, suspend, resume, delete, batch."""
+"""Trainings and workspaces over HTTP: submission with its refusals, what is answered, suspend, resume, delete,
+batch."""
 
 import uuid
 

@@ -1,4 +1,5 @@
-"""Everything in the documents' form of a project, and of a department where it has it, is written and read back by the API."""
+"""Everything in the documents' form of a project, and of a department where it has it, is written and read back by the
+API."""
 
 import pytest
 
@@ -134,5 +135,8 @@ def test_a_project_that_may_not_exceed_its_quota_stays_within_it(server):
     assert server.request("PATCH", path + "/resources", strict).status == 200
     server.wait_phase(server.submit("a1", "team-a", 2), "Running")
     over = server.submit("a2", "team-a", 1)
-    sentence = lambda: server.get(f"/api/v1/workloads/{over}/explanation").json.get("sentence") or ""
+
+    def sentence():
+        return server.get(f"/api/v1/workloads/{over}/explanation").json.get("sentence") or ""
+
     server.wait_for("the limit in the explanation", lambda: "team-a holds 2 of its limit of 2 GPUs" in sentence())

@@ -8,7 +8,8 @@ CLUSTER = "nodes:\n- {name: same, gpus: 2, labels: {pool: same}}\n- {name: other
 
 @pytest.fixture
 def same(make_server, folder):
-    """Node pool, node, department and project `same`: the project, of a stranger, holds all of the pool. team-a waits there."""
+    """Node pool, node, department and project `same`: the project, of a stranger, holds all of the pool. team-a waits
+    there."""
     (folder / "cluster.yaml").write_text(CLUSTER)
     server = make_server("--quick-start", "--cluster", str(folder / "cluster.yaml"))
     cluster = server.cluster_id()

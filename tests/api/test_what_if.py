@@ -1,4 +1,5 @@
-"""What would happen if a workload were submitted now: what is said is what then happens; who may ask; what is refused."""
+"""What would happen if a workload were submitted now: what is said is what then happens; who may ask; what is
+refused."""
 
 import json
 import threading

@@ -1,4 +1,5 @@
-"""GET /workloads and its relatives: filters, sort, search, pages, counts, telemetry, pods, events, metrics, and who sees what."""
+"""GET /workloads and its relatives: filters, sort, search, pages, counts, telemetry, pods, events, metrics, and who
+sees what."""
 
 import datetime
 
@@ -36,7 +37,8 @@ SORT_FIELDS = [
 
 @pytest.fixture(scope="module")
 def filled(module_server):
-    """Six workloads, settled: train-0..2 (team-a, 0, 1, 2 GPUs; all run), wait (team-a, 8 GPUs), desk (workspace of team-b), dist (team-b)."""
+    """Six workloads, settled: train-0..2 (team-a, 0, 1, 2 GPUs; all run), wait (team-a, 8 GPUs), desk (workspace of
+    team-b), dist (team-b)."""
     server = module_server
     ids = {f"train-{gpus}": server.submit(f"train-{gpus}", "team-a", gpus=gpus) for gpus in range(3)}
     ids["wait"] = server.submit("wait", "team-a", gpus=8, spec={"priorityClass": "medium"})

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 
 import pytest
-from conftest import PRORATA, program_for_others
+from servers import PRORATA, program_for_others
 
 LIBRARY = pathlib.Path(PRORATA).with_name("fake_nvml.so")
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

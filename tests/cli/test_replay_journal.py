@@ -7,7 +7,7 @@ import subprocess
 import zlib
 
 import pytest
-from conftest import PRORATA, ROOT
+from servers import PRORATA, ROOT
 
 
 def replay(data, *arguments):
@@ -130,12 +130,14 @@ def test_metrics(busy):
 
 
 def first_record(text):
-    """Where the second record begins: headers are 32 and 48 bytes, the second word of a record's header is its length."""
+    """Where the second record begins: headers are 32 and 48 bytes, the second word of a record's header is its
+    length."""
     return 32 + 48 + int.from_bytes(text[36:40], "little")
 
 
 DAMAGE = [
-    # what, of the first of two segments or of the last, the file's new bytes, what --list says, whether its first cycle is read
+    # what, of the first of two segments or of the last, the file's new bytes, what --list says, whether its first
+    # cycle is read
     ("cut in a record", 0, lambda t: t[:-7], "it is no record; the cycles after it in this file are lost", True),
     (
         "cut in the last record",
@@ -270,7 +272,8 @@ ALIKE, DIFFERENT, BESIDE = (
     "The decisions are equal; what else the plan says of pods",
 )
 VERDICTS = [
-    # what of the record is other than what is planned again, exit status, verdict, sentence, the first decision that differs
+    # what of the record is other than what is planned again, exit status, verdict, sentence, the first decision that
+    # differs
     ("nothing", lambda c, d: None, 0, "equal", None, None),
     ("all words", other_words, 0, ALIKE, "Decided alike, in other words.", 0),
     ("words of explanations", lambda c, d: c.update(words="0" * 32), 0, ALIKE, "Decided alike, in other words.", None),

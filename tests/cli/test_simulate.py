@@ -5,7 +5,7 @@ import random
 import subprocess
 
 import pytest
-from conftest import PRORATA, ROOT
+from servers import PRORATA, ROOT
 
 CASES = ROOT / "tests" / "conformance" / "cases"
 NOW = "2026-01-01T12:00:00Z"
@@ -14,12 +14,15 @@ NOW = "2026-01-01T12:00:00Z"
 def snapshot(**more):
     """One node of two GPUs; team-a holds both, team-b (which deserves one) wants one."""
     queue = [{"nodePool": "default", "gpu": {"deserved": 1}}]
-    workload = lambda name, project, **pod: {
-        "name": name,
-        "project": project,
-        "createdAt": NOW,
-        "pods": [{"name": name + "-0", "gpuDevices": 1, **pod}],
-    }
+
+    def workload(name, project, **pod):
+        return {
+            "name": name,
+            "project": project,
+            "createdAt": NOW,
+            "pods": [{"name": name + "-0", "gpuDevices": 1, **pod}],
+        }
+
     running = {"status": "Running", "node": "node0", "startedAt": NOW}
     return {
         "version": 1,

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 
-from conftest import ROOT
+from servers import ROOT
 
 MIGRATIONS = ROOT / "db/migrations"
 NUMBERS = sorted(int(path.name[:4]) for path in MIGRATIONS.glob("*.sql"))
@@ -11,7 +11,8 @@ APPLICATION_ID = 1886549106
 
 
 def write(data, *more_sql, rows="filled_1.sql", schema=1):
-    """A data folder of a schema, the first is that of 43ca360, filled; more_sql comes last. rows: local_1.sql is of the local backend."""
+    """A data folder of a schema, the first is that of 43ca360, filled; more_sql comes last. rows: local_1.sql is of
+    the local backend."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     text = (ROOT / "tests/db" / rows).read_text().replace("@NODE@", os.uname().nodename)
     files = [path for path in sorted(MIGRATIONS.glob("*.sql")) if int(path.name[:4]) <= schema]
@@ -32,7 +33,8 @@ def version(data):
 
 
 def copies(table, count, **expressions):
-    """SQL that copies the first row of a table so often. The expressions of columns may use i, counting from 1; id is id + i."""
+    """SQL that copies the first row of a table so often. The expressions of columns may use i, counting from 1; id is
+    id + i."""
     database = sqlite3.connect(":memory:")
     database.executescript((MIGRATIONS / "0001_initial.sql").read_text())
     columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]

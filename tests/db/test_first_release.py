@@ -1,4 +1,5 @@
-"""A data folder of the first schema (43ca360) with a local pod that runs and 45,000 workloads opens with everything in it."""
+"""A data folder of the first schema (43ca360) with a local pod that runs and 45,000 workloads opens with everything in
+it."""
 
 import os
 import pathlib
@@ -10,7 +11,7 @@ import time
 
 import old_folder
 import pytest
-from conftest import PRORATA, Server
+from servers import PRORATA, Server
 
 COMPLETED, STOPPED = 30000, 15000
 NOW_MS = "(1000 * unixepoch())"
@@ -37,7 +38,8 @@ def many(count, first, name, phase, desired, pod_status):
                 k8s_phase=f"'{phase}'",
                 gpu_allocated_milli="0",
                 pods_running="0",
-                listing_json=f"""replace(replace(t.listing_json, '"old"', '"{name}-' || i || '"'), t.uuid, {old_folder.uuids(prefix)})""",
+                listing_json=f"""replace(replace(t.listing_json, '"old"', '"{name}-' || i || '"'), t.uuid, """
+                f"{old_folder.uuids(prefix)})",
                 **times,
             ),
             old_folder.copies(

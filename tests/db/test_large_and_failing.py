@@ -1,11 +1,13 @@
-"""A start does not read the whole database, damage is told wherever it is met, and a disk is called full only where it is."""
+"""A start does not read the whole database, damage is told wherever it is met, and a disk is called full only where it
+is."""
 
 import os
+import pathlib
 import sqlite3
 
 import old_folder
 import pytest
-from conftest import Server
+from servers import Server
 
 MIB = 1 << 20
 
@@ -28,7 +30,7 @@ def grow(server, mib):
 
 
 def read_bytes(server):
-    counts = dict(line.split(": ") for line in open(f"/proc/{server.process.pid}/io").read().splitlines())
+    counts = dict(line.split(": ") for line in pathlib.Path(f"/proc/{server.process.pid}/io").read_text().splitlines())
     return int(counts["rchar"])
 
 

@@ -1,4 +1,5 @@
-"""Migrations: what shipped never changes, and a folder of an older schema opens under this program with everything in it."""
+"""Migrations: what shipped never changes, and a folder of an older schema opens under this program with everything in
+it."""
 
 import hashlib
 import os
@@ -9,23 +10,34 @@ import sys
 
 import old_folder
 import pytest
-from conftest import ROOT, Server
 from old_folder import MIGRATIONS
+from servers import ROOT, Server
 
 SHIPPED = {"0001_initial.sql": "4d0ebc177fe34c6d89fcc5c7a4892e3a047f599d1b971f918f8af34bd845bca0"}
 # What people put in; the rest are figures that the server renews.
 KEPT = {
     "clusters": "uuid, name, created_ms",
-    "node_pools": "id, name, is_default, label_key, label_value, gpu_placement, cpu_placement, settings_json, created_ms",
+    "node_pools": "id, name, is_default, label_key, label_value, gpu_placement, cpu_placement, settings_json, "
+    "created_ms",
     "nodes": "uuid, name, node_pool_id, labels_json, gpu_count, cpu_milli, memory_bytes, created_ms",
     "topologies": "uuid, name, levels_json",
-    "departments": "id, name, description, scheduling_rules_json, default_node_pools_json, node_types_json, created_by, created_ms",
+    "departments": "id, name, description, scheduling_rules_json, default_node_pools_json, node_types_json, "
+    "created_by, "
+    ""
+    ""
+    ""
+    ""
+    ""
+    "created_ms",
     "projects": "id, department_id, name, description, namespace, requested_namespace, scheduling_rules_json, "
     "default_node_pools_json, node_types_json, created_by, created_ms",
-    "queues": "owner_kind, owner_id, node_pool_id, rank_name, rank, gpu_deserved_milli, gpu_limit_milli, gpu_over_quota_weight, "
+    "queues": "owner_kind, owner_id, node_pool_id, rank_name, rank, gpu_deserved_milli, gpu_limit_milli, "
+    "gpu_over_quota_weight, "
     "cpu_deserved_milli, cpu_limit_milli, memory_deserved_bytes, memory_limit_bytes, memory_units",
-    "workloads": "uuid, name, type, project_id, project_name, created_by, created_ms, desired_phase, spec_json, master_spec_json, "
-    "framework, priority, priority_class, preemptible, node_pools_json, pods_wanted, min_pods, time_limit_ms, idle_limit_ms",
+    "workloads": "uuid, name, type, project_id, project_name, created_by, created_ms, desired_phase, spec_json, "
+    "master_spec_json, "
+    "framework, priority, priority_class, preemptible, node_pools_json, pods_wanted, min_pods, time_limit_ms, "
+    "idle_limit_ms",
     "receipts": "id, workload_id, rule, sentence, victim_queue_json, beneficiary_queue_json",
     "assets": "uuid, kind, name, scope, scope_id, spec_json",
     "users": "uuid, email, password_hash, reset_password",

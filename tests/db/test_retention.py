@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from conftest import PRORATA, ROOT, Server
+from servers import PRORATA, ROOT, Server
 
 MIB = 1 << 20
 DAY_MS = 86400000
@@ -52,7 +52,10 @@ def multiply(server, count, age_days, days=1.0):
             number(database, "SELECT max(id) FROM workloads"),
             number(database, "SELECT max(id) FROM pods"),
         )
-        uuid = "lower(printf('%s-%s-%s-%s-%s', hex(randomblob(4)), hex(randomblob(2)), hex(randomblob(2)), hex(randomblob(2)), hex(randomblob(6))))"
+        uuid = (
+            "lower(printf('%s-%s-%s-%s-%s', hex(randomblob(4)), hex(randomblob(2)), hex(randomblob(2)), "
+            "hex(randomblob(2)), hex(randomblob(6))))"
+        )
         # Shifts all times of a row so that the workload was deleted when its turn is.
         at = f"({now} + n * {step} - {number(database, f'SELECT deleted_ms FROM workloads WHERE id = {pattern}')})"
 
@@ -77,7 +80,8 @@ def multiply(server, count, age_days, days=1.0):
             database.execute(
                 f"WITH RECURSIVE i(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM i WHERE n < {count}),"
                 f" again(k) AS (VALUES (1) UNION ALL SELECT k + 1 FROM again WHERE k < {repeat})"
-                f" INSERT INTO {table} ({into}) SELECT {values} FROM i, again, (SELECT * FROM {table} WHERE {where} LIMIT 1)"
+                f" INSERT INTO {table} ({into}) SELECT {values} FROM i, again, (SELECT * FROM {table} WHERE "
+                f"{where} LIMIT 1)"
             )
 
         copy("workloads", f"id = {pattern}", id=f"{first} + n", uuid=uuid, name="name || n")
@@ -106,11 +110,12 @@ def multiply(server, count, age_days, days=1.0):
 
 
 def hours(database):
-    """Milliseconds times thousandths of a GPU and of a core, and times MiB, by day, project, pool and person: counted here,
-    apart from the server."""
+    """Milliseconds times thousandths of a GPU and of a core, and times MiB, by day, project, pool and person: counted
+    here, apart from the server."""
     total = collections.Counter()
     for project, pool, person, gpu, cpu, memory, start, end in database.execute(
-        "SELECT project_id, node_pool_id, person, gpu_milli, cpu_milli, memory_bytes, started_ms, ended_ms FROM allocations WHERE ended_ms > 0"
+        "SELECT project_id, node_pool_id, person, gpu_milli, cpu_milli, memory_bytes, started_ms, ended_ms FROM "
+        "allocations WHERE ended_ms > 0"
     ):
         while start < end:
             until = min(end, (start // DAY_MS + 1) * DAY_MS)
@@ -121,7 +126,7 @@ def hours(database):
     for day, project, pool, person, *amounts in database.execute(
         "SELECT day_ms, project_id, node_pool_id, person, gpu_milli_ms, cpu_milli_ms, memory_mib_ms FROM usage_days"
     ):
-        for what, amount in zip(("gpu", "cpu", "memory"), amounts):
+        for what, amount in zip(("gpu", "cpu", "memory"), amounts, strict=True):
             total[(day, project, pool, person), what] += amount
     return +total
 
@@ -189,7 +194,8 @@ def check_kept(server):
         assert (
             number(
                 database,
-                "SELECT count(*) FROM samples s WHERE scope = 'workload' AND NOT EXISTS (SELECT 1 FROM workloads WHERE id = s.scope_id)",
+                "SELECT count(*) FROM samples s WHERE scope = 'workload' AND NOT EXISTS (SELECT 1 FROM workloads "
+                "WHERE id = s.scope_id)",
             )
             == 0
         )

@@ -4,7 +4,7 @@ import re
 
 import old_folder
 import pytest
-from conftest import Server
+from servers import Server
 
 NEWEST = old_folder.NUMBERS[-1]
 

@@ -10,7 +10,7 @@ import tarfile
 import threading
 
 import pytest
-from conftest import PRORATA, Server
+from servers import PRORATA, Server
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small tmpfs needs root")
 

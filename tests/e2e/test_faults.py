@@ -84,7 +84,7 @@ def test_kill_9_under_load_loses_nothing_answered(make_server):
             except OSError:
                 return  # the server was killed under us: nothing was answered
 
-    for round_number in range(ROUNDS):
+    for _round_number in range(ROUNDS):
         stop = threading.Event()
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             futures = [pool.submit(submit_and_delete, 12, stop) for _ in range(4)]

@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from conftest import PRORATA, Server
+from servers import PRORATA, Server
 
 
 def run(*arguments, environment=None, timeout=20):
@@ -251,7 +251,8 @@ def test_a_cluster_file_shapes_the_cluster(make_server, folder):
     path.write_text(
         "nodePools:\n- name: default\n- name: h100\nnodes:\n"
         "- {name: small, nodePool: default, gpus: 1, cpuCores: 8, memoryBytes: 34359738368}\n"
-        "- {name: big, nodePool: h100, gpus: 8, count: 3, cpuCores: 64, memoryBytes: 549755813888, gpuType: H100, gpuMemoryMib: 81920}\n"
+        "- {name: big, nodePool: h100, gpus: 8, count: 3, cpuCores: 64, memoryBytes: 549755813888, gpuType: H100, "
+        "gpuMemoryMib: 81920}\n"
     )
     server = make_server("--cluster", str(path))
     nodes = server.get("/api/v1/nodes").json["nodes"]

@@ -1,4 +1,5 @@
-"""What packaging/ ships: the nginx configuration in front of a real server, the systemd unit, the image's package names."""
+"""What packaging/ ships: the nginx configuration in front of a real server, the systemd unit, the image's package
+names."""
 
 import http.client
 import json
@@ -9,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import PASSWORD, ROOT
+from servers import PASSWORD, ROOT
 
 
 def free_port():
@@ -161,7 +162,7 @@ def test_the_unit_shuts_no_device_of_pods():
 
 def test_the_image_names_packages_that_exist():
     text = (ROOT / "Dockerfile").read_text()
-    packages = [w for w in re.search(r"--no-install-recommends (lib[^\\]+?) \\", text).group(1).split()]
+    packages = list(re.search(r"--no-install-recommends (lib[^\\]+?) \\", text).group(1).split())
     assert "libcivetweb1" in packages
     for package in packages:
         assert subprocess.run(["dpkg-query", "-W", package], capture_output=True).returncode == 0, package

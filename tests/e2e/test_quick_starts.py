@@ -1,4 +1,5 @@
-"""The public quick starts, by curl's means: plain HTTP against a real server on a simulated cluster of 2 nodes x 2 GPUs."""
+"""The public quick starts, by curl's means: plain HTTP against a real server on a simulated cluster of 2 nodes x 2
+GPUs."""
 
 import itertools
 

@@ -1,7 +1,7 @@
 """What systemd is told, by the datagrams of sd_notify(3)."""
 
 import pytest
-from conftest import Server
+from servers import Server
 
 
 @pytest.fixture

@@ -27,7 +27,8 @@ def read(world, sql):
 def pods_of(world):
     return read(
         world,
-        "SELECT p.*, w.name AS workload, w.uuid AS workload_uuid, w.min_pods, w.pods_wanted, w.type, w.phase FROM pods p "
+        "SELECT p.*, w.name AS workload, w.uuid AS workload_uuid, w.min_pods, w.pods_wanted, w.type, w.phase FROM "
+        "pods p "
         f"JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND p.status IN {HOLDING}",
     )
 
@@ -143,7 +144,8 @@ def unsettled(world):
         if mates[0]["type"] == "Distributed" and len(mates) < mates[0]["min_pods"]:
             done = read(
                 world,
-                f"SELECT count(*) FROM pods WHERE status = 'Succeeded' AND workload_id = {mates[0]['workload_id']} AND deleted_ms = 0",
+                f"SELECT count(*) FROM pods WHERE status = 'Succeeded' AND workload_id = "
+                f"{mates[0]['workload_id']} AND deleted_ms = 0",
             )[0][0]
             if len(mates) + done < mates[0]["min_pods"]:
                 wrong.append(f"{mates[0]['workload']} is a gang of {len(mates)} of {mates[0]['min_pods']}")
@@ -161,9 +163,12 @@ def unsettled(world):
         f"{row['pod']} has failed and is not tried again"
         for row in read(
             world,
-            "SELECT p.name AS pod FROM pods p JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND p.status = 'Failed' AND p.attempt < 3 "  # later ones wait for long
-            "AND w.deleted_ms = 0 AND w.desired_phase = 'Running' AND w.phase NOT IN ('Completed', 'Failed') AND NOT EXISTS (SELECT 1 FROM pods n "
-            "WHERE n.workload_id = p.workload_id AND n.role = p.role AND n.pod_index = p.pod_index AND n.attempt > p.attempt)",
+            "SELECT p.name AS pod FROM pods p JOIN workloads w ON w.id = p.workload_id WHERE p.deleted_ms = 0 AND "
+            "p.status = 'Failed' AND p.attempt < 3 "  # later ones wait for long
+            "AND w.deleted_ms = 0 AND w.desired_phase = 'Running' AND w.phase NOT IN ('Completed', 'Failed') AND "
+            "NOT EXISTS (SELECT 1 FROM pods n "
+            "WHERE n.workload_id = p.workload_id AND n.role = p.role AND n.pod_index = p.pod_index AND n.attempt "
+            "> p.attempt)",
         )
     ]
     wrong += cgroups_left(world, pods)
@@ -201,7 +206,8 @@ def idle_for_no_reason(world):
     """Wanted, not running, nothing in their way: pods are missing."""
     rows = read(
         world,
-        "SELECT w.name, w.phase, (SELECT count(*) FROM pods p WHERE p.workload_id = w.id AND p.deleted_ms = 0) AS pods FROM workloads w "
+        "SELECT w.name, w.phase, (SELECT count(*) FROM pods p WHERE p.workload_id = w.id AND p.deleted_ms = 0) AS "
+        "pods FROM workloads w "
         "WHERE w.deleted_ms = 0 AND w.desired_phase = 'Running' AND w.phase NOT IN ('Completed', 'Failed')",
     )
     return [f"{row['name']} is {row['phase']} and has no pod" for row in rows if row["pods"] == 0]
@@ -212,14 +218,16 @@ def ends_without_reason(world):
         f"pod {row['name']} ended without a reason"
         for row in read(
             world,
-            "SELECT name FROM pods WHERE reason = '' AND (completed_ms > 0 OR status IN ('Failed', 'Succeeded', 'Deleted'))",
+            "SELECT name FROM pods WHERE reason = '' AND (completed_ms > 0 OR status IN ('Failed', 'Succeeded', "
+            "'Deleted'))",
         )
     ]
     return wrong + [
         f"{row['name']} is {row['phase']} without a word"
         for row in read(
             world,
-            "SELECT name, phase FROM workloads WHERE phase IN ('Failed', 'Completed', 'Stopped') AND phase_message = ''",
+            "SELECT name, phase FROM workloads WHERE phase IN ('Failed', 'Completed', 'Stopped') AND "
+            "phase_message = ''",
         )
     ]
 

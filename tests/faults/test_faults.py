@@ -1,6 +1,7 @@
-"""Rounds of faults against a server whose pods are real processes. Each round: clients submit, delete, suspend and resume
-while the server is killed, halted and ended, pods and supervisors are killed, GPUs fail, the disk fills and the clock
-jumps; then all is looked at from outside. A round that fails names its seed: FAULTS_SEED=N FAULTS_ROUNDS=M repeats it."""
+"""Rounds of faults against a server whose pods are real processes. Each round: clients submit, delete, suspend and
+resume while the server is killed, halted and ended, pods and supervisors are killed, GPUs fail, the disk fills and the
+clock jumps; then all is looked at from outside. A round that fails names its seed: FAULTS_SEED=N FAULTS_ROUNDS=M
+repeats it."""
 
 import os
 import random

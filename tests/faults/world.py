@@ -2,6 +2,7 @@
 system, its clock a file; and what clients asked for, with what was answered."""
 
 import collections
+import contextlib
 import http.client
 import os
 import pathlib
@@ -11,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from conftest import PRORATA, Server
+from servers import PRORATA, Server
 
 GPUS = 4
 DISK = "160m"
@@ -22,7 +23,14 @@ SCRIPTS = {
     "goes at once": "sleep infinity & wait",
     "takes its time": 'trap "sleep 0.2; exit 0" TERM; sleep infinity & wait',
     "will not go": "trap : TERM; while true; do sleep 0.2; done",
-    "has children that left it": '(setsid sleep 100000 &); (setsid sh -c "(setsid sleep 100001 &)" &); sleep infinity & wait',
+    "has children that left it": '(setsid sleep 100000 &); (setsid sh -c "(setsid sleep 100001 &)" &); '
+    "sleep infinity & "
+    ""
+    ""
+    ""
+    ""
+    ""
+    "wait",
     "talks": "while true; do echo 0123456789012345678901234567890123456789; sleep 0.02; done",
     "ends well": "sleep 0.3; exit 0",
     "ends at once": "exit 0",
@@ -85,10 +93,8 @@ class World:
             self.server.process.send_signal(signal.SIGCONT)
             self.server.stop()
         for pid in self.marked():
-            try:
+            with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-            except OSError:
-                pass
         for group in self.cgroups():  # where a round has failed
             for _ in range(100):
                 try:
@@ -289,10 +295,8 @@ class World:
     def kill_some(self, are_supervisors, how):
         chosen = [pid for pid in self.marked() if self.is_supervisor(pid) == are_supervisors]
         for pid in self.random.sample(sorted(chosen), min(len(chosen), self.random.choice((1, 1, 2)))):
-            try:
+            with contextlib.suppress(OSError):
                 os.kill(pid, how)
-            except OSError:
-                pass
 
     def kill_supervisors(self):
         self.kill_some(True, signal.SIGKILL)

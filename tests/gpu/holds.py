@@ -1,4 +1,5 @@
-"""Holds memory of every device that CUDA shows to this process, by the driver's own interface: no toolkit, no framework.
+"""Holds memory of every device that CUDA shows to this process, by the driver's own interface: no toolkit, no
+framework.
 
 Prints a line for each, `device UUID`, then `up`, and waits to be told to stop; computes on the first meanwhile."""
 

@@ -1,4 +1,5 @@
-"""The local backend on real GPUs: pods are where the scheduler put them, and nowhere else, as NVIDIA's own tool sees it."""
+"""The local backend on real GPUs: pods are where the scheduler put them, and nowhere else, as NVIDIA's own tool sees
+it."""
 
 import csv
 import io
@@ -9,7 +10,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "local"))
-from test_local import kind_of, log_of, supervisors_of, wait_log  # noqa: E402
+from pods import kind_of, log_of, supervisors_of, wait_log
 
 HOLDS = pathlib.Path(__file__).with_name("holds.py")
 

@@ -1,4 +1,5 @@
-"""The rules of the house that a program can check: who includes whom, what a room says of itself, sizes, the contract."""
+"""The rules of the house that a program can check: who includes whom, what a room says of itself, sizes, the
+contract."""
 
 import collections
 import pathlib
@@ -171,7 +172,7 @@ def circles(includes):
     changed = True
     while changed:
         changed = False
-        for unit, others in reach.items():
+        for _unit, others in reach.items():
             more = set().union(*(reach.get(other, set()) for other in others)) - others
             others |= more
             changed = changed or bool(more)
@@ -323,7 +324,8 @@ def test_no_case_is_known_to_the_code():
     assert not named, "\n".join(named)
 
 
-# What reads a text is called by tests and fuzz targets with texts of their own; the journal's tests wait for its thread.
+# What reads a text is called by tests and fuzz targets with texts of their own; the journal's tests wait for its
+# thread.
 CALLED_BY_TESTS_ALONE = {
     "db_find_identity_provider",
     "db_set_identity_provider",

@@ -1,15 +1,15 @@
 """A start order that ends the server is an error of its workload, and never of each next start."""
 
 import pytest
-from test_local import submit
-from test_spec import events_of, give, start  # noqa: F401
+from pods import events_of, give, submit
 
 WORDS = "the server ended twice while it started this pod"
 
 
 @pytest.fixture
-def deadly(start, build_shim, folder):  # noqa: F811
-    """(server, order): while the file order is there, starts of workloads whose specification says so end the server."""
+def deadly(start, build_shim, folder):
+    """(server, order): while the file order is there, starts of workloads whose specification says so end the
+    server."""
     order = folder / "deadly-order"
     server = start("--retry-delay", "0.01", **build_shim("deadly_start"), DEADLY=str(order))
     server.sign_in()

@@ -1,5 +1,5 @@
-"""Which device nodes a pod can open: nodes of NVIDIA's major without a driver behind them. Where the filter lets a process
-through, the kernel finds no such device; else the operation is not permitted."""
+"""Which device nodes a pod can open: nodes of NVIDIA's major without a driver behind them. Where the filter lets a
+process through, the kernel finds no such device; else the operation is not permitted."""
 
 import ctypes
 import errno
@@ -11,12 +11,17 @@ import struct
 import tempfile
 
 import pytest
-from conftest import Client
-from test_gpus import events_of, gpus, machine, mig, mounted, without_cgroup_v2  # noqa: F401
-from test_local import log_of, quoted, submit, wait_log
+from pods import events_of, log_of, quoted, submit, wait_log
+from servers import Client
+from test_gpus import mig
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 GPUS, CONTROL = 195, {"nvidia-modeset": 254, "nvidiactl": 255}
+
+
+@pytest.fixture
+def machine(gpu_machine):
+    return gpu_machine
 
 
 def make_node(path, major, minor):
@@ -105,8 +110,10 @@ def test_a_pod_cannot_leave_the_filter(held, nodes):
     """It makes no node of its own, enters no other cgroup, and a user namespace of its own changes nothing."""
     server = held()
     ways = (
-        f"mknod mine c {GPUS} 3; for tree in $(awk '$3 ~ /^cgroup/ {{ print $2 }}' /proc/mounts); do (echo $$ > $tree/cgroup.procs) && echo left $tree; done; "
-        f"unshare -r -m sh -c 'mknod mine c {GPUS} 3; mount -t cgroup2 none /mnt; echo $$ > /mnt/cgroup.procs && echo left by namespace'; ls mine; "
+        f"mknod mine c {GPUS} 3; for tree in $(awk '$3 ~ /^cgroup/ {{ print $2 }}' /proc/mounts); do (echo $$ > "
+        f"$tree/cgroup.procs) && echo left $tree; done; "
+        f"unshare -r -m sh -c 'mknod mine c {GPUS} 3; mount -t cgroup2 none /mnt; echo $$ > /mnt/cgroup.procs && "
+        f"echo left by namespace'; ls mine; "
     )
     workload = submit(server, "flees", ways + opened(nodes))
     assert tries_after(server, workload) == {"nvidia0", *CONTROL}
@@ -122,6 +129,14 @@ def tries_after(server, workload):
 RANKS = """
 import os
 from mpi4py import MPI
+from pods import events_of, log_of, quoted, submit, wait_log
+
+
+@pytest.fixture
+def machine(gpu_machine):
+    return gpu_machine
+
+
 def what(node):
     try:
         os.open(node, os.O_RDONLY)
@@ -168,7 +183,7 @@ MINORS = {
 
 
 @pytest.fixture
-def caps(folder, nodes, mounted):  # noqa: F811
+def caps(folder, nodes, mounted):
     """The files that NVIDIA's modules make in /proc, and MIG's nodes."""
     majors = (
         pathlib.Path("/proc/devices")
@@ -178,7 +193,8 @@ def caps(folder, nodes, mounted):  # noqa: F811
     (folder / "devices").write_text(majors)
     (folder / "mig-minors").write_text("".join(f"{name} {minor}\n" for name, minor in MINORS.items()))
     mounted(
-        f"mount --bind {folder}/devices /proc/devices && mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia-caps && "
+        f"mount --bind {folder}/devices /proc/devices && mount -t tmpfs none /proc/driver && mkdir "
+        f"/proc/driver/nvidia-caps && "
         f"cp {folder}/mig-minors /proc/driver/nvidia-caps &&"
     )
     for minor in MINORS.values():
@@ -200,7 +216,8 @@ def test_a_pod_opens_its_own_mig_instances(held, nodes, gpus, caps):
 
 
 def shut_below(cgroup):
-    """A filter that allows no other below it, and all devices: r0 = 1, exit. It stays as long as the descriptor is open, and then the cgroup."""
+    """A filter that allows no other below it, and all devices: r0 = 1, exit. It stays as long as the descriptor is
+    open, and then the cgroup."""
     libc, numbers = ctypes.CDLL(None, use_errno=True), {"x86_64": 321, "aarch64": 280}
     program, licence = (
         ctypes.create_string_buffer(bytes.fromhex("b7000000010000009500000000000000")),
@@ -223,7 +240,11 @@ def shut_below(cgroup):
 @pytest.mark.parametrize("held", ["cgroup v2"], indirect=True)
 def test_a_pod_that_cannot_be_held_does_not_start(held, nodes):
     server = held()
-    place = next(line.split()[1] for line in open("/proc/mounts") if line.split()[2] == "cgroup2")
+    place = next(
+        line.split()[1]
+        for line in pathlib.Path("/proc/mounts").read_text().splitlines()
+        if line.split()[2] == "cgroup2"
+    )
     (folder,) = pathlib.Path(place).glob("**/prorata-{0.st_dev:x}-{0.st_ino:x}".format((server.data).stat()))
     shut_below(folder)
     workload = submit(server, "loose", opened(nodes) + RUNS, spec={"backoffLimit": 0})

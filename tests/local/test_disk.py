@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from test_local import log_of, stop_command, submit, wait_log
+from pods import log_of, stop_command, submit, wait_log
 
 TOLD = "from here on output is not kept: the disk is down to its reserve"
 
@@ -88,7 +88,8 @@ def test_nothing_starts_on_a_disk_without_room(small, folder):
     hog = submit(
         server,
         "hog",
-        "head -c 55000000 /dev/zero > file; while [ $(df -k --output=avail . | tail -1) -gt 2200 ]; do head -c 100000 /dev/zero >> file; done; while true; do sleep 0.1; done",
+        "head -c 55000000 /dev/zero > file; while [ $(df -k --output=avail . | tail -1) -gt 2200 ]; do head -c "
+        "100000 /dev/zero >> file; done; while true; do sleep 0.1; done",
         gpus=0,
         spec={"terminationGracePeriodSeconds": 1},
     )

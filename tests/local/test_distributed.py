@@ -1,17 +1,19 @@
 """Distributed workloads: what launchers need to find each other on one machine, and a real job of several processes."""
 
+import itertools
 import json
 import pathlib
 
 import pytest
-from test_local import local, log_lines, log_of, quoted, submit  # noqa: F401
+from pods import log_lines, log_of, quoted
 
 RANKS = """
 import os
 from mpi4py import MPI
 world = MPI.COMM_WORLD
 total = world.allreduce(world.rank)
-os.write(1, f"rank {world.rank} of {world.size} in {os.environ['POD_NAME']} on {os.environ['CUDA_VISIBLE_DEVICES']} sum {total}\\n".encode())
+place = f"in {os.environ['POD_NAME']} on {os.environ['CUDA_VISIBLE_DEVICES']}"
+os.write(1, f"rank {world.rank} of {world.size} {place} sum {total}\\n".encode())
 """
 
 
@@ -28,7 +30,7 @@ def printed(server, word):
     return sorted(line.split(f" {word} ", 1)[1] for line in log_lines(server) if f" {word} " in line)
 
 
-def test_mpirun_starts_ranks_in_the_workers(local):  # noqa: F811
+def test_mpirun_starts_ranks_in_the_workers(local):
     """Open MPI as it comes from Debian, without ssh; the launcher holds no GPU, each worker has one and two slots."""
     workload = local.submit(
         "mpi",
@@ -48,7 +50,7 @@ def test_mpirun_starts_ranks_in_the_workers(local):  # noqa: F811
     assert [line.split(" in ")[1].split()[0] for line in lines] == ["mpi-worker-0"] * 2 + ["mpi-worker-1"] * 2
 
 
-def test_an_mpi_workload_that_is_stopped_leaves_no_rank(local):  # noqa: F811
+def test_an_mpi_workload_that_is_stopped_leaves_no_rank(local):
     program = RANKS + "import time; time.sleep(1000)"
     workload = local.submit(
         "mpi",
@@ -80,7 +82,7 @@ def processes_with(entry):
     return found
 
 
-def test_torchrun_needs_no_options(local):  # noqa: F811
+def test_torchrun_needs_no_options(local):
     names = [
         "PET_NNODES",
         "PET_NODE_RANK",
@@ -97,7 +99,7 @@ def test_torchrun_needs_no_options(local):  # noqa: F811
     assert len(set(printed(local, "port"))) == 1 and len(printed(local, "port")) == 2
 
 
-def test_an_elastic_training_meets_at_one_point(local):  # noqa: F811
+def test_an_elastic_training_meets_at_one_point(local):
     spec = {
         "command": "/bin/sh -c",
         "args": quoted("echo it $PET_NNODES $PET_RDZV_BACKEND $PET_RDZV_ENDPOINT $PET_RDZV_ID"),
@@ -114,7 +116,7 @@ def test_an_elastic_training_meets_at_one_point(local):  # noqa: F811
     assert (nodes, backend, name) == ("1:3", "c10d", workload) and point.startswith("127.0.0.1:")
 
 
-def test_tensorflow_knows_the_others(local):  # noqa: F811
+def test_tensorflow_knows_the_others(local):
     workload = distributed(local, "tf", "TF", 2, 'echo "it $TF_CONFIG"', masterSpecSameAsWorker=True)
     local.wait_phase(workload, "Completed")
     configs = [json.loads(text) for text in printed(local, "it")]
@@ -133,13 +135,13 @@ def test_tensorflow_knows_the_others(local):  # noqa: F811
         ("XGBoost", "$WORLD_SIZE $RANK $WORKER_ADDRS", ["2 0 127.0.0.1,127.0.0.1", "2 1 127.0.0.1,127.0.0.1"]),
     ],
 )
-def test_other_frameworks(local, framework, variables, want):  # noqa: F811
+def test_other_frameworks(local, framework, variables, want):
     workload = distributed(local, "others", framework, 2, f"echo it {variables}")
     local.wait_phase(workload, "Completed")
     assert printed(local, "it") == want
 
 
-def test_workloads_have_ports_of_their_own_also_after_a_restart(local):  # noqa: F811
+def test_workloads_have_ports_of_their_own_also_after_a_restart(local):
     names = [
         distributed(local, f"job-{i}", "PyTorch", 2, "echo port $RUNAI_JOB_NAME $MASTER_PORT; sleep 1000", gpus=0)
         for i in range(2)
@@ -156,4 +158,4 @@ def test_workloads_have_ports_of_their_own_also_after_a_restart(local):  # noqa:
         ports.setdefault(line.split()[0], set()).add(int(line.split()[1]))
     assert all(len(found) == 1 for found in ports.values())
     first = sorted(min(found) for found in ports.values())
-    assert all(later - earlier >= 2 for earlier, later in zip(first, first[1:]))
+    assert all(later - earlier >= 2 for earlier, later in itertools.pairwise(first))

@@ -2,6 +2,7 @@
 
 import base64
 import concurrent.futures
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -14,10 +15,9 @@ import termios
 import time
 
 import pytest
-from conftest import ADMIN, PRORATA, Client
+from pods import events_of, processes_of, read_quietly, submit, supervisors_of, wait_log
+from servers import ADMIN, PRORATA, Client
 from test_images import IMAGE, Runtime
-from test_local import processes_of, read_quietly, submit, supervisors_of, wait_log
-from test_spec import events_of, start  # noqa: F401
 
 RESEARCHER, VIEWER = 9, 12
 USER = "2000000001" if os.geteuid() == 0 else str(os.geteuid())  # of team-a, the second project
@@ -180,10 +180,8 @@ class Terminal:
                 os.close(self.fd)
                 return os.waitstatus_to_exitcode(status)
             if select.select([self.fd], [], [], 0.05)[0]:
-                try:
+                with contextlib.suppress(OSError):
                     self.said += os.read(self.fd, 65536).decode(errors="replace")
-                except OSError:
-                    pass
         raise AssertionError("it does not end")
 
 

@@ -8,8 +8,7 @@ import subprocess
 import threading
 
 import pytest
-from test_local import submit, supervisors_of
-from test_spec import give, machine, run, start  # noqa: F401
+from pods import give, run, submit, supervisors_of
 
 ROOT = os.geteuid() == 0
 

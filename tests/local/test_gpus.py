@@ -3,104 +3,20 @@ text file (tests/support/fake_nvml)."""
 
 import datetime
 import os
-import pathlib
 import subprocess
 
-import conftest
 import pytest
-from conftest import PRORATA
-from test_local import kind_of, submit, supervisors_of, wait_log
-
-LIBRARY = pathlib.Path(PRORATA).with_name("fake_nvml.so")
-RUNS = "echo $CUDA_VISIBLE_DEVICES; echo up; while true; do sleep 0.05; done"
-
-
-class Gpus:
-    """The file that the library reads."""
-
-    def __init__(self, path, count):
-        self.path = path
-        self.lines = [f"gpu GPU-{i} 81920" for i in range(count)]
-        self.write()
-
-    def write(self):
-        part = self.path.with_suffix(".part")
-        part.write_text("".join(line + "\n" for line in self.lines))
-        part.replace(self.path)
-
-    def set(self, index, words=""):
-        self.lines[index] = f"gpu GPU-{index} 81920 {words}"
-        self.write()
+from pods import RUNS, events_of, has_cgroups, submit, supervisors_of, wait_log
+from servers import PRORATA
 
 
 @pytest.fixture
-def gpus(folder):
-    return Gpus(folder / "gpus", 4)
-
-
-@pytest.fixture
-def machine(make_server, gpus, folder):
-    make = lambda *more: make_server(
-        "--backend",
-        "local",
-        "--local-nvml",
-        str(LIBRARY),
-        "--quick-start",
-        *more,
-        environment={"PRORATA_FAKE_NVML": str(gpus.path), "PRORATA_FAKE_NVML_PODS": str(folder / "server-0/data/pods")},
-    )
-    made = []
-
-    def start(*more):
-        made.append(make(*more))
-        return made[-1]
-
-    yield start
-    for server in made:
-        for workload in server.get("/api/v1/workloads").json["workloads"]:
-            server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
-        server.wait_for("all pods gone", lambda: not supervisors_of(server))
-
-
-@pytest.fixture
-def mounted(folder, monkeypatch):
-    """mounted(COMMANDS): servers start in a mount namespace of their own, after these shell commands."""
-    all_commands = []
-
-    def mount(commands):
-        all_commands.append(commands)
-        program = folder / "mounted"
-        program.write_text(
-            f'#!/bin/sh\nexec unshare -m sh -c \'{" ".join(all_commands)} exec "$@"\' sh {PRORATA} "$@"\n'
-        )
-        program.chmod(0o755)
-        if subprocess.run([program, "--version"], capture_output=True).returncode:
-            pytest.skip("no mount namespace")
-        monkeypatch.setattr(conftest, "PRORATA", str(program))
-
-    return mount
-
-
-@pytest.fixture
-def without_cgroup_v2(mounted):
-    mounted("umount -l -a -t cgroup2 &&")
-
-
-@pytest.fixture
-def without_cgroups(mounted):
-    mounted("umount -l -a -t cgroup,cgroup2 &&")
-
-
-def has_cgroups(server):
-    return any(line.split()[2].startswith("cgroup") for line in open(f"/proc/{server.process.pid}/mounts"))
+def machine(gpu_machine):
+    return gpu_machine
 
 
 def node_of(server):
     return server.get("/api/v1/nodes").json["nodes"][0]
-
-
-def events_of(server, workload):
-    return [event["message"] for event in server.get(f"/api/v1/workloads/{workload}/events").json["events"]]
 
 
 def test_the_driver_names_the_devices(machine):

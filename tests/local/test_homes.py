@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from test_local import submit, wait_log
+from pods import submit, wait_log
 from test_logs import MIB, metrics_of
 
 OVER = "may take 2Mi (--local-home-project)"

@@ -8,9 +8,8 @@ import signal
 import time
 
 import pytest
-from conftest import PRORATA, ROOT
-from test_local import log_of, processes_of, submit, supervisors_of, wait_log
-from test_spec import events_of, give, start  # noqa: F401
+from pods import events_of, give, log_of, processes_of, submit, supervisors_of, wait_log
+from servers import PRORATA, ROOT
 
 AS_ROOT = os.geteuid() == 0
 USER = 2000000001 if AS_ROOT else os.geteuid()  # of team-a, the second project
@@ -448,7 +447,7 @@ def test_a_server_takes_containers_up_again(start, runtime):
 
 @pytest.mark.skipif(not AS_ROOT, reason="needs root")
 @pytest.mark.parametrize("name", ["podman", "docker"])
-def test_a_container_has_the_pods_group(start, runtime, name):  # noqa: F811
+def test_a_container_has_the_pods_group(start, runtime, name):
     """Its processes are no children of ours: by the group they are known."""
     server = start(**runtime.install(name))
     workload = image_submit(server, "job", "id -G")

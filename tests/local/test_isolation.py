@@ -1,5 +1,5 @@
-"""What a pod has to itself where the server is root: shared memory, which its workload's pods share, and /tmp. What is looked
-at is the host's own /dev/shm, /proc/sysvipc and table of mounts."""
+"""What a pod has to itself where the server is root: shared memory, which its workload's pods share, and /tmp. What is
+looked at is the host's own /dev/shm, /proc/sysvipc and table of mounts."""
 
 import os
 import pathlib
@@ -8,13 +8,15 @@ import signal
 import subprocess
 
 import pytest
-from conftest import Client
-from test_local import log_of, pods_of, processes_of, submit, supervisors_of, wait_log
-from test_spec import events_of, run, start  # noqa: F401
+from pods import log_of, pods_of, processes_of, run, submit, supervisors_of, wait_log
+from servers import Client
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 NAME, KEY = f"prorata-isolation-{os.getpid()}", 0x70720000 + os.getpid() % 65536
-SEGMENT = f"""/usr/bin/python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); i = c.shmget({KEY}, 4096, 0o1600); print("segment", i); assert i >= 0'"""
+SEGMENT = (
+    "/usr/bin/python3 -c 'import ctypes; c = ctypes.CDLL(None, use_errno=True); "
+    f'i = c.shmget({KEY}, 4096, 0o1600); print("segment", i); assert i >= 0\''
+)
 MAKE = f"echo mine > /dev/shm/{NAME}; echo mine > /tmp/{NAME}; echo mine > /var/tmp/{NAME}; {SEGMENT}; echo made"
 LOOK = f"ls /dev/shm/{NAME} /tmp/{NAME} /var/tmp/{NAME}; cat /proc/sysvipc/shm; echo looked"
 
@@ -22,13 +24,13 @@ LOOK = f"ls /dev/shm/{NAME} /tmp/{NAME} /var/tmp/{NAME}; cat /proc/sysvipc/shm; 
 def mounts():
     """What the host's table has where pods have mounts of their own; other tests beside may mount elsewhere."""
     places = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")
-    rows = (line.split(" ", 2)[2] for line in open("/proc/self/mountinfo"))
+    rows = (line.split(" ", 2)[2] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines())
     return sorted(row for row in rows if row.split()[2] in places or row.split()[2].startswith("/var/tmp/prorata-"))
 
 
 def on_host():
     return [path for path in (f"/dev/shm/{NAME}", f"/tmp/{NAME}", f"/var/tmp/{NAME}") if os.path.exists(path)] + [
-        line for line in open("/proc/sysvipc/shm") if line.split()[0] == str(KEY)
+        line for line in pathlib.Path("/proc/sysvipc/shm").read_text().splitlines() if line.split()[0] == str(KEY)
     ]
 
 
@@ -80,7 +82,10 @@ def test_pods_of_a_workload_share_memory_and_not_tmp(start):
     """NCCL takes processes with another /dev/shm for another machine's."""
     server = start()
     device = "stat -c device=%d /dev/shm; exec sleep 1000"
-    wait = f"while [ ! -e /dev/shm/{NAME} ]; do sleep 0.02; done; until grep -q {KEY} /proc/sysvipc/shm; do sleep 0.02; done"
+    wait = (
+        f"while [ ! -e /dev/shm/{NAME} ]; do sleep 0.02; done; until grep -q {KEY} /proc/sysvipc/shm; do sleep 0.02; "
+        f"done"
+    )
     workload = distributed(
         server, "gang", [f"{MAKE}; {device}", f"{wait}; {LOOK}; {device}", f"{wait}; {LOOK}; {device}"]
     )
@@ -210,7 +215,7 @@ def test_segments_of_the_machines_memory_end_with_who_made_them(start, script):
     )
     try:
         run(server, script, spec={"security": {"hostIpc": True}})
-        keys = [line.split()[0] for line in open("/proc/sysvipc/shm")]
+        keys = [line.split()[0] for line in pathlib.Path("/proc/sysvipc/shm").read_text().splitlines()]
         assert str(KEY) not in keys and str(other) in keys
     finally:
         subprocess.run(["ipcrm", "-M", str(other)], check=True)

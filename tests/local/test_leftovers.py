@@ -1,5 +1,5 @@
-"""A group of its own for each pod, and what is found by it: processes that a pod leaves when its supervisor is killed, on a
-machine without cgroups, whatever they did to themselves."""
+"""A group of its own for each pod, and what is found by it: processes that a pod leaves when its supervisor is killed,
+on a machine without cgroups, whatever they did to themselves."""
 
 import os
 import pathlib
@@ -7,8 +7,7 @@ import signal
 import subprocess
 
 import pytest
-from test_gpus import has_cgroups, mounted, without_cgroups  # noqa: F401
-from test_local import kind_of, submit, supervisors_of, wait_log
+from pods import has_cgroups, kind_of, submit, supervisors_of, wait_log
 from test_users import refused
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -77,7 +76,7 @@ def test_each_pod_has_a_group_of_its_own(machine):
 
 
 @pytest.mark.parametrize("is_down", [False, True])
-def test_what_hides_is_found_without_cgroups(machine, without_cgroups, is_down):  # noqa: F811
+def test_what_hides_is_found_without_cgroups(machine, without_cgroups, is_down):
     server = machine()
     assert not has_cgroups(server)
     workload = submit(server, "hides", HIDES, gpus=0, spec={"backoffLimit": 0})
@@ -102,16 +101,16 @@ def environment_of(pid):
     return pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
 
 
-def test_another_server_with_the_same_groups_loses_nothing(machine, without_cgroups):  # noqa: F811
+def test_another_server_with_the_same_groups_loses_nothing(machine, without_cgroups):
     servers = [machine("--local-gid-range", "2000131000+1") for _ in range(2)]
     pods = [submit(server, "pod", HIDES, gpus=0, spec={"backoffLimit": 0}) for server in servers]
-    first, second = (number_of(server, workload, "left") for server, workload in zip(servers, pods))
+    first, second = (number_of(server, workload, "left") for server, workload in zip(servers, pods, strict=True))
     assert groups_of(first) & groups_of(second) == {2000131000}
     lose_supervisor(servers[0], pods[0])
     assert not lives(first) and lives(second)
 
 
-def test_without_groups_the_session_of_the_command_is_ended(machine, without_cgroups):  # noqa: F811
+def test_without_groups_the_session_of_the_command_is_ended(machine, without_cgroups):
     server = machine("--local-gid-range", "none")
     assert (
         "pods have no group of their own, which would mark processes left behind: --local-gid-range none"

@@ -9,84 +9,20 @@ import subprocess
 import time
 
 import pytest
-from conftest import PRORATA
-
-GPUS = 4
-
-
-def processes_of(uuid):
-    """The processes that carry a pod's uuid in their environment, zombies left out."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if f"PRORATA_POD={uuid}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-            except OSError:
-                pass
-    return found
-
-
-def supervisors_of(server):
-    """pod uuid -> its supervisor's process, of those that live."""
-    found = {}
-    for state in (server.data / "pods").glob("*/state"):
-        for pid in [int(line.split()[1]) for line in state.read_text().splitlines() if line.startswith("supervisor ")]:
-            try:
-                if b"prorata-supervisor" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
-                    found[state.parent.name] = pid
-            except OSError:
-                pass
-    return found
-
-
-@pytest.fixture
-def local(make_server):
-    """A server with this machine as its cluster, and projects team-a and team-b with 2 of its 4 pretended GPUs each."""
-    server = make_server("--backend", "local", "--local-gpus", str(GPUS), "--quick-start")
-    yield server
-    if server.process.poll() is not None:
-        server.start()
-    for workload in server.get("/api/v1/workloads").json["workloads"]:
-        server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
-    # A pod that has only just been started has not written its state yet: the workload's own end counts, too.
-    server.wait_for(
-        "all pods gone", lambda: not supervisors_of(server) and not server.get("/api/v1/workloads").json["workloads"]
-    )
-
-
-def kind_of(workload):
-    return {"Training": "trainings", "Workspace": "workspaces", "Distributed": "distributed"}[workload["type"]]
-
-
-def submit(server, name, script, project="team-a", gpus=1, spec=None, **extra):
-    return server.submit(
-        name, project, gpus, spec={"command": "/bin/sh -c", "args": quoted(script), **(spec or {})}, **extra
-    )
-
-
-def quoted(script):
-    return "'" + script.replace("'", "'\\''") + "'"
-
-
-def log_of(server, workload, **query):
-    path = "&".join(f"{key}={value}" for key, value in query.items())
-    return server.request("GET", f"/api/v1/workloads/{workload}/logs?{path}").body.decode()
-
-
-def log_lines(server):
-    """All lines of all pods as the supervisors wrote them: TIME F text."""
-    return [line for path in (server.data / "pods").glob("*/log/*") for line in path.read_text().splitlines()]
-
-
-def wait_log(server, workload, text, seconds=20):
-    return server.wait_for(
-        f"{text!r} in the log", lambda: (lambda log: log if text in log else None)(log_of(server, workload)), seconds
-    )
-
-
-def pods_of(server, workload):
-    return server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]
+from pods import (
+    GPUS,
+    log_lines,
+    log_of,
+    pods_of,
+    processes_of,
+    quoted,
+    read_quietly,
+    stop_command,
+    submit,
+    supervisors_of,
+    wait_log,
+)
+from servers import PRORATA
 
 
 def test_the_machine_is_the_node(local):
@@ -305,13 +241,6 @@ def test_a_process_that_hides_its_environment_is_found_too(local):
     assert left == []
 
 
-def read_quietly(path):
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
-
-
 def test_a_supervisor_killed_while_the_server_is_down(local):
     workload = submit(local, "lost", "(setsid sleep 1000 &); echo up; sleep 1000", spec={"backoffLimit": 0})
     wait_log(local, workload, "up")
@@ -324,7 +253,8 @@ def test_a_supervisor_killed_while_the_server_is_down(local):
 
 
 def test_over_quota_is_given_back(local):
-    """The quota quick start with processes: team-a borrows all, team-b asks for its own, a younger job of team-a yields."""
+    """The quota quick start with processes: team-a borrows all, team-b asks for its own, a younger job of team-a
+    yields."""
     script = "trap 'echo yields; exit 0' TERM; echo up; while true; do sleep 0.05; done"
     first = submit(local, "a1", script, gpus=2)
     second = submit(local, "a2", script, gpus=2)
@@ -343,7 +273,8 @@ def test_a_long_log_is_kept_in_bounds_and_read_in_parts(local):
     workload = submit(
         local,
         "talks",
-        "i=0; yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -n 3000000; echo last words; sleep 1000",
+        "i=0; yes 0123456789012345678901234567890123456789012345678901234567890123456789 | head -n 3000000; echo "
+        "last words; sleep 1000",
     )
     local.wait_for("the end of the log", lambda: log_of(local, workload, tail=1) == "last words\n", 120)
     files = list((local.data / "pods").glob("*/log/*"))
@@ -387,12 +318,6 @@ def test_workers_find_each_other(local):
     local.wait_phase(workload, "Completed", "Failed")
     texts = sorted(line.split(" F ")[1] for line in log_lines(local))
     assert texts == [f"rank {rank} of 4 total 6" for rank in range(4)]
-
-
-def stop_command(server, *words):
-    return subprocess.run(
-        [PRORATA, "stop", "--data", str(server.data), *words], capture_output=True, text=True, timeout=60
-    )
 
 
 def test_stop_leaves_pods_and_stop_pods_ends_them(local):

@@ -1,5 +1,7 @@
 """What pods print takes a bounded part of the disk: of a pod, of a project and in all; and goes with its workload."""
 
+import contextlib
+import itertools
 import json
 import os
 import re
@@ -9,8 +11,8 @@ import time
 import urllib.request
 
 import pytest
-from conftest import PRORATA
-from test_local import local, log_of, pods_of, submit, wait_log  # noqa: F401
+from pods import log_of, pods_of, submit, wait_log
+from servers import PRORATA
 
 MIB = 1 << 20
 UNKNOWN = "11111111-2222-4333-8444-555555555555"
@@ -25,10 +27,8 @@ def prints(mib, then="true"):
 def bytes_of_logs(server):
     total = 0
     for path in (server.data / "pods").glob("*/log/*"):
-        try:
+        with contextlib.suppress(OSError):
             total += path.stat().st_size
-        except OSError:
-            pass
     return total
 
 
@@ -130,7 +130,7 @@ def test_of_pods_that_run_the_oldest_part_goes(bounded):
     server.wait_for("the bound holds", lambda: bytes_of_logs(server) <= 2 * MIB)
     logs = [log_of(server, workload) for workload in running]
     assert all(log.endswith("last words\n") for log in logs)
-    cut = [workload for workload, log in zip(running, logs) if CUT.match(log)]
+    cut = [workload for workload, log in zip(running, logs, strict=True) if CUT.match(log)]
     assert cut and CUT.fullmatch(log_of(server, ended).strip())
     server.wait_for(
         "an event",
@@ -227,7 +227,7 @@ def test_killed_while_logs_are_cut(bounded):
     for workload in loud:
         lines = log_of(server, workload).splitlines()
         numbers = [tuple(map(int, line.split())) for line in lines if not CUT.match(line)]
-        for before, after in zip(numbers, numbers[1:]):
+        for before, after in itertools.pairwise(numbers):
             assert after in ((before[0], before[1] + 1), (before[0] + 1, 1))
 
 

@@ -5,9 +5,8 @@ import os
 import pathlib
 
 import pytest
-from conftest import Client
-from test_local import log_of, processes_of, submit, supervisors_of, wait_log
-from test_spec import events_of, run, start  # noqa: F401
+from pods import events_of, log_of, processes_of, run, submit, supervisors_of, wait_log
+from servers import Client
 from test_users import refused
 
 HOG = "/usr/bin/python3 -c 'x = b\"1\" * (300 << 20)'"
@@ -30,8 +29,16 @@ def bounded_by():
 BY = bounded_by()
 needs_bounds = pytest.mark.skipif(BY == "nothing", reason="nothing bounds memory here")
 OWN_BOUND = {
-    "cgroup v1": "cat $(awk '$3 == \"cgroup\" && $4 ~ /memory/ { print $2 }' /proc/mounts)$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)/memory.limit_in_bytes",
-    "cgroup v2": "cat $(awk '$3 == \"cgroup2\" { print $2 }' /proc/mounts | head -n 1)$(sed -n 's/^0:://p' /proc/self/cgroup)/memory.max",
+    "cgroup v1": "cat $(awk '$3 == \"cgroup\" && $4 ~ /memory/ { print $2 }' /proc/mounts)"
+    "$(sed -n 's/^[0-9]*:memory://p' "
+    ""
+    ""
+    ""
+    ""
+    ""
+    "/proc/self/cgroup)/memory.limit_in_bytes",
+    "cgroup v2": "cat $(awk '$3 == \"cgroup2\" { print $2 }' /proc/mounts | head -n 1)$(sed -n 's/^0:://p' "
+    "/proc/self/cgroup)/memory.max",
     "nothing": "true",
 }[BY]
 
@@ -63,7 +70,8 @@ def test_what_bounds_pods_is_told(start):
 
 @needs_bounds
 def test_a_pod_without_a_limit_has_its_share(start):
-    """Of four GPUs: one is a quarter, half of one an eighth; without GPUs it is an eighth, too; never below the request."""
+    """Of four GPUs: one is a quarter, half of one an eighth; without GPUs it is an eighth, too; never below the
+    request."""
     server = start()
     whole = machine_mib(server)
     portion = {"gpuRequestType": "portion", "gpuDevicesRequest": 1, "gpuPortionRequest": 0.25}

@@ -4,45 +4,9 @@ import os
 import socket
 
 import pytest
-from test_local import kind_of, log_of, submit, supervisors_of
+from pods import events_of, give, log_of, run, submit
 
 ROOT = os.geteuid() == 0
-
-
-@pytest.fixture
-def start(make_server):
-    """start(*flags, **environment): a server with this machine as its cluster; all its pods are gone at the end."""
-    made = []
-
-    def make(*flags, **environment):
-        made.append(
-            make_server("--backend", "local", "--local-gpus", "4", "--quick-start", *flags, environment=environment)
-        )
-        return made[-1]
-
-    yield make
-    for server in made:
-        for workload in server.get("/api/v1/workloads").json["workloads"]:
-            server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
-        server.wait_for("all pods gone", lambda: not supervisors_of(server))
-
-
-@pytest.fixture
-def machine(start):
-    return start()
-
-
-def events_of(server, workload):
-    return [event["message"] for event in server.get(f"/api/v1/workloads/{workload}/events").json["events"]]
-
-
-def run(server, script, phase="Completed", spec=None, **more):
-    """The log of a script that has ended."""
-    name = f"job{len(server.get('/api/v1/workloads').json['workloads'])}"
-    workload = submit(server, name, script, gpus=0, spec={"backoffLimit": 0, **(spec or {})}, **more)
-    server.wait_phase(workload, "Completed", "Failed")
-    assert server.workload(workload)["phase"] == phase, (log_of(server, workload), events_of(server, workload))
-    return log_of(server, workload), events_of(server, workload)
 
 
 def refuse(server, spec, kind="trainings", **more):
@@ -56,14 +20,6 @@ def refuse(server, spec, kind="trainings", **more):
     answer = server.post(f"/api/v1/workloads/{kind}", body)
     assert answer.status == 400, answer
     return answer.json["message"]
-
-
-def give(server, folder, name, project="team-a", **keys):
-    """A secret or a config map, as an administrator puts it there."""
-    path = server.data / folder / project / name
-    path.mkdir(parents=True)
-    for key, value in keys.items():
-        (path / key).write_text(value)
 
 
 # Refused at once: no pod of this machine could ever have it.
@@ -339,7 +295,8 @@ def test_files_of_secrets_and_config_maps(machine):
     give(machine, "config-maps", "settings", a="1", b="2")
     log, _ = run(
         machine,
-        "cd $PRORATA_PATH_SECRETS_LOGIN && head -c 99 * && stat -c %a word && cat $PRORATA_PATH_ETC_B && ls $PRORATA_PATH_ETC_ALL",
+        "cd $PRORATA_PATH_SECRETS_LOGIN && head -c 99 * && stat -c %a word && cat $PRORATA_PATH_ETC_B && ls "
+        "$PRORATA_PATH_ETC_ALL",
         spec={
             "storage": {
                 "secretVolume": [{"secret": "login", "mountPath": "/secrets/login"}],

@@ -9,15 +9,15 @@ import subprocess
 import threading
 
 import pytest
-from conftest import PRORATA, Client
+from pods import log_of, processes_of, quoted, stop_command, submit, supervisors_of, wait_log
+from servers import PRORATA, Client
 from test_exec import RESEARCHER, token_of
-from test_local import local, log_of, processes_of, quoted, stop_command, submit, supervisors_of, wait_log  # noqa: F401
 
 RUNS = "trap 'exit 0' TERM; echo up devices=$CUDA_VISIBLE_DEVICES; while true; do sleep 0.05; done"
 
 
 @pytest.fixture
-def server(local):  # noqa: F811
+def server(local):
     """Whatever a test leaves behind ends with it."""
     yield local
     local.kill()
@@ -342,7 +342,8 @@ def test_a_pod_of_which_little_was_noted(restored, harm, says):
 
 
 def test_the_drill_a_machine_is_lost_and_what_runs_is_adopted_or_ended(server, folder):
-    """A backup under load; the data folder is lost; newer pods run on beside what is restored, and nobody ends them unasked."""
+    """A backup under load; the data folder is lost; newer pods run on beside what is restored, and nobody ends them
+    unasked."""
     run(server, "before")
     stop, load = (
         threading.Event(),

@@ -9,13 +9,20 @@ import sys
 import time
 
 import pytest
-from conftest import PRORATA
+from servers import PRORATA
 
 SUPERVISOR = pathlib.Path(PRORATA).with_name("prorata-supervisor")
-CGROUPS = next((line.split()[1] for line in open("/proc/self/mounts") if line.split()[2] == "cgroup2"), None)
+CGROUPS = next(
+    (
+        line.split()[1]
+        for line in pathlib.Path("/proc/self/mounts").read_text().splitlines()
+        if line.split()[2] == "cgroup2"
+    ),
+    None,
+)
 UUID = "11111111-2222-4333-8444-555555555555"
-# Each process keeps all slots filled: one whose time stands still is filled again by whoever sees it first. They give up
-# by themselves, for a test that fails must leave the machine alone.
+# Each process keeps all slots filled: one whose time stands still is filled again by whoever sees it first. They give
+# up by themselves, for a test that fails must leave the machine alone.
 STORM = """
 import mmap, os, signal, time
 slots, end = 40, time.monotonic() + 15
@@ -125,7 +132,8 @@ def test_what_forks_faster_than_it_is_killed_ends_too(supervise, request, how):
     assert "ended" in (folder / "state").read_text() and carriers(mark) == []
 
 
-# As a program that the C library has told nothing of may leave them behind: by the system call, all that can be ignored.
+# As a program that the C library has told nothing of may leave them behind: by the system call, all that can be
+# ignored.
 IGNORES_ALL = """
 import ctypes, os, sys
 ignore = (ctypes.c_ulong * 8)(1)

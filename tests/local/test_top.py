@@ -4,10 +4,14 @@ import os
 import subprocess
 
 import pytest
-from conftest import Client
+from pods import RUNS, submit, wait_log
+from servers import Client
 from test_exec import RESEARCHER, VIEWER, token_of
-from test_gpus import RUNS, Gpus, gpus, machine  # noqa: F401
-from test_local import submit, wait_log
+
+
+@pytest.fixture
+def machine(gpu_machine):
+    return gpu_machine
 
 
 @pytest.fixture

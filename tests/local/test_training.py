@@ -3,12 +3,12 @@
 import pathlib
 import re
 
-from test_local import local, log_lines, submit, wait_log  # noqa: F401
+from pods import log_lines, submit, wait_log
 
 TRAIN = pathlib.Path(__file__).resolve().parents[2] / "examples/checkpoint/train.py"
 
 
-def test_a_training_goes_on_where_it_stopped(local, folder):  # noqa: F811
+def test_a_training_goes_on_where_it_stopped(local, folder):
     checkpoints = folder / "checkpoints"
     checkpoints.mkdir(mode=0o777)
     checkpoints.chmod(0o777)

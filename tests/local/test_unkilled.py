@@ -1,4 +1,5 @@
-"""What does not end though it is told to: supervisors that do not obey, processes that SIGKILL does not end, starts that hang."""
+"""What does not end though it is told to: supervisors that do not obey, processes that SIGKILL does not end, starts
+that hang."""
 
 import ctypes
 import os
@@ -7,7 +8,7 @@ import signal
 import subprocess
 
 import pytest
-from test_local import local, processes_of, stop_command, submit, supervisors_of, wait_log  # noqa: F401
+from pods import processes_of, stop_command, submit, supervisors_of, wait_log
 
 RUNS = "echo up devices=$CUDA_VISIBLE_DEVICES; while true; do sleep 0.05; done"
 FREEZER = pathlib.Path("/sys/fs/cgroup/freezer")

@@ -1,4 +1,5 @@
-"""The user that pods run as: the one that the project or the submitter is mapped to, never root; and a server that is not root."""
+"""The user that pods run as: the one that the project or the submitter is mapped to, never root; and a server that is
+not root."""
 
 import grp
 import os
@@ -9,9 +10,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PRORATA, Server, program_for_others
-from test_local import log_of, submit, supervisors_of
-from test_spec import events_of, start  # noqa: F401
+from pods import events_of, log_of, submit, supervisors_of
+from servers import PRORATA, Server, program_for_others
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 NAMES = ("daemon", "bin", "games", "nobody")
@@ -54,8 +54,10 @@ def test_processes_are_bounded(start, map_file):
     """By its cgroup, where that has the controller; else by the project's user."""
     server = start("--local-user-map", str(map_file("project team-b games\n")))
     script = (
-        "bash -c 'ulimit -u'; cat $(awk '$3 == \"cgroup2\" { print $2 }' /proc/mounts | head -n 1)$(sed -n 's/^0:://p' /proc/self/cgroup)/pids.max 2>/dev/null || "
-        "cat $(awk '$3 == \"cgroup\" && $4 ~ /pids/ { print $2 }' /proc/mounts)$(sed -n 's/^[0-9]*:pids://p' /proc/self/cgroup)/pids.max 2>/dev/null; true"
+        "bash -c 'ulimit -u'; cat $(awk '$3 == \"cgroup2\" { print $2 }' /proc/mounts | head -n 1)$(sed -n "
+        "'s/^0:://p' /proc/self/cgroup)/pids.max 2>/dev/null || "
+        "cat $(awk '$3 == \"cgroup\" && $4 ~ /pids/ { print $2 }' /proc/mounts)$(sed -n 's/^[0-9]*:pids://p' "
+        "/proc/self/cgroup)/pids.max 2>/dev/null; true"
     )
     found = []
     for project in ("team-a", "team-b"):
@@ -99,7 +101,10 @@ def test_another_project_reads_and_ends_nothing(start):
         },
     )
     pid, place, home = server.wait_for("its words", lambda: log_of(server, workload).split())
-    attack = f"cat /proc/{pid}/environ; kill -9 {pid}; cat {place}/file; ls {place} {home}; ls /proc/{pid}/fd /proc/{pid}/cwd/; echo x > {home}/x; echo tried"
+    attack = (
+        f"cat /proc/{pid}/environ; kill -9 {pid}; cat {place}/file; ls {place} {home}; ls /proc/{pid}/fd "
+        f"/proc/{pid}/cwd/; echo x > {home}/x; echo tried"
+    )
     other = submit(server, "attack", attack, project="team-b", gpus=0)
     server.wait_phase(other, "Completed", "Failed")
     said = log_of(server, other)
@@ -389,7 +394,8 @@ def test_a_server_that_is_not_root(folder):
         server.stop()
 
 
-# What anybody may have left in /tmp, and what would run it: a module of the user, one of the working folder, a shell's start.
+# What anybody may have left in /tmp, and what would run it: a module of the user, one of the working folder, a shell's
+# start.
 PLANTED = {
     ".local/lib/python{0}.{1}/site-packages/usercustomize.py": "print('PLANTED usercustomize')",
     "colorsys.py": "print('PLANTED colorsys')",
@@ -414,7 +420,10 @@ def planted():
         path.rmdir() if path.is_dir() else path.unlink()
 
 
-HOME = "pwd; echo $HOME; stat -c '%a %u' $HOME; id -u; /usr/bin/python3 -c 'import colorsys'; bash -i -c true; bash -l -c true; "
+HOME = (
+    "pwd; echo $HOME; stat -c '%a %u' $HOME; id -u; /usr/bin/python3 -c 'import colorsys'; bash -i -c true; bash -l "
+    "-c true; "
+)
 
 
 @needs_root

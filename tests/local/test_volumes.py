@@ -5,9 +5,9 @@ import pathlib
 import subprocess
 
 import pytest
-from conftest import PRORATA
-from test_local import submit, supervisors_of, wait_log
-from test_spec import ROOT, machine, run, start  # noqa: F401
+from pods import run, submit, supervisors_of, wait_log
+from servers import PRORATA
+from test_spec import ROOT
 
 
 def test_a_path_of_the_machine(machine, folder):
@@ -62,7 +62,8 @@ def test_nothing_of_a_volume_is_left_after_a_stop_and_a_restart(machine):
     workload = submit(
         machine,
         "stays",
-        "echo $PRORATA_PATH_SCRATCH; mkdir -p $PRORATA_PATH_SCRATCH/a/b; ln -s / $PRORATA_PATH_SCRATCH/root; echo up; sleep 1000",
+        "echo $PRORATA_PATH_SCRATCH; mkdir -p $PRORATA_PATH_SCRATCH/a/b; ln -s / $PRORATA_PATH_SCRATCH/root; echo "
+        "up; sleep 1000",
         gpus=0,
         spec={"storage": {"emptyDirVolume": [{"path": "/scratch"}]}},
     )
@@ -160,7 +161,8 @@ def test_a_folder_of_any_depth_is_removed(machine):
     workload = submit(
         machine,
         "deep",
-        "cd $PRORATA_PATH_SCRATCH && pwd; for i in $(seq 400); do mkdir d && cd d; done; touch end; echo up; sleep 1000",
+        "cd $PRORATA_PATH_SCRATCH && pwd; for i in $(seq 400); do mkdir d && cd d; done; touch end; echo up; "
+        "sleep 1000",
         gpus=0,
         spec={"backoffLimit": 0, **KEEPS_A_FILE},
     )

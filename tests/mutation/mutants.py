@@ -1,5 +1,6 @@
-"""Seeded bugs: (name, file of scheduler/, what stands there once, what stands there instead). tools/mutate.py applies one
-at a time, and some test has to notice. Each is a mistake that a person might make; together they touch every rule."""
+"""Seeded bugs: (name, file of scheduler/, what stands there once, what stands there instead). tools/mutate.py applies
+one at a time, and some test has to notice. Each is a mistake that a person might make; together they touch every
+rule."""
 
 MUTANTS = [
     # Fair share.
@@ -207,8 +208,11 @@ MUTANTS = [
     (
         "an undone eviction stays",
         "statement.c",
-        "        set_state(cycle, &cycle->pods[operation->pod], operation->before);\n        if (operation->kind == OPERATION_RETURN)",
-        "        if (operation->kind != OPERATION_EVICT)\n            set_state(cycle, &cycle->pods[operation->pod], operation->before);\n        if (operation->kind == OPERATION_RETURN)",
+        "        set_state(cycle, &cycle->pods[operation->pod], operation->before);\n"
+        "        if (operation->kind == OPERATION_RETURN)",
+        "        if (operation->kind != OPERATION_EVICT)\n"
+        "            set_state(cycle, &cycle->pods[operation->pod], operation->before);\n"
+        "        if (operation->kind == OPERATION_RETURN)",
     ),
     (
         "a withdrawn promise is shown as being released",
@@ -232,8 +236,10 @@ MUTANTS = [
     (
         "what is being released is free at once",
         "node.c",
-        "    if (standing != STANDING_PROMISED)\n        node->idle[dimension] -= amount;\n    if (standing == STANDING_RELEASING)",
-        "    if (standing == STANDING_STAYS)\n        node->idle[dimension] -= amount;\n    if (standing == STANDING_RELEASING)",
+        "    if (standing != STANDING_PROMISED)\n        node->idle[dimension] -= amount;\n"
+        "    if (standing == STANDING_RELEASING)",
+        "    if (standing == STANDING_STAYS)\n        node->idle[dimension] -= amount;\n"
+        "    if (standing == STANDING_RELEASING)",
     ),
     (
         "extended resources are not counted",

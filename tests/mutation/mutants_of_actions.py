@@ -124,7 +124,8 @@ MUTANTS = [
     (
         "a part of a gang is never left",
         "taken.c",
-        "count_before(search, scenario, checkpoint, workload, held);\n        if (unit_is_whole(workload, held)) return false;",
+        "count_before(search, scenario, checkpoint, workload, held);\n"
+        "        if (unit_is_whole(workload, held)) return false;",
         "return false;",
     ),
     (
@@ -174,7 +175,8 @@ MUTANTS = [
         "growth outside the topology",
         "topology.c",
         "found = true; const uint32_t lowest = finder->tree->lowest[pod->state.place.node];",
-        "const uint32_t lowest = finder->tree->lowest[pod->state.place.node];\n        found = found || lowest != SNAPSHOT_NONE;",
+        "const uint32_t lowest = finder->tree->lowest[pod->state.place.node];\n"
+        "        found = found || lowest != SNAPSHOT_NONE;",
     ),
     (
         "promises are forgotten",
@@ -216,7 +218,8 @@ MUTANTS = [
     (
         "shares are not looked at again while victims are taken",
         "queue_walk.c",
-        "    leaf->popped = amounts_add(leaf->popped, amounts);\n    level->popped = amounts_add(level->popped, amounts);\n",
+        "    leaf->popped = amounts_add(leaf->popped, amounts);\n"
+        "    level->popped = amounts_add(level->popped, amounts);\n",
         "",
     ),
     (

@@ -1,4 +1,5 @@
-"""prorata replay TRACE: small traces by hand with exact results, bad input, and a slice of a real one, checked apart."""
+"""prorata replay TRACE: small traces by hand with exact results, bad input, and a slice of a real one, checked
+apart."""
 
 import base64
 import csv
@@ -241,7 +242,10 @@ def test_summary_of_a_small_trace(run, tmp_path):
 
 def test_waits_and_stranded(run, tmp_path):
     # Two nodes of 2: one device of each is held, so a job for 2 waits though 2 are free.
-    trace = "id,submit_s,duration_s,project,gpus_per_pod,cpu_milli\na1,0,100,a,1,1000\na2,0,100,a,1,1000\na3,50,10,a,2,0\na4,100,1,a,1,0\n"
+    trace = (
+        "id,submit_s,duration_s,project,gpus_per_pod,cpu_milli\na1,0,100,a,1,1000\na2,0,100,a,1,1000\na3,50,10,a,2,0\n"
+        "a4,100,1,a,1,0\n"
+    )
     nodes = "node,gpus,cpu_milli,mem_mib\nn1,2,1000,1000\nn2,2,1000,1000\n"
     jobs = run(trace, nodes, policy="actions: [allocate]\n")
     assert jobs["a3"][0] == "100"
@@ -256,7 +260,8 @@ def test_waits_and_stranded(run, tmp_path):
 
 
 def test_fragmentation_is_as_the_paper_defines_it(run, tmp_path):
-    # Of 2 pods one asks for 0.6 of a device. With it there, 0.4 is of no use to either; the empty device to none of them.
+    # Of 2 pods one asks for 0.6 of a device. With it there, 0.4 is of no use to either; the empty device to none of
+    # them.
     run(
         "id,submit_s,duration_s,project,gpus_per_pod,gpu_milli\na1,0,10,a,1,600\na2,5,10,a,1,600\n",
         "1x2",

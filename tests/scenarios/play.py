@@ -9,8 +9,8 @@ import subprocess
 import time
 
 import yaml
-from conftest import PRORATA, Server
 from scenario import KINDS
+from servers import PRORATA, Server
 
 PATIENCE_S = 30
 PAUSE_S = 0.03
@@ -157,9 +157,15 @@ class Play:
         life = {"stops": STOPS_S, **life}
         if self.backend == "simulated":
             names = {"runs": "sim-duration", "exit": "sim-exit-code", "stops": "sim-stop-duration"}
-            text = lambda key: str(life[key]) if key == "exit" else f"{int(life[key] * 1000)}ms"
+
+            def text(key):
+                return str(life[key]) if key == "exit" else f"{int(life[key] * 1000)}ms"
+
             return {"annotations": [{"name": f"prorata.io/{names[key]}", "value": text(key)} for key in life]}
-        script = f'trap "sleep {life["stops"]}; exit 0" TERM; sleep {life.get("runs", "infinity")} & wait; exit {life.get("exit", 0)}'
+        script = (
+            f'trap "sleep {life["stops"]}; exit 0" TERM; sleep {life.get("runs", "infinity")} & wait; exit '
+            f"{life.get('exit', 0)}"
+        )
         return {"command": "/bin/sh -c", "args": f"'{script}'"}
 
     def submit(self, value):
@@ -269,7 +275,8 @@ class Play:
         return cycles[0]["cycle"] if cycles else 0
 
     def settle(self):
-        """Until what was done has been planned, nothing is starting or stopping, and no cycle follows; the latest cycle."""
+        """Until what was done has been planned, nothing is starting or stopping, and no cycle follows; the latest
+        cycle."""
         begin = time.monotonic()
         until, last, quiet = begin + PATIENCE_S, None, 0
         while quiet < QUIET_LOOKS:
@@ -301,7 +308,10 @@ class Play:
         wrong = []
         workloads = self.workloads()
         pods = [p for p in self.pods() if p["k8sPhase"] == "Running"]
-        of = lambda name: [p for p in pods if p["workloadId"] == self.ids[name][0]]
+
+        def of(name):
+            return [p for p in pods if p["workloadId"] == self.ids[name][0]]
+
         wanted = {name: phase for phase, names in value.items() if phase[0].isupper() for name in names}
         for name in sorted(set(wanted) | set(workloads)):
             phase = workloads[name]["phase"] if name in workloads else "gone"

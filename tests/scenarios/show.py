@@ -19,7 +19,9 @@ def main(name, *backends):
         (root / backend).mkdir()
         play = Play(scenario, backend, root / backend, node).run()
         print(f"{backend} ({root / backend})")
-        for (_, value, place), decided in zip((s for s in scenario.steps if s[0] == "expect"), play.decided):
+        for (_, value, place), decided in zip(
+            (s for s in scenario.steps if s[0] == "expect"), play.decided, strict=True
+        ):
             print(f"  {place.path}: {value}")
             for line in decided:
                 print(f"    {line}")

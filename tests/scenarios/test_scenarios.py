@@ -77,14 +77,14 @@ def test_scenario(plays, scenario):
         compare(scenario, [future.result() for future in first[scenario.id]])
     except AssertionError as difference_once:
         # Scenarios wait for real seconds, eight servers at a time: what differs again was no other process's doing.
-        warnings.warn(f"{scenario.id} is played again: {difference_once}")
+        warnings.warn(f"{scenario.id} is played again: {difference_once}", stacklevel=2)
         compare(scenario, [future.result() for future in again(scenario)])
 
 
 def compare(scenario, done):
     expects = [(place, value) for what, value, place in scenario.steps if what == "expect"]
     for played in done:
-        for (place, value), decided in zip(expects, played.decided):
+        for (place, value), decided in zip(expects, played.decided, strict=True):
             if "decided" in value:
                 node = played.this_machine["name"]
                 wanted = [line.replace("NODE", node) for line in value["decided"]]
@@ -96,11 +96,11 @@ def compare(scenario, done):
             for played in done:
                 played.states, played.decided = without_devices(played.states), without_devices(played.decided)
         simulated, local = done
-        for (place, _), *states in zip(expects, simulated.states, local.states):
+        for (place, _), *states in zip(expects, simulated.states, local.states, strict=True):
             assert states[0] == states[1], difference(
                 f"{place.file}: {place.path}: the states differ", *map(lines_of, states)
             )
-        for (place, _), left, right in zip(expects, simulated.decided, local.decided):
+        for (place, _), left, right in zip(expects, simulated.decided, local.decided, strict=True):
             left, right = without_kept_promises(left), without_kept_promises(right)
             assert left == right, difference(f"{place.file}: {place.path}: the decisions differ", left, right)
 

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from conftest import PRORATA
+from servers import PRORATA
 
 NOW = "2026-01-01T12:00:00Z"
 EARLIER = "2026-01-01T11:59:00Z"  # a minute ago
@@ -43,7 +43,10 @@ def work(name, project, pods=1, on=None, started=LONG_AGO, age=0, pod=None, **mo
     if isinstance(pods, list):
         return {"name": name, "project": project, "createdAt": "2026-01-01T10:00:%02dZ" % age, "pods": pods, **more}
     where = [on] * pods if isinstance(on, str) else on
-    running = lambda i: {"status": "Running", "node": where[i], "startedAt": started} if where else {}
+
+    def running(i):
+        return {"status": "Running", "node": where[i], "startedAt": started} if where else {}
+
     return {
         "name": name,
         "project": project,

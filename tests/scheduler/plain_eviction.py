@@ -39,7 +39,10 @@ class Evictions(Scheduler):
     def evict_stale(self):
         """With a grace of 0: whoever has pods and not its minimum (9.1)."""
         for name in self.workloads if self.grace == 0 else ():
-            is_used = lambda pod: pod.is_held or pod.status == "Releasing"
+
+            def is_used(pod):
+                return pod.is_held or pod.status == "Releasing"
+
             if (
                 self.workloads[name]["home"] == self.pool
                 and any(map(is_used, self.pods_of(name)))
@@ -130,7 +133,7 @@ class Evictions(Scheduler):
 
     # The search (6.6, 6.7).
     def solve(self, action, name, candidates):
-        workload, start = self.workloads[name], self.save()
+        start = self.save()
         count = len(self.unit(name))
         every = all(pod.needs_gpu for pod in self.pods_of(name))
         self.feasible = [node for node in self.nodes if not every or self.free_milli(node) > 0]
@@ -191,7 +194,10 @@ class Evictions(Scheduler):
     def generate(self, action, name, candidates, recorded, generator):
         """The victims of the first scenario that is valid."""
         pending = self.unit(name)
-        valid = lambda victims: self.simulate(action, name, pending, victims)
+
+        def valid(victims):
+            return self.simulate(action, name, pending, victims)
+
         if recorded and valid(recorded):
             return recorded
         left, taken, popped, units = list(candidates), set(), {}, []
@@ -297,7 +303,8 @@ class Evictions(Scheduler):
         return True
 
     def select(self, units, recorded, nodes):
-        """Units with a pod on one of the nodes; then with all that was taken so far of gangs that would be left in part."""
+        """Units with a pod on one of the nodes; then with all that was taken so far of gangs that would be left in
+        part."""
         chosen = {i for i, unit in enumerate(units) if any(pod.node in nodes for pod in unit)}
         yield recorded + [pod for i in sorted(chosen) for pod in units[i]]
         some = set(chosen)
@@ -346,7 +353,10 @@ class Evictions(Scheduler):
         if not victims or key in self.failed:
             return False
         saved = self.save()
-        is_whole = lambda other: self.workloads[other]["root"].is_whole(lambda pod: pod.is_held)
+
+        def is_whole(other):
+            return self.workloads[other]["root"].is_whole(lambda pod: pod.is_held)
+
         stood_whole = {pod.workload for pod in victims if is_whole(pod.workload)}
         nodes = {pod.node for pod in victims}.union(self.feasible)
         acting = {pod.workload for pod in victims} | {name}

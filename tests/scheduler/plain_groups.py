@@ -1,4 +1,5 @@
-"""Workloads as trees of sub-groups, for plain_scheduler.py: what is placed at once, what is evicted at once (3.5, 10)."""
+"""Workloads as trees of sub-groups, for plain_scheduler.py: what is placed at once, what is evicted at once (3.5,
+10)."""
 
 from fractions import Fraction
 
@@ -49,8 +50,13 @@ class Group:
     # The next unit to place.
     def collect(self, held, placeable, back):
         """back: pods that the statement evicted. Of what stood in part before it, these alone."""
-        exists = lambda pod: held(pod) or placeable(pod)
-        gives_back = lambda member: any(map(back, member.all_pods()))
+
+        def exists(pod):
+            return held(pod) or placeable(pod)
+
+        def gives_back(member):
+            return any(map(back, member.all_pods()))
+
         if not self.is_set:
             may = placeable if self.is_satisfied(exists) else back
             return [pod for pod in self.pods if may(pod)][: max(self.minimum - self.filled(held), 1)]
@@ -101,8 +107,7 @@ def make_groups(spec, pods):
             sub_group.get("minSubGroups", len(group.members)) if group.is_set else sub_group.get("minPods", 0)
         )
     root.minimum = spec.get("minSubGroups", len(root.members))
-    for pod, its in zip(
-        pods, (p["subGroup"] for p in sorted(spec["pods"], key=lambda p: (-p.get("priority", 0), p["name"])))
-    ):
-        sub_groups[its].pods.append(pod)
+    in_order = sorted(spec["pods"], key=lambda p: (-p.get("priority", 0), p["name"]))
+    for pod, its in zip(pods, in_order, strict=True):
+        sub_groups[its["subGroup"]].pods.append(pod)
     return root

@@ -1,5 +1,6 @@
-"""A second scheduler, written for clarity alone after docs/scheduler.md and the rules it is made from, and not after the code in C:
-some cycles of some node pools; whole devices, parts of them, device memory and MIG; gangs, elastic workloads, sub-groups, topology."""
+"""A second scheduler, written for clarity alone after docs/scheduler.md and the rules it is made from, and not after
+the code in C: some cycles of some node pools; whole devices, parts of them, device memory and MIG; gangs, elastic
+workloads, sub-groups, topology."""
 
 from fractions import Fraction
 
@@ -10,11 +11,10 @@ from plain_topology import Finder
 class Scheduler(Cluster):
     def __init__(self, document):
         super().__init__(document)
-        self.promises = []  # (class, workload) in the order of decisions: 0 something was evicted for it, 1 it waits, 2 it was moved
-        self.displaced, self.displaced_now = (
-            set(),
-            set(),
-        )  # workloads that lost a place or a promise in an earlier cycle
+        # (class, workload) in the order of decisions: 0 something was evicted for it, 1 it waits, 2 it was moved
+        self.promises = []
+        # workloads that lost a place or a promise in an earlier cycle
+        self.displaced, self.displaced_now = set(), set()
         self.in_doubt = False  # a rule that is not here may have decided
 
     def cycle(self):
@@ -46,7 +46,10 @@ class Scheduler(Cluster):
 
     def is_candidate(self, name):
         workload = self.workloads[name]
-        exists = lambda pod: pod.is_held or pod.status == "Pending" or pod.evicted
+
+        def exists(pod):
+            return pod.is_held or pod.status == "Pending" or pod.evicted
+
         return (
             any(pod.status == "Pending" for pod in self.pods_of(name))
             and not workload["deleting"]
@@ -56,7 +59,10 @@ class Scheduler(Cluster):
 
     def unit(self, name):
         workload = self.workloads[name]
-        placeable = lambda pod: pod.evicted or (pod.status == "Pending" and not workload["lost"])
+
+        def placeable(pod):
+            return pod.evicted or (pod.status == "Pending" and not workload["lost"])
+
         return workload["root"].collect(lambda pod: pod.is_held, placeable, lambda pod: pod.evicted)[
             : workload["first"]
         ]
@@ -92,7 +98,7 @@ class Scheduler(Cluster):
             all(self.shares[queue][r] < held[r] for r in RESOURCES),
             not all(after[r] <= numbers[r][0] for r in RESOURCES),
             -numbers["rank"],
-            any(share == 0 and after[r] > 0 for share, r in zip(shares, RESOURCES)),
+            any(share == 0 and after[r] > 0 for share, r in zip(shares, RESOURCES, strict=True)),
             self.dominant(queue, add(after, victims, -1)),
             self.dominant(queue, held),
             shares,
@@ -102,9 +108,10 @@ class Scheduler(Cluster):
 
     @staticmethod
     def goes_first(a, b):
-        for left, right in zip(a, b):
+        for left, right in zip(a, b, strict=True):
             if isinstance(left, list):
-                less, more = all(x <= y for x, y in zip(left, right)), all(x >= y for x, y in zip(left, right))
+                pairs = list(zip(left, right, strict=True))
+                less, more = all(x <= y for x, y in pairs), all(x >= y for x, y in pairs)
                 left, right = more, less
             if left != right:
                 return left < right
@@ -256,7 +263,8 @@ class Scheduler(Cluster):
         return self.nodes[node]["labels"].get(self.workloads[name]["affinity"]["key"])
 
     def domains(self, name, nodes):
-        """The nodes by the label of a required affinity whose place is still open, best for the pod that was tried first."""
+        """The nodes by the label of a required affinity whose place is still open, best for the pod that was tried
+        first."""
         if not self.is_bound_together(name) or self.held(name):
             return []
         best = {}

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from conftest import PRORATA
+from servers import PRORATA
 
 RECENT = "2026-01-01T11:59:30Z"  # half a minute ago
 
@@ -23,9 +23,3 @@ def ask(document, *arguments, status=0, text=None):
 def explained(document, name="w"):
     cycle = ask(document, "--explain")["cycles"][0]
     return {entry["code"]: entry for entry in next(w for w in cycle["workloads"] if w["name"] == name)["explanation"]}
-
-
-def leaves(node):
-    for child in node["children"]:
-        yield child
-        yield from leaves(child)

@@ -1,4 +1,5 @@
-"""Actions in their order, minimum run times, preemption, consolidation, stale gangs: a row each, by docs/scheduler.md."""
+"""Actions in their order, minimum run times, preemption, consolidation, stale gangs: a row each, by
+docs/scheduler.md."""
 
 import pytest
 from clusters import (

@@ -1,5 +1,6 @@
-"""Random clusters decided twice: by `prorata simulate`, and by a second scheduler that was written for clarity alone after the rules
-(plain_*.py). Every pod stands where that one puts it, and fair shares are its shares. PLAIN_CLUSTERS: how many, PLAIN_SEED: the first."""
+"""Random clusters decided twice: by `prorata simulate`, and by a second scheduler that was written for clarity alone
+after the rules (plain_*.py). Every pod stands where that one puts it, and fair shares are its shares. PLAIN_CLUSTERS:
+how many, PLAIN_SEED: the first."""
 
 import json
 import os
@@ -118,7 +119,7 @@ class Maker:
             "projects": projects,
             "nodePools": [
                 {"name": name, "placementStrategy": strategy, "reclaimByRank": self.by_rank}
-                for name, strategy in zip(self.pools, strategies)
+                for name, strategy in zip(self.pools, strategies, strict=True)
             ],
             "topologies": [{"name": "dc", "levels": ["zone", "rack"]}],
             "settings": {"maxConsolidationVictims": None, "stalenessGraceSeconds": self.one(-1, -1, 0)},
@@ -307,7 +308,8 @@ class Maker:
 
 
 class Crowded(Maker):
-    """One that reclaims find crowded: workloads of whole devices, of unlike size, more than is due to their projects."""
+    """One that reclaims find crowded: workloads of whole devices, of unlike size, more than is due to their
+    projects."""
 
     def __init__(self, seed):
         super().__init__(seed)

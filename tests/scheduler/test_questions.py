@@ -1,10 +1,11 @@
-"""Receipts of evictions, fair-share trees and queue orders, through `prorata simulate`. A row is a small cluster and what is said."""
+"""Receipts of evictions, fair-share trees and queue orders, through `prorata simulate`. A row is a small cluster and
+what is said."""
 
 import json
 
 import pytest
 from clusters import POOLS, cluster, department, node, project, work
-from questions import ask, leaves
+from questions import ask
 
 RECENT = "2026-01-01T11:59:30Z"  # half a minute ago
 GANG = {"gpuDevices": 2}

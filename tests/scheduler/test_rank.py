@@ -1,4 +1,5 @@
-"""Rank within quotas, by docs/scheduler.md, 6.13: where quotas of siblings are more than there is, the higher rank takes from the lower."""
+"""Rank within quotas, by docs/scheduler.md, 6.13: where quotas of siblings are more than there is, the higher rank
+takes from the lower."""
 
 import pytest
 from clusters import cases, check_first_cycle, cluster, department, node, pods_of, project, queue, simulate, work
@@ -161,7 +162,9 @@ def test_the_sentence_and_the_receipt_name_the_rank():
 
 
 def test_cpu_alone():
-    cores = lambda rank: [{**queue(0, rank=rank), "cpu": {"deserved": 4, "limit": None, "overQuotaWeight": 1}}]
+    def cores(rank):
+        return [{**queue(0, rank=rank), "cpu": {"deserved": 4, "limit": None, "overQuotaWeight": 1}}]
+
     document = cluster(
         [node("n0", 0, cpuCores=4)],
         [{**project("hi", 0), "resources": cores(200)}, {**project("lo", 0), "resources": cores(100)}],

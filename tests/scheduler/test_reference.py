@@ -1,5 +1,6 @@
-"""Random clusters on which the reference was run (reference/*.json): where its answer was better than ours was, it is decided now; where
-ours stands, "why" says why and "reference" has what the reference does with the pods in which it differs."""
+"""Random clusters on which the reference was run (reference/*.json): where its answer was better than ours was, it is
+decided now; where ours stands, "why" says why and "reference" has what the reference does with the pods in which it
+differs."""
 
 import json
 import pathlib

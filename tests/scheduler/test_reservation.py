@@ -1,4 +1,5 @@
-"""Reservations, by docs/scheduler.md, 4.6: r runs on two of three devices until half past twelve, w waits for all of n0 and n1."""
+"""Reservations, by docs/scheduler.md, 4.6: r runs on two of three devices until half past twelve, w waits for all of
+n0 and n1."""
 
 import pytest
 from clusters import RESERVE, cases, check_first_cycle, cluster, node, project, work

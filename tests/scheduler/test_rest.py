@@ -1,11 +1,12 @@
-"""A cluster that stands still comes to rest (docs/scheduler.md, 12.2). Each file once was one in which pods were evicted for ever."""
+"""A cluster that stands still comes to rest (docs/scheduler.md, 12.2). Each file once was one in which pods were
+evicted for ever."""
 
 import json
 import pathlib
 import subprocess
 
 import pytest
-from conftest import PRORATA
+from servers import PRORATA
 
 CASES = sorted((pathlib.Path(__file__).parent / "rest").glob("*.json"))
 CYCLES = 24

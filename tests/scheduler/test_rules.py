@@ -1,4 +1,5 @@
-"""The rules of docs/scheduler.md on who is served and how much at a time: a row each, a small cluster and who runs where."""
+"""The rules of docs/scheduler.md on who is served and how much at a time: a row each, a small cluster and who runs
+where."""
 
 import pytest
 from clusters import POOLS, cases, check_first_cycle, cluster, department, node, pod, pods_of, project, simulate, work

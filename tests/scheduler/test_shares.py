@@ -17,7 +17,7 @@ SHARES = [
 
 @pytest.mark.parametrize("total,levels,want", cases(SHARES))
 def test_fair_shares_of_two_levels(total, levels, want):
-    (d1, q1, d2, q2) = [dict(zip(("deserved", "weight", "rank"), level)) for level in levels]
+    (d1, q1, d2, q2) = [dict(zip(("deserved", "weight", "rank"), level, strict=True)) for level in levels]
     document = cluster(
         [node("n0", total)],
         [project("q1", department="d1", **q1), project("q2", department="d2", **q2)],

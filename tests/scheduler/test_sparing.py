@@ -1,4 +1,5 @@
-"""What is due is spared, by docs/scheduler.md, 6.12: a reclaim passes over what would leave a project below its due, while others do."""
+"""What is due is spared, by docs/scheduler.md, 6.12: a reclaim passes over what would leave a project below its due,
+while others do."""
 
 import pytest
 from clusters import cases, check_first_cycle, cluster, department, node, project, queue, work

@@ -1,4 +1,5 @@
-"""Pools, sub-groups of several levels, stale gangs and pods without GPUs: a row each, a small cluster and who runs where."""
+"""Pools, sub-groups of several levels, stale gangs and pods without GPUs: a row each, a small cluster and who runs
+where."""
 
 import pytest
 from clusters import (

@@ -1,4 +1,5 @@
-"""Why, through `prorata simulate --explain`: the evidence behind explanations. A row is a small cluster and what is said about it."""
+"""Why, through `prorata simulate --explain`: the evidence behind explanations. A row is a small cluster and what is
+said about it."""
 
 import pytest
 from clusters import TOPOLOGY, cluster, department, node, project, queue, rack, work
@@ -173,7 +174,8 @@ EVIDENCE = [
         full(reclaimMinRuntimeSeconds=60),
         "NothingToReclaim",
         {
-            "message": "Minimum run times protect work above its fair share in default; the first ends at 2026-01-01T12:00:30.000Z",
+            "message": "Minimum run times protect work above its fair share in default; the first ends at "
+            "2026-01-01T12:00:30.000Z",
             "protectedUntil": "2026-01-01T12:00:30.000Z",
             "reclaim": [
                 {
@@ -182,7 +184,8 @@ EVIDENCE = [
                     "gpusHeld": 2,
                     "gpusReclaimable": 0,
                     "reason": "ProtectedByMinRunTime",
-                    "sentence": "2 GPUs of b are protected by minimum run times, the first until 2026-01-01T12:00:30.000Z",
+                    "sentence": "2 GPUs of b are protected by minimum run times, the first until "
+                    "2026-01-01T12:00:30.000Z",
                     "protectedUntil": "2026-01-01T12:00:30.000Z",
                 }
             ],
@@ -205,7 +208,8 @@ EVIDENCE = [
                     "gpusHeld": 1,
                     "gpusReclaimable": 0,
                     "reason": "ProtectedByMinRunTime",
-                    "sentence": "1 GPU of a is protected by minimum run times, the first until 2026-01-01T12:00:30.000Z",
+                    "sentence": "1 GPU of a is protected by minimum run times, the first until "
+                    "2026-01-01T12:00:30.000Z",
                     "protectedUntil": "2026-01-01T12:00:30.000Z",
                 }
             ],
@@ -407,7 +411,8 @@ EVIDENCE = [
                     "gpusHeld": 4,
                     "gpusReclaimable": 0,
                     "reason": "HigherPriority",
-                    "sentence": "3 GPUs of a are held by work of at least the same priority, 1 held by non-preemptible work",
+                    "sentence": "3 GPUs of a are held by work of at least the same priority, 1 held by non-preemptible "
+                    "work",
                     "protectedUntil": None,
                 }
             ]

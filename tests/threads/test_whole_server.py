@@ -1,5 +1,5 @@
-"""Everything at once: writers, readers, streams, a failing node, metrics, a drain in the midst. Run under ThreadSanitizer, whose
-reports fail the test through the server's log and exit status."""
+"""Everything at once: writers, readers, streams, a failing node, metrics, a drain in the midst. Run under
+ThreadSanitizer, whose reports fail the test through the server's log and exit status."""
 
 import socket
 import threading
