@@ -168,7 +168,7 @@ def whole():
         ),
         ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
         pytest("API and migrations", "build-asan", "tests/api", "tests/db", after=(ASAN,)),
-        pytest("walk-throughs and faults", "build-asan", "tests/e2e", after=(ASAN,), shares=MACHINE),
+        pytest("walk-throughs and faults", "build-asan", "tests/whole/e2e", after=(ASAN,), shares=MACHINE),
         pytest(
             "command line and the rules of scheduling",
             "build-asan",
@@ -177,11 +177,11 @@ def whole():
             "tests/replay",
             after=(ASAN,),
         ),
-        pytest("rounds of faults", "build-asan", "tests/faults", after=(ASAN,), shares=MACHINE),
+        pytest("rounds of faults", "build-asan", "tests/whole/faults", after=(ASAN,), shares=MACHINE),
         pytest(
             "scenarios on both backends, decision by decision",
             "build-asan",
-            "tests/scenarios",
+            "tests/whole/scenarios",
             after=(ASAN,),
             shares=MACHINE,
         ),
@@ -198,7 +198,7 @@ def whole():
         ),
         build(TSAN, "build-tsan", "thread"),
         ctest("threads", "build-tsan", "-L", "db|reconciler|backends|api", "-LE", "long", after=(TSAN,)),
-        pytest("threads of the whole server", "build-tsan", "tests/threads", after=(TSAN,)),
+        pytest("threads of the whole server", "build-tsan", "tests/whole/threads", after=(TSAN,)),
     ]
 
 
@@ -207,13 +207,19 @@ def long():
     return [
         ctest("long unit tests", "build-asan", "-L", "long", after=(ASAN,), **hours),
         pytest(
-            "long walk-throughs", "build-asan", "tests/e2e", after=(ASAN,), shares=MACHINE, PRORATA_LONG="1", **hours
+            "long walk-throughs",
+            "build-asan",
+            "tests/whole/e2e",
+            after=(ASAN,),
+            shares=MACHINE,
+            PRORATA_LONG="1",
+            **hours,
         ),
         pytest(
             "many rounds of faults",
             "build-asan",
             "-s",
-            "tests/faults",
+            "tests/whole/faults",
             after=(ASAN,),
             shares=MACHINE,
             PRORATA_LONG="1",

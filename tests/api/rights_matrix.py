@@ -1,4 +1,5 @@
 """tests/api/rights/matrix.csv, which is written by hand, as a table: who may do what."""
+
 import csv
 import pathlib
 

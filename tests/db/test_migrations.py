@@ -159,9 +159,7 @@ def test_an_upgraded_database_has_the_schema_of_a_new_one(upgraded, make_server)
         assert old_file.execute("PRAGMA user_version").fetchone() == new_file.execute("PRAGMA user_version").fetchone()
 
 
-@pytest.mark.parametrize(
-    "names", [["0001_a.sql", "0002_b.sql", "0002_c.sql"], ["0002_a.sql"], ["0001.sql"]]
-)
+@pytest.mark.parametrize("names", [["0001_a.sql", "0002_b.sql", "0002_c.sql"], ["0002_a.sql"], ["0001.sql"]])
 def test_the_build_refuses_numbers_that_stand_twice_or_begin_late(folder, names):
     for name in names:
         (folder / name).write_text("SELECT 1;\n")

@@ -1,5 +1,5 @@
 """Random clusters decided twice: by `prorata simulate`, and by a second scheduler that was written for clarity alone
-after the rules (plain_*.py). Every pod stands where that one puts it, and fair shares are its shares. PLAIN_CLUSTERS:
+after the rules (plain/). Every pod stands where that one puts it, and fair shares are its shares. PLAIN_CLUSTERS:
 how many, PLAIN_SEED: the first."""
 
 import json
@@ -8,7 +8,7 @@ import random
 
 import pytest
 from clusters import simulate
-from plain_eviction import Evictions
+from plain.eviction import Evictions
 
 FIRST, COUNT, CHUNK = int(os.environ.get("PLAIN_SEED", "1")), int(os.environ.get("PLAIN_CLUSTERS", "150")), 50
 CYCLES = 3

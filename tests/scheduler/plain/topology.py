@@ -1,4 +1,4 @@
-"""Which node sets a topology constraint leaves, in order, for plain_scheduler.py (5.8)."""
+"""Which node sets a topology constraint leaves, in order, for scheduler.py (5.8)."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Workloads as trees of sub-groups, for plain_scheduler.py: what is placed at once, what is evicted at once (3.5,
+"""Workloads as trees of sub-groups, for scheduler.py: what is placed at once, what is evicted at once (3.5,
 10)."""
 
 from fractions import Fraction

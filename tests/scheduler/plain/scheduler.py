@@ -4,8 +4,8 @@ workloads, sub-groups, topology."""
 
 from fractions import Fraction
 
-from plain_cluster import INFINITE, RESOURCES, Cluster, add, nothing
-from plain_topology import Finder
+from plain.cluster import INFINITE, RESOURCES, Cluster, add, nothing
+from plain.topology import Finder
 
 
 class Scheduler(Cluster):

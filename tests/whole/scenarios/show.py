@@ -1,10 +1,10 @@
-"""python3 tests/scenarios/show.py NAME [BACKEND]: plays one scenario and prints what was decided in each step."""
+"""python3 tests/whole/scenarios/show.py NAME [BACKEND]: plays one scenario and prints what was decided in each step."""
 
 import pathlib
 import sys
 import tempfile
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parent.parent)]
+sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[2])]
 from play import Play, machine  # noqa: E402
 from scenario import CASES, Scenario  # noqa: E402
 

@@ -1,9 +1,9 @@
-"""The state of a cluster for plain_scheduler.py: pods, nodes, queues and fair shares, looked up anew at every question.
+"""The state of a cluster for scheduler.py: pods, nodes, queues and fair shares, looked up anew at every question.
 After docs/scheduler.md and the rules it is made from, not after the code in C"""
 
 from fractions import Fraction
 
-from plain_groups import make_groups
+from plain.groups import make_groups
 
 INFINITE = float("inf")
 RESOURCES = ("gpu", "cpu", "memory")

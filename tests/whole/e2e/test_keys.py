@@ -3,9 +3,12 @@
 import sqlite3
 import subprocess
 
-from conftest import PRORATA
+from servers import PRORATA
 
-PROVIDER = "INSERT INTO identity_provider VALUES (1, 'Lab', 'https://id.lab.example', 'prorata', ?, 'openid', 'groups', 'email', 'x', 600, '', 0)"
+PROVIDER = (
+    "INSERT INTO identity_provider VALUES (1, 'Lab', 'https://id.lab.example', 'prorata', ?, 'openid', "
+    "'groups', 'email', 'x', 600, '', 0)"
+)
 LOST = "1.1700000000000-00000000.AAAA"
 
 
@@ -27,7 +30,9 @@ def test_a_secret_whose_key_is_lost_is_named_and_the_server_starts(make_server):
         database.execute(PROVIDER, [LOST])
     database.close()
     server.start()
-    assert b"warning: 1 sealed secrets cannot be used, identity_provider.client_secret first" in server.get("/readyz").body
+    assert (
+        b"warning: 1 sealed secrets cannot be used, identity_provider.client_secret first" in server.get("/readyz").body
+    )
     assert "the key that sealed this secret is not in the folder keys" in server.tail()
     server.stop()
     assert "identity_provider.client_secret stays as it is" in rotate(server.data)

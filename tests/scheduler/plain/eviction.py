@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from plain_cluster import INFINITE, RESOURCES, add, nothing
-from plain_scheduler import Scheduler
+from plain.cluster import INFINITE, RESOURCES, add, nothing
+from plain.scheduler import Scheduler
 
 
 def seconds(text):
