@@ -2,23 +2,31 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/timestamp.h"
 #include "db/db.h"
+#include "db/roles.h"
 #include "db/scopes.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define SELECT_RULE "SELECT " DB_ACCESS_RULE_COLUMNS " FROM " DB_ACCESS_RULE_FROM " WHERE "
+#define IN_TIME "(r.expires_ms = 0 OR r.expires_ms > ?2)"
 static const char SQL_BY_ID[] = SELECT_RULE "r.id = ?";
-static const char SQL_OF_USER[] = SELECT_RULE
-    "r.deleted_ms = 0 AND ((r.subject_type = 'user' AND r.subject_id = ?1) OR (r.subject_type = 'group' AND "
-    "r.subject_id IN (SELECT g.name FROM user_groups g JOIN users u ON u.id = g.user_id WHERE u.email = "
-    "?1)))";
+static const char SQL_OF_USER[] =
+    SELECT_RULE "r.deleted_ms = 0 AND " IN_TIME
+                " AND ((r.subject_type = 'user' AND r.subject_id = ?1) OR (r.subject_type = 'group' AND "
+                "r.subject_id IN (SELECT g.name FROM user_groups g JOIN users u ON u.id = g.user_id WHERE u.email = "
+                "?1)))";
 static const char SQL_OF_SERVICE_ACCOUNT[] =
-    SELECT_RULE "r.subject_type IN ('service-account', 'app') AND r.subject_id = ? AND r.deleted_ms = 0";
+    SELECT_RULE "r.subject_type IN ('service-account', 'app') AND r.subject_id = ?1 AND r.deleted_ms = 0 AND " IN_TIME;
 static const char SQL_INSERT[] = "INSERT INTO access_rules (subject_type, subject_id, role_id, scope_type, scope_id, "
                                  "cluster_uuid, created_by, created_ms, "
-                                 "updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+                                 "updated_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+// One that has ended makes room for another like it.
+static const char SQL_END[] =
+    "UPDATE OR REPLACE access_rules SET deleted_ms = expires_ms WHERE subject_type = ? AND subject_id = ? AND "
+    "deleted_ms = 0 AND expires_ms BETWEEN 1 AND ?";
 static const char SQL_DELETE[] =
     "UPDATE access_rules SET deleted_ms = ?2, updated_ms = ?2 WHERE id = ?1 AND deleted_ms = 0";
 static const char SQL_DELETE_OF[] =
@@ -26,7 +34,8 @@ static const char SQL_DELETE_OF[] =
     "subject_id = ?2 AND (subject_type = ?1 OR (?1 = 'service-account' AND subject_type = 'app'))";
 static const char SQL_HAS_ADMINISTRATOR[] =
     "SELECT count(*) FROM access_rules r JOIN users u ON u.email = r.subject_id WHERE r.subject_type = 'user' AND "
-    "u.is_local = 1 AND r.role_id = 1 AND r.scope_type IN ('system', 'tenant') AND r.deleted_ms = 0";
+    "u.is_local = 1 AND r.role_id = 1 AND r.scope_type IN ('system', 'tenant') AND r.deleted_ms = 0 AND "
+    "r.expires_ms = 0";
 static const char SQL_USER_EMAIL[] = "SELECT email FROM users WHERE email = ?";
 static const char SQL_CLIENT_ID[] = "SELECT client_id FROM service_accounts WHERE client_id = ?1 OR uuid = ?1 OR name "
                                     "= ?1 ORDER BY client_id = ?1 DESC, uuid = ?1 DESC LIMIT 1";
@@ -49,6 +58,9 @@ void db_access_rule_from_row(sqlite3_stmt *stmt, struct arena *arena, struct acc
         .path = {.cluster_id = db_column_int(stmt, 12),
                  .department_id = db_column_int(stmt, 13),
                  .project_id = db_column_int(stmt, 14)},
+        .expires_ms = db_column_int(stmt, 15),
+        .role_name = db_column_text(stmt, 16, arena),
+        .role_rights_json = db_column_text(stmt, 17, arena),
     };
     scope_type_parse(db_column_text(stmt, 4, arena), &out_rule->scope_type);
 }
@@ -76,6 +88,7 @@ int db_list_rules_in_force(struct db_conn *conn, bool is_user, const char *subje
     if (db_prepare(conn, is_user ? SQL_OF_USER : SQL_OF_SERVICE_ACCOUNT, &stmt, err) < 0)
         return -1;
     db_bind_text(stmt, 1, subject_id);
+    db_bind_int(stmt, 2, timestamp_now_ms());
     int rc;
     while ((rc = db_step(conn, stmt, err)) > 0) {
         rules = arena_grow(arena, rules, &capacity, count + 1, sizeof(*rules));
@@ -145,6 +158,7 @@ static int insert_rule(struct db_conn *conn, struct access_rule *rule, struct er
     db_bind_text(stmt, 7, rule->created_by);
     db_bind_int(stmt, 8, rule->created_ms);
     db_bind_int(stmt, 9, rule->created_ms);
+    db_bind_int(stmt, 10, rule->expires_ms);
     struct error cause = {0};
     int rc = db_run(conn, stmt, &cause);
     db_release(conn, stmt);
@@ -153,6 +167,29 @@ static int insert_rule(struct db_conn *conn, struct access_rule *rule, struct er
     if (rc < 0 && err)
         *err = cause;
     return rc;
+}
+
+static int delete_where(struct db_conn *conn, const char *sql, const char *first, const char *second, int64_t now_ms,
+                        struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, first);
+    db_bind_text(stmt, 2, second);
+    db_bind_int(stmt, 3, now_ms);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+// A role that was made may be gone again by now.
+static int check_role(struct db_conn *conn, int64_t role_id, struct error *err)
+{
+    int rc = role_id > ROLE_PREDEFINED_MAX ? db_role_exists(conn, role_id, err) : 1;
+    if (rc == 0)
+        return error_set(err, ERROR_INVALID, "roleId: there is no role %" PRId64, role_id);
+    return rc < 0 ? -1 : 0;
 }
 
 // The texts that it resolves end with the write; the caller reads the rule again by its id.
@@ -164,6 +201,10 @@ int db_create_access_rule_in(struct db_conn *conn, struct access_rule *rule, str
     int rc = resolve_subject(conn, &resolved, &arena, err);
     if (rc == 0)
         rc = resolve_scope(conn, &resolved, &arena, err);
+    if (rc == 0)
+        rc = check_role(conn, rule->role_id, err);
+    if (rc == 0)
+        rc = delete_where(conn, SQL_END, resolved.subject_type, resolved.subject_id, rule->created_ms, err);
     if (rc == 0)
         rc = insert_rule(conn, &resolved, err);
     if (rc == 0) {
@@ -220,20 +261,6 @@ int db_delete_access_rule(struct db *db, int64_t id, int64_t now_ms, struct erro
 {
     struct rule_deletion deletion = {id, now_ms};
     return db_write(db, delete_rule, &deletion, err);
-}
-
-static int delete_where(struct db_conn *conn, const char *sql, const char *first, const char *second, int64_t now_ms,
-                        struct error *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    if (db_prepare(conn, sql, &stmt, err) < 0)
-        return -1;
-    db_bind_text(stmt, 1, first);
-    db_bind_text(stmt, 2, second);
-    db_bind_int(stmt, 3, now_ms);
-    int rc = db_run(conn, stmt, err);
-    db_release(conn, stmt);
-    return rc;
 }
 
 int db_delete_access_rules_of_in(struct db_conn *conn, const char *subject_type, const char *subject_id, int64_t now_ms,

@@ -2,6 +2,7 @@
 
 #include "api/access/auth.h"
 #include "api/access/authorization.h"
+#include "api/access/custom_roles.h"
 #include "api/access/jwt.h"
 #include "api/access/secrets.h"
 #include "api/access/security_settings.h"
@@ -115,7 +116,7 @@ static int resolve_grants(struct request *req, struct db_conn *conn, const struc
     struct grant *items = arena_array(req->arena, count + 1, sizeof(*items));
     struct grants *grants = arena_alloc(req->arena, sizeof(*grants));
     for (size_t i = 0; i < count; i++) {
-        const struct role *role = role_find(rules[i].role_id);
+        const struct role *role = role_of_rule(&rules[i], req->arena);
         if (role)
             items[grants->count++] = (struct grant){.role = role, .scope = rules[i].scope_type, .path = rules[i].path};
     }
@@ -174,7 +175,7 @@ static bool same_grants(const struct grants *a, const struct grants *b)
         return false;
     for (size_t i = 0; i < a->count; i++) {
         const struct scope_path *left = &a->items[i].path, *right = &b->items[i].path;
-        if (a->items[i].role != b->items[i].role || left->cluster_id != right->cluster_id ||
+        if (!role_is_same(a->items[i].role, b->items[i].role) || left->cluster_id != right->cluster_id ||
             left->department_id != right->department_id || left->project_id != right->project_id)
             return false;
     }
@@ -187,8 +188,10 @@ static const struct identity *with_grants(const struct request *req, const struc
     struct identity *caller = arena_alloc(req->arena, sizeof(*caller));
     struct grants *copy = arena_alloc(req->arena, sizeof(*copy));
     struct grant *items = arena_array(req->arena, grants->count + 1, sizeof(*items));
-    for (size_t i = 0; i < grants->count; i++)
+    for (size_t i = 0; i < grants->count; i++) {
         items[i] = grants->items[i];
+        items[i].role = role_copy(items[i].role, req->arena);
+    }
     *copy = (struct grants){.items = items, .count = grants->count};
     *caller = *req->caller;
     caller->grants = copy;

@@ -2,6 +2,7 @@
 
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
+#include "api/access/custom_roles.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -60,10 +61,10 @@ int quota_rights_check(struct db_conn *conn, const struct identity *caller, cons
                          is_project ? "projects in the department" : "departments in the cluster");
 }
 
-static void tell(const struct access_rule *rule)
+static void tell(const struct access_rule *rule, struct arena *arena)
 {
     char subject[LOG_TEXT_SIZE], place[LOG_TEXT_SIZE];
-    const struct role *role = role_find(rule->role_id);
+    const struct role *role = role_of_rule(rule, arena);
     enum resource_type type = rule->scope_type == SCOPE_PROJECT ? RESOURCE_TYPE_PROJECT : RESOURCE_TYPE_DEPARTMENT;
     if (role && rule->scope_name && role->permissions.actions[type] & ACTION_UPDATE)
         log_write(LOG_WARN, "api",
@@ -89,7 +90,7 @@ static int tell_once(struct db_conn *conn, void *context, struct error *err)
     while ((rc = db_step(conn, stmt, err)) > 0) {
         struct access_rule rule;
         db_access_rule_from_row(stmt, arena, &rule);
-        tell(&rule);
+        tell(&rule, arena);
     }
     db_release(conn, stmt);
     return rc < 0 ? -1 : db_set_meta_in(conn, META_TOLD, "1", err);

@@ -2,6 +2,7 @@
 #include "db/access_rules.h"
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
+#include "api/access/custom_roles.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/lists/list_query.h"
@@ -14,6 +15,7 @@
 #include "base/timestamp.h"
 #include "base/uuid.h"
 #include "db/db.h"
+#include "db/roles.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,16 +31,17 @@ enum {
 #define PATH_PROJECT "p.id"
 
 // A rule of a place that is gone has no path any more; only who sees everything sees it.
-static const char *const PHASE = "CASE WHEN r.deleted_ms THEN 'Deleting' ELSE 'Ready' END";
+static const char *const PHASE =
+    "CASE WHEN r.deleted_ms THEN 'Deleting' WHEN iif(ro.id, ro.is_enabled, 1) THEN 'Ready' ELSE 'NotReady' END";
 
 // The source of a list. Role names are in C, so the column is made from the table of roles.
 static const struct list_source *rule_list(struct arena *arena)
 {
     const struct role *role;
-    const char *role_name = "CASE r.role_id";
+    const char *role_name = "coalesce(ro.name, CASE r.role_id";
     for (size_t i = 0; (role = role_at(i)); i++)
         role_name = arena_printf(arena, "%s WHEN %d THEN '%s'", role_name, role->id, role->name);
-    role_name = arena_printf(arena, "%s END", role_name);
+    role_name = arena_printf(arena, "%s END)", role_name);
     const struct list_field fields[] = {
         {.name = "subjectId", .sql = "r.subject_id", .type = LIST_TEXT, .is_searched = true},
         {.name = "subjectType", .sql = "r.subject_type", .type = LIST_TEXT, .is_searched = true},
@@ -90,7 +93,7 @@ static int add_conditions(struct request *req, struct list_query *query, struct 
     access_filter(req, RESOURCE_TYPE_ACCESS_RULES, ACTION_READ, &shown);
     list_query_where_scope(query, &shown, PATH_CLUSTER, PATH_DEPARTMENT, PATH_PROJECT);
     if (!request_query_boolean(req, "includeDeleted"))
-        list_query_where(query, "r.deleted_ms = 0");
+        list_query_where_int(query, "r.deleted_ms = 0 AND (r.expires_ms = 0 OR r.expires_ms > ?)", req->received_ms);
     for (size_t i = 0; i < sizeof(TEXTS) / sizeof(TEXTS[0]); i++)
         if (request_query(req, TEXTS[i][0]))
             list_query_where_text(query, TEXTS[i][1], request_query(req, TEXTS[i][0]));
@@ -111,12 +114,12 @@ static int add_conditions(struct request *req, struct list_query *query, struct 
 
 static void write_rule_members(struct json_writer *json, const struct access_rule *rule)
 {
-    const struct role *role = role_find(rule->role_id);
+    bool is_switched_off = rule->role_name && !rule->role_rights_json;
     json_int(json, "id", rule->id);
     json_text(json, "subjectId", rule->subject_id);
     json_text(json, "subjectType", rule->subject_type);
     json_int(json, "roleId", rule->role_id);
-    json_text(json, "roleName", role ? role->name : "");
+    json_text(json, "roleName", role_name_of_rule(rule));
     json_text(json, "scopeId", rule->scope_id);
     json_text(json, "scopeType", scope_type_text(rule->scope_type));
     json_text(json, "scopeName", rule->scope_name ? rule->scope_name : "");
@@ -127,9 +130,12 @@ static void write_rule_members(struct json_writer *json, const struct access_rul
     json_time(json, "createdAt", rule->created_ms);
     json_time(json, "updatedAt", rule->updated_ms);
     json_time(json, "deletedAt", rule->deleted_ms);
+    json_time(json, "expiresAt", rule->expires_ms);
     json_key(json, "status");
     json_begin_object(json);
-    json_text(json, "phase", rule->deleted_ms ? "Deleting" : "Ready");
+    json_text(json, "phase", rule->deleted_ms ? "Deleting" : is_switched_off ? "NotReady" : "Ready");
+    if (is_switched_off)
+        json_text(json, "message", "the role is switched off");
     json_end_object(json);
 }
 
@@ -201,7 +207,7 @@ static int find_rule(struct request *req, int64_t id, enum access_action action,
     db_give_back(req->server->db, conn);
     if (rc < 0)
         return -1;
-    if (rc == 0 || out_rule->deleted_ms)
+    if (rc == 0 || out_rule->deleted_ms || (out_rule->expires_ms && out_rule->expires_ms <= req->received_ms))
         return error_set(err, ERROR_NOT_FOUND, "%s: not found", what);
     return access_check(req, &out_rule->path, RESOURCE_TYPE_ACCESS_RULES, action, what, err);
 }
@@ -228,13 +234,34 @@ static bool is_work(enum resource_type type)
     return strcmp(group, "workload") == 0 || strcmp(group, "workload-asset") == 0 || type == RESOURCE_TYPE_ACCESS_KEYS;
 }
 
+// The role of that id, in the arena; ERROR_INVALID where there is none.
+static int find_role(const struct request *req, int64_t role_id, const struct role **out_role, struct error *err)
+{
+    struct custom_role made;
+    *out_role = role_find(role_id);
+    if (*out_role)
+        return 0;
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = db_find_role(conn, role_id, req->arena, &made, err);
+    db_give_back(req->server->db, conn);
+    if (rc == 0)
+        return error_set(err, ERROR_INVALID, "roleId: there is no role %" PRId64, role_id);
+    if (rc < 0)
+        return -1;
+    struct role *role = arena_alloc(req->arena, sizeof(*role));
+    *role = (struct role){.id = (int)made.id, .name = made.name, .description = made.description};
+    custom_role_permissions(made.rights_json, &role->permissions);
+    *out_role = role;
+    return 0;
+}
+
 // Nobody gives more than he has: a role may hold no right over people, the organisation, hardware or dashboards that
 // its giver lacks in that scope. The first role can do everything, so only those who have it there pass it on.
 static int check_role(const struct request *req, int64_t role_id, const struct scope_path *where, struct error *err)
 {
-    const struct role *role = role_find(role_id);
-    if (!role)
-        return error_set(err, ERROR_INVALID, "roleId: there is no role %" PRId64, role_id);
+    const struct role *role;
+    if (find_role(req, role_id, &role, err) < 0)
+        return -1;
     for (enum resource_type type = 0; type < RESOURCE_TYPE_COUNT; type++) {
         if (role_id != ROLE_SYSTEM_ADMINISTRATOR && is_work(type))
             continue;
@@ -276,6 +303,8 @@ static int create_rule(struct request *req, struct access_rule *rule, struct err
     rule->created_ms = req->received_ms;
     if (!*rule->subject_id)
         return error_set(err, ERROR_INVALID, "subjectId: required");
+    if (rule->expires_ms && rule->expires_ms <= req->received_ms)
+        return error_set(err, ERROR_INVALID, "expiresAt: expected a time to come");
     if (check_creation(req, rule, err) < 0 || db_create_access_rule(req->server->db, rule, err) < 0)
         return -1;
     struct db_conn *conn = db_acquire(req->server->db);
@@ -298,6 +327,9 @@ static void rule_from_json(const json_t *subject, const json_t *scope, const jso
         .role_id = json_integer_value(json_object_get(role, "roleId")),
         .scope_id = text_of(scope, "scopeId"),
     };
+    const char *expires = text_of(role, "expiresAt");
+    if (expires && timestamp_parse(expires, &out_rule->expires_ms, NULL) < 0)
+        out_rule->expires_ms = -1; // a time before 1970 is past as well
     scope_type_parse(text_of(scope, "scopeType"), &out_rule->scope_type);
 }
 
@@ -375,6 +407,7 @@ static void write_failure(struct json_writer *json, const struct access_rule *ru
     json_int(json, "roleId", rule->role_id);
     json_text(json, "scopeId", rule->scope_id);
     json_text(json, "scopeType", scope_type_text(rule->scope_type));
+    json_time(json, "expiresAt", rule->expires_ms > 0 ? rule->expires_ms : 0);
     json_end_object(json);
     json_int(json, "code", error_status(cause->code));
     json_text(json, "message", cause->message);

@@ -1,51 +1,19 @@
-// Roles, and what the caller may do.
+// What the caller may do, and by which rules.
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
+#include "api/access/custom_roles.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/operations.h"
 #include "api/server.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/timestamp.h"
 #include "db/access_rules.h"
 #include "db/db.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
-
-#define ROLES_SINCE "2026-01-01T00:00:00.000Z"
-
-static json_t *role_to_json(const struct role *role)
-{
-    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:n, s:s, s:b, s:b, s:b, s:o, s:{s:n}}", "id", role->id, "name",
-                     role->name, "description", role->description, "createdAt", ROLES_SINCE, "updatedAt", ROLES_SINCE,
-                     "deletedAt", "createdBy", "prorata", "custom", 0, "effectiveEnabled", 1, "enabled", 1,
-                     "permissions", permission_set_to_json(&role->permissions), "kubernetesPermissions",
-                     "predefinedRole");
-}
-
-int op_get_roles_v1(struct request *req, struct response *res, struct error *err)
-{
-    if (access_check_tenant(req, RESOURCE_TYPE_ROLES, ACTION_READ, err) < 0)
-        return -1;
-    json_t *list = json_array();
-    const struct role *role;
-    for (size_t i = 0; (role = role_at(i)); i++)
-        json_array_append_new(list, role_to_json(role));
-    return response_json(res, list);
-}
-
-int op_get_role_v1(struct request *req, struct response *res, struct error *err)
-{
-    int64_t id = request_path_integer(req, "roleIdPath");
-    const struct role *role = role_find(id);
-    if (access_check_tenant(req, RESOURCE_TYPE_ROLES, ACTION_READ, err) < 0)
-        return -1;
-    if (!role)
-        return error_set(err, ERROR_NOT_FOUND, "role %" PRId64 ": not found", id);
-    return response_json(res, role_to_json(role));
-}
 
 int op_get_permissions(struct request *req, struct response *res, struct error *err)
 {
@@ -65,20 +33,20 @@ static int list_own_rules(struct request *req, struct access_rule **out_rules, s
 }
 
 // The highest scopes in which the caller may do it; what lies in another of them is left out.
-static json_t *permitted_scopes(const struct access_rule *rules, size_t count, enum resource_type type,
-                                enum access_action action)
+static json_t *permitted_scopes(const struct access_rule *rules, const struct role *const *roles, size_t count,
+                                enum resource_type type, enum access_action action)
 {
     json_t *lists[SCOPE_TYPE_COUNT];
     bool is_system = false;
     for (size_t i = 0; i < SCOPE_TYPE_COUNT; i++)
         lists[i] = json_array();
     for (size_t i = 0; i < count; i++) {
-        const struct role *role = role_find(rules[i].role_id);
+        const struct role *role = roles[i];
         if (!role || !(role->permissions.actions[type] & action))
             continue;
         bool is_covered = false;
         for (size_t j = 0; j < count && !is_covered; j++) {
-            const struct role *other = role_find(rules[j].role_id);
+            const struct role *other = roles[j];
             bool is_above =
                 rules[j].scope_type < rules[i].scope_type && scope_path_contains(&rules[j].path, &rules[i].path);
             bool is_same =
@@ -105,11 +73,14 @@ int op_get_permitted_scopes(struct request *req, struct response *res, struct er
         return error_set(err, ERROR_INVALID, "resourceType: unknown");
     if (list_own_rules(req, &rules, &count, err) < 0)
         return -1;
+    const struct role **roles = arena_array(req->arena, count + 1, sizeof(const struct role *));
+    for (size_t i = 0; i < count; i++)
+        roles[i] = role_of_rule(&rules[i], req->arena);
     json_t *answer = json_object();
     for (size_t i = 0; i < sizeof(ACTIONS) / sizeof(ACTIONS[0]); i++) {
         const char *name = access_action_text(ACTIONS[i]);
         bool is_asked = !only || !strcmp(only, name);
-        json_object_set_new(answer, name, permitted_scopes(rules, is_asked ? count : 0, type, ACTIONS[i]));
+        json_object_set_new(answer, name, permitted_scopes(rules, roles, is_asked ? count : 0, type, ACTIONS[i]));
     }
     return response_json(res, answer);
 }
@@ -128,6 +99,11 @@ static json_t *own_rule_to_json(const struct access_rule *rule, const struct rol
                              "scopeName", rule->scope_name, "tenantId", TENANT_ID);
     if (rule->cluster_uuid)
         json_object_set_new(json, "clusterId", json_string(rule->cluster_uuid));
+    char expires[TIMESTAMP_SIZE];
+    if (rule->expires_ms) {
+        timestamp_format(rule->expires_ms, expires);
+        json_object_set_new(json, "expiresAt", json_string(expires));
+    }
     return json;
 }
 
@@ -141,7 +117,7 @@ int op_get_me_access_rules(struct request *req, struct response *res, struct err
         return -1;
     json_t *page = json_array();
     for (size_t i = 0; i < count; i++) {
-        const struct role *role = role_find(rules[i].role_id);
+        const struct role *role = role_of_rule(&rules[i], req->arena);
         if (!role || !is_found(&rules[i], role, request_query(req, "search")))
             continue;
         if (total >= offset && total < offset + limit)
@@ -161,7 +137,7 @@ int op_count_me_access_rules(struct request *req, struct response *res, struct e
     if (list_own_rules(req, &rules, &count, err) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        const struct role *role = role_find(rules[i].role_id);
+        const struct role *role = role_of_rule(&rules[i], req->arena);
         total += role && is_found(&rules[i], role, request_query(req, "search"));
     }
     return response_json(res, json_pack("{s:I}", "count", total));

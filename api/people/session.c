@@ -2,6 +2,7 @@
 #include "api/access/auth.h"
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
+#include "api/access/custom_roles.h"
 #include "api/access/passwords.h"
 #include "api/access/secrets.h"
 #include "api/access/security_settings.h"
@@ -46,7 +47,7 @@ static json_t *roles_json(struct request *req, struct error *err)
         return NULL;
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
-        const struct role *role = role_find(rules[i].role_id);
+        const struct role *role = role_of_rule(&rules[i], req->arena);
         if (role)
             json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:s}", "roleId", role->id, "roleName",
                                                   role->name, "scopeType", scope_type_text(rules[i].scope_type),

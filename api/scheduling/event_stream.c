@@ -99,12 +99,14 @@ static bool may_see_asset(struct stream *stream, struct db_conn *conn, const cha
     return may_see_above(stream, RESOURCE_TYPE_COMPUTE_RESOURCES);
 }
 
-// A rule's number, or the uuid of a user or a service account.
+// A rule's number, "role-" and a role's, or the uuid of a user or a service account.
 static bool may_see_access(struct stream *stream, struct db_conn *conn, const char *id)
 {
     struct access_rule rule;
     char *end;
     int64_t number = strtoll(id, &end, 10);
+    if (!strncmp(id, "role-", 5))
+        return may_see_above(stream, RESOURCE_TYPE_ROLES);
     if (*end)
         return may_see_above(stream, RESOURCE_TYPE_USERS);
     return db_find_access_rule(conn, number, &stream->scratch, &rule, NULL) == 1 &&
@@ -184,7 +186,7 @@ static int write_changes(struct stream *stream)
     for (size_t i = 0; i < kept; i++) {
         if (i + 1 == kept || changes[i + 1].revision != changes[i].revision)
             buffer_printf(&stream->out, "id: %" PRId64 "\n", i + 1 == kept ? last : changes[i].revision);
-        // Ids are uuids and numbers: nothing to escape.
+        // Ids are uuids, words and numbers: nothing to escape.
         buffer_printf(&stream->out, "event: change\ndata: {\"kind\":\"%s\",\"id\":\"%s\",\"revision\":%" PRId64 "}\n\n",
                       change_kind_text(changes[i].kind), changes[i].id, changes[i].revision);
     }

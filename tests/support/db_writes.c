@@ -314,7 +314,7 @@ const struct write_case DB_WRITES[] = {
     {"change a project", change_project, 5},
     {"set a quota", set_quota, 7},
     {"create a user", create_user, 1},
-    {"create an access rule", create_rule, 4},
+    {"create an access rule", create_rule, 5},
     {"submit a workload", submit, 4},
     {"suspend it", suspend, 6},
     {"resume it", resume, 6},
