@@ -3,6 +3,7 @@
 #include "api/http/exchange.h"
 #include "api/http/exec_sessions.h"
 #include "api/http/listen.h"
+#include "api/http/peers.h"
 #include "api/http/sockets.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -30,9 +31,24 @@ static struct server *server_of(const struct mg_connection *connection)
     return mg_get_request_info(connection)->user_data;
 }
 
+// The first request of a connection to the relay's port, which gets no answer. Others than the relay are shown out.
+static void greet(struct server *server, struct mg_connection *connection)
+{
+    struct peer *peer = peers_greet(server->peers, connection);
+    mg_set_user_connection_data(connection, peer);
+    if (!peer)
+        dispatch_refusal(server, connection, 404, "no such path");
+}
+
 static int on_begin_request(struct mg_connection *connection)
 {
-    dispatch_request(server_of(connection), connection);
+    struct server *server = server_of(connection);
+    const struct mg_request_info *info = mg_get_request_info(connection);
+    const int relay_port = atomic_load(&server->core->relay_port);
+    if (relay_port && info->server_port == relay_port && !mg_get_user_connection_data(connection))
+        greet(server, connection);
+    else
+        dispatch_request(server, connection);
     return 1; // answered: never civetweb's own file logic
 }
 
@@ -73,6 +89,7 @@ static int on_init_connection(const struct mg_connection *connection, void **dat
 static void on_connection_closed(const struct mg_connection *connection)
 {
     struct server *server = mg_get_user_data(mg_get_context(connection));
+    free(mg_get_user_connection_data(connection));
     connections_close(&server->core->connections, mg_get_thread_pointer(connection));
 }
 
@@ -96,8 +113,9 @@ static int configure(struct server *server, struct server_core *core, char *port
     core->body_max_bytes = config->body_max_bytes ? config->body_max_bytes : DEFAULT_BODY_BYTES;
     if (core->threads < 4 || core->threads > MAX_THREADS)
         return error_set(err, ERROR_INVALID, "http.threads: from 4 to %d, got %d", MAX_THREADS, core->threads);
-    if (config->listen_count == 0 || config->listen_count > SERVER_LISTEN_MAX)
-        return error_set(err, ERROR_INVALID, "listen: from 1 to %d addresses", SERVER_LISTEN_MAX);
+    const int listen_max = SERVER_LISTEN_MAX - (server->peers != NULL);
+    if (config->listen_count == 0 || config->listen_count > (size_t)listen_max)
+        return error_set(err, ERROR_INVALID, "listen: from 1 to %d addresses", listen_max);
     for (size_t i = 0; i < config->proxy_count; i++) {
         if (address_parse(config->proxies[i], &core->connections.proxies[core->connections.proxy_count++], err) < 0)
             return error_prefix(err, "proxies: ");
@@ -111,6 +129,8 @@ static int configure(struct server *server, struct server_core *core, char *port
         inet_ntop(AF_INET, &host, text, sizeof(text));
         used += (size_t)snprintf(ports + used, ports_size - used, "%s%s:%u", i ? "," : "", text, address.port);
     }
+    if (server->peers)
+        snprintf(ports + used, ports_size - used, ",127.0.0.1:0");
     return 0;
 }
 
@@ -174,6 +194,8 @@ static int start_civetweb(struct server *server, struct server_core *core, const
         core->connections.ports[i] = (uint16_t)opened[i].port;
         atomic_store(&core->connections.port_count, (size_t)i + 1);
     }
+    if (server->peers)
+        atomic_store(&core->relay_port, opened[count - 1].port);
     return 0;
 }
 
@@ -188,6 +210,7 @@ int api_server_start(struct server *server, struct error *err)
     core->metrics = http_metrics_create();
     core->shares = shares_create((size_t)core->threads);
     connections_init(&core->connections, (size_t)core->threads);
+    core->connections.peers = server->peers;
     stream_places_init(&core->streams, core->threads / 4);
     core->deadlines = deadlines_create((size_t)core->threads, look_after_connections, core, err);
     if (!core->deadlines)
@@ -208,6 +231,11 @@ failed:
 int api_server_port(const struct server *server, size_t listen_index)
 {
     return listen_index < server->core->connections.port_count ? server->core->connections.ports[listen_index] : 0;
+}
+
+int api_server_relay_port(const struct server *server)
+{
+    return server->core ? atomic_load(&server->core->relay_port) : 0;
 }
 
 void api_server_drain(struct server *server)

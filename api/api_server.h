@@ -7,6 +7,8 @@
 // api_server_port.
 int api_server_start(struct server *server, struct error *err);
 int api_server_port(const struct server *server, size_t listen_index);
+// Where connections of the Unix socket are handed on to; 0: there is none.
+int api_server_relay_port(const struct server *server);
 
 // New requests answer 503 with Connection: close, streams end; /readyz fails. Returns at once.
 void api_server_drain(struct server *server);

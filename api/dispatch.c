@@ -7,6 +7,7 @@
 #include "api/http/listen.h"
 #include "api/http/parameters.h"
 #include "api/http/path.h"
+#include "api/http/peers.h"
 #include "api/http/router.h"
 #include "api/probes.h"
 #include "api/server.h"
@@ -29,6 +30,8 @@ static const char *client_address(struct exchange *exchange)
                            ? mg_get_header(exchange->connection, "X-Forwarded-For")
                            : NULL;
     struct in_addr address;
+    if (exchange->request.peer)
+        return exchange->request.peer->address;
     if (list) {
         const char *last = strrchr(list, ',');
         last = last ? last + 1 : list;
@@ -56,10 +59,11 @@ static void exchange_init(struct exchange *exchange, struct server *server, stru
     exchange->request = (struct request){.server = server,
                                          .arena = &exchange->arena,
                                          .id = arena_printf(&exchange->arena, "%08x-%llx", core->id_seed, number),
-                                         .remote_address = client_address(exchange),
                                          .received_ms = timestamp_now_ms(),
                                          .connection = connection,
+                                         .peer = mg_get_user_connection_data(connection),
                                          .exchange = exchange};
+    exchange->request.remote_address = client_address(exchange);
     exchange->response = (struct response){.status = 200,
                                            .body = &exchange->body,
                                            .headers = &exchange->headers,

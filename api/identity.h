@@ -19,6 +19,7 @@ struct identity {
     const char *name;          // user name (e-mail) or the service account's name: submittedBy, createdBy
     const char *session_id;    // revocable
     bool is_cookie;            // by the browser's session
+    bool is_peer;              // by the machine's Unix socket, as who connected
     bool must_change_password; // nothing else is allowed before
     int64_t expires_ms;        // of the token; of a cookie, if no further request comes
     const struct grants *grants;

@@ -13,7 +13,9 @@ struct change_feed;
 struct db;
 struct exec_sessions;
 struct error;
+struct peers;
 struct reconciler;
+struct socket_access;
 struct server_core; // api/server.c: civetweb's context, deadlines, connection counts
 
 #define SERVER_LISTEN_MAX 16
@@ -40,6 +42,9 @@ struct server {
     struct auth *auth;
     struct exec_sessions *exec_sessions; // api/http/exec_sessions.h; made at the start
     struct change_feed *changes;         // api/http/change_feed.h; made before the reconciler starts
+
+    struct peers *peers; // api/http/peers.h; set before the start where there is a Unix socket, else NULL
+    struct socket_access *socket_access; // api/access/socket_access.h; where there are peers
 
     // /readyz answers 503 with the message until it returns 0. Called from workers. NULL: always ready.
     int (*check_ready)(void *context, struct error *err);

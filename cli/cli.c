@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/way.h"
 
 #include <sodium.h>
 #include <stdarg.h>
@@ -101,7 +102,6 @@ static int read_flags(struct cli *cli, int argc, char **argv, struct error *err)
 
 static int run(struct cli *cli, int argc, char **argv, struct error *err)
 {
-    const char *token = NULL;
     if (read_flags(cli, argc, argv, err) < 0)
         return -1;
     if (flag_is_set(&cli->arguments, "help")) {
@@ -110,15 +110,8 @@ static int run(struct cli *cli, int argc, char **argv, struct error *err)
     }
     if (cli->command->needs >= NEEDS_PROFILE && profile_open(&cli->arguments, &cli->arena, &cli->profile, err) < 0)
         return -1;
-    if (cli->command->needs == NEEDS_SERVER) {
-        if (profile_read_token(&cli->profile, &cli->arena, &token, err) < 0 ||
-            client_open(profile_url(&cli->profile), token, &cli->arena, &cli->client, err) < 0)
-            return -1;
-        if (!token) {
-            error_set(err, ERROR_UNAUTHORIZED, "nobody is signed in");
-            return error_details(err, "sign in with: %s login user -u MAIL", cli->program);
-        }
-    }
+    if (cli->command->needs == NEEDS_SERVER && way_open(cli, err) < 0)
+        return -1;
     return cli->command->run(cli, err);
 }
 

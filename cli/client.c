@@ -59,6 +59,8 @@ static struct curl_slist *prepare(struct client *client, const char *method, con
     const char *certificates = getenv("SSL_CERT_FILE");
     curl_easy_reset(client->curl);
     curl_easy_setopt(client->curl, CURLOPT_URL, arena_printf(client->arena, "%s%s", client->url, path));
+    if (client->socket)
+        curl_easy_setopt(client->curl, CURLOPT_UNIX_SOCKET_PATH, client->socket);
     curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
@@ -123,7 +125,8 @@ static int perform(struct client *client, struct curl_slist *headers, long *out_
     curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, out_status);
     curl_slist_free_all(headers);
     if (rc != CURLE_OK)
-        return error_set(err, ERROR_UNAVAILABLE, "%s: %s", client->url, curl_easy_strerror(rc));
+        return error_set(err, ERROR_UNAVAILABLE, "%s: %s", client->socket ? client->socket : client->url,
+                         curl_easy_strerror(rc));
     return 0;
 }
 

@@ -9,8 +9,9 @@ typedef void CURL;
 
 struct client {
     CURL *curl;
-    const char *url;   // of the server, without a slash at the end
-    const char *token; // NULL: not signed in
+    const char *url;    // of the server, without a slash at the end
+    const char *socket; // goes there by this Unix socket; NULL: by TCP
+    const char *token;  // NULL: not signed in
     struct arena *arena;
 };
 

@@ -16,6 +16,7 @@ const struct flag GLOBAL_FLAGS[] = {
     {"config-file", NULL, 0, FLAG_TEXT, "NAME", "the configuration's file name (default config.json)"},
     {"config-path", NULL, 0, FLAG_TEXT, "DIR", "its folder (default ~/.runai)"},
     {"debug", NULL, 'd', FLAG_SWITCH, "", "accepted; no effect"},
+    {"server", NULL, 0, FLAG_TEXT, "URL", "this server, with the saved login; not this machine's socket"},
     {"quiet", NULL, 'q', FLAG_SWITCH, "", "errors only"},
     {"verbose", NULL, 0, FLAG_SWITCH, "", "accepted; no effect"},
     {0},

@@ -206,6 +206,7 @@ int session_run(struct cli *cli, const struct session_wish *wish, int *out_statu
     if (rc == 0)
         rc = client_open(cli->client.url, cli->client.token, &session->arena, &session->client, err);
     session->client.url = cli->client.url; // its arena is cleared after each call
+    session->client.socket = cli->client.socket;
     if (rc == 0 && is_raw) {
         raw = usual;
         cfmakeraw(&raw);

@@ -1,6 +1,7 @@
 // login, logout, whoami, config, version, and the defaults.
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/way.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static const char *ask(struct cli *cli, const char *question, bool secret)
 static int sign_in(struct cli *cli, json_t *grant, const char *who, struct error *err)
 {
     json_t *answer = NULL, *clusters = NULL;
-    int rc = client_open(profile_url(&cli->profile), NULL, &cli->arena, &cli->client, err);
+    int rc = client_open(way_url(cli), NULL, &cli->arena, &cli->client, err);
     if (rc == 0)
         rc = client_call(&cli->client, "POST", "/api/v1/token", grant, &answer, err);
     json_decref(grant);
@@ -123,7 +124,10 @@ int run_whoami(struct cli *cli, struct error *err)
     json_t *session;
     if (cli_get(cli, &session, err, "/api/v1/session") < 0)
         return -1;
-    printf("User: %s\nLogged in to: %s\n", cli_text(session, "name"), cli->client.url);
+    printf("User: %s\nLogged in to: %s%s\n", cli_text(session, "name"), cli->client.socket ? "unix:" : "",
+           cli->client.socket ? cli->client.socket : cli->client.url);
+    puts(cli->client.socket ? "Signed in: by being this user of the machine"
+                            : "Signed in: with the login that was saved");
     json_decref(session);
     return 0;
 }

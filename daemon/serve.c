@@ -19,6 +19,7 @@
 #include "daemon/notify.h"
 #include "daemon/sealed_secrets.h"
 #include "daemon/settings.h"
+#include "daemon/socket.h"
 #include "db/db.h"
 #include "db/settings.h"
 #include "journal/journal.h"
@@ -56,6 +57,7 @@ struct daemon {
     struct journal *journal; // NULL: none is kept
     struct reconciler *reconciler;
     struct server server;
+    struct door door; // the Unix socket
     const struct backend_kind *kind;
     struct auth *auth;
     struct health health;
@@ -182,6 +184,8 @@ static int start_serving(struct daemon *daemon, struct error *err)
     server->write_metrics = health_write_metrics;
     server->context = &daemon->health;
     atomic_store(&server->is_starting, true);
+    if (door_prepare(settings, &daemon->arena, server, &daemon->door, err) < 0)
+        return -1;
     if (api_server_start(server, err) < 0)
         return -1;
     daemon->is_serving = true;
@@ -226,6 +230,9 @@ static int start(struct daemon *daemon, struct error *err)
         reconciler_start(daemon->reconciler, err) < 0)
         return -1;
     open_doors(daemon);
+    if (door_open(&daemon->door, &daemon->settings, daemon->db, daemon->is_first, &daemon->arena, &daemon->server,
+                  err) < 0)
+        return -1;
     return daemon->kind->after_start ? daemon->kind->after_start(&daemon->settings, daemon->reconciler, err) : 0;
 }
 
@@ -242,6 +249,8 @@ static void stop(struct daemon *daemon)
 {
     if (daemon->is_serving)
         api_server_stop(&daemon->server, DRAIN_MS);
+    door_close(&daemon->door);
+    door_done(&daemon->server);
     reconciler_stop(daemon->reconciler);
     journal_close(daemon->journal);
     auth_destroy(daemon->auth);
@@ -333,6 +342,7 @@ static int run(struct daemon *daemon)
     struct error err = {0};
     int status = 0, received = -1;
     daemon->signal_fd = daemon->started_fd = -1;
+    daemon->door = (struct door){.listen_fd = -1, .file = {.lock_fd = -1}};
     notifier_init(&daemon->notifier);
     if (block_signals(daemon, &err) == 0 && log_start(&err) == 0 && begin(daemon, &err) == 0)
         received = run_start(daemon, &err);

@@ -7,6 +7,9 @@
 #include "api/access/secrets.h"
 #include "api/access/security_settings.h"
 #include "api/access/signing_keys.h"
+#include "api/access/socket_rules.h"
+#include "api/access/socket_sign_in.h"
+#include "api/http/peers.h"
 #include "api/http/request.h"
 #include "api/server.h"
 #include "base/arena.h"
@@ -82,13 +85,21 @@ static bool is_read(const struct request *req)
     return req->operation && req->operation->method == HTTP_METHOD_GET;
 }
 
-// Who calls, by whatever is shown. A bearer token goes before a cookie.
+// Nothing is shown, and the connection comes by the machine's socket.
+static bool is_peer(const struct request *req)
+{
+    return req->peer && !request_header(req, "Authorization") && !request_cookie(req, SESSION_COOKIE);
+}
+
+// Who calls, by whatever is shown. A bearer token goes before a cookie, and both before who connected.
 static int find_subject(struct request *req, struct db_conn *conn, struct session_subject *out_subject,
                         const char **out_reason, struct error *err)
 {
     const char *header = request_header(req, "Authorization");
     const char *cookie = header ? NULL : request_cookie(req, SESSION_COOKIE);
     *out_reason = "unknown or ended session";
+    if (is_peer(req))
+        return db_find_session(conn, req->peer->session, req->arena, out_subject, err);
     if (header) {
         const char *token = bearer_token(header);
         *out_reason = token ? *out_reason : "not a bearer token";
@@ -106,6 +117,12 @@ static int find_subject(struct request *req, struct db_conn *conn, struct sessio
     return find_by_cookie(req, conn, cookie, out_subject, out_reason, err);
 }
 
+// The session that this connection has by its socket, not one that it has just made by a password.
+static bool is_peers(const struct request *req, const struct session_subject *subject)
+{
+    return req->peer && strcmp(subject->session_uuid, req->peer->session) == 0;
+}
+
 static int resolve_grants(struct request *req, struct db_conn *conn, const struct session_subject *subject,
                           const struct grants **out_grants, struct error *err)
 {
@@ -113,7 +130,7 @@ static int resolve_grants(struct request *req, struct db_conn *conn, const struc
     size_t count;
     if (db_list_rules_in_force(conn, subject->is_user, subject->rule_key, req->arena, &rules, &count, err) < 0)
         return -1;
-    struct grant *items = arena_array(req->arena, count + 1, sizeof(*items));
+    struct grant *items = arena_array(req->arena, count + SOCKET_RULES_MAX + 1, sizeof(*items));
     struct grants *grants = arena_alloc(req->arena, sizeof(*grants));
     for (size_t i = 0; i < count; i++) {
         const struct role *role = role_of_rule(&rules[i], req->arena);
@@ -122,7 +139,7 @@ static int resolve_grants(struct request *req, struct db_conn *conn, const struc
     }
     grants->items = items;
     *out_grants = grants;
-    return 0;
+    return is_peers(req, subject) ? socket_sign_in_grants(req, conn, items, &grants->count, err) : 0;
 }
 
 // subject was found; the rest of what must hold, and what the caller may do.
@@ -144,6 +161,7 @@ static int identify(struct request *req, struct db_conn *conn, const struct sess
         .name = subject->name,
         .session_id = subject->session_uuid,
         .is_cookie = subject->is_browser,
+        .is_peer = is_peers(req, subject),
         .must_change_password = subject->must_change_password,
         .expires_ms = subject->expires_ms,
         .grants = grants,
@@ -156,6 +174,8 @@ int authenticate(struct request *req, struct error *err)
 {
     struct session_subject subject = {0};
     const char *reason = NULL;
+    if (is_peer(req) && socket_sign_in(req, err) < 0)
+        return -1;
     struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int rc = find_subject(req, conn, &subject, &reason, err);
     if (rc == 0)
@@ -164,7 +184,8 @@ int authenticate(struct request *req, struct error *err)
         rc = identify(req, conn, &subject, err);
     db_give_back(req->server->db, conn);
     // A full disk must not sign people out: the last use is then a little stale.
-    if (rc == 0 && subject.is_browser && subject.last_used_ms + TOUCH_AFTER_MS < req->received_ms)
+    if (rc == 0 && (subject.is_browser || req->caller->is_peer) &&
+        subject.last_used_ms + TOUCH_AFTER_MS < req->received_ms)
         db_touch_session(req->server->db, subject.session_id, req->received_ms, NULL);
     return rc;
 }

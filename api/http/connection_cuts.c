@@ -1,5 +1,6 @@
 #include "api/http/connection_cuts.h"
 #include "api/http/connections.h"
+#include "api/http/peers.h"
 #include "api/http/sockets.h"
 #include "base/arena.h"
 #include "base/timestamp.h"
@@ -135,6 +136,11 @@ static bool look_at(int fd, const struct connection_ends *ends, void *context)
     if (connections_is_proxy(look->connections, ends->remote_address)) {
         uint32_t client = held.worker ? atomic_load_explicit(&held.worker->client, memory_order_relaxed) : 0;
         held.group = client != 0 && client != ends->remote_address ? client : packed;
+        held.has_share = false;
+    }
+    // Its user's share is kept where it comes in: daemon/socket_relay.h.
+    if (look->connections->peers && peers_is_relay(look->connections->peers, ends)) {
+        held.group = packed;
         held.has_share = false;
     }
     held.worth = worth_of(&held, look->now_us);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct connection_ends; // sockets.h
+struct peers;           // peers.h
 
 enum {
     CONNECTION_LIST_MAX = 16
@@ -42,6 +43,7 @@ struct connections {
     uint32_t proxies[CONNECTION_LIST_MAX]; // network order
     size_t proxy_count;
     uint16_t ports[CONNECTION_LIST_MAX]; // of our listening sockets
+    struct peers *peers;                 // NULL: there is no Unix socket
     atomic_size_t port_count; // grows once a port stands: the first connections come while the others are told
 };
 

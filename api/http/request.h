@@ -11,6 +11,7 @@ struct arena;
 struct exchange;      // api/http/exchange.h: only the core touches it
 struct identity;      // api/access/authenticate.h
 struct mg_connection; // civetweb's
+struct peer;          // api/http/peers.h
 struct server;        // api/server.h
 
 // One value of a path or query parameter. Lists are split and every item is checked.
@@ -49,7 +50,8 @@ struct request {
     json_t *body;                  // NULL without one; freed with the request
     const char *body_text;         // the body as it came, NUL-terminated; NULL without one
     size_t body_size;
-    const char *remote_address; // "127.0.0.1"; behind a configured proxy, the client it names
+    const char *remote_address; // "127.0.0.1"; behind a configured proxy, the client it names; of a peer "unix:1001"
+    struct peer *peer;          // came by the machine's Unix socket; NULL: by TCP
     const char *id;             // request id: in the log line and in the details of a 500
     int64_t received_ms;        // wall clock, for times that the answer and the database carry
     bool is_head;

@@ -1,0 +1,359 @@
+"""The machine's Unix socket: who connects is who he is. Users and groups are made for the tests, and taken away."""
+
+import contextlib
+import json
+import os
+import pathlib
+import pwd
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import uuid
+
+import pytest
+from servers import ADMIN, PASSWORD, Answer
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("useradd"), reason="needs root, and useradd to make users"
+)
+
+# Asks by the socket: what it is given as JSON, and prints what came back.
+ASK = """
+import http.client, json, os, socket, sys
+wish = json.loads(sys.argv[1])
+if wish.get("groups") is not None:
+    os.setgroups(wish["groups"])
+if wish.get("uid"):
+    os.setresgid(wish["gid"], wish["gid"], wish["gid"])
+    os.setresuid(wish["uid"], wish["uid"], wish["uid"])
+connection = http.client.HTTPConnection("localhost", timeout=20)
+connection.sock = socket.socket(socket.AF_UNIX)
+connection.sock.settimeout(20)
+connection.sock.connect(wish["path"])
+if wish.get("then"):
+    os.setresuid(wish["then"], wish["then"], wish["then"])
+answers = []
+for _ in range(wish.get("times", 1)):
+    connection.request(wish["method"], wish["url"], wish["body"], wish["headers"])
+    answer = connection.getresponse()
+    answers.append([answer.status, dict(answer.getheaders()), answer.read().decode()])
+print(json.dumps(answers[-1]))
+"""
+
+
+class People:
+    """Users and groups of this machine, with names that nobody else has."""
+
+    def __init__(self):
+        self.mark = f"prt{os.getpid() % 100000}"
+        self.users, self.groups = [], []
+
+    def group(self, name):
+        name = self.mark + name
+        subprocess.run(["groupadd", name], check=True)
+        self.groups.append(name)
+        return name
+
+    def user(self, name, *groups):
+        name = self.mark + name
+        subprocess.run(
+            ["useradd", "--no-create-home", "--home-dir", "/", *(["-G", ",".join(groups)] if groups else []), name],
+            check=True,
+        )
+        self.users.append(name)
+        return name
+
+    def done(self):
+        for name in self.users:
+            subprocess.run(["userdel", name], check=False, capture_output=True)
+        for name in self.groups:
+            subprocess.run(["groupdel", name], check=False, capture_output=True)
+
+
+@pytest.fixture
+def people():
+    made = People()
+    yield made
+    made.done()
+
+
+@pytest.fixture
+def place():
+    """A path for a socket in a folder of root's that others can pass."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="prorata-socket-", dir="/run"))
+    folder.chmod(0o755)
+    yield folder / "prorata.sock"
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class Door:
+    """A server with a socket, and the people it knows: alice in the group that is mapped, bob in none."""
+
+    def __init__(self, make_server, people, place, *flags):
+        self.people, self.path = people, place
+        self.gpu = people.group("gpu")
+        self.alice, self.bob = people.user("alice", self.gpu), people.user("bob")
+        self.server = make_server(
+            "--quick-start", "--socket", str(place), "--socket-group", f"{self.gpu}=team-a:L1 researcher", *flags
+        )
+
+    def ask(self, user=None, url="/api/v1/session", method="GET", body=None, headers=None, **wish):
+        """As the user: his groups are those of the machine, unless others are given."""
+        if user:
+            entry = pwd.getpwnam(user)
+            wish = {"uid": entry.pw_uid, "gid": entry.pw_gid, "groups": os.getgrouplist(user, entry.pw_gid), **wish}
+        if body is not None:
+            headers, body = {"Content-Type": "application/json", **(headers or {})}, json.dumps(body)
+        wish = {"path": str(self.path), "method": method, "url": url, "body": body, "headers": headers or {}, **wish}
+        done = subprocess.run([sys.executable, "-c", ASK, json.dumps(wish)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        status, headers, text = json.loads(done.stdout)
+        return Answer(status, headers, text)
+
+    def relay_port(self):
+        """Where the server takes connections of the socket in: its listening port that nobody asked for."""
+        inodes = {
+            os.readlink(entry.path)[8:-1]
+            for entry in os.scandir(f"/proc/{self.server.process.pid}/fd")
+            if os.readlink(entry.path).startswith("socket:")
+        }
+        rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        ports = {int(row[1].split(":")[1], 16) for row in rows if row[3] == "0A" and row[9] in inodes}
+        (port,) = ports - {self.server.port}
+        return port
+
+
+@pytest.fixture
+def door(make_server, people, place):
+    return Door(make_server, people, place)
+
+
+def test_who_connects_is_who_he_is(door):
+    answer = door.ask(door.alice)
+    assert answer.status == 200 and answer.json["name"] == f"{door.alice}@localhost", answer
+    workload = door.ask(
+        door.alice,
+        "/api/v1/workloads/trainings",
+        "POST",
+        {
+            "name": "mine",
+            "projectId": door.server.project_id("team-a"),
+            "clusterId": door.server.cluster_id(),
+            "spec": {"image": "i", "compute": {"gpuDevicesRequest": 1}},
+        },
+    )
+    assert workload.status == 202 and workload.json["createdBy"] == f"{door.alice}@localhost", workload
+    other = door.ask(door.alice, f"/api/v1/org-unit/projects/{door.server.project_id('team-b')}")
+    assert other.status == 404, "rights in one project are no rights in another"
+    assert door.ask(door.alice, "/api/v1/users", "POST", {"email": "x@y.z"}).status == 403
+
+
+def test_without_a_match_the_administrator_is_told_what_would_let_him_in(door):
+    answer = door.ask(door.bob)
+    assert answer.status == 403, answer
+    said = answer.json
+    assert door.bob in said["message"] and str(pwd.getpwnam(door.bob).pw_uid) in said["message"]
+    assert (
+        door.gpu in said["details"]
+        and "--socket-group" in said["details"]
+        and "Tell the administrator" in said["details"]
+    )
+    assert door.server.get("/api/v1/users").status == 200
+    assert door.bob not in door.server.get("/api/v1/users").body.decode(), "and no account was made"
+
+
+def test_a_group_that_the_process_holds_does_not_count(door):
+    """The machine's database does: it says who is in the group now."""
+    gid = int(
+        subprocess.run(["getent", "group", door.gpu], capture_output=True, text=True, check=True).stdout.split(":")[2]
+    )
+    assert door.ask(door.bob, groups=[gid]).status == 403
+    assert door.ask(door.alice, groups=[]).status == 200
+
+
+@pytest.mark.parametrize(
+    "wish, word",
+    [
+        ({"uid": 2000000001, "gid": 2000000001, "groups": []}, "user of pods"),
+        ({"uid": 65534, "gid": 65534, "groups": []}, "nobody"),
+        ({"uid": 12345678, "gid": 12345678, "groups": []}, "has no name"),
+        ({}, "root"),
+    ],
+)
+def test_who_is_no_person_is_refused(door, wish, word):
+    answer = door.ask(**wish)
+    assert answer.status == 403 and word in answer.json["message"], answer
+
+
+def test_who_carries_a_pods_group_is_refused(door):
+    entry = pwd.getpwnam(door.alice)
+    for wish in ({"groups": [entry.pw_gid, 2000065536 + 7]}, {"gid": 2000065536 + 7}):
+        answer = door.ask(door.alice, **wish)
+        assert answer.status == 403 and "pod" in answer.json["message"], answer
+
+
+def cgroup_folders():
+    for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
+        _, folder, kind = line.split()[:3]
+        if kind in ("cgroup", "cgroup2"):
+            yield pathlib.Path(folder)
+
+
+def test_who_is_in_a_pods_cgroup_is_refused(door):
+    for top in cgroup_folders():
+        folder = top / f"prorata-{os.getpid():x}-1" / str(uuid.uuid4())
+        try:
+            folder.mkdir(parents=True)
+            # A process of its own, since this one must not stay in there.
+            script = f'echo $$ > {folder}/cgroup.procs && exec "$@"'
+            entry = pwd.getpwnam(door.alice)
+            wish = {
+                "path": str(door.path),
+                "method": "GET",
+                "url": "/api/v1/session",
+                "body": None,
+                "headers": {},
+                "uid": entry.pw_uid,
+                "gid": entry.pw_gid,
+                "groups": [],
+            }
+            done = subprocess.run(
+                ["sh", "-c", script, "sh", sys.executable, "-c", ASK, json.dumps(wish)],
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+        except OSError:
+            continue
+        finally:
+            for path in (folder, folder.parent):
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+        if done.returncode:
+            continue
+        status, _, text = json.loads(done.stdout)
+        assert status == 403 and "pod" in json.loads(text)["message"], text
+        return
+    pytest.skip("no cgroup can be made here")
+
+
+def test_root_where_a_setting_says_so(make_server, people, place):
+    door = Door(make_server, people, place, "--socket-root", "administrator")
+    answer = door.ask()
+    assert answer.status == 200 and answer.json["name"] == "root@localhost", answer
+    assert door.ask(url="/api/v1/users").status == 200
+
+
+def test_an_account_that_an_administrator_made_is_not_taken_over(door):
+    refused = door.server.post("/api/v1/users", {"email": f"{door.alice}@localhost"})
+    assert refused.status == 400, "the API makes no account with such a name at all"
+    assert door.ask(door.alice).status == 200
+    door.server.stop()
+    with contextlib.closing(sqlite3.connect(door.server.data / "prorata.db")) as database, database:
+        database.execute("UPDATE users SET machine_uid = NULL WHERE email LIKE '%@localhost'")
+    door.server.start()
+    answer = door.ask(door.alice)
+    assert answer.status == 403 and "an administrator made" in answer.json["message"], answer
+
+
+def test_a_name_that_has_gone_to_another_number_is_another_person(door):
+    assert door.ask(door.alice).status == 200
+    old = pwd.getpwnam(door.alice).pw_uid
+    subprocess.run(["usermod", "-u", str(old + 4321), door.alice], check=True, capture_output=True)
+    answer = door.ask(door.alice)
+    assert answer.status == 403 and str(old) in answer.json["message"], answer
+
+
+def test_a_number_that_has_gone_to_another_name_is_another_account(door):
+    assert door.ask(door.alice).json["name"] == f"{door.alice}@localhost"
+    uid = pwd.getpwnam(door.alice).pw_uid
+    subprocess.run(["userdel", door.alice], check=True)
+    subprocess.run(["usermod", "-u", str(uid), "-a", "-G", door.gpu, door.bob], check=True, capture_output=True)
+    name = f"{door.bob}@localhost"
+    door.server.wait_for("the other account", lambda: door.ask(door.bob).json.get("name") == name, seconds=5)
+
+
+def test_the_account_signs_in_by_the_socket_alone(door):
+    assert door.ask(door.alice).status == 200
+    for password in ("", "!", door.alice):
+        answer = door.server.request(
+            "POST",
+            "/api/v1/token",
+            {"grantType": "password", "username": f"{door.alice}@localhost", "password": password},
+            token=None,
+        )
+        assert answer.status in (400, 401), answer
+
+
+def test_rights_end_with_the_group(door):
+    assert door.ask(door.alice).status == 200
+    subprocess.run(["gpasswd", "-d", door.alice, door.gpu], check=True, capture_output=True)
+    door.server.wait_for("rights have ended", lambda: door.ask(door.alice).status == 403, seconds=5)
+
+
+def test_a_token_that_is_shown_wins(door):
+    token = door.server.sign_in()
+    answer = door.ask(door.bob, headers={"Authorization": f"Bearer {token}"})
+    assert answer.status == 200 and answer.json["name"] == ADMIN
+    assert door.ask(door.alice, headers={"Authorization": "Bearer nonsense"}).status == 401, (
+        "and a wrong one is no other"
+    )
+
+
+def test_who_signs_in_by_a_password_has_the_rights_of_that_account_alone(door):
+    answer = door.ask(door.alice, "/api/v1/session", "POST", {"username": ADMIN, "password": PASSWORD})
+    assert answer.status in (200, 201) and answer.json["name"] == ADMIN
+    cookie = answer.headers["Set-Cookie"].split(";")[0]
+    assert door.ask(door.alice, headers={"Cookie": cookie}).json["name"] == ADMIN
+
+
+def send_raw(port, text):
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(text)
+        connection.shutdown(socket.SHUT_WR)
+        got = b""
+        with contextlib.suppress(ConnectionResetError):
+            while chunk := connection.recv(65536):
+                got += chunk
+    return got
+
+
+HEADERS = [
+    "X-Prorata-Peer: " + "0" * 64,
+    "X-Prorata-Peer: ",
+    "X-Forwarded-For: unix:0",
+    "X-Prorata-Peer: unix:0",
+    "X-Remote-User: root",
+]
+
+
+def test_tcp_is_never_taken_for_the_socket(door):
+    assert door.ask(door.alice).status == 200
+    for port in (door.server.port, door.relay_port()):
+        for header in HEADERS:
+            for path in ("/socket", "/api/v1/session"):
+                text = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{header}\r\n\r\n"
+                text += "GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                answers = send_raw(port, text.encode())
+                statuses = {int(found) for found in re.findall(rb"HTTP/1\.1 (\d+)", answers)}
+                assert statuses and statuses <= {401, 404}, answers
+    assert {
+        int(found)
+        for found in re.findall(
+            rb"HTTP/1\.1 (\d+)", send_raw(door.relay_port(), b"GET /api/v1/session HTTP/1.1\r\nHost: a\r\n\r\n" * 2)
+        )
+    } == {404}
+
+
+def test_a_proxy_cannot_speak_for_the_socket(make_server, people, place):
+    door = Door(make_server, people, place, "--trusted-proxy", "127.0.0.1")
+    assert door.ask(door.alice, headers={"X-Forwarded-For": "10.1.2.3"}).status == 200
+    assert "remote=unix:" in door.server.log.read_text() and "10.1.2.3" not in door.server.log.read_text()
+    assert (
+        door.server.request("GET", "/api/v1/session", token=None, headers={"X-Forwarded-For": "unix:1000"}).status
+        == 401
+    )
