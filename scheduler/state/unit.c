@@ -79,23 +79,35 @@ static bool is_filled(const struct workload *workload, uint32_t index, const uin
     return filled >= group->minimum;
 }
 
-// Adds the pods left of a member to out_pods; false where it, or a member inside, has pods but not its minimum.
-static bool is_whole(const struct workload *workload, uint32_t index, const uint32_t *left, uint32_t *out_pods)
+static uint32_t count_left(const struct workload *workload, uint32_t index, const uint32_t *left)
 {
     const struct group *group = &workload->groups[index];
     uint32_t pods = group->is_set ? 0 : left[index];
-    for (uint32_t i = 0; i < group->child_count; i++) {
-        if (!is_whole(workload, workload->children[group->first_child + i], left, &pods))
-            return false;
-    }
-    *out_pods += pods;
-    return pods == 0 || is_filled(workload, index, left);
+    for (uint32_t i = 0; i < group->child_count; i++)
+        pods += count_left(workload, workload->children[group->first_child + i], left);
+    return pods;
+}
+
+// Whether a member has pods, but not its minimum.
+static bool stands_in_part(const struct workload *workload, uint32_t index, const uint32_t *left)
+{
+    return count_left(workload, index, left) > 0 && !is_filled(workload, index, left);
 }
 
 bool unit_is_whole(const struct workload *workload, const uint32_t *left)
 {
-    uint32_t pods = 0;
-    return is_whole(workload, 0, left, &pods);
+    bool is_whole = true;
+    for (uint32_t i = 0; i < workload->group_count && is_whole; i++)
+        is_whole = !stands_in_part(workload, i, left);
+    return is_whole;
+}
+
+bool unit_is_broken(const struct workload *workload, const uint32_t *before, const uint32_t *left)
+{
+    bool is_broken = false;
+    for (uint32_t i = 0; i < workload->group_count && !is_broken; i++)
+        is_broken = stands_in_part(workload, i, left) && !stands_in_part(workload, i, before);
+    return is_broken;
 }
 
 // <0: a is served first. Equal ones go by index, which is by name.

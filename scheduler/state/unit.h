@@ -19,6 +19,8 @@ struct amounts unit_amounts(struct cycle *cycle, struct workload *workload, int6
 
 // Whether no gang is left in part where so many pods are left of each leaf (by group): whole, or gone.
 bool unit_is_whole(const struct workload *workload, const uint32_t *left);
+// Whether a gang is left in part that was not so before: what stood in part from the start breaks nothing by itself.
+bool unit_is_broken(const struct workload *workload, const uint32_t *before, const uint32_t *left);
 
 // Members in the order in which they are served: unsatisfied ones first, then the least filled; by name.
 // out_children has room for group->child_count.

@@ -25,16 +25,16 @@ static enum fate fate_of(const struct pod *pod)
 static bool is_left_in_part(const struct search *search, const struct workload *workload, const enum fate *fates,
                             struct arena *arena)
 {
+    uint32_t *before = arena_array(arena, workload->group_count, sizeof *before);
     uint32_t *left = arena_array(arena, workload->group_count, sizeof *left);
     for (uint32_t g = 0; g < workload->group_count; g++)
-        left[g] = workload->groups[g].counts.held;
-    const bool stood_whole = unit_is_whole(workload, left);
+        before[g] = left[g] = workload->groups[g].counts.held;
     for (size_t i = 0; i < search->solution.count; i++) {
         const struct pod *pod = &search->cycle->pods[search->solution.pods[i]];
         if (pod->workload == workload->index && fates[i] != FATE_PUT_BACK)
             left[pod->group]--;
     }
-    return stood_whole && !unit_is_whole(workload, left);
+    return unit_is_broken(workload, before, left);
 }
 
 // Pods that a leaf of the workload held before the scenario, from what it holds now.
@@ -66,13 +66,14 @@ bool taken_leaves_gangs_whole(struct search *search, const struct scenario *scen
         if (workload->stamp == is_seen)
             continue;
         workload->stamp = is_seen;
+        uint32_t *before = arena_array(&search->arena, workload->group_count, sizeof *before);
         uint32_t *held = arena_array(&search->arena, workload->group_count, sizeof *held);
         for (uint32_t g = 0; g < workload->group_count; g++)
             held[g] = workload->groups[g].counts.held;
         if (unit_is_whole(workload, held))
             continue;
-        count_before(search, scenario, checkpoint, workload, held);
-        if (unit_is_whole(workload, held))
+        count_before(search, scenario, checkpoint, workload, before);
+        if (unit_is_broken(workload, before, held))
             return false;
     }
     return true;

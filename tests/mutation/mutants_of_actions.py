@@ -124,8 +124,9 @@ MUTANTS = [
     (
         "a part of a gang is never left",
         "taken.c",
-        "count_before(search, scenario, checkpoint, workload, held);\n"
-        "        if (unit_is_whole(workload, held)) return false;",
+        "count_before(search, scenario, checkpoint, workload, before);
+"
+        "        if (unit_is_broken(workload, before, held)) return false;",
         "return false;",
     ),
     (
@@ -168,8 +169,14 @@ MUTANTS = [
     (
         "the next probe takes a part of a gang",
         "taken.c",
-        "return stood_whole && !unit_is_whole(workload, left);",
+        "return unit_is_broken(workload, before, left);",
         "return false;",
+    ),
+    (
+        "what stood in part may be left in part anywhere",
+        "unit.c",
+        "is_broken = stands_in_part(workload, i, left) && !stands_in_part(workload, i, before);",
+        "is_broken = stands_in_part(workload, i, left) && unit_is_whole(workload, before);",
     ),
     (
         "growth outside the topology",
