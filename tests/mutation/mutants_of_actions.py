@@ -124,8 +124,7 @@ MUTANTS = [
     (
         "a part of a gang is never left",
         "taken.c",
-        "count_before(search, scenario, checkpoint, workload, before);
-"
+        "count_before(search, scenario, checkpoint, workload, before);\n"
         "        if (unit_is_broken(workload, before, held)) return false;",
         "return false;",
     ),
