@@ -2,6 +2,7 @@
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
 #include "api/assets.h"
+#include "api/audit/recorder.h"
 #include "api/http/answer.h"
 #include "api/http/body.h"
 #include "api/http/listen.h"
@@ -131,10 +132,12 @@ void exchange_end_reading(struct exchange *exchange)
     shares_end_reading(exchange->server->core->shares, exchange->share, exchange->share_bytes);
 }
 
-static int run_operation(struct exchange *exchange, const struct path *path, struct error *err)
+static int run_operation(struct exchange *exchange, const struct route *route, const struct path *path,
+                         struct error *err)
 {
     struct request *req = &exchange->request;
     const struct operation *operation = req->operation;
+    recorder_begin(exchange, route, path);
     exchange->response.status = operation->success_status;
     if (operation->access != OPERATION_ACCESS_OPEN && (authenticate(req, err) < 0 || authorize(req, err) < 0))
         return -1;
@@ -146,6 +149,7 @@ static int run_operation(struct exchange *exchange, const struct path *path, str
         return -1;
     if (begin_reading(exchange, err) < 0)
         return -1;
+    recorder_before(exchange);
     int rc = operation->handler(req, &exchange->response, err);
     exchange_end_reading(exchange);
     if (rc < 0 && err->code == ERROR_CONFLICT && !operation->has_conflict)
@@ -183,7 +187,7 @@ static int answer_operation(struct exchange *exchange, const struct route *route
         response_header(&exchange->response, "Allow", allow);
         return error_set(err, ERROR_METHOD, "%s: this path has %s", method_name, allow);
     }
-    return run_operation(exchange, path, err);
+    return run_operation(exchange, route, path, err);
 }
 
 // Whether a browser looks for a page here. Below the first segment of an operation's path there is none.
@@ -279,6 +283,7 @@ void dispatch_request(struct server *server, struct mg_connection *connection)
     exchange_init(&exchange, server, connection);
     atomic_fetch_add(&server->core->running, 1);
     int rc = answer(&exchange, &policy, &err);
+    recorder_end(&exchange, rc, &err);
     if (exchange.response.is_streaming) {
         if (rc < 0)
             log_write(LOG_WARN, "api", "stream broke off: %s request=%s", err.message, exchange.request.id);

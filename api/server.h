@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct auth; // api/access/auth.h
+struct audit; // api/audit/audit.h
+struct auth;  // api/access/auth.h
 struct buffer;
 struct change_feed;
 struct db;
@@ -40,6 +41,7 @@ struct server {
     struct db *db;
     struct reconciler *reconciler;
     struct auth *auth;
+    struct audit *audit;                 // NULL: no records are made
     struct exec_sessions *exec_sessions; // api/http/exec_sessions.h; made at the start
     struct change_feed *changes;         // api/http/change_feed.h; made before the reconciler starts
 

@@ -5,6 +5,8 @@
 #include "base/folder.h"
 #include "daemon/daemon.h"
 #include "daemon/data_folder.h"
+#include "db/audit/heads.h"
+#include "db/audit/verify.h"
 #include "db/backup.h"
 #include "db/copy.h"
 #include "db/db.h"
@@ -46,6 +48,10 @@ static const char VERIFY_HELP[] =
     "needs\n"
     "              room for the database twice\n"
     "  --json      the answer as JSON\n";
+
+enum {
+    AUDIT_SCHEMA = 9 // the migration that has the records
+};
 
 struct words {
     const char *data;
@@ -214,13 +220,21 @@ static int run_restore(const struct words *words, struct arena *arena, struct er
     return rc;
 }
 
-static void print_json(const struct db_check *check, int64_t keys)
+static json_t *audit_json(const struct audit_verdict *audit)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:s?}", "records", (json_int_t)audit->record_count, "first",
+                     (json_int_t)audit->first_seq, "last", (json_int_t)audit->last_seq, "heads",
+                     (json_int_t)audit->head_count, "lastMac", audit->last_mac_hex);
+}
+
+static void print_json(const struct db_check *check, int64_t keys, const struct audit_verdict *audit)
 {
     json_t *problems = json_array();
     for (size_t i = 0; i < check->problem_count; i++)
         json_array_append_new(problems, json_string(check->problems[i]));
-    json_t *all = json_pack("{s:b, s:I, s:I, s:o}", "ok", check->problem_count == 0, "schema",
-                            (json_int_t)check->schema, "keys", (json_int_t)keys, "problems", problems);
+    json_t *all =
+        json_pack("{s:b, s:I, s:I, s:o, s:o}", "ok", check->problem_count == 0, "schema", (json_int_t)check->schema,
+                  "keys", (json_int_t)keys, "problems", problems, "audit", audit_json(audit));
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
@@ -246,9 +260,44 @@ static int compact(const struct words *words, struct arena *arena, struct error 
     return rc;
 }
 
+// Records and no key: whoever took it away may have changed them.
+static int verify_audit(const char *data, struct arena *arena, struct audit_verdict *out_verdict, struct error *err)
+{
+    struct audit_key key;
+    struct audit_heads heads;
+    struct db *db;
+    struct error cause = {0};
+    int found = audit_key_read(arena_printf(arena, "%s/keys", data), &key, &cause);
+    if (found <= 0) {
+        *out_verdict = (struct audit_verdict){0};
+        out_verdict->problem = found < 0 ? arena_strdup(arena, cause.message) : "there is no keys/" AUDIT_KEY_FILE;
+        return 0;
+    }
+    const struct db_options options = {
+        .path = arena_printf(arena, "%s/prorata.db", data), .readonly = true, .reader_count = 1};
+    if (audit_heads_read(data, arena, &heads, err) < 0 || db_open(&options, &db, err) < 0)
+        return -1;
+    struct db_conn *conn = db_acquire(db);
+    int rc = audit_verify(conn, &key, &heads, arena, out_verdict, err);
+    db_give_back(db, conn);
+    db_close(db);
+    sodium_memzero(&key, sizeof(key));
+    return rc;
+}
+
+static void print_whole(const char *data, const struct db_check *check, size_t keys, const struct audit_verdict *audit)
+{
+    printf("%s: whole: schema %" PRId64 ", %zu keys\n", data, check->schema, keys);
+    if (audit->record_count > 0)
+        printf("%s: audit: records %" PRId64 " to %" PRId64 " are whole, and %" PRId64
+               " heads agree; the last one's MAC is %s\n",
+               data, audit->first_seq, audit->last_seq, audit->head_count, audit->last_mac_hex);
+}
+
 static int run_verify(const struct words *words, struct arena *arena, struct error *err)
 {
     struct db_check check;
+    struct audit_verdict audit = {0};
     struct error cause = {0};
     size_t keys = 0;
     if (data_folder_check_database(words->data, arena, err) < 0 ||
@@ -256,10 +305,14 @@ static int run_verify(const struct words *words, struct arena *arena, struct err
         return -1;
     if (signing_keys_check(arena_printf(arena, "%s/keys", words->data), &keys, &cause) < 0)
         check.problems[check.problem_count++] = arena_strdup(arena, cause.message); // there is room for one more
+    if (check.problem_count == 0 && check.schema >= AUDIT_SCHEMA && verify_audit(words->data, arena, &audit, err) < 0)
+        return -1;
+    if (audit.problem)
+        check.problems[check.problem_count++] = arena_printf(arena, "audit: %s", audit.problem);
     if (words->json)
-        print_json(&check, (int64_t)keys);
+        print_json(&check, (int64_t)keys, &audit);
     else if (check.problem_count == 0)
-        printf("%s: whole: schema %" PRId64 ", %zu keys\n", words->data, check.schema, keys);
+        print_whole(words->data, &check, keys, &audit);
     for (size_t i = 0; i < check.problem_count && !words->json; i++)
         printf("%s: %s\n", words->data, check.problems[i]);
     if (check.problem_count > 0)

@@ -3,6 +3,7 @@
 #include "api/access/auth.h"
 #include "api/access/sign_in_crowd.h"
 #include "api/api_server.h"
+#include "api/audit/keeper.h"
 #include "api/http/change_feed.h"
 #include "api/http/listen.h"
 #include "api/organisation/quota_rights.h"
@@ -60,6 +61,7 @@ struct daemon {
     struct door door; // the Unix socket
     const struct backend_kind *kind;
     struct auth *auth;
+    struct audit *audit;
     struct health health;
     struct notifier notifier;
     int signal_fd, started_fd; // what the main thread waits for; -1: not there
@@ -142,6 +144,13 @@ static int open_journal(struct daemon *daemon, struct error *err)
     return journal_open(&options, timestamp_now_ms(), &daemon->journal, err);
 }
 
+static int open_audit(struct daemon *daemon, struct error *err)
+{
+    const struct audit_options options = {
+        .db = daemon->db, .data = daemon->folder.path, .keep_ms = days_ms(daemon->settings.audit_days)};
+    return audit_open(&options, &daemon->audit, err);
+}
+
 static int create_reconciler(struct daemon *daemon, struct error *err)
 {
     if (open_journal(daemon, err) < 0)
@@ -199,6 +208,7 @@ static void open_doors(struct daemon *daemon)
     server->db = daemon->health.db = daemon->db;
     server->reconciler = daemon->health.reconciler = daemon->reconciler;
     server->auth = daemon->auth;
+    server->audit = daemon->audit;
     atomic_store(&daemon->health.is_open, true);
     atomic_store(&server->is_starting, false);
 }
@@ -226,7 +236,7 @@ static int start(struct daemon *daemon, struct error *err)
     if (atomic_load(&daemon->health.opening.is_cancelled))
         return error_set(err, ERROR_UNAVAILABLE, "ended before it was done");
     daemon->server.changes = change_feed_create(daemon->db);
-    if (fill_database(daemon, err) < 0 || create_reconciler(daemon, err) < 0 ||
+    if (fill_database(daemon, err) < 0 || open_audit(daemon, err) < 0 || create_reconciler(daemon, err) < 0 ||
         reconciler_start(daemon->reconciler, err) < 0)
         return -1;
     open_doors(daemon);
@@ -253,6 +263,7 @@ static void stop(struct daemon *daemon)
     door_done(&daemon->server);
     reconciler_stop(daemon->reconciler);
     journal_close(daemon->journal);
+    audit_close(daemon->audit);
     auth_destroy(daemon->auth);
     db_close(daemon->db);
     change_feed_destroy(daemon->server.changes);

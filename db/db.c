@@ -39,6 +39,7 @@ struct db {
     struct db_health health;
     bool readonly;
     int64_t read_limit_ms;
+    pthread_key_t companion;                // of each thread
     struct reader_pool pools[DB_USE_COUNT]; // none of DB_USE_WRITES
     _Atomic int64_t statements[DB_USE_COUNT];
 };
@@ -277,6 +278,8 @@ int db_open(const struct db_options *options, struct db **out_db, struct error *
     db->path = memory_strdup(options->path);
     db->readonly = options->readonly;
     db->read_limit_ms = options->read_limit_ms;
+    if (pthread_key_create(&db->companion, NULL) != 0)
+        abort(); // a process has 1,024 of them
     for (size_t i = 0; i < DB_USE_COUNT; i++) {
         pthread_mutex_init(&db->pools[i].lock, NULL);
         pthread_cond_init(&db->pools[i].given_back, NULL);
@@ -303,15 +306,36 @@ void db_close(struct db *db)
         close_pool(&db->pools[i]);
     if (db->writer.conn.handle)
         connection_close(&db->writer.conn);
+    pthread_key_delete(db->companion);
     free(db->path);
     free(db);
 }
 
-int db_write(struct db *db, db_write_fn fn, void *context, struct error *err)
+static int run_write(struct db *db, struct write_job job)
 {
     if (db->readonly)
-        return error_set(err, ERROR_INTERNAL, "opened for reading only");
-    return writer_run(&db->writer, fn, context, err);
+        return error_set(job.err, ERROR_INTERNAL, "opened for reading only");
+    return writer_run(&db->writer, &job);
+}
+
+int db_write(struct db *db, db_write_fn fn, void *context, struct error *err)
+{
+    struct db_companion *companion = pthread_getspecific(db->companion);
+    int rc = run_write(db, (struct write_job){.fn = fn, .context = context, .err = err, .companion = companion});
+    if (rc >= 0 && companion)
+        companion->committed++;
+    return rc;
+}
+
+int db_write_alone(struct db *db, db_write_fn fn, void *context, struct error *err)
+{
+    return run_write(db, (struct write_job){.fn = fn, .context = context, .err = err});
+}
+
+void db_accompany(struct db *db, struct db_companion *companion)
+{
+    if (pthread_setspecific(db->companion, companion) != 0)
+        abort(); // no memory
 }
 
 int64_t db_last_revision(struct db *db)

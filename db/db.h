@@ -93,6 +93,18 @@ typedef int (*db_write_fn)(struct db_conn *conn, void *context, struct error *er
 // Returns when fn's changes are durable, or with fn's error, or ERROR_UNAVAILABLE where the disk refused.
 int db_write(struct db *db, db_write_fn fn, void *context, struct error *err);
 
+// What each change that a thread makes carries with it: fn runs on the writer thread behind every write function that
+// succeeded, in its savepoint, and is told what that one touched. Where fn fails the change is not made.
+struct db_companion {
+    int (*fn)(struct db_conn *conn, const struct db_change *changes, size_t count, void *context, struct error *err);
+    void *context;
+    int64_t committed; // result: changes with it that are on disk
+};
+// For what the calling thread writes from now on; NULL: nothing goes with it. The companion is the caller's.
+void db_accompany(struct db *db, struct db_companion *companion);
+// The same as db_write without the companion: for what is kept beside the change that was asked for.
+int db_write_alone(struct db *db, db_write_fn fn, void *context, struct error *err);
+
 // The number of the change that is being made; only inside a write function.
 int64_t db_revision(struct db_conn *conn);
 // Notes what changed under the present number; listeners get it after the commit. id is cut at 39 bytes.

@@ -82,6 +82,12 @@ static int save_revision(struct writer *writer)
     return rc;
 }
 
+static int accompany(struct db_conn *conn, const struct db_companion *companion, size_t mark, struct error *err)
+{
+    size_t count = conn->change_count - mark;
+    return companion->fn(conn, count > 0 ? conn->changes + mark : NULL, count, companion->context, err);
+}
+
 // Runs one function in its savepoint. False when the whole transaction is gone.
 static bool run_job(struct writer *writer, struct write_job *job)
 {
@@ -92,6 +98,8 @@ static bool run_job(struct writer *writer, struct write_job *job)
         return false;
     struct error err = {0};
     job->rc = job->fn(conn, job->context, &err);
+    if (job->rc >= 0 && job->companion && accompany(conn, job->companion, mark, &err) < 0)
+        job->rc = -1;
     if (!transaction_stands(writer)) { // a full disk rolls everything back in the middle of a function
         writer->refused = err.code == ERROR_UNAVAILABLE;
         return false;
@@ -288,24 +296,23 @@ void writer_stop(struct writer *writer)
     writer->started = false;
 }
 
-int writer_run(struct writer *writer, db_write_fn fn, void *context, struct error *err)
+int writer_run(struct writer *writer, struct write_job *job)
 {
-    struct write_job job = {.fn = fn, .context = context, .err = err};
-    pthread_cond_init(&job.finished, NULL);
+    pthread_cond_init(&job->finished, NULL);
     pthread_mutex_lock(&writer->lock);
     if (writer->stopping) {
-        job.rc = error_set(err, ERROR_UNAVAILABLE, "the server is stopping");
+        job->rc = error_set(job->err, ERROR_UNAVAILABLE, "the server is stopping");
     } else {
         if (writer->last)
-            writer->last->next = &job;
+            writer->last->next = job;
         else
-            writer->first = &job;
-        writer->last = &job;
+            writer->first = job;
+        writer->last = job;
         pthread_cond_signal(&writer->work);
-        while (!job.done)
-            pthread_cond_wait(&job.finished, &writer->lock);
+        while (!job->done)
+            pthread_cond_wait(&job->finished, &writer->lock);
     }
     pthread_mutex_unlock(&writer->lock);
-    pthread_cond_destroy(&job.finished);
-    return job.rc;
+    pthread_cond_destroy(&job->finished);
+    return job->rc;
 }

@@ -14,6 +14,7 @@ struct write_job {
     db_write_fn fn;
     void *context;
     struct error *err;
+    struct db_companion *companion; // NULL: none
     int rc;
     bool done;
     pthread_cond_t finished;
@@ -48,4 +49,5 @@ struct writer {
 // conn is open and migrated; the thread owns it from here on.
 int writer_start(struct writer *writer, struct error *err);
 void writer_stop(struct writer *writer); // runs what is queued first
-int writer_run(struct writer *writer, db_write_fn fn, void *context, struct error *err);
+// Queues the job and returns its result once it is on disk. The job is the caller's.
+int writer_run(struct writer *writer, struct write_job *job);

@@ -128,7 +128,7 @@ void sign_in_crowd_tell(struct db *db, const char *address, int64_t now_ms)
     arena_init(&arena);
     char *kept = arena_printf(&arena, "%" PRId64 " %s", now_ms, address);
     log_kept(kept, now_ms, &arena);
-    if (db_write(db, keep, kept, &err) < 0)
+    if (db_write_alone(db, keep, kept, &err) < 0)
         log_write(LOG_WARN, "api", "the next start will not say it again cause=%s", log_text(err.message, text));
     arena_done(&arena);
 }
@@ -142,7 +142,7 @@ int sign_in_crowd_remind(struct db *db, bool knows_proxies, int64_t now_ms, stru
     int rc = db_find_meta(conn, SIGN_IN_CROWD_META, &arena, &kept, err);
     db_give_back(db, conn);
     if (rc == 0 && kept && *kept && knows_proxies)
-        rc = db_write(db, keep, (char[]){""}, err);
+        rc = db_write_alone(db, keep, (char[]){""}, err);
     else if (rc == 0)
         log_kept(kept, now_ms, &arena);
     arena_done(&arena);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct arena;
+struct audit_draft;   // api/access/audit.h
 struct exchange;      // api/http/exchange.h: only the core touches it
 struct identity;      // api/access/authenticate.h
 struct mg_connection; // civetweb's
@@ -60,6 +61,7 @@ struct request {
     size_t value_count;
     const struct filter *filters; // the filterBy parameter, split; all must hold
     size_t filter_count;
+    struct audit_draft *audit; // what handlers add to the request's audit record; NULL: nobody makes one
     struct mg_connection *connection;
     struct exchange *exchange;
 };

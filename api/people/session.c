@@ -1,4 +1,5 @@
 // The browser's session: a cookie that scripts cannot read. And changing one's own password.
+#include "api/access/audit.h"
 #include "api/access/auth.h"
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
@@ -85,6 +86,7 @@ int op_create_session(struct request *req, struct response *res, struct error *e
     const char *password = json_string_value(json_object_get(req->body, "password"));
     if (sign_in_with_password(req, res, username, password, &user, err) < 0)
         return -1;
+    audit_signed_in(req, SUBJECT_USER, user.email);
     char uuid[UUID_SIZE], cookie[SECRET_TEXT_SIZE];
     unsigned char hash[SECRET_HASH_SIZE];
     uuid_create(uuid);

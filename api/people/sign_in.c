@@ -1,5 +1,6 @@
 #include "api/people/sign_in.h"
 
+#include "api/access/audit.h"
 #include "api/access/auth.h"
 #include "api/access/passwords.h"
 #include "api/access/sign_in_crowd.h"
@@ -77,6 +78,7 @@ int sign_in_with_password(struct request *req, struct response *res, const char 
     char quoted[LOG_TEXT_SIZE];
     if (strlen(password) > PASSWORD_MAX || strlen(username) > 254)
         return error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
+    audit_tried(req, SUBJECT_USER, username);
     note_origin(req, username);
     if (sign_in_begin(req, res, username, err) < 0)
         return -1;

@@ -1,5 +1,6 @@
 #include "api/people/token_grants.h"
 
+#include "api/access/audit.h"
 #include "api/access/auth.h"
 #include "api/access/jwt.h"
 #include "api/access/secrets.h"
@@ -91,6 +92,8 @@ int token_grant_client(struct request *req, struct response *res, const char *cl
     sign_in_end(req, limited, found < 0 ? SIGN_IN_NOT_TRIED : matches ? SIGN_IN_SUCCEEDED : SIGN_IN_FAILED);
     if (found < 0)
         return -1;
+    audit_tried(req, SUBJECT_SERVICE_ACCOUNT, found ? account.name : "");
+    audit_detail(req, "grant", "client_credentials");
     if (!matches) {
         log_write(LOG_WARN, "api", "sign-in of a service account failed account=%s remote=%s request=%s",
                   found ? account.name : "unknown", req->remote_address, req->id);
@@ -98,6 +101,7 @@ int token_grant_client(struct request *req, struct response *res, const char *cl
     }
     if (!account.is_enabled)
         return error_set(err, ERROR_UNAUTHORIZED, "the service account is switched off");
+    audit_signed_in(req, SUBJECT_SERVICE_ACCOUNT, account.name);
     struct session session = {
         .subject_type = SESSION_OF_SERVICE_ACCOUNT,
         .subject_id = account.id,
@@ -113,8 +117,10 @@ int token_grant_password(struct request *req, struct response *res, const char *
                          struct token_grant *out_grant, struct error *err)
 {
     struct user user;
+    audit_detail(req, "grant", "password");
     if (sign_in_with_password(req, res, username, password, &user, err) < 0)
         return -1;
+    audit_signed_in(req, SUBJECT_USER, user.email);
     char first[SECRET_TEXT_SIZE], second[SECRET_TEXT_SIZE];
     unsigned char family_hash[SECRET_HASH_SIZE], refresh_hash[SECRET_HASH_SIZE];
     secret_create(first);
@@ -161,6 +167,8 @@ int token_grant_refresh(struct request *req, const char *refresh_token, struct t
                       refresh.subject.name, req->remote_address, req->id);
         return -1;
     }
+    audit_signed_in(req, refresh.subject.is_user ? SUBJECT_USER : SUBJECT_SERVICE_ACCOUNT, refresh.subject.name);
+    audit_detail(req, "grant", "refresh_token");
     out_grant->refresh_token = fresh;
     return sign(req, refresh.subject.subject_uuid, refresh.subject.session_uuid, refresh.subject.name, out_grant, err);
 }
