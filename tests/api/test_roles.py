@@ -3,7 +3,6 @@
 import datetime
 
 import pytest
-
 from test_access import make_caller, rule_for
 
 ROLES = "/api/v2/authorization/roles"
@@ -50,7 +49,9 @@ def test_a_role_is_made_changed_and_deleted(server):
     assert server.get(f"/api/v1/authorization/roles/{role['id']}").json["permissions"] == role["permissions"]
     assert role["id"] in [r["id"] for r in server.get("/api/v1/authorization/roles").json]
     changed = server.request(
-        "PUT", f"{ROLES}/{role['id']}", {"name": "Watcher", "description": "", "permissionSets": [{"name": "View projects"}]}
+        "PUT",
+        f"{ROLES}/{role['id']}",
+        {"name": "Watcher", "description": "", "permissionSets": [{"name": "View projects"}]},
     )
     assert changed.status == 200 and changed.json["name"] == "Watcher", changed
     assert permissions_of(changed.json) == {"project": {"read"}, "cluster": {"read"}}
@@ -94,7 +95,7 @@ def test_lists_of_roles_go_on(server):
     ],
 )
 def test_a_bad_role_is_refused(module_server, change, status):
-    if not [r for r in module_server.get(f"{ROLES}?search=Taken").json["roles"]]:
+    if not module_server.get(f"{ROLES}?search=Taken").json["roles"]:
         create(module_server, "Taken")
     answer = module_server.post(ROLES, {**body(), **change})
     assert answer.status == status, answer
@@ -140,7 +141,10 @@ def test_a_role_gives_what_it_says_and_follows_its_changes(server):
         "POST", "/api/v1/authorization/permitted-scopes", {"resourceType": "workloads", "action": "read"}, token=token
     )
     assert scopes.json["read"]["projects"] == [project]
-    assert [r["roleName"] for r in server.get(f"{RULES}?filterBy=roleName==Night operator".replace(" ", "%20")).json["accessRules"]]
+    assert [
+        r["roleName"]
+        for r in server.get(f"{RULES}?filterBy=roleName==Night operator".replace(" ", "%20")).json["accessRules"]
+    ]
     path = f"{ROLES}/{role['id']}"
     assert server.request("PUT", path, body(permissionSets=[{"name": "Manage workloads"}])).status == 200
     assert status("POST", suspend) == 202
@@ -154,14 +158,20 @@ def test_a_role_gives_what_it_says_and_follows_its_changes(server):
 
 
 def test_nobody_puts_more_into_a_role_than_he_holds(server):
-    maker = create(server, "Maker", permissionSets=[{"name": "Manage roles"}, {"name": "Manage access"}, {"name": "View workloads"}])
+    maker = create(
+        server,
+        "Maker",
+        permissionSets=[{"name": "Manage roles"}, {"name": "Manage access"}, {"name": "View workloads"}],
+    )
     _, token, _ = caller_with(server, "maker", maker["id"], "tenant", "1")
     create(server, "Seer", token=token, permissionSets=[{"name": "View workloads"}])
     wide = create(server, "Wide", permissionSets=[{"name": "Manage hardware"}])
     for sets in ("Manage hardware", "Manage workloads", "Manage people"):
         answer = server.request("POST", ROLES, body("More", permissionSets=[{"name": sets}]), token=token)
         assert answer.status == 403, (sets, answer)
-        answer = server.request("PUT", f"{ROLES}/{maker['id']}", body("Maker", permissionSets=[{"name": sets}]), token=token)
+        answer = server.request(
+            "PUT", f"{ROLES}/{maker['id']}", body("Maker", permissionSets=[{"name": sets}]), token=token
+        )
         assert answer.status == 403, (sets, answer)
     # And he gives no rule with more.
     account, _ = make_caller(server, "friend")
