@@ -23,6 +23,8 @@ const ICONS = {
   people:
     '<circle cx="6" cy="5.4" r="2.6"/><path d="M1.5 13.4c.3-2.7 2.2-4.2 4.5-4.2s4.2 1.5 4.5 4.2M10.6 3.2a2.6 2.6 0 0 1 0 4.6M12 9.8c1.4.6 2.3 1.8 2.5 3.6"/>',
   person: '<circle cx="8" cy="5.4" r="2.8"/><path d="M2.8 13.8c.4-2.9 2.6-4.4 5.2-4.4s4.8 1.5 5.2 4.4"/>',
+  key: '<circle cx="5" cy="11" r="2.8"/><path d="m7 9 6-6m-2.4 2.4 2 2"/>',
+  bot: '<rect x="2.5" y="5.5" width="11" height="7.5" rx="1.5"/><path d="M8 5.5V2.8M5.8 9h.1M10.2 9h.1M6.5 11h3"/>',
   find: '<circle cx="7" cy="7" r="4.5"/><path d="m10.4 10.4 3.3 3.3"/>',
   sun: '<circle cx="8" cy="8" r="5.5"/><path class="solid" d="M8 2.5a5.5 5.5 0 0 1 0 11z"/>',
   plus: '<path d="M8 3v10M3 8h10"/>',

@@ -36,6 +36,21 @@ export const NAV: { group: string; pages: NavPage[] }[] = [
       { label: "Node pools", href: "/nodepools", icon: "pool", key: "l", resource: "nodepools", count: "nodePools" },
     ],
   },
+  {
+    group: "Manage",
+    pages: [
+      { label: "Users", href: "/access/users", icon: "people", key: "u", resource: "users" },
+      {
+        label: "Service accounts",
+        href: "/access/service-accounts",
+        icon: "bot",
+        key: "s",
+        resource: "service-account",
+      },
+      { label: "Access rules", href: "/access/rules", icon: "key", key: "a", resource: "access_rules" },
+      { label: "Roles", href: "/access/roles", icon: "rule", key: "r", resource: "roles" },
+    ],
+  },
 ];
 
 export const visible = (page: NavPage) => !page.resource || may("read", page.resource);

@@ -1,6 +1,8 @@
-// All pages and the password's form, one chunk: the path of each and its component. The server answers index.html for these paths alone.
+// The pages of every day and the password's form, one chunk; those that manage people have chunks of their own. The path of
+// each and its component. The server answers index.html for these paths alone.
 import type { ComponentType } from "preact";
 export { default as PasswordForm } from "./parts/password";
+import { laterPage } from "./parts/later";
 import Departments from "./pages/departments";
 import EditDepartment from "./pages/edit_department";
 import EditNodepool from "./pages/edit_nodepool";
@@ -28,4 +30,9 @@ export const ROUTES: Record<string, View> = {
   "/nodepools": Nodepools,
   "/nodepools/new": EditNodepool,
   "/nodepools/:id/edit": EditNodepool,
+  "/account": laterPage("Account", () => import("./pages/account")),
+  "/access/users": laterPage("Users", () => import("./pages/users")),
+  "/access/service-accounts": laterPage("Service accounts", () => import("./pages/service_accounts")),
+  "/access/rules": laterPage("Access rules", () => import("./pages/access_rules")),
+  "/access/roles": laterPage("Roles", () => import("./pages/roles")),
 };

@@ -40,6 +40,8 @@ export const STATES: Record<string, Look> = {
   Updating: PHASES.Creating,
   Deleting: PHASES.Deleting,
   Deleted: PHASES.Deleting,
+  Enabled: { icon: "check", tone: "ok" },
+  Disabled: { icon: "stop", tone: "off" },
 };
 export const TYPES: Record<string, string> = {
   Training: "Training",

@@ -3,6 +3,7 @@
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { join, normalize } from "node:path";
+import { access } from "./mock_access.mjs";
 import { CLUSTER, makeData, metrics } from "./mock_data.mjs";
 import { counts, nodesInBrief, overview } from "./mock_overview.mjs";
 import { explanation, fairshare, forecastOf, queueOrder, receipts, whatIf } from "./mock_scheduler.mjs";
@@ -46,6 +47,8 @@ function answer(data, path, query, body) {
     const { count, body } = list(found[1], query, found[0]);
     return counted ? { count } : body;
   }
+  const ofPeople = access(path, query, list);
+  if (ofPeople) return ofPeople;
   if (path === "/api/v1/overview") return overview(data);
   if (path === "/api/v1/overview/nodes") return nodesInBrief(data);
   if (path === "/api/v1/overview/counts") return counts(data);
@@ -62,7 +65,10 @@ function answer(data, path, query, body) {
     return { type: "WORKLOADS_COUNT", timestamp: new Date().toISOString(), values: [...phases].map(([value, n]) => ({ value: String(n), groups: [{ key: "Phase", value }] })) };
   }
   if (path.startsWith("/api/v1/asset/")) return { entries: path.endsWith("compute") ? data.computes : data.environments };
-  if (path === "/api/v1/authorization/permitted-scopes") return { update: { system: false, tenants: ["1"], clusters: [], departments: [], projects: [] } };
+  if (path === "/api/v1/authorization/permitted-scopes") {
+    const everywhere = { system: false, tenants: ["1"], clusters: [], departments: [], projects: [] };
+    return { create: everywhere, read: everywhere, update: everywhere, delete: everywhere };
+  }
   if (path === "/api/v1/org-unit/priorities") return { priorities: ["VeryLow", "Low", "MediumLow", "Medium", "MediumHigh", "High", "VeryHigh"].map((name, i) => ({ name, value: i, isDefault: name === "MediumLow" })) };
   if (path === "/api/v1/devices") return { nodes: [] };
   if (path === "/api/v1/nodes/telemetry") return { type: query.get("telemetryType"), timestamp: new Date().toISOString(), values: [{ value: "6" }] };

@@ -35,6 +35,18 @@ const PAGES = {
   "nodepool-queue": "/nodepools?open=2&tab=queue",
   "nodepool-shares": "/nodepools?open=2&tab=share",
   "nodepool-edit": "/nodepools/2/edit",
+  account: "/account",
+  users: "/access/users",
+  user: "/access/users?open=u-1",
+  "user-new": "/access/users?new=1",
+  "service-accounts": "/access/service-accounts",
+  "service-account": "/access/service-accounts?open=s-0",
+  "access-rules": "/access/rules",
+  "access-rule": "/access/rules?open=2",
+  "access-rule-new": "/access/rules?new=1",
+  roles: "/access/roles",
+  role: "/access/roles?open=9",
+  "role-given": "/access/roles?open=9&tab=given",
 };
 
 const site = onMock(),

@@ -63,7 +63,7 @@ const COLUMNS: Column<Node>[] = [
       </span>
     ),
   },
-  { id: "pool", label: "Pool", sort: "nodePool", filter: { field: "nodePool", op: "==" }, text: n => n.nodePool },
+  { id: "pool", label: "Pool", sort: "nodePool", filter: { field: "nodePool" }, text: n => n.nodePool },
   {
     id: "type",
     label: "GPU type",

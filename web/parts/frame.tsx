@@ -122,6 +122,7 @@ function accountItems(): (Entry | null)[] {
   const on = keysOn().value;
   const change: Entry = { label: "Change password", icon: "lock", onClick: () => void (changing.value = true) };
   return [
+    { label: "Account", icon: "person", href: "/account" },
     ...(session.value.who?.subjectType === "user" ? [change] : []),
     {
       label: theme.value === "dark" ? "Light theme" : "Dark theme",

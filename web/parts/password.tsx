@@ -10,12 +10,14 @@ export const LEAST = 8,
 
 interface PasswordProps {
   first?: boolean;
+  /** It stands on a page among others: the focus stays where it is. */
+  calm?: boolean;
   done?: () => void;
   cancel?: () => void;
 }
 
 // first: the current password is a temporary one. done() after the change; cancel() where one may leave it.
-export default function PasswordForm({ first, done, cancel }: PasswordProps) {
+export default function PasswordForm({ first, calm, done, cancel }: PasswordProps) {
   const [known] = useState(knownPassword);
   const f = useForm({
     initial: { currentPassword: known, newPassword: "", again: "" },
@@ -26,7 +28,7 @@ export default function PasswordForm({ first, done, cancel }: PasswordProps) {
       done?.();
     },
   });
-  useEffect(() => f.form.current?.querySelector<HTMLElement>(".in")?.focus(), []); // a dialog that opens later looks at autofocus
+  useEffect(() => void (calm || f.form.current?.querySelector<HTMLElement>(".in")?.focus()), []); // a dialog that opens later looks at autofocus
   const secret = { type: "password", spellcheck: false } as const;
   return (
     <form class="sign" ref={f.form} onSubmit={f.submit} novalidate>
@@ -50,7 +52,7 @@ export default function PasswordForm({ first, done, cancel }: PasswordProps) {
           {...f.field("currentPassword")}
           {...secret}
           autocomplete="current-password"
-          autofocus
+          autofocus={!calm}
         />
       )}
       <TextField

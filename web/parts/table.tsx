@@ -25,12 +25,15 @@ export interface Source {
   key: string | null;
   countPath?: string;
   query?: AnyQuery & { filterBy?: string[] };
+  /** The operation answers with a bare list of all rows: they are sorted, filtered and paged here. */
+  local?: boolean;
 }
 export interface Filter {
   field: string;
   values?: { value: string; label?: string }[];
   type?: "number" | "date";
-  op?: string;
+  /** The operators that the operation knows, where it does not know all. */
+  ops?: string[];
 }
 /** A column; the first is the name. */
 export interface Column<R> {
@@ -69,6 +72,8 @@ interface TableProps<R> {
   idOf?: (row: R) => string;
   hrefOf?: (row: R) => string;
   labelOf?: (row: R) => string;
+  /** Hears of the rows that are shown. */
+  onRows?: (rows: R[]) => void;
   /** The line under the name on a phone. */
   sub?: (row: R, rows: R[]) => ComponentChildren;
   /** Buttons for the selected rows. */
@@ -115,14 +120,15 @@ function usePicked(again: unknown[]) {
 }
 
 /** A table of the server's rows. */
-export function Table<R extends { id?: string; name?: string }>(props: TableProps<R>) {
+export function Table<R extends { id?: string | number; name?: string }>(props: TableProps<R>) {
   const { name, caption, source, kinds, columns, bulk, rowKeys, empty, tools, extra, foot } = props;
-  const idOf = props.idOf ?? (r => r.id!);
+  const idOf = props.idOf ?? (r => String(r.id));
   const { query, size, page, filters, sort, wanted, asked } = questionOf(props);
   const list = useRows<R>(source, { limit: size, offset: (page - 1) * size, sort, ...asked }, kinds, idOf);
   const [box, shown] = useFit(name, columns, list.url);
   const rows = list.rows ?? [];
   const body = useRef<HTMLTableSectionElement>(null);
+  useEffect(() => props.onRows?.(rows), [list.rows]);
   const choice = usePicked([page, query.f, query.q]);
   const { picked, pick, clear } = choice;
   const chosen = rows.filter(r => picked.has(idOf(r)));
@@ -191,7 +197,7 @@ interface RowsProps<R> {
   choice: ReturnType<typeof usePicked>;
 }
 
-function Rows<R extends { id?: string; name?: string }>({
+function Rows<R extends { id?: string | number; name?: string }>({
   table,
   list,
   rows,
@@ -200,7 +206,7 @@ function Rows<R extends { id?: string; name?: string }>({
   body,
   choice,
 }: RowsProps<R>) {
-  const { caption, columns, bulk, idOf = r => r.id!, labelOf = r => r.name ?? "", hrefOf, sub } = table;
+  const { caption, columns, bulk, idOf = r => String(r.id), labelOf = r => r.name ?? "", hrefOf, sub } = table;
   const { picked, pick, setPicked } = choice;
   const by = sort ? `, sorted by ${columns.find(c => c.sort === sort.replace("-", ""))?.label ?? sort}` : "";
   return (

@@ -6,9 +6,10 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getList, queryString } from "../api";
 import { onChange } from "../live";
+import { localPage } from "./local_rows";
 import type { Source } from "./table";
 
-interface Question {
+export interface Question {
   limit: number;
   offset: number;
   sort?: string;
@@ -66,6 +67,11 @@ const busy = () =>
 async function ask<R>(source: Source, question: Question, abort: AbortSignal): Promise<Fresh<R>> {
   const { path, key, countPath, query } = source,
     { limit, offset, sort, filters, search } = question;
+  if (source.local)
+    return {
+      ...localPage((await getList(path, query ?? {}, { signal: abort })) as R[], question),
+      url: path + queryString(query),
+    };
   const filterBy = [...filters, ...(query?.filterBy ?? [])];
   const params = {
     ...query,

@@ -1,7 +1,7 @@
 // The bar above a table: search, filter chips, filter, columns, CSV and the call behind the table.
 import type { ComponentChildren, TargetedEvent, TargetedInputEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { allRows } from "../api";
+import { allRows, getList } from "../api";
 import { csvCell } from "../format";
 import { Icon } from "../icons";
 import { setQuery } from "../router";
@@ -9,6 +9,7 @@ import { Button } from "./button";
 import { Menu, Popover } from "./menu";
 import type { Column, Filter, Source } from "./table";
 import { Columns } from "./table_columns";
+import { localRows } from "./local_rows";
 import { toast, toastError } from "./toast";
 
 const CSV_ROWS = 20000;
@@ -117,6 +118,7 @@ function Chip<R>({ filter: { column, op, value }, drop }: { filter: Chosen<R>; d
 }
 
 function operators(filter: Filter) {
+  if (filter.ops) return filter.ops;
   if (filter.values) return ["==", "!="];
   if (filter.type === "number" || filter.type === "date") return [">=", "<="];
   return ["=@", "==", "!="];
@@ -217,7 +219,9 @@ async function download<R>(
       filterBy: [...filters, ...(source.query?.filterBy ?? [])],
       search,
     };
-    const rows = await allRows<R>(source.path, source.key, query, CSV_ROWS);
+    const rows = source.local
+      ? localRows((await getList(source.path, source.query ?? {})) as R[], { sort, filters, search })
+      : await allRows<R>(source.path, source.key, query, CSV_ROWS);
     const lines = [
       columns.map(c => csvCell(c.label)),
       ...rows.map(r => columns.map(c => csvCell(c.csv ? c.csv(r) : c.text?.(r)))),

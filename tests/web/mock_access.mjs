@@ -1,0 +1,68 @@
+// Made-up people for the mock server: 200 users, service accounts, access rules and roles, in the shapes of the API.
+const AT = "2026-11-20T10:00:00.000Z";
+const ACTIONS = ["create", "read", "update", "delete"];
+const TYPES = [
+  ["department", "Departments", "organization"],
+  ["project", "Projects", "organization"],
+  ["nodes", "Nodes", "physical-resource"],
+  ["users", "Users", "iam"],
+  ["access_rules", "Access rules", "iam"],
+  ["dashboards-overview", "Overview dashboard", "dashboard"],
+  ["workloads", "Workloads", "workload"],
+  ["environments", "Environments", "workload-asset"],
+];
+const LONG = "bartholomew.featherstonehaugh-cholmondeley@computational-linguistics.example.org";
+
+const role = (id, name, description, allowed) => ({
+  id,
+  name,
+  description,
+  createdAt: AT,
+  updatedAt: AT,
+  createdBy: "prorata",
+  custom: false,
+  enabled: true,
+  effectiveEnabled: true,
+  permissions: TYPES.map(([resourceType, displayName, groupId]) => ({ resourceType, displayName, groupId, actions: allowed(groupId) })).filter(p => p.actions.length),
+});
+const ROLES = [
+  role(1, "System administrator", "Everything, in every scope", () => ACTIONS),
+  role(9, "L1 researcher", "Manages workloads and workload assets", group => (group.startsWith("workload") ? ACTIONS : group === "organization" ? ["read"] : [])),
+  role(12, "Viewer", "Views everything in the scope", () => ["read"]),
+];
+const USERS = Array.from({ length: 200 }, (_, i) => ({
+  id: `u-${i}`,
+  username: i === 0 ? "mira@lab.example" : i === 1 ? LONG : `person${i}@lab.example`,
+  createdBy: "admin@lab.example",
+  createdAt: AT,
+  updatedAt: AT,
+  lastLogin: i % 3 ? AT : null,
+  isLocal: i % 4 !== 3,
+  groups: [],
+}));
+const ACCOUNTS = ["ci-pipeline", "nightly-evaluation", "sweeper"].map((name, i) => ({ id: `s-${i}`, name, clientId: `c11e4700-0000-4000-8000-00000000000${i}`, enabled: i !== 2, createdBy: "mira@lab.example", createdAt: AT, updatedAt: AT, lastLogin: i ? null : AT, tenantId: "1" }));
+const rule = (id, subjectId, subjectType, { id: roleId, name: roleName }, scopeType, scopeId, scopeName) => ({ id, subjectId, subjectType, roleId, roleName, scopeType, scopeId, scopeName, tenantId: 1, createdBy: "admin@lab.example", createdAt: AT, updatedAt: AT, deletedAt: null, status: { phase: "Ready" } });
+const RULES = [
+  rule(1, "mira@lab.example", "user", ROLES[0], "tenant", "1", "prorata"),
+  rule(2, LONG, "user", ROLES[1], "department", "1", "Research"),
+  rule(3, ACCOUNTS[0].clientId, "service-account", ROLES[1], "project", "2", "vision"),
+  rule(4, "engineers", "group", ROLES[2], "department", "2", "Applied"),
+  ...USERS.slice(4, 60).map((u, i) => rule(5 + i, u.username, "user", ROLES[1], "project", "1", "language")),
+];
+
+const LISTS = { "/api/v1/users": USERS, "/api/v1/service-accounts": ACCOUNTS, "/api/v1/authorization/access-rules": RULES };
+
+// The answer to a read of these, or undefined. list: what a list operation does with its query.
+export function access(path, query, list) {
+  if (path === "/api/v1/authorization/roles") return ROLES;
+  if (path === "/api/v1/authorization/me/access-rules") return { accessRules: { totalRecords: 2, displayRecords: 2, accessRules: RULES.slice(0, 2) } };
+  const subjects = (query.get("subjectIds") ?? "").split(",").filter(Boolean);
+  const rows = LISTS[path.replace(/\/count$/, "")];
+  if (rows) {
+    const { count, body } = list(subjects.length ? rows.filter(r => subjects.includes(r.subjectId)) : rows, query, null);
+    if (path.endsWith("/count")) return { count };
+    return rows === RULES ? { totalRecords: count, displayRecords: body.length, accessRules: body } : rows === ACCOUNTS ? rows : body;
+  }
+  const [, at, id] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
+  return LISTS[at]?.find(r => String(r.id) === id);
+}

@@ -1,0 +1,61 @@
+// My account: who I am here, what I may do and where, and my password.
+import { get } from "../api";
+import { useData } from "../data";
+import { plural } from "../format";
+import { Page } from "../parts/page";
+import PasswordForm from "../parts/password";
+import { Empty, Loaded } from "../parts/states";
+import { session } from "../session";
+import { RuleList } from "./rules_of";
+
+/** The page of whoever is signed in. */
+export default function Account() {
+  const isPerson = session.value.who?.subjectType === "user";
+  return (
+    <Page title="Account" action={null}>
+      <div class="account-page">
+        <OwnRules />
+        {isPerson && <Password />}
+      </div>
+    </Page>
+  );
+}
+
+const ME = "/api/v1/authorization/me/access-rules";
+
+function OwnRules() {
+  const name = session.value.who?.name ?? "";
+  const rules = useData(
+    "me/access-rules",
+    async abort => (await get(ME, { limit: 500 }, { signal: abort })).accessRules?.accessRules ?? [],
+    ["access-rule"],
+  );
+  return (
+    <section class="sheet" aria-labelledby="h-rules">
+      <header>
+        <h2 id="h-rules">{name}</h2>
+        {rules.data && <p>{plural(rules.data.length, "role")}</p>}
+      </header>
+      <div class="body">
+        <Loaded of={rules} what="Your access rules">
+          {list =>
+            list.length ? <RuleList rules={list} /> : <Empty>You have no role yet. An administrator gives roles.</Empty>
+          }
+        </Loaded>
+      </div>
+    </section>
+  );
+}
+
+function Password() {
+  return (
+    <section class="sheet" aria-labelledby="h-password">
+      <header>
+        <h2 id="h-password">Password</h2>
+      </header>
+      <div class="body">
+        <PasswordForm calm />
+      </div>
+    </section>
+  );
+}

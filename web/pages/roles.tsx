@@ -1,0 +1,198 @@
+// What does each role allow?
+import { get } from "../api";
+import { now } from "../clock";
+import { useData } from "../data";
+import { iso, plural, time } from "../format";
+import { Icon } from "../icons";
+import { Page } from "../parts/page";
+import { Facts, Pane, Split, type Tab } from "../parts/pane";
+import { Empty, Fault, Loaded, Loading } from "../parts/states";
+import { type Column, Table, openHref } from "../parts/table";
+import { type Line, ACTIONS, matrixOf } from "../pictures/roles";
+import { route } from "../router";
+import { may } from "../session";
+import type { Role } from "../types";
+import { SUBJECTS, scopeWords, useNames } from "./rules_of";
+
+const PATH = "/api/v1/authorization/roles",
+  KINDS = ["role"];
+const GIVEN = 100; // rules shown in a role's pane
+
+const COLUMNS: Column<Role>[] = [
+  {
+    id: "name",
+    label: "Role",
+    sort: "name",
+    filter: { field: "name" },
+    text: r => r.name,
+    cell: r => (
+      <>
+        <Icon name="rule" />
+        <span>{r.name}</span>
+      </>
+    ),
+  },
+  {
+    id: "kind",
+    label: "Type",
+    sort: "custom",
+    keep: true,
+    text: r => (r.custom ? "Custom" : "Predefined"),
+    filter: {
+      field: "custom",
+      ops: ["=="],
+      values: [
+        { value: "false", label: "Predefined" },
+        { value: "true", label: "Custom" },
+      ],
+    },
+  },
+  { id: "description", label: "What it is for", wide: true, text: r => r.description },
+  { id: "by", label: "Created by", sort: "createdBy", cap: true, low: true, text: r => r.createdBy },
+  { id: "created", label: "Created", num: true, low: true, sort: "createdAt", text: r => r.createdAt.slice(0, 10) },
+];
+
+/** Roles, each with its matrix. */
+export default function Roles() {
+  const id = route.value.query.open;
+  return (
+    <Page title="Roles" action={null}>
+      <Split label="Roles" pane={id && <Details key={id} id={id} />}>
+        <Table<Role>
+          name="roles"
+          caption="Roles"
+          source={{ path: PATH, key: null, local: true }}
+          kinds={KINDS}
+          columns={COLUMNS}
+          sort="name"
+          hrefOf={r => openHref(String(r.id))}
+          sub={r => r.description}
+          empty="No roles."
+        />
+      </Split>
+    </Page>
+  );
+}
+
+function Details({ id }: { id: string }) {
+  const found = useData("roles", abort => get(PATH, {}, { signal: abort }), KINDS);
+  const role = found.data?.find(r => String(r.id) === id);
+  if (!role || !found.data) {
+    const gone = found.data && Object.assign(new Error("It was deleted, or you may not read it."), { status: 404 });
+    const error = found.error ?? gone;
+    return (
+      <Pane id={id} title="Role">
+        {error ? <Fault error={error} retry={found.reload} what="The role" /> : <Loading rows={6} />}
+      </Pane>
+    );
+  }
+  const matrix = matrixOf(role, found.data);
+  const given: Tab = { id: "given", label: "Who has it", view: () => <Given role={role} /> };
+  const tabs: Tab[] = [
+    { id: "matrix", label: "What it allows", view: () => <Matrix role={role} groups={matrix} /> },
+    ...(may("read", "access_rules") ? [given] : []),
+    { id: "facts", label: "Facts", view: () => <About role={role} /> },
+  ];
+  return <Pane id={id} title={role.name} line={role.description} tabs={tabs} />;
+}
+
+const About = ({ role: r }: { role: Role }) => (
+  <Facts
+    rows={[
+      ["Type", r.custom ? "Custom" : "Predefined"],
+      ["Created by", r.createdBy],
+      ["Created", <time data-tip={iso(r.createdAt)}>{time(r.createdAt, now())}</time>],
+      ["Last updated", <time data-tip={iso(r.updatedAt)}>{time(r.updatedAt, now())}</time>],
+      ["Id", <span class="mono">{r.id}</span>],
+    ]}
+  />
+);
+
+const Mark = ({ on }: { on: boolean }) =>
+  on ? (
+    <span class="yes">
+      <Icon name="check" />
+      <span class="sr">yes</span>
+    </span>
+  ) : (
+    <span class="muted">
+      <span aria-hidden="true">–</span>
+      <span class="sr">no</span>
+    </span>
+  );
+
+function Matrix({ role, groups }: { role: Role; groups: [name: string, lines: Line[]][] }) {
+  return (
+    <table class="share matrix">
+      <caption class="sr">What {role.name} allows</caption>
+      <thead>
+        <tr>
+          <th scope="col">To what</th>
+          {ACTIONS.map(([action, word]) => (
+            <th key={action} scope="col">
+              {word}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      {groups.map(([name, lines]) => (
+        <tbody key={name}>
+          <tr class="group">
+            <th scope="rowgroup" colspan={ACTIONS.length + 1}>
+              {name}
+            </th>
+          </tr>
+          {lines.map(l => (
+            <tr key={l.type} class={l.actions.length ? undefined : "none"}>
+              <th scope="row">{l.name}</th>
+              {ACTIONS.map(([action]) => (
+                <td key={action}>
+                  <Mark on={l.actions.includes(action)} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      ))}
+    </table>
+  );
+}
+
+function Given({ role }: { role: Role }) {
+  const nameOf = useNames();
+  const rules = useData(
+    `rules-of-role/${role.id}`,
+    abort =>
+      get(
+        "/api/v1/authorization/access-rules",
+        { filterBy: [`roleId==${role.id}`], sortBy: "subjectId", limit: GIVEN },
+        { signal: abort },
+      ),
+    ["access-rule"],
+  );
+  return (
+    <Loaded of={rules} what="The access rules">
+      {({ accessRules, totalRecords }) =>
+        accessRules.length ? (
+          <>
+            <ul class="rules">
+              {accessRules.map(r => (
+                <li key={r.id}>
+                  <Icon name={SUBJECTS[r.subjectType].icon} />
+                  <span>
+                    <b class="strong">{nameOf(r)}</b> <span class="soft">{scopeWords(r)}</span>
+                  </span>
+                </li>
+              ))}
+            </ul>
+            {totalRecords > accessRules.length && (
+              <p class="small muted">{plural(totalRecords - accessRules.length, "more rule")}: see Access rules.</p>
+            )}
+          </>
+        ) : (
+          <Empty>Nobody has this role.</Empty>
+        )
+      }
+    </Loaded>
+  );
+}

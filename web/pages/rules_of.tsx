@@ -1,0 +1,154 @@
+// The access rules of one user, service account or group, in its pane; and what a rule is in words.
+import { useState } from "preact/hooks";
+import { del, get, getAll } from "../api";
+import { useData } from "../data";
+import { plural } from "../format";
+import { Icon, type IconName } from "../icons";
+import { Button } from "../parts/button";
+import { confirm } from "../parts/dialog";
+import { Empty, Loaded } from "../parts/states";
+import { renewTables } from "../parts/table";
+import { toast, toastError } from "../parts/toast";
+import { may } from "../session";
+import type { AccessRule, MeRule, ServiceAccount } from "../types";
+import { WORDS } from "../words";
+import { NewRule } from "./new_rule";
+
+const RULES = "/api/v1/authorization/access-rules",
+  MOST = 2000;
+
+/** What a subject is, and how it is drawn. */
+export const SUBJECTS: Record<string, { word: string; icon: IconName }> = {
+  user: { word: "User", icon: "person" },
+  "service-account": { word: "Service account", icon: "bot" },
+  app: { word: "Service account", icon: "bot" },
+  group: { word: "Group", icon: "people" },
+};
+
+/** The name of a rule's subject: rules know service accounts by their client ids, people know them by their names. */
+export type Names = (rule: MeRule) => string;
+export function useNames(): Names {
+  const accounts = useData<ServiceAccount[]>(
+    may("read", "service-account") ? "accounts-by-client" : null,
+    abort => get("/api/v1/service-accounts", {}, { signal: abort }),
+    ["service-account"],
+  ).data;
+  return r => (r.subjectType !== "user" && accounts?.find(a => a.clientId === r.subjectId)?.name) || r.subjectId;
+}
+
+/** "Project vision"; the whole tenant is "Everywhere". */
+export function scopeWords({ scopeType, scopeName }: Pick<AccessRule, "scopeType" | "scopeName">) {
+  if (scopeType === "tenant" || scopeType === "system") return "Everywhere";
+  return `${scopeType[0].toUpperCase()}${scopeType.slice(1)} ${scopeName}`;
+}
+
+/** "L1 researcher · Project vision", for one rule; "3 rules" for more. */
+export const rulesInBrief = (rules: AccessRule[]) =>
+  rules.length === 1
+    ? `${rules[0].roleName} · ${scopeWords(rules[0])}`
+    : rules.length
+      ? plural(rules.length, "rule")
+      : "none";
+
+/** The rules of the subjects that a table shows: [what the table tells, subject -> rules], null until they are there. */
+export function useRulesOfRows<R>(idOf: (row: R) => string) {
+  const [ids, setIds] = useState("");
+  const found = useData(
+    ids && may("read", "access_rules") ? `rules-of/${ids}` : null,
+    abort => getAll(RULES, "accessRules", { subjectIds: ids.split(",") }, { signal: abort, most: MOST }),
+    ["access-rule"],
+  );
+  const onRows = (rows: R[]) => {
+    const next = rows.map(idOf).join(",");
+    if (next === ids) found.reload();
+    else setIds(next);
+  };
+  const of = (row: R) => found.data?.filter(r => r.subjectId === idOf(row)) ?? null;
+  return { onRows, of };
+}
+
+/** Asks, and takes a rule back; true when it is gone. */
+export async function dropRule(rule: MeRule, name = rule.subjectId) {
+  const yes = await confirm({
+    title: "Delete this access rule?",
+    verb: "Delete access rule",
+    body: `${name} is ${rule.roleName} no more: ${scopeWords(rule).toLowerCase()}. What runs there goes on.`,
+  });
+  if (!yes) return false;
+  try {
+    await del(`${RULES}/${rule.id}` as `${typeof RULES}/${string}`);
+    toast(`Deleted the rule of ${name}.`);
+    renewTables();
+    return true;
+  } catch (error) {
+    toastError(error);
+    return false;
+  }
+}
+
+interface Subject {
+  /** As rules name it: the e-mail of a user, the client id of a service account. */
+  id: string;
+  name: string;
+}
+
+/** In a pane: what it may do and where, with buttons to give and to take. */
+export function RulesOf({ id, name }: Subject) {
+  const [giving, setGiving] = useState(false);
+  const rules = useData(
+    `rules-of/${id}`,
+    abort => getAll(RULES, "accessRules", { subjectIds: [id] }, { signal: abort, most: MOST }),
+    ["access-rule"],
+  );
+  const drop = async (rule: MeRule) => {
+    if (await dropRule(rule, name)) rules.reload();
+  };
+  return (
+    <section>
+      <div class="bar">
+        <h3>Access rules</h3>
+        <span class="grow" />
+        <Button
+          small
+          icon="plus"
+          writes
+          why={may("create", "access_rules") ? "" : WORDS.noRight("create access_rules")}
+          onClick={() => setGiving(true)}
+        >
+          Give a role
+        </Button>
+      </div>
+      <Loaded of={rules} what="The access rules">
+        {list => (list.length ? <RuleList rules={list} drop={drop} /> : <Empty>{name} has no role yet.</Empty>)}
+      </Loaded>
+      {giving && <NewRule subjects={[name]} onClose={() => setGiving(false)} onDone={rules.reload} />}
+    </section>
+  );
+}
+
+/** Role and scope, a line each. drop: what the button of a rule does; without it there is none. */
+export function RuleList({ rules, drop }: { rules: MeRule[]; drop?: (rule: MeRule) => void }) {
+  return (
+    <ul class="rules">
+      {rules.map(r => (
+        <li key={r.id}>
+          <Icon name="key" />
+          <span>
+            <b class="strong">{r.roleName}</b> <span class="soft">{scopeWords(r)}</span>
+          </span>
+          {drop && (
+            <Button
+              small
+              kind="quiet"
+              icon="trash"
+              writes
+              label={`Delete the rule ${r.roleName}, ${scopeWords(r)}`}
+              why={may("delete", "access_rules") ? "" : WORDS.noRight("delete access_rules")}
+              onClick={() => drop(r)}
+            />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
