@@ -20,6 +20,7 @@ struct identity {
     const char *session_id;    // revocable
     bool is_cookie;            // by the browser's session
     bool is_peer;              // by the machine's Unix socket, as who connected
+    bool is_access_key;        // a program with a user's key: it makes no further ones
     bool must_change_password; // nothing else is allowed before
     int64_t expires_ms;        // of the token; of a cookie, if no further request comes
     const struct grants *grants;

@@ -161,6 +161,13 @@ static const struct flag APPLICATION_FLAGS[] = {
     {0},
 };
 
+static const struct flag ACCESS_KEY_FLAGS[] = {
+    {"client-id", "name", 0, FLAG_TEXT, "ID", "the access key's client id"},
+    {"secret", "client-secret", 0, FLAG_TEXT, "S", "its secret; else the command asks for it"},
+    {"secret-file", NULL, 0, FLAG_TEXT, "FILE", "a file that holds the secret"},
+    {0},
+};
+
 static const struct flag CONFIG_FLAGS[] = {
     {"cp-url", NULL, 0, FLAG_TEXT, "URL", "the server's address"},
     {"auth-url", NULL, 0, FLAG_TEXT, "URL", "accepted; the server signs in itself"},
@@ -187,6 +194,7 @@ TABLES(WITH_QUEUE, FORM_FLAGS);
 TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
 TABLES(WITH_USER, USER_FLAGS);
 TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
+TABLES(WITH_ACCESS_KEY, ACCESS_KEY_FLAGS);
 TABLES(WITH_CONFIG, CONFIG_FLAGS);
 
 #define ENTER(words_, kind_)                                                                            \
@@ -224,10 +232,19 @@ const struct command COMMANDS[] = {
      "sign in as a service account"},
     {"login app", run_login_application, NEEDS_PROFILE, NULL, WITH_APPLICATION, false, "--name ID --secret S",
      "the same"},
-    {"login", run_login, NEEDS_PROFILE, NULL, WITH_USER, false, "[user|application|app] [FLAGS]",
+    {"login access-key", run_login_access_key, NEEDS_PROFILE, NULL, WITH_ACCESS_KEY, false,
+     "--client-id ID [--secret-file FILE]", "sign in with an access key"},
+    {"login", run_login, NEEDS_PROFILE, NULL, WITH_USER, false, "[user|application|app|access-key] [FLAGS]",
      "sign in; without flags it asks for user and password"},
     {"logout", run_logout, NEEDS_PROFILE, NULL, NULL, false, "", "forget the token"},
     {"whoami", run_whoami, NEEDS_SERVER, NULL, NULL, false, "", "who is signed in"},
+    {"access-key list", run_access_key_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "your access keys"},
+    {"access-key create", run_access_key_create, NEEDS_SERVER, NULL, WITH_LIST, false, "NAME",
+     "make one; its secret is shown this once"},
+    {"access-key regenerate", run_access_key_regenerate, NEEDS_SERVER, NULL, WITH_LIST, false, "NAME",
+     "a new secret for one; the old one ends"},
+    {"access-key delete", run_access_key_delete, NEEDS_SERVER, NULL, NULL, false, "NAME",
+     "delete one, and end what signed in with it"},
     {"version", run_version, NEEDS_NOTHING, NULL, NULL, false, "", "the client's version"},
     {"config set", run_config_set, NEEDS_PROFILE, NULL, WITH_CONFIG, false, "--cp-url URL", "which server"},
     {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},

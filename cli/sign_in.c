@@ -110,6 +110,23 @@ int run_login_application(struct cli *cli, struct error *err)
                    name, err);
 }
 
+int run_login_access_key(struct cli *cli, struct error *err)
+{
+    const char *id = flag_text(&cli->arguments, "client-id"), *secret = flag_text(&cli->arguments, "secret");
+    const char *file = flag_text(&cli->arguments, "secret-file");
+    if (!id)
+        return error_set(err, ERROR_INVALID, "--client-id is missing");
+    if (!secret && file && read_secret_file(cli, file, &secret, err) < 0)
+        return -1;
+    if (!secret)
+        secret = ask(cli, "Secret: ", true);
+    if (!secret)
+        return error_set(err, ERROR_INVALID, "--secret or --secret-file is missing");
+    json_t *grant =
+        json_pack("{s:s, s:s, s:s}", "grantType", "client_credentials", "clientID", id, "clientSecret", secret);
+    return sign_in(cli, grant, id, err);
+}
+
 int run_logout(struct cli *cli, struct error *err)
 {
     if (profile_remove_token(&cli->profile, err) < 0)

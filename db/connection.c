@@ -273,6 +273,15 @@ void db_set_text(sqlite3_stmt *stmt, const char *parameter, const char *text)
     db_bind_text(stmt, sqlite3_bind_parameter_index(stmt, parameter), text);
 }
 
+void db_set_blob(sqlite3_stmt *stmt, const char *parameter, const void *data, size_t length)
+{
+    int index = sqlite3_bind_parameter_index(stmt, parameter);
+    if (data)
+        db_bind_blob(stmt, index, data, length);
+    else
+        db_bind_null(stmt, index);
+}
+
 void db_set_int(sqlite3_stmt *stmt, const char *parameter, int64_t value)
 {
     db_bind_int(stmt, sqlite3_bind_parameter_index(stmt, parameter), value);

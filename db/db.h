@@ -142,6 +142,7 @@ void db_bind_blob(sqlite3_stmt *stmt, int index, const void *data, size_t length
 void db_bind_null(sqlite3_stmt *stmt, int index);
 // The same by the parameter's name, ":priority", for statements with many of them.
 void db_set_text(sqlite3_stmt *stmt, const char *parameter, const char *text);
+void db_set_blob(sqlite3_stmt *stmt, const char *parameter, const void *data, size_t length); // NULL: null
 void db_set_int(sqlite3_stmt *stmt, const char *parameter, int64_t value);
 void db_set_int_or_null(sqlite3_stmt *stmt, const char *parameter, bool is_set, int64_t value);
 // QUANTITY_UNLIMITED binds NULL, anything else the number; and back.

@@ -12,17 +12,24 @@
     "SELECT s.id, s.uuid, s.kind = 'browser', s.subject_type = 'user', s.subject_id, coalesce(u.uuid, a.uuid), "     \
     "coalesce(u.email, a.name), coalesce(u.email, a.client_id), coalesce(a.enabled, 1), coalesce(u.reset_password, " \
     "0), "                                                                                                           \
-    "s.last_used_ms, s.expires_ms, s.refresh_hash FROM sessions s "                                                  \
+    "s.last_used_ms, s.expires_ms, s.refresh_hash, s.access_key_id IS NOT NULL FROM sessions s "                     \
     "LEFT JOIN users u ON s.subject_type = 'user' AND u.id = s.subject_id "                                          \
     "LEFT JOIN service_accounts a ON s.subject_type = 'service-account' AND a.id = s.subject_id WHERE "
 static const char SQL_BY_UUID[] = SELECT_SUBJECT "s.uuid = ?";
 static const char SQL_BY_COOKIE[] = SELECT_SUBJECT "s.cookie_hash = ?";
 static const char SQL_BY_FAMILY[] = SELECT_SUBJECT "s.refresh_family_hash = ?";
-static const char SQL_INSERT[] = "INSERT INTO sessions (uuid, kind, subject_type, subject_id, remote_address, "
-                                 "cookie_hash, refresh_family_hash, refresh_hash, "
-                                 "created_ms, last_used_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+static const char SQL_INSERT[] =
+    "INSERT INTO sessions (uuid, kind, subject_type, subject_id, access_key_id, remote_address, user_agent, "
+    "cookie_hash, refresh_family_hash, refresh_hash, created_ms, last_used_ms, expires_ms) VALUES (:uuid, :kind, "
+    ":subject_type, :subject_id, :access_key_id, :remote_address, :user_agent, :cookie_hash, :family_hash, "
+    ":refresh_hash, :created_ms, :created_ms, :expires_ms)";
+static const char SQL_SHOWN_PASSWORD[] = "SELECT 1 FROM users WHERE id = :id AND password_hash = :password_hash";
+static const char SQL_SHOWN_KEY[] = "SELECT 1 FROM access_keys WHERE id = :id AND secret_hash = :secret_hash";
+static const char SQL_SHOWN_SECRET[] =
+    "SELECT 1 FROM service_accounts WHERE id = :id AND secret_hash = :secret_hash AND enabled";
 static const char SQL_STAMP_USER[] = "UPDATE users SET last_login_ms = ? WHERE id = ?";
 static const char SQL_STAMP_SERVICE_ACCOUNT[] = "UPDATE service_accounts SET last_login_ms = ? WHERE id = ?";
+static const char SQL_STAMP_ACCESS_KEY[] = "UPDATE access_keys SET last_login_ms = ? WHERE id = ?";
 static const char SQL_TOUCH[] = "UPDATE sessions SET last_used_ms = ?2 WHERE id = ?1";
 static const char SQL_END[] = "DELETE FROM sessions WHERE uuid = ?";
 static const char SQL_END_OF_SUBJECT[] =
@@ -47,6 +54,7 @@ static void subject_from_row(sqlite3_stmt *stmt, struct arena *arena, struct ses
         .must_change_password = db_column_int(stmt, 9) != 0,
         .last_used_ms = db_column_int(stmt, 10),
         .expires_ms = db_column_int(stmt, 11),
+        .is_access_key = db_column_int(stmt, 13) != 0,
     };
 }
 
@@ -84,14 +92,6 @@ int db_find_session_by_cookie(struct db_conn *conn, const unsigned char hash[SES
     return rc;
 }
 
-static void bind_hash(sqlite3_stmt *stmt, int index, const unsigned char *hash)
-{
-    if (hash)
-        db_bind_blob(stmt, index, hash, SESSION_HASH_SIZE);
-    else
-        db_bind_null(stmt, index);
-}
-
 static int run_with_two(struct db_conn *conn, const char *sql, int64_t first, int64_t second, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -120,29 +120,59 @@ static int insert_session(struct db_conn *conn, struct session *session, struct 
     sqlite3_stmt *stmt = NULL;
     if (db_prepare(conn, SQL_INSERT, &stmt, err) < 0)
         return -1;
-    db_bind_text(stmt, 1, session->uuid);
-    db_bind_text(stmt, 2, session->is_browser ? "browser" : "token");
-    db_bind_text(stmt, 3, session->subject_type);
-    db_bind_int(stmt, 4, session->subject_id);
-    db_bind_text(stmt, 5, session->remote_address ? session->remote_address : "");
-    bind_hash(stmt, 6, session->cookie_hash);
-    bind_hash(stmt, 7, session->refresh_family_hash);
-    bind_hash(stmt, 8, session->refresh_hash);
-    db_bind_int(stmt, 9, session->created_ms);
-    db_bind_int(stmt, 10, session->created_ms);
-    db_bind_int(stmt, 11, session->expires_ms);
+    db_set_text(stmt, ":uuid", session->uuid);
+    db_set_text(stmt, ":kind", session->is_browser ? "browser" : "token");
+    db_set_text(stmt, ":subject_type", session->subject_type);
+    db_set_int(stmt, ":subject_id", session->subject_id);
+    db_set_int_or_null(stmt, ":access_key_id", session->access_key_id != 0, session->access_key_id);
+    db_set_text(stmt, ":remote_address", session->remote_address ? session->remote_address : "");
+    db_set_text(stmt, ":user_agent", session->user_agent ? session->user_agent : "");
+    db_set_blob(stmt, ":cookie_hash", session->cookie_hash, SESSION_HASH_SIZE);
+    db_set_blob(stmt, ":family_hash", session->refresh_family_hash, SESSION_HASH_SIZE);
+    db_set_blob(stmt, ":refresh_hash", session->refresh_hash, SESSION_HASH_SIZE);
+    db_set_int(stmt, ":created_ms", session->created_ms);
+    db_set_int(stmt, ":expires_ms", session->expires_ms);
     int rc = db_run(conn, stmt, err);
     db_release(conn, stmt);
     session->id = db_last_insert_id(conn);
     return rc;
 }
 
+// Between the look at what was shown and this change, it may have been replaced: nobody keeps a session by it.
+static int check_shown(struct db_conn *conn, const struct session *session, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (!session->shown_password_hash && !session->shown_secret_hash)
+        return 0;
+    const char *sql = session->shown_password_hash ? SQL_SHOWN_PASSWORD
+                      : session->access_key_id     ? SQL_SHOWN_KEY
+                                                   : SQL_SHOWN_SECRET;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        return -1;
+    db_set_int(stmt, ":id", session->access_key_id ? session->access_key_id : session->subject_id);
+    if (session->shown_password_hash)
+        db_set_text(stmt, ":password_hash", session->shown_password_hash);
+    else
+        db_set_blob(stmt, ":secret_hash", session->shown_secret_hash, SESSION_HASH_SIZE);
+    int rc = db_step(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc == 0 ? error_set(err, ERROR_UNAUTHORIZED, "what you signed in with has just changed") : rc < 0 ? -1 : 0;
+}
+
+static int stamp(struct db_conn *conn, const struct session *session, struct error *err)
+{
+    if (session->access_key_id)
+        return run_with_two(conn, SQL_STAMP_ACCESS_KEY, session->created_ms, session->access_key_id, err);
+    const char *sql = strcmp(session->subject_type, SESSION_OF_USER) ? SQL_STAMP_SERVICE_ACCOUNT : SQL_STAMP_USER;
+    return run_with_two(conn, sql, session->created_ms, session->subject_id, err);
+}
+
 int db_create_session_in(struct db_conn *conn, struct session *session, struct error *err)
 {
-    const char *stamp = strcmp(session->subject_type, SESSION_OF_USER) ? SQL_STAMP_SERVICE_ACCOUNT : SQL_STAMP_USER;
-    if (end_expired(conn, session->created_ms, err) < 0 || insert_session(conn, session, err) < 0)
+    if (end_expired(conn, session->created_ms, err) < 0 || check_shown(conn, session, err) < 0 ||
+        insert_session(conn, session, err) < 0)
         return -1;
-    return run_with_two(conn, stamp, session->created_ms, session->subject_id, err);
+    return stamp(conn, session, err);
 }
 
 static int create_session(struct db_conn *conn, void *context, struct error *err)

@@ -16,13 +16,18 @@ struct session {
     bool is_browser;
     const char *subject_type; // SESSION_OF_...
     int64_t subject_id;
+    int64_t access_key_id; // 0: the user himself signed in
     const char *remote_address;
+    const char *user_agent;                   // NULL: not told
     const unsigned char *cookie_hash;         // browser; NULL otherwise
     const unsigned char *refresh_family_hash; // NULL: cannot be refreshed
     const unsigned char *refresh_hash;
     int64_t created_ms;
     int64_t last_used_ms;
     int64_t expires_ms;
+    // What was shown, as it is kept: the session is made only if it is still so. NULL: not looked at.
+    const char *shown_password_hash;
+    const unsigned char *shown_secret_hash; // of the access key or the service account
 };
 
 // A session with whom it belongs to: all that authentication asks for, in one row.
@@ -31,6 +36,7 @@ struct session_subject {
     const char *session_uuid;
     bool is_browser;
     bool is_user;
+    bool is_access_key; // made with a key of the user's
     int64_t subject_id;
     const char *subject_uuid;
     const char *name;     // e-mail, or the service account's name
@@ -47,7 +53,8 @@ int db_find_session(struct db_conn *conn, const char *uuid, struct arena *arena,
 int db_find_session_by_cookie(struct db_conn *conn, const unsigned char hash[SESSION_HASH_SIZE], struct arena *arena,
                               struct session_subject *out_subject, struct error *err);
 
-// Sets id; stamps the subject's last login; removes sessions that have expired (a bounded number).
+// Sets id; stamps the last login of the subject, or of the access key; removes sessions that have expired (a bounded
+// number). ERROR_UNAUTHORIZED where what was shown is no longer good.
 int db_create_session(struct db *db, struct session *session, struct error *err);
 int db_touch_session(struct db *db, int64_t id, int64_t now_ms, struct error *err);
 int db_end_session(struct db *db, const char *uuid, struct error *err); // unknown is fine

@@ -162,6 +162,7 @@ static int identify(struct request *req, struct db_conn *conn, const struct sess
         .session_id = subject->session_uuid,
         .is_cookie = subject->is_browser,
         .is_peer = is_peers(req, subject),
+        .is_access_key = subject->is_access_key,
         .must_change_password = subject->must_change_password,
         .expires_ms = subject->expires_ms,
         .grants = grants,

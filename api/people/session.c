@@ -98,6 +98,8 @@ int op_create_session(struct request *req, struct response *res, struct error *e
         .subject_type = SESSION_OF_USER,
         .subject_id = user.id,
         .remote_address = req->remote_address,
+        .user_agent = sign_in_user_agent(req),
+        .shown_password_hash = user.password_hash,
         .cookie_hash = hash,
         .created_ms = req->received_ms,
         .expires_ms = req->received_ms + SESSION_LIFE_MS,

@@ -33,6 +33,18 @@ void sign_in_end(struct request *req, const char *account, enum sign_in_outcome 
                        timestamp_monotonic_us() / 1000);
 }
 
+const char *sign_in_user_agent(const struct request *req)
+{
+    const char *told = request_header(req, "User-Agent");
+    if (!told)
+        return NULL;
+    char *text = arena_printf(req->arena, "%.200s", told);
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return text;
+}
+
 static int find_user(struct request *req, const char *username, struct user *out_user, struct error *err)
 {
     struct db_conn *conn = db_acquire_for_sign_in(req->server->db);

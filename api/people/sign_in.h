@@ -10,6 +10,8 @@ struct response;
 // ERROR_TOO_MANY with a Retry-After header where tries come too fast.
 int sign_in_with_password(struct request *req, struct response *res, const char *username, const char *password,
                           struct user *out_user, struct error *err);
+// What the client calls itself, for the list of sessions: printable ASCII, cut short, in the arena; NULL: nothing.
+const char *sign_in_user_agent(const struct request *req);
 // The same limits for another kind of secret: 0, or ERROR_TOO_MANY with Retry-After. After 0 the outcome must be told.
 int sign_in_begin(struct request *req, struct response *res, const char *account, struct error *err);
 void sign_in_end(struct request *req, const char *account, enum sign_in_outcome outcome);

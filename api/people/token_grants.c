@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "db/accounts/access_keys.h"
 #include "db/db.h"
 #include "db/service_accounts.h"
 #include "db/sessions.h"
@@ -29,7 +30,8 @@ enum {
 };
 
 static_assert((int)SECRET_HASH_SIZE == (int)SESSION_HASH_SIZE &&
-                  (int)SECRET_HASH_SIZE == (int)SERVICE_ACCOUNT_HASH_SIZE,
+                  (int)SECRET_HASH_SIZE == (int)SERVICE_ACCOUNT_HASH_SIZE &&
+                  (int)SECRET_HASH_SIZE == (int)ACCESS_KEY_HASH_SIZE,
               "one hash");
 
 static void hash_family(const char *refresh_token, unsigned char out_hash[SECRET_HASH_SIZE])
@@ -68,49 +70,77 @@ static int create_session(struct request *req, struct session *session, struct e
     uuid_create(uuid);
     session->uuid = uuid;
     session->remote_address = req->remote_address;
+    session->user_agent = sign_in_user_agent(req);
     session->created_ms = req->received_ms;
     return db_create_session(req->server->db, session, err);
 }
 
-static int find_account(struct request *req, const char *client, struct service_account *out_account, struct error *err)
+// Whoever a client id stands for: a user's access key, or a service account.
+struct client {
+    struct access_key key; // its id is 0 where it is none
+    struct service_account account;
+    const unsigned char *secret_hash;
+    const char *name;
+};
+
+// 1: found; 0: none; -1: error. An exact id goes before a service account's name: else the account could be named so
+// that it stands in a key's way.
+static int find_client(struct request *req, const char *id, struct client *out_client, struct error *err)
 {
+    const struct access_key_filter filter = {.client_id = id};
     struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
-    int rc = db_find_service_account_by_client(conn, client, req->arena, out_account, err);
+    int rc = db_find_access_key(conn, &filter, req->arena, &out_client->key, err);
+    bool is_key = rc > 0;
+    if (rc == 0)
+        rc = db_find_service_account_by_client(conn, id, req->arena, &out_client->account, err);
     db_give_back(req->server->db, conn);
+    out_client->secret_hash = is_key ? out_client->key.secret_hash : out_client->account.secret_hash;
+    out_client->name = is_key ? out_client->key.user_email : rc > 0 ? out_client->account.name : "unknown";
     return rc;
 }
 
-int token_grant_client(struct request *req, struct response *res, const char *client, const char *secret,
-                       struct token_grant *out_grant, struct error *err)
+// The session of a client whose secret was right, and its token.
+static int grant_to_client(struct request *req, const struct client *client, struct token_grant *out_grant,
+                           struct error *err)
 {
-    struct service_account account = {0};
-    char *limited = arena_printf(req->arena, "client:%.250s", client);
-    if (sign_in_begin(req, res, limited, err) < 0)
-        return -1;
-    int found = find_account(req, client, &account, err);
-    bool matches = found > 0 && secret_matches(secret, account.secret_hash);
-    sign_in_end(req, limited, found < 0 ? SIGN_IN_NOT_TRIED : matches ? SIGN_IN_SUCCEEDED : SIGN_IN_FAILED);
-    if (found < 0)
-        return -1;
-    audit_tried(req, SUBJECT_SERVICE_ACCOUNT, found ? account.name : "");
-    audit_detail(req, "grant", "client_credentials");
-    if (!matches) {
-        log_write(LOG_WARN, "api", "sign-in of a service account failed account=%s remote=%s request=%s",
-                  found ? account.name : "unknown", req->remote_address, req->id);
-        return error_set(err, ERROR_UNAUTHORIZED, "unknown client or wrong secret");
-    }
-    if (!account.is_enabled)
-        return error_set(err, ERROR_UNAUTHORIZED, "the service account is switched off");
-    audit_signed_in(req, SUBJECT_SERVICE_ACCOUNT, account.name);
+    bool is_key = client->key.id != 0;
     struct session session = {
-        .subject_type = SESSION_OF_SERVICE_ACCOUNT,
-        .subject_id = account.id,
+        .subject_type = is_key ? SESSION_OF_USER : SESSION_OF_SERVICE_ACCOUNT,
+        .subject_id = is_key ? client->key.user_id : client->account.id,
+        .access_key_id = client->key.id,
+        .shown_secret_hash = client->secret_hash,
         .expires_ms = req->received_ms + (req->server->auth->token_life_s + JWT_LEEWAY_S) * 1000,
     };
     if (create_session(req, &session, err) < 0)
         return -1;
     out_grant->refresh_token = NULL;
-    return sign(req, account.uuid, session.uuid, account.name, out_grant, err);
+    return sign(req, is_key ? client->key.user_uuid : client->account.uuid, session.uuid, client->name, out_grant, err);
+}
+
+int token_grant_client(struct request *req, struct response *res, const char *client_id, const char *secret,
+                       struct token_grant *out_grant, struct error *err)
+{
+    struct client client = {0};
+    char *limited = arena_printf(req->arena, "client:%.250s", client_id);
+    if (sign_in_begin(req, res, limited, err) < 0)
+        return -1;
+    int found = find_client(req, client_id, &client, err);
+    bool matches = found > 0 && secret_matches(secret, client.secret_hash);
+    sign_in_end(req, limited, found < 0 ? SIGN_IN_NOT_TRIED : matches ? SIGN_IN_SUCCEEDED : SIGN_IN_FAILED);
+    if (found < 0)
+        return -1;
+    enum subject_type type = client.key.id ? SUBJECT_USER : SUBJECT_SERVICE_ACCOUNT;
+    audit_tried(req, type, found ? client.name : "");
+    audit_detail(req, "grant", client.key.id ? "access_key" : "client_credentials");
+    if (!matches) {
+        log_write(LOG_WARN, "api", "sign-in of a client failed %s=%s remote=%s request=%s",
+                  client.key.id ? "key-of" : "account", client.name, req->remote_address, req->id);
+        return error_set(err, ERROR_UNAUTHORIZED, "unknown client or wrong secret");
+    }
+    if (!client.key.id && !client.account.is_enabled)
+        return error_set(err, ERROR_UNAUTHORIZED, "the service account is switched off");
+    audit_signed_in(req, type, client.name);
+    return grant_to_client(req, &client, out_grant, err);
 }
 
 int token_grant_password(struct request *req, struct response *res, const char *username, const char *password,
@@ -133,6 +163,7 @@ int token_grant_password(struct request *req, struct response *res, const char *
         .subject_id = user.id,
         .refresh_family_hash = family_hash,
         .refresh_hash = refresh_hash,
+        .shown_password_hash = user.password_hash,
         .expires_ms = req->received_ms + REFRESH_LIFE_DAYS * DAY_MS,
     };
     if (create_session(req, &session, err) < 0)

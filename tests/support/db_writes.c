@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "db/access_rules.h"
+#include "db/accounts/access_keys.h"
 #include "db/adoption.h"
 #include "db/events.h"
 #include "db/nodes.h"
@@ -94,6 +95,13 @@ static int create_user(struct db_conn *conn, void *context, struct error *err)
     (void)context;
     struct user user = {.uuid = "user-1", .email = "ada@example.com", .password_hash = "", .created_by = ""};
     return db_create_user_in(conn, &user, err);
+}
+
+static int create_access_key(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    struct access_key key = {.uuid = "key-1", .user_id = 1, .name = "laptop", .client_id = "client-1"};
+    return db_create_access_key_in(conn, &key, err);
 }
 
 static int create_rule(struct db_conn *conn, void *context, struct error *err)
@@ -314,6 +322,7 @@ const struct write_case DB_WRITES[] = {
     {"change a project", change_project, 5},
     {"set a quota", set_quota, 7},
     {"create a user", create_user, 1},
+    {"create an access key", create_access_key, 1},
     {"create an access rule", create_rule, 5},
     {"submit a workload", submit, 4},
     {"suspend it", suspend, 6},
