@@ -18,16 +18,19 @@ static struct refusal *find_alike(struct audit *audit, const struct audit_record
     return NULL;
 }
 
-// Whether one more kind of try gets a record of its own.
-static bool has_room(struct audit *audit, int64_t now_ms)
+// Whether one more kind of try gets a record of its own. Who isn't known takes no room from those who are.
+static bool has_room(struct audit *audit, const struct audit_record *record)
 {
+    int64_t now_ms = record->time_ms;
+    bool is_known = record->subject[0] && record->status != 401 && strcmp(record->action, "sign-in") != 0;
+    int *count = is_known ? &audit->known_count : &audit->new_count;
     if (now_ms - audit->minute_ms >= REFUSALS_FOLD_MS || now_ms < audit->minute_ms) {
         audit->minute_ms = now_ms;
-        audit->new_count = 0;
+        audit->new_count = audit->known_count = 0;
     }
-    if (audit->refusal_count == REFUSALS_MAX || audit->new_count == REFUSALS_NEW_MAX)
+    if (audit->refusal_count == REFUSALS_MAX || *count == (is_known ? REFUSALS_KNOWN_MAX : REFUSALS_NEW_MAX))
         return false;
-    audit->new_count++;
+    (*count)++;
     return true;
 }
 
@@ -64,7 +67,7 @@ void audit_refuse(struct audit *audit, const struct audit_record *record, const 
     if (refusal) {
         refusal->record.count++;
         refusal->record.last_ms = record->time_ms;
-    } else if (has_room(audit, record->time_ms)) {
+    } else if (has_room(audit, record)) {
         keep(&audit->refusals[audit->refusal_count++], record, scope_type, scope_id);
         pthread_cond_signal(&audit->work);
     } else {

@@ -2,8 +2,8 @@
 //
 // A change carries its record in its own transaction (recorder.h). What was refused is written behind, within a second,
 // and folded: of the tries that are alike (subject, address, operation, status) the first of a minute has a record, and
-// the others of that minute have one together, with their count. New kinds of tries beyond REFUSALS_NEW_MAX a minute
-// are counted in one record for all. So a flood costs little, and what is kept of it is bounded.
+// the others of that minute have one together, with their count. New kinds of tries beyond a number a minute are
+// counted in one record for all. So a flood costs little, and what is kept of it is bounded.
 #pragma once
 #include "db/audit/records.h"
 
@@ -13,8 +13,9 @@
 struct db;
 
 enum {
-    REFUSALS_MAX = 256,    // kinds of tries at once
-    REFUSALS_NEW_MAX = 60, // a minute
+    REFUSALS_MAX = 1024,    // kinds of tries at once
+    REFUSALS_NEW_MAX = 60,   // a minute, of callers that nobody knows
+    REFUSALS_KNOWN_MAX = 600, // of those that are known
     REFUSALS_FOLD_MS = 60000
 };
 
@@ -40,7 +41,7 @@ struct audit {
     struct refusal refusals[REFUSALS_MAX];
     size_t refusal_count;
     int64_t minute_ms; // when the present minute of new ones began
-    int new_count;
+    int new_count, known_count;
     int64_t overflow_count; // tries beyond the bounds, without a record yet
 };
 

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 
 import pytest
-from conftest import PRORATA, Server
+from servers import PRORATA, Server
 
 
 def verify(data):
@@ -52,8 +52,8 @@ def test_a_chain_that_nobody_touched_is_whole(data):
 
 
 COPY = (
-    "INSERT INTO audit_records SELECT {seq}, time_ms, subject_type, 'somebody', address, operation, action, method, url,"
-    " entity_type, entity_id, entity_name, cluster_id, department_id, project_id, status, count, last_ms, request,"
+    "INSERT INTO audit_records SELECT {seq}, time_ms, subject_type, 'somebody', address, operation, action, method,"
+    " url, entity_type, entity_id, entity_name, cluster_id, department_id, project_id, status, count, last_ms, request,"
     " details_json, changes_json, key_id, mac FROM audit_records WHERE seq = 4"
 )
 TOUCHED = [
@@ -99,7 +99,11 @@ TOUCHED = [
         ],
         "the beginning, behind record 4, was changed",
     ),
-    ("the key's name changed", ["UPDATE audit_records SET key_id = 'x' WHERE seq = 3"], "record 3 was made with another key"),
+    (
+        "the key's name changed",
+        ["UPDATE audit_records SET key_id = 'x' WHERE seq = 3"],
+        "record 3 was made with another key",
+    ),
     ("a MAC of no length", ["UPDATE audit_records SET mac = x'' WHERE seq = 3"], "record 3 of "),
 ]
 
