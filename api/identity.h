@@ -21,6 +21,7 @@ struct identity {
     bool is_cookie;            // by the browser's session
     bool is_peer;              // by the machine's Unix socket, as who connected
     bool is_access_key;        // a program with a user's key: it makes no further ones
+    const char *machine_user;  // NAME:NUMBER of this machine that his pods run as; NULL: no peer, or root
     bool must_change_password; // nothing else is allowed before
     int64_t expires_ms;        // of the token; of a cookie, if no further request comes
     const struct grants *grants;

@@ -28,6 +28,7 @@ struct backend_pod {
     const char *workload_name;
     const char *workload_type;
     const char *submitted_by; // who submitted it
+    const char *machine_user; // and which user of this machine he is: NAME:NUMBER; NULL or "": none
     int64_t workload_pods;    // how many it wants at once, the master among them
     const char *project_name;
     int64_t project_number; // that no other project ever has
@@ -221,10 +222,9 @@ struct backend_ops {
     bool (*clear_unknown)(void *backend, const struct backend_known *known);
     // Takes orders over; returns without waiting for their effect.
     void (*apply)(void *backend, const struct backend_order *orders, size_t count);
-    // Whether a specification (in the API's form) could ever be run here: ERROR_INVALID names the field. NULL where
-    // anything is taken. Any thread.
-    int (*check)(void *backend, const char *project_name, int64_t project_number, const char *submitted_by,
-                 const char *spec_json, struct error *err);
+    // Whether a pod could ever be run here, of which project, submitter and specification are told: ERROR_INVALID names
+    // the field. NULL where anything is taken. Any thread.
+    int (*check)(void *backend, const struct backend_pod *pod, struct error *err);
     // What rows say of nodes has changed, for a backend whose nodes live in rows. May be NULL.
     void (*nodes_changed)(void *backend, const struct backend_node *nodes, size_t count);
     // Moves the facts that have come up since the last call into arena, in their order.

@@ -15,7 +15,8 @@
 
 static const char SQL_DESCRIBE[] =
     "SELECT json_object('id', uuid, 'name', name, 'requestedName', requested_name, 'type', type,"
-    " 'createdBy', created_by, 'createdMilliseconds', created_ms, 'projectName', project_name, 'projectNumber',"
+    " 'createdBy', created_by, 'machineUser', machine_user, 'createdMilliseconds', created_ms, 'projectName', "
+    "project_name, 'projectNumber',"
     " (SELECT number FROM project_numbers n WHERE n.project_id = w.project_id), 'graceMilliseconds', grace_period_ms,"
     " 'hasMaster', json(CASE WHEN EXISTS (SELECT 1 FROM pods p WHERE p.workload_id = w.id AND p.role = 'master')"
     " THEN 'true' ELSE 'false' END), 'spec', json(spec_json), 'masterSpec', json(master_spec_json))"

@@ -72,7 +72,8 @@ static const char SQL_POD_CONTEXT[] =
     " CASE WHEN ?2 = 'master' AND master_spec_json IS NOT NULL THEN master_spec_json ELSE spec_json END,"
     " grace_period_ms, pods_wanted,"
     " CASE WHEN ?2 = 'master' AND master_spec_json IS NOT NULL THEN spec_json END, created_by,"
-    " (SELECT number FROM project_numbers n WHERE n.project_id = workloads.project_id) FROM workloads WHERE id = ?1";
+    " (SELECT number FROM project_numbers n WHERE n.project_id = workloads.project_id), machine_user FROM workloads "
+    "WHERE id = ?1";
 
 typedef void (*read_row_fn)(sqlite3_stmt *stmt, struct arena *arena, void *out_row);
 
@@ -329,6 +330,7 @@ int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *r
             .workload_spec_json = db_column_text(stmt, 8, arena),
             .submitted_by = db_column_text(stmt, 9, arena),
             .project_number = db_column_int(stmt, 10),
+            .machine_user = db_column_text(stmt, 11, arena),
         };
     db_release(conn, stmt);
     if (rc == 0)

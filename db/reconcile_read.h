@@ -132,6 +132,7 @@ struct pod_context {
     const char *namespace;
     const char *spec_json; // of the pod's role
     const char *submitted_by;
+    const char *machine_user;       // NAME:NUMBER; "": nobody's
     int64_t project_number;         // that no other project ever has
     const char *workload_spec_json; // where that is another; NULL: the same
     int64_t grace_period_ms;

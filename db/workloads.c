@@ -15,13 +15,14 @@
 // The project's row gives the names, so that a project that goes at the same moment is noticed here.
 static const char SQL_INSERT_WORKLOAD[] =
     "INSERT INTO workloads (uuid, name, requested_name, type, category, cluster_id, department_id, project_id,"
-    " department_name, project_name, namespace, created_by, created_ms, updated_ms, spec_json, master_spec_json,"
+    " department_name, project_name, namespace, created_by, machine_user, created_ms, updated_ms, spec_json, "
+    "master_spec_json,"
     " framework, priority, priority_class, preemptible, node_pools_json, pods_wanted, min_pods, completions,"
     " backoff_limit, grace_period_ms, auto_delete_ms, time_limit_ms, idle_limit_ms, terminate_after_preemption,"
     " gpu_request_type, gpu_requested_milli, cpu_requested_milli, memory_requested_bytes, phase, phase_updated_ms,"
     " k8s_phase_updated_ms, pods_pending, listing_json, revision)"
     " SELECT :uuid, :name, :requested_name, :type, :category, p.cluster_id, p.department_id, p.id, d.name, p.name, "
-    "p.namespace, :created_by, :now_ms, :now_ms, :spec_json, :master_spec_json,"
+    "p.namespace, :created_by, :machine_user, :now_ms, :now_ms, :spec_json, :master_spec_json,"
     " :framework, :priority, :priority_class, :preemptible, :node_pools_json, :pods_wanted, :min_pods, :completions, "
     ":backoff_limit, :grace_period_ms, :auto_delete_ms, :time_limit_ms, :idle_limit_ms, :terminate_after_preemption, "
     ":gpu_request_type, :gpu_milli, :cpu_milli, :memory_bytes, 'Creating', :now_ms, :now_ms,"
@@ -40,7 +41,7 @@ static const char SQL_COUNT_OF_PERSON[] = SELECT_UNFINISHED("created_by");
 static const char SQL_FIND_WORKLOAD[] =
     "SELECT w.id, w.uuid, w.name, w.type, w.cluster_id, w.department_id, w.project_id, c.uuid, w.project_name,"
     " w.department_name, w.namespace, w.created_by, w.desired_phase, w.phase, w.phase_updated_ms, w.created_ms,"
-    " w.deleted_ms FROM workloads w JOIN clusters c ON c.id = w.cluster_id WHERE w.uuid = ?1";
+    " w.deleted_ms, w.machine_user FROM workloads w JOIN clusters c ON c.id = w.cluster_id WHERE w.uuid = ?1";
 
 static const char SQL_FIND_PHASE[] = "SELECT phase, phase_updated_ms FROM workloads WHERE id = ?";
 
@@ -61,6 +62,7 @@ static void bind_submission(sqlite3_stmt *stmt, const struct submission *submiss
     db_set_text(stmt, ":type", facts.type);
     db_set_text(stmt, ":category", spec->category);
     db_set_text(stmt, ":created_by", submission->created_by);
+    db_set_text(stmt, ":machine_user", submission->machine_user ? submission->machine_user : "");
     db_set_int(stmt, ":now_ms", facts.created_ms);
     db_set_text(stmt, ":spec_json", submission->spec_json);
     db_set_text(stmt, ":master_spec_json", submission->master_spec_json);
@@ -208,6 +210,7 @@ static void read_state(sqlite3_stmt *stmt, struct arena *arena, struct workload_
         .phase_updated_ms = db_column_int(stmt, 14),
         .created_ms = db_column_int(stmt, 15),
         .deleted_ms = db_column_int(stmt, 16),
+        .machine_user = db_column_text(stmt, 17, arena),
     };
 }
 

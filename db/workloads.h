@@ -30,6 +30,7 @@ struct workload_state {
     int64_t phase_updated_ms;
     int64_t created_ms;
     int64_t deleted_ms;
+    const char *machine_user; // that its pods run as: NAME:NUMBER; "": nobody's
 };
 
 // Inserts the row, its pods, event Submitted and the first record of the history; fills in what the project says

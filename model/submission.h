@@ -48,6 +48,7 @@ struct submission {
     const char *requested_name;
     int64_t project_id;
     const char *created_by;
+    const char *machine_user; // of this machine, who submitted it himself: NAME:NUMBER; NULL: nobody did
     int64_t now_ms;
     const struct workload_spec *spec;
     const char *spec_json;

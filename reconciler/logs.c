@@ -39,6 +39,7 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
         .spec_json = context.spec_json,
         .workload_spec_json = context.workload_spec_json,
         .submitted_by = context.submitted_by,
+        .machine_user = context.machine_user,
         .node_name = row.node_name,
         .gpu_indices = indices,
         .gpu_index_count = index_count,
@@ -52,13 +53,15 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
     return 0;
 }
 
-int reconciler_check_spec(const struct reconciler *reconciler, const char *project_name, int64_t project_number,
-                          const char *submitted_by, const char *spec_json, struct error *err)
+int reconciler_check_spec(const struct reconciler *reconciler, const struct reconciler_spec *spec, struct error *err)
 {
     const struct backend *backend = reconciler->backend;
-    return backend->ops->check
-               ? backend->ops->check(backend->self, project_name, project_number, submitted_by, spec_json, err)
-               : 0;
+    const struct backend_pod pod = {.project_name = spec->project_name,
+                                    .project_number = spec->project_number,
+                                    .submitted_by = spec->submitted_by,
+                                    .machine_user = spec->machine_user,
+                                    .spec_json = spec->spec_json};
+    return backend->ops->check ? backend->ops->check(backend->self, &pod, err) : 0;
 }
 
 int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,

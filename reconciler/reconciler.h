@@ -111,10 +111,15 @@ void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
 // anybody. Any thread.
 void reconciler_write_health(struct reconciler *reconciler, struct buffer *out);
 
-// Whether the backend could ever run a pod of this specification (in the API's form): ERROR_INVALID names the field.
-// Any thread.
-int reconciler_check_spec(const struct reconciler *reconciler, const char *project_name, int64_t project_number,
-                          const char *submitted_by, const char *spec_json, struct error *err);
+struct reconciler_spec {
+    const char *project_name;
+    int64_t project_number;
+    const char *submitted_by;
+    const char *machine_user; // NULL: nobody of this machine
+    const char *spec_json;    // in the API's form
+};
+// Whether the backend could ever run a pod of this specification: ERROR_INVALID names the field. Any thread.
+int reconciler_check_spec(const struct reconciler *reconciler, const struct reconciler_spec *spec, struct error *err);
 
 struct reconciler_log_request {
     int64_t workload_id;  // row

@@ -163,6 +163,7 @@ static int identify(struct request *req, struct db_conn *conn, const struct sess
         .is_cookie = subject->is_browser,
         .is_peer = is_peers(req, subject),
         .is_access_key = subject->is_access_key,
+        .machine_user = is_peers(req, subject) ? socket_sign_in_user(req) : NULL,
         .must_change_password = subject->must_change_password,
         .expires_ms = subject->expires_ms,
         .grants = grants,

@@ -78,3 +78,11 @@ int socket_sign_in_grants(struct request *req, struct db_conn *conn, struct gran
         return -1;
     return socket_access_grants(req->server->socket_access, &person, conn, items, count, err);
 }
+
+const char *socket_sign_in_user(struct request *req)
+{
+    struct socket_person person;
+    if (req->peer->uid == 0 || look(req, &person, NULL) < 0)
+        return NULL;
+    return arena_printf(req->arena, "%s:%" PRId64, person.name, req->peer->uid);
+}

@@ -14,3 +14,5 @@ int socket_sign_in(struct request *req, struct error *err);
 // Adds what the user's groups give him now: room for SOCKET_RULES_MAX. ERROR_FORBIDDEN where that is nothing any more.
 int socket_sign_in_grants(struct request *req, struct db_conn *conn, struct grant *items, size_t *count,
                           struct error *err);
+// The machine's user as NAME:NUMBER, that his pods run as. NULL: it is root. In the request's arena.
+const char *socket_sign_in_user(struct request *req);

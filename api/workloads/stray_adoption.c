@@ -188,6 +188,7 @@ static int read_submission(struct request *req, struct adopting *adopting, int64
     submission->name = out->listing.name = record->workload_name;
     submission->requested_name = record->requested_name;
     submission->created_by = out->listing.created_by = record->created_by;
+    submission->machine_user = record->machine_user;
     submission->now_ms = out->listing.created_ms = record->created_ms ? record->created_ms : req->received_ms;
     submission->listing_json = workload_listing_text(&out->listing, req->arena);
     out->envelope.name = record->workload_name;

@@ -202,12 +202,15 @@ static int check_backend(const struct request *req, const struct submission *sub
                          const struct workload_place *place, struct error *err)
 {
     const struct reconciler *reconciler = req->server->reconciler;
-    if (reconciler_check_spec(reconciler, place->project_name, place->project_number, submission->created_by,
-                              submission->spec_json, err) < 0)
+    struct reconciler_spec spec = {.project_name = place->project_name,
+                                   .project_number = place->project_number,
+                                   .submitted_by = submission->created_by,
+                                   .machine_user = submission->machine_user,
+                                   .spec_json = submission->spec_json};
+    if (reconciler_check_spec(reconciler, &spec, err) < 0)
         return -1;
-    if (!submission->master_spec_json ||
-        reconciler_check_spec(reconciler, place->project_name, place->project_number, submission->created_by,
-                              submission->master_spec_json, err) == 0)
+    spec.spec_json = submission->master_spec_json;
+    if (!spec.spec_json || reconciler_check_spec(reconciler, &spec, err) == 0)
         return 0;
     return error_prefix(err, "masterSpec: ");
 }
@@ -237,6 +240,7 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
         .requested_name = out->envelope.name,
         .project_id = out->envelope.project_id,
         .created_by = req->caller->name,
+        .machine_user = req->caller->machine_user,
         .now_ms = req->received_ms,
         .spec = &out->spec,
         .spec_json = workload_spec_text(out->spec_json, req->arena),

@@ -360,19 +360,18 @@ static void stop(void *backend)
     disk_watch_stop(local->disks);
 }
 
-static int check(void *backend, const char *project_name, int64_t project_number, const char *submitted_by,
-                 const char *spec_json, struct error *err)
+static int check(void *backend, const struct backend_pod *pod, struct error *err)
 {
     const struct local *local = backend;
     char taken[QUANTITY_TEXT_SIZE], bound[QUANTITY_TEXT_SIZE];
     int64_t bytes;
-    if (disk_watch_is_over(local->disks, project_name, &bytes))
+    if (disk_watch_is_over(local->disks, pod->project_name, &bytes))
         return error_set(err, ERROR_INVALID,
                          "projectId: the homes of %s's workloads take %s, and may take %s (--local-home-project): "
                          "delete some, or what is in them",
-                         project_name, quantity_format_memory(bytes >> 20 << 20, taken),
+                         pod->project_name, quantity_format_memory(bytes >> 20 << 20, taken),
                          quantity_format_memory(local->options.home_project, bound));
-    return launch_check(&local->options, project_name, project_number, submitted_by, spec_json, err);
+    return launch_check(&local->options, pod, err);
 }
 
 static int open_session(void *backend, const struct backend_session_request *request, struct backend_session *out,

@@ -283,6 +283,7 @@ int commit_describe_pod(struct db_conn *conn, const struct cache *cache, const s
         .spec_json = context.spec_json,
         .workload_spec_json = context.workload_spec_json,
         .submitted_by = context.submitted_by,
+        .machine_user = context.machine_user,
         .node_name = node == SNAPSHOT_NONE ? NULL : arena_strdup(arena, cache->world->nodes[node].name),
         .gpu_indices = indices,
         .gpu_index_count = pod->gpu_index_count,

@@ -91,6 +91,7 @@ int pod_record_read(const char *text, struct arena *arena, struct pod_record *ou
         .requested_name = text_of(workload, "requestedName", arena),
         .workload_type = text_of(workload, "type", arena),
         .created_by = text_of(workload, "createdBy", arena),
+        .machine_user = text_of(workload, "machineUser", arena),
         .created_ms = number_of(workload, "createdMilliseconds"),
         .grace_ms = number_of(workload, "graceMilliseconds"),
         .project_name = text_of(workload, "projectName", arena),

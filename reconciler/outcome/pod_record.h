@@ -26,7 +26,7 @@ struct pod_record {
     size_t gpu_index_count;
     const char *gpu_indices_json, *gpu_groups_json;
     int64_t gpu_milli, scheduled_ms;
-    const char *workload_uuid, *workload_name, *requested_name, *workload_type, *created_by;
+    const char *workload_uuid, *workload_name, *requested_name, *workload_type, *created_by, *machine_user;
     int64_t created_ms, grace_ms;
     const char *project_name;
     int64_t project_number;

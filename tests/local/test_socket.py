@@ -15,6 +15,7 @@ import tempfile
 import uuid
 
 import pytest
+from pods import events_of, log_of, quoted, supervisors_of
 from servers import ADMIN, PASSWORD, Answer
 
 pytestmark = pytest.mark.skipif(
@@ -357,3 +358,86 @@ def test_a_proxy_cannot_speak_for_the_socket(make_server, people, place):
         door.server.request("GET", "/api/v1/session", token=None, headers={"X-Forwarded-For": "unix:1000"}).status
         == 401
     )
+
+
+@pytest.fixture
+def machine(make_server, people, place):
+    """The same with this machine as the cluster; all pods are gone at the end."""
+    made = Door(make_server, people, place, "--backend", "local", "--local-gpus", "4")
+    yield made
+    for workload in made.server.get("/api/v1/workloads").json["workloads"]:
+        made.server.delete(f"/api/v1/workloads/trainings/{workload['id']}")
+    made.server.wait_for("all pods gone", lambda: not supervisors_of(made.server))
+
+
+def submit(door, user, name, script, **spec):
+    body = {
+        "name": name,
+        "projectId": door.server.project_id("team-a"),
+        "clusterId": door.server.cluster_id(),
+        "spec": {"image": "i", "command": "/bin/sh -c", "args": quoted(script), "backoffLimit": 0, **spec},
+    }
+    answer = door.ask(user, "/api/v1/workloads/trainings", "POST", body)
+    assert answer.status == 202, answer
+    return answer.json["workloadId"]
+
+
+def output(door, workload):
+    door.server.wait_phase(workload, "Completed", "Failed")
+    return log_of(door.server, workload)
+
+
+def test_pods_run_as_who_submitted_them(machine):
+    alice = pwd.getpwnam(machine.alice)
+    lines = output(machine, submit(machine, machine.alice, "me", "id -u; id -G; echo $USER")).splitlines()
+    assert int(lines[0]) == alice.pw_uid and lines[2] == machine.alice, lines
+    assert set(os.getgrouplist(machine.alice, alice.pw_gid)) <= set(map(int, lines[1].split()))
+    other = machine.server.submit("other", "team-a", 0, spec={"command": "id -u"})
+    assert int(output(machine, other)) >= 2000000000, "and others' pods as their project's user, as before"
+    refused = machine.ask(machine.alice, "/api/v1/workloads/trainings", "POST", {
+        "name": "root", "projectId": machine.server.project_id("team-a"), "clusterId": machine.server.cluster_id(),
+        "spec": {"image": "i", "command": "id", "security": {"runAsUid": 0}}})  # fmt: skip
+    assert refused.status == 400, refused
+
+
+CONNECT = """
+import http.client, os, socket
+connection = http.client.HTTPConnection("localhost")
+connection.sock = socket.socket(socket.AF_UNIX)
+connection.sock.connect("%s")
+connection.request("GET", "/api/v1/session")
+print(connection.getresponse().status, os.getuid())
+"""
+
+
+def test_a_pod_of_a_person_is_not_the_person(machine):
+    """It has his number and his groups, and is refused all the same."""
+    script = f"exec {sys.executable} -c '{CONNECT % machine.path}'"
+    uid = pwd.getpwnam(machine.alice).pw_uid
+    assert output(machine, submit(machine, machine.alice, "inside", script)).split() == ["403", str(uid)]
+    detached = f"setsid {sys.executable} -c '{CONNECT % machine.path}' & wait"
+    assert output(machine, submit(machine, machine.alice, "detached", detached)).split() == ["403", str(uid)]
+
+
+def test_a_persons_pod_is_entered_by_that_person_alone(machine):
+    """Who shares the project may stop it, and may not be that person on the machine."""
+    carol = machine.people.user("carol", machine.gpu)
+    workload = submit(machine, machine.alice, "mine", "sleep 600")
+    machine.server.wait_phase(workload, "Running")
+    path, body = f"/api/v1/workloads/{workload}/exec", {"command": ["id"]}
+    for answer in (machine.ask(carol, path, "POST", body), machine.server.post(path, body)):
+        assert answer.status == 403 and machine.alice in answer.json["message"], answer
+    assert machine.ask(machine.alice, path, "POST", body).status == 201
+    assert machine.ask(carol, f"/api/v1/workloads/trainings/{workload}", "DELETE").status in (200, 202, 204)
+
+
+def test_a_pod_of_somebody_who_is_another_now_does_not_start(machine):
+    """The name and the number must still be one: neither another's files nor another's name."""
+    block = machine.server.submit("block", "team-a", 4, spec={"command": "sleep 600"})
+    machine.server.wait_phase(block, "Running")
+    workload = submit(machine, machine.alice, "later", "id -u", compute={"gpuDevicesRequest": 4})
+    old = pwd.getpwnam(machine.alice).pw_uid
+    subprocess.run(["usermod", "-u", str(old + 4321), machine.alice], check=True, capture_output=True)
+    machine.server.delete(f"/api/v1/workloads/trainings/{block}")
+    machine.server.wait_for("refused", lambda: any(str(old) in text for text in events_of(machine.server, workload)))
+    assert machine.server.workload(workload)["phase"] != "Completed"

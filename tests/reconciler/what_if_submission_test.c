@@ -72,6 +72,7 @@ static const char *const OTHER_POOL[] = {"other"};
     ROW(requested_name, "asked", EMPTY, STARTS, STARTS, s->requested_name = "wished")              \
     ROW(project_id, 0, FULL, WAITS, EVICTS, s->project_id = team(live, "team-a"))                  \
     ROW(created_by, "test", EMPTY, STARTS, STARTS, s->created_by = "somebody")                     \
+    ROW(machine_user, NULL, EMPTY, STARTS, STARTS, s->machine_user = "ada:1001")                   \
     ROW(now_ms, 0, EMPTY, STARTS, STARTS, s->now_ms = live->now_ms)                                \
     ROW(spec, NULL, EMPTY, STARTS, WAITS, w->worker.gpu_devices = 8)                               \
     ROW(spec_json, "{\"image\":\"x\"}", EMPTY, STARTS, STARTS, s->spec_json = "{\"image\":\"y\"}") \

@@ -53,8 +53,7 @@ struct launch {
 };
 
 // launch_check.c: what no pod on this machine could be given. ERROR_INVALID names the field.
-int launch_check(const struct local_options *options, const char *project, int64_t project_number, const char *subject,
-                 const char *spec_json, struct error *err);
+int launch_check(const struct local_options *options, const struct backend_pod *pod, struct error *err);
 // launch_read.c. Everything in *out lives in the arena. ERROR_INVALID: cannot be started here; the message says why.
 // The other pods are asked which ports are theirs.
 int launch_read(const struct local_options *options, const struct local_pods *pods, const struct backend_pod *pod,

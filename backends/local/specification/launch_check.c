@@ -72,11 +72,10 @@ static int check_variables(const json_t *spec, struct error *err)
     return 0;
 }
 
-int launch_check(const struct local_options *options, const char *project, int64_t project_number, const char *subject,
-                 const char *spec_json, struct error *err)
+int launch_check(const struct local_options *options, const struct backend_pod *pod, struct error *err)
 {
     struct arena arena;
-    json_t *spec = json_loads(spec_json, 0, NULL);
+    json_t *spec = json_loads(pod->spec_json, 0, NULL);
     const json_t *security = json_object_get(spec, "security");
     int rc = honours_check(spec, err);
     if (rc == 0)
@@ -86,9 +85,10 @@ int launch_check(const struct local_options *options, const char *project, int64
     arena_init(&arena);
     if (rc == 0 && json_is_object(security)) {
         struct local_user user;
-        rc = users_find(&options->users, project, project_number, subject, true, &arena, &user, err);
+        const struct user_claim claim = {pod->project_name, pod->project_number, pod->submitted_by, pod->machine_user};
+        rc = users_find(&options->users, &claim, true, &arena, &user, err);
         if (rc == 0)
-            rc = check_user(security, &user, project, err);
+            rc = check_user(security, &user, pod->project_name, err);
         if (rc == 0)
             rc = check_groups(security, &user, err);
     }

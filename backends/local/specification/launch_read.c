@@ -183,8 +183,8 @@ static int read_spec(const struct local_options *options, const struct distribut
     struct variables variables;
     struct volume_source source = {options->scratch, options->data, pod->project_name, pod->uuid};
     out->devices = list_devices(options, pod, out->mig_instances, arena);
-    if (users_find(&options->users, pod->project_name, pod->project_number, pod->submitted_by, pod->gpu_index_count > 0,
-                   arena, &out->user, err) < 0 ||
+    const struct user_claim claim = {pod->project_name, pod->project_number, pod->submitted_by, pod->machine_user};
+    if (users_find(&options->users, &claim, pod->gpu_index_count > 0, arena, &out->user, err) < 0 ||
         volumes_read(spec, &source, arena, &out->volumes, err) < 0)
         return -1;
     if (!out->user.home)

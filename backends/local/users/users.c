@@ -181,10 +181,41 @@ static int find_person(const char *name, const struct user_rules *rules, bool is
     return 0;
 }
 
-int users_find(const struct user_rules *rules, const char *project, int64_t project_number, const char *subject,
-               bool with_devices, struct arena *arena, struct local_user *out_user, struct error *err)
+// NAME:NUMBER, which must still be one and the same.
+static int find_submitter(const char *machine_user, const struct user_rules *rules, struct arena *arena,
+                          struct local_user *user, struct error *err)
 {
-    struct search search = {.project = project, .subject = subject, .arena = arena};
+    const char *colon = strrchr(machine_user, ':');
+    if (!colon)
+        return error_set(err, ERROR_INVALID, "%s: expected NAME:NUMBER", machine_user);
+    const char *name = arena_strndup(arena, machine_user, (size_t)(colon - machine_user));
+    const long long number = strtoll(colon + 1, NULL, 10);
+    if (find_person(name, rules, true, arena, user, err) < 0)
+        return -1;
+    if ((long long)user->id == number)
+        return 0;
+    return error_set(err, ERROR_INVALID, "%s submitted it as user %lld of this machine, and is user %u now", name,
+                     number, (unsigned)user->id);
+}
+
+// An administrator's word about a person goes before what that person is on this machine; that before a project's.
+static int find_user(const struct user_rules *rules, const struct user_claim *claim, const struct search *search,
+                     struct arena *arena, struct local_user *user, struct error *err)
+{
+    if (search->by_subject)
+        return find_person(search->by_subject, rules, true, arena, user, err);
+    if (claim->machine_user && *claim->machine_user)
+        return find_submitter(claim->machine_user, rules, arena, user, err);
+    if (search->by_project)
+        return find_person(search->by_project, rules, true, arena, user, err);
+    return rules->range.count ? find_of_range(&rules->range, claim->project, claim->project_number, arena, user, err)
+                              : find_person(rules->others, rules, false, arena, user, err);
+}
+
+int users_find(const struct user_rules *rules, const struct user_claim *claim, bool with_devices, struct arena *arena,
+               struct local_user *out_user, struct error *err)
+{
+    struct search search = {.project = claim->project, .subject = claim->subject, .arena = arena};
     *out_user = (struct local_user){0};
     if (geteuid() != 0) {
         find_own(arena, out_user);
@@ -192,11 +223,7 @@ int users_find(const struct user_rules *rules, const char *project, int64_t proj
     }
     if (rules->map_file && each_line(rules->map_file, match_line, &search, err) < 0)
         return -1;
-    const char *mapped = search.by_subject ? search.by_subject : search.by_project;
-    int rc = !mapped && rules->range.count
-                 ? find_of_range(&rules->range, project, project_number, arena, out_user, err)
-                 : find_person(mapped ? mapped : rules->others, rules, mapped != NULL, arena, out_user, err);
-    if (rc < 0)
+    if (find_user(rules, claim, &search, arena, out_user, err) < 0)
         return -1;
     out_user->changes = true;
     if (with_devices)

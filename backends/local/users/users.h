@@ -1,6 +1,6 @@
 // The user that a pod runs as. Where the server is root: as the user of this machine that its project or the one who
-// submitted it is mapped to, else as its project's own, or as the one that stands for all others; never as root.
-// Elsewhere as the server's own user.
+// submitted it is mapped to; else, where a user of this machine submitted it by the socket, as him; else as its
+// project's own, or as the one that stands for all others; never as root. Elsewhere as the server's own user.
 //
 // The map is a file of lines, read again for each pod, so that it can be edited while the server runs:
 //
@@ -39,9 +39,17 @@ struct user_rules {
 // Whether the rules can be followed at all: ERROR_INVALID names the file's line, or the user that does not exist or is
 // root, or says that others could write to the file.
 int users_check(const struct user_rules *rules, struct arena *arena, struct error *err);
-// Texts are the arena's. with_devices: the groups that own graphics devices are added (video, render).
-// A project is known by its number, too, which no other ever has.
-int users_find(const struct user_rules *rules, const char *project, int64_t project_number, const char *subject,
-               bool with_devices, struct arena *arena, struct local_user *out_user, struct error *err);
+// What decides on a pod's user.
+struct user_claim {
+    const char *project;
+    int64_t project_number; // which no other project ever has
+    const char *subject;
+    const char *machine_user; // who submitted it himself: NAME:NUMBER, as both were then; NULL or "": nobody did
+};
+
+// Texts are the arena's. with_devices: the groups that own graphics devices are added (video, render). ERROR_INVALID
+// where the machine's user is no longer there, or the name is another's now.
+int users_find(const struct user_rules *rules, const struct user_claim *claim, bool with_devices, struct arena *arena,
+               struct local_user *out_user, struct error *err);
 // The projects that the map has share a user, for people: `team-a, team-b (alice)`; NULL: none.
 const char *users_shared(const struct user_rules *rules, struct arena *arena);
