@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const TAINT_EFFECT_WORDS[3] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
-
 static const char MIG_PREFIX[] = "nvidia.com/mig-";
 
 // The X of nvidia.com/mig-Xg.…; 0 where the name is not of that form.
@@ -150,7 +148,7 @@ static int read_effect(struct reader *reader, const struct place *place, void *t
 {
     (void)reader;
     size_t word;
-    if (read_word(place, TAINT_EFFECT_WORDS, READER_COUNT_OF(TAINT_EFFECT_WORDS), &word, err) < 0)
+    if (read_word(place, TAINT_EFFECT_WORDS, TAINT_EFFECT_COUNT, &word, err) < 0)
         return -1;
     *(enum taint_effect *)target = (enum taint_effect)word;
     return 0;

@@ -37,8 +37,6 @@ int read_extended(struct reader *reader, const struct place *object,
 // Text values of an object, sorted by key.
 int read_labels(struct reader *reader, const struct place *place, const struct snapshot_label **out_labels,
                 size_t *out_count, struct error *err);
-extern const char *const TAINT_EFFECT_WORDS[3]; // by enum taint_effect; the writer uses them too
-extern const char *const REQUIREMENT_WORDS[6];  // by enum requirement_operator
 
 int read_sub_groups(struct reader *reader, const struct place *workload, struct error *err);
 // target: struct snapshot_pod *
@@ -46,5 +44,8 @@ int read_pod(struct reader *reader, const struct place *place, void *target, str
 // nodeSelector, nodeAffinity and tolerations of a pod; NULL where it has none.
 int read_placement_rules(struct reader *reader, const struct place *pod,
                          const struct snapshot_placement_rules **out_rules, struct error *err);
+// The rules in one order, which pods share (below).
+const struct snapshot_placement_rules *order_placement_rules(struct arena *arena,
+                                                             const struct snapshot_placement_rules *unordered);
 // Makes pods with equal rules share one object.
 void share_placement_rules(struct arena *arena, struct snapshot_pod *pods, size_t count);

@@ -4,9 +4,6 @@
 
 struct json_writer;
 
-extern const char *const TAINT_EFFECT_WORDS[3]; // by enum taint_effect
-extern const char *const REQUIREMENT_WORDS[6];  // by enum requirement_operator
-
 // Each writes a key of the document ...
 void write_topologies(struct json_writer *json, const struct snapshot *snapshot);
 void write_usage(struct json_writer *json, const struct snapshot *snapshot);

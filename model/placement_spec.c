@@ -3,22 +3,30 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "model/compute_spec.h"
+#include "model/placement_words.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const EXPRESSION_OPERATORS[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", NULL};
-static const char *const TOLERATION_OPERATORS[] = {"Equal", "Exists", NULL};
-static const char *const TAINT_EFFECTS[] = {"NoSchedule", "NoExecute", "PreferNoSchedule", "Any", NULL};
+static const char *const EFFECTS_OR_ANY[] = {
+#define TAINT_EFFECT(value, word) word,
+#include "model/placement_words.def"
+#undef TAINT_EFFECT
+    "Any", NULL};
 static const char *const AFFINITY_TYPES[] = {"Required", "Preferred", NULL};
 
-static int check_whole(const struct fields *expression, const char *value)
+bool placement_is_whole_number(const char *text)
 {
     char *end;
     errno = 0;
-    (void)strtoll(value, &end, 10);
-    if (errno || *end || end == value)
+    (void)strtoll(text, &end, 10);
+    return !errno && !*end && end != text;
+}
+
+static int check_whole(const struct fields *expression, const char *value)
+{
+    if (!placement_is_whole_number(value))
         return fields_fail(expression, "values[0]", "a whole number, got %.60s", value);
     return 0;
 }
@@ -51,7 +59,7 @@ static int read_expression(const struct fields *expression, json_t *expressions)
 {
     const char *key = NULL, *operator= NULL;
     if (fields_text(expression, "key", &key) < 0 ||
-        fields_word(expression, "operator", EXPRESSION_OPERATORS, &operator) < 0)
+        fields_word(expression, "operator", REQUIREMENT_WORDS, &operator) < 0)
         return -1;
     if (!key)
         return fields_fail(expression, "key", "required");
@@ -96,7 +104,7 @@ static int read_affinity(const struct fields *spec, json_t *constraints)
 
 static int read_toleration(const struct fields *item, json_t *tolerations)
 {
-    const char *key = NULL, *operator= TOLERATION_OPERATORS[0], *effect = "Any";
+    const char *key = NULL, *operator= TOLERATION_WORDS[TOLERATION_EQUAL], *effect = "Any";
     bool is_excluded = false;
     int64_t seconds;
     if (fields_bool(item, "exclude", &is_excluded) < 0)
@@ -111,8 +119,8 @@ static int read_toleration(const struct fields *item, json_t *tolerations)
         return fields_fail(item, "key", "text");
     if (key_value && json_string_length(key_value) > 0)
         key = json_string_value(key_value);
-    if (fields_word(item, "operator", TOLERATION_OPERATORS, &operator) < 0 ||
-        fields_word(item, "effect", TAINT_EFFECTS, &effect) < 0 ||
+    if (fields_word(item, "operator", TOLERATION_WORDS, &operator) < 0 ||
+        fields_word(item, "effect", EFFECTS_OR_ANY, &effect) < 0 ||
         fields_integer(item, "seconds", 1, INT64_MAX, &seconds) < 0)
         return -1;
     bool is_exists = strcmp(operator, "Exists") == 0;

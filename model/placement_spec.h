@@ -14,5 +14,7 @@ enum {
 
 // Takes over compute's extended resources and MIG instances. *out_json is NULL where nothing is constrained.
 int placement_spec_read(const struct fields *spec, struct compute_spec *compute, const char **out_json);
+// Whether text is a whole number of 64 bits: what a label is compared with.
+bool placement_is_whole_number(const char *text);
 // Constraints as text of one form, so that equal ones are equal texts; NULL where nothing is constrained.
 const char *placement_spec_text(const json_t *constraints, struct arena *arena);

@@ -11,6 +11,7 @@
 // - The pods of a workload stand next to each other in snapshot.pods: first_pod, pod_count.
 // - Lists (labels, groups, ...) may be NULL where their count is 0, and may be shared between owners.
 #pragma once
+#include "model/placement_words.h"
 #include "scheduler/resource.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,21 +86,10 @@ struct snapshot_label {
     const char *value;
 };
 
-enum taint_effect {
-    TAINT_NO_SCHEDULE,
-    TAINT_PREFER_NO_SCHEDULE,
-    TAINT_NO_EXECUTE
-};
-
 struct snapshot_taint {
     const char *key;
     const char *value; // "" where none
     enum taint_effect effect;
-};
-
-enum toleration_operator {
-    TOLERATION_EQUAL,
-    TOLERATION_EXISTS
 };
 
 struct snapshot_toleration {
@@ -249,15 +239,6 @@ enum pod_role {
     POD_ROLE_MASTER,
     POD_ROLE_LAUNCHER,
     POD_ROLE_HEAD
-};
-
-enum requirement_operator {
-    REQUIREMENT_IN,
-    REQUIREMENT_NOT_IN,
-    REQUIREMENT_EXISTS,
-    REQUIREMENT_DOES_NOT_EXIST,
-    REQUIREMENT_GREATER, // one value, a whole number
-    REQUIREMENT_LESS
 };
 
 struct snapshot_requirement {

@@ -5,6 +5,7 @@
 #include "base/quantity.h"
 #include "base/yaml_reader.h"
 #include "model/node.h"
+#include "model/placement_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -214,7 +215,6 @@ static int read_labels(const struct entry *entry, const struct cluster_pool *poo
 static int check_taints(const struct entry *entry, const json_t *taints, struct error *err)
 {
     static const char *const KEYS[] = {"key", "value", "effect", NULL};
-    static const char *const EFFECTS[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
     if (taints && !json_is_array(taints))
         return refuse(entry, "taints", "expected a list", err);
     for (size_t i = 0; i < json_array_size(taints); i++) {
@@ -225,8 +225,8 @@ static int check_taints(const struct entry *entry, const json_t *taints, struct 
             get_text(&taint, "value", "-", &value, err) < 0 || get_text(&taint, "effect", NULL, &effect, err) < 0)
             return -1;
         bool is_known = false;
-        for (size_t k = 0; k < sizeof(EFFECTS) / sizeof(*EFFECTS); k++)
-            is_known |= strcmp(EFFECTS[k], effect) == 0;
+        for (size_t k = 0; k < TAINT_EFFECT_COUNT; k++)
+            is_known |= strcmp(TAINT_EFFECT_WORDS[k], effect) == 0;
         if (!is_known)
             return refuse(&taint, "effect", "expected NoSchedule, PreferNoSchedule or NoExecute", err);
     }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/duration.h"
 #include "base/timestamp.h"
+#include "form/placement_rules.h"
 #include "reconciler/world/world.h"
 
 #include <jansson.h>
@@ -90,10 +91,10 @@ void world_json_labels(const char *json, struct arena *arena, const struct snaps
 
 static enum taint_effect effect_of(const json_t *value)
 {
-    const char *text = json_is_string(value) ? json_string_value(value) : "NoSchedule";
-    return strcmp(text, "PreferNoSchedule") == 0 ? TAINT_PREFER_NO_SCHEDULE
-           : strcmp(text, "NoExecute") == 0      ? TAINT_NO_EXECUTE
-                                                 : TAINT_NO_SCHEDULE;
+    for (int i = 0; json_is_string(value) && i < TAINT_EFFECT_COUNT; i++)
+        if (strcmp(TAINT_EFFECT_WORDS[i], json_string_value(value)) == 0)
+            return (enum taint_effect)i;
+    return TAINT_NO_SCHEDULE;
 }
 
 void world_json_taints(const char *json, struct arena *arena, const struct snapshot_taint **out, size_t *out_count)
@@ -145,71 +146,6 @@ void world_json_amounts(const char *json, struct world *world, const struct snap
     json_decref(object);
 }
 
-static enum requirement_operator operator_of(const json_t *value)
-{
-    static const char *const WORDS[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
-    for (size_t i = 0; json_is_string(value) && i < sizeof(WORDS) / sizeof(*WORDS); i++)
-        if (strcmp(WORDS[i], json_string_value(value)) == 0)
-            return (enum requirement_operator)i; // in the order of the enum
-    return REQUIREMENT_IN;
-}
-
-static void read_selector(const json_t *object, struct arena *arena, struct snapshot_placement_rules *rules)
-{
-    struct snapshot_requirement *selector = arena_array(arena, json_object_size(object), sizeof(*selector));
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)object, key, value) {
-        const char **values;
-        size_t count = texts_of(value, arena, &values);
-        selector[rules->selector_count++] =
-            (struct snapshot_requirement){arena_strdup(arena, key), REQUIREMENT_IN, values, count};
-    }
-    rules->selector = selector;
-}
-
-static void read_affinity(const json_t *list, struct arena *arena, struct snapshot_placement_rules *rules)
-{
-    size_t term_count = json_array_size(list);
-    struct snapshot_affinity_term *terms = arena_array(arena, term_count, sizeof(*terms));
-    for (size_t i = 0; i < term_count; i++) {
-        const json_t *expressions = json_object_get(json_array_get(list, i), "matchExpressions");
-        size_t count = json_array_size(expressions);
-        struct snapshot_requirement *requirements = arena_array(arena, count, sizeof(*requirements));
-        for (size_t j = 0; j < count; j++) {
-            const json_t *expression = json_array_get(expressions, j);
-            const char **values;
-            size_t value_count = texts_of(json_object_get(expression, "values"), arena, &values);
-            requirements[j] = (struct snapshot_requirement){copy_text(json_object_get(expression, "key"), arena),
-                                                            operator_of(json_object_get(expression, "operator")),
-                                                            values, value_count};
-        }
-        terms[i] = (struct snapshot_affinity_term){requirements, count};
-    }
-    rules->affinity_terms = terms;
-    rules->affinity_term_count = term_count;
-}
-
-static void read_tolerations(const json_t *list, struct arena *arena, struct snapshot_placement_rules *rules)
-{
-    size_t count = json_array_size(list);
-    struct snapshot_toleration *tolerations = arena_array(arena, count, sizeof(*tolerations));
-    for (size_t i = 0; i < count; i++) {
-        const json_t *item = json_array_get(list, i);
-        const json_t *key = json_object_get(item, "key"), *operator= json_object_get(item, "operator");
-        bool exists = json_is_string(operator) && strcmp(json_string_value(operator), "Exists") == 0;
-        tolerations[i] = (struct snapshot_toleration){
-            .key = json_is_string(key) ? copy_text(key, arena) : NULL,
-            .value = copy_text(json_object_get(item, "value"), arena),
-            .operator= exists ? TOLERATION_EXISTS : TOLERATION_EQUAL,
-            .any_effect = !json_is_string(json_object_get(item, "effect")),
-            .effect = effect_of(json_object_get(item, "effect")),
-        };
-    }
-    rules->tolerations = tolerations;
-    rules->toleration_count = count;
-}
-
 static void read_pod_affinity(const json_t *object, struct arena *arena, struct placement *placement)
 {
     const json_t *type = json_object_get(object, "type"), *key = json_object_get(object, "key");
@@ -220,19 +156,21 @@ static void read_pod_affinity(const json_t *object, struct arena *arena, struct 
     placement->pod_affinity_key = copy_text(key, arena);
 }
 
+// Rules of a row that cannot be read: no node has this label, so its pod waits and is told why.
+static const struct snapshot_placement_rules NOWHERE = {
+    .selector = (const struct snapshot_requirement[]){{.key = "prorata/placement-rules",
+                                                       .operator= REQUIREMENT_IN,
+                                                       .values = (const char *const[]){"readable"},
+                                                       .value_count = 1}},
+    .selector_count = 1,
+};
+
 void world_json_placement(const char *json, struct world *world, struct extended_names *asked,
                           struct placement *out_placement)
 {
     json_t *object = load(json);
-    struct snapshot_placement_rules *rules = arena_alloc(&world->arena, sizeof(*rules));
-    const char **node_types;
-    read_selector(json_object_get(object, "nodeSelector"), &world->arena, rules);
-    read_affinity(json_object_get(object, "nodeAffinity"), &world->arena, rules);
-    read_tolerations(json_object_get(object, "tolerations"), &world->arena, rules);
-    rules->node_type_count = texts_of(json_object_get(object, "nodeTypes"), &world->arena, &node_types);
-    rules->node_types = node_types;
-    if (rules->selector_count + rules->affinity_term_count + rules->toleration_count + rules->node_type_count > 0)
-        out_placement->rules = rules;
+    if (placement_rules_read(object, &world->arena, &out_placement->rules, NULL) < 0)
+        out_placement->rules = &NOWHERE;
     const json_t *extended = json_object_get(object, "extended"), *mig = json_object_get(object, "migInstances");
     struct snapshot_extended_amount *amounts =
         arena_array(&world->arena, json_object_size(extended) + json_object_size(mig), sizeof(*amounts));

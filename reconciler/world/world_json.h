@@ -21,6 +21,6 @@ void world_json_amounts(const char *json, struct world *world, const struct snap
                         size_t *out_count);
 // A node pool's time_based_fairshare_json (NULL: off), in the API's form.
 void world_json_window(const char *json, struct usage_window *out_window);
-// constraints_json of a pod.
+// constraints_json of a pod. Rules that cannot be read keep it from every node.
 void world_json_placement(const char *json, struct world *world, struct extended_names *asked,
                           struct placement *out_placement);
