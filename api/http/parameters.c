@@ -92,9 +92,10 @@ int parameters_read(struct request *req, const struct path *path, const char *qu
     const struct operation *operation = req->operation;
     req->value_count = operation->parameter_count;
     req->values = arena_array(req->arena, req->value_count, sizeof(*req->values));
+    for (size_t i = 0; i < req->value_count; i++) // all of them: a refusal is recorded with what was read before it
+        req->values[i].parameter = &operation->parameters[i];
     for (size_t i = 0; i < req->value_count; i++) {
         struct parameter_value *value = &req->values[i];
-        value->parameter = &operation->parameters[i];
         const char *text = NULL;
         if (value->parameter->place == PARAMETER_PATH)
             text = path->segments[value->parameter->segment];
