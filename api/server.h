@@ -13,6 +13,7 @@ struct buffer;
 struct change_feed;
 struct db;
 struct exec_sessions;
+struct openid; // api/access/openid.h
 struct error;
 struct peers;
 struct reconciler;
@@ -41,7 +42,8 @@ struct server {
     struct db *db;
     struct reconciler *reconciler;
     struct auth *auth;
-    struct audit *audit;                 // NULL: no records are made
+    struct audit *audit; // NULL: no records are made
+    struct openid *openid;
     struct exec_sessions *exec_sessions; // api/http/exec_sessions.h; made at the start
     struct change_feed *changes;         // api/http/change_feed.h; made before the reconciler starts
 

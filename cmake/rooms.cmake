@@ -23,7 +23,7 @@ room(backends LINK prorata_model)
 room(journal LINK prorata_form PkgConfig::ZLIB)
 room(reconciler LINK prorata_journal prorata_form prorata_scheduler prorata_backends prorata_db)
 room(api SOURCES ${GENERATED_API_SOURCES}
-     LINK prorata_db prorata_reconciler prorata_form ${CIVETWEB} PkgConfig::JWT PkgConfig::ZLIB)
+     LINK prorata_db prorata_reconciler prorata_form ${CIVETWEB} PkgConfig::JWT PkgConfig::CRYPTO PkgConfig::CURL PkgConfig::ZLIB)
 room(cli LINK prorata_base PkgConfig::CURL)
 room(daemon LINK prorata_api prorata_reconciler prorata_backends prorata_db)
 

@@ -1,6 +1,7 @@
 #include "daemon/daemon.h"
 
 #include "api/access/auth.h"
+#include "api/access/openid.h"
 #include "api/access/sign_in_crowd.h"
 #include "api/api_server.h"
 #include "api/audit/keeper.h"
@@ -62,6 +63,7 @@ struct daemon {
     const struct backend_kind *kind;
     struct auth *auth;
     struct audit *audit;
+    struct openid *openid;
     struct health health;
     struct notifier notifier;
     int signal_fd, started_fd; // what the main thread waits for; -1: not there
@@ -209,6 +211,7 @@ static void open_doors(struct daemon *daemon)
     server->reconciler = daemon->health.reconciler = daemon->reconciler;
     server->auth = daemon->auth;
     server->audit = daemon->audit;
+    server->openid = daemon->openid;
     atomic_store(&daemon->health.is_open, true);
     atomic_store(&server->is_starting, false);
 }
@@ -236,8 +239,10 @@ static int start(struct daemon *daemon, struct error *err)
     if (atomic_load(&daemon->health.opening.is_cancelled))
         return error_set(err, ERROR_UNAVAILABLE, "ended before it was done");
     daemon->server.changes = change_feed_create(daemon->db);
-    if (fill_database(daemon, err) < 0 || open_audit(daemon, err) < 0 || create_reconciler(daemon, err) < 0 ||
-        reconciler_start(daemon->reconciler, err) < 0)
+    const char *ca_file = daemon->settings.openid_ca;
+    if (fill_database(daemon, err) < 0 || open_audit(daemon, err) < 0 ||
+        openid_create(daemon->db, daemon->auth->sealing, ca_file, &daemon->openid, err) < 0 ||
+        create_reconciler(daemon, err) < 0 || reconciler_start(daemon->reconciler, err) < 0)
         return -1;
     open_doors(daemon);
     if (door_open(&daemon->door, &daemon->settings, daemon->db, daemon->is_first, &daemon->arena, &daemon->server,
@@ -264,6 +269,7 @@ static void stop(struct daemon *daemon)
     reconciler_stop(daemon->reconciler);
     journal_close(daemon->journal);
     audit_close(daemon->audit);
+    openid_destroy(daemon->openid);
     auth_destroy(daemon->auth);
     db_close(daemon->db);
     change_feed_destroy(daemon->server.changes);

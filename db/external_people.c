@@ -252,7 +252,7 @@ static int take_over(struct db_conn *conn, const struct code_exchange *exchange,
         db_bind_blob(stmt, 3, exchange->refresh_hash, SESSION_HASH_SIZE);
     }
     db_bind_int(stmt, 4, exchange->now_ms);
-    db_bind_int(stmt, 5, exchange->expires_ms);
+    db_bind_int(stmt, 5, exchange->can_refresh ? exchange->expires_ms : exchange->short_expires_ms);
     int rc = db_run(conn, stmt, err);
     db_release(conn, stmt);
     return rc;

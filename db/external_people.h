@@ -50,7 +50,9 @@ struct code_exchange {
     const char *challenge; // of the verifier that was shown
     const char *redirect_uri;
     const unsigned char *family_hash, *refresh_hash; // of the refresh token that is handed out
-    int64_t now_ms, expires_ms;
+    int64_t now_ms;
+    int64_t expires_ms;       // where the issuer can be asked about the session
+    int64_t short_expires_ms; // where it cannot
     struct arena *arena;
     struct session_subject subject; // result
     bool can_refresh;               // result

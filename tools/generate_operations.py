@@ -232,7 +232,7 @@ class Tables:
             fields += [("parameters", table), ("parameter_count", "%d" % len(parameters))]
         if "requestBody" in node:
             fields += self.body(node)
-        status = min(int(s) for s in node["responses"] if s[0] == "2")
+        status = min(int(s) for s in node["responses"] if s[0] in "23")
         fields.append(("success_status", "%d" % status))
         if "409" in node["responses"]:
             fields.append(("has_conflict", "true"))

@@ -167,7 +167,7 @@ def whole():
             shares=MACHINE,
         ),
         ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
-        pytest("API and migrations", "build-asan", "tests/api", "tests/db", after=(ASAN,)),
+        pytest("API and migrations", "build-asan", "tests/api", "tests/db", "tests/openid", after=(ASAN,)),
         pytest("walk-throughs and faults", "build-asan", "tests/whole/e2e", after=(ASAN,), shares=MACHINE),
         pytest(
             "command line and the rules of scheduling",

@@ -1,4 +1,5 @@
 // The browser's session: a cookie that scripts cannot read. And changing one's own password.
+#include "api/people/session.h"
 #include "api/access/audit.h"
 #include "api/access/auth.h"
 #include "api/access/authenticate.h"
@@ -25,15 +26,17 @@
 
 #define SESSION_LIFE_MS (INT64_C(7) * 86400000)
 
-// "Secure" would keep the cookie from an installation without TLS, so it is set where TLS is known. A client that lies
-// about it only shuts itself out.
-static void set_cookie(const struct request *req, struct response *res, const char *value, const char *more)
+bool session_cookie_is_secure(const struct request *req)
 {
     const char *protocol = request_header(req, "X-Forwarded-Proto");
-    bool is_secure = req->server->auth->is_cookie_secure || (protocol && !strcasecmp(protocol, "https"));
+    return req->server->auth->is_cookie_secure || (protocol && !strcasecmp(protocol, "https"));
+}
+
+void session_set_cookie(const struct request *req, struct response *res, const char *value, const char *more)
+{
     response_header(res, "Set-Cookie",
                     arena_printf(req->arena, SESSION_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict%s%s", value,
-                                 is_secure ? "; Secure" : "", more));
+                                 session_cookie_is_secure(req) ? "; Secure" : "", more));
 }
 
 static json_t *roles_json(struct request *req, struct error *err)
@@ -106,7 +109,7 @@ int op_create_session(struct request *req, struct response *res, struct error *e
     };
     if (db_create_session(req->server->db, &session, err) < 0 || authenticate_by_cookie(req, cookie, err) < 0)
         return -1;
-    set_cookie(req, res, cookie, "");
+    session_set_cookie(req, res, cookie, "");
     return answer_session(req, res, err);
 }
 
@@ -116,7 +119,7 @@ int op_delete_session(struct request *req, struct response *res, struct error *e
     if (db_end_session(req->server->db, req->caller->session_id, err) < 0)
         return -1;
     if (req->caller->is_cookie)
-        set_cookie(req, res, "", "; Max-Age=0");
+        session_set_cookie(req, res, "", "; Max-Age=0");
     return response_empty(res, 204);
 }
 

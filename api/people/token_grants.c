@@ -14,6 +14,7 @@
 #include "base/uuid.h"
 #include "db/accounts/access_keys.h"
 #include "db/db.h"
+#include "db/external_people.h"
 #include "db/service_accounts.h"
 #include "db/sessions.h"
 #include "db/users.h"
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #define DAY_MS INT64_C(86400000)
+#define CODE_SESSION_LIFE_MS INT64_C(3600000) // where the issuer cannot be asked about it again
 
 enum {
     FAMILY_LENGTH = SECRET_TEXT_SIZE - 1,
@@ -202,4 +204,45 @@ int token_grant_refresh(struct request *req, const char *refresh_token, struct t
     audit_detail(req, "grant", "refresh_token");
     out_grant->refresh_token = fresh;
     return sign(req, refresh.subject.subject_uuid, refresh.subject.session_uuid, refresh.subject.name, out_grant, err);
+}
+
+static const char *challenge_of(const char *verifier, struct arena *arena)
+{
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    char *text = arena_alloc(arena, SECRET_TEXT_SIZE);
+    crypto_hash_sha256(hash, (const unsigned char *)verifier, strlen(verifier));
+    return sodium_bin2base64(text, SECRET_TEXT_SIZE, hash, sizeof(hash), sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+}
+
+int token_grant_code(struct request *req, const char *code, const char *redirect_uri, const char *verifier,
+                     struct token_grant *out_grant, struct error *err)
+{
+    char first[SECRET_TEXT_SIZE], second[SECRET_TEXT_SIZE];
+    unsigned char code_hash[SECRET_HASH_SIZE], family_hash[SECRET_HASH_SIZE], refresh_hash[SECRET_HASH_SIZE];
+    secret_create(first);
+    secret_create(second);
+    const char *refresh_token = arena_printf(req->arena, "%s%s", first, second);
+    secret_hash(code, code_hash);
+    hash_family(refresh_token, family_hash);
+    secret_hash(refresh_token, refresh_hash);
+    struct code_exchange exchange = {
+        .code_hash = code_hash,
+        .challenge = challenge_of(verifier, req->arena),
+        .redirect_uri = redirect_uri,
+        .family_hash = family_hash,
+        .refresh_hash = refresh_hash,
+        .now_ms = req->received_ms,
+        .expires_ms = req->received_ms + REFRESH_LIFE_DAYS * DAY_MS,
+        .short_expires_ms = req->received_ms + CODE_SESSION_LIFE_MS,
+        .arena = req->arena,
+    };
+    if (db_exchange_sign_in_code(req->server->db, &exchange, err) < 0)
+        return -1;
+    const struct session_subject *subject = &exchange.subject;
+    if (sign(req, subject->subject_uuid, subject->session_uuid, subject->name, out_grant, err) < 0)
+        return -1;
+    out_grant->refresh_token = exchange.can_refresh ? refresh_token : NULL;
+    if (!exchange.can_refresh && out_grant->expires_in_s > CODE_SESSION_LIFE_MS / 1000)
+        out_grant->expires_in_s = CODE_SESSION_LIFE_MS / 1000;
+    return 0;
 }

@@ -23,5 +23,8 @@ int token_grant_client(struct request *req, struct response *res, const char *cl
                        struct token_grant *out_grant, struct error *err);
 int token_grant_password(struct request *req, struct response *res, const char *username, const char *password,
                          struct token_grant *out_grant, struct error *err);
+// The code that signing in at the issuer gave, with the redirect URI that it went to and the verifier of its challenge.
+int token_grant_code(struct request *req, const char *code, const char *redirect_uri, const char *verifier,
+                     struct token_grant *out_grant, struct error *err);
 int token_grant_refresh(struct request *req, const char *refresh_token, struct token_grant *out_grant,
                         struct error *err);

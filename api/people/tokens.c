@@ -73,6 +73,16 @@ static int grant_app_token(struct request *req, struct response *res, struct tok
     return token_grant_client(req, res, app, secret, out_grant, err);
 }
 
+static int grant_exchange_token(struct request *req, struct token_grant *out_grant, struct error *err)
+{
+    const char *code, *redirect_uri, *verifier;
+    if (body_pair(req, "code", "redirectUri", &code, &redirect_uri, err) < 0 ||
+        body_text(req, "codeVerifier", &verifier, err) < 0)
+        return -1;
+    return verifier ? token_grant_code(req, code, redirect_uri, verifier, out_grant, err)
+                    : error_set(err, ERROR_INVALID, "codeVerifier: required");
+}
+
 static int grant_by_type(struct request *req, struct response *res, const char *type, struct token_grant *out_grant,
                          struct error *err)
 {
@@ -93,8 +103,11 @@ static int grant_by_type(struct request *req, struct response *res, const char *
         return first ? token_grant_refresh(req, first, out_grant, err)
                      : error_set(err, ERROR_INVALID, "refreshToken: required");
     }
-    if (!strcmp(type, "exchange_token") || !strcmp(type, "external_token_exchange"))
-        return error_set(err, ERROR_INVALID, "grantType: %s needs an identity provider, and none is set up here", type);
+    if (!strcmp(type, "exchange_token"))
+        return grant_exchange_token(req, out_grant, err);
+    if (!strcmp(type, "external_token_exchange"))
+        return error_set(err, ERROR_INVALID,
+                         "grantType: the issuer's own tokens are not taken: sign in by exchange_token");
     return error_set(err, ERROR_INVALID, "grantType: unknown");
 }
 
@@ -222,8 +235,12 @@ static int grant_form(struct request *req, struct response *res, struct token_gr
             return oauth_error(res, 400, "invalid_request", "refresh_token: required");
         rc = token_grant_refresh(req, first, out_grant, err);
     } else if (!strcmp(type, "authorization_code")) {
-        return oauth_error(res, 400, "unauthorized_client",
-                           "authorization_code needs an identity provider, and none is set up here");
+        const char *verifier = request_form(req, "code_verifier");
+        first = request_form(req, "code");
+        second = request_form(req, "redirect_uri");
+        if (!is_given(first) || !is_given(second) || !is_given(verifier))
+            return oauth_error(res, 400, "invalid_request", "code, redirect_uri, code_verifier: required");
+        rc = token_grant_code(req, first, second, verifier, out_grant, err);
     } else {
         return oauth_error(res, 400, "unsupported_grant_type", "grant_type: unknown");
     }

@@ -327,15 +327,6 @@ def test_no_case_is_known_to_the_code():
 # What reads a text is called by tests and fuzz targets with texts of their own; the journal's tests wait for its
 # thread.
 CALLED_BY_TESTS_ALONE = {
-    "db_find_identity_provider",
-    "db_set_identity_provider",
-    "db_find_external_user",
-    "db_sign_in_external",
-    "db_exchange_sign_in_code",
-    "db_find_next_external_session",
-    "db_confirm_external_session",
-    "db_postpone_external_session",
-    "db_delete_identity_provider",
     "snapshot_read",
     "policy_read_text",
     "trace_read_text",
@@ -412,7 +403,7 @@ def test_operation_lists_the_transports_answers(name):
     if node.get("x-later"):
         wanted.add("501")
     assert not wanted - set(node["responses"]), wanted - set(node["responses"])
-    assert any(status[0] == "2" for status in node["responses"])
+    assert any(status[0] in "23" for status in node["responses"])
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

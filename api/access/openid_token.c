@@ -1,0 +1,162 @@
+#include "api/access/openid_token.h"
+
+#include "api/access/openid_keys.h"
+#include "base/arena.h"
+#include "base/json_reader.h"
+
+#include <sodium.h>
+#include <stdbool.h>
+#include <string.h>
+
+struct parts {
+    const char *text;     // what was signed begins here: header, dot, claims
+    size_t header_length; // of the base64url
+    size_t signed_length;
+    const char *signature;
+};
+
+static bool split(const char *token, struct parts *out_parts)
+{
+    static const char ALPHABET[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+    size_t length = strnlen(token, OPENID_TOKEN_MAX + 1);
+    if (length > OPENID_TOKEN_MAX || strspn(token, ALPHABET) != length)
+        return false;
+    const char *first = strchr(token, '.');
+    const char *second = first ? strchr(first + 1, '.') : NULL;
+    if (!second || strchr(second + 1, '.'))
+        return false;
+    *out_parts = (struct parts){token, (size_t)(first - token), (size_t)(second - token), second + 1};
+    return true;
+}
+
+// No padding, no bits left over. NULL where it is not base64url.
+static unsigned char *decode(const char *text, size_t length, struct arena *arena, size_t *out_size)
+{
+    unsigned char *bytes = arena_alloc(arena, length + 1);
+    const char *end;
+    if (sodium_base642bin(bytes, length, text, length, NULL, out_size, &end,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+        end != text + length)
+        return NULL;
+    return bytes;
+}
+
+static json_t *decode_object(const char *text, size_t length, struct arena *arena)
+{
+    size_t size;
+    json_t *value;
+    unsigned char *bytes = decode(text, length, arena, &size);
+    if (!bytes || json_reader_parse((const char *)bytes, size, &value, NULL) < 0)
+        return NULL;
+    if (json_is_object(value))
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+static const char *member(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
+static bool is_text(const char *text, const char *wanted)
+{
+    return text && strcmp(text, wanted) == 0;
+}
+
+static const char *check_signature(const struct parts *parts, const json_t *header, const struct openid_keys *keys,
+                                   struct arena *arena, bool *out_is_unknown)
+{
+    const json_t *id = json_object_get(header, "kid");
+    if (json_object_get(header, "crit"))
+        return "critical extensions are not known here";
+    if (id && !json_is_string(id))
+        return "kid is no text";
+    const struct openid_key *key = openid_keys_find(keys, json_string_value(id));
+    *out_is_unknown = !key;
+    if (!key)
+        return "no such key";
+    if (!is_text(member(header, "alg"), key->algorithm))
+        return "alg is not the key's";
+    size_t size;
+    const unsigned char *signature = decode(parts->signature, strlen(parts->signature), arena, &size);
+    if (!signature || !openid_key_verifies(key, parts->text, parts->signed_length, signature, size))
+        return "the signature is wrong";
+    return NULL;
+}
+
+static const char *check_audience(const json_t *claims, const char *client_id)
+{
+    const json_t *audience = json_object_get(claims, "aud");
+    const json_t *party = json_object_get(claims, "azp");
+    bool is_meant = is_text(json_string_value(audience), client_id);
+    for (size_t i = 0; !is_meant && i < json_array_size(audience); i++)
+        is_meant = is_text(json_string_value(json_array_get(audience, i)), client_id);
+    if (!is_meant)
+        return "aud is another client";
+    if (json_array_size(audience) > 1 && !party)
+        return "several in aud, and no azp";
+    if (party && !is_text(json_string_value(party), client_id))
+        return "azp is another client";
+    return NULL;
+}
+
+static const char *check_times(const json_t *claims, int64_t now_s)
+{
+    const json_t *expires = json_object_get(claims, "exp"), *begins = json_object_get(claims, "nbf");
+    const json_t *issued = json_object_get(claims, "iat");
+    if (!json_is_number(expires) || json_number_value(expires) < (double)(now_s - OPENID_LEEWAY_S))
+        return "expired, or without exp";
+    if (begins && (!json_is_number(begins) || json_number_value(begins) > (double)(now_s + OPENID_LEEWAY_S)))
+        return "not valid yet";
+    if (!json_is_number(issued) || json_number_value(issued) > (double)(now_s + OPENID_LEEWAY_S))
+        return "issued in the future, or without iat";
+    return NULL;
+}
+
+static const char *check_claims(const json_t *claims, const struct openid_expected *expected)
+{
+    const char *subject = member(claims, "sub"), *nonce = member(claims, "nonce");
+    if (!is_text(member(claims, "iss"), expected->issuer))
+        return "iss is another issuer";
+    const char *reason = check_audience(claims, expected->client_id);
+    if (!reason)
+        reason = check_times(claims, expected->now_s);
+    if (reason)
+        return reason;
+    if (expected->nonce && !is_text(nonce, expected->nonce))
+        return "nonce is not that of this sign-in";
+    if (!subject || !*subject || strlen(subject) > OPENID_SUBJECT_MAX)
+        return "sub is missing or too long";
+    if (expected->subject && strcmp(subject, expected->subject) != 0)
+        return "sub is another person";
+    return NULL;
+}
+
+enum openid_verdict openid_token_check(const char *token, const struct openid_keys *keys,
+                                       const struct openid_expected *expected, struct arena *arena, json_t **out_claims,
+                                       const char **out_reason)
+{
+    struct parts parts;
+    bool is_unknown = false;
+    const char *reason = "not a JSON object in a segment";
+    if (!split(token, &parts)) {
+        *out_reason = "not three base64url segments, or too long";
+        return OPENID_TOKEN_BAD;
+    }
+    json_t *header = decode_object(parts.text, parts.header_length, arena);
+    json_t *claims =
+        decode_object(parts.text + parts.header_length + 1, parts.signed_length - parts.header_length - 1, arena);
+    if (header && claims)
+        reason = check_signature(&parts, header, keys, arena, &is_unknown);
+    if (header && claims && !reason)
+        reason = check_claims(claims, expected);
+    json_decref(header);
+    *out_reason = reason;
+    if (!reason) {
+        *out_claims = claims;
+        return OPENID_TOKEN_GOOD;
+    }
+    json_decref(claims);
+    return is_unknown ? OPENID_TOKEN_UNKNOWN_KEY : OPENID_TOKEN_BAD;
+}
