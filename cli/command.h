@@ -96,6 +96,8 @@ int run_access_key_list(struct cli *cli, struct error *err);
 int run_access_key_create(struct cli *cli, struct error *err);
 int run_access_key_delete(struct cli *cli, struct error *err);
 int run_access_key_regenerate(struct cli *cli, struct error *err);
+int run_audit_list(struct cli *cli, struct error *err);
+int run_audit_download(struct cli *cli, struct error *err);
 int run_logout(struct cli *cli, struct error *err);
 int run_whoami(struct cli *cli, struct error *err);
 int run_version(struct cli *cli, struct error *err);

@@ -174,6 +174,19 @@ static const struct flag CONFIG_FLAGS[] = {
     {0},
 };
 
+static const struct flag AUDIT_FLAGS[] = {
+    {"start", NULL, 0, FLAG_TEXT, "TIME", "not older than: 2026-01-01T00:00:00Z (default 30 days ago)"},
+    {"end", NULL, 0, FLAG_TEXT, "TIME", "not newer than (default now)"},
+    {"filter", NULL, 0, FLAG_LIST, "CONDITION", "subject==MAIL, result==Failed, url=@users; all of several must hold"},
+    {0},
+};
+
+static const struct flag AUDIT_FILE_FLAGS[] = {
+    {"format", NULL, 0, FLAG_TEXT, "csv|json", "the form (default csv)"},
+    {"output", NULL, 'o', FLAG_TEXT, "FILE", "into this file, of mode 0600; else to the output"},
+    {0},
+};
+
 #define TABLES(name, ...) static const struct flag *const name[] = {__VA_ARGS__, NULL}
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
@@ -192,6 +205,8 @@ TABLES(WITH_OLD_SUBMIT, PROJECT_FLAGS, OLD_SUBMIT_FLAGS);
 TABLES(WITH_SHARES, FORM_FLAGS, SHARE_FLAGS);
 TABLES(WITH_QUEUE, FORM_FLAGS);
 TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
+TABLES(WITH_AUDIT, AUDIT_FLAGS, FORM_FLAGS);
+TABLES(WITH_AUDIT_FILE, AUDIT_FLAGS, AUDIT_FILE_FLAGS);
 TABLES(WITH_USER, USER_FLAGS);
 TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
 TABLES(WITH_ACCESS_KEY, ACCESS_KEY_FLAGS);
@@ -245,6 +260,10 @@ const struct command COMMANDS[] = {
      "a new secret for one; the old one ends"},
     {"access-key delete", run_access_key_delete, NEEDS_SERVER, NULL, NULL, false, "NAME",
      "delete one, and end what signed in with it"},
+    {"audit list", run_audit_list, NEEDS_SERVER, NULL, WITH_AUDIT, false, "[--start TIME] [--filter CONDITION]",
+     "who did what, newest first"},
+    {"audit download", run_audit_download, NEEDS_SERVER, NULL, WITH_AUDIT_FILE, false,
+     "[--start TIME] [--format csv|json] [-o FILE]", "the same as a file"},
     {"version", run_version, NEEDS_NOTHING, NULL, NULL, false, "", "the client's version"},
     {"config set", run_config_set, NEEDS_PROFILE, NULL, WITH_CONFIG, false, "--cp-url URL", "which server"},
     {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},
