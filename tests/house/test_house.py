@@ -38,7 +38,17 @@ FLOORS = {
         {"local", "local/specification", "local/pods"},
     ],
     "reconciler": [{"."}, {"world"}, {"turn", "check"}, {"outcome"}],
-    "api": [{"."}, {"http"}, {"access"}, {"audit"}, {"lists"}, {"people"}, {"organisation"}, {"workloads"}, {"scheduling"}],
+    "api": [
+        {"."},
+        {"http"},
+        {"access"},
+        {"audit"},
+        {"lists"},
+        {"people"},
+        {"organisation"},
+        {"workloads"},
+        {"scheduling"},
+    ],
 }
 # Files of a room's own folder that stand above some of the floors: who may include them.
 FACES = {
