@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 echo "# $(date -u +%F), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs), $(nproc) cores, $(uname -r)"
 /usr/bin/python3 bench/http/bench_http.py
 /usr/bin/python3 bench/http/bench_what_if.py
+/usr/bin/python3 bench/http/bench_scopes.py
 /usr/bin/python3 bench/attacks/bench_attacks.py
 for program in build/bench_scheduler*; do
     [ -x "$program" ] && { echo "# $program"; "$program"; }

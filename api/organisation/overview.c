@@ -132,8 +132,8 @@ static const struct {
 } COUNTS[] = {
     {"workloads",
      RESOURCE_TYPE_WORKLOADS,
-     {.from = "workloads w", .where = "w.deleted_ms = 0"},
-     {"w.cluster_id", "w.department_id", "w.project_id"}},
+     {.from = "projects p CROSS JOIN workloads w ON w.project_id = p.id", .where = "w.deleted_ms = 0"},
+     {"p.cluster_id", "p.department_id", "p.id"}},
     {"projects", RESOURCE_TYPE_PROJECT, {.from = "projects p"}, {"p.cluster_id", "p.department_id", "p.id"}},
     {"departments", RESOURCE_TYPE_DEPARTMENT, {.from = "departments d"}, {"d.cluster_id", "d.id", "NULL"}},
     {"nodes", RESOURCE_TYPE_NODES, {.from = "nodes n", .where = "n.deleted_ms = 0"}, {"n.cluster_id", "NULL", "NULL"}},

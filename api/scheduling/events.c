@@ -6,6 +6,7 @@
 #include "api/lists/list_answer.h"
 #include "api/lists/list_query.h"
 #include "api/lists/visibility.h"
+#include "api/lists/workload_scope.h"
 #include "api/operations.h"
 #include "api/server.h"
 #include "api/workloads/workload_actions.h"
@@ -27,6 +28,13 @@ static const struct list_source OLDEST_FIRST = {
     .id = "e.id",
     .order = "e.time_ms, e.id",
 };
+
+// Of a caller who sees little, and no events of nodes.
+#define SCOPED_EVENTS WORKLOAD_SCOPE_FROM " CROSS JOIN events e ON e.workload_id = w.id"
+static const struct list_source SCOPED_NEWEST_FIRST = {
+    .columns = EVENT_COLUMNS, .from = SCOPED_EVENTS, .id = "e.id", .order = "e.time_ms DESC, e.id DESC"};
+static const struct list_source SCOPED_OLDEST_FIRST = {
+    .columns = EVENT_COLUMNS, .from = SCOPED_EVENTS, .id = "e.id", .order = "e.time_ms, e.id"};
 
 struct row_context {
     struct visibility visibility;
@@ -70,16 +78,29 @@ int op_get_workload_events(struct request *req, struct response *res, struct err
     return answer(&query, req, res, false, err);
 }
 
+static int init_query(struct request *req, struct list_query *query, struct error *err)
+{
+    struct workload_scope scope;
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = workload_scope_of_page(req, conn, true, &scope, err);
+    db_give_back(req->server->db, conn);
+    const struct list_source *source = source_by_order(req);
+    if (scope.is_narrow)
+        source = source == &OLDEST_FIRST ? &SCOPED_OLDEST_FIRST : &SCOPED_NEWEST_FIRST;
+    if (rc < 0 || list_query_init(query, source, req, err) < 0)
+        return -1;
+    if (scope.is_narrow)
+        workload_scope_where(&scope, query);
+    else // Events of nodes have no workload: they show where the whole cluster does.
+        list_query_where_scope(
+            query, &scope.filter,
+            "coalesce(w.cluster_id, iif(e.workload_id IS NULL, (SELECT id FROM clusters LIMIT 1), NULL))",
+            "w.department_id", "w.project_id");
+    return 0;
+}
+
 int op_list_events(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    struct scope_filter filter;
-    if (list_query_init(&query, source_by_order(req), req, err) < 0)
-        return -1;
-    access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &filter);
-    // Events of nodes have no workload: they show where the whole cluster does.
-    list_query_where_scope(
-        &query, &filter, "coalesce(w.cluster_id, iif(e.workload_id IS NULL, (SELECT id FROM clusters LIMIT 1), NULL))",
-        "w.department_id", "w.project_id");
-    return answer(&query, req, res, true, err);
+    return init_query(req, &query, err) < 0 ? -1 : answer(&query, req, res, true, err);
 }

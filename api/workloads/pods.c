@@ -4,6 +4,7 @@
 #include "api/http/response.h"
 #include "api/lists/list_answer.h"
 #include "api/lists/list_query.h"
+#include "api/lists/workload_scope.h"
 #include "api/operations.h"
 #include "api/server.h"
 #include "api/workloads/workload_actions.h"
@@ -79,6 +80,17 @@ static const struct list_field FIELDS[] = {
 static const struct list_source POD_LIST = {
     .columns = COLUMNS,
     .from = "pods p CROSS JOIN workloads w ON w.id = p.workload_id LEFT JOIN node_pools np ON np.id = p.node_pool_id",
+    .id = "p.id",
+    .order = "p.created_ms DESC, p.id DESC",
+    .fields = FIELDS,
+    .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
+};
+
+// Of a caller who sees little.
+static const struct list_source SCOPED_POD_LIST = {
+    .columns = COLUMNS,
+    .from = WORKLOAD_SCOPE_FROM
+    " CROSS JOIN pods p ON p.workload_id = w.id LEFT JOIN node_pools np ON np.id = p.node_pool_id",
     .id = "p.id",
     .order = "p.created_ms DESC, p.id DESC",
     .fields = FIELDS,
@@ -204,22 +216,30 @@ static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct 
 
 static const struct list_form FORM = {.key = "pods", .tells_next = true, .write_row = write_row};
 
-static int init_query(struct request *req, struct list_query *query, struct error *err)
+static int init_query(struct request *req, struct list_query *query, const struct workload_scope *scope,
+                      struct error *err)
 {
-    if (list_query_init(query, &POD_LIST, req, err) < 0)
+    if (list_query_init(query, scope->is_narrow ? &SCOPED_POD_LIST : &POD_LIST, req, err) < 0)
         return -1;
-    struct scope_filter filter;
-    access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &filter);
-    list_query_where_scope(query, &filter, "w.cluster_id", "w.department_id", "w.project_id");
+    workload_scope_where(scope, query);
     list_query_where(query, request_query_boolean(req, "deleted") ? "p.deleted_ms > 0" : "p.deleted_ms = 0");
     return 0;
+}
+
+static int init_page(struct request *req, struct list_query *query, struct error *err)
+{
+    struct workload_scope scope;
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = workload_scope_of_page(req, conn, true, &scope, err);
+    db_give_back(req->server->db, conn);
+    return rc < 0 ? -1 : init_query(req, query, &scope, err);
 }
 
 int op_list_pods(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
     const char *completed = request_query(req, "completed"), *verbosity = request_query(req, "verbosity");
-    if (init_query(req, &query, err) < 0)
+    if (init_page(req, &query, err) < 0)
         return -1;
     if (completed && strcmp(completed, "true") == 0)
         list_query_where(&query, "p.completed_ms > 0");
@@ -233,7 +253,9 @@ int op_list_pods(struct request *req, struct response *res, struct error *err)
 int op_count_pods(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    return init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
+    struct workload_scope scope;
+    workload_scope_of_sum(req, true, &scope);
+    return init_query(req, &query, &scope, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 int op_get_workload_pods(struct request *req, struct response *res, struct error *err)

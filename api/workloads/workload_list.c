@@ -1,5 +1,7 @@
 #include "api/workloads/workload_list.h"
 
+#include "api/lists/workload_scope.h"
+
 #include "api/http/request.h"
 #include "api/lists/visibility.h"
 #include "base/arena.h"
@@ -106,9 +108,29 @@ const struct list_source WORKLOAD_LIST = {
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
 };
 
+const struct list_source SCOPED_WORKLOAD_LIST = {
+    .columns = COLUMNS,
+    .from = WORKLOAD_SCOPE_FROM,
+    .where = "w.deleted_ms = 0",
+    .id = "w.id",
+    .order = "w.created_ms DESC, w.id DESC",
+    .fields = FIELDS,
+    .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
+};
+
 const struct list_source DELETED_WORKLOAD_LIST = {
     .columns = COLUMNS,
     .from = "workloads w",
+    .where = "w.deleted_ms > 0",
+    .id = "w.id",
+    .order = "w.deleted_ms DESC, w.id DESC",
+    .fields = FIELDS,
+    .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
+};
+
+const struct list_source SCOPED_DELETED_WORKLOAD_LIST = {
+    .columns = COLUMNS,
+    .from = WORKLOAD_SCOPE_FROM,
     .where = "w.deleted_ms > 0",
     .id = "w.id",
     .order = "w.deleted_ms DESC, w.id DESC",

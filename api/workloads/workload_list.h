@@ -12,6 +12,9 @@ struct visibility;
 
 extern const struct list_source WORKLOAD_LIST;
 extern const struct list_source DELETED_WORKLOAD_LIST;
+// The same, found from projects (api/lists/workload_scope.h).
+extern const struct list_source SCOPED_WORKLOAD_LIST;
+extern const struct list_source SCOPED_DELETED_WORKLOAD_LIST;
 
 // Node pools with a minimum guaranteed run time, and projects that say otherwise for themselves: mostly none.
 struct runtime_pools {

@@ -4,6 +4,7 @@
 #include "api/http/request.h"
 #include "api/lists/list_query.h"
 #include "api/lists/telemetry.h"
+#include "api/lists/workload_scope.h"
 #include "api/operations.h"
 #include "api/server.h"
 #include "base/arena.h"
@@ -45,7 +46,7 @@ static const struct {
 };
 
 // Sums by the groups asked for, one row each.
-static struct list_source *make_source(const struct telemetry *telemetry, struct arena *arena)
+static struct list_source *make_source(const struct telemetry *telemetry, bool is_narrow, struct arena *arena)
 {
     const char *columns = "sum(w.gpu_allocated_milli), count(*)", *group = NULL;
     for (size_t i = 0; i < telemetry->group_count; i++) {
@@ -58,7 +59,7 @@ static struct list_source *make_source(const struct telemetry *telemetry, struct
     struct list_source *source = arena_alloc(arena, sizeof(*source));
     *source = (struct list_source){
         .columns = columns,
-        .from = "workloads w",
+        .from = is_narrow ? WORKLOAD_SCOPE_FROM : "workloads w",
         .where = "w.deleted_ms = 0",
         .group = group,
         .id = "1",
@@ -67,15 +68,13 @@ static struct list_source *make_source(const struct telemetry *telemetry, struct
     return source;
 }
 
-static void add_conditions(struct request *req, struct list_query *query)
+static void add_conditions(struct request *req, const struct workload_scope *scope, struct list_query *query)
 {
     const char *cluster = request_query(req, "clusterId"), *pool = request_query(req, "nodepoolName");
     const char *department = request_query(req, "departmentId");
     size_t phase_count = 0;
     const char **phases = request_query_list(req, "filterByPhases", &phase_count);
-    struct scope_filter filter;
-    access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &filter);
-    list_query_where_scope(query, &filter, "w.cluster_id", "w.department_id", "w.project_id");
+    workload_scope_where(scope, query);
     if (cluster)
         list_query_where_text(query, "w.cluster_id = (SELECT id FROM clusters WHERE uuid = ?)", cluster);
     if (pool)
@@ -134,14 +133,16 @@ int op_get_workloads_telemetry(struct request *req, struct response *res, struct
 {
     struct telemetry telemetry;
     struct list_query query;
+    struct workload_scope scope;
     const char *type = request_query(req, "telemetryType");
     bool is_waiting = strcmp(type, "PENDING_TIME_DISTRIBUTION") == 0;
     telemetry_init(&telemetry, req);
     if (is_waiting && take_buckets(&telemetry, err) < 0)
         return -1;
-    if (list_query_init(&query, make_source(&telemetry, req->arena), req, err) < 0)
+    workload_scope_of_sum(req, false, &scope);
+    if (list_query_init(&query, make_source(&telemetry, scope.is_narrow, req->arena), req, err) < 0)
         return -1;
-    add_conditions(req, &query);
+    add_conditions(req, &scope, &query);
     if (is_waiting)
         list_query_where(&query, "w.phase IN ('Creating', 'Pending', 'Resuming')");
     list_query_take_all(&query);

@@ -1,9 +1,9 @@
 // Workloads of every kind: the list, the count, one in full.
-#include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/lists/list_answer.h"
 #include "api/lists/visibility.h"
+#include "api/lists/workload_scope.h"
 #include "api/operations.h"
 #include "api/server.h"
 #include "api/workloads/workload_actions.h"
@@ -13,14 +13,14 @@
 #include "base/json_writer.h"
 #include "db/db.h"
 
-static int init_query(struct request *req, struct list_query *query, struct error *err)
+static int init_query(struct request *req, struct list_query *query, bool is_deleted,
+                      const struct workload_scope *scope, struct error *err)
 {
-    const struct list_source *source = request_query_boolean(req, "deleted") ? &DELETED_WORKLOAD_LIST : &WORKLOAD_LIST;
-    if (list_query_init(query, source, req, err) < 0)
+    static const struct list_source *const SOURCES[2][2] = {{&WORKLOAD_LIST, &DELETED_WORKLOAD_LIST},
+                                                            {&SCOPED_WORKLOAD_LIST, &SCOPED_DELETED_WORKLOAD_LIST}};
+    if (list_query_init(query, SOURCES[scope->is_narrow][is_deleted], req, err) < 0)
         return -1;
-    struct scope_filter filter;
-    access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &filter);
-    list_query_where_scope(query, &filter, "w.cluster_id", "w.department_id", "w.project_id");
+    workload_scope_where(scope, query);
     return 0;
 }
 
@@ -30,7 +30,10 @@ static int write_list(struct request *req, struct response *res, struct db_conn 
     struct list_query query;
     struct runtime_pools pools;
     struct json_writer json;
-    if (init_query(req, &query, err) < 0 || runtime_pools_read(conn, req->arena, &pools, err) < 0 ||
+    struct workload_scope scope;
+    bool is_deleted = request_query_boolean(req, "deleted");
+    if (workload_scope_of_page(req, conn, is_deleted, &scope, err) < 0 ||
+        init_query(req, &query, is_deleted, &scope, err) < 0 || runtime_pools_read(conn, req->arena, &pools, err) < 0 ||
         list_query_open(&query, conn, err) < 0)
         return -1;
     json_writer_init(&json, res->body, false);
@@ -64,7 +67,10 @@ int op_get_workloads(struct request *req, struct response *res, struct error *er
 int op_count_workloads(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    return init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
+    struct workload_scope scope;
+    bool is_deleted = request_query_boolean(req, "deleted");
+    workload_scope_of_sum(req, is_deleted, &scope);
+    return init_query(req, &query, is_deleted, &scope, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
 // And what the backend said of its pod, of several the latest.

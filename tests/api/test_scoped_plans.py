@@ -1,0 +1,76 @@
+"""A caller with a small scope pays for what lies in it: the plans of his lists begin with his projects, and walk past
+nobody's rows. Looked at with EXPLAIN QUERY PLAN, on the statements that the server itself prepares."""
+
+import re
+import sqlite3
+
+import pytest
+from servers import Server
+from test_access import department_id, make_caller
+
+LISTS = [
+    "/workloads",
+    "/workloads?limit=500&sortOrder=asc&sortBy=name",
+    "/workloads?sortBy=priority",
+    "/workloads?search=job",
+    "/workloads?filterBy=name==job",
+    "/workloads?filterBy=phase==Running",
+    "/workloads/count",
+    "/workloads/count?search=job",
+    "/workloads/count?filterBy=phase==Running",
+    "/workloads/telemetry?telemetryType=WORKLOADS_COUNT",
+    "/workloads/telemetry?telemetryType=GPU_ALLOCATION&groupBy=ProjectId",
+    "/overview/counts",
+]
+# Rows of what is gone may outlive the projects of a department.
+OF_PROJECTS = [
+    "/workloads?deleted=true",
+    "/workloads/pods",
+    "/workloads/pods?search=job",
+    "/workloads/pods/count",
+    "/events",
+]
+MANY = re.compile(r"SCAN (?:w|e|p|r|workloads|events|pods)\b")
+BESIDE = re.compile(r"SEARCH (?:w|e|p) USING (?!INDEX projects_|.*\((?:project_id|workload_id|rowid)=)")
+
+
+@pytest.fixture(scope="module")
+def told_server(build_shim, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plans")
+    log = folder / "sql"
+    server = Server(folder, "--quick-start", environment={**build_shim("sql_log"), "SQL_LOG": str(log)}).start()
+    yield server, log
+    assert server.stop() == 0, server.tail()
+
+
+@pytest.fixture(scope="module")
+def plans(told_server):
+    server, log = told_server
+    callers = {
+        "project": make_caller(server, "ann", ("Viewer", "project", server.project_id("team-b")))[1],
+        "department": make_caller(server, "bob", ("Viewer", "department", department_id(server)))[1],
+    }
+
+    def plans_of(path, scope):
+        log.write_bytes(b"")
+        answer = server.request("GET", "/api/v1" + path, token=callers[scope])
+        assert answer.status == 200, answer
+        statements = [
+            text.decode() for text in log.read_bytes().split(b"\0") if re.search(rb" (?:workloads|events) ", text)
+        ]
+        assert statements, "the server told what it prepared"
+        with sqlite3.connect(f"file:{server.data}/prorata.db?mode=ro", uri=True) as database:
+            for sql in statements:
+                count = max(map(int, re.findall(r"\?(\d)", sql)), default=sql.count("?"))
+                yield sql, [row[3] for row in database.execute("EXPLAIN QUERY PLAN " + sql, [None] * count)]
+
+    return plans_of
+
+
+@pytest.mark.parametrize(
+    "path, scope", [(p, s) for p in LISTS for s in ("project", "department")] + [(p, "project") for p in OF_PROJECTS]
+)
+def test_a_small_scope_is_read_from_its_projects(plans, path, scope):
+    for sql, plan in plans(path, scope):
+        wrong = [line for line in plan if MANY.search(line) or BESIDE.search(line)]
+        assert not wrong, f"{wrong}\n{sql}\n" + "\n".join(plan)
