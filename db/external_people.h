@@ -2,6 +2,7 @@
 // with the issuer's sealed refresh token, and the codes by which a command line takes such a session over.
 #pragma once
 #include "db/sessions.h"
+#include "db/users.h"
 
 #include <stddef.h>
 

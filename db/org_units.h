@@ -76,9 +76,6 @@ int db_find_org_unit(struct db_conn *conn, enum org_unit_kind kind, int64_t id, 
 struct sqlite3_stmt;
 void org_unit_from_row(struct sqlite3_stmt *stmt, enum org_unit_kind kind, struct arena *arena,
                        struct org_unit *out_unit);
-// Reads the queues of all these units (of one kind) by one statement.
-int db_read_queues(struct db_conn *conn, enum org_unit_kind kind, struct org_unit *units, size_t count,
-                   struct arena *arena, struct error *err);
 // Reads children and sums of these departments by two statements.
 int db_read_department_projects(struct db_conn *conn, struct org_unit *departments, size_t count, struct arena *arena,
                                 struct error *err);

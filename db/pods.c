@@ -5,9 +5,9 @@
 #include "base/uuid.h"
 #include "db/db.h"
 #include "model/submission.h"
+#include "model/workload_type.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static const char SQL_INSERT_POD[] =
     "INSERT INTO pods (uuid, workload_id, name, role, pod_index, attempt, status, k8s_phase_updated_ms, gpu_devices,"
@@ -136,7 +136,7 @@ int db_create_pods(struct db_conn *conn, int64_t workload_id, int64_t attempt, i
         if (db_insert_pods(conn, &row.owner, &request, 0, 1, attempt, now_ms, err) < 0)
             goto done;
     }
-    if (strcmp(row.owner.workload_type, "Training") == 0 && worker_count > row.completions_left &&
+    if (workload_type_is(row.owner.workload_type, WORKLOAD_TYPE_TRAINING) && worker_count > row.completions_left &&
         row.completions_left > 0)
         worker_count = row.completions_left;
     int has_worker = find_request(conn, workload_id, POD_ROLE_TEXT_WORKER, &arena, &request, err);

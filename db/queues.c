@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "db/db.h"
-#include "db/org_units.h"
 #include "db/settings.h"
 
 #include <stdlib.h>

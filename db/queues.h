@@ -1,11 +1,14 @@
-// Queue rows: one for each department and each project in every node pool. Inside db/ but for reading, which is in
-// db/org_units.h.
+// Queue rows: one for each department and each project in every node pool. Inside db/ but for reading.
 #pragma once
 #include "model/org_unit.h"
 
 struct arena;
 struct db_conn;
 struct error;
+
+// Reads the queues of all these units (of one kind) by one statement.
+int db_read_queues(struct db_conn *conn, enum org_unit_kind kind, struct org_unit *units, size_t count,
+                   struct arena *arena, struct error *err);
 
 // Inserts the rows that are missing, with the defaults: after a unit or a pool was added.
 int queues_fill(struct db_conn *conn, int64_t cluster_id, struct error *err);

@@ -1,7 +1,13 @@
 // Sessions: every sign-in, of a browser (cookie), of a user or of a service account (token). A token carries its
 // session's uuid, so deleting the row ends it. Secrets are here as BLAKE2b hashes only.
 #pragma once
-#include "db/users.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct db;
+struct db_conn;
+struct error;
 
 enum {
     SESSION_HASH_SIZE = 32

@@ -1,7 +1,5 @@
 #include "model/distributed_spec.h"
 
-#include "model/workload_spec.h"
-
 #include <string.h>
 
 static const char *const FRAMEWORKS[] = {"PyTorch", "MPI", "TF", "XGBoost", "JAX", NULL};
@@ -70,7 +68,7 @@ static int read_master(const struct fields *top, const struct fields *spec, stru
     } else if (master.object) {
         fields_drop_nulls(&master);
         fields_set_default(&master, "image", json_incref(json_object_get(spec->object, "image")));
-        if (workload_spec_read_pod(&master, &out->master, out_master) < 0)
+        if (pod_spec_read(&master, &out->master, out_master) < 0)
             return -1;
     }
     out->master.role = POD_ROLE_TEXT_MASTER;

@@ -135,7 +135,7 @@ static int take_scheduling(struct node_pool *pool, json_t *settings, const json_
         json_object_del(settings, "minGuaranteedRuntime");
     }
     static const char *const SWITCHES[] = {"reservation", "reclaimByRank"};
-    for (size_t i = 0; i < sizeof SWITCHES / sizeof SWITCHES[0]; i++) {
+    for (size_t i = 0; i < sizeof(SWITCHES) / sizeof(SWITCHES[0]); i++) {
         json_t *value = json_object_get(configuration, SWITCHES[i]);
         if (json_is_boolean(value))
             json_object_set(settings, SWITCHES[i], value);

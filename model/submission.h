@@ -3,15 +3,13 @@
 #pragma once
 #include "model/facts.h"
 #include "model/pod.h"
+#include "model/workload_type.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum workload_type {
-    WORKLOAD_TYPE_TRAINING,
-    WORKLOAD_TYPE_WORKSPACE,
-    WORKLOAD_TYPE_DISTRIBUTED,
-    WORKLOAD_TYPE_COUNT
+enum {
+    WORKLOAD_PODS_MAX = 10000
 };
 
 // What follows from the specification.
@@ -58,11 +56,6 @@ struct submission {
     int64_t time_limit_ms; // 0: none
     int64_t idle_limit_ms;
 };
-
-// "Training", "Workspace", "Distributed": static text.
-const char *workload_type_text(enum workload_type type);
-// False where the text is none of them.
-bool workload_type_parse(const char *text, enum workload_type *out_type);
 
 // What the row of a submission says from the start: what is stored and what what-if asks about are both made from it,
 // so that a member is in both or in neither. Texts stay the submission's.

@@ -2,10 +2,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/compute_spec.h"
-#include "model/container_spec.h"
 #include "model/distributed_spec.h"
-#include "model/placement_spec.h"
+#include "model/pod_spec.h"
 #include "model/priority.h"
 
 #include <string.h>
@@ -16,7 +14,6 @@ enum {
     DEFAULT_AUTO_DELETE_SECONDS = 30 * 24 * 3600,
 };
 static const int64_t AUTO_DELETE_SECONDS_MAX = 10000000000;
-static const int64_t POD_MEMORY_MAX = (int64_t)1 << 53;
 
 static const char *const CATEGORIES[] = {"Build", "Train", "Deploy", NULL};
 static const char *const PREEMPTIBILITIES[] = {"preemptible", "non-preemptible", NULL};
@@ -29,36 +26,6 @@ static const struct {
     [WORKLOAD_TYPE_WORKSPACE] = {"Build", "high"},
     [WORKLOAD_TYPE_DISTRIBUTED] = {"Train", "low"},
 };
-
-static void set_pull_policy(const struct fields *spec)
-{
-    const char *image = json_string_value(json_object_get(spec->object, "image"));
-    const char *last = strrchr(image, '/');
-    const char *tag = strrchr(last ? last : image, ':');
-    bool is_latest = !strchr(image, '@') && (!tag || strcmp(tag, ":latest") == 0);
-    // A missing tag means latest to a registry, but only the word itself asks for a pull each time.
-    fields_set_default(spec, "imagePullPolicy", json_string(is_latest && tag ? "Always" : "IfNotPresent"));
-}
-
-int workload_spec_read_pod(const struct fields *spec, struct pod_request *request, struct pod_totals *totals)
-{
-    struct fields compute;
-    struct compute_spec amounts;
-    if (container_spec_check(spec) < 0 || fields_object(spec, "compute", &compute) < 0)
-        return -1;
-    set_pull_policy(spec);
-    if (compute_spec_read(&compute, request, &amounts) < 0)
-        return -1;
-    if (compute.object)
-        fields_set_default(&compute, "gpuDevicesRequest", json_integer(request->gpu_devices));
-    totals->gpu_request_type = amounts.gpu_request_type;
-    totals->gpu_milli = amounts.gpu_milli + amounts.mig_milli;
-    if (placement_spec_read(spec, &amounts, &request->constraints_json) < 0)
-        return -1;
-    if (request->memory_bytes > POD_MEMORY_MAX)
-        return fields_fail(&compute, "cpuMemoryRequest", "at most 8Pi");
-    return 0;
-}
 
 static int read_priority(const struct fields *spec, struct workload_spec *out)
 {
@@ -161,8 +128,8 @@ int workload_spec_read(json_t *body, enum workload_type type, struct arena *aren
     if (!spec.object)
         return fields_fail(&top, "spec", "required: at least an image");
     fields_drop_nulls(&spec);
-    if (read_priority(&spec, out) < 0 || workload_spec_read_pod(&spec, &out->worker, &worker) < 0 ||
-        read_life(&spec, out) < 0 || read_node_pools(&spec, out) < 0)
+    if (read_priority(&spec, out) < 0 || pod_spec_read(&spec, &out->worker, &worker) < 0 || read_life(&spec, out) < 0 ||
+        read_node_pools(&spec, out) < 0)
         return -1;
     if (type == WORKLOAD_TYPE_TRAINING && read_runs(&spec, out) < 0)
         return -1;

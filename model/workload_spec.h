@@ -5,7 +5,6 @@
 #include "model/submission.h"
 
 enum {
-    WORKLOAD_PODS_MAX = 10000,
     WORKLOAD_NODE_POOLS_MAX = 64,
     WORKLOAD_GRACE_SECONDS_MAX = 300, // as the system's policy has it
 };

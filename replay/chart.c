@@ -33,7 +33,7 @@ double chart_round_up(double value)
     if (value <= 0)
         return CHART_DIVISIONS;
     const double power = pow(10, floor(log10(value / CHART_DIVISIONS)));
-    for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
+    for (size_t i = 0; i < sizeof(STEPS) / sizeof(STEPS[0]); i++)
         if (STEPS[i] * power * CHART_DIVISIONS >= value * (1 - 1e-9))
             return STEPS[i] * power * CHART_DIVISIONS;
     return 10 * power * CHART_DIVISIONS;

@@ -29,10 +29,10 @@ void cluster_init(struct cluster *cluster, const struct snapshot *base, const st
 {
     *cluster = (struct cluster){.snapshot = *base, .trace = trace, .policy = policy};
     assert(base->node_pool_count == 1);
-    struct snapshot_project *projects = arena_array(arena, base->project_count, sizeof *projects);
-    struct snapshot_department *departments = arena_array(arena, base->department_count, sizeof *departments);
-    cluster->projects = arena_array(arena, base->project_count, sizeof *cluster->projects);
-    cluster->departments = arena_array(arena, base->department_count, sizeof *cluster->departments);
+    struct snapshot_project *projects = arena_array(arena, base->project_count, sizeof(*projects));
+    struct snapshot_department *departments = arena_array(arena, base->department_count, sizeof(*departments));
+    cluster->projects = arena_array(arena, base->project_count, sizeof(*cluster->projects));
+    cluster->departments = arena_array(arena, base->department_count, sizeof(*cluster->departments));
     for (size_t p = 0; p < base->project_count; p++) {
         projects[p] = base->projects[p];
         projects[p].queues = copy_queues(base->projects[p].queues, &cluster->projects[p]);
@@ -94,9 +94,9 @@ static void shift(struct cluster *cluster, uint32_t from, int workloads, int64_t
     const size_t count = snapshot->workload_count - from;
     const size_t first_pod = from < snapshot->workload_count ? cluster->workloads[from].first_pod : snapshot->pod_count;
     memmove(cluster->pods + (int64_t)first_pod + pods, cluster->pods + first_pod,
-            (snapshot->pod_count - first_pod) * sizeof *cluster->pods);
-    memmove(cluster->workloads + from + workloads, cluster->workloads + from, count * sizeof *cluster->workloads);
-    memmove(cluster->jobs + from + workloads, cluster->jobs + from, count * sizeof *cluster->jobs);
+            (snapshot->pod_count - first_pod) * sizeof(*cluster->pods));
+    memmove(cluster->workloads + from + workloads, cluster->workloads + from, count * sizeof(*cluster->workloads));
+    memmove(cluster->jobs + from + workloads, cluster->jobs + from, count * sizeof(*cluster->jobs));
     snapshot->workload_count = (size_t)((int64_t)snapshot->workload_count + workloads);
     snapshot->pod_count = (size_t)((int64_t)snapshot->pod_count + pods);
     for (size_t i = (size_t)((int64_t)from + workloads); i < snapshot->workload_count; i++)
@@ -129,11 +129,11 @@ void cluster_add(struct cluster *cluster, uint32_t index)
     const uint32_t at = find_job(cluster, index);
     const size_t capacity = cluster->workload_capacity;
     cluster->workloads = make_room(cluster->workloads, &cluster->workload_capacity, snapshot->workload_count + 1,
-                                   sizeof *cluster->workloads);
+                                   sizeof(*cluster->workloads));
     if (capacity != cluster->workload_capacity)
-        cluster->jobs = memory_realloc(cluster->jobs, cluster->workload_capacity * sizeof *cluster->jobs);
+        cluster->jobs = memory_realloc(cluster->jobs, cluster->workload_capacity * sizeof(*cluster->jobs));
     cluster->pods =
-        make_room(cluster->pods, &cluster->pod_capacity, snapshot->pod_count + job->pod_count, sizeof *cluster->pods);
+        make_room(cluster->pods, &cluster->pod_capacity, snapshot->pod_count + job->pod_count, sizeof(*cluster->pods));
     snapshot->workloads = cluster->workloads;
     snapshot->pods = cluster->pods;
     const uint32_t first_pod =
@@ -217,7 +217,7 @@ static void own_devices(struct snapshot_pod *pod)
         names += strlen(names) + 1;
     }
     if (pod->gpu_index_count > 0)
-        memcpy(indices, pod->gpu_indices, pod->gpu_index_count * sizeof *indices);
+        memcpy(indices, pod->gpu_indices, pod->gpu_index_count * sizeof(*indices));
     pod->gpu_groups = groups;
     pod->gpu_indices = indices;
 }
@@ -227,7 +227,7 @@ static void touch(struct cluster *cluster, uint32_t workload)
     if (cluster->touched_count > 0 && cluster->touched[cluster->touched_count - 1] == workload)
         return;
     cluster->touched =
-        make_room(cluster->touched, &cluster->touched_capacity, cluster->touched_count + 1, sizeof *cluster->touched);
+        make_room(cluster->touched, &cluster->touched_capacity, cluster->touched_count + 1, sizeof(*cluster->touched));
     cluster->touched[cluster->touched_count++] = workload;
 }
 

@@ -58,8 +58,8 @@ static int read_file(const char *path, struct buffer *text, struct error *err)
     FILE *file = fopen(path, "rb");
     if (!file)
         return error_set(err, ERROR_INVALID, "%.150s: %s", path, strerror(errno));
-    for (size_t got = sizeof block; got == sizeof block && !text->overflow;) {
-        got = fread(block, 1, sizeof block, file);
+    for (size_t got = sizeof(block); got == sizeof(block) && !text->overflow;) {
+        got = fread(block, 1, sizeof(block), file);
         buffer_append(text, block, got);
     }
     const bool failed = ferror(file) != 0;

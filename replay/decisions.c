@@ -4,8 +4,6 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "model/told.h"
-#include "replay/policy.h"
-#include "replay/run.h"
 #include "scheduler/plan.h"
 
 #include <errno.h>
@@ -35,15 +33,15 @@ int decisions_write_header(FILE *file, struct error *err)
     return error_set(err, ERROR_INTERNAL, "decisions.csv: %s", strerror(errno));
 }
 
-int decisions_write(FILE *file, const struct run *run, const struct snapshot *snapshot, const struct plan *plan,
-                    struct error *err)
+int decisions_write(FILE *file, const char *policy, uint64_t cycle, const struct snapshot *snapshot,
+                    const struct plan *plan, struct error *err)
 {
     char seconds[QUANTITY_TEXT_SIZE];
     quantity_format_milli(snapshot->now_ms, seconds);
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
-        put_text(file, run->policy->name);
-        fprintf(file, ",%s,%" PRIu64 ",%s,%s,", seconds, run->cycles, scheduler_action_name(decision->action),
+        put_text(file, policy);
+        fprintf(file, ",%s,%" PRIu64 ",%s,%s,", seconds, cycle, scheduler_action_name(decision->action),
                 plan_verb_name(decision->verb));
         put_text(file, snapshot->workloads[decision->workload].name);
         putc_unlocked(',', file);

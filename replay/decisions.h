@@ -1,12 +1,13 @@
 // decisions.csv: every decision of every cycle, in the order they were taken.
 #pragma once
+#include <stdint.h>
 #include <stdio.h>
 
 struct error;
 struct plan;
-struct run;
 struct snapshot;
 
 int decisions_write_header(FILE *file, struct error *err);
-int decisions_write(FILE *file, const struct run *run, const struct snapshot *snapshot, const struct plan *plan,
-                    struct error *err);
+// cycle: its number in the run.
+int decisions_write(FILE *file, const char *policy, uint64_t cycle, const struct snapshot *snapshot,
+                    const struct plan *plan, struct error *err);

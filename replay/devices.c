@@ -25,14 +25,14 @@ static int compare_frequencies(const void *a, const void *b)
 static void choose_shapes(struct devices *devices, struct arena *arena)
 {
     const struct trace *trace = devices->trace;
-    struct frequency *order = arena_array(arena, trace->shape_count, sizeof *order);
+    struct frequency *order = arena_array(arena, trace->shape_count, sizeof(*order));
     size_t count = 0;
     for (uint32_t s = 0; s < trace->shape_count; s++)
         if (trace->shapes[s].gpu_milli > 0 && trace->shapes[s].pod_count > 0)
             order[count++] = (struct frequency){trace->shapes[s].pod_count, s};
-    qsort(order, count, sizeof *order, compare_frequencies);
+    qsort(order, count, sizeof(*order), compare_frequencies);
     devices->shape_count = count < DEVICES_SHAPES_MAXIMUM ? count : DEVICES_SHAPES_MAXIMUM;
-    devices->shapes = arena_array(arena, devices->shape_count, sizeof *devices->shapes);
+    devices->shapes = arena_array(arena, devices->shape_count, sizeof(*devices->shapes));
     for (size_t i = 0; i < devices->shape_count; i++) {
         devices->shapes[i] = order[i].shape;
         devices->weight += order[i].pods;
@@ -86,14 +86,14 @@ void devices_init(struct devices *devices, const struct snapshot_node *nodes, si
                   struct arena *arena)
 {
     *devices = (struct devices){.specs = nodes, .node_count = count, .trace = trace};
-    devices->nodes = arena_array(arena, count, sizeof *devices->nodes);
+    devices->nodes = arena_array(arena, count, sizeof(*devices->nodes));
     choose_shapes(devices, arena);
     for (uint32_t n = 0; n < count; n++) {
         struct device_node *node = &devices->nodes[n];
         *node = (struct device_node){.count = nodes[n].gpu_count,
                                      .free_cpu_milli = nodes[n].cpu_milli,
                                      .free_memory_bytes = nodes[n].memory_bytes};
-        node->free_milli = arena_array(arena, node->count, sizeof *node->free_milli);
+        node->free_milli = arena_array(arena, node->count, sizeof(*node->free_milli));
         for (uint32_t d = 0; d < node->count; d++)
             node->free_milli[d] = GPU_MILLI_PER_DEVICE;
         devices->capacity_milli += node->count * GPU_MILLI_PER_DEVICE;

@@ -22,7 +22,7 @@ void events_add(struct events *events, struct event event)
 {
     if (events->count == events->capacity) {
         events->capacity = events->capacity ? events->capacity * 2 : 1024;
-        events->items = memory_realloc(events->items, events->capacity * sizeof *events->items);
+        events->items = memory_realloc(events->items, events->capacity * sizeof(*events->items));
     }
     size_t at = events->count++;
     for (; at > 0 && is_before(&event, &events->items[(at - 1) / 2]); at = (at - 1) / 2)

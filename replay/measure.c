@@ -8,7 +8,7 @@ static int64_t round_up_interval(int64_t ms)
 {
     static const int64_t STEPS_S[] = {1,   2,    5,    10,   15,    30,    60,    120,   300,    600,
                                       900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800};
-    for (size_t i = 0; i < sizeof STEPS_S / sizeof STEPS_S[0]; i++)
+    for (size_t i = 0; i < sizeof(STEPS_S) / sizeof(STEPS_S[0]); i++)
         if (STEPS_S[i] * 1000 >= ms)
             return STEPS_S[i] * 1000;
     return (ms / 604800000 + 1) * 604800000;
@@ -48,12 +48,12 @@ void measure_init(struct measure *measure, const struct trace *trace, int64_t ca
     const int64_t length = measure->horizon_ms - measure->from_ms;
     measure->interval_ms = round_up_interval(length / MEASURE_SERIES_POINTS);
     measure->interval_count = length > 0 ? (size_t)((length + measure->interval_ms - 1) / measure->interval_ms) : 0;
-    measure->project_milli = arena_array(arena, trace->project_count, sizeof *measure->project_milli);
-    measure->refused_by_size = arena_array(arena, trace->size_count, sizeof *measure->refused_by_size);
-    measure->project_window = arena_array(arena, trace->project_count, sizeof *measure->project_window);
-    measure->intervals = arena_array(arena, measure->interval_count, sizeof *measure->intervals);
+    measure->project_milli = arena_array(arena, trace->project_count, sizeof(*measure->project_milli));
+    measure->refused_by_size = arena_array(arena, trace->size_count, sizeof(*measure->refused_by_size));
+    measure->project_window = arena_array(arena, trace->project_count, sizeof(*measure->project_window));
+    measure->intervals = arena_array(arena, measure->interval_count, sizeof(*measure->intervals));
     measure->project_intervals =
-        arena_array(arena, measure->interval_count * trace->project_count, sizeof *measure->project_intervals);
+        arena_array(arena, measure->interval_count * trace->project_count, sizeof(*measure->project_intervals));
 }
 
 static int64_t stranded_milli(const struct measure *measure)

@@ -73,7 +73,7 @@ static int make_plain(const char *text, int64_t count, int64_t gpus, struct aren
     if (count < 1 || count > NODES_MAXIMUM || gpus < 1 || gpus > GPUS_MAXIMUM)
         return error_set(err, ERROR_INVALID, "--nodes: COUNTxGPUS with up to %d nodes of up to %d GPUs, got \"%.40s\"",
                          NODES_MAXIMUM, GPUS_MAXIMUM, text);
-    struct snapshot_node *nodes = arena_array(arena, (size_t)count, sizeof *nodes);
+    struct snapshot_node *nodes = arena_array(arena, (size_t)count, sizeof(*nodes));
     int width = 1;
     for (int64_t last = count; last >= 10; last /= 10)
         width++;
@@ -98,7 +98,7 @@ static int read_node(const struct csv *csv, struct arena *arena, struct snapshot
     struct snapshot_node node = blank_node(name, (uint32_t)gpus);
     node.cpu_milli = cpu;
     node.memory_bytes = memory * MIB;
-    struct snapshot_label *labels = arena_array(arena, 2, sizeof *labels);
+    struct snapshot_label *labels = arena_array(arena, 2, sizeof(*labels));
     if (*csv_text(csv, COLUMN_MODEL) != '\0') {
         labels[node.label_count].key = NODES_MODEL_LABEL;
         if (csv_name(csv, COLUMN_MODEL, arena, &labels[node.label_count++].value, err) < 0)
@@ -130,7 +130,7 @@ static int compare_named(const void *a, const void *b)
 // Sorts the names.
 static int refuse_duplicates(const struct csv *csv, struct named *names, size_t count, struct error *err)
 {
-    qsort(names, count, sizeof *names, compare_named);
+    qsort(names, count, sizeof(*names), compare_named);
     for (size_t i = 1; i < count; i++)
         if (strcmp(names[i - 1].name, names[i].name) == 0)
             return error_set(err, ERROR_INVALID, "%.120s:%zu:1: node: %.60s stands in line %zu already", csv->name,
@@ -150,8 +150,8 @@ static int read_nodes(struct csv *csv, struct arena *arena, struct nodes *out_no
             break;
         if (count == NODES_MAXIMUM)
             return csv_error(csv, COLUMN_NODE, err, "more than %d nodes", NODES_MAXIMUM);
-        nodes = arena_grow(arena, nodes, &capacity, count + 1, sizeof *nodes);
-        names = arena_grow(arena, names, &name_capacity, count + 1, sizeof *names);
+        nodes = arena_grow(arena, nodes, &capacity, count + 1, sizeof(*nodes));
+        names = arena_grow(arena, names, &name_capacity, count + 1, sizeof(*names));
         if (read_node(csv, arena, &nodes[count], err) < 0)
             return -1;
         names[count] = (struct named){nodes[count].name, csv->row_line};
@@ -160,7 +160,7 @@ static int read_nodes(struct csv *csv, struct arena *arena, struct nodes *out_no
         return error_set(err, ERROR_INVALID, "%.120s:1:1: no nodes", csv->name);
     if (refuse_duplicates(csv, names, count, err) < 0)
         return -1;
-    qsort(nodes, count, sizeof *nodes, compare_nodes);
+    qsort(nodes, count, sizeof(*nodes), compare_nodes);
     *out_nodes = (struct nodes){nodes, count, sum_gpus(nodes, count)};
     if (out_nodes->gpu_milli == 0)
         return error_set(err, ERROR_INVALID, "%.120s:1:1: no node has a GPU", csv->name);

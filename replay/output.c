@@ -68,7 +68,7 @@ int output_write(const char *folder, const struct report *report, struct error *
     struct buffer text;
     int rc = 0;
     buffer_init(&text, 0);
-    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0] && rc == 0; i++) {
+    for (size_t i = 0; i < sizeof(FILES) / sizeof(FILES[0]) && rc == 0; i++) {
         buffer_clear(&text);
         FILES[i].write(report, &text);
         rc = write_file(folder, FILES[i].name, &text, err);

@@ -26,7 +26,7 @@ static const char *base_name(const char *path)
 static void put_count(struct buffer *out, uint64_t count)
 {
     char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    const int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
     for (int i = 0; i < length; i++) {
         if (count >= 10000 && i > 0 && (length - i) % 3 == 0)
             buffer_text(out, "\xe2\x80\x89");
@@ -38,9 +38,9 @@ static void put_count(struct buffer *out, uint64_t count)
 static void write_head(const struct report *report, struct buffer *out)
 {
     unsigned char hash[crypto_hash_sha256_BYTES];
-    char text[sodium_base64_ENCODED_LEN(sizeof hash, sodium_base64_VARIANT_ORIGINAL)];
+    char text[sodium_base64_ENCODED_LEN(sizeof(hash), sodium_base64_VARIANT_ORIGINAL)];
     crypto_hash_sha256(hash, (const unsigned char *)PAGE_STYLE, strlen(PAGE_STYLE));
-    sodium_bin2base64(text, sizeof text, hash, sizeof hash, sodium_base64_VARIANT_ORIGINAL);
+    sodium_bin2base64(text, sizeof(text), hash, sizeof(hash), sodium_base64_VARIANT_ORIGINAL);
     buffer_printf(out,
                   "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
@@ -164,7 +164,7 @@ static void write_table(const struct report *report, struct buffer *out)
         buffer_text(out, "</th>");
     }
     buffer_text(out, "</tr></thead><tbody>\n");
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
         buffer_printf(out, "<tr%s><th scope=\"row\">%s</th>", ROWS[i].is_part ? " class=\"sub\"" : "", ROWS[i].label);
         for (size_t r = 0; r < report->run_count; r++) {
             buffer_text(out, "<td>");

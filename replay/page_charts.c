@@ -93,7 +93,7 @@ static void write_series(const struct report *report, const struct series *serie
 {
     const struct measure *first = &report->runs[0].run->measure;
     const double top = series_top(report, series);
-    struct chart_line *lines = arena_array(arena, report->run_count, sizeof *lines);
+    struct chart_line *lines = arena_array(arena, report->run_count, sizeof(*lines));
     struct chart chart = {.title = series->title,
                           .unit = series->unit,
                           .lines = lines,
@@ -111,7 +111,7 @@ static void write_series(const struct report *report, const struct series *serie
     }
     for (size_t r = 0; r < report->run_count; r++) {
         const struct measure *measure = &report->runs[r].run->measure;
-        struct chart_point *points = arena_array(arena, measure->interval_count, sizeof *points);
+        struct chart_point *points = arena_array(arena, measure->interval_count, sizeof(*points));
         const double length = (double)(measure->horizon_ms - measure->from_ms);
         double total = 0;
         lines[r] = (struct chart_line){report->runs[r].run->policy->name, points, 0};
@@ -131,7 +131,7 @@ static void write_series(const struct report *report, const struct series *serie
 static const int64_t WAIT_STEPS_S[] = {0, 1, 10, 60, 600, 3600, 21600, 86400, 604800, 2592000};
 static const char *const WAIT_LABELS[] = {"0", "1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "30 d"};
 enum {
-    WAIT_STEPS = sizeof WAIT_STEPS_S / sizeof WAIT_STEPS_S[0]
+    WAIT_STEPS = sizeof(WAIT_STEPS_S) / sizeof(WAIT_STEPS_S[0])
 };
 
 // The wait at position 0 to `steps` of the axis: even inside the first step, then in equal ratios.
@@ -171,7 +171,7 @@ static void write_waits(const struct report *report, struct arena *arena, struct
             steps++;
         bottom = fmin(bottom, floor(share_of(&report->runs[r], 0) * 20) / 20);
     }
-    struct chart_line *lines = arena_array(arena, report->run_count, sizeof *lines);
+    struct chart_line *lines = arena_array(arena, report->run_count, sizeof(*lines));
     struct chart chart = {.title = "How long jobs waited",
                           .unit = "percent of the jobs that had started after so long",
                           .description =
@@ -183,7 +183,7 @@ static void write_waits(const struct report *report, struct arena *arena, struct
     for (size_t i = 0; i <= steps; i++)
         chart.x_labels[i] = WAIT_LABELS[i];
     for (size_t r = 0; r < report->run_count; r++) {
-        struct chart_point *points = arena_array(arena, CDF_POINTS + 1, sizeof *points);
+        struct chart_point *points = arena_array(arena, CDF_POINTS + 1, sizeof(*points));
         lines[r] = (struct chart_line){report->runs[r].run->policy->name, points, CDF_POINTS + 1};
         for (size_t i = 0; i <= CDF_POINTS; i++) {
             const double x = (double)i / CDF_POINTS;
@@ -196,7 +196,7 @@ static void write_waits(const struct report *report, struct arena *arena, struct
 
 void page_charts_write(const struct report *report, struct arena *arena, struct buffer *out)
 {
-    for (size_t i = 0; i < sizeof SERIES / sizeof SERIES[0]; i++) {
+    for (size_t i = 0; i < sizeof(SERIES) / sizeof(SERIES[0]); i++) {
         write_series(report, &SERIES[i], arena, out);
         if (i == 1)
             write_waits(report, arena, out);
@@ -315,15 +315,15 @@ static void write_bars(const struct report *report, const struct bars *bars, con
 void page_bars_write(const struct report *report, struct arena *arena, struct buffer *out)
 {
     const size_t all = report->trace->project_count, count = all < BAR_PROJECTS ? all : BAR_PROJECTS;
-    struct ranked *order = arena_array(arena, all, sizeof *order);
+    struct ranked *order = arena_array(arena, all, sizeof(*order));
     for (size_t p = 0; p < all; p++) {
         order[p].project = p;
         for (size_t r = 0; r < report->run_count; r++)
             order[p].held += report->runs[r].run->measure.project_window[p];
     }
-    qsort(order, all, sizeof *order, compare_ranked);
+    qsort(order, all, sizeof(*order), compare_ranked);
     buffer_text(out, "<div class=\"grid\">");
-    for (size_t i = 0; i < sizeof BARS / sizeof BARS[0]; i++)
+    for (size_t i = 0; i < sizeof(BARS) / sizeof(BARS[0]); i++)
         write_bars(report, &BARS[i], order, count, out);
     buffer_text(out, "</div>");
     if (all > count)

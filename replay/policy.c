@@ -49,7 +49,7 @@ static int read_word(const json_t *document, const char *key, const char *const 
     }
     char list[128] = "";
     for (size_t i = 0; i < count; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
                  i == 0          ? ""
                  : i + 1 < count ? ", "
                                  : " or ",
@@ -88,7 +88,7 @@ static int check_keys(const json_t *document, struct error *err)
         return error_set(err, ERROR_INVALID, "an object with the keys of a policy");
     json_object_foreach((json_t *)document, key, value) {
         bool known = false;
-        for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
+        for (size_t i = 0; i < sizeof(KEYS) / sizeof(KEYS[0]); i++)
             known = known || strcmp(KEYS[i], key) == 0;
         if (!known)
             return error_set(err, ERROR_INVALID, "%.60s: unknown key", key);
@@ -186,18 +186,18 @@ void policy_done(struct policy *policy)
 static void name_node_pool(struct error *err)
 {
     static const char LIST[] = "nodePools[0]", ONE[] = "nodePool";
-    if (strncmp(err->message, LIST, sizeof LIST - 1) != 0)
+    if (strncmp(err->message, LIST, sizeof(LIST) - 1) != 0)
         return;
-    char *rest = err->message + sizeof LIST - 1;
-    memmove(err->message + sizeof ONE - 1, rest, strlen(rest) + 1);
-    memcpy(err->message, ONE, sizeof ONE - 1);
+    char *rest = err->message + sizeof(LIST) - 1;
+    memmove(err->message + sizeof(ONE) - 1, rest, strlen(rest) + 1);
+    memcpy(err->message, ONE, sizeof(ONE) - 1);
 }
 
 static int read_snapshot(const struct policy *policy, json_t *document, struct arena *arena,
                          struct snapshot **out_snapshot, struct error *err)
 {
     static const char *const SHARED[] = {"actions", "settings"};
-    for (size_t i = 0; i < sizeof SHARED / sizeof SHARED[0]; i++) {
+    for (size_t i = 0; i < sizeof(SHARED) / sizeof(SHARED[0]); i++) {
         json_t *value = json_object_get(policy->document, SHARED[i]);
         if (value)
             json_object_set(document, SHARED[i], value);

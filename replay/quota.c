@@ -156,7 +156,7 @@ void quota_divide(const struct trace *trace, enum quota_source source, int64_t c
     const int64_t gpus = capacity_milli / 1000;
     __int128 sum = 0;
     int64_t left = gpus;
-    struct remainder *order = arena_array(arena, trace->project_count, sizeof *order);
+    struct remainder *order = arena_array(arena, trace->project_count, sizeof(*order));
     for (size_t p = 0; p < trace->project_count; p++)
         sum += demand_of(trace, p, source);
     for (size_t p = 0; p < trace->project_count; p++) {
@@ -165,7 +165,7 @@ void quota_divide(const struct trace *trace, enum quota_source source, int64_t c
         order[p] = (struct remainder){p, sum > 0 ? part % sum : 0};
         left -= out_milli[p] / 1000;
     }
-    qsort(order, trace->project_count, sizeof *order, compare_remainders);
+    qsort(order, trace->project_count, sizeof(*order), compare_remainders);
     for (size_t i = 0; i < trace->project_count && left > 0 && order[i].rest > 0; i++, left--)
         out_milli[order[i].project] += 1000;
 }
@@ -244,8 +244,8 @@ static void add_divided(const struct trace *trace, enum quota_source source, int
                         struct arena *arena, json_t *departments, json_t *projects)
 {
     const bool is_unlimited = source == QUOTA_UNLIMITED;
-    int64_t *deserved = arena_array(arena, trace->project_count, sizeof *deserved);
-    int64_t *sums = arena_array(arena, trace->department_count, sizeof *sums);
+    int64_t *deserved = arena_array(arena, trace->project_count, sizeof(*deserved));
+    int64_t *sums = arena_array(arena, trace->department_count, sizeof(*sums));
     if (!is_unlimited)
         quota_divide(trace, source, capacity_milli, arena, deserved);
     for (size_t p = 0; p < trace->project_count; p++) {

@@ -250,7 +250,7 @@ int replay_main(int argc, char **argv)
     int rc = parse_options(argc, argv, &options, &err);
     if (rc == 0 && options.help)
         return fputs(HELP, stdout) < 0 ? EXIT_WRITE : 0;
-    struct session *session = memory_array(1, sizeof *session); // too large for the stack
+    struct session *session = memory_array(1, sizeof(*session)); // too large for the stack
     session->options = &options;
     arena_init(&session->arena);
     if (rc == 0)

@@ -26,7 +26,7 @@ static int64_t percentile(const int64_t *sorted, size_t count, size_t percent)
 static struct report_waits sort_waits(int64_t *waits, size_t count)
 {
     __int128 sum = 0;
-    qsort(waits, count, sizeof *waits, compare_times);
+    qsort(waits, count, sizeof(*waits), compare_times);
     for (size_t i = 0; i < count; i++)
         sum += waits[i];
     return (struct report_waits){.sorted_ms = waits,
@@ -41,11 +41,11 @@ static struct report_waits sort_waits(int64_t *waits, size_t count)
 static void count_jobs(struct report_run *report, const struct trace *trace, struct arena *arena)
 {
     const struct run *run = report->run;
-    int64_t *all = arena_array(arena, trace->arrival_count, sizeof *all);
-    int64_t **waits = arena_array(arena, trace->project_count, sizeof *waits);
-    size_t started = 0, *counts = arena_array(arena, trace->project_count, sizeof *counts);
+    int64_t *all = arena_array(arena, trace->arrival_count, sizeof(*all));
+    int64_t **waits = arena_array(arena, trace->project_count, sizeof(*waits));
+    size_t started = 0, *counts = arena_array(arena, trace->project_count, sizeof(*counts));
     for (size_t p = 0; p < trace->project_count; p++)
-        waits[p] = arena_array(arena, trace->projects[p].job_count, sizeof **waits);
+        waits[p] = arena_array(arena, trace->projects[p].job_count, sizeof(**waits));
     for (size_t i = 0; i < trace->arrival_count; i++) {
         const struct trace_job *job = &trace->jobs[trace->arrivals[i]];
         const struct run_job *state = &run->jobs[trace->arrivals[i]];
@@ -69,7 +69,7 @@ struct report_run report_make_run(const struct run *run, struct arena *arena)
     const struct measure *measure = &run->measure;
     const struct measure_sums *window = &measure->window;
     struct report_run report = {.run = run};
-    report.projects = arena_array(arena, trace->project_count, sizeof *report.projects);
+    report.projects = arena_array(arena, trace->project_count, sizeof(*report.projects));
     count_jobs(&report, trace, arena);
     __int128 lost = 0;
     for (size_t p = 0; p < trace->project_count; p++) {

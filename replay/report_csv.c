@@ -46,7 +46,7 @@ static void put_count(struct buffer *out, uint64_t count)
 static void put_waits(struct buffer *out, const struct report_waits *waits)
 {
     const int64_t times[] = {waits->mean_ms, waits->p50_ms, waits->p90_ms, waits->p99_ms, waits->longest_ms};
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         put_milli(out, times[i], waits->count > 0);
 }
 
@@ -60,7 +60,7 @@ void report_write_summary(const struct report *report, struct buffer *out)
         const int64_t shares[] = {run->utilisation_micro, run->allocation_micro,     run->fragmented_micro,
                                   run->stranded_micro,    run->end_allocation_micro, run->end_fragmented_micro};
         put_text(out, run->run->policy->name);
-        for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+        for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
             put_share(out, shares[i]);
         put_waits(out, &run->waits);
         put_count(out, run->evictions);

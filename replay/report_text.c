@@ -141,7 +141,7 @@ static void write_runs(const struct report *report, struct buffer *out)
         put_right(out, name, 2 + (width_of(name) > 12 ? width_of(name) : 12));
     }
     buffer_char(out, '\n');
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+    for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
         put_left(out, ROWS[i].label, LABEL_WIDTH);
         for (size_t r = 0; r < report->run_count; r++) {
             const char *name = report->runs[r].run->policy->name;
@@ -176,7 +176,7 @@ static void write_project(const struct report_run *run, size_t p, const char *na
     put_right(out, cell, 11);
     put_count(project->arrived, cell);
     put_right(out, cell, 9);
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         put_duration(times[i], cell);
         put_right(out, cell, 13);
     }
@@ -205,7 +205,7 @@ static void write_projects(const struct report *report, struct buffer *out)
     buffer_char(out, '\n');
     put_left(out, "project", name_width + 2);
     put_left(out, "policy", policy_width);
-    for (size_t i = 0; i < sizeof HEADS / sizeof HEADS[0]; i++)
+    for (size_t i = 0; i < sizeof(HEADS) / sizeof(HEADS[0]); i++)
         put_right(out, HEADS[i], WIDTHS[i]);
     buffer_char(out, '\n');
     for (size_t p = 0; p < trace->project_count; p++)

@@ -126,7 +126,7 @@ static int plan_and_obey(struct engine *engine, bool *out_goes_on, struct error 
         *out_goes_on = *out_goes_on || plan->decisions[i].verb != PLAN_BIND;
     count_evictions(engine, plan);
     if (engine->options->decisions &&
-        decisions_write(engine->options->decisions, run, &cluster->snapshot, plan, err) < 0)
+        decisions_write(engine->options->decisions, run->policy->name, run->cycles, &cluster->snapshot, plan, err) < 0)
         return -1;
     if (cluster_obey(cluster, plan, err) < 0)
         return -1;
@@ -246,10 +246,10 @@ static void init_run(struct run *run, const struct trace *trace, const struct po
                      const struct snapshot *base, struct arena *arena)
 {
     *run = (struct run){.policy = policy, .trace = trace};
-    run->jobs = arena_array(arena, trace->job_count, sizeof *run->jobs);
+    run->jobs = arena_array(arena, trace->job_count, sizeof(*run->jobs));
     for (size_t i = 0; i < trace->job_count; i++)
         run->jobs[i].first_start_ms = run->jobs[i].started_ms = run->jobs[i].ended_ms = RUN_TIME_NONE;
-    run->projects = arena_array(arena, trace->project_count, sizeof *run->projects);
+    run->projects = arena_array(arena, trace->project_count, sizeof(*run->projects));
     for (size_t p = 0; p < trace->project_count; p++)
         run->projects[p].deserved_milli =
             policy->is_one_project ? QUANTITY_UNLIMITED : base->projects[p].queues[0].deserved.of[RESOURCE_GPU];
@@ -267,7 +267,7 @@ int run_policy(const struct trace *trace, const struct nodes *nodes, const struc
     struct engine engine = {
         .trace = trace, .policy = policy, .options = options, .run = out_run, .wake_ms = EVENTS_NEVER};
     init_run(out_run, trace, policy, &base, arena);
-    engine.last_eviction = arena_array(arena, trace->job_count, sizeof *engine.last_eviction);
+    engine.last_eviction = arena_array(arena, trace->job_count, sizeof(*engine.last_eviction));
     measure_init(&out_run->measure, trace, nodes->gpu_milli, options->until_ms, arena);
     cluster_init(&engine.cluster, &base, trace, policy, arena);
     usage_init(&engine.usage, trace, policy->usage_half_life_ms, nodes, out_run->measure.now_ms, arena);

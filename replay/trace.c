@@ -12,7 +12,7 @@ const char *const *trace_name_pods(const char *id, uint32_t count, struct arena 
     int width = 1;
     for (uint32_t last = count - 1; last >= 10; last /= 10)
         width++;
-    const char **names = arena_array(arena, count, sizeof *names);
+    const char **names = arena_array(arena, count, sizeof(*names));
     for (uint32_t i = 0; i < count; i++)
         names[i] = arena_printf(arena, "%s-%0*u", id, width, i);
     return names;
@@ -41,17 +41,17 @@ static int64_t job_gpu_milli(const struct trace *trace, const struct trace_job *
 
 static void number_sizes(struct trace *trace, struct trace_job *jobs, struct arena *arena)
 {
-    int64_t *sizes = arena_array(arena, trace->job_count, sizeof *sizes);
+    int64_t *sizes = arena_array(arena, trace->job_count, sizeof(*sizes));
     for (size_t i = 0; i < trace->job_count; i++)
         sizes[i] = job_gpu_milli(trace, &jobs[i]);
-    qsort(sizes, trace->job_count, sizeof *sizes, compare_amounts);
+    qsort(sizes, trace->job_count, sizeof(*sizes), compare_amounts);
     for (size_t i = 0; i < trace->job_count; i++)
         if (trace->size_count == 0 || sizes[trace->size_count - 1] != sizes[i])
             sizes[trace->size_count++] = sizes[i];
     trace->sizes_milli = sizes;
     for (size_t i = 0; i < trace->job_count; i++) {
         const int64_t size = job_gpu_milli(trace, &jobs[i]);
-        const int64_t *at = bsearch(&size, sizes, trace->size_count, sizeof *sizes, compare_amounts);
+        const int64_t *at = bsearch(&size, sizes, trace->size_count, sizeof(*sizes), compare_amounts);
         jobs[i].size = (uint32_t)(at - sizes);
     }
 }
@@ -59,14 +59,14 @@ static void number_sizes(struct trace *trace, struct trace_job *jobs, struct are
 void trace_index_jobs(struct trace *trace, struct trace_job *jobs, struct arena *arena)
 {
     trace->jobs = jobs;
-    struct trace_shape *shapes = arena_array(arena, trace->shape_count, sizeof *shapes);
+    struct trace_shape *shapes = arena_array(arena, trace->shape_count, sizeof(*shapes));
     for (size_t i = 0; i < trace->shape_count; i++) {
         shapes[i] = trace->shapes[i];
         shapes[i].pod_count = 0;
     }
     trace->shapes = shapes;
     number_sizes(trace, jobs, arena);
-    uint32_t *arrivals = arena_array(arena, trace->job_count, sizeof *arrivals);
+    uint32_t *arrivals = arena_array(arena, trace->job_count, sizeof(*arrivals));
     for (uint32_t i = 0; i < trace->job_count; i++) {
         const struct trace_job *job = &jobs[i];
         struct trace_project *project = &trace->projects[job->project];
@@ -75,7 +75,7 @@ void trace_index_jobs(struct trace *trace, struct trace_job *jobs, struct arena 
         project->job_count++;
         project->gpu_milli_ms += (__int128)job_gpu_milli(trace, job) * job->duration_ms;
     }
-    qsort_r(arrivals, trace->job_count, sizeof *arrivals, compare_arrivals, jobs);
+    qsort_r(arrivals, trace->job_count, sizeof(*arrivals), compare_arrivals, jobs);
     trace->arrivals = arrivals;
     trace->arrival_count = trace->job_count;
     trace->first_ms = jobs[arrivals[0]].submit_ms;
@@ -112,7 +112,7 @@ int trace_draw(const struct trace *from, int64_t percent, uint64_t seed, int64_t
         return error_set(err, ERROR_INVALID, "--demand: no job of the trace asks for a GPU");
     for (; asked < wanted; count++) {
         const struct trace_job *job = &from->jobs[draw_below(&seed, from->job_count)];
-        jobs = arena_grow(arena, jobs, &capacity, count + 1, sizeof *jobs);
+        jobs = arena_grow(arena, jobs, &capacity, count + 1, sizeof(*jobs));
         jobs[count] = *job;
         jobs[count].id = arena_printf(arena, "%09zu-%s", count, job->id);
         jobs[count].pod_names = trace_name_pods(jobs[count].id, job->pod_count, arena);
@@ -124,7 +124,7 @@ int trace_draw(const struct trace *from, int64_t percent, uint64_t seed, int64_t
     trace.job_count = count;
     trace.size_count = 0;
     trace.is_drawn = true;
-    trace.projects = arena_array(arena, from->project_count, sizeof *trace.projects);
+    trace.projects = arena_array(arena, from->project_count, sizeof(*trace.projects));
     for (size_t i = 0; i < from->project_count; i++)
         trace.projects[i] =
             (struct trace_project){.name = from->projects[i].name, .department = from->projects[i].department};

@@ -77,7 +77,7 @@ static uint32_t find_department(struct reader *reader, const char *name)
         if (strcmp(reader->departments[i], name) == 0)
             return (uint32_t)i;
     reader->departments = arena_grow(reader->arena, reader->departments, &reader->department_capacity,
-                                     reader->department_count + 1, sizeof *reader->departments);
+                                     reader->department_count + 1, sizeof(*reader->departments));
     reader->departments[reader->department_count] = name;
     return (uint32_t)reader->department_count++;
 }
@@ -102,7 +102,7 @@ static int read_project(struct reader *reader, struct trace_job *job, struct err
         return 0;
     }
     reader->projects = arena_grow(reader->arena, reader->projects, &reader->project_capacity, reader->project_count + 1,
-                                  sizeof *reader->projects);
+                                  sizeof(*reader->projects));
     reader->projects[reader->project_count] = (struct named){project, wanted, reader->csv.row_line};
     job->project = (uint32_t)reader->project_count++;
     return 0;
@@ -145,7 +145,7 @@ static int read_models(struct reader *reader, struct trace_shape *shape, struct 
         if (length == 0)
             return csv_error(&reader->csv, COLUMN_MODELS, err, "gpu_models: names with | between them, got \"%.40s\"",
                              text);
-        models = arena_grow(reader->arena, models, &capacity, shape->model_count + 1, sizeof *models);
+        models = arena_grow(reader->arena, models, &capacity, shape->model_count + 1, sizeof(*models));
         models[shape->model_count++] = arena_strndup(reader->arena, at, length);
     }
     shape->models = models;
@@ -185,12 +185,12 @@ static const struct snapshot_placement_rules *rules_of(struct reader *reader, co
     for (size_t i = 0; i < reader->shape_count; i++)
         if (strcmp(reader->shapes[i].gpu_models, shape->gpu_models) == 0)
             return reader->shapes[i].rules;
-    struct snapshot_requirement *selector = arena_alloc(reader->arena, sizeof *selector);
+    struct snapshot_requirement *selector = arena_alloc(reader->arena, sizeof(*selector));
     *selector = (struct snapshot_requirement){.key = NODES_MODEL_LABEL,
                                               .operator= REQUIREMENT_IN,
                                               .values = shape->models,
                                               .value_count = shape->model_count};
-    struct snapshot_placement_rules *rules = arena_alloc(reader->arena, sizeof *rules);
+    struct snapshot_placement_rules *rules = arena_alloc(reader->arena, sizeof(*rules));
     *rules = (struct snapshot_placement_rules){.selector = selector, .selector_count = 1};
     return rules;
 }
@@ -222,7 +222,7 @@ static int read_shape(struct reader *reader, struct trace_job *job, struct error
         return -1;
     shape.rules = rules_of(reader, &shape);
     reader->shapes = arena_grow(reader->arena, reader->shapes, &reader->shape_capacity, reader->shape_count + 1,
-                                sizeof *reader->shapes);
+                                sizeof(*reader->shapes));
     reader->shapes[reader->shape_count] = shape;
     job->shape = (uint32_t)reader->shape_count++;
     return 0;
@@ -247,9 +247,9 @@ static int read_job(struct reader *reader, struct error *err)
     job.pod_count = (uint32_t)pods;
     job.pod_names = trace_name_pods(job.id, job.pod_count, reader->arena);
     reader->lines =
-        arena_grow(reader->arena, reader->lines, &reader->line_capacity, reader->job_count + 1, sizeof *reader->lines);
+        arena_grow(reader->arena, reader->lines, &reader->line_capacity, reader->job_count + 1, sizeof(*reader->lines));
     reader->jobs =
-        arena_grow(reader->arena, reader->jobs, &reader->job_capacity, reader->job_count + 1, sizeof *reader->jobs);
+        arena_grow(reader->arena, reader->jobs, &reader->job_capacity, reader->job_count + 1, sizeof(*reader->jobs));
     reader->lines[reader->job_count] = csv->row_line;
     reader->jobs[reader->job_count++] = job;
     return 0;
@@ -272,19 +272,19 @@ static int compare_jobs(const void *a, const void *b)
 
 static int find_text(const char *const *texts, size_t count, const char *text)
 {
-    const char *const *at = bsearch(&text, texts, count, sizeof *texts, compare_texts);
+    const char *const *at = bsearch(&text, texts, count, sizeof(*texts), compare_texts);
     return (int)(at - texts);
 }
 
 // Projects and departments in the order of their names; jobs refer to them so.
 static void sort_queues(struct reader *reader, struct trace *trace)
 {
-    const char **departments = arena_array(reader->arena, reader->department_count, sizeof *departments);
-    memcpy(departments, reader->departments, reader->department_count * sizeof *departments);
-    qsort(departments, reader->department_count, sizeof *departments, compare_texts);
+    const char **departments = arena_array(reader->arena, reader->department_count, sizeof(*departments));
+    memcpy(departments, reader->departments, reader->department_count * sizeof(*departments));
+    qsort(departments, reader->department_count, sizeof(*departments), compare_texts);
     trace->departments = departments;
     trace->department_count = reader->department_count;
-    trace->projects = arena_array(reader->arena, reader->project_count, sizeof *trace->projects);
+    trace->projects = arena_array(reader->arena, reader->project_count, sizeof(*trace->projects));
     trace->project_count = reader->project_count;
     for (size_t i = 0; i < reader->project_count; i++) {
         const char *department = reader->departments[reader->projects[i].department];
@@ -292,12 +292,12 @@ static void sort_queues(struct reader *reader, struct trace *trace)
             .name = reader->projects[i].name,
             .department = (uint32_t)find_text(departments, reader->department_count, department)};
     }
-    qsort(trace->projects, trace->project_count, sizeof *trace->projects, compare_projects);
-    uint32_t *places = arena_array(reader->arena, reader->project_count, sizeof *places);
+    qsort(trace->projects, trace->project_count, sizeof(*trace->projects), compare_projects);
+    uint32_t *places = arena_array(reader->arena, reader->project_count, sizeof(*places));
     for (size_t i = 0; i < reader->project_count; i++) {
         const struct trace_project key = {.name = reader->projects[i].name};
         const struct trace_project *at =
-            bsearch(&key, trace->projects, trace->project_count, sizeof key, compare_projects);
+            bsearch(&key, trace->projects, trace->project_count, sizeof(key), compare_projects);
         places[i] = (uint32_t)(at - trace->projects);
     }
     for (size_t i = 0; i < reader->job_count; i++)
@@ -313,10 +313,10 @@ static int compare_ids(const void *a, const void *b, void *jobs)
 
 static int refuse_duplicates(const struct reader *reader, struct error *err)
 {
-    uint32_t *order = arena_array(reader->arena, reader->job_count, sizeof *order);
+    uint32_t *order = arena_array(reader->arena, reader->job_count, sizeof(*order));
     for (uint32_t i = 0; i < reader->job_count; i++)
         order[i] = i;
-    qsort_r(order, reader->job_count, sizeof *order, compare_ids, reader->jobs);
+    qsort_r(order, reader->job_count, sizeof(*order), compare_ids, reader->jobs);
     for (size_t i = 1; i < reader->job_count; i++) {
         if (strcmp(reader->jobs[order[i - 1]].id, reader->jobs[order[i]].id) == 0)
             return error_set(err, ERROR_INVALID, "%.120s:%zu:1: id: %.60s stands in line %zu already", reader->csv.name,
@@ -346,7 +346,7 @@ static int read_jobs(struct reader *reader, struct trace *out_trace, struct erro
                           .shape_count = reader->shape_count,
                           .job_count = reader->job_count};
     sort_queues(reader, &trace);
-    qsort(reader->jobs, reader->job_count, sizeof *reader->jobs, compare_jobs);
+    qsort(reader->jobs, reader->job_count, sizeof(*reader->jobs), compare_jobs);
     trace_index_jobs(&trace, reader->jobs, reader->arena);
     *out_trace = trace;
     return 0;

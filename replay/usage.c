@@ -17,8 +17,8 @@ void usage_init(struct usage *usage, const struct trace *trace, int64_t half_lif
                             .now_ms = now_ms,
                             .project_count = trace->project_count,
                             .department_count = trace->department_count};
-    usage->projects = arena_array(arena, trace->project_count, sizeof *usage->projects);
-    usage->departments = arena_array(arena, trace->department_count, sizeof *usage->departments);
+    usage->projects = arena_array(arena, trace->project_count, sizeof(*usage->projects));
+    usage->departments = arena_array(arena, trace->department_count, sizeof(*usage->departments));
     for (size_t n = 0; n < nodes->count; n++) {
         usage->capacity.held[RESOURCE_GPU] += nodes->nodes[n].gpu_count * 1000.0;
         usage->capacity.held[RESOURCE_CPU] += (double)nodes->nodes[n].cpu_milli;

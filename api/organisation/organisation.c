@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "db/db.h"
 #include "db/org_units.h"
+#include "db/queues.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,7 @@
 
 #include "base/arena.h"
 #include "base/json_writer.h"
-
-#include <string.h>
+#include "model/workload_type.h"
 
 void submitted_workload_write(const struct submitted_workload *workload, struct buffer *out, struct arena *arena)
 {
@@ -22,7 +21,7 @@ void submitted_workload_write(const struct submitted_workload *workload, struct 
     json_text(&json, "desiredPhase", workload->desired_phase);
     json_text(&json, "actualPhase", workload->phase);
     json_raw(&json, "spec", workload->spec_json);
-    if (strcmp(workload->type, "Distributed") == 0) {
+    if (workload_type_is(workload->type, WORKLOAD_TYPE_DISTRIBUTED)) {
         json_bool(&json, "masterSpecSameAsWorker", workload->is_master_same);
         if (workload->master_spec_json)
             json_raw(&json, "masterSpec", workload->master_spec_json);

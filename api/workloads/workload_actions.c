@@ -13,10 +13,10 @@
 
 #include <string.h>
 
-const struct workload_kind KIND_TRAINING = {"Training", RESOURCE_TYPE_TRAININGS};
-const struct workload_kind KIND_WORKSPACE = {"Workspace", RESOURCE_TYPE_WORKSPACES};
-const struct workload_kind KIND_DISTRIBUTED = {"Distributed", RESOURCE_TYPE_TRAININGS};
-const struct workload_kind KIND_ANY = {NULL, RESOURCE_TYPE_WORKLOADS};
+const struct workload_kind KIND_TRAINING = {false, WORKLOAD_TYPE_TRAINING, RESOURCE_TYPE_TRAININGS};
+const struct workload_kind KIND_WORKSPACE = {false, WORKLOAD_TYPE_WORKSPACE, RESOURCE_TYPE_WORKSPACES};
+const struct workload_kind KIND_DISTRIBUTED = {false, WORKLOAD_TYPE_DISTRIBUTED, RESOURCE_TYPE_TRAININGS};
+const struct workload_kind KIND_ANY = {.is_any = true, .resource = RESOURCE_TYPE_WORKLOADS};
 
 static const char SQL_SUBMITTED[] =
     "SELECT requested_name, spec_json, master_spec_json, master_spec_json IS NULL AND EXISTS (SELECT 1 FROM pods"
@@ -25,7 +25,8 @@ static const char SQL_SUBMITTED[] =
 static int find_allowed(struct request *req, struct db_conn *conn, const char *uuid, const struct workload_kind *kind,
                         enum access_action action, struct workload_state *out_state, struct error *err)
 {
-    if (db_find_workload(conn, uuid, kind->type, req->arena, out_state, err) < 0)
+    const char *type = kind->is_any ? NULL : workload_type_text(kind->type);
+    if (db_find_workload(conn, uuid, type, req->arena, out_state, err) < 0)
         return -1;
     const char *what = arena_printf(req->arena, "workload %s", out_state->uuid);
     if (access_check(req, &out_state->scope, kind->resource, action, what, err) < 0)

@@ -3,6 +3,8 @@
 #pragma once
 #include "api/access/roles.h"
 #include "db/workloads.h"
+#include "model/workload_type.h"
+#include <stdbool.h>
 
 struct error;
 struct request;
@@ -10,7 +12,8 @@ struct response;
 
 // A kind of workload as its paths see it.
 struct workload_kind {
-    const char *type;            // NULL: any
+    bool is_any;
+    enum workload_type type;     // unless it is any
     enum resource_type resource; // what permissions are about
 };
 

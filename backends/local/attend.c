@@ -57,7 +57,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     pod->has_own_shm = state.has_own_shm;
     pod->memory_bytes = state.memory_bytes;
     pod->is_memory_default = state.is_memory_default;
-    pod->mig_instances = mig_find(&local->options, state.mig);
+    pod->mig_instances = mig_find(local->options.mig, local->options.mig_count, state.mig);
     pod->reaches_workload = state.is_launcher;
     pod->group = state.group;
     if (lives) {

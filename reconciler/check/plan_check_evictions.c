@@ -23,7 +23,8 @@ static int check_eviction(const struct snapshot *snapshot, const struct plan_dec
 int plan_check_evictions(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena,
                          struct error *err)
 {
-    uint32_t *placed_by = arena_array(arena, snapshot->workload_count, sizeof *placed_by); // its last statement, from 1
+    uint32_t *placed_by =
+        arena_array(arena, snapshot->workload_count, sizeof(*placed_by)); // its last statement, from 1
     for (size_t i = plan->decision_count; i > 0; i--) {
         const struct plan_decision *decision = &plan->decisions[i - 1];
         if (decision->verb == PLAN_BIND || decision->verb == PLAN_PIPELINE) {

@@ -90,7 +90,7 @@ static void count_pod(struct gang *gang, const struct snapshot *snapshot, const 
 static int check_members(struct gang *gang, size_t count, struct arena *arena, struct error *err)
 {
     const struct snapshot_workload *workload = gang->workload;
-    bool *stood = arena_array(arena, count, sizeof *stood);
+    bool *stood = arena_array(arena, count, sizeof(*stood));
     count_satisfied(gang, gang->before);
     for (uint32_t g = 0; g < count; g++)
         stood[g] = filled(gang, g, gang->before) >= minimum_of(gang, g);
@@ -134,8 +134,8 @@ static int check_gang(const struct snapshot *snapshot, const struct plan *plan, 
 
 int plan_check_gangs(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena, struct error *err)
 {
-    bool *gets = arena_array(arena, snapshot->workload_count, sizeof *gets);
-    bool *loses = arena_array(arena, snapshot->workload_count, sizeof *loses);
+    bool *gets = arena_array(arena, snapshot->workload_count, sizeof(*gets));
+    bool *loses = arena_array(arena, snapshot->workload_count, sizeof(*loses));
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
         const bool places = decision->verb == PLAN_BIND || decision->verb == PLAN_PIPELINE;

@@ -49,8 +49,8 @@ static int check_queue(const struct sums *sums, const struct snapshot_queue *que
 int plan_check_queues(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena, struct error *err)
 {
     const size_t pools = snapshot->node_pool_count;
-    struct sums *projects = arena_array(arena, snapshot->project_count * pools, sizeof *projects);
-    struct sums *departments = arena_array(arena, snapshot->department_count * pools, sizeof *departments);
+    struct sums *projects = arena_array(arena, snapshot->project_count * pools, sizeof(*projects));
+    struct sums *departments = arena_array(arena, snapshot->department_count * pools, sizeof(*departments));
     for (size_t p = 0; p < snapshot->pod_count; p++) {
         const struct snapshot_pod *pod = &snapshot->pods[p];
         const struct plan_pod *after = &plan->pods[p];

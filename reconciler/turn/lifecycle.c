@@ -1,6 +1,7 @@
 #include "reconciler/turn/lifecycle.h"
 
 #include "db/events.h"
+#include "model/workload_type.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static struct pod_counts count_pods(const struct cache_workload *workload)
 
 static bool is_distributed(const struct cache_workload *workload)
 {
-    return strcmp(workload->type, "Distributed") == 0;
+    return workload_type_is(workload->type, WORKLOAD_TYPE_DISTRIBUTED);
 }
 
 static int64_t creations_of(const struct turn *turn, const struct cache_workload *workload)

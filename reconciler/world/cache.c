@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "db/db.h"
+#include "model/workload_type.h"
 #include "reconciler/world/world_json.h"
 
 #include <stdio.h>
@@ -196,7 +197,7 @@ static void take_pod(struct cache *cache, const struct workload_pod_row *row, st
 static bool is_counted(const struct cache_workload *workload, const struct cache_pod *pod)
 {
     return pod->status == POD_STATUS_SUCCEEDED && workload->completions > 1 && !workload->restarts_always &&
-           strcmp(workload->type, "Distributed") != 0;
+           !workload_type_is(workload->type, WORKLOAD_TYPE_DISTRIBUTED);
 }
 
 // What is deleted, what a newer attempt has replaced, and what is only counted.

@@ -1,6 +1,7 @@
 #include "reconciler/world/snapshot_build.h"
 
 #include "model/pod.h"
+#include "model/workload_type.h"
 #include "reconciler/world/world_json.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static bool is_for_planning(const struct cache_workload *workload)
 static bool pod_counts(const struct cache_pod *pod)
 {
     if (pod->status == POD_STATUS_SUCCEEDED)
-        return strcmp(pod->workload->type, "Distributed") == 0;
+        return workload_type_is(pod->workload->type, WORKLOAD_TYPE_DISTRIBUTED);
     return !pod_status_is_over(pod->status);
 }
 

@@ -97,6 +97,11 @@ static enum placement_strategy strategy_of(const char *word)
                                                 : PLACEMENT_BINPACK;
 }
 
+static struct extended_list list_extended(const struct world *world)
+{
+    return (struct extended_list){world->extended, world->extended_count};
+}
+
 static void build_pools(struct world *world)
 {
     world->pools = arena_array(&world->arena, world->rows.pool_count, sizeof(*world->pools));
@@ -157,7 +162,8 @@ static void build_nodes(struct world *world)
         world_json_labels(row->labels_json, &world->arena, &node->labels, &node->label_count);
         world_json_taints(row->taints_json, &world->arena, &node->taints, &node->taint_count);
         set_unhealthy(world, row, node);
-        world_json_amounts(row->mig_instances_json, world, &node->extended, &node->extended_count);
+        world_json_amounts(row->mig_instances_json, list_extended(world), &world->arena, &node->extended,
+                           &node->extended_count);
     }
 }
 
@@ -417,7 +423,7 @@ const struct placement *world_placement(struct world *world, const char *constra
     struct placement *placement = arena_alloc(&world->arena, sizeof(*placement));
     placement->constraints_json = arena_strdup(&world->arena, constraints_json);
     placement->next = *slot;
-    world_json_placement(constraints_json, world, asked, placement);
+    world_json_placement(constraints_json, list_extended(world), &world->arena, asked, placement);
     *slot = placement;
     world->placement_count++;
     return placement;

@@ -5,29 +5,9 @@
 #include "base/arena.h"
 #include "db/reconcile_read.h"
 #include "reconciler/world/extended_names.h"
+#include "reconciler/world/world_json.h"
 #include "scheduler/snapshot.h"
 #include <stdatomic.h>
-
-// What a pod's constraints_json says, in the scheduler's form. One object per distinct text.
-struct placement {
-    const char *constraints_json;
-    const struct snapshot_placement_rules *rules; // NULL: none
-    const struct snapshot_extended_amount *extended;
-    size_t extended_count;
-    enum pod_affinity pod_affinity;
-    const char *pod_affinity_key;
-    struct placement *next; // in its slot
-};
-
-// A node pool's setting of time-based fair share: over which past usage counts.
-struct usage_window {
-    bool is_enabled;
-    int64_t k_micro;      // how much it counts
-    int64_t half_life_ms; // 0: what is old counts as much as what is new
-    int64_t duration_ms;
-    bool is_tumbling; // begins again at start_ms and each duration_ms after it; else it slides along
-    int64_t start_ms;
-};
 
 // From a row's id (not 0) to its place in an array.
 struct id_slot {

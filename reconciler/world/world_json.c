@@ -1,11 +1,10 @@
 #include "reconciler/world/world_json.h"
-#include "reconciler/world/extended_names.h"
 
 #include "base/arena.h"
 #include "base/duration.h"
 #include "base/timestamp.h"
 #include "form/placement_rules.h"
-#include "reconciler/world/world.h"
+#include "reconciler/world/extended_names.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -112,21 +111,21 @@ void world_json_taints(const char *json, struct arena *arena, const struct snaps
     *out = taints;
 }
 
-static uint32_t find_extended(const struct world *world, const char *name)
+static uint32_t find_extended(struct extended_list list, const char *name)
 {
-    for (size_t i = 0; i < world->extended_count; i++)
-        if (strcmp(world->extended[i].name, name) == 0)
+    for (size_t i = 0; i < list.count; i++)
+        if (strcmp(list.names[i].name, name) == 0)
             return (uint32_t)i;
     return SNAPSHOT_NONE;
 }
 
-static size_t count_amounts(const json_t *object, const struct world *world, struct extended_names *asked,
+static size_t count_amounts(const json_t *object, struct extended_list list, struct extended_names *asked,
                             struct snapshot_extended_amount *amounts, size_t count)
 {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)object, key, value) {
-        uint32_t resource = find_extended(world, key);
+        uint32_t resource = find_extended(list, key);
         int64_t amount = json_integer_value(value);
         if (resource != SNAPSHOT_NONE && amount > 0)
             amounts[count++] = (struct snapshot_extended_amount){resource, amount};
@@ -136,12 +135,12 @@ static size_t count_amounts(const json_t *object, const struct world *world, str
     return count;
 }
 
-void world_json_amounts(const char *json, struct world *world, const struct snapshot_extended_amount **out,
-                        size_t *out_count)
+void world_json_amounts(const char *json, struct extended_list list, struct arena *arena,
+                        const struct snapshot_extended_amount **out, size_t *out_count)
 {
     json_t *object = load(json);
-    struct snapshot_extended_amount *amounts = arena_array(&world->arena, json_object_size(object), sizeof(*amounts));
-    *out_count = count_amounts(object, world, NULL, amounts, 0);
+    struct snapshot_extended_amount *amounts = arena_array(arena, json_object_size(object), sizeof(*amounts));
+    *out_count = count_amounts(object, list, NULL, amounts, 0);
     *out = amounts;
     json_decref(object);
 }
@@ -165,19 +164,19 @@ static const struct snapshot_placement_rules NOWHERE = {
     .selector_count = 1,
 };
 
-void world_json_placement(const char *json, struct world *world, struct extended_names *asked,
-                          struct placement *out_placement)
+void world_json_placement(const char *json, struct extended_list list, struct arena *arena,
+                          struct extended_names *asked, struct placement *out_placement)
 {
     json_t *object = load(json);
-    if (placement_rules_read(object, &world->arena, &out_placement->rules, NULL) < 0)
+    if (placement_rules_read(object, arena, &out_placement->rules, NULL) < 0)
         out_placement->rules = &NOWHERE;
     const json_t *extended = json_object_get(object, "extended"), *mig = json_object_get(object, "migInstances");
     struct snapshot_extended_amount *amounts =
-        arena_array(&world->arena, json_object_size(extended) + json_object_size(mig), sizeof(*amounts));
-    size_t count = count_amounts(extended, world, asked, amounts, 0);
-    out_placement->extended_count = count_amounts(mig, world, asked, amounts, count);
+        arena_array(arena, json_object_size(extended) + json_object_size(mig), sizeof(*amounts));
+    size_t count = count_amounts(extended, list, asked, amounts, 0);
+    out_placement->extended_count = count_amounts(mig, list, asked, amounts, count);
     out_placement->extended = amounts;
-    read_pod_affinity(json_object_get(object, "podAffinity"), &world->arena, out_placement);
+    read_pod_affinity(json_object_get(object, "podAffinity"), arena, out_placement);
     json_decref(object);
 }
 

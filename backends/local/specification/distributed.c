@@ -3,6 +3,7 @@
 #include "backends/backend.h"
 #include "backends/local/specification/variables.h"
 #include "base/arena.h"
+#include "model/workload_type.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -17,7 +18,7 @@ static int64_t integer_of(const json_t *spec, const char *key)
 
 struct distributed distributed_read(const struct backend_pod *pod, const struct json_t *workload_spec)
 {
-    if (strcmp(pod->workload_type, "Distributed") != 0)
+    if (!workload_type_is(pod->workload_type, WORKLOAD_TYPE_DISTRIBUTED))
         return (struct distributed){0};
     const char *framework = json_string_value(json_object_get(workload_spec, "distributedFramework"));
     struct distributed out = {

@@ -164,7 +164,8 @@ static bool write_holdings(const struct local_options *options, const struct lau
            (!ports->count || dprintf(state_fd, "ports %" PRId64 " %" PRId64 " %s\n", ports->first, ports->count,
                                      ports->workload_uuid) > 0) &&
            (!launch->mig_instances ||
-            dprintf(state_fd, "mig %s\n", mig_list(options, launch->mig_instances, arena)) > 0) &&
+            dprintf(state_fd, "mig %s\n", mig_list(options->mig, options->mig_count, launch->mig_instances, arena)) >
+                0) &&
            (!launch->group || dprintf(state_fd, "group %u\n", (unsigned)launch->group) > 0) &&
            (!launch->reaches_workload || dprintf(state_fd, "launcher\n") > 0) &&
            (!isolation->shm_bytes || dprintf(state_fd, "shm\n") > 0) &&

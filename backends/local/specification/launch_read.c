@@ -3,6 +3,8 @@
 #include "backends/local/specification/homes.h"
 #include "backends/local/specification/honours.h"
 #include "backends/local/specification/launch.h"
+#include "backends/local/specification/mig_choice.h"
+#include "backends/local/specification/port_choice.h"
 #include "backends/local/specification/their_variables.h"
 #include "backends/local/specification/variables.h"
 #include "base/arena.h"
@@ -30,7 +32,7 @@ static const char *text_of(const json_t *spec, const char *key)
 static const char *list_devices(const struct local_options *options, const struct backend_pod *pod,
                                 uint64_t mig_instances, struct arena *arena)
 {
-    const char *list = mig_list(options, mig_instances, arena);
+    const char *list = mig_list(options->mig, options->mig_count, mig_instances, arena);
     for (size_t i = 0; i < pod->gpu_index_count; i++) {
         uint32_t index = pod->gpu_indices[i];
         const char *name = index < options->gpu_count ? options->gpus[index] : arena_printf(arena, "%u", index);

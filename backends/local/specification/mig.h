@@ -5,10 +5,6 @@
 #include <stdint.h>
 
 struct arena;
-struct error;
-struct json_t;
-struct local_options;
-struct local_pods;
 
 enum {
     MIG_INSTANCES_MAX = 64
@@ -19,13 +15,9 @@ struct mig_instance {
     const char *resource; // nvidia.com/mig-1g.10gb
 };
 
-// What the pod's compute asks for: a bit for each instance by its number in options. ERROR_UNAVAILABLE: the pods that
-// live hold too many.
-int mig_choose(const struct local_options *options, const struct local_pods *pods, const struct json_t *compute,
-               uint64_t *out_instances, struct error *err);
 // Their UUIDs, with commas; "" where there are none.
-const char *mig_list(const struct local_options *options, uint64_t instances, struct arena *arena);
+const char *mig_list(const struct mig_instance *all, size_t count, uint64_t instances, struct arena *arena);
 // The instances of such a list.
-uint64_t mig_find(const struct local_options *options, const char *list);
+uint64_t mig_find(const struct mig_instance *all, size_t count, const char *list);
 // How many there are of each profile, as JSON: {"nvidia.com/mig-1g.10gb": 7}.
 const char *mig_count_json(const struct mig_instance *instances, size_t count, struct arena *arena);

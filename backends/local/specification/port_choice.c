@@ -1,4 +1,4 @@
-#include "backends/local/specification/ports.h"
+#include "backends/local/specification/port_choice.h"
 
 #include "backends/local/pods/local_pods.h"
 

@@ -1,10 +1,9 @@
-#include "db/db.h"
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
 #include "db/checker.h"
 #include "db/copy.h"
+#include "db/db.h"
 #include "db/migrations.h"
 #include "db/space.h"
 #include "db/writer.h"
