@@ -24,10 +24,10 @@ static const char *name_of(const void *items, size_t item_size, size_t index)
 int names_sort(struct reader *reader, const struct place *list, void *items, size_t count, size_t item_size,
                struct error *err)
 {
-    struct text_index *order = arena_array(reader->arena, count, sizeof *order);
+    struct text_index *order = arena_array(reader->arena, count, sizeof(*order));
     for (size_t i = 0; i < count; i++)
         order[i] = (struct text_index){name_of(items, item_size, i), i};
-    qsort(order, count, sizeof *order, compare_texts);
+    qsort(order, count, sizeof(*order), compare_texts);
     size_t first_duplicate = SIZE_MAX;
     for (size_t i = 1; i < count; i++)
         if (strcmp(order[i - 1].text, order[i].text) == 0 && order[i].index < first_duplicate)
@@ -78,11 +78,11 @@ int names_resolve(const struct place *place, const char *what, const void *items
 
 const size_t *texts_order(struct arena *arena, const char *const *texts, size_t count)
 {
-    struct text_index *order = arena_array(arena, count, sizeof *order);
+    struct text_index *order = arena_array(arena, count, sizeof(*order));
     for (size_t i = 0; i < count; i++)
         order[i] = (struct text_index){texts[i], i};
-    qsort(order, count, sizeof *order, compare_texts);
-    size_t *indices = arena_array(arena, count, sizeof *indices);
+    qsort(order, count, sizeof(*order), compare_texts);
+    size_t *indices = arena_array(arena, count, sizeof(*indices));
     for (size_t i = 0; i < count; i++)
         indices[i] = order[i].index;
     return indices;

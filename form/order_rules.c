@@ -16,7 +16,7 @@ struct ordered_rules {
 static const char *const *order_texts(struct arena *arena, const char *const *texts, size_t *count)
 {
     const size_t *order = texts_order(arena, texts, *count);
-    const char **sorted = arena_array(arena, *count, sizeof *sorted);
+    const char **sorted = arena_array(arena, *count, sizeof(*sorted));
     size_t kept = 0;
     for (size_t i = 0; i < *count; i++)
         if (i == 0 || strcmp(texts[order[i]], sorted[kept - 1]) != 0)
@@ -75,36 +75,36 @@ static const struct snapshot_requirement *order_requirements(struct arena *arena
                                                              const struct snapshot_requirement *unordered, size_t count,
                                                              const char **out_text)
 {
-    struct snapshot_requirement *requirements = arena_array(arena, count, sizeof *requirements);
-    const char **texts = arena_array(arena, count, sizeof *texts);
+    struct snapshot_requirement *requirements = arena_array(arena, count, sizeof(*requirements));
+    const char **texts = arena_array(arena, count, sizeof(*texts));
     for (size_t i = 0; i < count; i++) {
         requirements[i] = unordered[i];
         requirements[i].values = order_texts(arena, unordered[i].values, &requirements[i].value_count);
         texts[i] = requirement_text(arena, &requirements[i]);
     }
-    *out_text = sort_by_text(arena, requirements, count, sizeof *requirements, texts);
+    *out_text = sort_by_text(arena, requirements, count, sizeof(*requirements), texts);
     return requirements;
 }
 
 static const struct snapshot_affinity_term *
 order_terms(struct arena *arena, const struct snapshot_affinity_term *unordered, size_t count, const char **out_text)
 {
-    struct snapshot_affinity_term *terms = arena_array(arena, count, sizeof *terms);
-    const char **texts = arena_array(arena, count, sizeof *texts);
+    struct snapshot_affinity_term *terms = arena_array(arena, count, sizeof(*terms));
+    const char **texts = arena_array(arena, count, sizeof(*texts));
     for (size_t i = 0; i < count; i++) {
         terms[i] = unordered[i];
         terms[i].requirements =
             order_requirements(arena, unordered[i].requirements, unordered[i].requirement_count, &texts[i]);
     }
-    *out_text = sort_by_text(arena, terms, count, sizeof *terms, texts);
+    *out_text = sort_by_text(arena, terms, count, sizeof(*terms), texts);
     return terms;
 }
 
 static const struct snapshot_toleration *
 order_tolerations(struct arena *arena, const struct snapshot_toleration *unordered, size_t count, const char **out_text)
 {
-    struct snapshot_toleration *tolerations = arena_array(arena, count, sizeof *tolerations);
-    const char **texts = arena_array(arena, count, sizeof *texts);
+    struct snapshot_toleration *tolerations = arena_array(arena, count, sizeof(*tolerations));
+    const char **texts = arena_array(arena, count, sizeof(*texts));
     for (size_t i = 0; i < count; i++) {
         const struct snapshot_toleration *toleration = &unordered[i];
         tolerations[i] = *toleration;
@@ -115,7 +115,7 @@ order_tolerations(struct arena *arena, const struct snapshot_toleration *unorder
         buffer_printf(&text, "%d %d", (int)toleration->operator, toleration->any_effect ? -1 : (int)toleration->effect);
         texts[i] = take_text(arena, &text);
     }
-    *out_text = sort_by_text(arena, tolerations, count, sizeof *tolerations, texts);
+    *out_text = sort_by_text(arena, tolerations, count, sizeof(*tolerations), texts);
     return tolerations;
 }
 
@@ -131,7 +131,7 @@ static const char *node_types_text(struct arena *arena, const struct snapshot_pl
 const struct snapshot_placement_rules *order_placement_rules(struct arena *arena,
                                                              const struct snapshot_placement_rules *unordered)
 {
-    struct ordered_rules *ordered = arena_alloc(arena, sizeof *ordered);
+    struct ordered_rules *ordered = arena_alloc(arena, sizeof(*ordered));
     struct snapshot_placement_rules *rules = &ordered->rules;
     const char *parts[4];
     *rules = *unordered;
@@ -146,8 +146,8 @@ const struct snapshot_placement_rules *order_placement_rules(struct arena *arena
 
 void share_placement_rules(struct arena *arena, struct snapshot_pod *pods, size_t count)
 {
-    const char **texts = arena_array(arena, count, sizeof *texts);
-    size_t *owners = arena_array(arena, count, sizeof *owners);
+    const char **texts = arena_array(arena, count, sizeof(*texts));
+    size_t *owners = arena_array(arena, count, sizeof(*owners));
     size_t with_rules = 0;
     for (size_t i = 0; i < count; i++)
         if (pods[i].rules) {

@@ -169,14 +169,14 @@ static void write_queues(struct json_writer *json, const struct snapshot *snapsh
     const size_t pools = snapshot->node_pool_count;
     size_t count = 0;
     struct queue_line *lines =
-        memory_array((snapshot->project_count + snapshot->department_count) * pools, sizeof *lines);
+        memory_array((snapshot->project_count + snapshot->department_count) * pools, sizeof(*lines));
     for (size_t i = 0; i < snapshot->project_count * pools; i++)
         lines[count++] =
             (struct queue_line){snapshot->projects[i / pools].name, QUEUE_KIND_PROJECT, i % pools, &plan->projects[i]};
     for (size_t i = 0; i < snapshot->department_count * pools; i++)
         lines[count++] = (struct queue_line){snapshot->departments[i / pools].name, QUEUE_KIND_DEPARTMENT, i % pools,
                                              &plan->departments[i]};
-    qsort(lines, count, sizeof *lines, compare_queue_lines);
+    qsort(lines, count, sizeof(*lines), compare_queue_lines);
     json_key(json, "queues");
     json_begin_array(json);
     for (size_t i = 0; i < count; i++)

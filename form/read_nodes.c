@@ -12,9 +12,9 @@ static const char MIG_PREFIX[] = "nvidia.com/mig-";
 // The X of nvidia.com/mig-Xg.…; 0 where the name is not of that form.
 static int64_t mig_slices(const char *name)
 {
-    if (strncmp(name, MIG_PREFIX, sizeof MIG_PREFIX - 1) != 0)
+    if (strncmp(name, MIG_PREFIX, sizeof(MIG_PREFIX) - 1) != 0)
         return 0;
-    const char *digits = name + sizeof MIG_PREFIX - 1;
+    const char *digits = name + sizeof(MIG_PREFIX) - 1;
     size_t count = strspn(digits, "0123456789");
     if (count == 0 || count > 2 || digits[count] != 'g' || digits[count + 1] != '.' || digits[count + 2] == '\0')
         return 0;
@@ -52,7 +52,7 @@ void read_extended_names(struct reader *reader, const struct place *document)
         json_array_foreach(json_object_get(workload, "pods"), j, object)
             capacity += count_keys(object);
     }
-    const char **names = arena_array(reader->arena, capacity, sizeof *names);
+    const char **names = arena_array(reader->arena, capacity, sizeof(*names));
     json_array_foreach(nodes, i, object)
         count = collect_keys(object, names, count);
     json_array_foreach(workloads, i, workload) {
@@ -60,7 +60,7 @@ void read_extended_names(struct reader *reader, const struct place *document)
             count = collect_keys(object, names, count);
     }
     const size_t *order = texts_order(reader->arena, names, count);
-    reader->extended = arena_array(reader->arena, count, sizeof *reader->extended);
+    reader->extended = arena_array(reader->arena, count, sizeof(*reader->extended));
     size_t *total = &reader->snapshot->extended_resource_count;
     for (i = 0; i < count; i++) {
         const char *name = names[order[i]];
@@ -85,12 +85,12 @@ static int read_amounts(struct reader *reader, const struct place *place, bool m
         struct snapshot_extended_amount *out = &amounts[*count];
         if (mig && mig_slices(key) == 0)
             return place_error(&amount, err, "a MIG profile is named like nvidia.com/mig-1g.10gb");
-        if (!mig && strncmp(key, MIG_PREFIX, sizeof MIG_PREFIX - 1) == 0)
+        if (!mig && strncmp(key, MIG_PREFIX, sizeof(MIG_PREFIX) - 1) == 0)
             return place_error(&amount, err, "MIG profiles stand in migInstances");
         if (read_whole(&amount, 0, READER_EXTENDED_MAXIMUM, &out->count, err) < 0)
             return -1;
         out->resource =
-            names_find(reader->extended, reader->snapshot->extended_resource_count, sizeof *reader->extended, key);
+            names_find(reader->extended, reader->snapshot->extended_resource_count, sizeof(*reader->extended), key);
         *count += out->count > 0;
     }
     return 0;
@@ -107,12 +107,12 @@ int read_extended(struct reader *reader, const struct place *object,
 {
     struct place mig = place_member(object, "migInstances"), extended = place_member(object, "extended");
     struct snapshot_extended_amount *amounts =
-        arena_array(reader->arena, count_keys(object->value) + 1, sizeof *amounts);
+        arena_array(reader->arena, count_keys(object->value) + 1, sizeof(*amounts));
     size_t count = 0;
     if (read_amounts(reader, &mig, true, amounts, &count, err) < 0 ||
         read_amounts(reader, &extended, false, amounts, &count, err) < 0)
         return -1;
-    qsort(amounts, count, sizeof *amounts, compare_amounts);
+    qsort(amounts, count, sizeof(*amounts), compare_amounts);
     *out_amounts = amounts;
     *out_count = count;
     return 0;
@@ -126,13 +126,13 @@ int read_labels(struct reader *reader, const struct place *place, const struct s
     if (!json_is_object(place->value))
         return place_expected(place, err, "an object");
     size_t size = json_object_size(place->value), count = 0;
-    const char **keys = arena_array(reader->arena, size, sizeof *keys);
+    const char **keys = arena_array(reader->arena, size, sizeof(*keys));
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)place->value, key, value)
         keys[count++] = key;
     const size_t *order = texts_order(reader->arena, keys, count);
-    struct snapshot_label *labels = arena_array(reader->arena, count, sizeof *labels);
+    struct snapshot_label *labels = arena_array(reader->arena, count, sizeof(*labels));
     for (size_t i = 0; i < count; i++) {
         struct place label = place_member(place, keys[order[i]]);
         labels[i].key = arena_strdup(reader->arena, label.key);
@@ -173,11 +173,11 @@ static int read_taints(struct reader *reader, const struct place *place, void *t
     if (fields_read_list(reader, place, sizeof(struct snapshot_taint), read_taint, &items, &count, err) < 0)
         return -1;
     const struct snapshot_taint *taints = items;
-    const char **texts = arena_array(reader->arena, count, sizeof *texts);
+    const char **texts = arena_array(reader->arena, count, sizeof(*texts));
     for (size_t i = 0; i < count; i++)
         texts[i] = arena_printf(reader->arena, "%s\x01%s\x01%d", taints[i].key, taints[i].value, (int)taints[i].effect);
     const size_t *order = texts_order(reader->arena, texts, count);
-    struct snapshot_taint *sorted = arena_array(reader->arena, count, sizeof *sorted);
+    struct snapshot_taint *sorted = arena_array(reader->arena, count, sizeof(*sorted));
     for (size_t i = 0; i < count; i++)
         sorted[i] = taints[order[i]];
     node->taints = sorted;
@@ -256,7 +256,7 @@ static int read_unhealthy(struct reader *reader, const struct place *object, str
     if (fields_read_list(reader, &list, sizeof(uint32_t), read_index, &items, &count, err) < 0)
         return -1;
     uint32_t *indices = items;
-    qsort(indices, count, sizeof *indices, compare_indices);
+    qsort(indices, count, sizeof(*indices), compare_indices);
     for (size_t i = 0; i < count; i++) {
         if (indices[i] >= node->gpu_count)
             return place_error(&list, err, "device %" PRIu32 " of a node with %" PRIu32 " devices", indices[i],

@@ -118,7 +118,7 @@ static int resolve_sub_group(struct reader *reader, const struct place *object, 
         return 0;
     }
     if (names_resolve(&place, "sub-group", workload->sub_groups, workload->sub_group_count,
-                      sizeof *workload->sub_groups, &pod->sub_group, err) < 0)
+                      sizeof(*workload->sub_groups), &pod->sub_group, err) < 0)
         return -1;
     if (reader->sub_group_is_set[pod->sub_group])
         return place_error(&place, err, "\"%s\" has sub-groups of its own and holds no pods",
@@ -174,11 +174,11 @@ static int take_held_devices(struct reader *reader, const struct place *groups_p
 {
     for (size_t i = 0; indices && i < count; i++)
         held[i].index = indices[i];
-    qsort(held, count, sizeof *held, compare_held);
-    const char **groups = arena_array(reader->arena, count, sizeof *groups);
-    uint32_t *sorted = arena_array(reader->arena, count, sizeof *sorted);
+    qsort(held, count, sizeof(*held), compare_held);
+    const char **groups = arena_array(reader->arena, count, sizeof(*groups));
+    uint32_t *sorted = arena_array(reader->arena, count, sizeof(*sorted));
     const uint32_t device_count = reader->snapshot->nodes[pod->node].gpu_count;
-    bool *seen = arena_array(reader->arena, indices ? device_count : 0, sizeof *seen);
+    bool *seen = arena_array(reader->arena, indices ? device_count : 0, sizeof(*seen));
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && held[i].group && strcmp(held[i].group, held[i - 1].group) == 0)
             return place_error(groups_place, err, "duplicate: group \"%s\"", held[i].group);
@@ -248,7 +248,7 @@ static int resolve_node(struct reader *reader, const struct place *object, struc
     bool promised_one = pod->status == SNAPSHOT_POD_PIPELINED;
     if (!given || (!status_holds_node(pod->status) && !held_one && !promised_one))
         return 0;
-    return names_resolve(&place, "node", snapshot->nodes, snapshot->node_count, sizeof *snapshot->nodes, &pod->node,
+    return names_resolve(&place, "node", snapshot->nodes, snapshot->node_count, sizeof(*snapshot->nodes), &pod->node,
                          err);
 }
 

@@ -94,8 +94,8 @@ static int read_resources(struct reader *reader, const struct place *place, void
     size_t count, pool_count = reader->snapshot->node_pool_count;
     if (fields_read_list(reader, place, sizeof(struct snapshot_queue), read_queue, &items, &count, err) < 0)
         return -1;
-    struct snapshot_queue *queues = arena_array(reader->arena, pool_count, sizeof *queues);
-    bool *seen = arena_array(reader->arena, pool_count, sizeof *seen);
+    struct snapshot_queue *queues = arena_array(reader->arena, pool_count, sizeof(*queues));
+    bool *seen = arena_array(reader->arena, pool_count, sizeof(*seen));
     for (size_t i = 0; i < pool_count; i++)
         queues[i] = snapshot_queue_default();
     for (size_t i = 0; i < count; i++) {

@@ -72,7 +72,7 @@ static int read_selector(struct reader *reader, const struct place *place, struc
     if (!json_is_object(place->value))
         return place_expected(place, err, "an object");
     struct snapshot_requirement *selector =
-        arena_array(reader->arena, json_object_size(place->value), sizeof *selector);
+        arena_array(reader->arena, json_object_size(place->value), sizeof(*selector));
     size_t count = 0;
     const char *key;
     json_t *value;
@@ -183,7 +183,7 @@ static int read_rules(struct reader *reader, const struct place *object, struct 
     *out_rules = NULL;
     if (!selector.value && !affinity.value && !tolerations.value && !types.value)
         return 0;
-    struct snapshot_placement_rules *rules = arena_alloc(reader->arena, sizeof *rules);
+    struct snapshot_placement_rules *rules = arena_alloc(reader->arena, sizeof(*rules));
     if (read_selector(reader, &selector, rules, err) < 0 || read_terms(reader, &affinity, rules, err) < 0 ||
         read_tolerations(reader, &tolerations, rules, err) < 0 ||
         read_texts(reader, &types, &rules->node_types, &rules->node_type_count, err) < 0)

@@ -97,7 +97,7 @@ static int link_sub_groups(const struct place *list, const struct sub_group_draf
                                                 .topology = drafts[i].topology};
         if (!drafts[i].parent)
             continue;
-        if (names_resolve(&parent, "sub-group", drafts, count, sizeof *drafts, &groups[i].parent, err) < 0)
+        if (names_resolve(&parent, "sub-group", drafts, count, sizeof(*drafts), &groups[i].parent, err) < 0)
             return -1;
         is_set[groups[i].parent] = true;
     }
@@ -129,7 +129,7 @@ int read_sub_groups(struct reader *reader, const struct place *workload, struct 
     if (fields_read_list(reader, &list, sizeof(struct sub_group_draft), read_sub_group, &drafts, &count, err) < 0 ||
         names_sort(reader, &list, drafts, count, sizeof(struct sub_group_draft), err) < 0)
         return -1;
-    struct snapshot_sub_group *groups = arena_array(reader->arena, count, sizeof *groups);
+    struct snapshot_sub_group *groups = arena_array(reader->arena, count, sizeof(*groups));
     reader->sub_group_is_set = arena_array(reader->arena, count, sizeof(bool));
     if (link_sub_groups(&list, drafts, count, groups, reader->sub_group_is_set, err) < 0)
         return -1;
@@ -160,7 +160,7 @@ static int read_preferred_pools(struct reader *reader, const struct place *objec
     const struct snapshot *snapshot = reader->snapshot;
     struct place list = place_member(object, "nodePools");
     size_t count = list.value && !json_is_null(list.value) ? json_array_size(list.value) : 1;
-    uint32_t *pools = arena_array(reader->arena, count, sizeof *pools);
+    uint32_t *pools = arena_array(reader->arena, count, sizeof(*pools));
     workload->node_pools = pools;
     workload->node_pool_count = count;
     if (!list.value || json_is_null(list.value)) {
@@ -179,7 +179,7 @@ static int read_preferred_pools(struct reader *reader, const struct place *objec
         return place_error(&list, err, "at least one node pool");
     if (count > snapshot->node_pool_count)
         return place_error(&list, err, "more names than there are node pools");
-    bool *seen = arena_array(reader->arena, snapshot->node_pool_count, sizeof *seen);
+    bool *seen = arena_array(reader->arena, snapshot->node_pool_count, sizeof(*seen));
     for (size_t i = 0; i < count; i++) {
         struct place item = place_item(&list, i);
         if (names_resolve(&item, "node pool", snapshot->node_pools, snapshot->node_pool_count,
@@ -277,7 +277,7 @@ static int check_pod_names(struct reader *reader, const struct place *document, 
 {
     const struct snapshot *snapshot = reader->snapshot;
     struct place list = place_member(document, "workloads");
-    const char **names = arena_array(reader->arena, snapshot->pod_count, sizeof *names);
+    const char **names = arena_array(reader->arena, snapshot->pod_count, sizeof(*names));
     size_t count = 0, i, j;
     const json_t *workload, *pod;
     json_array_foreach(list.value, i, workload) {
@@ -324,10 +324,10 @@ int read_workloads(struct reader *reader, const struct place *document, struct e
         names_sort(reader, &list, items, count, sizeof(struct workload_draft), err) < 0)
         return -1;
     const struct workload_draft *drafts = items;
-    struct snapshot_workload *workloads = arena_array(reader->arena, count, sizeof *workloads);
+    struct snapshot_workload *workloads = arena_array(reader->arena, count, sizeof(*workloads));
     for (size_t i = 0; i < count; i++)
         snapshot->pod_count += drafts[i].workload.pod_count;
-    struct snapshot_pod *pods = arena_array(reader->arena, snapshot->pod_count, sizeof *pods);
+    struct snapshot_pod *pods = arena_array(reader->arena, snapshot->pod_count, sizeof(*pods));
     size_t pod_count = 0;
     for (size_t i = 0; i < count; i++) {
         workloads[i] = drafts[i].workload;

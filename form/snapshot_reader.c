@@ -33,7 +33,7 @@ int snapshot_read_json(const struct json_t *value, struct arena *arena, struct s
                        struct error *err)
 {
     struct place document = {.value = value};
-    struct snapshot *snapshot = arena_alloc(arena, sizeof *snapshot);
+    struct snapshot *snapshot = arena_alloc(arena, sizeof(*snapshot));
     struct reader reader = {.arena = arena, .snapshot = snapshot};
     snapshot_defaults(snapshot);
     if (fields_read(&reader, &document, DOCUMENT_FIELDS, READER_COUNT_OF(DOCUMENT_FIELDS), NULL, err) < 0 ||
@@ -63,7 +63,7 @@ static int read_all(FILE *file, struct buffer *text, struct error *err)
 {
     char block[4000];
     size_t length;
-    while ((length = fread(block, 1, sizeof block, file)) > 0) {
+    while ((length = fread(block, 1, sizeof(block), file)) > 0) {
         buffer_append(text, block, length);
         if (text->overflow)
             return error_set(err, ERROR_INVALID, "more than %d bytes", FILE_MAXIMUM);

@@ -121,7 +121,7 @@ static int check_sub_groups(const struct snapshot *snapshot, const struct snapsh
             return error_set(err, ERROR_INVALID, "workload %s: sub-group %s: nested deeper than %d", workload->name,
                              group->name, LARGEST_SUB_GROUP_DEPTH);
     }
-    return check_names("sub-groups", workload->sub_groups, workload->sub_group_count, sizeof *workload->sub_groups,
+    return check_names("sub-groups", workload->sub_groups, workload->sub_group_count, sizeof(*workload->sub_groups),
                        err);
 }
 
@@ -178,12 +178,12 @@ static int check_workload(const struct snapshot *snapshot, uint32_t index, struc
         if (check_pod(snapshot, workload, index, &pods[i], err) < 0)
             return -1;
     }
-    return workload->pod_count > 1 ? check_names("pods", pods, workload->pod_count, sizeof *pods, err) : 0;
+    return workload->pod_count > 1 ? check_names("pods", pods, workload->pod_count, sizeof(*pods), err) : 0;
 }
 
 int snapshot_check(const struct snapshot *snapshot, struct error *err)
 {
-#define CHECK_NAMES(list) check_names(#list, snapshot->list##s, snapshot->list##_count, sizeof *snapshot->list##s, err)
+#define CHECK_NAMES(list) check_names(#list, snapshot->list##s, snapshot->list##_count, sizeof(*snapshot->list##s), err)
     if (CHECK_NAMES(node_pool) < 0 || CHECK_NAMES(node) < 0 || CHECK_NAMES(department) < 0 ||
         CHECK_NAMES(project) < 0 || CHECK_NAMES(workload) < 0)
         return -1;

@@ -77,8 +77,8 @@ static void open_pool(struct cycle *cycle, struct pool *pool, size_t round)
 {
     const size_t workload_count = cycle->snapshot->workload_count;
     if (!pool->waiting) {
-        pool->waiting = arena_array(cycle->scratch, workload_count, sizeof *pool->waiting);
-        pool->holders = arena_array(cycle->scratch, workload_count, sizeof *pool->holders);
+        pool->waiting = arena_array(cycle->scratch, workload_count, sizeof(*pool->waiting));
+        pool->holders = arena_array(cycle->scratch, workload_count, sizeof(*pool->holders));
     }
     pool->waiting_count = pool->holder_count = 0;
     for (size_t i = 0; i < workload_count; i++) {

@@ -30,7 +30,7 @@ const char *scheduler_action_name(enum scheduler_action action)
 
 void snapshot_defaults(struct snapshot *out_snapshot)
 {
-    memset(out_snapshot, 0, sizeof *out_snapshot);
+    memset(out_snapshot, 0, sizeof(*out_snapshot));
     for (size_t i = 0; i < ACTION_COUNT; i++)
         out_snapshot->actions[i] = (enum scheduler_action)i;
     out_snapshot->action_count = ACTION_COUNT;

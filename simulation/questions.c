@@ -19,7 +19,7 @@ bool questions_are_asked(const struct question_options *options)
 static int find_pool(const struct snapshot *snapshot, const char *option, const char *name, uint32_t *out_pool,
                      struct error *err)
 {
-    *out_pool = names_find(snapshot->node_pools, snapshot->node_pool_count, sizeof *snapshot->node_pools, name);
+    *out_pool = names_find(snapshot->node_pools, snapshot->node_pool_count, sizeof(*snapshot->node_pools), name);
     return *out_pool == SNAPSHOT_NONE ? error_set(err, ERROR_INVALID, "%s: no node pool \"%.100s\"", option, name) : 0;
 }
 
@@ -37,7 +37,7 @@ static int find_resource(const char *name, enum resource *out_resource, struct e
 
 static uint32_t find_workload(const struct snapshot *snapshot, const char *name)
 {
-    return names_find(snapshot->workloads, snapshot->workload_count, sizeof *snapshot->workloads, name);
+    return names_find(snapshot->workloads, snapshot->workload_count, sizeof(*snapshot->workloads), name);
 }
 
 // The document with the workload of the file behind the others: what is wrong with it is found as in any document.

@@ -29,7 +29,7 @@ int simulation_plan(struct simulation *simulation, struct plan **out_plan, struc
 int simulation_look(struct simulation *simulation, struct plan **out_plan, struct error *err)
 {
     struct arena *arena = &simulation->arenas[simulation->turn];
-    struct snapshot *idle = arena_alloc(arena, sizeof *idle);
+    struct snapshot *idle = arena_alloc(arena, sizeof(*idle));
     *idle = simulation->snapshot;
     idle->action_count = 0;
     return scheduler_plan(idle, arena, out_plan, err);
@@ -38,10 +38,10 @@ int simulation_look(struct simulation *simulation, struct plan **out_plan, struc
 // The snapshot that follows does not share memory with the plan: that goes when the next one is made.
 static void own_devices(struct snapshot_pod *pod, struct arena *arena)
 {
-    const char **groups = arena_array(arena, pod->gpu_group_count, sizeof *groups);
+    const char **groups = arena_array(arena, pod->gpu_group_count, sizeof(*groups));
     for (size_t i = 0; i < pod->gpu_group_count; i++)
         groups[i] = arena_strdup(arena, pod->gpu_groups[i]);
-    uint32_t *indices = arena_array(arena, pod->gpu_index_count, sizeof *indices);
+    uint32_t *indices = arena_array(arena, pod->gpu_index_count, sizeof(*indices));
     for (size_t i = 0; i < pod->gpu_index_count; i++)
         indices[i] = pod->gpu_indices[i];
     pod->gpu_groups = groups;
@@ -53,8 +53,8 @@ void simulation_advance(struct simulation *simulation, const struct plan *plan)
     const struct snapshot *old = &simulation->snapshot;
     struct arena *arena = &simulation->arenas[!simulation->turn];
     arena_clear(arena);
-    struct snapshot_pod *pods = arena_array(arena, old->pod_count, sizeof *pods);
-    struct snapshot_workload *workloads = arena_array(arena, old->workload_count, sizeof *workloads);
+    struct snapshot_pod *pods = arena_array(arena, old->pod_count, sizeof(*pods));
+    struct snapshot_workload *workloads = arena_array(arena, old->workload_count, sizeof(*workloads));
     for (size_t i = 0; i < old->workload_count; i++) {
         workloads[i] = old->workloads[i];
         aftermath_of_workload(&workloads[i], &plan->workloads[i], old->now_ms);

@@ -22,12 +22,12 @@ void cluster_done(struct cluster *cluster)
 
 void cluster_make_nodes(struct cluster *cluster, size_t count)
 {
-    struct snapshot_node_pool *pool = arena_alloc(&cluster->arena, sizeof *pool);
+    struct snapshot_node_pool *pool = arena_alloc(&cluster->arena, sizeof(*pool));
     pool->name = "default";
     pool->fair_share_k_micro = 1000000;
     cluster->snapshot.node_pools = pool;
     cluster->snapshot.node_pool_count = 1;
-    cluster->nodes = arena_array(&cluster->arena, count, sizeof *cluster->nodes);
+    cluster->nodes = arena_array(&cluster->arena, count, sizeof(*cluster->nodes));
     for (size_t n = 0; n < count; n++)
         cluster->nodes[n] = (struct snapshot_node){.name = arena_printf(&cluster->arena, "node-%05zu", n),
                                                    .gpu_count = GPUS_PER_NODE,
@@ -43,8 +43,8 @@ void cluster_make_nodes(struct cluster *cluster, size_t count)
 void cluster_make_projects(struct cluster *cluster, size_t departments, size_t projects, int64_t deserved_gpus)
 {
     struct arena *arena = &cluster->arena;
-    struct snapshot_department *all = arena_array(arena, departments, sizeof *all);
-    struct snapshot_queue *sum = arena_alloc(arena, sizeof *sum); // what its projects deserve together
+    struct snapshot_department *all = arena_array(arena, departments, sizeof(*all));
+    struct snapshot_queue *sum = arena_alloc(arena, sizeof(*sum)); // what its projects deserve together
     *sum = snapshot_queue_default();
     sum->deserved.of[RESOURCE_GPU] = deserved_gpus * (int64_t)(projects / departments) * GPU_MILLI_PER_DEVICE;
     for (size_t d = 0; d < departments; d++)
@@ -52,8 +52,8 @@ void cluster_make_projects(struct cluster *cluster, size_t departments, size_t p
                                               .preempt_min_run_time_ms = SNAPSHOT_TIME_NONE,
                                               .reclaim_min_run_time_ms = SNAPSHOT_TIME_NONE,
                                               .queues = sum};
-    cluster->projects = arena_array(arena, projects, sizeof *cluster->projects);
-    cluster->queues = arena_array(arena, projects, sizeof *cluster->queues);
+    cluster->projects = arena_array(arena, projects, sizeof(*cluster->projects));
+    cluster->queues = arena_array(arena, projects, sizeof(*cluster->queues));
     for (size_t p = 0; p < projects; p++) {
         cluster->queues[p] = snapshot_queue_default();
         cluster->queues[p].deserved.of[RESOURCE_GPU] = deserved_gpus * GPU_MILLI_PER_DEVICE;
@@ -71,8 +71,8 @@ void cluster_make_projects(struct cluster *cluster, size_t departments, size_t p
 
 void cluster_reserve(struct cluster *cluster, size_t workloads, size_t pods)
 {
-    cluster->workloads = arena_array(&cluster->arena, workloads, sizeof *cluster->workloads);
-    cluster->pods = arena_array(&cluster->arena, pods, sizeof *cluster->pods);
+    cluster->workloads = arena_array(&cluster->arena, workloads, sizeof(*cluster->workloads));
+    cluster->pods = arena_array(&cluster->arena, pods, sizeof(*cluster->pods));
     cluster->snapshot.workloads = cluster->workloads;
     cluster->snapshot.pods = cluster->pods;
 }
@@ -318,8 +318,8 @@ void cluster_make_backlog(struct cluster *cluster, size_t nodes)
     cluster_make_nodes(cluster, nodes);
     cluster_make_projects(cluster, nodes / 20, projects, 0);
     struct snapshot_department *departments =
-        arena_array(&cluster->arena, cluster->snapshot.department_count, sizeof *departments);
-    struct snapshot_queue *unlimited = arena_alloc(&cluster->arena, sizeof *unlimited);
+        arena_array(&cluster->arena, cluster->snapshot.department_count, sizeof(*departments));
+    struct snapshot_queue *unlimited = arena_alloc(&cluster->arena, sizeof(*unlimited));
     *unlimited = snapshot_queue_default();
     unlimited->deserved.of[RESOURCE_GPU] = QUANTITY_UNLIMITED;
     for (size_t d = 0; d < cluster->snapshot.department_count; d++) {

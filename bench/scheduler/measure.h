@@ -20,6 +20,6 @@ static inline int measure_compare(const void *a, const void *b)
 // Sorts the times and gives the middle one in milliseconds.
 static inline double measure_median_ms(int64_t *times_ns, size_t count)
 {
-    qsort(times_ns, count, sizeof *times_ns, measure_compare);
+    qsort(times_ns, count, sizeof(*times_ns), measure_compare);
     return (double)times_ns[count / 2] / 1e6;
 }

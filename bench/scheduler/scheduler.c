@@ -65,7 +65,7 @@ static int measure_cluster(const struct row *row, size_t size, struct figures *o
         scenarios = 0;
         for (size_t a = 0; a < ACTION_COUNT; a++)
             scenarios += plan->actions[a].scenarios_simulated;
-        snprintf(out->note, sizeof out->note, "%zu decisions, %llu scenarios%s", plan->decision_count,
+        snprintf(out->note, sizeof(out->note), "%zu decisions, %llu scenarios%s", plan->decision_count,
                  (unsigned long long)scenarios, plan->search_cut_count ? ", cut" : "");
         arena_done(&arena);
     }
@@ -84,7 +84,7 @@ static int measure_stream(const struct stream_spec *spec, struct figures *out, s
     out->least_ms = figures.longest_ms;
     out->arena_bytes = figures.arena_bytes;
     out->pods = figures.pods;
-    snprintf(out->note, sizeof out->note,
+    snprintf(out->note, sizeof(out->note),
              "%.0f workloads and %.0f pods a second: %zu in %zu cycles, %.2f s (plans %.2f s); %zu evicted; most %zu "
              "live, %zu waiting",
              (double)spec->workloads / figures.seconds, (double)figures.bound_pods / figures.seconds,
@@ -222,11 +222,11 @@ static int measure_apart(const struct row *row, size_t size, struct figures *out
     if (child == 0) {
         struct figures figures = {0};
         const int rc = measure(row, size, &figures);
-        const bool is_written = write(ends[1], &figures, sizeof figures) == (ssize_t)sizeof figures;
+        const bool is_written = write(ends[1], &figures, sizeof(figures)) == (ssize_t)sizeof(figures);
         _exit(rc < 0 || !is_written);
     }
     close(ends[1]);
-    const bool is_read = child > 0 && read(ends[0], out, sizeof *out) == (ssize_t)sizeof *out;
+    const bool is_read = child > 0 && read(ends[0], out, sizeof(*out)) == (ssize_t)sizeof(*out);
     close(ends[0]);
     if (child < 0 || wait4(child, &status, 0, &usage) < 0 || !is_read || status != 0)
         return -1;
@@ -268,7 +268,7 @@ int main(int argc, char **argv)
 {
     printf("Processor time of one thread; median, least (of streams: most) of %d runs and more\n", LEAST_RUNS);
     fflush(stdout);
-    for (size_t r = 0; r < sizeof ROWS / sizeof ROWS[0]; r++) {
+    for (size_t r = 0; r < sizeof(ROWS) / sizeof(ROWS[0]); r++) {
         if (argc > 1 && strncmp(ROWS[r].name, argv[1], strlen(argv[1])) != 0)
             continue;
         if ((argc > 2 ? print_size(&ROWS[r], strtoull(argv[2], NULL, 10)) : print_row(&ROWS[r])) < 0)

@@ -78,7 +78,7 @@ static void remove_ended(struct stream *stream)
         const struct snapshot_workload workload = cluster->workloads[w];
         if (workloads != w) {
             memmove(cluster->pods + pods, cluster->pods + workload.first_pod,
-                    workload.pod_count * sizeof *cluster->pods);
+                    workload.pod_count * sizeof(*cluster->pods));
             cluster->workloads[workloads] = workload;
             cluster->workloads[workloads].first_pod = (uint32_t)pods;
             stream->live[workloads] = stream->live[w];
@@ -127,7 +127,7 @@ static void note(struct stream *stream, int64_t plan_ns, size_t arena_bytes)
         waiting += stream->live[w].end_us == INT64_MAX;
     if (figures->cycles == stream->time_capacity) {
         stream->time_capacity = stream->time_capacity ? stream->time_capacity * 2 : 1024;
-        stream->times_ns = memory_realloc(stream->times_ns, stream->time_capacity * sizeof *stream->times_ns);
+        stream->times_ns = memory_realloc(stream->times_ns, stream->time_capacity * sizeof(*stream->times_ns));
     }
     stream->times_ns[figures->cycles++] = plan_ns;
     figures->plan_seconds += (double)plan_ns / 1e9;
@@ -182,7 +182,7 @@ int stream_run(const struct stream_spec *spec, struct stream_figures *out_figure
     cluster_make_nodes(&stream.cluster, spec->nodes);
     cluster_make_projects(&stream.cluster, spec->departments, spec->projects, gpus / (int64_t)spec->projects);
     cluster_reserve(&stream.cluster, spec->workloads, spec->workloads * GANG_PODS);
-    stream.live = arena_array(&stream.cluster.arena, spec->workloads, sizeof *stream.live);
+    stream.live = arena_array(&stream.cluster.arena, spec->workloads, sizeof(*stream.live));
     const int rc = run_cycles(&stream, err);
     if (rc == 0) {
         stream.figures.median_ms = measure_median_ms(stream.times_ns, stream.figures.cycles);

@@ -27,7 +27,7 @@ static bool try_workload(struct cycle *cycle, struct pool *pool, struct workload
 
 void allocate_run(struct cycle *cycle, struct pool *pool)
 {
-    struct workload **candidates = arena_array(cycle->scratch, pool->waiting_count, sizeof *candidates);
+    struct workload **candidates = arena_array(cycle->scratch, pool->waiting_count, sizeof(*candidates));
     const size_t count = unit_list_candidates(pool, candidates);
     if (count == 0)
         return;

@@ -96,7 +96,7 @@ static size_t cap_candidates(struct round *round, size_t count, size_t most)
     arena_init(&arena);
     struct walk walk;
     walk_open(&walk, cycle, round->pool, WALK_YIELD, round->candidates, count, SNAPSHOT_COUNT_UNLIMITED, &arena);
-    bool *is_chosen = arena_array(&arena, cycle->snapshot->workload_count, sizeof *is_chosen);
+    bool *is_chosen = arena_array(&arena, cycle->snapshot->workload_count, sizeof(*is_chosen));
     for (size_t i = 0; i < most;) {
         struct workload *workload = walk_next(&walk);
         i += !is_chosen[workload->index];
@@ -116,7 +116,7 @@ static void note_cut(struct round *round, const struct search *search)
     struct cycle *cycle = round->cycle;
     if (cycle->cut_count == cycle->cut_capacity)
         cycle->cuts =
-            arena_grow(cycle->arena, cycle->cuts, &cycle->cut_capacity, cycle->cut_count + 1, sizeof *cycle->cuts);
+            arena_grow(cycle->arena, cycle->cuts, &cycle->cut_capacity, cycle->cut_count + 1, sizeof(*cycle->cuts));
     cycle->cuts[cycle->cut_count++] = (struct plan_search_cut){.action = cycle->action,
                                                                .node_pool = round->pool->index,
                                                                .workload = search->workload->index,
@@ -136,14 +136,14 @@ static size_t list_candidates(struct round *round, struct workload *workload, st
     // For whoever holds nothing the first to move are the same until something is decided.
     const bool is_shared = is_capped && !cycle->is_plain && workload->counts.held == 0;
     if (is_shared && round->has_capped && round->capped_decision_count == cycle->journal->count) {
-        memcpy(round->candidates, round->capped, round->capped_count * sizeof *round->capped);
+        memcpy(round->candidates, round->capped, round->capped_count * sizeof(*round->capped));
         return round->capped_count;
     }
     size_t count = find_candidates(round, workload, requested);
     if (is_capped)
         count = cap_candidates(round, count, most);
     if (is_shared) {
-        memcpy(round->capped, round->candidates, count * sizeof *round->capped);
+        memcpy(round->capped, round->candidates, count * sizeof(*round->capped));
         round->capped_count = count;
         round->capped_decision_count = cycle->journal->count;
         round->has_capped = true;
@@ -257,17 +257,17 @@ void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction
 {
     const size_t workload_count = cycle->snapshot->workload_count;
     struct round round = {.cycle = cycle, .pool = pool, .action = action};
-    round.waiting = arena_array(cycle->scratch, pool->waiting_count, sizeof *round.waiting);
+    round.waiting = arena_array(cycle->scratch, pool->waiting_count, sizeof(*round.waiting));
     round.waiting_count = unit_list_candidates(pool, round.waiting);
     if (round.waiting_count == 0)
         return;
     round.serving = serving_order_make(cycle, pool->waiting_count);
     serving_order_sort(&round.serving, cycle, round.waiting, round.waiting_count);
-    round.candidates = arena_array(cycle->scratch, workload_count, sizeof *round.candidates);
-    round.capped = arena_array(cycle->scratch, workload_count, sizeof *round.capped);
-    round.first = arena_array(cycle->scratch, cycle->snapshot->project_count + 1, sizeof *round.first);
-    round.gives = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *round.gives);
-    round.tried = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *round.tried);
+    round.candidates = arena_array(cycle->scratch, workload_count, sizeof(*round.candidates));
+    round.capped = arena_array(cycle->scratch, workload_count, sizeof(*round.capped));
+    round.first = arena_array(cycle->scratch, cycle->snapshot->project_count + 1, sizeof(*round.first));
+    round.gives = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof(*round.gives));
+    round.tried = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof(*round.tried));
     struct walk walk;
     walk_open(&walk, cycle, pool, WALK_SERVE, round.waiting, round.waiting_count,
               cycle->snapshot->settings.depth[cycle->action], cycle->scratch);

@@ -64,7 +64,7 @@ static bool is_same_key(const struct evidence_key *a, const struct evidence_key 
 {
     return a->node_pool == b->node_pool && a->project == b->project && a->action == b->action &&
            a->opened == b->opened && a->decision_count == b->decision_count && a->priority == b->priority &&
-           memcmp(&a->requested, &b->requested, sizeof a->requested) == 0;
+           memcmp(&a->requested, &b->requested, sizeof(a->requested)) == 0;
 }
 
 static size_t slot_of(const struct evidence_key *key)
@@ -210,7 +210,7 @@ static const char *add_other_parts(struct arena *arena, const char *sentence, en
         {EVIDENCE_PROTECTED, holding->protected, "protected by minimum run times"},
         {EVIDENCE_NON_PREEMPTIBLE, holding->non_preemptible, "held by non-preemptible work"},
     };
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (parts[i].code != code && parts[i].amount > 0)
             sentence =
                 arena_printf(arena, "%s, %s %s", sentence, wording_number(arena, r, parts[i].amount), parts[i].why);
@@ -259,9 +259,9 @@ static void collect_reclaim(struct search *search, struct amounts requested, str
     const size_t project_count = cycle->snapshot->project_count;
     const enum resource r = wording_resource(requested);
     struct queue *own = cycle_queue(pool, search->workload);
-    struct holding *holdings = arena_array(scratch, project_count, sizeof *holdings);
-    bool *is_looked_at = arena_array(scratch, project_count, sizeof *is_looked_at);
-    enum evidence_code *codes = arena_array(scratch, project_count, sizeof *codes);
+    struct holding *holdings = arena_array(scratch, project_count, sizeof(*holdings));
+    bool *is_looked_at = arena_array(scratch, project_count, sizeof(*is_looked_at));
+    enum evidence_code *codes = arena_array(scratch, project_count, sizeof(*codes));
     bool looks = false;
     for (uint32_t p = 0; p < project_count; p++) {
         struct queue *queue = &pool->projects[p];
@@ -343,12 +343,12 @@ static struct evidence collect(struct search *search, struct amounts requested, 
     const struct evidence_key key = make_key(search, requested);
     const size_t slot = slot_of(&key);
     if (!cycle->evidence_memo)
-        cycle->evidence_memo = arena_alloc(cycle->arena, sizeof *cycle->evidence_memo);
+        cycle->evidence_memo = arena_alloc(cycle->arena, sizeof(*cycle->evidence_memo));
     struct evidence_memo *memo = cycle->evidence_memo;
     if (memo->slots[slot].is_known && is_same_key(&memo->slots[slot].key, &key))
         return memo->slots[slot].evidence;
     struct evidence evidence = {.first_end_ms = SNAPSHOT_TIME_NONE};
-    struct plan_evidence *items = arena_array(cycle->arena, PLAN_EVIDENCE_MAXIMUM, sizeof *items);
+    struct plan_evidence *items = arena_array(cycle->arena, PLAN_EVIDENCE_MAXIMUM, sizeof(*items));
     struct arena scratch;
     arena_init(&scratch);
     ask(search, requested, &evidence, items, &scratch);

@@ -14,7 +14,7 @@
 static const struct plan_pod *make_pods(struct cycle *cycle)
 {
     const size_t count = cycle->snapshot->pod_count;
-    struct plan_pod *pods = arena_array(cycle->arena, count, sizeof *pods);
+    struct plan_pod *pods = arena_array(cycle->arena, count, sizeof(*pods));
     for (size_t i = 0; i < count; i++) {
         const struct pod *pod = &cycle->pods[i];
         pods[i].status = pod->state.status;
@@ -34,7 +34,7 @@ static enum snapshot_pod_status status_of(struct cycle *cycle, const struct work
         SNAPSHOT_POD_BINDING,   SNAPSHOT_POD_BOUND,     SNAPSHOT_POD_RUNNING,
         SNAPSHOT_POD_PIPELINED, SNAPSHOT_POD_RELEASING, SNAPSHOT_POD_STUCK_IN_RELEASING,
         SNAPSHOT_POD_PENDING,   SNAPSHOT_POD_GATED,     SNAPSHOT_POD_FAILED};
-    for (size_t s = 0; s < sizeof ORDER / sizeof ORDER[0]; s++) {
+    for (size_t s = 0; s < sizeof(ORDER) / sizeof(ORDER[0]); s++) {
         for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
             if (cycle->pods[workload->spec->first_pod + i].state.status == ORDER[s])
                 return ORDER[s];
@@ -117,7 +117,7 @@ enum claim {
 static void number_promises(const struct cycle *cycle, struct plan_workload *workloads)
 {
     const struct journal *journal = cycle->journal;
-    uint8_t *claims = arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *claims);
+    uint8_t *claims = arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof(*claims));
     memset(claims, CLAIM_WAITED, cycle->snapshot->workload_count);
     for (size_t i = 0; i < journal->count; i++) {
         const struct plan_decision *decision = &journal->decisions[i];
@@ -155,8 +155,9 @@ static void make_queues(const struct cycle *cycle, struct plan *plan)
 {
     const struct snapshot *snapshot = cycle->snapshot;
     const size_t pools = snapshot->node_pool_count;
-    struct plan_queue *projects = arena_array(cycle->arena, snapshot->project_count * pools, sizeof *projects);
-    struct plan_queue *departments = arena_array(cycle->arena, snapshot->department_count * pools, sizeof *departments);
+    struct plan_queue *projects = arena_array(cycle->arena, snapshot->project_count * pools, sizeof(*projects));
+    struct plan_queue *departments =
+        arena_array(cycle->arena, snapshot->department_count * pools, sizeof(*departments));
     for (size_t pool = 0; pool < pools; pool++) {
         for (size_t d = 0; d < snapshot->department_count; d++) {
             struct plan_queue *department = &departments[d * pools + pool];
@@ -185,7 +186,7 @@ static void make_queues(const struct cycle *cycle, struct plan *plan)
 
 static const struct plan_node *make_nodes(const struct cycle *cycle)
 {
-    struct plan_node *nodes = arena_array(cycle->arena, cycle->snapshot->node_count, sizeof *nodes);
+    struct plan_node *nodes = arena_array(cycle->arena, cycle->snapshot->node_count, sizeof(*nodes));
     for (size_t i = 0; i < cycle->snapshot->node_count; i++) {
         const struct node *node = &cycle->nodes[i];
         nodes[i] = (struct plan_node){.idle_gpus = node->idle[DIMENSION_GPU],
@@ -202,8 +203,8 @@ static const struct plan_node *make_nodes(const struct cycle *cycle)
 struct plan *outcome_make(struct cycle *cycle)
 {
     const size_t workload_count = cycle->snapshot->workload_count;
-    struct plan *plan = arena_alloc(cycle->arena, sizeof *plan);
-    struct plan_workload *workloads = arena_array(cycle->arena, workload_count, sizeof *workloads);
+    struct plan *plan = arena_alloc(cycle->arena, sizeof(*plan));
+    struct plan_workload *workloads = arena_array(cycle->arena, workload_count, sizeof(*workloads));
     for (size_t i = 0; i < workload_count; i++)
         workloads[i] = make_workload(cycle, &cycle->workloads[i]);
     number_promises(cycle, workloads);
@@ -215,7 +216,7 @@ struct plan *outcome_make(struct cycle *cycle)
     plan->nodes = make_nodes(cycle);
     plan->search_cuts = cycle->cuts;
     plan->search_cut_count = cycle->cut_count;
-    memcpy(plan->actions, cycle->counts, sizeof plan->actions);
+    memcpy(plan->actions, cycle->counts, sizeof(plan->actions));
     plan->good_until_ms = cycle->good_until_ms;
     return plan;
 }

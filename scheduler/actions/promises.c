@@ -117,13 +117,13 @@ static int compare_promises(const void *a, const void *b)
 void promises_keep(struct cycle *cycle)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    struct workload **promised = arena_array(cycle->scratch, snapshot->workload_count, sizeof *promised);
+    struct workload **promised = arena_array(cycle->scratch, snapshot->workload_count, sizeof(*promised));
     size_t count = 0;
     for (size_t i = 0; i < snapshot->workload_count; i++) {
         if (snapshot->workloads[i].promise != SNAPSHOT_PROMISE_NONE)
             promised[count++] = &cycle->workloads[i];
     }
-    qsort(promised, count, sizeof *promised, compare_promises);
+    qsort(promised, count, sizeof(*promised), compare_promises);
     cycle->action = ACTION_ALLOCATE;
     const enum manner manner = ordinary_rules_suffice(cycle, promised, count) ? MANNER_ORDINARY : MANNER_IN_PLACE;
     for (size_t i = 0; i < count; i++)

@@ -22,7 +22,7 @@ static bool gives_way(const struct what_if_trial *trial, const struct plan_decis
 static void find_displaced(const struct what_if_trial *trial, struct what_if_outcome *outcome, struct arena *arena)
 {
     const struct plan *plan = trial->plan;
-    struct what_if_displaced *list = arena_array(arena, plan->decision_count, sizeof *list);
+    struct what_if_displaced *list = arena_array(arena, plan->decision_count, sizeof(*list));
     size_t count = 0;
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
@@ -33,7 +33,7 @@ static void find_displaced(const struct what_if_trial *trial, struct what_if_out
         while (at < count && list[at].workload < workload)
             at++;
         if (at == count || list[at].workload != workload) {
-            memmove(&list[at + 1], &list[at], (count - at) * sizeof *list);
+            memmove(&list[at + 1], &list[at], (count - at) * sizeof(*list));
             count++;
             list[at] = (struct what_if_displaced){.workload = workload,
                                                   .node_pool = decision->node_pool,
@@ -66,7 +66,7 @@ static bool has_new_place(const struct what_if_trial *trial, uint32_t pod)
 static const int64_t *placed_milli(const struct what_if_trial *trial, struct arena *arena)
 {
     const struct snapshot_workload *workload = &trial->snapshot->workloads[trial->workload];
-    int64_t *milli = arena_array(arena, workload->pod_count, sizeof *milli);
+    int64_t *milli = arena_array(arena, workload->pod_count, sizeof(*milli));
     for (size_t i = 0; i < trial->plan->decision_count; i++) {
         const struct plan_decision *decision = &trial->plan->decisions[i];
         if (decision->workload == trial->workload && (decision->verb == PLAN_BIND || decision->verb == PLAN_PIPELINE))
@@ -78,7 +78,7 @@ static const int64_t *placed_milli(const struct what_if_trial *trial, struct are
 static void find_nodes(const struct what_if_trial *trial, struct what_if_outcome *outcome, struct arena *arena)
 {
     const struct snapshot_workload *workload = &trial->snapshot->workloads[trial->workload];
-    struct what_if_node *list = arena_array(arena, workload->pod_count, sizeof *list);
+    struct what_if_node *list = arena_array(arena, workload->pod_count, sizeof(*list));
     const int64_t *milli = placed_milli(trial, arena);
     size_t count = 0;
     for (uint32_t pod = workload->first_pod; pod < workload->first_pod + workload->pod_count; pod++) {
@@ -89,7 +89,7 @@ static void find_nodes(const struct what_if_trial *trial, struct what_if_outcome
         while (at < count && list[at].node < node)
             at++;
         if (at == count || list[at].node != node) {
-            memmove(&list[at + 1], &list[at], (count - at) * sizeof *list);
+            memmove(&list[at + 1], &list[at], (count - at) * sizeof(*list));
             count++;
             list[at] = (struct what_if_node){.node = node};
         }

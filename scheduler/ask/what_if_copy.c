@@ -30,12 +30,12 @@ static int insert(const struct snapshot *snapshot, const struct what_if_question
     uint32_t at = 0;
     if (find_position(snapshot, question->workload->name, &at, err) < 0)
         return -1;
-    struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count + 1, sizeof *workloads);
-    struct snapshot_pod *pods = arena_array(arena, snapshot->pod_count + added, sizeof *pods);
+    struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count + 1, sizeof(*workloads));
+    struct snapshot_pod *pods = arena_array(arena, snapshot->pod_count + added, sizeof(*pods));
     const uint32_t first_pod =
         at < snapshot->workload_count ? snapshot->workloads[at].first_pod : (uint32_t)snapshot->pod_count;
     if (at > 0)
-        memcpy(workloads, snapshot->workloads, at * sizeof *workloads);
+        memcpy(workloads, snapshot->workloads, at * sizeof(*workloads));
     workloads[at] = *question->workload;
     workloads[at].first_pod = first_pod;
     for (size_t i = at; i < snapshot->workload_count; i++) {
@@ -43,7 +43,7 @@ static int insert(const struct snapshot *snapshot, const struct what_if_question
         workloads[i + 1].first_pod += added;
     }
     if (first_pod > 0)
-        memcpy(pods, snapshot->pods, first_pod * sizeof *pods);
+        memcpy(pods, snapshot->pods, first_pod * sizeof(*pods));
     for (uint32_t i = 0; i < added; i++) {
         pods[first_pod + i] = question->pods[i];
         pods[first_pod + i].workload = at;
@@ -63,16 +63,16 @@ static int insert(const struct snapshot *snapshot, const struct what_if_question
 // The workload's own entry of the copy, to be changed.
 static struct snapshot_workload *own_workload(struct snapshot *copy, uint32_t workload, struct arena *arena)
 {
-    struct snapshot_workload *workloads = arena_array(arena, copy->workload_count, sizeof *workloads);
-    memcpy(workloads, copy->workloads, copy->workload_count * sizeof *workloads);
+    struct snapshot_workload *workloads = arena_array(arena, copy->workload_count, sizeof(*workloads));
+    memcpy(workloads, copy->workloads, copy->workload_count * sizeof(*workloads));
     copy->workloads = workloads;
     return &workloads[workload];
 }
 
 static struct snapshot_pod *own_pods(struct snapshot *copy, struct arena *arena)
 {
-    struct snapshot_pod *pods = arena_array(arena, copy->pod_count, sizeof *pods);
-    memcpy(pods, copy->pods, copy->pod_count * sizeof *pods);
+    struct snapshot_pod *pods = arena_array(arena, copy->pod_count, sizeof(*pods));
+    memcpy(pods, copy->pods, copy->pod_count * sizeof(*pods));
     copy->pods = pods;
     return pods;
 }
@@ -98,8 +98,8 @@ static void lower_minimums(const struct snapshot *copy, struct snapshot_workload
         workload->min_pods = workload->pod_count;
     if (workload->sub_group_count == 0)
         return;
-    struct snapshot_sub_group *groups = arena_array(arena, workload->sub_group_count, sizeof *groups);
-    memcpy(groups, workload->sub_groups, workload->sub_group_count * sizeof *groups);
+    struct snapshot_sub_group *groups = arena_array(arena, workload->sub_group_count, sizeof(*groups));
+    memcpy(groups, workload->sub_groups, workload->sub_group_count * sizeof(*groups));
     for (uint32_t g = 0; g < workload->sub_group_count; g++) {
         uint32_t count = 0;
         for (uint32_t i = 0; i < workload->pod_count; i++)
@@ -129,7 +129,7 @@ static void change_pods(struct snapshot *copy, uint32_t index, uint32_t count, s
             pods[workload->first_pod + kept++] = *pod;
     }
     const size_t rest = workload->first_pod + before;
-    memmove(pods + workload->first_pod + kept, pods + rest, (copy->pod_count - rest) * sizeof *pods);
+    memmove(pods + workload->first_pod + kept, pods + rest, (copy->pod_count - rest) * sizeof(*pods));
     copy->pod_count -= before - kept;
     workload->pod_count = kept;
     lower_minimums(copy, workload, arena);
@@ -142,8 +142,8 @@ static const struct snapshot_queue *change_queue(const struct snapshot *copy, co
                                                  uint32_t node_pool, int64_t deserved, int64_t limit,
                                                  struct arena *arena)
 {
-    struct snapshot_queue *changed = arena_array(arena, copy->node_pool_count, sizeof *changed);
-    memcpy(changed, queues, copy->node_pool_count * sizeof *changed);
+    struct snapshot_queue *changed = arena_array(arena, copy->node_pool_count, sizeof(*changed));
+    memcpy(changed, queues, copy->node_pool_count * sizeof(*changed));
     changed[node_pool].deserved.of[RESOURCE_GPU] = deserved;
     changed[node_pool].limit.of[RESOURCE_GPU] = limit;
     return changed;
@@ -152,15 +152,15 @@ static const struct snapshot_queue *change_queue(const struct snapshot *copy, co
 static void change_quota(struct snapshot *copy, const struct what_if_change *change, struct arena *arena)
 {
     if (change->changes_project) {
-        struct snapshot_project *projects = arena_array(arena, copy->project_count, sizeof *projects);
-        memcpy(projects, copy->projects, copy->project_count * sizeof *projects);
+        struct snapshot_project *projects = arena_array(arena, copy->project_count, sizeof(*projects));
+        memcpy(projects, copy->projects, copy->project_count * sizeof(*projects));
         projects[change->project].queues = change_queue(copy, projects[change->project].queues, change->node_pool,
                                                         change->project_deserved, change->project_limit, arena);
         copy->projects = projects;
     }
     if (change->changes_department) {
-        struct snapshot_department *departments = arena_array(arena, copy->department_count, sizeof *departments);
-        memcpy(departments, copy->departments, copy->department_count * sizeof *departments);
+        struct snapshot_department *departments = arena_array(arena, copy->department_count, sizeof(*departments));
+        memcpy(departments, copy->departments, copy->department_count * sizeof(*departments));
         departments[change->department].queues =
             change_queue(copy, departments[change->department].queues, change->node_pool, change->department_deserved,
                          change->department_limit, arena);
@@ -173,7 +173,7 @@ static void apply_change(struct snapshot *copy, uint32_t workload, const struct 
 {
     switch (change->kind) {
     case FIX_OTHER_NODE_POOL: {
-        uint32_t *pools = arena_array(arena, 1, sizeof *pools);
+        uint32_t *pools = arena_array(arena, 1, sizeof(*pools));
         pools[0] = change->node_pool;
         struct snapshot_workload *own = own_workload(copy, workload, arena);
         own->node_pools = pools;
@@ -201,7 +201,7 @@ int what_if_apply(const struct snapshot *snapshot, const struct what_if_question
                   const struct what_if_change *change, struct arena *arena, struct snapshot **out_snapshot,
                   uint32_t *out_workload, struct error *err)
 {
-    struct snapshot *copy = arena_alloc(arena, sizeof *copy);
+    struct snapshot *copy = arena_alloc(arena, sizeof(*copy));
     uint32_t workload = question->existing;
     *copy = *snapshot;
     if (question->workload && insert(snapshot, question, arena, copy, &workload, err) < 0)
@@ -217,9 +217,9 @@ int what_if_apply(const struct snapshot *snapshot, const struct what_if_question
 
 const struct snapshot *what_if_without(const struct snapshot *snapshot, uint32_t workload, struct arena *arena)
 {
-    struct snapshot *copy = arena_alloc(arena, sizeof *copy);
-    struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count, sizeof *workloads);
-    struct snapshot_pod *pods = arena_array(arena, snapshot->pod_count, sizeof *pods);
+    struct snapshot *copy = arena_alloc(arena, sizeof(*copy));
+    struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count, sizeof(*workloads));
+    struct snapshot_pod *pods = arena_array(arena, snapshot->pod_count, sizeof(*pods));
     *copy = *snapshot;
     copy->workload_count = copy->pod_count = 0;
     for (uint32_t i = 0; i < snapshot->workload_count; i++) {
@@ -241,11 +241,11 @@ const struct snapshot *what_if_without(const struct snapshot *snapshot, uint32_t
 
 const struct snapshot *what_if_alone(const struct snapshot *snapshot, uint32_t workload, struct arena *arena)
 {
-    struct snapshot *copy = arena_alloc(arena, sizeof *copy);
-    struct snapshot_workload *own = arena_alloc(arena, sizeof *own);
+    struct snapshot *copy = arena_alloc(arena, sizeof(*copy));
+    struct snapshot_workload *own = arena_alloc(arena, sizeof(*own));
     *copy = *snapshot;
     *own = snapshot->workloads[workload];
-    struct snapshot_pod *pods = arena_array(arena, own->pod_count, sizeof *pods);
+    struct snapshot_pod *pods = arena_array(arena, own->pod_count, sizeof(*pods));
     for (uint32_t p = 0; p < own->pod_count; p++) {
         pods[p] = snapshot->pods[own->first_pod + p];
         pods[p].workload = 0;

@@ -30,7 +30,7 @@ struct tried {
 
 static void keep_displaced(struct tried *tried, const struct what_if_outcome *outcome, struct arena *arena)
 {
-    struct what_if_displaced *list = arena_array(arena, outcome->displaced_count, sizeof *list);
+    struct what_if_displaced *list = arena_array(arena, outcome->displaced_count, sizeof(*list));
     for (size_t i = 0; i < outcome->displaced_count; i++) {
         list[i] = outcome->displaced[i];
         list[i].sentence = arena_strdup(arena, list[i].sentence);
@@ -474,8 +474,8 @@ int what_if_find_fixes(struct what_if_inquiry *inquiry, struct what_if_answer *a
         if (TRIES[i](inquiry, &tried[i], err) < 0)
             return -1;
     }
-    qsort(tried, FIX_KIND_COUNT, sizeof *tried, compare_tried);
-    struct what_if_fix *fixes = arena_array(inquiry->arena, WHAT_IF_FIXES_MAXIMUM, sizeof *fixes);
+    qsort(tried, FIX_KIND_COUNT, sizeof(*tried), compare_tried);
+    struct what_if_fix *fixes = arena_array(inquiry->arena, WHAT_IF_FIXES_MAXIMUM, sizeof(*fixes));
     for (size_t i = 0; i < WHAT_IF_FIXES_MAXIMUM && tried[i].starts; i++)
         fixes[answer->fix_count++] = tried[i].fix;
     answer->fixes = fixes;

@@ -73,7 +73,7 @@ static int find_never(struct what_if_inquiry *inquiry, const struct what_if_tria
 static int starts_at(struct what_if_inquiry *inquiry, const struct what_if_trial *asked, int64_t time_ms,
                      bool *out_starts, int64_t *out_next_ms, struct error *err)
 {
-    struct snapshot *later = arena_alloc(&inquiry->scratch, sizeof *later);
+    struct snapshot *later = arena_alloc(&inquiry->scratch, sizeof(*later));
     struct what_if_trial trial = *asked;
     *later = *asked->snapshot;
     later->now_ms = time_ms;
@@ -109,7 +109,7 @@ static int find_start(struct what_if_inquiry *inquiry, const struct what_if_tria
 static const char *inside_sentence(const char *sentence, struct arena *arena)
 {
     static const char *const STARTS[] = {"Needs ", "None of ", "No ", "Non-preemptible "};
-    for (size_t i = 0; i < sizeof STARTS / sizeof STARTS[0]; i++) {
+    for (size_t i = 0; i < sizeof(STARTS) / sizeof(STARTS[0]); i++) {
         if (strncmp(sentence, STARTS[i], strlen(STARTS[i])) == 0)
             return arena_printf(arena, "n%s", sentence + 1);
     }
@@ -204,7 +204,7 @@ static int answer_question(struct what_if_inquiry *inquiry, struct what_if_answe
 int scheduler_what_if(const struct snapshot *snapshot, const struct what_if_question *question, struct arena *arena,
                       struct what_if_answer **out_answer, struct error *err)
 {
-    struct what_if_answer *answer = arena_alloc(arena, sizeof *answer);
+    struct what_if_answer *answer = arena_alloc(arena, sizeof(*answer));
     struct what_if_inquiry inquiry = {.snapshot = snapshot, .question = question, .arena = arena, .answer = answer};
     arena_init(&inquiry.scratch);
     const int rc = answer_question(&inquiry, answer, err);

@@ -10,9 +10,9 @@
 // As it stands: what is placed later leaves the copy as it is.
 static const struct workload *copy_workload(struct arena *arena, const struct workload *workload)
 {
-    struct workload *copy = arena_alloc(arena, sizeof *copy);
-    struct group *groups = arena_array(arena, workload->group_count, sizeof *groups);
-    memcpy(groups, workload->groups, workload->group_count * sizeof *groups);
+    struct workload *copy = arena_alloc(arena, sizeof(*copy));
+    struct group *groups = arena_array(arena, workload->group_count, sizeof(*groups));
+    memcpy(groups, workload->groups, workload->group_count * sizeof(*groups));
     *copy = *workload;
     copy->groups = groups;
     return copy;
@@ -24,11 +24,11 @@ void queue_log_note(struct queue_log *log, struct cycle *cycle, const struct poo
     if (pool->index != log->node_pool)
         return;
     if (!log->is_listed)
-        log->is_listed = arena_array(log->scratch, cycle->snapshot->workload_count, sizeof *log->is_listed);
+        log->is_listed = arena_array(log->scratch, cycle->snapshot->workload_count, sizeof(*log->is_listed));
     if (log->is_listed[workload->index])
         return;
     log->is_listed[workload->index] = true;
-    struct queue_log_entry *entry = arena_alloc(log->scratch, sizeof *entry);
+    struct queue_log_entry *entry = arena_alloc(log->scratch, sizeof(*entry));
     *entry = (struct queue_log_entry){.has_promise = walk == NULL};
     entry->gpu_milli = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib).of[RESOURCE_GPU];
     entry->pods = workload->unit_count;
@@ -90,8 +90,8 @@ static void word(const struct queue_log *log, const struct queue_log_entry *a, c
 
 struct queue_listing *queue_log_finish(struct queue_log *log)
 {
-    struct queue_listing *listing = arena_alloc(log->arena, sizeof *listing);
-    struct queue_listing_entry *entries = arena_array(log->arena, log->count, sizeof *entries);
+    struct queue_listing *listing = arena_alloc(log->arena, sizeof(*listing));
+    struct queue_listing_entry *entries = arena_array(log->arena, log->count, sizeof(*entries));
     for (size_t i = 0; i < log->count; i++) {
         const struct queue_log_entry *entry = log->entries[i];
         const struct snapshot_workload *spec = entry->workload->spec;

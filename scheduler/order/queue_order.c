@@ -205,7 +205,7 @@ int queue_compare(const struct queue_key *a, const struct queue_key *b, const ch
 {
     int order = 0;
 #pragma GCC unroll 16 // so that the rules are called directly: this is where searches spend much of their time
-    for (size_t i = 0; i < sizeof QUEUE_RULES / sizeof QUEUE_RULES[0] && order == 0; i++) {
+    for (size_t i = 0; i < sizeof(QUEUE_RULES) / sizeof(QUEUE_RULES[0]) && order == 0; i++) {
         order = QUEUE_RULES[i].compare(a, b);
         if (out_rule)
             *out_rule = QUEUE_RULES[i].text;
@@ -215,7 +215,7 @@ int queue_compare(const struct queue_key *a, const struct queue_key *b, const ch
 
 const char *queue_compare_words(struct arena *arena, const struct queue_key *a, const struct queue_key *b)
 {
-    for (size_t i = 0; i < sizeof QUEUE_RULES / sizeof QUEUE_RULES[0]; i++) {
+    for (size_t i = 0; i < sizeof(QUEUE_RULES) / sizeof(QUEUE_RULES[0]); i++) {
         if (QUEUE_RULES[i].compare(a, b) != 0)
             return QUEUE_RULES[i].word(arena, a, b);
     }

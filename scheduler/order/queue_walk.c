@@ -27,7 +27,7 @@ static int compare_to_yield(const void *a, const void *b)
 static size_t sort_leaf(enum walk_direction direction, struct workload **workloads, size_t count, size_t depth)
 {
     if (count > 1)
-        qsort(workloads, count, sizeof *workloads, direction == WALK_SERVE ? compare_to_serve : compare_to_yield);
+        qsort(workloads, count, sizeof(*workloads), direction == WALK_SERVE ? compare_to_serve : compare_to_yield);
     return count < depth ? count : depth;
 }
 
@@ -47,7 +47,7 @@ static void add_to_department(struct walk *walk, uint32_t leaf)
         }
         level = &walk->departments[at];
         *level = (struct walk_level){.queue = queue};
-        level->leaves = arena_array(walk->arena, walk->most_leaves, sizeof *level->leaves);
+        level->leaves = arena_array(walk->arena, walk->most_leaves, sizeof(*level->leaves));
     }
     level->leaves[level->leaf_count++] = leaf;
     level->left++;
@@ -58,8 +58,8 @@ void walk_start(struct walk *walk, struct cycle *cycle, const struct pool *pool,
 {
     *walk =
         (struct walk){.cycle = cycle, .pool = pool, .direction = direction, .most_leaves = most_leaves, .arena = arena};
-    walk->leaves = arena_array(arena, most_leaves, sizeof *walk->leaves);
-    walk->departments = arena_array(arena, most_leaves, sizeof *walk->departments);
+    walk->leaves = arena_array(arena, most_leaves, sizeof(*walk->leaves));
+    walk->departments = arena_array(arena, most_leaves, sizeof(*walk->departments));
 }
 
 void walk_add_leaf(struct walk *walk, uint32_t project, struct workload **workloads, size_t count)
@@ -75,7 +75,7 @@ void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, 
                struct workload *const *workloads, size_t count, uint32_t depth, struct arena *arena)
 {
     const size_t project_count = cycle->snapshot->project_count;
-    size_t *first = arena_array(arena, project_count + 1, sizeof *first);
+    size_t *first = arena_array(arena, project_count + 1, sizeof(*first));
     for (size_t i = 0; i < count; i++)
         first[workloads[i]->spec->project + 1]++;
     size_t used = 0;
@@ -83,8 +83,8 @@ void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, 
         used += first[p + 1] > 0;
     for (size_t p = 0; p < project_count; p++)
         first[p + 1] += first[p];
-    struct workload **sorted = arena_array(arena, count, sizeof *sorted);
-    size_t *next = arena_array(arena, project_count, sizeof *next);
+    struct workload **sorted = arena_array(arena, count, sizeof(*sorted));
+    size_t *next = arena_array(arena, project_count, sizeof(*next));
     for (size_t i = 0; i < count; i++) {
         const uint32_t p = workloads[i]->spec->project;
         sorted[first[p] + next[p]++] = workloads[i];
@@ -196,7 +196,7 @@ void walk_push_back(struct walk *walk, struct workload *workload)
             high = middle;
     }
     struct workload **start = leaf->workloads + leaf->next;
-    memmove(start - 1, start, (low - leaf->next) * sizeof *start);
+    memmove(start - 1, start, (low - leaf->next) * sizeof(*start));
     leaf->workloads[low - 1] = workload;
     leaf->next--;
     leaf->key_is_known = level->best_is_known = false;

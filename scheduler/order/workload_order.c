@@ -108,7 +108,7 @@ static const struct workload_rule VICTIM_RULES[] = {
 };
 
 enum {
-    WORKLOAD_RULE_COUNT = sizeof WORKLOAD_RULES / sizeof WORKLOAD_RULES[0]
+    WORKLOAD_RULE_COUNT = sizeof(WORKLOAD_RULES) / sizeof(WORKLOAD_RULES[0])
 };
 
 static inline int compare_by(const struct workload_rule *rules, const struct workload *a, const struct workload *b,

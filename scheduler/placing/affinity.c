@@ -49,19 +49,19 @@ static size_t list_entries(const struct cycle *cycle, const struct pool *pool, c
         if (value)
             entries[count++] = (struct entry){node, value};
     }
-    qsort(entries, count, sizeof *entries, compare_entries);
+    qsort(entries, count, sizeof(*entries), compare_entries);
     return count;
 }
 
 struct affinity_domains affinity_find(struct cycle *cycle, const struct pool *pool, const struct pod *first,
                                       const struct node_set *set, struct arena *arena)
 {
-    struct entry *entries = arena_array(arena, pool->node_count, sizeof *entries);
+    struct entry *entries = arena_array(arena, pool->node_count, sizeof(*entries));
     const size_t count = list_entries(cycle, pool, &cycle->workloads[first->workload], set, arena, entries);
     struct affinity_domains domains = {.nodes = arena_array(arena, count, sizeof(struct node *)),
-                                       .first = arena_array(arena, count + 1, sizeof *domains.first),
-                                       .order = arena_array(arena, count, sizeof *domains.order)};
-    struct best *bests = arena_array(arena, count, sizeof *bests);
+                                       .first = arena_array(arena, count + 1, sizeof(*domains.first)),
+                                       .order = arena_array(arena, count, sizeof(*domains.order))};
+    struct best *bests = arena_array(arena, count, sizeof(*bests));
     uint32_t domain_count = 0;
     for (size_t i = 0; i < count;) {
         struct best best = {.domain = domain_count};
@@ -81,7 +81,7 @@ struct affinity_domains affinity_find(struct cycle *cycle, const struct pool *po
             bests[domains.count++] = best;
     }
     domains.first[domain_count] = count;
-    qsort(bests, domains.count, sizeof *bests, compare_bests);
+    qsort(bests, domains.count, sizeof(*bests), compare_bests);
     for (size_t i = 0; i < domains.count; i++)
         domains.order[i] = bests[i].domain;
     return domains;
@@ -90,7 +90,7 @@ struct affinity_domains affinity_find(struct cycle *cycle, const struct pool *po
 struct node_set affinity_nodes(const struct affinity_domains *domains, size_t i, struct arena *arena)
 {
     const size_t first = domains->first[domains->order[i]], end = domains->first[domains->order[i] + 1];
-    uint32_t *nodes = arena_array(arena, end - first, sizeof *nodes);
+    uint32_t *nodes = arena_array(arena, end - first, sizeof(*nodes));
     for (size_t n = first; n < end; n++)
         nodes[n - first] = domains->nodes[n]->index;
     return (struct node_set){.nodes = nodes, .count = end - first};

@@ -48,7 +48,7 @@ static bool place_members(struct placing *placing, uint32_t index, const struct 
         return place_pods(placing, index, set);
     if (group->child_count == 1)
         return place_group(placing, workload->children[group->first_child], set);
-    uint32_t *order = arena_array(placing->cycle->scratch, group->child_count, sizeof *order);
+    uint32_t *order = arena_array(placing->cycle->scratch, group->child_count, sizeof(*order));
     unit_order_children(workload, group, order);
     for (uint32_t i = 0; i < group->child_count; i++) {
         if (!place_group(placing, order[i], set))

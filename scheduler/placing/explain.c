@@ -38,10 +38,10 @@ struct plan_explanation explain_blank(const struct pool *pool, enum explanation_
 static void append(struct cycle *cycle, struct workload *workload, const struct plan_explanation *explanation)
 {
     if (!workload->explanations)
-        workload->explanations = arena_alloc(cycle->arena, sizeof *workload->explanations);
+        workload->explanations = arena_alloc(cycle->arena, sizeof(*workload->explanations));
     struct explanation_list *list = workload->explanations;
     if (list->count == list->capacity)
-        list->items = arena_grow(cycle->arena, list->items, &list->capacity, list->count + 1, sizeof *list->items);
+        list->items = arena_grow(cycle->arena, list->items, &list->capacity, list->count + 1, sizeof(*list->items));
     list->items[list->count++] = *explanation;
 }
 
@@ -119,12 +119,12 @@ void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct po
     // NOLINTBEGIN(bugprone-suspicious-memory-comparison,cert-*)
     if (can_reuse && memo->counts && memo->pool == pool && memo->decision_count == cycle->journal->count &&
         memo->rules == pod->spec->rules && pod->spec->extended_count == 0 &&
-        memcmp(&memo->request, &pod->request, sizeof pod->request) == 0) {
+        memcmp(&memo->request, &pod->request, sizeof(pod->request)) == 0) {
         attempt->node_counts = memo->counts;
         return;
     }
     // NOLINTEND(bugprone-suspicious-memory-comparison,cert-*)
-    uint32_t *counts = arena_array(cycle->arena, NODE_REFUSAL_COUNT, sizeof *counts);
+    uint32_t *counts = arena_array(cycle->arena, NODE_REFUSAL_COUNT, sizeof(*counts));
     for (size_t i = 0; i < pool->node_count; i++)
         counts[placement_refusal(cycle, pool, pod, pool->nodes[i])]++;
     attempt->node_counts = counts;

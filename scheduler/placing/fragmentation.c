@@ -125,7 +125,7 @@ static int compare_counted(const void *a, const void *b)
 
 static void keep_most_frequent(struct fragmentation *fragmentation, struct counted *counted, size_t count)
 {
-    qsort(counted, count, sizeof *counted, compare_counted);
+    qsort(counted, count, sizeof(*counted), compare_counted);
     int64_t sum = 0;
     for (; fragmentation->typical_count < count && fragmentation->typical_count < MOST_TYPICAL;
          fragmentation->typical_count++) {
@@ -142,10 +142,10 @@ static void find_typical(struct cycle *cycle, const struct pool *pool, struct fr
     size_t count = 0, capacity = 256;
     struct arena arena;
     arena_init(&arena);
-    struct counted *counted = arena_array(&arena, cycle->snapshot->pod_count, sizeof *counted);
+    struct counted *counted = arena_array(&arena, cycle->snapshot->pod_count, sizeof(*counted));
     while (capacity < cycle->snapshot->pod_count * 2)
         capacity *= 2;
-    uint32_t *slots = arena_array(&arena, capacity, sizeof *slots); // index into counted, plus 1
+    uint32_t *slots = arena_array(&arena, capacity, sizeof(*slots)); // index into counted, plus 1
     for (size_t p = 0; p < cycle->snapshot->pod_count; p++) {
         const struct pod *pod = &cycle->pods[p];
         if (!pod->request.needs_gpu || pod->request.is_mig ||
@@ -171,15 +171,15 @@ static struct fragmentation *fragmentation_of(struct cycle *cycle, const struct 
     const size_t nodes = cycle->snapshot->node_count;
     if (!cycle->fragmentation)
         cycle->fragmentation =
-            arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof *cycle->fragmentation);
+            arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof(*cycle->fragmentation));
     struct fragmentation *fragmentation = cycle->fragmentation[pool->index];
     if (fragmentation)
         return fragmentation;
-    fragmentation = arena_alloc(cycle->scratch, sizeof *fragmentation);
+    fragmentation = arena_alloc(cycle->scratch, sizeof(*fragmentation));
     cycle->fragmentation[pool->index] = fragmentation;
-    fragmentation->growths = arena_array(cycle->scratch, MOST_GROWTHS, sizeof *fragmentation->growths);
-    fragmentation->sums = arena_array(cycle->scratch, nodes, sizeof *fragmentation->sums);
-    fragmentation->versions = arena_array(cycle->scratch, nodes, sizeof *fragmentation->versions);
+    fragmentation->growths = arena_array(cycle->scratch, MOST_GROWTHS, sizeof(*fragmentation->growths));
+    fragmentation->sums = arena_array(cycle->scratch, nodes, sizeof(*fragmentation->sums));
+    fragmentation->versions = arena_array(cycle->scratch, nodes, sizeof(*fragmentation->versions));
     find_typical(cycle, pool, fragmentation);
     return fragmentation;
 }
@@ -191,8 +191,8 @@ static void reserve_rooms(struct cycle *cycle, struct fragmentation *fragmentati
     fragmentation->room_capacity = count * 2;
     struct rooms *all[] = {&fragmentation->rooms, &fragmentation->changed};
     for (size_t i = 0; i < 2; i++) {
-        all[i]->partial = arena_array(cycle->scratch, count * 2, sizeof *all[i]->partial);
-        all[i]->devices = arena_array(cycle->scratch, count * 2, sizeof *all[i]->devices);
+        all[i]->partial = arena_array(cycle->scratch, count * 2, sizeof(*all[i]->partial));
+        all[i]->devices = arena_array(cycle->scratch, count * 2, sizeof(*all[i]->devices));
     }
 }
 
@@ -294,8 +294,8 @@ static void copy_rooms(struct rooms *to, const struct rooms *from)
     to->cpu_milli = from->cpu_milli;
     to->memory_bytes = from->memory_bytes;
     to->partial_count = from->partial_count;
-    memcpy(to->partial, from->partial, from->partial_count * sizeof *to->partial);
-    memcpy(to->devices, from->devices, from->partial_count * sizeof *to->devices);
+    memcpy(to->partial, from->partial, from->partial_count * sizeof(*to->partial));
+    memcpy(to->devices, from->devices, from->partial_count * sizeof(*to->devices));
 }
 
 // Takes the portion from the partial room at that position; past the last: from a whole device.
@@ -432,8 +432,8 @@ static struct growths *growths_of(struct cycle *cycle, struct fragmentation *fra
     const size_t nodes = cycle->snapshot->node_count;
     struct growths *growths = &fragmentation->growths[fragmentation->growths_count];
     *growths = (struct growths){.kind = kind,
-                                .growth = arena_array(cycle->scratch, nodes, sizeof *growths->growth),
-                                .version = arena_array(cycle->scratch, nodes, sizeof *growths->version)};
+                                .growth = arena_array(cycle->scratch, nodes, sizeof(*growths->growth)),
+                                .version = arena_array(cycle->scratch, nodes, sizeof(*growths->version))};
     fragmentation->last = fragmentation->growths_count++;
     return growths;
 }

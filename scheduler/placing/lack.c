@@ -44,7 +44,7 @@ static enum explanation_code code_of(const uint32_t *counts)
 {
     enum explanation_code code = EXPLANATION_NO_MATCHING_NODE;
     uint32_t most = 0;
-    for (size_t i = 0; i < sizeof SHORTAGES / sizeof SHORTAGES[0]; i++) {
+    for (size_t i = 0; i < sizeof(SHORTAGES) / sizeof(SHORTAGES[0]); i++) {
         if (counts[SHORTAGES[i].refusal] > most) {
             most = counts[SHORTAGES[i].refusal];
             code = SHORTAGES[i].code;
@@ -263,7 +263,7 @@ static void explain_room(struct cycle *cycle, const struct pool *pool, const str
 void lack_explain(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
                   const struct attempt *attempt, struct plan_explanation *explanation)
 {
-    struct plan_node_reason *reasons = arena_array(cycle->arena, NODE_REFUSAL_COUNT, sizeof *reasons);
+    struct plan_node_reason *reasons = arena_array(cycle->arena, NODE_REFUSAL_COUNT, sizeof(*reasons));
     for (enum node_refusal r = NODE_ACCEPTS + 1; r < NODE_REFUSAL_COUNT; r++) {
         if (attempt->node_counts[r] > 0)
             reasons[explanation->node_reason_count++] =

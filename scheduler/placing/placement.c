@@ -137,7 +137,7 @@ static struct device_choice choose_devices(struct cycle *cycle, const struct poo
     const enum placement_strategy strategy = pool->spec->gpu_placement;
     if (strategy != PLACEMENT_FRAGMENTATION)
         return shared_device_choose(node, &pod->request, strategy, cycle->arena);
-    uint32_t *devices = arena_array(cycle->arena, pod->request.shared_devices, sizeof *devices);
+    uint32_t *devices = arena_array(cycle->arena, pod->request.shared_devices, sizeof(*devices));
     const uint32_t joined = fragmentation_choose(cycle, pool, node, pod, devices);
     return shared_device_join(node, &pod->request, devices, joined, cycle->arena);
 }
@@ -217,7 +217,7 @@ static bool has_standings(const struct cycle *cycle, const struct pool *pool, co
 
 struct node_set placement_list(const struct pool *pool, const struct node_set *set, struct arena *arena)
 {
-    uint32_t *nodes = arena_array(arena, pool->node_count, sizeof *nodes);
+    uint32_t *nodes = arena_array(arena, pool->node_count, sizeof(*nodes));
     struct node_set listed = {.nodes = nodes, .scores = set->scores, .bits = set->bits};
     for (size_t w = 0; w < (pool->node_count + 63) / 64; w++) {
         for (uint64_t word = set->bits[w]; word; word &= word - 1)

@@ -66,7 +66,7 @@ static struct ending *list_endings(struct cycle *cycle, const struct pool *pool,
     size_t capacity = 0, count = 0;
     for (size_t i = 0; i < pool->holder_count; i++)
         capacity += pool->holders[i]->counts.held;
-    struct ending *endings = arena_array(cycle->arena, capacity, sizeof *endings);
+    struct ending *endings = arena_array(cycle->arena, capacity, sizeof(*endings));
     for (size_t i = 0; i < pool->holder_count; i++) {
         const struct snapshot_workload *spec = pool->holders[i]->spec;
         for (uint32_t p = 0; p < spec->pod_count; p++) {
@@ -78,7 +78,7 @@ static struct ending *list_endings(struct cycle *cycle, const struct pool *pool,
                 (struct ending){pod->index, known_end(cycle, pod), started != SNAPSHOT_TIME_NONE ? started : INT64_MAX};
         }
     }
-    qsort(endings, count, sizeof *endings, compare_endings);
+    qsort(endings, count, sizeof(*endings), compare_endings);
     *out_count = count;
     return endings;
 }
@@ -145,14 +145,14 @@ static int compare_contenders(const void *a, const void *b)
 static struct workload *choose_gang(struct cycle *cycle, const struct pool *pool, struct workload *const *candidates,
                                     size_t count, const struct ending *endings, size_t ending_count)
 {
-    struct contender *contenders = arena_array(cycle->arena, count, sizeof *contenders);
+    struct contender *contenders = arena_array(cycle->arena, count, sizeof(*contenders));
     size_t contender_count = 0;
     for (size_t i = 0; i < count; i++) {
         const int64_t gpu_milli = is_gang(pool, candidates[i]) ? unit_gpu_milli(cycle, pool, candidates[i]) : 0;
         if (gpu_milli > 0 && is_allowed(cycle, pool, candidates[i]))
             contenders[contender_count++] = (struct contender){candidates[i], gpu_milli};
     }
-    qsort(contenders, contender_count, sizeof *contenders, compare_contenders);
+    qsort(contenders, contender_count, sizeof(*contenders), compare_contenders);
     const size_t checkpoint = statement_checkpoint(cycle);
     for (size_t i = 0; i < contender_count; i++) {
         if (fits(cycle, pool, contenders[i].workload))
@@ -171,8 +171,8 @@ static struct workload *choose_gang(struct cycle *cycle, const struct pool *pool
 static void note_places(struct cycle *cycle, struct reservation *reservation, size_t first)
 {
     const struct workload *gang = reservation->gang;
-    reservation->places = arena_array(cycle->arena, gang->spec->pod_count, sizeof *reservation->places);
-    bool *is_counted = arena_array(cycle->arena, cycle->snapshot->node_count, sizeof *is_counted);
+    reservation->places = arena_array(cycle->arena, gang->spec->pod_count, sizeof(*reservation->places));
+    bool *is_counted = arena_array(cycle->arena, cycle->snapshot->node_count, sizeof(*is_counted));
     for (size_t i = first; i < cycle->log->count; i++) {
         const struct pod *pod = &cycle->pods[cycle->log->operations[i].pod];
         if (pod->workload != gang->index || !pod_status_is_held(pod->state.status))
@@ -220,7 +220,7 @@ void reservation_make(struct cycle *cycle, struct pool *pool, struct workload *c
     let_go(cycle, endings, checkpoint, &gone, enough);
     const struct node_set set = pool_nodes(pool);
     const size_t first = statement_checkpoint(cycle);
-    struct reservation *reservation = arena_alloc(cycle->arena, sizeof *reservation);
+    struct reservation *reservation = arena_alloc(cycle->arena, sizeof(*reservation));
     *reservation = (struct reservation){.gang = gang,
                                         .start_ms = endings[enough - 1].end_ms,
                                         .is_within_deserved = is_within_deserved(cycle, pool, gang)};

@@ -68,7 +68,7 @@ static void add_demand(struct finder *finder, const struct pod *pod)
 {
     struct demand *demand = &finder->demand;
     int64_t amounts[DIMENSION_COUNT];
-    memcpy(amounts, pod->request.of, sizeof amounts);
+    memcpy(amounts, pod->request.of, sizeof(amounts));
     struct request plain = pod->request;
     plain.mig_gpu_milli = 0; // a dimension of its own
     amounts[DIMENSION_GPU] = request_gpu_milli(&plain, finder->pool->smallest_gpu_memory_mib);
@@ -152,7 +152,7 @@ static void add_node(struct finder *finder, const struct node *node)
 static bool estimate_domains(struct finder *finder)
 {
     const struct domain_tree *tree = finder->tree;
-    finder->estimates = arena_array(finder->cycle->arena, tree->count, sizeof *finder->estimates);
+    finder->estimates = arena_array(finder->cycle->arena, tree->count, sizeof(*finder->estimates));
     for (uint32_t d = 0; d < tree->count; d++)
         finder->estimates[d].free = make_vector(finder->cycle);
     finder->top = SNAPSHOT_NONE;
@@ -239,7 +239,7 @@ static uint32_t list_level(struct finder *finder, int level, uint32_t *out_domai
 {
     uint32_t count = 1;
     out_domains[0] = finder->top;
-    uint32_t *next = arena_array(finder->cycle->arena, finder->tree->count, sizeof *next);
+    uint32_t *next = arena_array(finder->cycle->arena, finder->tree->count, sizeof(*next));
     for (int at = finder->tree->domains[finder->top].level; at < level; at++) {
         uint32_t next_count = 0;
         for (uint32_t i = 0; i < count; i++) {
@@ -248,9 +248,9 @@ static uint32_t list_level(struct finder *finder, int level, uint32_t *out_domai
                 if (finder->tree->domains[d].parent == out_domains[i] && finder->estimates[d].is_in_set)
                     next[next_count++] = d;
             }
-            qsort_r(next + start, next_count - start, sizeof *next, compare_domains, finder);
+            qsort_r(next + start, next_count - start, sizeof(*next), compare_domains, finder);
         }
-        memcpy(out_domains, next, next_count * sizeof *next);
+        memcpy(out_domains, next, next_count * sizeof(*next));
         count = next_count;
     }
     return count;
@@ -281,7 +281,7 @@ static bool stands_with_others(const struct finder *finder, uint32_t domain)
 
 static struct node_set nodes_of(const struct finder *finder, uint32_t domain, const int64_t *scores)
 {
-    uint32_t *nodes = arena_array(finder->cycle->arena, finder->set->count, sizeof *nodes);
+    uint32_t *nodes = arena_array(finder->cycle->arena, finder->set->count, sizeof(*nodes));
     struct node_set set = {.nodes = nodes, .scores = scores};
     for (size_t i = 0; i < finder->set->count; i++) {
         const uint32_t node = finder->set->nodes[i];
@@ -300,7 +300,7 @@ static const int64_t *score_preferred(struct finder *finder, uint32_t *scratch)
     };
     if (finder->constraint->preferred == SNAPSHOT_NONE)
         return finder->set->scores;
-    int64_t *scores = arena_array(finder->cycle->arena, finder->cycle->snapshot->node_count, sizeof *scores);
+    int64_t *scores = arena_array(finder->cycle->arena, finder->cycle->snapshot->node_count, sizeof(*scores));
     const uint32_t count = list_level(finder, (int)finder->constraint->preferred, scratch);
     for (uint32_t i = 0; i < count; i++) {
         for (size_t n = 0; n < finder->set->count; n++) {
@@ -317,15 +317,15 @@ static struct topology_sets list_sets(struct finder *finder)
 {
     struct arena *arena = finder->cycle->arena;
     const struct snapshot_topology_constraint *constraint = finder->constraint;
-    uint32_t *domains = arena_array(arena, finder->tree->count, sizeof *domains);
+    uint32_t *domains = arena_array(arena, finder->tree->count, sizeof(*domains));
     const int64_t *scores = score_preferred(finder, domains);
     const bool has_required = constraint->required != SNAPSHOT_NONE;
     const bool is_bound = has_required && mark_occupied(finder);
     const int lowest = constraint->preferred != SNAPSHOT_NONE ? (int)constraint->preferred : (int)constraint->required;
     const int highest = has_required ? (int)constraint->required : -1;
-    struct node_set *sets = arena_array(arena, (size_t)finder->tree->count + 1, sizeof *sets);
+    struct node_set *sets = arena_array(arena, (size_t)finder->tree->count + 1, sizeof(*sets));
     struct topology_sets result = {.sets = sets};
-    bool *is_listed = arena_array(arena, finder->tree->count, sizeof *is_listed);
+    bool *is_listed = arena_array(arena, finder->tree->count, sizeof(*is_listed));
     for (int level = lowest; level >= highest; level--) {
         const uint32_t count = list_level(finder, level, domains);
         for (uint32_t i = 0; i < count; i++) {

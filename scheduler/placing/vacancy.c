@@ -51,7 +51,7 @@ static void list_endings(struct vacancy *vacancy, const struct cycle *cycle)
     size_t capacity = 0;
     for (size_t w = 0; w < snapshot->workload_count; w++)
         capacity += snapshot->workloads[w].max_run_ms > 0 ? snapshot->workloads[w].pod_count : 0;
-    vacancy->endings = arena_array(cycle->scratch, capacity, sizeof *vacancy->endings);
+    vacancy->endings = arena_array(cycle->scratch, capacity, sizeof(*vacancy->endings));
     for (size_t w = 0; capacity > 0 && w < snapshot->workload_count; w++) {
         const struct snapshot_workload *spec = &snapshot->workloads[w];
         for (uint32_t i = 0; i < spec->pod_count && spec->max_run_ms > 0; i++) {
@@ -63,7 +63,7 @@ static void list_endings(struct vacancy *vacancy, const struct cycle *cycle)
                 vacancy->endings[vacancy->ending_count++] = ending;
         }
     }
-    qsort(vacancy->endings, vacancy->ending_count, sizeof *vacancy->endings, compare_endings);
+    qsort(vacancy->endings, vacancy->ending_count, sizeof(*vacancy->endings), compare_endings);
 }
 
 static struct vacancy *vacancy_get(struct cycle *cycle, const struct pool *pool)
@@ -72,14 +72,14 @@ static struct vacancy *vacancy_get(struct cycle *cycle, const struct pool *pool)
         cycle->vacancies = arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof(struct vacancy *));
     struct vacancy *vacancy = cycle->vacancies[pool->index];
     if (!vacancy) {
-        vacancy = cycle->vacancies[pool->index] = arena_alloc(cycle->scratch, sizeof *vacancy);
+        vacancy = cycle->vacancies[pool->index] = arena_alloc(cycle->scratch, sizeof(*vacancy));
         vacancy->pool = pool;
-        vacancy->free = arena_array(cycle->scratch, cycle->snapshot->node_count, sizeof *vacancy->free);
+        vacancy->free = arena_array(cycle->scratch, cycle->snapshot->node_count, sizeof(*vacancy->free));
         list_endings(vacancy, cycle);
     }
     if (vacancy->decision_count != cycle->journal->count) {
-        memset(vacancy->is_known, 0, sizeof vacancy->is_known);
-        memset(vacancy->answers, 0, sizeof vacancy->answers);
+        memset(vacancy->is_known, 0, sizeof(vacancy->is_known));
+        memset(vacancy->answers, 0, sizeof(vacancy->answers));
     }
     vacancy->decision_count = cycle->journal->count;
     return vacancy;

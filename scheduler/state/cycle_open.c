@@ -47,7 +47,7 @@ static void build_node(struct cycle *cycle, uint32_t index)
     const size_t extended_count = snapshot->extended_resource_count;
     if (extended_count == 0)
         return;
-    node->extended_capacity = arena_array(cycle->scratch, 3 * extended_count, sizeof *node->extended_capacity);
+    node->extended_capacity = arena_array(cycle->scratch, 3 * extended_count, sizeof(*node->extended_capacity));
     node->extended_idle = node->extended_capacity + extended_count;
     node->extended_releasing = node->extended_idle + extended_count;
     for (size_t i = 0; i < spec->extended_count; i++) {
@@ -69,7 +69,7 @@ static void build_queues(struct cycle *cycle, struct pool *pool)
     const struct snapshot *snapshot = cycle->snapshot;
     const bool full = snapshot->settings.full_hierarchy_fairness;
     pool->department_count = full ? snapshot->department_count : 1;
-    pool->departments = arena_array(cycle->scratch, pool->department_count, sizeof *pool->departments);
+    pool->departments = arena_array(cycle->scratch, pool->department_count, sizeof(*pool->departments));
     for (size_t d = 0; d < pool->department_count; d++) {
         struct queue *queue = &pool->departments[d];
         *queue = (struct queue){.kind = QUEUE_KIND_DEPARTMENT, .index = (uint32_t)d};
@@ -77,7 +77,7 @@ static void build_queues(struct cycle *cycle, struct pool *pool)
         queue->name = told_name(cycle->scratch, TOLD_DEPARTMENT, full ? snapshot->departments[d].name : "default");
         queue->created_ms = full ? snapshot->departments[d].created_ms : 0;
     }
-    pool->projects = arena_array(cycle->scratch, snapshot->project_count, sizeof *pool->projects);
+    pool->projects = arena_array(cycle->scratch, snapshot->project_count, sizeof(*pool->projects));
     for (size_t p = 0; p < snapshot->project_count; p++) {
         const struct snapshot_project *project = &snapshot->projects[p];
         pool->projects[p] = (struct queue){.kind = QUEUE_KIND_PROJECT,
@@ -115,16 +115,16 @@ static void add_node_to_pool(struct cycle *cycle, struct node *node)
 static void build_pools(struct cycle *cycle)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    cycle->pools = arena_array(cycle->scratch, snapshot->node_pool_count, sizeof *cycle->pools);
-    size_t *counts = arena_array(cycle->scratch, snapshot->node_pool_count, sizeof *counts);
+    cycle->pools = arena_array(cycle->scratch, snapshot->node_pool_count, sizeof(*cycle->pools));
+    size_t *counts = arena_array(cycle->scratch, snapshot->node_pool_count, sizeof(*counts));
     for (size_t n = 0; n < snapshot->node_count; n++)
         counts[snapshot->nodes[n].node_pool]++;
     for (size_t p = 0; p < snapshot->node_pool_count; p++) {
         struct pool *pool = &cycle->pools[p];
         pool->index = (uint32_t)p;
         pool->spec = &snapshot->node_pools[p];
-        pool->nodes = arena_array(cycle->scratch, counts[p], sizeof *pool->nodes);
-        pool->node_indices = arena_array(cycle->scratch, counts[p], sizeof *pool->node_indices);
+        pool->nodes = arena_array(cycle->scratch, counts[p], sizeof(*pool->nodes));
+        pool->node_indices = arena_array(cycle->scratch, counts[p], sizeof(*pool->node_indices));
         build_queues(cycle, pool);
     }
     for (size_t n = 0; n < snapshot->node_count; n++)
@@ -167,7 +167,7 @@ static struct place find_place(struct cycle *cycle, const struct pod *pod)
             place.unhealthy += snapshot_gpu_is_unhealthy(node->spec, spec->gpu_indices[i]);
         return place;
     }
-    uint32_t *shared = arena_array(cycle->scratch, count, sizeof *shared);
+    uint32_t *shared = arena_array(cycle->scratch, count, sizeof(*shared));
     for (; place.shared_count < count && place.shared_count < spec->gpu_group_count; place.shared_count++)
         shared[place.shared_count] = shared_device_find(node, spec->gpu_groups[place.shared_count], cycle->arena);
     for (; place.shared_count < count; place.shared_count++) {
@@ -207,7 +207,7 @@ static void set_up_pod(struct cycle *cycle, struct pod *pod, struct place *start
 static void set_up_pods(struct cycle *cycle)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    struct place *places = arena_array(cycle->scratch, snapshot->pod_count, sizeof *places);
+    struct place *places = arena_array(cycle->scratch, snapshot->pod_count, sizeof(*places));
     cycle->start_places = places;
     bool some_unnamed = false;
     for (size_t p = 0; p < snapshot->pod_count; p++) {
@@ -295,7 +295,7 @@ static void order_pods(struct cycle *cycle, struct workload *workload, uint32_t 
         }
         group->pod_count = count - group->first_pod;
         if (group->pod_count > 1 && !is_in_task_order(cycle->snapshot->pods + spec->first_pod, spec->pod_count))
-            qsort_r(order + group->first_pod, group->pod_count, sizeof *order, compare_pods, cycle->pods);
+            qsort_r(order + group->first_pod, group->pod_count, sizeof(*order), compare_pods, cycle->pods);
     }
 }
 
@@ -355,11 +355,11 @@ static void build_workloads(struct cycle *cycle)
         groups += count ? count + 1 : 2;
         children += count;
     }
-    struct blocks blocks = {.groups = arena_array(cycle->scratch, groups, sizeof *blocks.groups),
-                            .children = arena_array(cycle->scratch, children, sizeof *blocks.children),
-                            .order = arena_array(cycle->scratch, snapshot->pod_count, sizeof *blocks.order)};
-    cycle->workloads = arena_array(cycle->scratch, snapshot->workload_count, sizeof *cycle->workloads);
-    cycle->pods = arena_array(cycle->scratch, snapshot->pod_count, sizeof *cycle->pods);
+    struct blocks blocks = {.groups = arena_array(cycle->scratch, groups, sizeof(*blocks.groups)),
+                            .children = arena_array(cycle->scratch, children, sizeof(*blocks.children)),
+                            .order = arena_array(cycle->scratch, snapshot->pod_count, sizeof(*blocks.order))};
+    cycle->workloads = arena_array(cycle->scratch, snapshot->workload_count, sizeof(*cycle->workloads));
+    cycle->pods = arena_array(cycle->scratch, snapshot->pod_count, sizeof(*cycle->pods));
     for (uint32_t i = 0; i < snapshot->workload_count; i++)
         build_workload(cycle, i, &blocks);
 }
@@ -389,15 +389,15 @@ int cycle_open_with(const struct snapshot *snapshot, struct arena *arena, struct
 {
     if (snapshot_check(snapshot, err) < 0)
         return -1;
-    struct cycle *cycle = arena_alloc(scratch, sizeof *cycle);
+    struct cycle *cycle = arena_alloc(scratch, sizeof(*cycle));
     cycle->snapshot = snapshot;
     cycle->arena = arena;
     cycle->scratch = scratch;
     cycle->good_until_ms = INT64_MAX;
     cycle->has_min_run_time = has_min_run_time(snapshot);
-    cycle->log = arena_alloc(scratch, sizeof *cycle->log);
-    cycle->journal = arena_alloc(scratch, sizeof *cycle->journal);
-    cycle->nodes = arena_array(scratch, snapshot->node_count, sizeof *cycle->nodes);
+    cycle->log = arena_alloc(scratch, sizeof(*cycle->log));
+    cycle->journal = arena_alloc(scratch, sizeof(*cycle->journal));
+    cycle->nodes = arena_array(scratch, snapshot->node_count, sizeof(*cycle->nodes));
     for (uint32_t n = 0; n < snapshot->node_count; n++)
         build_node(cycle, n);
     build_pools(cycle);

@@ -86,7 +86,7 @@ static void set_up_recorded(struct cycle *cycle, struct device_table *table, con
         return;
     }
     struct assigned *assigned = &table->assigned[pod->index];
-    assigned->indices = arena_array(cycle->arena, spec->gpu_index_count, sizeof *assigned->indices);
+    assigned->indices = arena_array(cycle->arena, spec->gpu_index_count, sizeof(*assigned->indices));
     for (uint32_t i = 0; i < spec->gpu_index_count; i++) {
         if (spec->gpu_indices[i] >= slot_count(table, node))
             continue;
@@ -109,7 +109,7 @@ static void set_up_unrecorded(struct cycle *cycle, struct device_table *table, c
     const uint32_t needed = (uint32_t)pod->request.of[DIMENSION_GPU];
     if (assigned->count > 0 || needed == 0)
         return;
-    assigned->indices = arena_array(cycle->arena, needed, sizeof *assigned->indices);
+    assigned->indices = arena_array(cycle->arena, needed, sizeof(*assigned->indices));
     for (uint32_t i = 0; i < needed; i++) {
         const uint32_t gpu = take(table, node, false);
         if (gpu == SNAPSHOT_NONE)
@@ -137,13 +137,13 @@ static struct device_table *table_of(struct cycle *cycle)
     if (cycle->devices)
         return cycle->devices;
     const struct snapshot *snapshot = cycle->snapshot;
-    struct device_table *table = arena_alloc(cycle->scratch, sizeof *table);
-    table->first_slot = arena_array(cycle->scratch, snapshot->node_count + 1, sizeof *table->first_slot);
+    struct device_table *table = arena_alloc(cycle->scratch, sizeof(*table));
+    table->first_slot = arena_array(cycle->scratch, snapshot->node_count + 1, sizeof(*table->first_slot));
     for (size_t n = 0; n < snapshot->node_count; n++)
         table->first_slot[n + 1] = table->first_slot[n] + snapshot->nodes[n].gpu_count;
-    table->slots = arena_array(cycle->scratch, table->first_slot[snapshot->node_count], sizeof *table->slots);
-    table->assigned = arena_array(cycle->scratch, snapshot->pod_count, sizeof *table->assigned);
-    table->evicted = arena_array(cycle->scratch, snapshot->pod_count, sizeof *table->evicted);
+    table->slots = arena_array(cycle->scratch, table->first_slot[snapshot->node_count], sizeof(*table->slots));
+    table->assigned = arena_array(cycle->scratch, snapshot->pod_count, sizeof(*table->assigned));
+    table->evicted = arena_array(cycle->scratch, snapshot->pod_count, sizeof(*table->evicted));
     for (uint32_t n = 0; n < snapshot->node_count; n++) {
         for (size_t i = 0; i < snapshot->nodes[n].unhealthy_gpu_count; i++)
             slot_of(table, n, snapshot->nodes[n].unhealthy_gpus[i])->is_unhealthy = true;
@@ -163,8 +163,8 @@ static struct plan_devices describe(struct cycle *cycle, const struct pod *pod, 
         devices.gpu_index_count = assigned->count;
         return devices;
     }
-    const char **groups = arena_array(cycle->arena, place.shared_count, sizeof *groups);
-    uint32_t *indices = arena_array(cycle->arena, place.shared_count, sizeof *indices);
+    const char **groups = arena_array(cycle->arena, place.shared_count, sizeof(*groups));
+    uint32_t *indices = arena_array(cycle->arena, place.shared_count, sizeof(*indices));
     for (uint32_t i = 0; i < place.shared_count; i++) {
         const struct shared_device *device = &cycle->nodes[place.node].shared[place.shared[i]];
         groups[i] = device->name;
@@ -197,14 +197,14 @@ struct plan_devices devices_assign(struct cycle *cycle, const struct pod *pod)
     struct assigned *assigned = &table->assigned[pod->index];
     *assigned = (struct assigned){0};
     if (needed > 0)
-        assigned->indices = arena_array(cycle->arena, needed, sizeof *assigned->indices);
+        assigned->indices = arena_array(cycle->arena, needed, sizeof(*assigned->indices));
     for (uint32_t i = 0; i < needed; i++) {
         const uint32_t gpu = take(table, node, promise);
         if (gpu != SNAPSHOT_NONE)
             assigned->indices[assigned->count++] = gpu;
     }
     if (assigned->count > 1)
-        qsort(assigned->indices, assigned->count, sizeof *assigned->indices, compare_indices);
+        qsort(assigned->indices, assigned->count, sizeof(*assigned->indices), compare_indices);
     return describe(cycle, pod, pod->state.place);
 }
 

@@ -54,10 +54,10 @@ static void build_tree(struct cycle *cycle, struct domain_tree *tree, uint32_t t
     const struct snapshot *snapshot = cycle->snapshot;
     tree->spec = &snapshot->topologies[topology];
     tree->domains =
-        arena_array(cycle->scratch, snapshot->node_count * tree->spec->level_count + 1, sizeof *tree->domains);
+        arena_array(cycle->scratch, snapshot->node_count * tree->spec->level_count + 1, sizeof(*tree->domains));
     tree->domains[0] = (struct domain){.id = "", .level = -1, .parent = SNAPSHOT_NONE};
     tree->count = 1;
-    tree->lowest = arena_array(cycle->scratch, snapshot->node_count, sizeof *tree->lowest);
+    tree->lowest = arena_array(cycle->scratch, snapshot->node_count, sizeof(*tree->lowest));
     for (size_t n = 0; n < snapshot->node_count; n++)
         tree->lowest[n] = place_node(cycle, tree, &snapshot->nodes[n]);
 }
@@ -65,9 +65,9 @@ static void build_tree(struct cycle *cycle, struct domain_tree *tree, uint32_t t
 const struct domain_tree *domain_tree_of(struct cycle *cycle, uint32_t topology)
 {
     if (!cycle->topologies) {
-        cycle->topologies = arena_alloc(cycle->scratch, sizeof *cycle->topologies);
+        cycle->topologies = arena_alloc(cycle->scratch, sizeof(*cycle->topologies));
         cycle->topologies->trees =
-            arena_array(cycle->scratch, cycle->snapshot->topology_count, sizeof *cycle->topologies->trees);
+            arena_array(cycle->scratch, cycle->snapshot->topology_count, sizeof(*cycle->topologies->trees));
     }
     struct domain_tree *tree = &cycle->topologies->trees[topology];
     if (!tree->domains)
@@ -91,7 +91,7 @@ const char *domains_pool_off(struct cycle *cycle, struct pool *pool)
         return pool->topology_off;
     pool->topology_is_known = true;
     const struct domain_tree *tree = domain_tree_of(cycle, topology);
-    const char **outside = arena_array(cycle->scratch, pool->node_count, sizeof *outside);
+    const char **outside = arena_array(cycle->scratch, pool->node_count, sizeof(*outside));
     size_t count = 0;
     for (size_t i = 0; i < pool->node_count; i++) {
         if (tree->lowest[pool->node_indices[i]] == SNAPSHOT_NONE)

@@ -209,13 +209,13 @@ static void record_remainder(struct division *division, size_t claim, uint32_t p
 
 static void give_remainders(struct division *division, struct arena *arena)
 {
-    size_t *order = arena_array(arena, division->count, sizeof *order);
+    size_t *order = arena_array(arena, division->count, sizeof(*order));
     size_t recorded = 0;
     for (size_t i = 0; i < division->count; i++) {
         if (division->remainders[i].recorded)
             order[recorded++] = i;
     }
-    qsort_r(order, recorded, sizeof *order, compare_for_sort, division);
+    qsort_r(order, recorded, sizeof(*order), compare_for_sort, division);
     for (size_t i = 0; i < recorded && division->left > 0; i++) {
         int64_t give = minimum(division->terms.unit, division->left);
         if (division->terms.recorder)
@@ -248,9 +248,9 @@ int64_t fair_share_divide_over_quota(struct share_claim *claims, size_t count, s
     if (count == 0 || terms.total <= 0)
         return terms.total > 0 ? terms.total : 0;
     struct division division = {.claims = claims, .count = count, .terms = terms, .left = terms.total};
-    division.remainders = arena_array(arena, count, sizeof *division.remainders);
-    division.shares = arena_array(arena, count, sizeof *division.shares);
-    division.wide_shares = arena_array(arena, count, sizeof *division.wide_shares);
+    division.remainders = arena_array(arena, count, sizeof(*division.remainders));
+    division.shares = arena_array(arena, count, sizeof(*division.shares));
+    division.wide_shares = arena_array(arena, count, sizeof(*division.wide_shares));
     int64_t rank = 0;
     for (bool first = true; next_rank(&division, first, rank, &rank); first = false) {
         division.round = 0;

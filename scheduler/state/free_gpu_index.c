@@ -32,7 +32,7 @@ static void enter(struct free_gpu_index *index, uint32_t position, const struct 
 
 static struct free_gpu_index *make(struct cycle *cycle, const struct pool *pool)
 {
-    struct free_gpu_index *index = arena_alloc(cycle->scratch, sizeof *index);
+    struct free_gpu_index *index = arena_alloc(cycle->scratch, sizeof(*index));
     for (size_t i = 0; i < pool->node_count; i++) {
         if (pool->nodes[i]->capacity[DIMENSION_GPU] > index->most_gpus)
             index->most_gpus = (uint32_t)pool->nodes[i]->capacity[DIMENSION_GPU];
@@ -42,10 +42,10 @@ static struct free_gpu_index *make(struct cycle *cycle, const struct pool *pool)
         index->words = 0;
         return index;
     }
-    index->free = arena_array(cycle->scratch, (index->most_gpus + 1) * index->words, sizeof *index->free);
-    index->idle = arena_array(cycle->scratch, (index->most_gpus + 1) * index->words, sizeof *index->idle);
-    index->free_of = arena_array(cycle->scratch, pool->node_count, sizeof *index->free_of);
-    index->idle_of = arena_array(cycle->scratch, pool->node_count, sizeof *index->idle_of);
+    index->free = arena_array(cycle->scratch, (index->most_gpus + 1) * index->words, sizeof(*index->free));
+    index->idle = arena_array(cycle->scratch, (index->most_gpus + 1) * index->words, sizeof(*index->idle));
+    index->free_of = arena_array(cycle->scratch, pool->node_count, sizeof(*index->free_of));
+    index->idle_of = arena_array(cycle->scratch, pool->node_count, sizeof(*index->idle_of));
     for (uint32_t i = 0; i < pool->node_count; i++) {
         set_bit(index->free, index, 0, i, true);
         set_bit(index->idle, index, 0, i, true);
@@ -57,7 +57,7 @@ static struct free_gpu_index *make(struct cycle *cycle, const struct pool *pool)
 struct free_gpu_index *free_gpu_index_of(struct cycle *cycle, const struct pool *pool)
 {
     if (!cycle->free_gpu)
-        cycle->free_gpu = arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof *cycle->free_gpu);
+        cycle->free_gpu = arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof(*cycle->free_gpu));
     struct free_gpu_index **index = &cycle->free_gpu[pool->index];
     if (!*index)
         *index = make(cycle, pool);

@@ -9,7 +9,7 @@ static void add(struct cycle *cycle, const struct plan_decision *decision)
     struct journal *journal = cycle->journal;
     if (journal->count == journal->capacity)
         journal->decisions = arena_grow(cycle->arena, journal->decisions, &journal->capacity, journal->count + 1,
-                                        sizeof *journal->decisions);
+                                        sizeof(*journal->decisions));
     journal->decisions[journal->count++] = *decision;
 }
 

@@ -33,14 +33,14 @@ struct node_scores {
 static struct node_scores *node_scores_of(struct cycle *cycle, const struct pool *pool)
 {
     if (!cycle->node_scores)
-        cycle->node_scores = arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof *cycle->node_scores);
+        cycle->node_scores = arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof(*cycle->node_scores));
     struct node_scores *scores = cycle->node_scores[pool->index];
     if (scores)
         return scores;
-    scores = cycle->node_scores[pool->index] = arena_alloc(cycle->scratch, sizeof *scores);
+    scores = cycle->node_scores[pool->index] = arena_alloc(cycle->scratch, sizeof(*scores));
     scores->node_count = pool->node_count;
     scores->words = (pool->node_count + NODES_PER_WORD - 1) / NODES_PER_WORD;
-    scores->changed = arena_array(cycle->scratch, pool->node_count, sizeof *scores->changed);
+    scores->changed = arena_array(cycle->scratch, pool->node_count, sizeof(*scores->changed));
     return scores;
 }
 
@@ -53,7 +53,7 @@ void node_scores_note(struct cycle *cycle, const struct node *node)
 
 static bool is_same_request(const struct request *a, const struct request *b)
 {
-    return memcmp(a->of, b->of, sizeof a->of) == 0 && a->portion_milli == b->portion_milli &&
+    return memcmp(a->of, b->of, sizeof(a->of)) == 0 && a->portion_milli == b->portion_milli &&
            a->memory_mib == b->memory_mib && a->shared_devices == b->shared_devices &&
            a->mig_gpu_milli == b->mig_gpu_milli && a->is_mig == b->is_mig && a->needs_gpu == b->needs_gpu;
 }
@@ -142,9 +142,9 @@ static void update(const struct scoring *scoring)
     struct arena *arena = scoring->cycle->scratch;
     const bool is_new = kept->uses == 2; // whatever the tables hold is another request's
     if (!kept->scores) {
-        kept->scores = arena_array(arena, scores->node_count, sizeof *kept->scores);
-        kept->versions = arena_array(arena, scores->node_count, sizeof *kept->versions);
-        kept->best = arena_array(arena, scores->words, sizeof *kept->best);
+        kept->scores = arena_array(arena, scores->node_count, sizeof(*kept->scores));
+        kept->versions = arena_array(arena, scores->node_count, sizeof(*kept->versions));
+        kept->best = arena_array(arena, scores->words, sizeof(*kept->best));
     }
     if (is_new || scores->change_count - kept->seen > scores->node_count)
         score_all(scoring);

@@ -96,7 +96,7 @@ static bool are_oversubscribed(struct queue **queues, size_t count, enum resourc
 static void divide_level(struct cycle *cycle, const struct pool *pool, struct queue **queues, size_t count,
                          struct amounts total)
 {
-    struct share_claim *claims = arena_array(cycle->scratch, count, sizeof *claims);
+    struct share_claim *claims = arena_array(cycle->scratch, count, sizeof(*claims));
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
         for (size_t i = 0; i < count; i++) {
             const struct queue *queue = queues[i];
@@ -127,17 +127,17 @@ void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool)
     const size_t project_count = cycle->snapshot->project_count;
     if (cycle->share_log)
         share_log_begin(cycle->share_log, cycle, pool);
-    struct queue **level = arena_array(cycle->scratch, pool->department_count + project_count, sizeof *level);
+    struct queue **level = arena_array(cycle->scratch, pool->department_count + project_count, sizeof(*level));
     for (size_t d = 0; d < pool->department_count; d++)
         level[d] = &pool->departments[d];
     divide_level(cycle, pool, level, pool->department_count, pool->total);
     // Projects of one department after the other: counted, then laid out side by side.
-    size_t *first = arena_array(cycle->scratch, pool->department_count + 1, sizeof *first);
+    size_t *first = arena_array(cycle->scratch, pool->department_count + 1, sizeof(*first));
     for (size_t p = 0; p < project_count; p++)
         first[pool->projects[p].parent - pool->departments + 1]++;
     for (size_t d = 0; d < pool->department_count; d++)
         first[d + 1] += first[d];
-    size_t *next = arena_array(cycle->scratch, pool->department_count, sizeof *next);
+    size_t *next = arena_array(cycle->scratch, pool->department_count, sizeof(*next));
     for (size_t p = 0; p < project_count; p++) {
         const size_t d = (size_t)(pool->projects[p].parent - pool->departments);
         level[first[d] + next[d]++] = &pool->projects[p];

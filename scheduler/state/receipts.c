@@ -28,7 +28,7 @@ static struct plan_receipt_side make_side(const struct cycle *cycle, const struc
 const struct plan_receipt *receipt_make(struct cycle *cycle, const struct pool *pool,
                                         const struct plan_decision *decision, enum eviction_rule rule)
 {
-    struct plan_receipt *receipt = arena_alloc(cycle->arena, sizeof *receipt);
+    struct plan_receipt *receipt = arena_alloc(cycle->arena, sizeof(*receipt));
     receipt->rule = rule;
     receipt->victim = make_side(cycle, pool, decision->workload);
     receipt->beneficiary = make_side(cycle, pool, decision->beneficiary);

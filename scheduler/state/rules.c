@@ -208,7 +208,7 @@ static unsigned request_kind(const struct request *request)
 const bool *rules_accepting_nodes(struct cycle *cycle, const struct pod *pod)
 {
     if (!cycle->rules)
-        cycle->rules = arena_alloc(cycle->scratch, sizeof *cycle->rules);
+        cycle->rules = arena_alloc(cycle->scratch, sizeof(*cycle->rules));
     struct rules_cache *cache = cycle->rules;
     const unsigned kind = request_kind(&pod->request);
     const struct snapshot_placement_rules *rules = pod->spec->rules;
@@ -222,10 +222,10 @@ const bool *rules_accepting_nodes(struct cycle *cycle, const struct pod *pod)
     }
     if (cache->count == cache->capacity)
         cache->entries =
-            arena_grow(cycle->scratch, cache->entries, &cache->capacity, cache->count + 1, sizeof *cache->entries);
+            arena_grow(cycle->scratch, cache->entries, &cache->capacity, cache->count + 1, sizeof(*cache->entries));
     struct rules_entry *entry = &cache->entries[cache->count];
     *entry = (struct rules_entry){.kind = kind, .rules = rules};
-    entry->accepts = arena_array(cycle->scratch, cycle->snapshot->node_count, sizeof *entry->accepts);
+    entry->accepts = arena_array(cycle->scratch, cycle->snapshot->node_count, sizeof(*entry->accepts));
     for (size_t n = 0; n < cycle->snapshot->node_count; n++)
         entry->accepts[n] = rules_check(cycle, pod, &cycle->nodes[n]) == NODE_ACCEPTS;
     cache->last = cache->count++;

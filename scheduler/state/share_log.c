@@ -18,7 +18,7 @@ static void add_term(struct share_recorder *recorder, size_t claim, const struct
     struct share_term_list *list =
         queue->kind == QUEUE_KIND_PROJECT ? &log->projects[queue->index] : &log->departments[queue->index];
     if (list->count == list->capacity)
-        list->items = arena_grow(log->arena, list->items, &list->capacity, list->count + 1, sizeof *list->items);
+        list->items = arena_grow(log->arena, list->items, &list->capacity, list->count + 1, sizeof(*list->items));
     list->items[list->count++] = *term;
 }
 
@@ -31,8 +31,8 @@ void share_log_begin(struct share_log *log, const struct cycle *cycle, const str
 {
     if (pool->index != log->node_pool)
         return;
-    log->departments = arena_array(log->arena, pool->department_count, sizeof *log->departments);
-    log->projects = arena_array(log->arena, cycle->snapshot->project_count, sizeof *log->projects);
+    log->departments = arena_array(log->arena, pool->department_count, sizeof(*log->departments));
+    log->projects = arena_array(log->arena, cycle->snapshot->project_count, sizeof(*log->projects));
 }
 
 struct share_recorder *share_log_level(struct share_log *log, const struct pool *pool, enum resource resource,
@@ -122,8 +122,8 @@ void share_log_end(struct share_log *log, const struct cycle *cycle, const struc
         return;
     const size_t project_count = cycle->snapshot->project_count;
     const bool full = cycle->snapshot->settings.full_hierarchy_fairness;
-    struct share_tree *tree = arena_alloc(log->arena, sizeof *tree);
-    struct share_node *departments = arena_array(log->arena, pool->department_count, sizeof *departments);
+    struct share_tree *tree = arena_alloc(log->arena, sizeof(*tree));
+    struct share_node *departments = arena_array(log->arena, pool->department_count, sizeof(*departments));
     *tree = (struct share_tree){.node_pool = pool->index,
                                 .resource = log->resource,
                                 .total = pool->total.of[log->resource],
@@ -140,7 +140,7 @@ void share_log_end(struct share_log *log, const struct cycle *cycle, const struc
     for (size_t d = 0; d < pool->department_count; d++) {
         const struct queue *department = &pool->departments[d];
         departments[d] = make_node(log, department, &log->departments[d], !full);
-        struct share_node *projects = arena_array(log->arena, project_count, sizeof *projects);
+        struct share_node *projects = arena_array(log->arena, project_count, sizeof(*projects));
         for (size_t p = 0; p < project_count; p++) {
             if (pool->projects[p].parent == department)
                 projects[departments[d].child_count++] = make_node(log, &pool->projects[p], &log->projects[p], false);

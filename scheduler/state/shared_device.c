@@ -52,7 +52,7 @@ static uint32_t add_device(struct node *node, const char *name, struct arena *ar
 {
     if (node->shared_count == node->shared_capacity)
         node->shared =
-            arena_grow(arena, node->shared, &node->shared_capacity, node->shared_count + 1, sizeof *node->shared);
+            arena_grow(arena, node->shared, &node->shared_capacity, node->shared_count + 1, sizeof(*node->shared));
     struct shared_device *device = &node->shared[node->shared_count];
     *device = (struct shared_device){.name = name, .gpu_index = SNAPSHOT_NONE};
     read_number(device);
@@ -159,7 +159,7 @@ struct device_choice shared_device_choose(struct node *node, const struct reques
 {
     const int64_t memory = request_memory_mib(request, node);
     const uint32_t joined = request->shared_devices - shared_device_count_new(node, request, strategy);
-    uint32_t *devices = arena_array(arena, request->shared_devices, sizeof *devices);
+    uint32_t *devices = arena_array(arena, request->shared_devices, sizeof(*devices));
     int64_t last = -1;
     for (uint32_t i = 0; i < joined; i++) {
         last = next_device(node, memory, strategy == PLACEMENT_BINPACK, last);
@@ -173,7 +173,7 @@ bool shared_device_choose_named(struct node *node, const struct pod *pod, struct
 {
     const struct request *request = &pod->request;
     const int64_t memory = request_memory_mib(request, node);
-    uint32_t *devices = arena_array(arena, request->shared_devices, sizeof *devices);
+    uint32_t *devices = arena_array(arena, request->shared_devices, sizeof(*devices));
     int64_t opened = 0;
     bool waits = false;
     for (uint32_t i = 0; i < request->shared_devices; i++) {

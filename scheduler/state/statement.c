@@ -89,7 +89,7 @@ static struct operation *record(struct cycle *cycle, enum operation_kind kind, c
     struct undo_log *log = cycle->log;
     if (log->count == log->capacity)
         log->operations =
-            arena_grow(cycle->scratch, log->operations, &log->capacity, log->count + 1, sizeof *log->operations);
+            arena_grow(cycle->scratch, log->operations, &log->capacity, log->count + 1, sizeof(*log->operations));
     struct operation *operation = &log->operations[log->count++];
     *operation = (struct operation){.kind = kind, .pod = pod->index, .before = pod->state};
     return operation;

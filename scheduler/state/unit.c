@@ -210,7 +210,7 @@ static void collect(struct cycle *cycle, struct workload *workload, const struct
     uint32_t only = group->child_count ? workload->children[group->first_child] : 0;
     uint32_t *order = &only;
     if (group->child_count > 1) {
-        order = arena_array(cycle->scratch, group->child_count, sizeof *order);
+        order = arena_array(cycle->scratch, group->child_count, sizeof(*order));
         unit_order_children(workload, group, order);
     }
     const uint32_t before = workload->unit_count;
@@ -233,7 +233,7 @@ void unit_find(struct cycle *cycle, struct workload *workload)
     if (workload->unit_is_known)
         return;
     if (!workload->unit)
-        workload->unit = arena_array(cycle->scratch, workload->spec->pod_count, sizeof *workload->unit);
+        workload->unit = arena_array(cycle->scratch, workload->spec->pod_count, sizeof(*workload->unit));
     workload->unit_count = 0;
     collect(cycle, workload, &workload->groups[0], false);
     if (workload->unit_count > workload->unit_cap)
@@ -305,7 +305,7 @@ static uint32_t take_surplus(struct cycle *cycle, struct workload *workload, con
     uint32_t only = group->child_count ? workload->children[group->first_child] : 0;
     uint32_t *order = &only;
     if (group->child_count > 1) {
-        order = arena_array(cycle->scratch, group->child_count, sizeof *order);
+        order = arena_array(cycle->scratch, group->child_count, sizeof(*order));
         order_children(workload, group, VIEW_LEFT, order);
     }
     uint32_t count = 0;

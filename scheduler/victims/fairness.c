@@ -164,7 +164,7 @@ static bool take_workload(const struct check *check, const struct scenario *scen
     struct cycle *cycle = check->search->cycle;
     const struct workload *victim = &cycle->workloads[taken->workload];
     struct queue *queue = cycle_queue(check->search->pool, victim);
-    uint32_t *seen = arena_array(&check->search->arena, victim->group_count, sizeof *seen);
+    uint32_t *seen = arena_array(&check->search->arena, victim->group_count, sizeof(*seen));
     struct amounts core = {0};
     enum eviction_rule rule;
     size_t position = taken->first;
@@ -202,8 +202,8 @@ static bool take_all(const struct check *check, const struct scenario *scenario)
     struct cycle *cycle = check->search->cycle;
     struct arena *arena = &check->search->arena;
     size_t *last = cycle->bounds->positions; // + 1; 0: not seen
-    size_t *next = arena_array(arena, scenario->count, sizeof *next);
-    struct victim_workload *victims = arena_array(arena, scenario->count, sizeof *victims);
+    size_t *next = arena_array(arena, scenario->count, sizeof(*next));
+    struct victim_workload *victims = arena_array(arena, scenario->count, sizeof(*victims));
     size_t count = 0;
     for (size_t i = 0; i < scenario->count; i++) {
         const uint32_t workload = cycle->pods[scenario->pods[i]].workload;
@@ -215,7 +215,7 @@ static bool take_all(const struct check *check, const struct scenario *scenario)
     }
     for (size_t i = 0; i < count; i++)
         last[victims[i].workload] = 0;
-    qsort(victims, count, sizeof *victims, compare_victims);
+    qsort(victims, count, sizeof(*victims), compare_victims);
     for (size_t i = 0; i < count; i++) {
         if (!take_workload(check, scenario, &victims[i], next))
             return false;
@@ -306,7 +306,7 @@ bool fairness_allows(struct search *search, const struct scenario *scenario)
                           .requested = search->pending,
                           .reclaimer = cycle_queue(search->pool, search->workload),
                           .frozen = search->context};
-    check.projects = arena_array(&search->arena, project_count + department_count, sizeof *check.projects);
+    check.projects = arena_array(&search->arena, project_count + department_count, sizeof(*check.projects));
     check.departments = check.projects + project_count;
     for (size_t p = 0; p < project_count; p++)
         check.projects[p].amounts = check.frozen->projects[p];

@@ -41,7 +41,7 @@ static bool *find_losers(struct search *search, const struct scenario *scenario,
     const struct cycle *cycle = search->cycle;
     const struct pool *pool = search->pool;
     const size_t project_count = cycle->snapshot->project_count;
-    bool *has_lost = arena_array(&search->arena, project_count + pool->department_count, sizeof *has_lost);
+    bool *has_lost = arena_array(&search->arena, project_count + pool->department_count, sizeof(*has_lost));
     *out_some = false;
     for (size_t i = 0; i < scenario->count; i++) {
         const struct pod *pod = &cycle->pods[scenario->pods[i]];

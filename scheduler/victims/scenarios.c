@@ -35,7 +35,7 @@ static void choose_node(struct selection *selection, uint32_t node)
 static bool leaves_whole(const struct victims *victims, const struct workload *workload)
 {
     const struct cycle *cycle = victims->search->cycle;
-    uint32_t *left = arena_array(&victims->search->arena, workload->group_count, sizeof *left);
+    uint32_t *left = arena_array(&victims->search->arena, workload->group_count, sizeof(*left));
     for (uint32_t g = 0; g < workload->group_count; g++)
         left[g] = workload->groups[g].counts.held;
     for (uint32_t p = 0; p < workload->spec->pod_count && victims->search->recorded.count > 0; p++)
@@ -100,14 +100,14 @@ static bool try_chosen(struct selection *selection)
         search->cycle->counts[search->cycle->action].scenarios_filtered++;
         return false;
     }
-    qsort(selection->units, selection->count, sizeof *selection->units, compare_units);
-    uint32_t *pods = arena_array(&search->probe_arena, count, sizeof *pods);
+    qsort(selection->units, selection->count, sizeof(*selection->units), compare_units);
+    uint32_t *pods = arena_array(&search->probe_arena, count, sizeof(*pods));
     struct scenario scenario = {pods, search->recorded.count};
     if (search->recorded.count > 0)
-        memcpy(pods, search->recorded.pods, search->recorded.count * sizeof *pods);
+        memcpy(pods, search->recorded.pods, search->recorded.count * sizeof(*pods));
     for (size_t i = 0; i < selection->count; i++) {
         const struct victim_unit *unit = &victims->units[selection->units[i]];
-        memcpy(pods + scenario.count, unit->pods, unit->count * sizeof *pods);
+        memcpy(pods + scenario.count, unit->pods, unit->count * sizeof(*pods));
         scenario.count += unit->count;
     }
     return search_try(search, &scenario);
@@ -147,9 +147,9 @@ static bool try_nodes_of_last(struct victims *victims)
     const struct victim_unit *last = &victims->units[victims->unit_count - 1];
     const uint32_t *nodes = last->nodes;
     if (last->count > 1) {
-        uint32_t *sorted = arena_array(&search->probe_arena, last->count, sizeof *sorted);
-        memcpy(sorted, last->nodes, last->count * sizeof *sorted);
-        qsort(sorted, last->count, sizeof *sorted, compare_nodes);
+        uint32_t *sorted = arena_array(&search->probe_arena, last->count, sizeof(*sorted));
+        memcpy(sorted, last->nodes, last->count * sizeof(*sorted));
+        qsort(sorted, last->count, sizeof(*sorted), compare_nodes);
         nodes = sorted;
     }
     for (uint32_t i = 0; i < last->count && !search_is_over(search); i++) {
@@ -189,7 +189,7 @@ static struct prefix_plan plan_prefixes(struct victims *victims)
     struct prefix_plan plan = {.nodes = victims->candidates, .count = victims->candidate_count};
     for (size_t i = 0; i < plan.count; i++)
         plan.nodes[i].milli = victims_node_milli(victims, plan.nodes[i].node);
-    qsort(plan.nodes, plan.count, sizeof *plan.nodes, compare_rooms);
+    qsort(plan.nodes, plan.count, sizeof(*plan.nodes), compare_rooms);
     int64_t lack_milli = victims->lack_milli;
     while (lack_milli > 0 && plan.first < plan.count)
         lack_milli -= plan.nodes[plan.first++].milli;

@@ -91,7 +91,7 @@ static void remember_failure(struct search *search, struct fingerprint print)
     struct fingerprint_set *set = search->failed;
     if ((set->count + 1) * 2 > set->capacity) {
         const size_t capacity = set->capacity ? set->capacity * 2 : 64;
-        struct fingerprint *slots = memory_array(capacity, sizeof *slots);
+        struct fingerprint *slots = memory_array(capacity, sizeof(*slots));
         for (size_t i = 0; i < set->capacity; i++) {
             if (set->slots[i].a != 0)
                 *find_slot(slots, capacity, set->slots[i]) = set->slots[i];
@@ -131,8 +131,8 @@ static struct node_set find_nodes(struct search *search, const struct scenario *
 {
     const struct cycle *cycle = search->cycle;
     const size_t words = (search->pool->node_count + 63) / 64;
-    uint64_t *bits = arena_array(&search->arena, words, sizeof *bits);
-    memcpy(bits, search->feasible_bits, words * sizeof *bits);
+    uint64_t *bits = arena_array(&search->arena, words, sizeof(*bits));
+    memcpy(bits, search->feasible_bits, words * sizeof(*bits));
     for (size_t i = 0; i < scenario->count; i++) {
         const uint32_t position = cycle->nodes[cycle->pods[scenario->pods[i]].state.origin.node].position;
         bits[position / 64] |= UINT64_C(1) << position % 64;
@@ -156,7 +156,7 @@ static struct served find_served(struct search *search, const struct scenario *s
     for (size_t i = 0; i < scenario->count; i++)
         cycle->workloads[cycle->pods[scenario->pods[i]].workload].stamp = stamp;
     served.workloads =
-        arena_array(&search->arena, search->candidate_count + search->waiting_count + 1, sizeof *served.workloads);
+        arena_array(&search->arena, search->candidate_count + search->waiting_count + 1, sizeof(*served.workloads));
     // Both lists are in the order of names; the waiting workload is in one of them or goes in its place.
     size_t c = 0, w = 0;
     bool placed_own = false;
@@ -325,8 +325,8 @@ bool search_try(struct search *search, const struct scenario *scenario)
         remember_failure(search, print);
         return false;
     }
-    uint32_t *pods = arena_array(cycle->scratch, scenario->count, sizeof *pods);
-    memcpy(pods, scenario->pods, scenario->count * sizeof *pods);
+    uint32_t *pods = arena_array(cycle->scratch, scenario->count, sizeof(*pods));
+    memcpy(pods, scenario->pods, scenario->count * sizeof(*pods));
     search->solution = (struct scenario){pods, scenario->count};
     return true;
 }
@@ -387,9 +387,9 @@ static void find_feasible(struct search *search)
     bool all_need_gpu = true;
     for (uint32_t i = 0; i < spec->pod_count; i++)
         all_need_gpu = all_need_gpu && cycle->pods[spec->first_pod + i].request.needs_gpu;
-    search->feasible_bits = arena_array(arena, (search->pool->node_count + 63) / 64, sizeof *search->feasible_bits);
-    search->feasible = arena_array(arena, cycle->snapshot->node_count, sizeof *search->feasible);
-    search->free_milli = arena_array(arena, search->pool->node_count, sizeof *search->free_milli);
+    search->feasible_bits = arena_array(arena, (search->pool->node_count + 63) / 64, sizeof(*search->feasible_bits));
+    search->feasible = arena_array(arena, cycle->snapshot->node_count, sizeof(*search->feasible));
+    search->free_milli = arena_array(arena, search->pool->node_count, sizeof(*search->free_milli));
     for (size_t i = 0; i < search->pool->node_count; i++) {
         const struct node *node = search->pool->nodes[i];
         search->free_milli[i] = node_free_gpu_milli(cycle->snapshot, node);
@@ -402,7 +402,7 @@ static void find_feasible(struct search *search)
 static bool run_generators(struct search *search)
 {
     bool found = false;
-    for (size_t g = 0; g < sizeof GENERATORS / sizeof GENERATORS[0] && !found && !search->was_cut; g++)
+    for (size_t g = 0; g < sizeof(GENERATORS) / sizeof(GENERATORS[0]) && !found && !search->was_cut; g++)
         found = run_generator(search, GENERATORS[g]);
     return found;
 }
@@ -428,7 +428,7 @@ bool search_run(struct search *search)
     arena_init(&search->walk_arena);
     arena_init(&search->probe_arena);
     arena_init(&search->arena);
-    search->failed = memory_array(1, sizeof *search->failed);
+    search->failed = memory_array(1, sizeof(*search->failed));
     search->workload->unit_cap = SNAPSHOT_COUNT_UNLIMITED;
     search->workload->unit_is_known = false;
     unit_find(cycle, search->workload);

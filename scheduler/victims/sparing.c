@@ -27,11 +27,11 @@ struct sparing sparing_make(struct search *search)
     struct sparing sparing = {
         .search = search,
         .is_within = amounts_are_within(amounts_add(own->allocated, search->requested), own->spec->deserved),
-        .projects = arena_array(&search->probe_arena, projects + departments, sizeof *sparing.projects),
-        .passed = arena_array(&search->probe_arena, projects, sizeof *sparing.passed)};
+        .projects = arena_array(&search->probe_arena, projects + departments, sizeof(*sparing.projects)),
+        .passed = arena_array(&search->probe_arena, projects, sizeof(*sparing.passed))};
     sparing.departments = sparing.projects + projects;
-    memcpy(sparing.projects, frozen->projects, projects * sizeof *sparing.projects);
-    memcpy(sparing.departments, frozen->departments, departments * sizeof *sparing.departments);
+    memcpy(sparing.projects, frozen->projects, projects * sizeof(*sparing.projects));
+    memcpy(sparing.departments, frozen->departments, departments * sizeof(*sparing.departments));
     for (size_t p = 0; p < projects; p++)
         sparing.passed[p] = INT64_MAX;
     for (size_t i = 0; i < search->recorded.count; i++) {

@@ -25,8 +25,8 @@ static enum fate fate_of(const struct pod *pod)
 static bool is_left_in_part(const struct search *search, const struct workload *workload, const enum fate *fates,
                             struct arena *arena)
 {
-    uint32_t *before = arena_array(arena, workload->group_count, sizeof *before);
-    uint32_t *left = arena_array(arena, workload->group_count, sizeof *left);
+    uint32_t *before = arena_array(arena, workload->group_count, sizeof(*before));
+    uint32_t *left = arena_array(arena, workload->group_count, sizeof(*left));
     for (uint32_t g = 0; g < workload->group_count; g++)
         before[g] = left[g] = workload->groups[g].counts.held;
     for (size_t i = 0; i < search->solution.count; i++) {
@@ -66,8 +66,8 @@ bool taken_leaves_gangs_whole(struct search *search, const struct scenario *scen
         if (workload->stamp == is_seen)
             continue;
         workload->stamp = is_seen;
-        uint32_t *before = arena_array(&search->arena, workload->group_count, sizeof *before);
-        uint32_t *held = arena_array(&search->arena, workload->group_count, sizeof *held);
+        uint32_t *before = arena_array(&search->arena, workload->group_count, sizeof(*before));
+        uint32_t *held = arena_array(&search->arena, workload->group_count, sizeof(*held));
         for (uint32_t g = 0; g < workload->group_count; g++)
             held[g] = workload->groups[g].counts.held;
         if (unit_is_whole(workload, held))
@@ -106,13 +106,13 @@ struct scenario taken_back(struct search *search, size_t checkpoint)
 {
     const struct cycle *cycle = search->cycle;
     const struct scenario *solution = &search->solution;
-    enum fate *fates = arena_array(&search->arena, solution->count, sizeof *fates);
+    enum fate *fates = arena_array(&search->arena, solution->count, sizeof(*fates));
     for (size_t i = 0; i < solution->count; i++)
         fates[i] = fate_of(&cycle->pods[solution->pods[i]]);
     statement_roll_back(search->cycle, checkpoint);
     keep_gangs_whole(search, fates);
     struct scenario taken = {0};
-    uint32_t *pods = arena_array(cycle->scratch, solution->count, sizeof *pods);
+    uint32_t *pods = arena_array(cycle->scratch, solution->count, sizeof(*pods));
     for (enum fate fate = FATE_LOST; fate < FATE_PUT_BACK; fate++) {
         for (size_t i = 0; i < solution->count; i++) {
             if (fates[i] == fate)

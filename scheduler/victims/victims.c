@@ -55,7 +55,7 @@ static void find_demand(struct victims *victims)
 static void find_accepts(struct victims *victims)
 {
     const struct search *search = victims->search;
-    victims->accepts = arena_array(&victims->search->probe_arena, search->pending_count, sizeof *victims->accepts);
+    victims->accepts = arena_array(&victims->search->probe_arena, search->pending_count, sizeof(*victims->accepts));
     for (uint32_t i = 0; i < search->pending_count; i++) {
         const struct pod *pod = &search->cycle->pods[search->workload->unit[i]];
         const bool *accepts = rules_accepting_nodes(search->cycle, pod);
@@ -124,7 +124,7 @@ static void list_on_nodes(struct victims *victims, size_t unit, const struct pop
             continue;
         if (victims->on_node_count == victims->on_node_capacity)
             victims->on_nodes = arena_grow(arena, victims->on_nodes, &victims->on_node_capacity,
-                                           victims->on_node_count + 1, sizeof *victims->on_nodes);
+                                           victims->on_node_count + 1, sizeof(*victims->on_nodes));
         victims->on_nodes[victims->on_node_count++] = (struct unit_on_node){unit, *last};
         *last = victims->on_node_count;
         victims->node_devices[node] += popped->devices;
@@ -164,7 +164,7 @@ static void open_tables(struct victims *victims)
     victims->is_spread = (bool *)(victims->seen_at + nodes);
     victims->is_candidate = victims->is_spread + nodes;
     victims->candidates =
-        arena_array(&victims->search->probe_arena, victims->search->pool->node_count, sizeof *victims->candidates);
+        arena_array(&victims->search->probe_arena, victims->search->pool->node_count, sizeof(*victims->candidates));
 }
 
 // Where all of its units stand on the node alone, the places that they free are known.
@@ -194,11 +194,11 @@ void victims_open(struct victims *victims, struct search *search)
     struct cycle *cycle = search->cycle;
     *victims = (struct victims){.search = search};
     if (!cycle->victim_marks) {
-        cycle->victim_marks = arena_alloc(cycle->scratch, sizeof *cycle->victim_marks);
+        cycle->victim_marks = arena_alloc(cycle->scratch, sizeof(*cycle->victim_marks));
         cycle->victim_marks->workloads =
-            arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *cycle->victim_marks->workloads);
+            arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof(*cycle->victim_marks->workloads));
         cycle->victim_marks->recorded =
-            arena_array(cycle->scratch, cycle->snapshot->pod_count, sizeof *cycle->victim_marks->recorded);
+            arena_array(cycle->scratch, cycle->snapshot->pod_count, sizeof(*cycle->victim_marks->recorded));
     }
     victims->marks = cycle->victim_marks;
     victims->stamp = ++cycle->stamp;
@@ -226,7 +226,7 @@ void victims_open(struct victims *victims, struct search *search)
     victims->recorded_place_count = victims->place_count;
     victims_open_losses(victims);
     if (!search->order) {
-        search->order = arena_alloc(&search->walk_arena, sizeof *search->order);
+        search->order = arena_alloc(&search->walk_arena, sizeof(*search->order));
         victim_order_open(search->order, search, &search->walk_arena);
     }
     victims->order = search->order;
@@ -239,13 +239,13 @@ static void make_room_for_unit(struct victims *victims)
     struct arena *arena = &victims->search->probe_arena;
     const size_t needed = victims->unit_count + 1;
     if (needed > victims->unit_capacity)
-        victims->units = arena_grow(arena, victims->units, &victims->unit_capacity, needed, sizeof *victims->units);
+        victims->units = arena_grow(arena, victims->units, &victims->unit_capacity, needed, sizeof(*victims->units));
     if (needed > victims->chosen_capacity)
         victims->is_chosen =
-            arena_grow(arena, victims->is_chosen, &victims->chosen_capacity, needed, sizeof *victims->is_chosen);
+            arena_grow(arena, victims->is_chosen, &victims->chosen_capacity, needed, sizeof(*victims->is_chosen));
     if (needed > victims->selected_capacity)
         victims->selected =
-            arena_grow(arena, victims->selected, &victims->selected_capacity, needed, sizeof *victims->selected);
+            arena_grow(arena, victims->selected, &victims->selected_capacity, needed, sizeof(*victims->selected));
 }
 
 static void add_unit(struct victims *victims, const struct popped_unit *popped)
@@ -331,8 +331,8 @@ static int compare_descending(const void *a, const void *b)
 
 bool victims_first_fit(int64_t *demands, size_t demand_count, int64_t *rooms, size_t room_count)
 {
-    qsort(demands, demand_count, sizeof *demands, compare_descending);
-    qsort(rooms, room_count, sizeof *rooms, compare_descending);
+    qsort(demands, demand_count, sizeof(*demands), compare_descending);
+    qsort(rooms, room_count, sizeof(*rooms), compare_descending);
     for (size_t d = 0; d < demand_count; d++) {
         size_t i = 0;
         while (i < room_count && rooms[i] < demands[d])
@@ -349,8 +349,8 @@ static bool gpus_may_suffice(const struct victims *victims)
     struct search *search = victims->search;
     if (victims->same_milli >= 0)
         return victims->same_milli == 0 || victims->place_count >= search->pending_count;
-    int64_t *demands = arena_array(&search->arena, search->pending_count, sizeof *demands);
-    int64_t *rooms = arena_array(&search->arena, search->pool->node_count, sizeof *rooms);
+    int64_t *demands = arena_array(&search->arena, search->pending_count, sizeof(*demands));
+    int64_t *rooms = arena_array(&search->arena, search->pool->node_count, sizeof(*rooms));
     for (uint32_t i = 0; i < search->pending_count; i++)
         demands[i] = victims_pending_milli(search, &search->cycle->pods[search->workload->unit[i]]);
     for (size_t i = 0; i < search->pool->node_count; i++)

@@ -88,7 +88,7 @@ int main(void)
         char path[512];
         if (!strstr(entry->d_name, ".json"))
             continue;
-        snprintf(path, sizeof path, "tests/conformance/cases/%s", entry->d_name);
+        snprintf(path, sizeof(path), "tests/conformance/cases/%s", entry->d_name);
         json_t *test_case = json_load_file(path, 0, NULL);
         check_document(json_object_get(test_case, "snapshot"), entry->d_name);
         json_decref(test_case);

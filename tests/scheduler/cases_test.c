@@ -24,7 +24,7 @@ static void check_case(const char *folder, const char *name)
 {
     char path[512];
     json_error_t where;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
     json_t *kept = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
     json_t *snapshot = json_object_get(kept, "snapshot"), *node = json_object_get(kept, "node");
     check_true(snapshot && json_is_string(json_object_get(kept, "why")), "%s: why and snapshot", name);

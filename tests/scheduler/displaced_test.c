@@ -47,7 +47,7 @@ static void check_case(size_t index)
     struct snapshot *snapshot;
     struct plan *plan;
     arena_init(&arena);
-    snprintf(text, sizeof text, SNAPSHOT, CASES[index].workloads);
+    snprintf(text, sizeof(text), SNAPSHOT, CASES[index].workloads);
     if (snapshot_read(text, strlen(text), &arena, &snapshot, &err) == 0 &&
         scheduler_plan(snapshot, &arena, &plan, &err) == 0)
         check_int(plan->workloads[snapshot_find(snapshot, "v")].was_displaced, CASES[index].was_displaced, "%s",
@@ -65,7 +65,7 @@ static void check_end_of_time(void)
     struct snapshot *snapshot;
     struct plan *plan;
     arena_init(&arena);
-    snprintf(text, sizeof text, SNAPSHOT, CASES[2].workloads);
+    snprintf(text, sizeof(text), SNAPSHOT, CASES[2].workloads);
     check_int(snapshot_read(text, strlen(text), &arena, &snapshot, &err), 0, "reads: %s", err.message);
     struct snapshot_workload *late = (struct snapshot_workload *)&snapshot->workloads[1];
     late->displaced_count = 1;

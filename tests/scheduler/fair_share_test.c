@@ -123,7 +123,7 @@ static void check_cases(void)
         struct share_claim claims[MOST_QUEUES];
         struct arena arena;
         arena_init(&arena);
-        memcpy(claims, row->claims, sizeof claims);
+        memcpy(claims, row->claims, sizeof(claims));
         const int64_t left = fair_share_divide(
             claims, row->count, (struct share_terms){.total = row->total, .unit = row->unit, .k_micro = 0}, &arena);
         for (size_t q = 0; q < row->count; q++)

@@ -27,8 +27,8 @@ static struct snapshot *make_snapshot(uint64_t seed, struct arena *arena)
 {
     uint64_t random = ~seed;
     struct snapshot *snapshot = random_cluster(seed, arena);
-    struct snapshot_project *projects = arena_array(arena, snapshot->project_count, sizeof *projects);
-    struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count, sizeof *workloads);
+    struct snapshot_project *projects = arena_array(arena, snapshot->project_count, sizeof(*projects));
+    struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count, sizeof(*workloads));
     for (size_t p = 0; p < snapshot->project_count; p++) {
         projects[p] = snapshot->projects[p];
         projects[p].preempt_min_run_time_ms = duration(&random, SNAPSHOT_TIME_NONE);
@@ -56,7 +56,7 @@ static struct snapshot later(const struct snapshot *snapshot, const struct plan 
                              struct arena *arena)
 {
     struct snapshot copy = *snapshot;
-    struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count, sizeof *workloads);
+    struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count, sizeof(*workloads));
     for (size_t w = 0; w < snapshot->workload_count; w++) {
         workloads[w] = snapshot->workloads[w];
         if (workloads[w].stale_ms != SNAPSHOT_TIME_NONE)

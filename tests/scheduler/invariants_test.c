@@ -60,7 +60,7 @@ static bool breaks(const json_t *document, void *rule)
 static void keep_smaller(const json_t *document, uint64_t seed, const char *rule)
 {
     char name[64];
-    snprintf(name, sizeof name, "seed-%llu", (unsigned long long)seed);
+    snprintf(name, sizeof(name), "seed-%llu", (unsigned long long)seed);
     json_t *small = shrink(document, breaks, (void *)(uintptr_t)rule);
     shrink_keep("artifacts/clusters", name, rule, small);
     json_decref(small);

@@ -73,7 +73,7 @@ static void look_for(uint64_t seed)
     struct document_dice dice = {.state = seed};
     json_t *document = rich_document(&dice);
     if (has_fewer(document, &without, &with)) {
-        snprintf(name, sizeof name, "more-nodes-%llu", (unsigned long long)seed);
+        snprintf(name, sizeof(name), "more-nodes-%llu", (unsigned long long)seed);
         json_t *small = shrink(document, still_fewer, NULL);
         has_fewer(small, &without, &with);
         printf("seed %llu: %u pods, %u with one more node\n", (unsigned long long)seed, without, with);

@@ -99,7 +99,7 @@ int main(void)
         const bool says_gpus = strstr(CASES[i].node, "\"gpus\"") != NULL;
         const bool says_memory = strstr(CASES[i].node, "gpuMemoryMib") != NULL;
         arena_init(&arena);
-        snprintf(text, sizeof text, SNAPSHOT, says_gpus ? "" : "\"gpus\":1,",
+        snprintf(text, sizeof(text), SNAPSHOT, says_gpus ? "" : "\"gpus\":1,",
                  says_memory ? "" : "\"gpuMemoryMib\":8000,", CASES[i].node, CASES[i].pod);
         const bool planned = snapshot_read(text, strlen(text), &arena, &snapshot, &err) == 0 &&
                              scheduler_plan(snapshot, &arena, &plan, &err) == 0;

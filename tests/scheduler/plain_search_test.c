@@ -31,7 +31,7 @@ static bool is_same_decision(const struct plan_decision *a, const struct plan_de
            a->devices.gpu_index_count == b->devices.gpu_index_count &&
            (a->devices.gpu_index_count == 0 ||
             memcmp(a->devices.gpu_indices, b->devices.gpu_indices,
-                   a->devices.gpu_index_count * sizeof *a->devices.gpu_indices) == 0) &&
+                   a->devices.gpu_index_count * sizeof(*a->devices.gpu_indices)) == 0) &&
            (!with_words || strcmp(a->why, b->why) == 0);
 }
 
@@ -81,8 +81,8 @@ static uint64_t count_scenarios(const struct plan *plan)
 static const struct snapshot *make_cluster(uint64_t seed, struct arena *arena)
 {
     struct snapshot *snapshot = random_cluster(seed, arena);
-    struct snapshot_pod *pods = arena_array(arena, snapshot->pod_count, sizeof *pods);
-    memcpy(pods, snapshot->pods, snapshot->pod_count * sizeof *pods);
+    struct snapshot_pod *pods = arena_array(arena, snapshot->pod_count, sizeof(*pods));
+    memcpy(pods, snapshot->pods, snapshot->pod_count * sizeof(*pods));
     for (size_t p = 0; p < snapshot->pod_count && seed % 4 > 0; p++) {
         if (pods[p].gpu_memory_mib > 0)
             pods[p].gpu_portion_milli = (pods[p].gpu_memory_mib * 100 + 15999) / 16000 * 10;

@@ -74,11 +74,11 @@ static void check_seed(uint64_t seed)
     struct error err = {0};
     struct snapshot *snapshot;
     arena_init(&arena);
-    snprintf(name, sizeof name, "cluster %llu", (unsigned long long)seed);
+    snprintf(name, sizeof(name), "cluster %llu", (unsigned long long)seed);
     check_cluster(random_cluster(seed, &arena), name);
     struct document_dice dice = {.state = seed};
     json_t *document = rich_document(&dice);
-    snprintf(name, sizeof name, "document %llu", (unsigned long long)seed);
+    snprintf(name, sizeof(name), "document %llu", (unsigned long long)seed);
     if (snapshot_read_json(document, &arena, &snapshot, &err) == 0)
         check_cluster(snapshot, name);
     json_decref(document);

@@ -151,7 +151,7 @@ static void add_pods(struct example *example, const struct group_row *group, uin
 static void make_example(struct example *example, const struct unit_case *row, struct arena *arena)
 {
     static const uint32_t POOLS[] = {0};
-    memset(example, 0, sizeof *example);
+    memset(example, 0, sizeof(*example));
     snapshot_defaults(&example->snapshot);
     struct snapshot *snapshot = &example->snapshot;
     example->pool.name = "default";
@@ -217,7 +217,7 @@ static void check_case(const struct unit_case *row, bool lost_pod)
     struct arena arena;
     struct error err = {0};
     arena_init(&arena);
-    struct example *example = arena_alloc(&arena, sizeof *example);
+    struct example *example = arena_alloc(&arena, sizeof(*example));
     make_example(example, row, &arena);
     if (cycle_open(&example->snapshot, &arena, &cycle, &err) < 0) {
         check_true(0, "%s: %s", row->name, err.message);

@@ -196,7 +196,7 @@ static void check_cluster(const struct snapshot *snapshot, uint64_t seed, const 
         return;
     const uint32_t index = random_below(&random, (uint32_t)snapshot->workload_count);
     const char *new_name = NAMES[random_below(&random, COUNT(NAMES))];
-    snprintf(name, sizeof name, "%s %llu", kind, (unsigned long long)seed);
+    snprintf(name, sizeof(name), "%s %llu", kind, (unsigned long long)seed);
     check_workload(snapshot, index, new_name ? new_name : snapshot->workloads[index].name, name);
 }
 

@@ -171,7 +171,7 @@ static json_t *load_expected_failures(void)
     char line[200];
     FILE *file = fopen(EXPECTED_FAILURES, "r");
     check_true(file != NULL, EXPECTED_FAILURES);
-    while (file && fgets(line, sizeof line, file)) {
+    while (file && fgets(line, sizeof(line), file)) {
         line[strcspn(line, " #\n")] = '\0';
         if (*line)
             json_object_set_new(names, line, json_true());
@@ -184,7 +184,7 @@ static json_t *load_expected_failures(void)
 static bool run_file(const char *name, const json_t *expected_failures, bool verbose)
 {
     char path[300], difference[DIFFERENCE_SIZE];
-    snprintf(path, sizeof path, CASES "/%s.json", name);
+    snprintf(path, sizeof(path), CASES "/%s.json", name);
     json_t *test_case = json_load_file(path, 0, NULL);
     check_true(test_case != NULL, "%s can be read", path);
     bool passed = run_case(test_case, difference) == 0;

@@ -47,7 +47,7 @@ static bool is_same_plan(const struct plan *a, const struct plan *b)
 static bool break_rule(struct breach *breach, const char *rule, const char *subject)
 {
     breach->rule = rule;
-    snprintf(breach->subject, sizeof breach->subject, "%s", subject);
+    snprintf(breach->subject, sizeof(breach->subject), "%s", subject);
     return false;
 }
 
@@ -102,7 +102,7 @@ bool cluster_live_document(const json_t *document, int cycles, bool prints, stru
     if (snapshot_read_json(document, &arena, &snapshot, &err) == 0)
         holds = cluster_live(snapshot, cycles, prints, out_life, out_breach);
     else
-        snprintf(out_breach->subject, sizeof out_breach->subject, "%s", err.message);
+        snprintf(out_breach->subject, sizeof(out_breach->subject), "%s", err.message);
     arena_done(&arena);
     return holds;
 }

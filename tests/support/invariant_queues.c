@@ -96,8 +96,8 @@ static bool check_sums(const struct replay *replay, const struct plan *plan, con
         const struct plan_queue *queue = numbers(replay, plan, q);
         if (q >= replay->project_queues && !replay->view->snapshot->settings.full_hierarchy_fairness)
             break;
-        if (memcmp(&queue->allocated, &replay->now[q].allocated, sizeof queue->allocated) != 0 ||
-            memcmp(&queue->allocated_non_preemptible, &replay->now[q].non_preemptible, sizeof queue->allocated) != 0)
+        if (memcmp(&queue->allocated, &replay->now[q].allocated, sizeof(queue->allocated)) != 0 ||
+            memcmp(&queue->allocated_non_preemptible, &replay->now[q].non_preemptible, sizeof(queue->allocated)) != 0)
             return breach_set(replay->view->breach, rule, "%s", queue_name(replay, q));
     }
     return true;
@@ -319,9 +319,9 @@ static bool replay_decisions(struct replay *replay)
 {
     const struct plan *plan = replay->view->plan;
     for (size_t first = 0, end; first < plan->decision_count; first = end) {
-        memcpy(replay->start, replay->now, replay->queues * sizeof *replay->now);
-        memset(replay->placed, 0, replay->queues * sizeof *replay->placed);
-        memset(replay->lost, 0, replay->view->snapshot->workload_count * sizeof *replay->lost);
+        memcpy(replay->start, replay->now, replay->queues * sizeof(*replay->now));
+        memset(replay->placed, 0, replay->queues * sizeof(*replay->placed));
+        memset(replay->lost, 0, replay->view->snapshot->workload_count * sizeof(*replay->lost));
         if (first > 0 && plan->decisions[first].statement <= plan->decisions[first - 1].statement)
             return breach_set(replay->view->breach, "statements follow each other", "%u",
                               plan->decisions[first].statement);
@@ -346,14 +346,14 @@ bool invariant_statements_hold(const struct view *view)
     const struct snapshot *snapshot = view->snapshot;
     struct replay replay = {.view = view, .project_queues = snapshot->project_count * snapshot->node_pool_count};
     replay.queues = replay.project_queues + snapshot->department_count * snapshot->node_pool_count;
-    replay.now = calloc(replay.queues + 1, sizeof *replay.now);
-    replay.start = calloc(replay.queues + 1, sizeof *replay.start);
-    replay.placed = calloc(replay.queues + 1, sizeof *replay.placed);
-    replay.node_of = calloc(snapshot->pod_count + 1, sizeof *replay.node_of);
-    replay.left = calloc(snapshot->pod_count + 1, sizeof *replay.left);
-    replay.lost = calloc(snapshot->workload_count + 1, sizeof *replay.lost);
-    replay.has_lost = calloc(snapshot->workload_count + 1, sizeof *replay.has_lost);
-    replay.victim_of = calloc(snapshot->workload_count + 1, sizeof *replay.victim_of);
+    replay.now = calloc(replay.queues + 1, sizeof(*replay.now));
+    replay.start = calloc(replay.queues + 1, sizeof(*replay.start));
+    replay.placed = calloc(replay.queues + 1, sizeof(*replay.placed));
+    replay.node_of = calloc(snapshot->pod_count + 1, sizeof(*replay.node_of));
+    replay.left = calloc(snapshot->pod_count + 1, sizeof(*replay.left));
+    replay.lost = calloc(snapshot->workload_count + 1, sizeof(*replay.lost));
+    replay.has_lost = calloc(snapshot->workload_count + 1, sizeof(*replay.has_lost));
+    replay.victim_of = calloc(snapshot->workload_count + 1, sizeof(*replay.victim_of));
     for (size_t w = 0; w < snapshot->workload_count; w++)
         replay.shares_change = replay.shares_change || snapshot->workloads[w].node_pool_count > 1;
     for (uint32_t p = 0; p < snapshot->pod_count; p++) {

@@ -13,7 +13,7 @@ bool breach_set(struct breach *breach, const char *rule, const char *format, ...
     va_list args;
     va_start(args, format);
     breach->rule = rule;
-    vsnprintf(breach->subject, sizeof breach->subject, format, args);
+    vsnprintf(breach->subject, sizeof(breach->subject), format, args);
     va_end(args);
     return false;
 }
@@ -74,7 +74,7 @@ static bool use_device(struct breach *breach, const struct snapshot_node *node, 
 static bool check_devices(const struct view *view, uint32_t index)
 {
     const struct snapshot_node *node = &view->snapshot->nodes[index];
-    struct device_use *uses = calloc(node->gpu_count + 1, sizeof *uses);
+    struct device_use *uses = calloc(node->gpu_count + 1, sizeof(*uses));
     bool holds = true;
     for (size_t p = 0; p < view->snapshot->pod_count && holds; p++) {
         const struct snapshot_pod *pod = &view->snapshot->pods[p];
@@ -453,8 +453,8 @@ static bool check_required_together(const struct view *view, uint32_t index)
 bool invariants_hold(const struct snapshot *snapshot, const struct plan *before, const struct plan *plan,
                      struct breach *out_breach)
 {
-    bool *evicts_stale = calloc(snapshot->workload_count + 1, sizeof *evicts_stale);
-    bool *evicts = calloc(snapshot->workload_count + 1, sizeof *evicts);
+    bool *evicts_stale = calloc(snapshot->workload_count + 1, sizeof(*evicts_stale));
+    bool *evicts = calloc(snapshot->workload_count + 1, sizeof(*evicts));
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
         const bool takes = decision->verb == PLAN_EVICT || decision->verb == PLAN_WITHDRAW;

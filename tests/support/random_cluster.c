@@ -57,7 +57,7 @@ static void make_nodes(struct maker *maker)
     static const char *const RACK_NAMES[] = {"r0", "r1"};
     struct snapshot *snapshot = maker->snapshot;
     snapshot->node_pool_count = one_in(maker, 4) ? 2 : 1;
-    struct snapshot_node_pool *pools = arena_array(maker->arena, snapshot->node_pool_count, sizeof *pools);
+    struct snapshot_node_pool *pools = arena_array(maker->arena, snapshot->node_pool_count, sizeof(*pools));
     for (size_t p = 0; p < snapshot->node_pool_count; p++) {
         pools[p].name = arena_printf(maker->arena, "pool%zu", p);
         pools[p].gpu_placement = one_in(maker, 4) ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
@@ -65,10 +65,10 @@ static void make_nodes(struct maker *maker)
     }
     snapshot->node_pools = maker->node_pools = pools;
     snapshot->node_count = 1 + below(maker, MOST_NODES);
-    maker->nodes = arena_array(maker->arena, snapshot->node_count, sizeof *maker->nodes);
+    maker->nodes = arena_array(maker->arena, snapshot->node_count, sizeof(*maker->nodes));
     for (size_t n = 0; n < snapshot->node_count; n++) {
         struct snapshot_node *node = &maker->nodes[n];
-        struct snapshot_label *labels = arena_array(maker->arena, 2, sizeof *labels);
+        struct snapshot_label *labels = arena_array(maker->arena, 2, sizeof(*labels));
         node->name = arena_printf(maker->arena, "node%zu", n);
         labels[0] = (struct snapshot_label){"rack", RACK_NAMES[n % 2]};
         labels[1] = (struct snapshot_label){"host", node->name};
@@ -86,7 +86,7 @@ static void make_nodes(struct maker *maker)
     }
     snapshot->nodes = maker->nodes;
     static const char *const LEVELS[] = {"rack", "host"};
-    struct snapshot_topology *topology = arena_alloc(maker->arena, sizeof *topology);
+    struct snapshot_topology *topology = arena_alloc(maker->arena, sizeof(*topology));
     *topology = (struct snapshot_topology){.name = "dc", .levels = LEVELS, .level_count = 2};
     snapshot->topologies = topology;
     snapshot->topology_count = 1;
@@ -95,7 +95,7 @@ static void make_nodes(struct maker *maker)
 static struct snapshot_queue *make_queues(struct maker *maker, uint32_t most)
 {
     const size_t count = maker->snapshot->node_pool_count;
-    struct snapshot_queue *queues = arena_array(maker->arena, count, sizeof *queues);
+    struct snapshot_queue *queues = arena_array(maker->arena, count, sizeof(*queues));
     for (size_t p = 0; p < count; p++) {
         queues[p] = snapshot_queue_default();
         queues[p].deserved.of[RESOURCE_GPU] = (int64_t)below(maker, most) * GPU_MILLI_PER_DEVICE;
@@ -116,7 +116,7 @@ static void make_projects(struct maker *maker)
     struct snapshot *snapshot = maker->snapshot;
     snapshot->department_count = 1 + below(maker, MOST_DEPARTMENTS);
     struct snapshot_department *departments =
-        arena_array(maker->arena, snapshot->department_count, sizeof *departments);
+        arena_array(maker->arena, snapshot->department_count, sizeof(*departments));
     for (size_t d = 0; d < snapshot->department_count; d++)
         departments[d] = (struct snapshot_department){.name = arena_printf(maker->arena, "department%zu", d),
                                                       .created_ms = below(maker, 3),
@@ -125,7 +125,7 @@ static void make_projects(struct maker *maker)
                                                       .queues = make_queues(maker, 16)};
     snapshot->departments = departments;
     snapshot->project_count = 1 + below(maker, MOST_PROJECTS);
-    struct snapshot_project *projects = arena_array(maker->arena, snapshot->project_count, sizeof *projects);
+    struct snapshot_project *projects = arena_array(maker->arena, snapshot->project_count, sizeof(*projects));
     for (size_t p = 0; p < snapshot->project_count; p++)
         projects[p] = (struct snapshot_project){.name = arena_printf(maker->arena, "project%zu", p),
                                                 .department = below(maker, (uint32_t)snapshot->department_count),
@@ -167,7 +167,7 @@ static bool start_pod(struct maker *maker, struct snapshot_pod *pod, uint32_t no
     pod->started_ms = NOW_MS - 1000 * (int64_t)below(maker, 1000);
     if (!is_shared)
         return true;
-    const char **groups = arena_array(maker->arena, pod->gpu_devices, sizeof *groups);
+    const char **groups = arena_array(maker->arena, pod->gpu_devices, sizeof(*groups));
     for (uint32_t i = 0; i < pod->gpu_devices; i++) {
         maker->next_group[node] += !joins;
         groups[i] = arena_printf(maker->arena, "%u", maker->next_group[node] - 1);
@@ -180,7 +180,7 @@ static bool start_pod(struct maker *maker, struct snapshot_pod *pod, uint32_t no
 
 static void make_sub_groups(struct maker *maker, struct snapshot_workload *workload)
 {
-    struct snapshot_sub_group *groups = arena_array(maker->arena, 2, sizeof *groups);
+    struct snapshot_sub_group *groups = arena_array(maker->arena, 2, sizeof(*groups));
     for (uint32_t g = 0; g < 2; g++)
         groups[g] = (struct snapshot_sub_group){.name = g ? "b" : "a",
                                                 .parent = SNAPSHOT_NONE,
@@ -224,7 +224,7 @@ static void make_workload(struct maker *maker, uint32_t index)
 {
     struct snapshot *snapshot = maker->snapshot;
     struct snapshot_workload *workload = &maker->workloads[index];
-    uint32_t *pools = arena_array(maker->arena, 2, sizeof *pools);
+    uint32_t *pools = arena_array(maker->arena, 2, sizeof(*pools));
     pools[0] = below(maker, (uint32_t)snapshot->node_pool_count);
     pools[1] = 1 - pools[0];
     *workload =
@@ -282,8 +282,8 @@ struct snapshot *random_cluster(uint64_t seed, struct arena *arena)
     }
     make_projects(&maker);
     const size_t count = 1 + below(&maker, MOST_WORKLOADS);
-    maker.workloads = arena_array(arena, count, sizeof *maker.workloads);
-    maker.pods = arena_array(arena, count * MOST_PODS, sizeof *maker.pods);
+    maker.workloads = arena_array(arena, count, sizeof(*maker.workloads));
+    maker.pods = arena_array(arena, count * MOST_PODS, sizeof(*maker.pods));
     maker.snapshot->workloads = maker.workloads;
     maker.snapshot->workload_count = count;
     maker.snapshot->pods = maker.pods;

@@ -52,9 +52,9 @@ static void open_sums(struct sums *sums, const struct snapshot *snapshot, struct
 {
     const size_t pools = snapshot->node_pool_count;
     sums->snapshot = snapshot;
-    sums->projects = arena_array(arena, snapshot->project_count * pools, sizeof *sums->projects);
-    sums->departments = arena_array(arena, snapshot->department_count * pools, sizeof *sums->departments);
-    sums->node_of = arena_array(arena, snapshot->pod_count, sizeof *sums->node_of);
+    sums->projects = arena_array(arena, snapshot->project_count * pools, sizeof(*sums->projects));
+    sums->departments = arena_array(arena, snapshot->department_count * pools, sizeof(*sums->departments));
+    sums->node_of = arena_array(arena, snapshot->pod_count, sizeof(*sums->node_of));
     for (uint32_t p = 0; p < snapshot->pod_count; p++) {
         sums->node_of[p] = SNAPSHOT_NONE;
         if (is_held(snapshot->pods[p].status))
@@ -64,7 +64,7 @@ static void open_sums(struct sums *sums, const struct snapshot *snapshot, struct
 
 static bool equals(struct amounts a, struct amounts b)
 {
-    return memcmp(&a, &b, sizeof a) == 0;
+    return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
 struct numbers {

@@ -11,7 +11,7 @@ static void choose_features(struct maker *maker)
                               &maker->elastic,   &maker->promised,       &maker->min_times, &maker->limits,
                               &maker->statuses,  &maker->deleting,       &maker->delays,    &maker->stale,
                               &maker->tight_cpu, &maker->small_pods};
-    for (size_t i = 0; i < sizeof features / sizeof *features; i++)
+    for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
         *features[i] = one_in(maker, 3);
 }
 
@@ -90,7 +90,7 @@ static void make_node(struct maker *maker, json_t *nodes, unsigned index)
 {
     struct room *room = &maker->rooms[index];
     char name[16];
-    snprintf(name, sizeof name, "node%u", index);
+    snprintf(name, sizeof(name), "node%u", index);
     *room = (struct room){.pool = below(maker, maker->pool_count), .mib = DEVICE_MIB, .pods = 110};
     json_t *node = rich_document_node(maker->dice, name, RICH_POOLS[room->pool]);
     room->gpus = (unsigned)json_integer_value(json_object_get(node, "gpus"));

@@ -119,7 +119,7 @@ static bool start_pod(struct maker *maker, json_t *pod, unsigned index)
 static void start_workload(struct maker *maker, json_t *pods, unsigned pool, unsigned minimum)
 {
     struct room before[MOST_NODES];
-    memcpy(before, maker->rooms, sizeof before);
+    memcpy(before, maker->rooms, sizeof(before));
     json_t *waiting = json_deep_copy(pods);
     unsigned started = 0;
     for (size_t i = 0; i < json_array_size(pods); i++) {
@@ -133,7 +133,7 @@ static void start_workload(struct maker *maker, json_t *pods, unsigned pool, uns
         }
     }
     if (started < minimum && !(maker->stale && one_in(maker, 2))) {
-        memcpy(maker->rooms, before, sizeof before);
+        memcpy(maker->rooms, before, sizeof(before));
         json_array_clear(pods);
         json_array_extend(pods, waiting);
     }

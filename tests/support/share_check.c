@@ -147,8 +147,8 @@ static const char *check_parts(struct level *level, int64_t rank, const struct c
 static const char *check_round(struct level *level, int64_t rank, uint32_t round, bool *out_again)
 {
     const int64_t amount = level->left;
-    bool *is_in = calloc(level->count, sizeof *is_in);
-    const struct share_term **terms = calloc(level->count, sizeof *terms);
+    bool *is_in = calloc(level->count, sizeof(*is_in));
+    const struct share_term **terms = calloc(level->count, sizeof(*terms));
     const char *wrong = NULL;
     *out_again = false;
     // Parts are fixed before anything is given.
@@ -245,8 +245,11 @@ static const char *check_remainders(struct level *level)
 static const char *check_level(const struct share_tree *tree, const struct share_node *children, size_t count,
                                int64_t total, const char **out_subject)
 {
-    struct level level = {
-        .tree = tree, .claims = calloc(count + 1, sizeof *level.claims), .count = count, .total = total, .left = total};
+    struct level level = {.tree = tree,
+                          .claims = calloc(count + 1, sizeof(*level.claims)),
+                          .count = count,
+                          .total = total,
+                          .left = total};
     for (size_t i = 0; i < count; i++)
         level.claims[i].node = &children[i];
     const char *wrong = check_deserved(&level);

@@ -62,7 +62,7 @@ static bool shrink_number(struct shrinker *shrinker, json_t *number)
 {
     const json_int_t value = json_integer_value(number);
     const json_int_t smaller[] = {0, 1, value / 2, value - 1};
-    for (size_t i = 0; i < sizeof smaller / sizeof *smaller; i++) {
+    for (size_t i = 0; i < sizeof(smaller) / sizeof(*smaller); i++) {
         if (smaller[i] >= value || smaller[i] < 0)
             continue;
         json_integer_set(number, smaller[i]);
@@ -105,7 +105,7 @@ void shrink_keep(const char *folder, const char *name, const char *why, const js
     char path[1024];
     mkdir("artifacts", 0777);
     mkdir(folder, 0777);
-    snprintf(path, sizeof path, "%s/%s.json", folder, name);
+    snprintf(path, sizeof(path), "%s/%s.json", folder, name);
     json_t *kept = json_object();
     json_object_set_new(kept, "why", json_string(why));
     json_object_set_new(kept, "snapshot", json_deep_copy(document));

@@ -10,7 +10,7 @@ struct loose_workload loose_workload(const struct snapshot *snapshot, uint32_t i
 {
     struct loose_workload loose = {.workload = snapshot->workloads[index]};
     struct snapshot_workload *workload = &loose.workload;
-    loose.pods = arena_array(arena, workload->pod_count, sizeof *loose.pods);
+    loose.pods = arena_array(arena, workload->pod_count, sizeof(*loose.pods));
     for (uint32_t i = 0; i < workload->pod_count; i++) {
         struct snapshot_pod *pod = &loose.pods[i];
         *pod = snapshot->pods[workload->first_pod + i];
@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
 struct snapshot *snapshot_rebuild(const struct snapshot *snapshot, uint32_t without, const struct loose_workload *added,
                                   struct arena *arena)
 {
-    struct loose_workload *all = arena_array(arena, snapshot->workload_count + 1, sizeof *all);
+    struct loose_workload *all = arena_array(arena, snapshot->workload_count + 1, sizeof(*all));
     size_t count = 0, pod_count = 0;
     for (uint32_t i = 0; i < snapshot->workload_count; i++) {
         if (i != without)
@@ -47,12 +47,12 @@ struct snapshot *snapshot_rebuild(const struct snapshot *snapshot, uint32_t with
     }
     if (added)
         all[count++] = *added;
-    qsort(all, count, sizeof *all, compare);
+    qsort(all, count, sizeof(*all), compare);
     for (size_t i = 0; i < count; i++)
         pod_count += all[i].workload.pod_count;
-    struct snapshot *rebuilt = arena_alloc(arena, sizeof *rebuilt);
-    struct snapshot_workload *workloads = arena_array(arena, count, sizeof *workloads);
-    struct snapshot_pod *pods = arena_array(arena, pod_count, sizeof *pods);
+    struct snapshot *rebuilt = arena_alloc(arena, sizeof(*rebuilt));
+    struct snapshot_workload *workloads = arena_array(arena, count, sizeof(*workloads));
+    struct snapshot_pod *pods = arena_array(arena, pod_count, sizeof(*pods));
     *rebuilt = *snapshot;
     rebuilt->workloads = workloads;
     rebuilt->workload_count = count;

@@ -39,8 +39,8 @@ void holders_fill(struct holders *holders, const struct cycle *cycle, const stru
 {
     const struct snapshot *snapshot = cycle->snapshot;
     holders->pool = pool;
-    memset(holders->first, 0, (snapshot->project_count + 1) * sizeof *holders->first);
-    memset(holders->is_listed, 0, snapshot->workload_count * sizeof *holders->is_listed);
+    memset(holders->first, 0, (snapshot->project_count + 1) * sizeof(*holders->first));
+    memset(holders->is_listed, 0, snapshot->workload_count * sizeof(*holders->is_listed));
     for (size_t i = 0; i < snapshot->workload_count; i++)
         holders->first[snapshot->workloads[i].project + 1]++;
     for (size_t p = 0; p < snapshot->project_count; p++) {
@@ -50,13 +50,13 @@ void holders_fill(struct holders *holders, const struct cycle *cycle, const stru
     for (size_t i = 0; i < pool->holder_count; i++)
         list(holders, pool->holders[i]);
     for (size_t p = 0; p < snapshot->project_count; p++)
-        qsort(holders->workloads + holders->first[p], holders->count[p], sizeof *holders->workloads, compare);
+        qsort(holders->workloads + holders->first[p], holders->count[p], sizeof(*holders->workloads), compare);
 }
 
 static void insert(struct workload **workloads, size_t count, struct workload *workload)
 {
     const size_t place = workload_place_among_victims(workloads, count, workload);
-    memmove(workloads + place + 1, workloads + place, (count - place) * sizeof *workloads);
+    memmove(workloads + place + 1, workloads + place, (count - place) * sizeof(*workloads));
     workloads[place] = workload;
 }
 

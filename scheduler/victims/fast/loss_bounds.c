@@ -7,8 +7,8 @@ void loss_bounds_open(struct loss_bounds *losses, const struct cycle *cycle, con
 {
     const size_t projects = cycle->snapshot->project_count;
     *losses = (struct loss_bounds){0};
-    losses->sides = arena_array(arena, projects + pool->department_count, sizeof *losses->sides);
-    losses->project_at = arena_array(arena, projects + pool->department_count, sizeof *losses->project_at);
+    losses->sides = arena_array(arena, projects + pool->department_count, sizeof(*losses->sides));
+    losses->project_at = arena_array(arena, projects + pool->department_count, sizeof(*losses->project_at));
     losses->department_at = losses->project_at + projects;
 }
 

@@ -92,7 +92,7 @@ struct popped_unit project_units_take(struct cycle *cycle, struct workload *work
 static void insert(struct workload **left, size_t count, struct workload *workload)
 {
     const size_t place = workload_place_among_victims(left, count, workload);
-    memmove(left - 1, left, place * sizeof *left);
+    memmove(left - 1, left, place * sizeof(*left));
     left[place - 1] = workload;
 }
 
@@ -156,14 +156,14 @@ static void add_unit(struct cycle *cycle, struct project_unit_list *project, siz
     const size_t pods = project->pod_count + workload_count_left(workload);
     if (project->count == project->capacity)
         project->units =
-            arena_grow(arena, project->units, &project->capacity, project->count + 1, sizeof *project->units);
+            arena_grow(arena, project->units, &project->capacity, project->count + 1, sizeof(*project->units));
     // Units that are known keep theirs where they were.
     if (pods > project->pod_capacity)
-        project->pods = arena_grow(arena, project->pods, &project->pod_capacity, pods, sizeof *project->pods);
+        project->pods = arena_grow(arena, project->pods, &project->pod_capacity, pods, sizeof(*project->pods));
     if (pods > project->node_capacity)
-        project->nodes = arena_grow(arena, project->nodes, &project->node_capacity, pods, sizeof *project->nodes);
+        project->nodes = arena_grow(arena, project->nodes, &project->node_capacity, pods, sizeof(*project->nodes));
     struct project_unit *unit = &project->units[at];
-    memmove(unit + 1, unit, (project->count - at) * sizeof *unit);
+    memmove(unit + 1, unit, (project->count - at) * sizeof(*unit));
     *unit = (struct project_unit){.head = workload_left(cycle, workload), .state = workload_rest_state(workload)};
     unit->popped =
         project_units_take(cycle, workload, project->pods + project->pod_count, project->nodes + project->pod_count);

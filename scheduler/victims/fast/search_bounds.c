@@ -78,9 +78,9 @@ const struct search_bounds *search_bounds_of(struct cycle *cycle, const struct p
 {
     struct search_bounds *bounds = cycle->bounds;
     if (!bounds) {
-        bounds = cycle->bounds = arena_alloc(cycle->scratch, sizeof *bounds);
-        bounds->projects = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof *bounds->projects);
-        bounds->positions = arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof *bounds->positions);
+        bounds = cycle->bounds = arena_alloc(cycle->scratch, sizeof(*bounds));
+        bounds->projects = arena_array(cycle->scratch, cycle->snapshot->project_count, sizeof(*bounds->projects));
+        bounds->positions = arena_array(cycle->scratch, cycle->snapshot->workload_count, sizeof(*bounds->positions));
         bounds->cycle = cycle;
         loss_bounds_open(&bounds->losses, cycle, pool, cycle->scratch);
         bounds->frozen = frozen_queues_make(cycle);
@@ -134,7 +134,7 @@ static bool is_same_constraint(const struct snapshot_topology_constraint *a,
 static bool is_same_request(const struct pod *a, const struct pod *b)
 {
     const struct request *one = &a->request, *other = &b->request;
-    return memcmp(one->of, other->of, sizeof one->of) == 0 && one->portion_milli == other->portion_milli &&
+    return memcmp(one->of, other->of, sizeof(one->of)) == 0 && one->portion_milli == other->portion_milli &&
            one->memory_mib == other->memory_mib && one->shared_devices == other->shared_devices &&
            one->needs_gpu == other->needs_gpu && a->spec->rules == b->spec->rules && a->spec->extended_count == 0 &&
            b->spec->extended_count == 0;

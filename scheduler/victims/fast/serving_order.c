@@ -28,8 +28,8 @@ void serving_order_sort(struct serving_order *serving, const struct cycle *cycle
                         size_t count)
 {
     if (count > 0)
-        memcpy(serving->waiting, waiting, count * sizeof *waiting);
-    qsort(serving->waiting, count, sizeof *serving->waiting, compare_served);
+        memcpy(serving->waiting, waiting, count * sizeof(*waiting));
+    qsort(serving->waiting, count, sizeof(*serving->waiting), compare_served);
     size_t at = 0;
     for (uint32_t p = 0; p < cycle->snapshot->project_count; p++) {
         serving->first[p] = at;
@@ -37,7 +37,7 @@ void serving_order_sort(struct serving_order *serving, const struct cycle *cycle
             at++;
     }
     serving->first[cycle->snapshot->project_count] = count;
-    memset(serving->keys, 0, cycle->snapshot->project_count * sizeof *serving->keys);
+    memset(serving->keys, 0, cycle->snapshot->project_count * sizeof(*serving->keys));
 }
 
 struct merge {
@@ -56,7 +56,7 @@ static void set_key(struct merge *merge, uint32_t project, const struct workload
 {
     struct served_key *known = &merge->serving->keys[project];
     struct walk_leaf *leaf = &merge->walk->leaves[merge->walk->leaf_count - 1];
-    if (known->head != head || memcmp(&known->allocated, &leaf->queue->allocated, sizeof known->allocated) != 0) {
+    if (known->head != head || memcmp(&known->allocated, &leaf->queue->allocated, sizeof(known->allocated)) != 0) {
         walk_find_key(merge->walk, leaf);
         *known = (struct served_key){head, leaf->queue->allocated, leaf->head, leaf->key};
         return;
@@ -110,7 +110,7 @@ void serving_order_open(const struct serving_order *serving, struct walk *walk, 
         .serving = serving, .walk = walk, .served = served, .count = count, .stamp = cycle->stamp, .arena = arena};
     qsort(served, count, sizeof(struct workload *), compare_served);
     merge.is_cut = are_of_one_department(pool, served, count);
-    bool *matters = arena_array(arena, pool->department_count, sizeof *matters);
+    bool *matters = arena_array(arena, pool->department_count, sizeof(*matters));
     for (size_t i = 0; i < count; i++)
         matters[cycle_queue(pool, served[i])->parent - pool->departments] = true;
     if (merge.is_cut) {
@@ -150,7 +150,7 @@ static int compare_shares(const void *a, const void *b)
 // Sorted by one resource after the other, neighbours must be ordered in all of them.
 static bool is_chain(const struct queue **queues, size_t count)
 {
-    qsort(queues, count, sizeof *queues, compare_shares);
+    qsort(queues, count, sizeof(*queues), compare_shares);
     for (size_t i = 1; i < count; i++) {
         if (queues[i]->parent == queues[i - 1]->parent &&
             !amounts_are_within(share_of(queues[i - 1]), share_of(queues[i])))
@@ -164,7 +164,7 @@ bool serving_order_is_transitive(struct cycle *cycle, const struct pool *pool)
     const size_t project_count = cycle->snapshot->project_count;
     struct arena arena;
     arena_init(&arena);
-    const struct queue **queues = arena_array(&arena, project_count + pool->department_count, sizeof *queues);
+    const struct queue **queues = arena_array(&arena, project_count + pool->department_count, sizeof(*queues));
     for (size_t p = 0; p < project_count; p++)
         queues[p] = &pool->projects[p];
     for (size_t d = 0; d < pool->department_count; d++)

@@ -45,14 +45,14 @@ static struct victim_order_department *department_of(struct victim_order *order,
     struct victim_order_department *department = &order->departments[order->department_count++];
     department->queue = queue;
     department->projects =
-        arena_array(order->arena, order->search->cycle->snapshot->project_count, sizeof *department->projects);
+        arena_array(order->arena, order->search->cycle->snapshot->project_count, sizeof(*department->projects));
     return department;
 }
 
 static void open_projects(struct victim_order *order)
 {
     const struct search *search = order->search;
-    order->departments = arena_array(order->arena, search->pool->department_count, sizeof *order->departments);
+    order->departments = arena_array(order->arena, search->pool->department_count, sizeof(*order->departments));
     for (uint32_t p = 0; p < search->cycle->snapshot->project_count; p++) {
         if (!search->gives[p])
             continue;
@@ -71,8 +71,8 @@ static void open_walk(struct victim_order *order)
     size_t pods = 0;
     for (size_t i = 0; i < search->candidate_count; i++)
         pods += search->candidates[i]->counts.held;
-    order->pods = arena_array(order->arena, pods, sizeof *order->pods);
-    order->nodes = arena_array(order->arena, pods, sizeof *order->nodes);
+    order->pods = arena_array(order->arena, pods, sizeof(*order->pods));
+    order->nodes = arena_array(order->arena, pods, sizeof(*order->nodes));
     if (!search->candidate_first) {
         walk_open(&order->walk, search->cycle, search->pool, WALK_YIELD, search->candidates, search->candidate_count,
                   SNAPSHOT_COUNT_UNLIMITED, order->arena);
@@ -154,7 +154,7 @@ static const struct popped_unit *pop_walk(struct victim_order *order)
     struct workload *workload = walk_next(&order->walk);
     if (!workload)
         return NULL;
-    struct popped_unit *unit = arena_alloc(order->arena, sizeof *unit);
+    struct popped_unit *unit = arena_alloc(order->arena, sizeof(*unit));
     *unit = project_units_take(order->search->cycle, workload, order->pods + order->pod_count,
                                order->nodes + order->pod_count);
     order->pod_count += unit->count;
@@ -172,7 +172,8 @@ const struct popped_unit *victim_order_at(struct victim_order *order, size_t pos
     if (!unit)
         return NULL;
     if (order->count == order->capacity)
-        order->units = arena_grow(order->arena, order->units, &order->capacity, order->count + 1, sizeof *order->units);
+        order->units =
+            arena_grow(order->arena, order->units, &order->capacity, order->count + 1, sizeof(*order->units));
     order->units[order->count++] = unit;
     return unit;
 }
