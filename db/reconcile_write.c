@@ -148,8 +148,8 @@ int db_add_phase_if_wished(struct db_conn *conn, int64_t workload_id, enum desir
 static int update_phase(struct db_conn *conn, const struct workload_update *update, struct error *err)
 {
     sqlite3_stmt *stmt;
-    if (prepare_phase(conn, SQL_UPDATE_PHASE, update->id, update->desired, update->phase, update->phase_message,
-                      update->now_ms, &stmt, err) < 0)
+    if (prepare_phase(conn, SQL_UPDATE_PHASE, update->facts.id, update->facts.desired, update->facts.phase,
+                      update->phase_message, update->now_ms, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 6, update->pending_spent_ms);
     db_bind_int(stmt, 7, update->running_spent_ms);
@@ -163,33 +163,33 @@ int db_update_workload(struct db_conn *conn, const struct workload_update *updat
         return -1;
     if (db_prepare(conn, SQL_UPDATE_WORKLOAD, &stmt, err) < 0)
         return -1;
-    db_set_int(stmt, ":id", update->id);
+    db_set_int(stmt, ":id", update->facts.id);
     db_set_text(stmt, ":k8s_phase", update->k8s_phase);
     db_set_text(stmt, ":phase_reason", update->phase_reason);
-    db_set_int(stmt, ":started_ms", update->started_ms);
-    db_set_int(stmt, ":completed_ms", update->completed_ms);
-    db_set_int(stmt, ":deleted_ms", update->deleted_ms);
+    db_set_int(stmt, ":started_ms", update->facts.started_ms);
+    db_set_int(stmt, ":completed_ms", update->facts.completed_ms);
+    db_set_int(stmt, ":deleted_ms", update->facts.deleted_ms);
     db_set_int(stmt, ":gpu_allocated_milli", update->gpu_allocated_milli);
     db_set_int(stmt, ":cpu_allocated_milli", update->cpu_allocated_milli);
     db_set_int(stmt, ":memory_allocated_bytes", update->memory_allocated_bytes);
     db_set_int(stmt, ":pods_running", update->pods_running);
     db_set_int(stmt, ":pods_pending", update->pods_pending);
-    db_set_int(stmt, ":succeeded_count", update->succeeded_count);
-    db_set_int(stmt, ":failed_count", update->failed_count);
+    db_set_int(stmt, ":succeeded_count", update->facts.succeeded_count);
+    db_set_int(stmt, ":failed_count", update->facts.failed_count);
     db_set_text(stmt, ":current_node_pools_json", update->current_node_pools_json);
-    db_set_int_or_null(stmt, ":promise", update->promise >= 0, update->promise);
-    db_set_int(stmt, ":last_eviction_ms", update->last_eviction_ms);
-    db_set_int(stmt, ":stale_since_ms", update->stale_since_ms);
+    db_set_int_or_null(stmt, ":promise", update->facts.promise >= 0, update->facts.promise);
+    db_set_int(stmt, ":last_eviction_ms", update->facts.last_eviction_ms);
+    db_set_int(stmt, ":stale_since_ms", update->facts.stale_since_ms);
     db_set_text(stmt, ":messages_json", update->messages_json);
     db_set_text(stmt, ":explanation_json", update->explanation_json);
     db_set_int(stmt, ":now_ms", update->now_ms);
     db_set_int(stmt, ":revision", db_revision(conn));
     db_set_int(stmt, ":explains", update->explains);
-    db_set_int(stmt, ":displaced_count", update->displaced_count);
-    db_set_int(stmt, ":displaced_ms", update->displaced_ms);
+    db_set_int(stmt, ":displaced_count", update->facts.displaced_count);
+    db_set_int(stmt, ":displaced_ms", update->facts.displaced_ms);
     if (run_and_release(conn, stmt, err) < 0)
         return -1;
-    db_touch(conn, CHANGE_WORKLOAD, update->uuid);
+    db_touch(conn, CHANGE_WORKLOAD, update->facts.uuid);
     return 0;
 }
 

@@ -33,32 +33,19 @@ int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct 
 // A phase follows from a wish: it is written only where the row's wish is still the one it follows from. Time spent in
 // the phases that were left is added to the totals.
 struct workload_update {
-    int64_t id;
-    const char *uuid;
-    enum desired_phase desired;
+    struct workload_facts facts; // what the scheduler remembers of it, among other things; texts are the caller's
     bool changes_phase;
-    enum workload_phase phase;
     const char *phase_message;
     int64_t pending_spent_ms;
     int64_t running_spent_ms;
     const char *k8s_phase;
     const char *phase_reason;
-    int64_t started_ms;
-    int64_t completed_ms;
-    int64_t deleted_ms;
     int64_t gpu_allocated_milli;
     int64_t cpu_allocated_milli;
     int64_t memory_allocated_bytes;
     int64_t pods_running;
     int64_t pods_pending;
-    int64_t succeeded_count;
-    int64_t failed_count;
     const char *current_node_pools_json;
-    int64_t promise; // -1: none
-    int64_t last_eviction_ms;
-    int64_t stale_since_ms;
-    int64_t displaced_count;
-    int64_t displaced_ms;
     bool explains;                // false: messages and explanation stay as they were
     const char *messages_json;    // NULL: none
     const char *explanation_json; // NULL: none

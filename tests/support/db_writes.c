@@ -209,20 +209,21 @@ static struct pod_update pod_update_of(const struct db_writes *writes, enum pod_
 
 static struct workload_update workload_update_of(const struct db_writes *writes, enum workload_phase phase)
 {
-    return (struct workload_update){.id = writes->workload_id,
-                                    .uuid = writes->workload_uuid,
-                                    .desired = phase == PHASE_RUNNING ? DESIRED_RUNNING : DESIRED_DELETED,
-                                    .changes_phase = true,
-                                    .phase = phase,
-                                    .phase_message = "",
-                                    .k8s_phase = "",
-                                    .phase_reason = "",
-                                    .started_ms = NOW_MS,
-                                    .current_node_pools_json = "[\"default\"]",
-                                    .promise = -1,
-                                    .explains = true,
-                                    .explanation_json = "{}",
-                                    .now_ms = NOW_MS};
+    struct workload_update update = {.facts = {.id = writes->workload_id,
+                                               .desired = phase == PHASE_RUNNING ? DESIRED_RUNNING : DESIRED_DELETED,
+                                               .phase = phase,
+                                               .started_ms = NOW_MS,
+                                               .promise = -1},
+                                     .changes_phase = true,
+                                     .phase_message = "",
+                                     .k8s_phase = "",
+                                     .phase_reason = "",
+                                     .current_node_pools_json = "[\"default\"]",
+                                     .explains = true,
+                                     .explanation_json = "{}",
+                                     .now_ms = NOW_MS};
+    snprintf(update.facts.uuid, sizeof(update.facts.uuid), "%s", writes->workload_uuid);
+    return update;
 }
 
 // As a cycle that has found a place writes it.
@@ -275,7 +276,7 @@ static int end_pod(struct db_conn *conn, void *context, struct error *err)
                                         .gpu_milli = 1000,
                                         .gpu_indices_json = "[0]",
                                         .sentence = "it gives way"};
-    pod.completed_ms = pod.deleted_ms = workload.deleted_ms = LATER_MS;
+    pod.completed_ms = pod.deleted_ms = workload.facts.deleted_ms = LATER_MS;
     bool is_done = db_update_pod(conn, &pod, err) == 0 && db_add_receipt(conn, &receipt, err) == 0 &&
                    db_end_allocation(conn, writes->pod_id, LATER_MS, "Preempted", err) == 0 &&
                    db_update_workload(conn, &workload, err) == 0;
