@@ -65,8 +65,8 @@ TYPES = {
 
 def kind_of(schema):
     """The type, of a schema that is put together too; None where anything goes."""
-    if "type" in schema:
-        return schema["type"]
+    if "type" in schema or "enum" in schema:
+        return schema.get("type", "string")
     if "properties" in schema:
         return "object"
     kinds = {kind_of(resolve(part)) for part in schema.get("allOf", [])} - {None}
