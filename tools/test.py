@@ -185,14 +185,14 @@ def whole():
             after=(ASAN,),
             shares=MACHINE,
         ),
-        pytest("API pages in a browser", "build", "tests/browser", after=(BUILD,)),
+        pytest("API pages in a browser", "build", "tests/web/api_pages", after=(BUILD,)),
         # One file at a time, for each runs a browser.
         Stage(
             "dashboard in a browser",
             "node",
             "--test",
             "--test-concurrency=1",
-            *files("tests/web/*.test.mjs"),
+            *files("tests/web/pages/*.test.mjs"),
             after=(BUILD,),
             PRORATA=str(ROOT / "build/prorata"),
         ),

@@ -26,7 +26,9 @@ class Issuer:
             text=True,
             env=environment,
         )
-        self.url = next(line.strip() for line in self.process.stdout if re.fullmatch(r"http://127\.0\.0\.1:\d+\n", line))
+        self.url = next(
+            line.strip() for line in self.process.stdout if re.fullmatch(r"http://127\.0\.0\.1:\d+\n", line)
+        )
 
     def tell(self, path, **body):
         connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.url).netloc, timeout=30)

@@ -162,9 +162,13 @@ def test_the_issuer_parameter_must_be_its_own(site, ann):
     assert where(answer) == "/?signIn=refused" and ann.session(site) is None
 
 
-@pytest.mark.parametrize("place", ["//evil.example", "https://evil.example", "/\\evil.example", "/%09/evil", "evil", ""])
+@pytest.mark.parametrize(
+    "place", ["//evil.example", "https://evil.example", "/\\evil.example", "/%09/evil", "evil", ""]
+)
 def test_nobody_is_led_to_another_host(site, ann, place):
-    assert ann.get(f"{site.url}{SIGN_IN}?returnTo={urllib.parse.quote(place)}").status == (303 if place == "/%09/evil" else 400)
+    assert ann.get(f"{site.url}{SIGN_IN}?returnTo={urllib.parse.quote(place)}").status == (
+        303 if place == "/%09/evil" else 400
+    )
 
 
 @pytest.mark.parametrize(
@@ -254,7 +258,9 @@ def test_an_issuer_that_is_down_or_slow_holds_nobody(site):
     assert site.sign_in()
     site.issuer.trouble(delay_ms=60000)
     seen = []
-    threads = [threading.Thread(target=lambda: seen.append(Browser().get(site.url + SIGN_IN, 60).status)) for _ in range(40)]
+    threads = [
+        threading.Thread(target=lambda: seen.append(Browser().get(site.url + SIGN_IN, 60).status)) for _ in range(40)
+    ]
     for thread in threads:
         thread.start()
     begun = time.monotonic()
@@ -268,7 +274,9 @@ def test_a_session_without_refresh_token_ends_within_the_hour(site, ann):
     site.issuer.trouble(norefresh=True)
     ann.sign_in(site)
     with sqlite3.connect(site.data / "prorata.db") as database:
-        ((life_ms,),) = database.execute("SELECT expires_ms - created_ms FROM sessions WHERE kind = 'browser'").fetchall()
+        ((life_ms,),) = database.execute(
+            "SELECT expires_ms - created_ms FROM sessions WHERE kind = 'browser'"
+        ).fetchall()
     database.close()
     assert life_ms == HOUR_S * 1000
 
@@ -314,7 +322,9 @@ def test_a_code_is_for_who_has_the_verifier_and_the_address(site, ann):
     assert exchange(site, code, verifier).status == 400, "a wrong try has used it up"
     verifier, code = code_for(site, ann)
     assert exchange(site, code, verifier, "http://127.0.0.1:10/done").status == 400
-    form = urllib.parse.urlencode({"grant_type": "authorization_code", "code": "x", "redirect_uri": "y", "code_verifier": "z" * 43})
+    form = urllib.parse.urlencode(
+        {"grant_type": "authorization_code", "code": "x", "redirect_uri": "y", "code_verifier": "z" * 43}
+    )
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     assert site.request("POST", "/api/v2/token", form, token=None, headers=kind).json["error"] == "invalid_grant"
 
@@ -327,7 +337,9 @@ def test_a_code_to_copy(site, ann):
 
 def test_signing_out_leads_to_the_issuer(site, ann):
     ann.sign_in(site)
-    answer = ann.get(site.url + "/api/v1/authentication/openid/sign-out", method="POST", headers={"X-Prorata-Request": "1"})
+    answer = ann.get(
+        site.url + "/api/v1/authentication/openid/sign-out", method="POST", headers={"X-Prorata-Request": "1"}
+    )
     assert answer.status == 200 and ann.session(site) is None
     url = json.loads(answer.text)["url"]
     assert url.startswith(site.issuer.url + "/session/end?client_id=prorata") and ann.get(url).status == 200

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { ROOT, SHOTS, axe } from "./browser.mjs";
-import { ADMIN, PASSWORD, ask, onServer } from "./real_server.mjs";
-import { IMAGE, rowOf, status, submitByMouse } from "./walk.mjs";
+import { ROOT, SHOTS, axe } from "../browser.mjs";
+import { ADMIN, PASSWORD, ask, onServer } from "../real_server.mjs";
+import { IMAGE, rowOf, status, submitByMouse } from "../walk.mjs";
 
 const BINARY = process.env.PRORATA ?? join(ROOT, "build/prorata");
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { SHOTS, axe, onMock } from "./browser.mjs";
+import { SHOTS, axe, onMock } from "../browser.mjs";
 
 const NODE = "/nodes?open=gpu-h08&tab=metrics";
 const { show } = onMock();

@@ -1,9 +1,9 @@
 // What the pages ask for on a large laboratory: requests, and bytes as sent and unpacked. Counted, not clocked.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startBigCluster } from "./big_cluster.mjs";
-import { launch, open } from "./browser.mjs";
-import { signIn } from "./real_server.mjs";
+import { startBigCluster } from "../big_cluster.mjs";
+import { launch, open } from "../browser.mjs";
+import { signIn } from "../real_server.mjs";
 
 const KB = 1024;
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, onMock } from "./browser.mjs";
+import { SHOTS, axe, onMock } from "../browser.mjs";
 
 const GANG = "00000000-0000-4000-8000-000000000102"; // of two pods
 const site = onMock(),

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { PASSWORD, signIn } from "./real_server.mjs";
+import { ROOT, axe, launch, open } from "../browser.mjs";
+import { PASSWORD, signIn } from "../real_server.mjs";
 
 const PRORATA = process.env.PRORATA ?? join(ROOT, "build/prorata");
 

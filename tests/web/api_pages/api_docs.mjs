@@ -1,6 +1,6 @@
 // Opens /api/docs in Chromium, goes down to its end, and prints what it saw as JSON: argument is the server's address.
 // Swagger UI draws operations as they come into view.
-import { launch, open } from "../web/browser.mjs";
+import { launch, open } from "../browser.mjs";
 
 const origin = process.argv[2];
 const browser = await launch();

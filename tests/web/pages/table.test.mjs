@@ -1,7 +1,7 @@
 // Tables: what is chosen lives in the address; keys walk the rows; live changes change cells and never move rows.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { axe, onMock, open } from "./browser.mjs";
+import { axe, onMock, open } from "../browser.mjs";
 
 const site = onMock();
 let browser, mock, page, context;

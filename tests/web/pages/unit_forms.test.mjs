@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, open } from "./browser.mjs";
-import { THREE_POOLS, ask, onServer } from "./real_server.mjs";
+import { SHOTS, axe, open } from "../browser.mjs";
+import { THREE_POOLS, ask, onServer } from "../real_server.mjs";
 
 const site = onServer(THREE_POOLS);
 let browser, server, page;

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, open } from "./browser.mjs";
-import { ADMIN, PASSWORD, THREE_POOLS, ask, onServer, signIn } from "./real_server.mjs";
-import { IMAGE } from "./walk.mjs";
+import { SHOTS, axe, open } from "../browser.mjs";
+import { ADMIN, PASSWORD, THREE_POOLS, ask, onServer, signIn } from "../real_server.mjs";
+import { IMAGE } from "../walk.mjs";
 
 const RESEARCHER = "res@lab.example";
 

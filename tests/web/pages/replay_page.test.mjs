@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { axe, launch, open, ROOT } from "./browser.mjs";
+import { axe, launch, open, ROOT } from "../browser.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "replay-"));
 let browser;

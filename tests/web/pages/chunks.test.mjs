@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { cpSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, onMock, open } from "./browser.mjs";
-import { startMock } from "./mock_server.mjs";
+import { SHOTS, axe, onMock, open } from "../browser.mjs";
+import { startMock } from "../mock_server.mjs";
 
 const site = onMock(),
   { folder } = site;

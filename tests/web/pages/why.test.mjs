@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { ask, signIn, startServer } from "./real_server.mjs";
-import { IMAGE, rowOf, status, submitByMouse } from "./walk.mjs";
+import { ROOT, axe, launch, open } from "../browser.mjs";
+import { ask, signIn, startServer } from "../real_server.mjs";
+import { IMAGE, rowOf, status, submitByMouse } from "../walk.mjs";
 
 const SHOTS = join(ROOT, "artifacts/screenshots");
 

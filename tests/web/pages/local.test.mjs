@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { ADMIN, PASSWORD, ask, signIn } from "./real_server.mjs";
-import { rowOf, status } from "./walk.mjs";
+import { ROOT, axe, launch, open } from "../browser.mjs";
+import { ADMIN, PASSWORD, ask, signIn } from "../real_server.mjs";
+import { rowOf, status } from "../walk.mjs";
 
 const PRORATA = process.env.PRORATA ?? join(ROOT, "build/prorata");
 const SHOTS = join(ROOT, "artifacts/screenshots");

@@ -1,8 +1,8 @@
 // Departments, projects and node pools made, changed and deleted by mouse on a real server; what the server then holds.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { axe, launch, open } from "./browser.mjs";
-import { ask, signIn, startServer } from "./real_server.mjs";
+import { axe, launch, open } from "../browser.mjs";
+import { ask, signIn, startServer } from "../real_server.mjs";
 
 let server, browser, page, troubles;
 before(async () => {

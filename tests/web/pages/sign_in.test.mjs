@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ROOT, axe, launch, open } from "./browser.mjs";
-import { ADMIN, PASSWORD, ask, signIn, startServer } from "./real_server.mjs";
+import { ROOT, axe, launch, open } from "../browser.mjs";
+import { ADMIN, PASSWORD, ask, signIn, startServer } from "../real_server.mjs";
 
 const SHOTS = join(ROOT, "artifacts/screenshots");
 let server, browser, token;

@@ -2,8 +2,8 @@
 // and what the server then holds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axe, open } from "./browser.mjs";
-import { ADMIN, ask, onServer } from "./real_server.mjs";
+import { axe, open } from "../browser.mjs";
+import { ADMIN, ask, onServer } from "../real_server.mjs";
 
 const site = onServer();
 const ready = async () => (await site.ready).page;

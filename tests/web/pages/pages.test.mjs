@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe, onMock, open } from "./browser.mjs";
-import { startMock } from "./mock_server.mjs";
+import { SHOTS, axe, onMock, open } from "../browser.mjs";
+import { startMock } from "../mock_server.mjs";
 
 const WIDTHS = [[1440, 1000], [1024, 900], [390, 844]];
 const ID = "00000000-0000-4000-8000-000000000005";
