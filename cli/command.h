@@ -78,6 +78,8 @@ int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out
 // --project, else the default one; ERROR_INVALID where there is none.
 int cli_project_name(struct cli *cli, const char **out_name, struct error *err);
 int cli_find_project(struct cli *cli, const char *name, json_t **out_project, struct error *err);
+// By name, without regard to case; the caller owns *out_role.
+int cli_find_role(struct cli *cli, const char *name, json_t **out_role, struct error *err);
 // The workload of this name: in the project asked for, or in the default one. Not deleted ones.
 int cli_find_workload(struct cli *cli, const char *name, json_t **out_workload, struct error *err);
 // The same for what only looks: without a project named or set, the one workload of this name in all of them.
@@ -92,6 +94,14 @@ int run_login(struct cli *cli, struct error *err);
 int run_login_user(struct cli *cli, struct error *err);
 int run_login_application(struct cli *cli, struct error *err);
 int run_login_access_key(struct cli *cli, struct error *err);
+int run_role_list(struct cli *cli, struct error *err);
+int run_role_describe(struct cli *cli, struct error *err);
+int run_role_create(struct cli *cli, struct error *err);
+int run_role_update(struct cli *cli, struct error *err);
+int run_role_delete(struct cli *cli, struct error *err);
+int run_access_rule_list(struct cli *cli, struct error *err);
+int run_access_rule_create(struct cli *cli, struct error *err);
+int run_access_rule_delete(struct cli *cli, struct error *err);
 int run_access_key_list(struct cli *cli, struct error *err);
 int run_access_key_create(struct cli *cli, struct error *err);
 int run_access_key_delete(struct cli *cli, struct error *err);

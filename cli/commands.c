@@ -48,6 +48,32 @@ static const struct flag DEPARTMENT_FLAGS[] = {
     {0},
 };
 
+static const struct flag ROLE_FLAGS[] = {
+    {"description", NULL, 0, FLAG_TEXT, "TEXT", "what it is for"},
+    {"permission-set", NULL, 0, FLAG_LIST, "NAME", "what this set allows (repeat it)"},
+    {"permission", NULL, 0, FLAG_LIST, "TYPE=ACTION,...", "and this: create, read, update, delete (repeat it)"},
+    {0},
+};
+
+static const struct flag ROLE_CHANGE_FLAGS[] = {
+    {"name", NULL, 0, FLAG_TEXT, "NAME", "its new name"},
+    {"on", NULL, 0, FLAG_SWITCH, "", "its access rules give what it allows"},
+    {"off", NULL, 0, FLAG_SWITCH, "", "its access rules give nothing"},
+    {0},
+};
+
+static const struct flag RULE_FLAGS[] = {
+    {"role", NULL, 0, FLAG_TEXT, "NAME", "the role"},
+    {"user", NULL, 0, FLAG_LIST, "EMAIL", "a user (repeat it)"},
+    {"service-account", NULL, 0, FLAG_LIST, "CLIENT-ID", "a service account (repeat it)"},
+    {"group", NULL, 0, FLAG_LIST, "NAME", "a group of the identity provider (repeat it)"},
+    {"project", NULL, 'p', FLAG_LIST, "NAME", "in this project (repeat it)"},
+    {"department", NULL, 0, FLAG_LIST, "NAME", "in this department (repeat it)"},
+    {"tenant", NULL, 0, FLAG_SWITCH, "", "everywhere"},
+    {"expires", NULL, 0, FLAG_TEXT, "TIME", "it ends then, e.g. 2030-01-31T18:00:00Z"},
+    {0},
+};
+
 static const struct flag ADOPT_FLAGS[] = {
     {"project", NULL, 'p', FLAG_TEXT, "NAME", "the project that gets it, if its own is gone"},
     {0},
@@ -194,6 +220,9 @@ TABLES(WITH_LABELS, LABEL_FLAGS);
 TABLES(WITH_ADOPT, ADOPT_FLAGS);
 TABLES(WITH_QUOTA, QUOTA_FLAGS);
 TABLES(WITH_PROJECTS, PROJECTS_FLAGS);
+TABLES(WITH_ROLE, ROLE_FLAGS);
+TABLES(WITH_ROLE_CHANGE, ROLE_FLAGS, ROLE_CHANGE_FLAGS);
+TABLES(WITH_RULE, RULE_FLAGS);
 TABLES(WITH_UNIT, QUOTA_FLAGS, UNIT_FLAGS);
 TABLES(WITH_PROJECT, QUOTA_FLAGS, UNIT_FLAGS, DEPARTMENT_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
@@ -253,6 +282,17 @@ const struct command COMMANDS[] = {
      "sign in; without flags it asks for user and password"},
     {"logout", run_logout, NEEDS_PROFILE, NULL, NULL, false, "", "forget the token"},
     {"whoami", run_whoami, NEEDS_SERVER, NULL, NULL, false, "", "who is signed in"},
+    {"role list", run_role_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "the roles"},
+    {"role describe", run_role_describe, NEEDS_SERVER, NULL, WITH_LIST, false, "NAME", "what a role allows"},
+    {"role create", run_role_create, NEEDS_SERVER, NULL, WITH_ROLE, false,
+     "NAME [--permission-set S] [--permission TYPE=ACTION,...]", "make a role"},
+    {"role update", run_role_update, NEEDS_SERVER, NULL, WITH_ROLE_CHANGE, false, "NAME [FLAGS]",
+     "change a role; sets and permissions that are given replace all of it"},
+    {"role delete", run_role_delete, NEEDS_SERVER, NULL, NULL, false, "NAME", "delete a role that nobody has"},
+    {"access-rule list", run_access_rule_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "who has which role where"},
+    {"access-rule create", run_access_rule_create, NEEDS_SERVER, NULL, WITH_RULE, false,
+     "--role R --user U --project P [--expires TIME]", "give a role to each subject in each scope"},
+    {"access-rule delete", run_access_rule_delete, NEEDS_SERVER, NULL, NULL, false, "ID", "take a role away"},
     {"access-key list", run_access_key_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "your access keys"},
     {"access-key create", run_access_key_create, NEEDS_SERVER, NULL, WITH_LIST, false, "NAME",
      "make one; its secret is shown this once"},

@@ -75,6 +75,9 @@ int custom_role_read(const json_t *body, struct arena *arena, struct permission_
     int rc = add_permissions(json_object_get(body, "permissions"), &own, err);
     if (rc == 0)
         rc = add_bundles(json_object_get(body, "permissionSets"), out_permissions, ids, err);
+    // What a set holds already is not kept twice: a role that is sent back as it was read stays the same.
+    for (size_t i = 0; i < RESOURCE_TYPE_COUNT; i++)
+        own.actions[i] &= (uint8_t)~out_permissions->actions[i];
     permission_set_add(out_permissions, &own);
     if (rc == 0 && is_empty(out_permissions))
         rc = error_set(err, ERROR_INVALID, "permissionSets: a role must allow something, and this one has no action");

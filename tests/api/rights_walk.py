@@ -173,7 +173,9 @@ class Walk:
         ]
         rule = {"subjectId": account["clientId"], "subjectType": "service-account", "roleId": role["id"]}
         assert self.server.post(RULES, {**rule, "scopeType": scope, "scopeId": scope_id}).status == 201
-        return Caller(name, self.token_of(account), role["name"], scope, self.places[scope])
+        caller = Caller(name, self.token_of(account), role["name"], scope, self.places[scope])
+        caller.account = account
+        return caller
 
     def token_of(self, account):
         grant = {
@@ -250,6 +252,7 @@ class Walk:
             "nodepoolName": "default",
             "nodeName": "node-0",
             "sessionId": "00000000-0000-4000-8000-000000000000",
+            "accessKeyId": "00000000-0000-4000-8000-000000000000",
             "settingKey": "cpuQuota",
             "key": "browserSessionTimeout",
             "nodeId": self.node,
@@ -364,6 +367,7 @@ class Expectation:
         unit, project = target.department["id"], target.project
         self.where = {
             "tenant": (),
+            "all": (),
             "whole": (1,),
             "cluster": (1,),
             "other": (2,),
@@ -392,7 +396,7 @@ class Expectation:
         if not self.holds(row["gate"] or row["permission"]):
             return [403]
         if row["place"] == "any" or (
-            self.holds(row["permission"]) and self.may(row["permission"], row["place"] == "whole")
+            self.holds(row["permission"]) and self.may(row["permission"], row["place"] in ("whole", "all"))
         ):
             return allowed
         kind = row["permission"].split(":")[0]
