@@ -103,6 +103,7 @@ int daemon_main_doctor(int argc, char **argv)
         struct findings *findings = arena_alloc(&arena, sizeof(*findings));
         findings->arena = &arena;
         doctor_look_at_machine(&settings, findings);
+        doctor_look_at_socket(&settings, findings);
         doctor_look_at_data(&settings, findings);
         if (is_json)
             print_json(findings);

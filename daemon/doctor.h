@@ -35,5 +35,7 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
 void doctor_look_at_machine(const struct settings *settings, struct findings *findings);
 // Of these: what bounds memory, cores and processes of pods, and what they have to themselves.
 void doctor_look_at_bounds(const struct settings *settings, struct findings *findings);
+// The Unix socket for people of this machine.
+void doctor_look_at_socket(const struct settings *settings, struct findings *findings);
 // The data folder, its disk, its database; the ports to listen on.
 void doctor_look_at_data(const struct settings *settings, struct findings *findings);

@@ -244,10 +244,11 @@ static int start(struct daemon *daemon, struct error *err)
         openid_create(daemon->db, daemon->auth->sealing, ca_file, &daemon->openid, err) < 0 ||
         create_reconciler(daemon, err) < 0 || reconciler_start(daemon->reconciler, err) < 0)
         return -1;
-    open_doors(daemon);
+    daemon->door.audit = daemon->audit;
     if (door_open(&daemon->door, &daemon->settings, daemon->db, daemon->is_first, &daemon->arena, &daemon->server,
                   err) < 0)
         return -1;
+    open_doors(daemon);
     return daemon->kind->after_start ? daemon->kind->after_start(&daemon->settings, daemon->reconciler, err) : 0;
 }
 

@@ -96,6 +96,7 @@ int door_open(struct door *door, const struct settings *settings, struct db *db,
                                           .peers = server->peers,
                                           .port = (uint16_t)api_server_relay_port(server),
                                           .max = (size_t)settings->http_threads / 4,
+                                          .audit = door->audit,
                                           .marks = marks_of(door, settings, &rules)};
     if (relay_start(&options, &door->relay, err) < 0)
         return -1;

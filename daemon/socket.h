@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 struct arena;
+struct audit;
 struct db;
 struct error;
 struct relay;
@@ -19,6 +20,7 @@ struct door {
     struct socket_file file;
     int listen_fd;
     struct relay *relay;
+    struct audit *audit; // hears of refusals; NULL: nobody does
 };
 
 // Reads the settings, and readies the server before it starts. ERROR_INVALID names what is wrong with them.

@@ -1,5 +1,6 @@
 #include "daemon/socket_relay.h"
 
+#include "api/audit/audit.h"
 #include "api/http/peers.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -268,8 +269,35 @@ static struct slot *find_place(struct relay *relay, int64_t uid)
     return found;
 }
 
+static void record_refusal(struct relay *relay, int64_t uid)
+{
+    char address[PEER_ADDRESS_SIZE], details[PEER_ADDRESS_SIZE + 16];
+    snprintf(address, sizeof(address), "unix:%lld", (long long)uid);
+    snprintf(details, sizeof(details), "{\"from\":\"%s\"}", address);
+    const struct audit_record record = {.time_ms = timestamp_now_ms(),
+                                        .subject_type = "User",
+                                        .subject = "",
+                                        .address = address,
+                                        .operation = "socket",
+                                        .action = "sign-in",
+                                        .method = "",
+                                        .url = "",
+                                        .entity_type = "",
+                                        .entity_id = "",
+                                        .entity_name = "",
+                                        .status = 403,
+                                        .count = 1,
+                                        .last_ms = timestamp_now_ms(),
+                                        .request = "",
+                                        .details_json = details,
+                                        .changes_json = "[]"};
+    if (relay->options.audit)
+        audit_refuse(relay->options.audit, &record, NULL, NULL);
+}
+
 static void log_refusal(struct relay *relay, int64_t uid, const struct error *why, int64_t now_us)
 {
+    record_refusal(relay, uid);
     if (now_us - relay->logged_us < LOG_EVERY_US)
         return;
     relay->logged_us = now_us;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct audit;
 struct error;
 struct peers;
 struct relay;
@@ -20,6 +21,7 @@ struct relay_options {
     uint16_t port;       // the server's for relays
     size_t max;
     struct pod_marks marks;
+    struct audit *audit; // hears of whom it refuses; NULL: nobody does
 };
 
 int relay_start(const struct relay_options *options, struct relay **out_relay, struct error *err);

@@ -1,5 +1,6 @@
 #include "api/access/socket_sign_in.h"
 
+#include "api/access/audit.h"
 #include "api/access/auth.h"
 #include "api/access/authorization.h"
 #include "api/access/passwords.h"
@@ -33,6 +34,14 @@ static int make_hash(struct request *req, char out_hash[PASSWORD_HASH_SIZE], str
     return password_hash(req->server->auth->passwords, secret, out_hash, err);
 }
 
+// Of a write the record is the write's own: it says by what its caller came.
+static void note_sign_in(struct request *req, const char *email)
+{
+    audit_detail(req, "grant", "socket");
+    if (req->audit && !req->audit->is_wanted)
+        audit_signed_in(req, SUBJECT_USER, email);
+}
+
 static int make_account(struct request *req, struct machine_account *account, struct error *err)
 {
     char hash[PASSWORD_HASH_SIZE], quoted[LOG_TEXT_SIZE];
@@ -41,6 +50,7 @@ static int make_account(struct request *req, struct machine_account *account, st
     account->password_hash = hash;
     if (db_sign_in_machine_account(req->server->db, account, err) < 0)
         return -1;
+    note_sign_in(req, account->email);
     log_write(LOG_INFO, "api", "signed in by the socket user=%s new=%d remote=%s request=%s",
               log_text(account->email, quoted), account->is_new, req->remote_address, req->id);
     return 0;
@@ -49,6 +59,7 @@ static int make_account(struct request *req, struct machine_account *account, st
 int socket_sign_in(struct request *req, struct error *err)
 {
     struct socket_person person;
+    audit_detail(req, "from", req->remote_address);
     if (req->peer->session[0])
         return 0;
     if (look(req, &person, err) < 0)

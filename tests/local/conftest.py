@@ -1,9 +1,13 @@
 """Servers whose cluster is this machine; all their pods are gone at the end."""
 
+import pathlib
+import shutil
 import subprocess
+import tempfile
 
 import pytest
 import servers
+from machine_people import Door, People
 from pods import GPUS, LIBRARY, Gpus, kind_of, supervisors_of
 from servers import PRORATA
 
@@ -107,3 +111,24 @@ def gpu_machine(make_server, gpus, folder):
         for workload in server.get("/api/v1/workloads").json["workloads"]:
             server.delete(f"/api/v1/workloads/{kind_of(workload)}/{workload['id']}")
         server.wait_for("all pods gone", lambda: not supervisors_of(server))
+
+
+@pytest.fixture
+def people():
+    made = People()
+    yield made
+    made.done()
+
+
+@pytest.fixture
+def place():
+    """A path for a socket in a folder of root's that others can pass."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="prorata-socket-", dir="/run"))
+    folder.chmod(0o755)
+    yield folder / "prorata.sock"
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def door(make_server, people, place):
+    return Door(make_server, people, place)

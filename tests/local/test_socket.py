@@ -11,126 +11,16 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import uuid
 
 import pytest
+from machine_people import ASK, Door
 from pods import events_of, log_of, quoted, supervisors_of
-from servers import ADMIN, PASSWORD, Answer
+from servers import ADMIN, PASSWORD, PRORATA
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("useradd"), reason="needs root, and useradd to make users"
 )
-
-# Asks by the socket: what it is given as JSON, and prints what came back.
-ASK = """
-import http.client, json, os, socket, sys
-wish = json.loads(sys.argv[1])
-if wish.get("groups") is not None:
-    os.setgroups(wish["groups"])
-if wish.get("uid"):
-    os.setresgid(wish["gid"], wish["gid"], wish["gid"])
-    os.setresuid(wish["uid"], wish["uid"], wish["uid"])
-connection = http.client.HTTPConnection("localhost", timeout=20)
-connection.sock = socket.socket(socket.AF_UNIX)
-connection.sock.settimeout(20)
-connection.sock.connect(wish["path"])
-if wish.get("then"):
-    os.setresuid(wish["then"], wish["then"], wish["then"])
-answers = []
-for _ in range(wish.get("times", 1)):
-    connection.request(wish["method"], wish["url"], wish["body"], wish["headers"])
-    answer = connection.getresponse()
-    answers.append([answer.status, dict(answer.getheaders()), answer.read().decode()])
-print(json.dumps(answers[-1]))
-"""
-
-
-class People:
-    """Users and groups of this machine, with names that nobody else has."""
-
-    def __init__(self):
-        self.mark = f"prt{os.getpid() % 100000}"
-        self.users, self.groups = [], []
-
-    def group(self, name):
-        name = self.mark + name
-        subprocess.run(["groupadd", name], check=True)
-        self.groups.append(name)
-        return name
-
-    def user(self, name, *groups):
-        name = self.mark + name
-        subprocess.run(
-            ["useradd", "--no-create-home", "--home-dir", "/", *(["-G", ",".join(groups)] if groups else []), name],
-            check=True,
-        )
-        self.users.append(name)
-        return name
-
-    def done(self):
-        for name in self.users:
-            subprocess.run(["userdel", name], check=False, capture_output=True)
-        for name in self.groups:
-            subprocess.run(["groupdel", name], check=False, capture_output=True)
-
-
-@pytest.fixture
-def people():
-    made = People()
-    yield made
-    made.done()
-
-
-@pytest.fixture
-def place():
-    """A path for a socket in a folder of root's that others can pass."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="prorata-socket-", dir="/run"))
-    folder.chmod(0o755)
-    yield folder / "prorata.sock"
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-class Door:
-    """A server with a socket, and the people it knows: alice in the group that is mapped, bob in none."""
-
-    def __init__(self, make_server, people, place, *flags):
-        self.people, self.path = people, place
-        self.gpu = people.group("gpu")
-        self.alice, self.bob = people.user("alice", self.gpu), people.user("bob")
-        self.server = make_server(
-            "--quick-start", "--socket", str(place), "--socket-group", f"{self.gpu}=team-a:L1 researcher", *flags
-        )
-
-    def ask(self, user=None, url="/api/v1/session", method="GET", body=None, headers=None, **wish):
-        """As the user: his groups are those of the machine, unless others are given."""
-        if user:
-            entry = pwd.getpwnam(user)
-            wish = {"uid": entry.pw_uid, "gid": entry.pw_gid, "groups": os.getgrouplist(user, entry.pw_gid), **wish}
-        if body is not None:
-            headers, body = {"Content-Type": "application/json", **(headers or {})}, json.dumps(body)
-        wish = {"path": str(self.path), "method": method, "url": url, "body": body, "headers": headers or {}, **wish}
-        done = subprocess.run([sys.executable, "-c", ASK, json.dumps(wish)], capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-        status, headers, text = json.loads(done.stdout)
-        return Answer(status, headers, text)
-
-    def relay_port(self):
-        """Where the server takes connections of the socket in: its listening port that nobody asked for."""
-        inodes = {
-            os.readlink(entry.path)[8:-1]
-            for entry in os.scandir(f"/proc/{self.server.process.pid}/fd")
-            if os.readlink(entry.path).startswith("socket:")
-        }
-        rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        ports = {int(row[1].split(":")[1], 16) for row in rows if row[3] == "0A" and row[9] in inodes}
-        (port,) = ports - {self.server.port}
-        return port
-
-
-@pytest.fixture
-def door(make_server, people, place):
-    return Door(make_server, people, place)
 
 
 def test_who_connects_is_who_he_is(door):
@@ -441,3 +331,36 @@ def test_a_pod_of_somebody_who_is_another_now_does_not_start(machine):
     machine.server.delete(f"/api/v1/workloads/trainings/{block}")
     machine.server.wait_for("refused", lambda: any(str(old) in text for text in events_of(machine.server, workload)))
     assert machine.server.workload(workload)["phase"] != "Completed"
+
+
+AGES = {"start": "2020-01-01T00:00:00Z", "end": "2100-01-01T00:00:00Z", "numberOfSamples": 1000}
+
+
+def test_what_is_done_and_tried_by_the_socket_is_audited(door):
+    uid = pwd.getpwnam(door.alice).pw_uid
+    assert door.ask(door.alice).status == 200
+    assert door.ask(uid=2000000001, gid=2000000001, groups=[]).status == 403
+
+    def records():
+        answer = door.server.get("/api/v1/audit/log", **AGES)
+        return answer.body.decode() if answer.status == 200 else ""
+
+    door.server.wait_for("the record of a refusal", lambda: "unix:2000000001" in records(), seconds=10)
+    assert f"unix:{uid}" in records() and f"{door.alice}@localhost" in records()
+
+
+def test_the_doctor_says_whether_it_can_be_had(door, folder):
+    def look(*flags, status=0):
+        words = [PRORATA, "doctor", "--json", "--listen", "127.0.0.1:0", *flags]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == status, done
+        return [(f["level"], f["message"]) for f in json.loads(done.stdout)["findings"] if f["check"] == "socket"]
+
+    place = ("--socket", str(door.path))
+    assert look() == [("note", "none: people of this machine need a password, too")]
+    assert look(*place, "--socket-group", f"{door.gpu}=a:Viewer")[0][0] == "good"
+    assert "no group nowhere" in look(*place, "--socket-group", "nowhere=a:Viewer")[1][1]
+    assert look(*place, "--socket-group", "nowhere=a:King", status=1)[0][0] == "problem"
+    folder.chmod(0o777)
+    others = ("--socket", str(folder / "x.sock"), "--socket-root", "administrator")
+    assert "others than root" in look(*others, status=1)[0][1]
