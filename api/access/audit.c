@@ -26,7 +26,7 @@ void audit_tried(struct request *req, enum subject_type type, const char *name)
     if (!draft || draft->is_certain) // a signed-in caller's own name stays
         return;
     bool is_mail = type == SUBJECT_USER && strchr(name, '@') && !strpbrk(name, " \t");
-    draft->is_wanted = true;
+    draft->is_wanted = draft->is_tried = true;
     draft->action = AUDIT_SIGN_IN;
     draft->subject_type = type;
     draft->subject = is_mail ? copy(req, name) : "";

@@ -37,6 +37,7 @@ struct audit_detail {
 // Of one request, in its arena.
 struct audit_draft {
     bool is_wanted;  // a record is made of the request
+    bool is_tried;   // somebody wants to sign in
     bool is_certain; // the subject is who it says: a change carries the record
     enum audit_action action;
     enum subject_type subject_type;

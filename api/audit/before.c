@@ -81,7 +81,8 @@ json_t *before_read(const struct request *req, const struct route *route, const 
         return NULL;
     if (!get)
         return ask_whole(req, path);
-    if (get->is_stream || get->is_later)
+    bool is_one = strchr(get->path, '{'); // else the body says which of a list, and a deletion has none
+    if (get->is_stream || get->is_later || (!is_one && method == HTTP_METHOD_DELETE))
         return NULL;
     json_t *found = ask(req, get, path);
     return json_is_array(found) ? pick(found, req->body) : found;

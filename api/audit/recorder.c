@@ -57,6 +57,8 @@ static const struct entity_kind KINDS[] = {
     {"service-account", "service-account", CHANGE_ACCESS},
     {"apps", "application", CHANGE_ACCESS},
     {"access_rules", "access-rule", CHANGE_ACCESS},
+    {"roles", "role", CHANGE_ACCESS},
+    {"tenant", "backup", -1},
     {"settings", "setting", CHANGE_SETTING},
     {"security-settings", "setting", CHANGE_SETTING},
 };
@@ -72,6 +74,7 @@ static const struct {
     {"grant_token_of_realm", AUDIT_SIGN_IN},
     {"app_token", AUDIT_SIGN_IN},
     {"delete_session", AUDIT_SIGN_OUT},
+    {"end_openid_session", AUDIT_SIGN_OUT},
     {"logout_user", AUDIT_SIGN_OUT},
     {"reset_user_password", AUDIT_RESET_PASSWORD},
     {"change_user_password", AUDIT_RESET_PASSWORD},
@@ -125,6 +128,15 @@ static struct audit_work *work_of(const struct request *req)
     return (struct audit_work *)(void *)req->audit;
 }
 
+// What a caller changes of his own, for which he needs no permission.
+static const char *type_of_own(const struct operation *operation)
+{
+    return strstr(operation->path, "/access-keys") ? "access-key"
+           : strstr(operation->path, "/password")  ? "user"
+           : strstr(operation->path, "/session")   ? "session"
+                                                   : "";
+}
+
 void recorder_begin(struct exchange *exchange, const struct route *route, const struct path *path)
 {
     struct request *req = &exchange->request;
@@ -137,7 +149,7 @@ void recorder_begin(struct exchange *exchange, const struct route *route, const 
     work->draft.is_wanted = is_write(operation) || strcmp(operation->id, "downloadAuditLogs") == 0;
     work->draft.action = action_of(operation);
     work->draft.subject = work->draft.entity_id = work->draft.entity_name = "";
-    work->draft.entity_type = kind ? kind->type : "";
+    work->draft.entity_type = kind ? kind->type : type_of_own(operation);
     work->url = arena_printf(req->arena, "%.*s", URL_MAX, exchange->info->request_uri);
     work->method = method_name(operation->method);
     work->changes = "[]";
@@ -355,8 +367,9 @@ static void record_success(struct audit_work *work, int status)
 {
     struct error err = {0};
     struct late late = {work, status};
-    if (work->draft.is_wanted && work->draft.is_certain && work->companion.committed == 0 &&
-        db_write_alone(work->req->server->db, write_late, &late, &err) < 0)
+    note_caller(work);
+    bool is_on_disk = work->has_record && work->companion.committed > 0;
+    if (work->draft.is_wanted && !is_on_disk && db_write_alone(work->req->server->db, write_late, &late, &err) < 0)
         log_write(LOG_ERROR, "audit", "no record of a request: %s request=%s", err.message, work->req->id);
 }
 
@@ -381,8 +394,10 @@ void recorder_end(struct exchange *exchange, int rc, const struct error *err)
         return;
     db_accompany(exchange->server->db, NULL);
     int status = rc < 0 ? error_status(err->code) : exchange->response.status;
-    if (status < REFUSED)
+    // A browser that is not signed in by its issuer is sent on, with a word in the address.
+    bool is_failed_try = work->draft.is_tried && !work->draft.is_certain;
+    if (status < REFUSED && !is_failed_try)
         record_success(work, status);
     else
-        record_refusal(work, status, rc < 0 ? err : NULL);
+        record_refusal(work, status < REFUSED ? 401 : status, rc < 0 ? err : NULL);
 }

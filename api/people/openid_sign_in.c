@@ -4,6 +4,7 @@
 // began it, good for ten minutes: the server remembers nothing, and an answer of the issuer that another browser was
 // sent with (login CSRF) finds no cookie. A browser gets the session's cookie; a command line gets a code through its
 // own listener on the loopback, or for the person to copy, and exchanges it with its verifier (POST /api/v1/token).
+#include "api/access/audit.h"
 #include "api/access/auth.h"
 #include "api/access/openid.h"
 #include "api/access/passwords.h"
@@ -141,6 +142,7 @@ static int make_session(struct request *req, const struct openid_flow_state *sta
     if (hash_for_new(req, person, &sign_in.password_hash, err) < 0 ||
         db_sign_in_external(req->server->db, &sign_in, err) < 0)
         return -1;
+    audit_signed_in(req, SUBJECT_USER, sign_in.user.email);
     char quoted[LOG_TEXT_SIZE];
     log_write(LOG_INFO, "api", "signed in by the issuer user=%s is_new=%d remote=%s request=%s",
               log_text(sign_in.user.email, quoted), sign_in.is_new, req->remote_address, req->id);
@@ -177,6 +179,8 @@ int op_finish_openid_sign_in(struct request *req, struct response *res, struct e
     openid_flow_forget(req, res);
     if (!is_known)
         return fail(req, res, NULL, "expired");
+    audit_tried(req, SUBJECT_USER, "");
+    audit_detail(req, "grant", "openid");
     if (!code)
         return fail(req, res, &state, "refused");
     const struct openid_flow flow = {state.state, state.nonce, state.verifier};

@@ -239,6 +239,8 @@ int token_grant_code(struct request *req, const char *code, const char *redirect
     if (db_exchange_sign_in_code(req->server->db, &exchange, err) < 0)
         return -1;
     const struct session_subject *subject = &exchange.subject;
+    audit_signed_in(req, SUBJECT_USER, subject->name);
+    audit_detail(req, "grant", "openid");
     if (sign(req, subject->subject_uuid, subject->session_uuid, subject->name, out_grant, err) < 0)
         return -1;
     out_grant->refresh_token = exchange.can_refresh ? refresh_token : NULL;

@@ -316,6 +316,27 @@ def test_a_command_line_exchanges_its_code(site, ann):
     assert exchange(site, code, verifier).status == 400, "a code works once"
 
 
+def test_who_signed_in_has_a_record(site, ann):
+    ann.sign_in(site)
+    verifier, code = code_for(site, Browser())
+    assert exchange(site, code, verifier).status == 200
+    site.issuer.trouble(token={"claims": {"nonce": "x"}})
+    Browser().sign_in(site)
+    site.issuer.trouble(token={})
+
+    def records(result):
+        path = "/api/v1/audit/log?start=2020-01-01T00:00:00Z&end=2100-01-01T00:00:00Z&numberOfSamples=100"
+        found = site.request("GET", f"{path}&filterBy=action==sign-in,result=={result}").json["audit_logs"]
+        return [(r["subject"], r["metadata"]["operation"]) for r in found if r["metadata"].get("grant") == "openid"]
+
+    assert records("Succeeded") == [
+        ("ann@lab.example", "grant_token"),
+        ("ann@lab.example", "finish_openid_sign_in"),
+        ("ann@lab.example", "finish_openid_sign_in"),
+    ]
+    site.wait_for("the refused one", lambda: records("Failed") == [("", "finish_openid_sign_in")])
+
+
 def test_a_code_is_for_who_has_the_verifier_and_the_address(site, ann):
     verifier, code = code_for(site, ann)
     assert exchange(site, code, pkce()[0]).status == 400
