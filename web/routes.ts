@@ -35,4 +35,6 @@ export const ROUTES: Record<string, View> = {
   "/access/service-accounts": laterPage("Service accounts", () => import("./pages/service_accounts")),
   "/access/rules": laterPage("Access rules", () => import("./pages/access_rules")),
   "/access/roles": laterPage("Roles", () => import("./pages/roles")),
+  "/access/roles/new": laterPage("New role", () => import("./pages/edit_role")),
+  "/access/roles/:id/edit": laterPage("Role", () => import("./pages/edit_role")),
 };

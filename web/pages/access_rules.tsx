@@ -79,6 +79,14 @@ const OTHERS: Column<AccessRule>[] = [
     cell: r => <State phase={r.status?.phase ?? "Unknown"} message={r.status?.message} />,
   },
   {
+    id: "ends",
+    label: "Ends",
+    num: true,
+    low: true,
+    text: r => (r.expiresAt ? time(r.expiresAt, now()) : "never"),
+    csv: r => r.expiresAt ?? "",
+  },
+  {
     id: "by",
     label: "Authorized by",
     sort: "createdBy",
@@ -187,6 +195,7 @@ function Details({ id, nameOf }: { id: string; nameOf: Names }) {
           ["Subject", r.subjectId],
           ["Role", <a href={`/access/roles?open=${r.roleId}`}>{r.roleName}</a>],
           ["Scope", scopeWords(r)],
+          ["Ends", r.expiresAt ? <time data-tip={iso(r.expiresAt)}>{time(r.expiresAt, now())}</time> : "never"],
           ["Authorized by", r.createdBy],
           ["Created", <time data-tip={iso(r.createdAt)}>{time(r.createdAt, now())}</time>],
           ["Id", <span class="mono">{r.id}</span>],

@@ -6,7 +6,7 @@ import { plural } from "../format";
 import { Button } from "../parts/button";
 import { ChipsField } from "../parts/chips_field";
 import { Dialog } from "../parts/dialog";
-import { Problem, SelectField, useForm } from "../parts/form";
+import { Problem, SelectField, TextField, useForm } from "../parts/form";
 import { Fault, Loading } from "../parts/states";
 import { renewTables } from "../parts/table";
 import { toast } from "../parts/toast";
@@ -80,9 +80,10 @@ export function NewRule(props: NewRuleProps) {
   );
 }
 
-const pairBody = (roleId: number, subjects: Subject[], scopes: Scope[]) => ({
+const pairBody = (v: Values, subjects: Subject[], scopes: Scope[]) => ({
   payload: {
-    roleId,
+    roleId: Number(v.role),
+    ...(v.ends ? { expiresAt: new Date(v.ends).toISOString() } : {}),
     subjects: subjects.map(({ subjectId, subjectType }) => ({ subjectId, subjectType })),
     scopes: scopes.map(({ scopeId, scopeType }) => ({ scopeId, scopeType })),
   },
@@ -111,7 +112,7 @@ function useRuleForm({ choices, subjects = [], role, onClose, onDone }: FormProp
   const [only, more] = choices.scopes;
   const send = async (v: Values) => {
     const scopes = choices.scopes.filter(s => v.scopes.includes(s.name));
-    const outcome = await post(BATCH, pairBody(Number(v.role), subjectsOf(v.subjects, choices), scopes));
+    const outcome = await post(BATCH, pairBody(v, subjectsOf(v.subjects, choices), scopes));
     const number = outcome.succeeded?.length ?? 0;
     if (number) {
       setMade(made + number);
@@ -123,9 +124,9 @@ function useRuleForm({ choices, subjects = [], role, onClose, onDone }: FormProp
     onClose();
   };
   const form = useForm({
-    initial: { role: role ? String(role) : "", subjects, scopes: only && !more ? [only.name] : [] },
+    initial: { role: role ? String(role) : "", subjects, scopes: only && !more ? [only.name] : [], ends: "" },
     check: v => checkRule(v, choices),
-    paths: { roleId: "role", subjectId: "subjects", scopeId: "scopes" },
+    paths: { roleId: "role", subjectId: "subjects", scopeId: "scopes", expiresAt: "ends" },
     send,
   });
   return { ...form, made };
@@ -159,6 +160,13 @@ function Form(props: FormProps) {
           suggestions={choices.scopes.map(s => s.name)}
           placeholder="Everywhere, a department or a project"
           hint={`Enter adds one, up to ${MOST}; a department holds its projects`}
+        />
+        <TextField
+          label="Until"
+          {...field("ends")}
+          type="datetime-local"
+          size="half"
+          hint="Empty: until somebody deletes it"
         />
       </div>
       <Problem error={form.problem} />

@@ -1,21 +1,26 @@
 // What does each role allow?
-import { get } from "../api";
+import { del, get } from "../api";
 import { now } from "../clock";
 import { useData } from "../data";
 import { iso, plural, time } from "../format";
-import { Icon } from "../icons";
-import { Page } from "../parts/page";
-import { Facts, Pane, Split, type Tab } from "../parts/pane";
+import { Icon, type IconName } from "../icons";
+import { Button, LinkButton } from "../parts/button";
+import { confirm } from "../parts/dialog";
+import { Page, Primary } from "../parts/page";
+import { Facts, Pane, Split, type Tab, closePane } from "../parts/pane";
 import { Empty, Fault, Loaded, Loading } from "../parts/states";
-import { type Column, Table, openHref } from "../parts/table";
+import { type Column, Table, openHref, renewTables } from "../parts/table";
+import { toast, toastError } from "../parts/toast";
 import { type Line, ACTIONS, matrixOf } from "../pictures/roles";
 import { route } from "../router";
 import { may } from "../session";
 import type { Role } from "../types";
+import { WORDS } from "../words";
 import { SUBJECTS, scopeWords, useNames } from "./rules_of";
 
 const PATH = "/api/v1/authorization/roles",
   KINDS = ["role"];
+const FIXED = "A predefined role stays as it is. Copy it to change the copy.";
 const GIVEN = 100; // rules shown in a role's pane
 
 const COLUMNS: Column<Role>[] = [
@@ -37,7 +42,7 @@ const COLUMNS: Column<Role>[] = [
     label: "Type",
     sort: "custom",
     keep: true,
-    text: r => (r.custom ? "Custom" : "Predefined"),
+    text: r => (r.custom ? (r.effectiveEnabled ? "Custom" : "Custom, off") : "Predefined"),
     filter: {
       field: "custom",
       ops: ["=="],
@@ -55,8 +60,9 @@ const COLUMNS: Column<Role>[] = [
 /** Roles, each with its matrix. */
 export default function Roles() {
   const id = route.value.query.open;
+  const action = may("create", "roles") && <Primary href="/access/roles/new" icon="plus" label="New role" />;
   return (
-    <Page title="Roles" action={null}>
+    <Page title="Roles" action={action}>
       <Split label="Roles" pane={id && <Details key={id} id={id} />}>
         <Table<Role>
           name="roles"
@@ -93,7 +99,43 @@ function Details({ id }: { id: string }) {
     ...(may("read", "access_rules") ? [given] : []),
     { id: "facts", label: "Facts", view: () => <About role={role} /> },
   ];
-  return <Pane id={id} title={role.name} line={role.description} tabs={tabs} />;
+  return <Pane id={id} title={role.name} line={role.description} actions={<Actions role={role} />} tabs={tabs} />;
+}
+
+function Actions({ role: r }: { role: Role }) {
+  const drop = async () => {
+    const body = "Nothing else changes: a role that an access rule gives can't be deleted.";
+    if (!(await confirm({ title: `Delete ${r.name}?`, verb: "Delete role", body }))) return;
+    try {
+      await del(`/api/v2/authorization/roles/${r.id}` as `/api/v2/authorization/roles/${string}`);
+      closePane();
+      toast(`Deleted ${r.name}.`);
+    } catch (error) {
+      toastError(error);
+    }
+    renewTables();
+  };
+  const lacks = (action: "create" | "update" | "delete") =>
+    !may(action, "roles") ? WORDS.noRight(`${action} roles`) : action === "create" || r.custom ? "" : FIXED;
+  const link = (action: "create" | "update", label: string, icon: IconName, href: string) =>
+    lacks(action) ? (
+      <Button small icon={icon} why={lacks(action)}>
+        {label}
+      </Button>
+    ) : (
+      <LinkButton small icon={icon} href={href}>
+        {label}
+      </LinkButton>
+    );
+  return (
+    <>
+      {link("update", "Edit", "edit", `/access/roles/${r.id}/edit`)}
+      {link("create", "Copy", "copy", `/access/roles/new?from=${r.id}`)}
+      <Button small icon="trash" writes why={lacks("delete")} onClick={drop}>
+        Delete
+      </Button>
+    </>
+  );
 }
 
 const About = ({ role: r }: { role: Role }) => (

@@ -194,7 +194,7 @@ interface TextProps extends Framed, FieldFacts<string> {
   mono?: boolean;
   /** More than one line. */
   rows?: number;
-  type?: "text" | "password";
+  type?: "text" | "password" | "datetime-local";
   placeholder?: string;
   maxlength?: number;
   inputmode?: "decimal";

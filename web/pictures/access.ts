@@ -25,6 +25,8 @@ export interface Values {
   role: string;
   subjects: string[];
   scopes: string[];
+  /** The local time when it ends by itself, as the field has it; empty: never. */
+  ends: string;
 }
 interface Unit {
   id: string;
@@ -76,7 +78,8 @@ function wrongList(names: string[], none: string, unknown: (name: string) => str
 }
 
 /** What is wrong with the form, by field. */
-export const checkRule = (v: Values, choices: Choices) => ({
+export const checkRule = (v: Values, choices: Choices, now = Date.now()) => ({
+  ends: v.ends && !(new Date(v.ends).getTime() > now) ? "That time is past." : "",
   role: v.role ? "" : "Choose a role.",
   subjects: wrongList(v.subjects, "Who gets the role?", n => !subjectOf(n, choices) && `Nobody is called ${n}.`),
   scopes: wrongList(

@@ -5,7 +5,7 @@ import { load } from "../load.mjs";
 
 const { localPage } = await load("parts/local_rows");
 const { checkRule, pairsSaid, scopesOf, subjectsOf } = await load("pictures/access");
-const { matrixOf } = await load("pictures/roles");
+const { allowedOf, matrixOf, permissionsOf, toggled } = await load("pictures/roles");
 
 const ROWS = [
   { name: "b10", enabled: true },
@@ -51,9 +51,10 @@ test("a name becomes a user, a service account by its client id, or a group", ()
 });
 
 test("what is wrong with a rule is said by field", () => {
-  const right = { role: "9", subjects: ["ci"], scopes: ["Project vision"] };
-  assert.deepEqual(checkRule(right, choices), { role: "", subjects: "", scopes: "" });
-  assert.deepEqual(checkRule({ role: "", subjects: [], scopes: [] }, choices), { role: "Choose a role.", subjects: "Who gets the role?", scopes: "Where does the role hold?" });
+  const right = { role: "9", subjects: ["ci"], scopes: ["Project vision"], ends: "" };
+  assert.deepEqual(checkRule(right, choices), { role: "", subjects: "", scopes: "", ends: "" });
+  assert.equal(checkRule({ ...right, ends: "2020-01-01T00:00" }, choices).ends, "That time is past.");
+  assert.deepEqual(checkRule({ role: "", subjects: [], scopes: [], ends: "" }, choices), { ends: "", role: "Choose a role.", subjects: "Who gets the role?", scopes: "Where does the role hold?" });
   assert.equal(checkRule({ ...right, subjects: ["bo"] }, choices).subjects, "Nobody is called bo.");
   assert.equal(checkRule({ ...right, scopes: ["Project nowhere"] }, choices).scopes, "There is no Project nowhere.");
   assert.match(checkRule({ ...right, subjects: Array(11).fill("ci") }, choices).subjects, /At most 10 at once; these are 11/);
@@ -68,4 +69,12 @@ test("each role has the rows of all roles, in one order", () => {
     ["People and access", [{ type: "apps", name: "APPS", actions: ["delete"] }, { type: "users", name: "USERS", actions: [] }]],
     ["Workloads", [{ type: "workloads", name: "WORKLOADS", actions: [] }]],
   ]);
+});
+
+test("ticking a box ticks View too, clearing View clears the row, and the list goes through unchanged", () => {
+  const permissions = [{ resourceType: "users", actions: ["read", "update"] }];
+  assert.deepEqual(permissionsOf(allowedOf({ permissions })), permissions);
+  assert.deepEqual(toggled({}, "users", "delete"), { users: ["read", "delete"] });
+  assert.deepEqual(toggled({ users: ["read", "delete"] }, "users", "delete"), { users: ["read"] });
+  assert.deepEqual(permissionsOf(toggled({ users: ["read", "delete"] }, "users", "read")), []);
 });
