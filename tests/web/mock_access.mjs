@@ -55,6 +55,7 @@ const LISTS = { "/api/v1/users": USERS, "/api/v1/service-accounts": ACCOUNTS, "/
 // The answer to a read of these, or undefined. list: what a list operation does with its query.
 export function access(path, query, list) {
   if (path === "/api/v1/authorization/roles") return ROLES;
+  if (path === "/api/v1/access-keys") return { accessKeys: ACCOUNTS.map(({ id, name, clientId, createdAt, lastLogin }) => ({ id, name, clientId, createdAt, lastLogin })) };
   if (path === "/api/v1/authorization/me/access-rules") return { accessRules: { totalRecords: 2, displayRecords: 2, accessRules: RULES.slice(0, 2) } };
   const subjects = (query.get("subjectIds") ?? "").split(",").filter(Boolean);
   const rows = LISTS[path.replace(/\/count$/, "")];

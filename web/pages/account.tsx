@@ -1,4 +1,4 @@
-// My account: who I am here, what I may do and where, and my password.
+// My account: who I am here, what I may do and where, my access keys and my password.
 import { get } from "../api";
 import { useData } from "../data";
 import { plural } from "../format";
@@ -6,6 +6,7 @@ import { Page } from "../parts/page";
 import PasswordForm from "../parts/password";
 import { Empty, Loaded } from "../parts/states";
 import { session } from "../session";
+import { AccessKeys } from "./access_keys";
 import { RuleList } from "./rules_of";
 
 /** The page of whoever is signed in. */
@@ -15,6 +16,7 @@ export default function Account() {
     <Page title="Account" action={null}>
       <div class="account-page">
         <OwnRules />
+        {isPerson && <AccessKeys />}
         {isPerson && <Password />}
       </div>
     </Page>

@@ -202,6 +202,88 @@ test("a rule's pane leads to its role, whose matrix says what the server says", 
   await page.waitForSelector("#pane-title");
 });
 
+test("a role is made from another by its boxes, given, changed, and deleted when nobody has it", async () => {
+  const page = await ready();
+  const roles = async () => (await ask(page, "/api/v1/authorization/roles")).filter(r => r.custom);
+  await page.goto(site.server.url + "/access/roles?open=12");
+  assert.match(await button(page, "Edit").getAttribute("data-tip"), /predefined role stays/);
+  await page.getByRole("link", { name: "Copy" }).click();
+  await page.fill("#f-name", "Viewer");
+  await page.getByLabel("Edit: Workloads", { exact: true }).check();
+  await button(page, "Create role").click();
+  await page.waitForSelector("#f-name[aria-invalid=true], form .fault"); // the name is taken
+  assert.deepEqual(await axe(page), []);
+  await page.fill("#f-name", "Night operator");
+  await page.getByLabel("View: Users", { exact: true }).uncheck();
+  await button(page, "Create role").click();
+  await page.waitForSelector("#pane-title:has-text('Night operator')");
+  const [made] = await roles();
+  assert.deepEqual(made.permissions.find(p => p.resourceType === "workloads").actions.sort(), ["read", "update"]);
+  assert.equal(made.permissions.find(p => p.resourceType === "users"), undefined);
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await page.waitForSelector("#f-name");
+  assert.equal(await page.getByLabel("Edit: Workloads", { exact: true }).isChecked(), true);
+  await page.getByLabel("Delete: Workloads", { exact: true }).focus();
+  await page.keyboard.press("Space");
+  await button(page, "Save").click();
+  await page.waitForSelector("#pane-title:has-text('Night operator')");
+  assert.deepEqual((await roles())[0].permissions.find(p => p.resourceType === "workloads").actions.sort(), ["delete", "read", "update"]);
+  await page.goto(site.server.url + "/access/rules?new=1");
+  await page.selectOption("#f-role", { label: "Night operator" });
+  await page.fill("#f-subjects", "ana@lab.example");
+  await page.keyboard.press("Enter");
+  await page.fill("#f-scopes", "Everywhere");
+  await page.keyboard.press("Enter");
+  await page.fill("#f-ends", "2020-01-01T00:00");
+  await button(page, "Make the rule").click();
+  await page.waitForSelector("#f-ends-hint:has-text('That time is past.')");
+  await page.fill("#f-ends", "2099-01-01T00:00");
+  await button(page, "Make the rule").click();
+  await toast(page, "Made 1 access rule.");
+  const rule = (await ask(page, `${RULES}?subjectIds=ana@lab.example`)).accessRules.find(r => r.roleName === "Night operator");
+  assert.match(rule.expiresAt, /^(2098-12-31|2099-01-01)T/);
+  await page.goto(`${site.server.url}/access/roles?open=${made.id}`);
+  const drop = async () => {
+    await button(page, "Delete").click();
+    await button(page, "Delete role").click();
+  };
+  await drop();
+  await page.waitForSelector(".toast .i.bad, .toast.bad"); // a rule gives it
+  assert.equal((await roles()).length, 1);
+  await page.goto(`${site.server.url}/access/rules?open=${rule.id}`);
+  await button(page, "Delete").click();
+  await button(page, "Delete access rule").click();
+  await toast(page, "Deleted the rule");
+  await page.goto(`${site.server.url}/access/roles?open=${made.id}`);
+  await drop();
+  await toast(page, "Deleted Night operator.");
+  assert.deepEqual(await roles(), []);
+});
+
+test("an access key signs a program in as its owner until it is deleted", async () => {
+  const page = await ready();
+  await page.goto(site.server.url + "/account");
+  await button(page, "New access key").click();
+  await page.fill("#f-name", "laptop");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".secret code >> nth=1");
+  const [clientId, clientSecret] = await page.locator(".secret code").allTextContents();
+  await button(page, "Done").click();
+  const sign = secret => grant({ grantType: "client_credentials", clientId, clientSecret: secret }, site.server.url);
+  assert.equal(await sign(clientSecret), 200);
+  await button(page, "New secret for laptop").click();
+  await button(page, "Make a new secret").click();
+  await page.waitForSelector(".secret code >> nth=1");
+  const [, renewed] = await page.locator(".secret code").allTextContents();
+  await button(page, "Done").click();
+  assert.deepEqual([await sign(clientSecret), await sign(renewed)], [400, 200]);
+  await button(page, "Delete laptop").click();
+  await button(page, "Delete access key").click();
+  await toast(page, "Deleted laptop.");
+  assert.equal(await sign(renewed), 400);
+  await page.waitForSelector(".empty:has-text('No access keys yet.')");
+});
+
 test("the account says its own roles; the menu leads there", async () => {
   const page = await ready();
   await page.click(".account button");

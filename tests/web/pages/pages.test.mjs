@@ -46,6 +46,7 @@ const PAGES = {
   "access-rule-new": "/access/rules?new=1",
   roles: "/access/roles",
   role: "/access/roles?open=9",
+  "role-new": "/access/roles/new?from=9",
   "role-given": "/access/roles?open=9&tab=given",
 };
 

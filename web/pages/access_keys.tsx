@@ -1,0 +1,146 @@
+// Access keys: programs of one's own sign in with them and may do what one may do oneself.
+import { useState } from "preact/hooks";
+import { del, get, post } from "../api";
+import { now } from "../clock";
+import { useData } from "../data";
+import { iso, time } from "../format";
+import { Icon } from "../icons";
+import { Button } from "../parts/button";
+import { Dialog, confirm } from "../parts/dialog";
+import { Problem, TextField, useForm } from "../parts/form";
+import { Secret, type Shown } from "../parts/secret";
+import { Empty, Loaded } from "../parts/states";
+import { toast, toastError } from "../parts/toast";
+import type { Answer } from "../types";
+
+const PATH = "/api/v1/access-keys",
+  NAME_FORM = /^[a-z][-_a-z0-9]*[a-z0-9]$/;
+type Key = Answer<typeof PATH>["accessKeys"][number];
+
+const secretOf = (name: string, clientId: string, secret: string): Shown => ({
+  title: `Secret of ${name}`,
+  note: "It is shown this once. A program signs in with both.",
+  facts: [
+    ["Client id", clientId],
+    ["Client secret", secret],
+  ],
+});
+
+/** The section of one's account. */
+export function AccessKeys() {
+  const [making, setMaking] = useState(false);
+  const [shown, setShown] = useState<Shown | null>(null);
+  const keys = useData("access-keys", async abort => (await get(PATH, {}, { signal: abort })).accessKeys, [
+    "access-key",
+  ]);
+  const done = (secret?: Shown) => {
+    setMaking(false);
+    if (secret) setShown(secret);
+    keys.reload();
+  };
+  return (
+    <section class="sheet" aria-labelledby="h-keys">
+      <header>
+        <h2 id="h-keys">Access keys</h2>
+        <span class="grow" />
+        <Button small icon="plus" writes onClick={() => setMaking(true)}>
+          New access key
+        </Button>
+      </header>
+      <div class="body">
+        <Loaded of={keys} what="Your access keys">
+          {list =>
+            list.length ? (
+              <ul class="rules">
+                {list.map(k => (
+                  <Row key={k.id} item={k} done={done} />
+                ))}
+              </ul>
+            ) : (
+              <Empty>No access keys yet. A program signs in with one and may do what you may do.</Empty>
+            )
+          }
+        </Loaded>
+      </div>
+      {making && <NewKey done={done} close={() => setMaking(false)} />}
+      {shown && <Secret {...shown} onClose={() => setShown(null)} />}
+    </section>
+  );
+}
+
+type Done = (secret?: Shown) => void;
+
+function Row({ item: k, done }: { item: Key; done: Done }) {
+  const renew = async () => {
+    const body = "The old secret stops working at once. The new one is shown once.";
+    if (!(await confirm({ title: `New secret for ${k.name}?`, verb: "Make a new secret", body }))) return;
+    try {
+      const made = await post(`${PATH}/${k.id}/secret`);
+      done(secretOf(k.name, k.clientId, made.clientSecret ?? ""));
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const drop = async () => {
+    const body = "Programs that use it are signed out at once. What they submitted stays.";
+    if (!(await confirm({ title: `Delete ${k.name}?`, verb: "Delete access key", body }))) return;
+    try {
+      await del(`${PATH}/${k.id}`);
+      toast(`Deleted ${k.name}.`);
+    } catch (error) {
+      toastError(error);
+    }
+    done();
+  };
+  const when = k.lastLogin ? (
+    <>
+      last used <time data-tip={iso(k.lastLogin)}>{time(k.lastLogin, now())}</time>
+    </>
+  ) : (
+    "never used"
+  );
+  return (
+    <li>
+      <Icon name="key" />
+      <span>
+        <b class="strong">{k.name}</b> <span class="soft">{when}</span>
+        <span class="mono small muted line">{k.clientId}</span>
+      </span>
+      <span class="bar tight">
+        <Button small kind="quiet" icon="refresh" writes label={`New secret for ${k.name}`} onClick={renew} />
+        <Button small kind="quiet" icon="trash" writes label={`Delete ${k.name}`} onClick={drop} />
+      </span>
+    </li>
+  );
+}
+
+function NewKey({ done, close }: { done: Done; close: () => void }) {
+  const form = useForm({
+    initial: { name: "" },
+    check: v => ({
+      name: NAME_FORM.test(v.name) ? "" : "Small letters, digits, - and _; a letter first, no - or _ last.",
+    }),
+    send: async v => {
+      const made = await post(PATH, { name: v.name });
+      done(secretOf(made.name, made.clientId, made.clientSecret));
+    },
+  });
+  return (
+    <Dialog labelledby="key-title" onClose={close}>
+      <form onSubmit={form.submit} ref={form.form} novalidate>
+        <h2 id="key-title">New access key</h2>
+        <p class="soft">Its secret is shown next.</p>
+        <div class="fields">
+          <TextField label="Name" {...form.field("name")} maxlength={63} placeholder="laptop" autofocus />
+        </div>
+        <Problem error={form.problem} />
+        <div class="acts">
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="primary" type="submit" writes busy={form.busy}>
+            Create access key
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
