@@ -36,5 +36,6 @@ export const ROUTES: Record<string, View> = {
   "/access/rules": laterPage("Access rules", () => import("./pages/access_rules")),
   "/access/roles": laterPage("Roles", () => import("./pages/roles")),
   "/access/roles/new": laterPage("New role", () => import("./pages/edit_role")),
+  "/audit": laterPage("Audit", () => import("./pages/audit")),
   "/access/roles/:id/edit": laterPage("Role", () => import("./pages/edit_role")),
 };

@@ -5,6 +5,7 @@ import type { components, paths } from "./generated/api";
 type Schemas = components["schemas"];
 export type AccessRule = Schemas["AccessRule"];
 export type AssetMeta = Schemas["AssetMeta"];
+export type AuditLog = Schemas["AuditLog"];
 export type ComputeAsset = Schemas["ComputeAsset"];
 export type ComputeSpec = Schemas["ComputeAssetSpec"];
 export type Department = Schemas["Department"];

@@ -50,11 +50,31 @@ const RULES = [
   ...USERS.slice(4, 60).map((u, i) => rule(5 + i, u.username, "user", ROLES[1], "project", "1", "language")),
 ];
 
+const RECORDS = Array.from({ length: 60 }, (_, i) => ({
+  id: `r-${i}`,
+  timestamp: new Date(Date.parse(AT) - i * 61000).toISOString(),
+  tenant_id: "1",
+  subject: i % 7 ? USERS[i].username : "mira@lab.example",
+  subject_type: "User",
+  source_ip: "10.1.2.3",
+  action: ["update", "create", "delete", "sign-in"][i % 4],
+  http_method: "PUT",
+  url: "/api/v1/org-unit/projects/2",
+  entity_type: "project",
+  entity_name: "vision",
+  entity_id: "2",
+  result: i % 9 ? "Succeeded" : "Failed",
+  http_status_code: i % 9 ? 200 : 403,
+  metadata: { operation: "update_project" },
+  changes: [{ field: "resources[1].gpu.deserved", before: 8, after: 12 }, { field: "description", after: "People who see" }],
+}));
+
 const LISTS = { "/api/v1/users": USERS, "/api/v1/service-accounts": ACCOUNTS, "/api/v1/authorization/access-rules": RULES };
 
 // The answer to a read of these, or undefined. list: what a list operation does with its query.
 export function access(path, query, list) {
   if (path === "/api/v1/authorization/roles") return ROLES;
+  if (path === "/api/v1/audit/log") return { audit_logs: RECORDS.slice(0, 20), logs: [], next: 20 };
   if (path === "/api/v1/access-keys") return { accessKeys: ACCOUNTS.map(({ id, name, clientId, createdAt, lastLogin }) => ({ id, name, clientId, createdAt, lastLogin })) };
   if (path === "/api/v1/authorization/me/access-rules") return { accessRules: { totalRecords: 2, displayRecords: 2, accessRules: RULES.slice(0, 2) } };
   const subjects = (query.get("subjectIds") ?? "").split(",").filter(Boolean);

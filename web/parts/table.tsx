@@ -2,7 +2,7 @@
 // what its sender saw. Keys: j and k walk through rows, Enter opens, x selects.
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Amount, plural, count } from "../format";
+import type { Amount } from "../format";
 import { Icon } from "../icons";
 import { keys } from "../keys";
 import { hrefWith, route, setQuery } from "../router";
@@ -10,14 +10,14 @@ import type { AnyQuery } from "../types";
 import { WORDS } from "../words";
 import { Button } from "./button";
 import { useFit } from "./table_columns";
+import { Foot, SIZES } from "./table_foot";
 import { type List, useRows } from "./table_rows";
 import { Tools, readFilters } from "./table_tools";
 import { Empty, Fault, Loading } from "./states";
 
 export { renewTables } from "./table_rows";
 
-const SIZES = [20, 50, 100],
-  CAP_LETTERS = 24;
+const CAP_LETTERS = 24;
 
 /** Where rows come from. query: what is always asked; countPath: where there is no total in the answer. */
 export interface Source {
@@ -27,6 +27,8 @@ export interface Source {
   query?: AnyQuery & { filterBy?: string[] };
   /** The operation answers with a bare list of all rows: they are sorted, filtered and paged here. */
   local?: boolean;
+  /** How the operation calls the size of a page, if not limit. */
+  limitAs?: string;
 }
 export interface Filter {
   field: string;
@@ -82,6 +84,8 @@ interface TableProps<R> {
   empty: ComponentChildren;
   tools?: ComponentChildren;
   extra?: ComponentChildren;
+  /** Where the server has the rows as a file of its own. */
+  csvHref?: string;
   /** Under the table. */
   foot?: ComponentChildren;
   searchLabel?: string;
@@ -133,7 +137,19 @@ export function Table<R extends { id?: string | number; name?: string }>(props: 
   const { picked, pick, clear } = choice;
   const chosen = rows.filter(r => picked.has(idOf(r)));
   useWalk<R>({ body, rows, idOf, pick: bulk && (row => pick(idOf(row), !picked.has(idOf(row)))), rowKeys });
-  const bar = { name, columns, shown, filters, asked, search: wanted, source, sort, url: list.url, extra };
+  const bar = {
+    name,
+    columns,
+    shown,
+    filters,
+    asked,
+    search: wanted,
+    source,
+    sort,
+    url: list.url,
+    extra,
+    csvHref: props.csvHref,
+  };
   return (
     <>
       {chosen.length ? (
@@ -378,64 +394,6 @@ function Cell<R>({ column, row, rows, first, text, href, sub }: CellProps<R>) {
         {sub && <span class="sub">{sub}</span>}
       </a>
     </td>
-  );
-}
-
-interface FootProps<R> {
-  list: List<R>;
-  page: number;
-  size: number;
-  number: number;
-}
-
-function Foot<R>({ list, page, size, number }: FootProps<R>) {
-  const first = (page - 1) * size + 1;
-  const gone = list.left?.size ?? 0;
-  const news = [list.news ? plural(list.news, "new row") : "", gone ? `${gone} gone or moved` : ""]
-    .filter(Boolean)
-    .join(", ");
-  const last = list.total !== undefined && first + size > list.total;
-  return (
-    <div class="table-foot">
-      <span>{number > gone ? `${count(first)}–${count(first + number - gone - 1)} of ${count(list.total)}` : ""}</span>
-      <span class="news" role="status">
-        {news && (
-          <>
-            {news} ·{" "}
-            <button type="button" class="link" onClick={list.show}>
-              Show
-            </button>
-          </>
-        )}
-      </span>
-      <span class="grow" />
-      {list.error && number > 0 && (
-        <span class="st bad" data-tip={list.error.message}>
-          <Icon name="x" />
-          Not refreshed
-        </span>
-      )}
-      <label class="rows">
-        Rows{" "}
-        <select value={size} onChange={e => setQuery({ rows: e.currentTarget.value, page: null })}>
-          {SIZES.map(s => (
-            <option key={s} value={s}>
-              {s}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Button
-        small
-        why={page === 1 ? "This is the first page." : ""}
-        onClick={() => setQuery({ page: page > 2 ? page - 1 : null })}
-      >
-        Back
-      </Button>
-      <Button small why={last ? "This is the last page." : ""} onClick={() => setQuery({ page: page + 1 })}>
-        Next
-      </Button>
-    </div>
   );
 }
 

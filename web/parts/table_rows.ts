@@ -20,6 +20,8 @@ interface Fresh<R> {
   rows: R[];
   total: number;
   url: string;
+  /** There are more, nobody says how many. */
+  isMore?: boolean;
 }
 interface Shown<R> extends Partial<Fresh<R>> {
   key: string | null;
@@ -76,7 +78,7 @@ async function ask<R>(source: Source, question: Question, abort: AbortSignal): P
   const params = {
     ...query,
     offset,
-    limit,
+    [source.limitAs ?? "limit"]: limit,
     sortBy: sort?.replace(/^-/, ""),
     sortOrder: sort ? (sort.startsWith("-") ? "desc" : "asc") : undefined,
     filterBy,
@@ -89,7 +91,13 @@ async function ask<R>(source: Source, question: Question, abort: AbortSignal): P
   const answer = page as { next?: number; [key: string]: unknown } | null;
   const rows = ((key ? answer?.[key] : answer) ?? []) as R[];
   const all = number as { count?: number } | null;
-  return { rows, total: all?.count ?? offset + rows.length + (answer?.next ? 1 : 0), url: path + queryString(params) };
+  const isMore = !all && Boolean(answer?.next);
+  return {
+    rows,
+    total: all?.count ?? offset + rows.length + Number(isMore),
+    isMore,
+    url: path + queryString(params),
+  };
 }
 
 // Shown rows in their order with the new content; rows that left keep their last content and are marked.
@@ -102,6 +110,7 @@ function merge<R>(shown: Shown<R>, fresh: Fresh<R>, idOf: (row: R) => string): S
     ...shown,
     rows,
     total: fresh.total,
+    isMore: fresh.isMore,
     left: new Set([...before].filter(id => !now.has(id))),
     fresh,
     news: fresh.rows.filter(r => !before.has(idOf(r))).length,

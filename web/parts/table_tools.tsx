@@ -54,12 +54,14 @@ interface ToolsProps<R> {
   sort?: string;
   url?: string;
   extra?: ComponentChildren;
+  csvHref?: string;
   children?: ComponentChildren;
 }
 type Asked = { filters: string[]; search: string };
 
 export function Tools<R>(props: ToolsProps<R>) {
-  const { name, columns, shown, filters, asked, search, searchLabel, source, sort, url, extra, children } = props;
+  const { name, columns, shown, filters, asked, search, searchLabel, source, sort, url, extra, csvHref, children } =
+    props;
   return (
     <div class="bar tools" role="search" aria-label="Filter the table">
       <SearchBox value={search} label={searchLabel} />
@@ -78,7 +80,9 @@ export function Tools<R>(props: ToolsProps<R>) {
         align="right"
         label="More for this table"
         items={[
-          { label: "Download as CSV", icon: "save", onClick: () => download(name, shown, source, sort, asked) },
+          csvHref
+            ? { label: "Download as CSV", icon: "save", href: csvHref }
+            : { label: "Download as CSV", icon: "save", onClick: () => download(name, shown, source, sort, asked) },
           { label: "Copy the call as curl", icon: "copy", onClick: () => copyCall(url) },
         ]}
       />

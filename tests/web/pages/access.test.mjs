@@ -284,6 +284,32 @@ test("an access key signs a program in as its owner until it is deleted", async 
   await page.waitForSelector(".empty:has-text('No access keys yet.')");
 });
 
+test("the audit says who did what and what changed, by filter and as the server's file", async () => {
+  const page = await ready();
+  const accounts = await page.evaluate(async path => {
+    const send = (p, method, body) => fetch(p, { method, headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(body) });
+    const made = await (await send(path, "POST", { name: "seen-bot" })).json();
+    return send(`${path}/${made.id}`, "PATCH", { enabled: false }).then(a => a.status);
+  }, ACCOUNTS);
+  assert.ok(accounts < 300);
+  await page.goto(`${site.server.url}/audit?f=entity_type==service-account`);
+  await page.waitForSelector("tbody tr");
+  assert.ok((await page.locator("tbody tr").count()) > 1);
+  await page.goto(`${site.server.url}/audit?f=action==update&days=1`);
+  await page.locator("tbody tr").filter({ hasText: "seen-bot" }).getByRole("link").first().click();
+  await page.waitForSelector(".changes li:has-text('enabled')");
+  assert.match(await page.locator(".changes li:has-text('enabled')").innerText(), /true[^]*false/);
+  assert.deepEqual(await axe(page), []);
+  await button(page, "More for this table").click();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "Download as CSV" }).click()]);
+  const { readFile } = await import("node:fs/promises");
+  const text = await readFile(await file.path(), "utf8");
+  assert.match(text, /seen-bot/);
+  assert.doesNotMatch(text, /sign-in/);
+  await page.getByRole("group", { name: "How far back" }).getByRole("button", { name: "30 days" }).click();
+  await page.waitForURL(/days=30/);
+});
+
 test("the account says its own roles; the menu leads there", async () => {
   const page = await ready();
   await page.click(".account button");

@@ -46,6 +46,8 @@ const PAGES = {
   "access-rule-new": "/access/rules?new=1",
   roles: "/access/roles",
   role: "/access/roles?open=9",
+  audit: "/audit",
+  "audit-record": "/audit?open=r-0",
   "role-new": "/access/roles/new?from=9",
   "role-given": "/access/roles?open=9&tab=given",
 };
