@@ -74,8 +74,8 @@ FACES = {
         )
     },
 }
-# Units that include each other: none but this one, which is meant so: a generator of scenarios calls back the search that
-# called it.
+# Units that include each other: none but this one, which is meant so: a generator of scenarios calls back the search
+# that called it.
 HARMLESS_CIRCLES = {"scheduler": [{"victims/scenarios", "victims/search"}]}
 # Libraries that only some rooms may know.
 ONLY_IN = {

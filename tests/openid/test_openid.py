@@ -1,4 +1,5 @@
-"""Signing in at an identity provider: the way there and back, everything that may be wrong with it, and what ends it."""
+"""Signing in at an identity provider: the way there and back, everything that may be wrong with it, and what ends
+it."""
 
 import base64
 import hashlib
@@ -377,7 +378,10 @@ def test_the_secret_is_nowhere_to_be_seen(site, ann):
 
 def test_setting_it_up(site):
     issuer = site.issuer
-    put = lambda **more: site.request("PUT", PROVIDER, issuer.settings(**more))
+
+    def put(**more):
+        return site.request("PUT", PROVIDER, issuer.settings(**more))
+
     without = {k: v for k, v in issuer.settings().items() if k != "clientSecret"}
     assert site.request("PUT", PROVIDER, without).json["hasClientSecret"] is True, "left out: it stays"
     for more, word in [
