@@ -178,6 +178,11 @@ static const struct flag USER_FLAGS[] = {
     {0},
 };
 
+static const struct flag SSO_FLAGS[] = {
+    {"no-browser", NULL, 0, FLAG_SWITCH, "", "show an address, and take the code that it leads to"},
+    {0},
+};
+
 static const struct flag APPLICATION_FLAGS[] = {
     {"name", "client-id", 0, FLAG_TEXT, "ID", "the application's name or client id"},
     {"secret", "client-secret", 0, FLAG_TEXT, "S", "its secret"},
@@ -237,6 +242,7 @@ TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
 TABLES(WITH_AUDIT, AUDIT_FLAGS, FORM_FLAGS);
 TABLES(WITH_AUDIT_FILE, AUDIT_FLAGS, AUDIT_FILE_FLAGS);
 TABLES(WITH_USER, USER_FLAGS);
+TABLES(WITH_SSO, SSO_FLAGS);
 TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
 TABLES(WITH_ACCESS_KEY, ACCESS_KEY_FLAGS);
 TABLES(WITH_CONFIG, CONFIG_FLAGS);
@@ -274,11 +280,13 @@ const struct command COMMANDS[] = {
     {"login user", run_login_user, NEEDS_PROFILE, NULL, WITH_USER, false, "-u MAIL [-p PW]", "sign in as a user"},
     {"login application", run_login_application, NEEDS_PROFILE, NULL, WITH_APPLICATION, false, "--name ID --secret S",
      "sign in as a service account"},
+    {"login sso", run_login_sso, NEEDS_PROFILE, NULL, WITH_SSO, false, "[--no-browser]",
+     "sign in at the server's identity provider"},
     {"login app", run_login_application, NEEDS_PROFILE, NULL, WITH_APPLICATION, false, "--name ID --secret S",
      "the same"},
     {"login access-key", run_login_access_key, NEEDS_PROFILE, NULL, WITH_ACCESS_KEY, false,
      "--client-id ID [--secret-file FILE]", "sign in with an access key"},
-    {"login", run_login, NEEDS_PROFILE, NULL, WITH_USER, false, "[user|application|app|access-key] [FLAGS]",
+    {"login", run_login, NEEDS_PROFILE, NULL, WITH_USER, false, "[user|application|app|access-key|sso] [FLAGS]",
      "sign in; without flags it asks for user and password"},
     {"logout", run_logout, NEEDS_PROFILE, NULL, NULL, false, "", "forget the token"},
     {"whoami", run_whoami, NEEDS_SERVER, NULL, NULL, false, "", "who is signed in"},

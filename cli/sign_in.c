@@ -38,10 +38,9 @@ static const char *ask(struct cli *cli, const char *question, bool secret)
     return arena_strdup(&cli->arena, line);
 }
 
-// Takes the grant's body over; keeps the token and the cluster.
-static int sign_in(struct cli *cli, json_t *grant, const char *who, struct error *err)
+int cli_sign_in(struct cli *cli, json_t *grant, const char *who, struct error *err)
 {
-    json_t *answer = NULL, *clusters = NULL;
+    json_t *answer = NULL, *clusters = NULL, *session = NULL;
     int rc = client_open(way_url(cli), NULL, &cli->arena, &cli->client, err);
     if (rc == 0)
         rc = client_call(&cli->client, "POST", "/api/v1/token", grant, &answer, err);
@@ -55,10 +54,13 @@ static int sign_in(struct cli *cli, json_t *grant, const char *who, struct error
         profile_set(&cli->profile, "cluster", "uuid", cli_text(json_array_get(clusters, 0), "uuid"));
         rc = profile_save(&cli->profile, err);
     }
+    if (rc == 0 && !who)
+        rc = client_call(&cli->client, "GET", "/api/v1/session", NULL, &session, err);
     if (rc == 0 && !is_quiet(cli))
-        printf("Logged in as %s\n", who);
+        printf("Logged in as %s\n", who ? who : cli_text(session, "name"));
     json_decref(answer);
     json_decref(clusters);
+    json_decref(session);
     return rc;
 }
 
@@ -73,8 +75,8 @@ int run_login_user(struct cli *cli, struct error *err)
         password = ask(cli, "Password: ", true);
     if (!password)
         return error_set(err, ERROR_INVALID, "--password is missing");
-    return sign_in(cli, json_pack("{s:s, s:s, s:s}", "grantType", "password", "username", user, "password", password),
-                   user, err);
+    return cli_sign_in(
+        cli, json_pack("{s:s, s:s, s:s}", "grantType", "password", "username", user, "password", password), user, err);
 }
 
 int run_login(struct cli *cli, struct error *err)
@@ -106,8 +108,8 @@ int run_login_application(struct cli *cli, struct error *err)
     if (!name || !secret)
         return error_set(err, ERROR_INVALID, "--name and --secret are needed");
     // The old grant takes the application's name as well as its client id.
-    return sign_in(cli, json_pack("{s:s, s:s, s:s}", "grantType", "app_token", "appID", name, "appSecret", secret),
-                   name, err);
+    return cli_sign_in(cli, json_pack("{s:s, s:s, s:s}", "grantType", "app_token", "appID", name, "appSecret", secret),
+                       name, err);
 }
 
 int run_login_access_key(struct cli *cli, struct error *err)
@@ -124,7 +126,7 @@ int run_login_access_key(struct cli *cli, struct error *err)
         return error_set(err, ERROR_INVALID, "--secret or --secret-file is missing");
     json_t *grant =
         json_pack("{s:s, s:s, s:s}", "grantType", "client_credentials", "clientID", id, "clientSecret", secret);
-    return sign_in(cli, grant, id, err);
+    return cli_sign_in(cli, grant, id, err);
 }
 
 int run_logout(struct cli *cli, struct error *err)

@@ -99,6 +99,10 @@ export const WORDS = {
   signInAgain: "Your session has ended. After signing in this page is as you left it.",
   notSent: "Your session had ended, so nothing was sent. What you typed is kept.",
   badName: "Small letters, digits and dashes; a letter first, no dash last.",
+  issuerExpired: "That sign-in was not begun here, or took longer than ten minutes. Begin again.",
+  issuerRefused: "The identity provider did not sign you in. Try again, or ask your administrator.",
+  issuerTaken: "Another account has your name. Ask your administrator.",
+  issuerUnavailable: "The identity provider does not answer. Try again, or sign in with a password.",
   wrongSignIn: "The name and password don't match an account.",
   noRight: (permission: string) => `Your roles don't allow it: ${permission} is missing.`,
   emptyFilter: (filters: number, search: unknown) => {

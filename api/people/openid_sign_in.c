@@ -89,12 +89,17 @@ static const char *word_of(const struct error *err)
 static int hash_for_new(struct request *req, const struct openid_person *person, const char **out_hash,
                         struct error *err)
 {
-    struct user user;
+    struct user user = {.email = person->wanted_name};
     char password[PASSWORD_RANDOM_SIZE];
     struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int found = db_find_external_user(conn, person->issuer, person->subject, req->arena, &user, err);
     db_give_back(req->server->db, conn);
     *out_hash = NULL;
+    if (found >= 0) {
+        audit_signed_in(req, SUBJECT_USER, user.email);
+        audit_detail(req, "issuer", person->issuer);
+        audit_detail(req, "subject", person->subject);
+    }
     if (found != 0)
         return found < 0 ? -1 : 0;
     char *hash = arena_alloc(req->arena, PASSWORD_HASH_SIZE);

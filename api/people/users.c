@@ -163,7 +163,11 @@ int op_reset_user_password(struct request *req, struct response *res, struct err
 {
     struct user user;
     char password[PASSWORD_RANDOM_SIZE], hash[PASSWORD_HASH_SIZE];
-    if (find_user(req, ACTION_UPDATE, &user, err) < 0 || make_password(req, password, hash, err) < 0 ||
+    if (find_user(req, ACTION_UPDATE, &user, err) < 0)
+        return -1;
+    if (!user.is_local)
+        return error_set(err, ERROR_CONFLICT, "%.100s has no password here: it signs in elsewhere", user.email);
+    if (make_password(req, password, hash, err) < 0 ||
         db_set_user_password(req->server->db, user.id, hash, true, NULL, req->received_ms, err) < 0)
         return -1;
     return response_json(res, json_pack("{s:s}", "tempPassword", password));

@@ -4,6 +4,7 @@ it."""
 import base64
 import hashlib
 import json
+import os
 import sqlite3
 import subprocess
 import threading
@@ -226,6 +227,8 @@ def test_an_account_of_the_issuer_has_no_password(site, ann):
     ann.sign_in(site)
     body = {"grantType": "password", "username": "ann@lab.example", "password": "!"}
     assert site.request("POST", "/api/v1/token", body, token=None).status == 400
+    answer = site.post(f"/api/v1/users/{ann.session(site)['subjectId']}/password")
+    assert answer.status in (400, 409) and "signs in elsewhere" in answer.json["message"]
 
 
 def test_groups_taken_away_end_rights_within_one_refresh(make_site, ann):
@@ -445,3 +448,43 @@ def test_the_key_of_a_server_that_people_signed_in_at_is_replaced(make_site, ann
     again = Browser()
     again.sign_in(site)
     assert again.session(site)
+
+
+def command_line(server, folder, *words, **environment):
+    """prorata, with a home of its own."""
+    home = {**os.environ, "HOME": str(folder), **environment}
+    home.pop("WAYLAND_DISPLAY", None)
+    if "DISPLAY" not in environment:
+        home.pop("DISPLAY", None)
+    subprocess.run([PRORATA, "config", "set", "--cp-url", server.url], env=home, check=True, capture_output=True)
+    pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
+    return subprocess.Popen([PRORATA, *words], env=home, text=True, **pipes)
+
+
+def test_the_command_line_with_a_browser(site, ann, folder):
+    opened = folder / "opened"
+    (folder / "xdg-open").write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}.part && mv {opened}.part {opened}\n')
+    (folder / "xdg-open").chmod(0o755)
+    process = command_line(site, folder, "login", "sso", DISPLAY=":0", PATH=f"{folder}:{os.environ['PATH']}")
+    url = site.wait_for("the browser", lambda: opened.exists() and opened.read_text())
+    back = ann.get(ann.follow(url, site.url + CALLBACK)).place
+    assert back.startswith("http://127.0.0.1:")
+    forged = back.replace("state=", "state=x")
+    assert "Not the answer" in ann.get(forged).text
+    assert "Signed in" in ann.get(back).text
+    assert process.communicate(timeout=30)[0] == "Logged in as ann@lab.example\n" and process.returncode == 0
+
+
+def test_the_command_line_without_a_browser(site, ann, folder):
+    process = command_line(site, folder, "login", "sso")
+    url = next(line.strip() for line in process.stderr if line.startswith("http"))
+    text = ann.get(ann.follow(url, site.url + CALLBACK)).text
+    assert process.communicate(text.split("\n\n")[1] + "\n", timeout=30)[0] == "Logged in as ann@lab.example\n"
+    process = command_line(site, folder, "login", "sso")
+    assert "code is unknown" in process.communicate("a wrong code\n", timeout=30)[1] and process.returncode == 1
+
+
+def test_a_sign_in_is_in_the_audit_log(site, ann):
+    ann.sign_in(site)
+    log = site.get("/api/v1/audit/log", start="2020-01-01T00:00:00Z", end="2100-01-01T00:00:00Z").body.decode()
+    assert "ann@lab.example" in log and site.issuer.url in log and SECRET not in log

@@ -102,6 +102,11 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       if (request.method !== "GET") data.signedIn = request.method === "POST";
       return data.signedIn ? json(200, { subjectType: "user", subjectId: "1", name: "mira@lab.example", roles: [{ roleId: 1, roleName: "System administrator", scopeType: "tenant", scopeId: "1", scopeName: "prorata" }], expiresAt: new Date(Date.now() + 3600000).toISOString(), permissions }) : request.method === "DELETE" ? send(204, "text/plain", "") : json(401, { code: 401, message: "sign in first" });
     }
+    if (url.pathname === "/api/v1/authentication/openid") return json(200, { enabled: false, name: null });
+    if (url.pathname === "/api/v1/authentication/openid/sign-out") {
+      data.signedIn = false;
+      return json(200, { url: null });
+    }
     if (url.pathname.startsWith("/api/") && !data.signedIn) return json(401, { code: 401, message: "sign in first" });
     if (url.pathname === "/api/v1/events/stream") {
       response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" }).write(": hello\n\n");

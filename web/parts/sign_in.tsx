@@ -9,6 +9,7 @@ import { session, signIn, signOut } from "../session";
 import { WORDS } from "../words";
 import { Button } from "./button";
 import { Dialog } from "./dialog";
+import { IssuerLink } from "./issuer";
 import { Later } from "./later";
 
 const loadPassword = async () => ({ default: (await import("../routes")).PasswordForm }); // comes with the pages
@@ -106,6 +107,7 @@ export function SignInPage() {
   return (
     <Alone title="Sign in">
       <Form />
+      <IssuerLink />
     </Alone>
   );
 }
@@ -146,6 +148,7 @@ export function SignedOut() {
         <p class="soft">{WORDS.signInAgain}</p>
       </div>
       <Form done={done} />
+      <IssuerLink />
     </Dialog>
   );
 }
