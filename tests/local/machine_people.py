@@ -11,7 +11,7 @@ from servers import Answer
 
 # Asks by the socket: what it is given as JSON, and prints what came back.
 ASK = """
-import http.client, json, os, socket, sys
+import http.client, json, os, socket, sys, time
 wish = json.loads(sys.argv[1])
 if wish.get("groups") is not None:
     os.setgroups(wish["groups"])
@@ -21,6 +21,7 @@ if wish.get("uid"):
 connection = http.client.HTTPConnection("localhost", timeout=20)
 connection.sock = socket.socket(socket.AF_UNIX)
 connection.sock.settimeout(20)
+begun = time.monotonic()
 connection.sock.connect(wish["path"])
 if wish.get("then"):
     os.setresuid(wish["then"], wish["then"], wish["then"])
@@ -29,7 +30,7 @@ for _ in range(wish.get("times", 1)):
     connection.request(wish["method"], wish["url"], wish["body"], wish["headers"])
     answer = connection.getresponse()
     answers.append([answer.status, dict(answer.getheaders()), answer.read().decode()])
-print(json.dumps(answers[-1]))
+print(json.dumps([*answers[-1], time.monotonic() - begun]))
 """
 
 
@@ -83,7 +84,7 @@ class Door:
         wish = {"path": str(self.path), "method": method, "url": url, "body": body, "headers": headers or {}, **wish}
         done = subprocess.run([sys.executable, "-c", ASK, json.dumps(wish)], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
-        status, headers, text = json.loads(done.stdout)
+        status, headers, text, self.seconds = json.loads(done.stdout)
         return Answer(status, headers, text)
 
     def relay_port(self):

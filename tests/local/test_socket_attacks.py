@@ -41,11 +41,9 @@ def test_six_hundred_who_do_not_go_on_keep_nobody_waiting(door, text):
     for who in (door.alice, door.bob):
         process = silent(door, who, 600, text)
         try:
-            begun = time.monotonic()
-            assert door.ask(carol).status == 200
+            assert door.ask(carol).status == 200 and door.seconds < 5, "what one who sends nothing has"
             assert door.ask(door.alice).status == 200, "not even himself"
             assert door.server.get("/api/v1/clusters").status == 200
-            assert time.monotonic() - begun < 5
         finally:
             process.communicate("")
 
