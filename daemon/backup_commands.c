@@ -260,8 +260,10 @@ static int compact(const struct words *words, struct arena *arena, struct error 
     return rc;
 }
 
-// Records and no key: whoever took it away may have changed them.
-static int verify_audit(const char *data, struct arena *arena, struct audit_verdict *out_verdict, struct error *err)
+// Records without their key: who took it away may have changed them. A folder without any key comes from a backup
+// --without-keys, and is as whole as it can be.
+static int verify_audit(const char *data, size_t keys, struct arena *arena, struct audit_verdict *out_verdict,
+                        struct error *err)
 {
     struct audit_key key;
     struct audit_heads heads;
@@ -270,7 +272,10 @@ static int verify_audit(const char *data, struct arena *arena, struct audit_verd
     int found = audit_key_read(arena_printf(arena, "%s/keys", data), &key, &cause);
     if (found <= 0) {
         *out_verdict = (struct audit_verdict){0};
-        out_verdict->problem = found < 0 ? arena_strdup(arena, cause.message) : "there is no keys/" AUDIT_KEY_FILE;
+        if (found < 0)
+            out_verdict->problem = arena_strdup(arena, cause.message);
+        else if (keys > 0)
+            out_verdict->problem = "there is no keys/" AUDIT_KEY_FILE;
         return 0;
     }
     const struct db_options options = {
@@ -292,6 +297,8 @@ static void print_whole(const char *data, const struct db_check *check, size_t k
         printf("%s: audit: records %" PRId64 " to %" PRId64 " are whole, and %" PRId64
                " heads agree; the last one's MAC is %s\n",
                data, audit->first_seq, audit->last_seq, audit->head_count, audit->last_mac_hex);
+    else if (keys == 0)
+        printf("%s: audit: there is no key here, so the records prove nothing\n", data);
 }
 
 static int run_verify(const struct words *words, struct arena *arena, struct error *err)
@@ -305,7 +312,8 @@ static int run_verify(const struct words *words, struct arena *arena, struct err
         return -1;
     if (signing_keys_check(arena_printf(arena, "%s/keys", words->data), &keys, &cause) < 0)
         check.problems[check.problem_count++] = arena_strdup(arena, cause.message); // there is room for one more
-    if (check.problem_count == 0 && check.schema >= AUDIT_SCHEMA && verify_audit(words->data, arena, &audit, err) < 0)
+    if (check.problem_count == 0 && check.schema >= AUDIT_SCHEMA &&
+        verify_audit(words->data, keys, arena, &audit, err) < 0)
         return -1;
     if (audit.problem)
         check.problems[check.problem_count++] = arena_printf(arena, "audit: %s", audit.problem);
