@@ -18,6 +18,7 @@
 #include "base/timestamp.h"
 #include <arpa/inet.h>
 #include <civetweb.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -101,13 +102,13 @@ static void log_request(const struct exchange *exchange)
     http_metrics_count(exchange->server->core->metrics, req->operation, exchange->page, exchange->status, duration_us);
     if (!log_is_enabled(LOG_INFO))
         return;
-    log_write(
-        LOG_INFO, "api",
-        "request operation=%s method=%s path=%s status=%d bytes=%zu duration_us=%lld remote=%s caller=%s request=%s",
-        req->operation ? req->operation->id : "none", info->request_method ? info->request_method : "-",
-        log_text(info->request_uri ? info->request_uri : "", path), exchange->status, exchange->sent_bytes,
-        (long long)duration_us, req->remote_address,
-        log_text(req->caller && req->caller->name ? req->caller->name : "", caller), req->id);
+    log_write(LOG_INFO, "api",
+              "request operation=%s method=%s path=%s status=%d bytes=%zu duration_us=%" PRId64
+              " remote=%s caller=%s request=%s",
+              req->operation ? req->operation->id : "none", info->request_method ? info->request_method : "-",
+              log_text(info->request_uri ? info->request_uri : "", path), exchange->status, exchange->sent_bytes,
+              duration_us, req->remote_address,
+              log_text(req->caller && req->caller->name ? req->caller->name : "", caller), req->id);
 }
 
 // Only reading takes long, or makes a long answer. Who is not known has nothing to read.

@@ -7,6 +7,7 @@
 #include "base/timestamp.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,8 +100,8 @@ static void tell_left_out(void)
 {
     char message[96];
     struct buffer line;
-    snprintf(message, sizeof(message), "the log was not read: lines are left out lines=%lld",
-             (long long)(queue.left_out - queue.left_out_told));
+    snprintf(message, sizeof(message), "the log was not read: lines are left out lines=%" PRId64,
+             (int64_t)(queue.left_out - queue.left_out_told));
     format_line(LOG_WARN, "base", message, &line);
     queue.left_out_told = queue.left_out;
     keep(line.data, line.length);

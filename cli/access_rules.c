@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/table.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 static const char *id_of(struct cli *cli, const json_t *entry)
 {
-    return arena_printf(&cli->arena, "%lld", (long long)json_integer_value(json_object_get(entry, "id")));
+    return arena_printf(&cli->arena, "%" PRId64, (int64_t)json_integer_value(json_object_get(entry, "id")));
 }
 
 int run_access_rule_list(struct cli *cli, struct error *err)

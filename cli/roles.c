@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/table.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -32,8 +33,9 @@ int run_role_list(struct cli *cli, struct error *err)
                                : json_is_true(json_object_get(role, "enabled")) ? "own"
                                                                                 : "own, off";
             long long id = json_integer_value(json_object_get(role, "id"));
-            table_add(&table, (const char *const[]){arena_printf(&cli->arena, "%lld", id), cli_text(role, "name"), kind,
-                                                    cli_text(role, "description"), cli_text(role, "createdBy")});
+            table_add(&table,
+                      (const char *const[]){arena_printf(&cli->arena, "%" PRId64, (int64_t)id), cli_text(role, "name"),
+                                            kind, cli_text(role, "description"), cli_text(role, "createdBy")});
         }
         print_table(cli, &table);
     }
@@ -141,7 +143,7 @@ int run_role_create(struct cli *cli, struct error *err)
 
 static const char *path_of(struct cli *cli, const json_t *role)
 {
-    return arena_printf(&cli->arena, PATH "/%lld", (long long)json_integer_value(json_object_get(role, "id")));
+    return arena_printf(&cli->arena, PATH "/%" PRId64, (int64_t)json_integer_value(json_object_get(role, "id")));
 }
 
 static int change(struct cli *cli, json_t *role, struct error *err)

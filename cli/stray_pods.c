@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/table.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ static const char *devices_of(struct cli *cli, const json_t *pod)
     if (!json_is_true(json_object_get(pod, "devicesAreKnown")))
         return "unknown: all are kept";
     json_array_foreach(json_object_get(pod, "devices"), i, index)
-        list = arena_printf(&cli->arena, "%s%s%lld", list, i ? "," : "", (long long)json_integer_value(index));
+        list = arena_printf(&cli->arena, "%s%s%" PRId64, list, i ? "," : "", (int64_t)json_integer_value(index));
     return *list ? list : "-";
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/yaml_reader.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static const char *scalar_text(const json_t *value, struct arena *arena)
     case JSON_STRING:
         return arena_strdup(arena, json_string_value(value));
     case JSON_INTEGER:
-        return arena_printf(arena, "%lld", (long long)json_integer_value(value));
+        return arena_printf(arena, "%" PRId64, (int64_t)json_integer_value(value));
     case JSON_REAL:
         return arena_printf(arena, "%.17g", json_real_value(value));
     case JSON_TRUE:

@@ -262,12 +262,12 @@ static void look_at_limit(__rlimit_resource_t resource, const char *what, rlim_t
         findings_add(findings, FINDING_GOOD, "limits",
                      limit.rlim_cur == RLIM_INFINITY
                          ? arena_printf(findings->arena, "%s: no limit", what)
-                         : arena_printf(findings->arena, "%s: %llu", what, (unsigned long long)limit.rlim_cur),
+                         : arena_printf(findings->arena, "%s: %" PRIu64, what, limit.rlim_cur),
                      NULL);
     else
         findings_add(findings, FINDING_NOTE, "limits",
-                     arena_printf(findings->arena, "%s: %llu, and %llu are good for 2,000 pods", what,
-                                  (unsigned long long)limit.rlim_cur, (unsigned long long)wanted),
+                     arena_printf(findings->arena, "%s: %" PRIu64 ", and %" PRIu64 " are good for 2,000 pods", what,
+                                  limit.rlim_cur, wanted),
                      advice);
 }
 

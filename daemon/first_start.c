@@ -10,6 +10,7 @@
 #include "db/org_seed.h"
 #include "db/org_units.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static int create_demo_units(struct db_conn *conn, const struct demo *demo, int6
         return -1;
     for (size_t i = 0; i < DEMO_UNITS; i++) {
         json_t *resources = json_pack("[{s:{s:s}, s:{s:f}, s:{}, s:{s:s}}]", "nodePool", "id",
-                                      arena_printf(demo->arena, "%lld", (long long)pool_id), "gpu", "deserved",
+                                      arena_printf(demo->arena, "%" PRId64, pool_id), "gpu", "deserved",
                                       (double)units[i].gpu_milli / 1000, "cpu", "memory", "units", "MB");
         struct org_unit unit = {
             .kind = units[i].kind,

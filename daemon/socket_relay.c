@@ -10,6 +10,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -272,7 +273,7 @@ static struct slot *find_place(struct relay *relay, int64_t uid)
 static void record_refusal(struct relay *relay, int64_t uid)
 {
     char address[PEER_ADDRESS_SIZE], details[PEER_ADDRESS_SIZE + 16];
-    snprintf(address, sizeof(address), "unix:%lld", (long long)uid);
+    snprintf(address, sizeof(address), "unix:%" PRId64, uid);
     snprintf(details, sizeof(details), "{\"from\":\"%s\"}", address);
     const struct audit_record record = {.time_ms = timestamp_now_ms(),
                                         .subject_type = "User",
@@ -301,7 +302,7 @@ static void log_refusal(struct relay *relay, int64_t uid, const struct error *wh
     if (now_us - relay->logged_us < LOG_EVERY_US)
         return;
     relay->logged_us = now_us;
-    log_write(LOG_WARN, "daemon", "refused by the socket uid=%lld reason=\"%s\"", (long long)uid, why->message);
+    log_write(LOG_WARN, "daemon", "refused by the socket uid=%" PRId64 " reason=\"%s\"", uid, why->message);
 }
 
 static void take_in(struct relay *relay, int client, int64_t now_us)

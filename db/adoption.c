@@ -11,6 +11,7 @@
 #include "model/pod_status.h"
 #include "model/submission.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static const char SQL_DESCRIBE[] =
@@ -89,7 +90,7 @@ int db_describe_for_adoption(struct db_conn *conn, int64_t workload_id, struct a
     sqlite3_stmt *stmt;
     int rc = step_once(conn, SQL_DESCRIBE, NULL, workload_id, &stmt, err);
     if (rc == 0)
-        return error_set(err, ERROR_NOT_FOUND, "no workload with number %lld", (long long)workload_id);
+        return error_set(err, ERROR_NOT_FOUND, "no workload with number %" PRId64, workload_id);
     if (rc < 0)
         return -1;
     *out_text = db_column_text(stmt, 0, arena);
@@ -225,8 +226,8 @@ static int check_devices(struct db_conn *conn, const struct pod_update *update, 
     db_bind_text(stmt, 4, update->gpu_groups_json);
     int rc = db_step(conn, stmt, err);
     if (rc == 1)
-        error_set(err, ERROR_CONFLICT, "pod %s: its GPU %lld is held by pod %s too: end one of them", update->uuid,
-                  (long long)db_column_int(stmt, 1), db_column_text(stmt, 0, arena));
+        error_set(err, ERROR_CONFLICT, "pod %s: its GPU %" PRId64 " is held by pod %s too: end one of them",
+                  update->uuid, (int64_t)db_column_int(stmt, 1), db_column_text(stmt, 0, arena));
     db_release(conn, stmt);
     return rc == 0 ? 0 : -1;
 }

@@ -6,6 +6,7 @@
 #include "db/sessions.h"
 #include "db/users.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static const char SQL_FIND_ACCOUNT[] = "SELECT id, coalesce(machine_uid, -1) FROM users WHERE email = ?";
@@ -24,8 +25,9 @@ static int refuse(const struct machine_account *account, int64_t owner, struct e
     if (owner < 0)
         error_set(err, ERROR_FORBIDDEN, "there is an account %s already, which an administrator made", account->email);
     else
-        error_set(err, ERROR_FORBIDDEN, "the account %s belongs to the machine's user number %lld, not to %lld",
-                  account->email, (long long)owner, (long long)account->uid);
+        error_set(err, ERROR_FORBIDDEN,
+                  "the account %s belongs to the machine's user number %" PRId64 ", not to %" PRId64, account->email,
+                  owner, account->uid);
     return error_details(err, "an administrator deletes that account, if nobody needs it");
 }
 

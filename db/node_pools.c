@@ -6,6 +6,8 @@
 #include "db/nodes.h"
 #include "db/queues.h"
 
+#include <inttypes.h>
+
 static const char SQL_INSERT[] =
     "INSERT INTO node_pools (cluster_id, name, is_default, label_key, label_value, gpu_placement, cpu_placement, "
     "min_guaranteed_runtime_ms, time_based_fairshare_json, over_provisioning_ratio, network_topology_id, "
@@ -146,8 +148,8 @@ static int check_unused(struct db_conn *conn, const struct node_pool *pool, stru
     db_bind_int(stmt, 1, pool->id);
     int rc = db_step(conn, stmt, err);
     if (rc == 1 && db_column_int(stmt, 0) > 0)
-        rc = error_set(err, ERROR_INVALID, "node pool %s: %lld pods run in it, %s among them", pool->name,
-                       (long long)db_column_int(stmt, 0), db_column_text(stmt, 1, arena));
+        rc = error_set(err, ERROR_INVALID, "node pool %s: %" PRId64 " pods run in it, %s among them", pool->name,
+                       (int64_t)db_column_int(stmt, 0), db_column_text(stmt, 1, arena));
     db_release(conn, stmt);
     return rc < 0 ? -1 : 0;
 }
@@ -244,7 +246,7 @@ int db_find_node_pool(struct db_conn *conn, int64_t id, struct arena *arena, str
     if (db_prepare(conn, SQL_FIND, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 1, id);
-    return fetch_pool(conn, stmt, arena_printf(arena, "%lld", (long long)id), arena, out_pool, err);
+    return fetch_pool(conn, stmt, arena_printf(arena, "%" PRId64, id), arena, out_pool, err);
 }
 
 int db_find_node_pool_by_name(struct db_conn *conn, int64_t cluster_id, const char *name, struct arena *arena,

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,8 +162,8 @@ static int migrate(struct db_conn *conn, struct db_opening *opening, struct erro
         return error_set(err, ERROR_INVALID, "not a prorata database");
     int64_t newest = MIGRATIONS[MIGRATION_COUNT - 1].number;
     if (version > newest)
-        return error_set(err, ERROR_INVALID, "made by a newer release (schema %lld, this one knows %lld)",
-                         (long long)version, (long long)newest);
+        return error_set(err, ERROR_INVALID, "made by a newer release (schema %" PRId64 ", this one knows %" PRId64 ")",
+                         version, newest);
     if (version > 0 && version < newest && keep_copy(conn, (int)version + 1, opening, err) < 0)
         return -1;
     char mark[64];

@@ -5,6 +5,8 @@
 #include "db/db.h"
 #include "db/org_units.h"
 
+#include <inttypes.h>
+
 static const char SQL_IS_DEFAULT[] =
     "SELECT CASE ?1 WHEN 'project' THEN (SELECT is_default FROM projects WHERE id = ?2) "
     "ELSE (SELECT is_default FROM departments WHERE id = ?2) END";
@@ -53,10 +55,10 @@ static int check_not_default(struct db_conn *conn, enum org_unit_kind kind, int6
     db_bind_int(stmt, 2, id);
     int rc = db_step(conn, stmt, err);
     if (rc == 1 && db_column_is_null(stmt, 0))
-        rc = error_set(err, ERROR_NOT_FOUND, "%s %lld: not found", org_unit_kind_text(kind), (long long)id);
+        rc = error_set(err, ERROR_NOT_FOUND, "%s %" PRId64 ": not found", org_unit_kind_text(kind), id);
     else if (rc == 1 && db_column_int(stmt, 0))
-        rc = error_set(err, ERROR_INVALID, "%s %lld: the default %s cannot be deleted", org_unit_kind_text(kind),
-                       (long long)id, org_unit_kind_text(kind));
+        rc = error_set(err, ERROR_INVALID, "%s %" PRId64 ": the default %s cannot be deleted", org_unit_kind_text(kind),
+                       id, org_unit_kind_text(kind));
     db_release(conn, stmt);
     return rc < 0 ? -1 : 0;
 }

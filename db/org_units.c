@@ -6,6 +6,7 @@
 #include "db/db.h"
 #include "db/queues.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,8 +69,7 @@ static int find_department(struct db_conn *conn, struct org_unit *unit, struct a
         unit->department_id = db_column_int(stmt, 0);
         unit->department_name = db_column_text(stmt, 1, arena);
     } else if (rc == 0) {
-        rc = error_set(err, ERROR_INVALID, "parentId: no department %lld in this cluster",
-                       (long long)unit->department_id);
+        rc = error_set(err, ERROR_INVALID, "parentId: no department %" PRId64 " in this cluster", unit->department_id);
     }
     db_release(conn, stmt);
     return rc < 0 ? -1 : 0;
@@ -267,7 +267,7 @@ int db_find_org_unit(struct db_conn *conn, enum org_unit_kind kind, int64_t id, 
         org_unit_from_row(stmt, kind, arena, out_unit);
     db_release(conn, stmt);
     if (rc == 0)
-        return error_set(err, ERROR_NOT_FOUND, "%s %lld: not found", org_unit_kind_text(kind), (long long)id);
+        return error_set(err, ERROR_NOT_FOUND, "%s %" PRId64 ": not found", org_unit_kind_text(kind), id);
     return rc < 0 ? -1 : db_read_queues(conn, kind, out_unit, 1, arena, err);
 }
 

@@ -6,6 +6,7 @@
 #include "db/db.h"
 #include "db/settings.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static const char SQL_FILL[] =
@@ -179,7 +180,7 @@ const char *db_unit_ids(const struct org_unit *units, size_t count, struct arena
     char *text = arena_alloc(arena, size);
     text[0] = '[';
     for (size_t i = 0; i < count; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s%lld", i ? "," : "", (long long)units[i].id);
+        length += (size_t)snprintf(text + length, size - length, "%s%" PRId64, i ? "," : "", units[i].id);
     text[length] = ']';
     return text;
 }

@@ -6,6 +6,7 @@
 #include "db/db.h"
 #include "db/settings.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -334,7 +335,7 @@ int db_read_pod_context(struct db_conn *conn, int64_t workload_id, const char *r
         };
     db_release(conn, stmt);
     if (rc == 0)
-        return error_set(err, ERROR_NOT_FOUND, "no workload with number %lld", (long long)workload_id);
+        return error_set(err, ERROR_NOT_FOUND, "no workload with number %" PRId64, workload_id);
     return rc < 0 ? -1 : 0;
 }
 

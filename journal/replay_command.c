@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -257,8 +258,8 @@ static int replay_cycle(const struct options *options, const char *folder, struc
     int rc = write_out(&out, NULL, err);
     buffer_done(&out);
     timestamp_format(recorded.row.time_ms, time);
-    fprintf(stderr, "cycle %lld of %s, %lld decisions: %s%s%s\n", (long long)recorded.row.cycle, time,
-            (long long)recorded.row.decision_count, verdict.word,
+    fprintf(stderr, "cycle %" PRId64 " of %s, %" PRId64 " decisions: %s%s%s\n", recorded.row.cycle, time,
+            recorded.row.decision_count, verdict.word,
             strcmp(recorded.version, PRORATA_VERSION) == 0 ? "" : "; recorded by version ",
             strcmp(recorded.version, PRORATA_VERSION) == 0 ? "" : recorded.version);
     return rc;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,7 +218,7 @@ int segment_read(const struct segment_reader *segment, const struct record *reco
 {
     unsigned char *stored = read_stored(segment, record);
     if (!stored)
-        return error_set(err, ERROR_INVALID, "the record of cycle %lld is damaged", (long long)record->cycle);
+        return error_set(err, ERROR_INVALID, "the record of cycle %" PRId64 " is damaged", record->cycle);
     char *plain = memory_alloc((size_t)record->plain_bytes + 1);
     stream->next_in = stored;
     stream->avail_in = record->stored_bytes;
@@ -233,7 +234,7 @@ int segment_read(const struct segment_reader *segment, const struct record *reco
     if (rc == 0 && stream->avail_in > 0 && (inflate(stream, Z_SYNC_FLUSH) != Z_OK || stream->avail_out != 1))
         rc = -1;
     if (rc < 0)
-        error_set(err, ERROR_INVALID, "the record of cycle %lld cannot be unpacked", (long long)record->cycle);
+        error_set(err, ERROR_INVALID, "the record of cycle %" PRId64 " cannot be unpacked", record->cycle);
     else
         buffer_append(out, plain, record->plain_bytes);
     free(plain);

@@ -7,6 +7,7 @@
 #include "model/names.h"
 #include "model/scope.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // Kept as sent: they shape nothing here, but a client reads back what it wrote.
@@ -232,7 +233,7 @@ void node_pool_write_json(const struct node_pool *pool, struct arena *arena, str
 {
     char id[24];
     const char *message = message_of(pool, arena);
-    snprintf(id, sizeof(id), "%lld", (long long)pool->id);
+    snprintf(id, sizeof(id), "%" PRId64, pool->id);
     json_begin_object(json);
     json_text(json, "id", id);
     json_text(json, "name", pool->name);

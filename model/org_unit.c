@@ -6,6 +6,7 @@
 #include "base/quantity.h"
 #include "model/names.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -170,8 +171,8 @@ int org_unit_take_resources(struct org_unit *unit, const json_t *resources, cons
             return -1;
         struct queue *queue = find_queue(unit, pool.node_pool_id);
         if (!queue)
-            return error_set(err, ERROR_INVALID, "%snodePool.id: no node pool \"%lld\"", place,
-                             (long long)pool.node_pool_id);
+            return error_set(err, ERROR_INVALID, "%snodePool.id: no node pool \"%" PRId64 "\"", place,
+                             pool.node_pool_id);
         if (is_named[queue - unit->queues])
             return error_set(err, ERROR_INVALID, "%snodePool.id: duplicate: %s", place, queue->node_pool_name);
         is_named[queue - unit->queues] = true;
@@ -184,7 +185,7 @@ int org_unit_take_resources(struct org_unit *unit, const json_t *resources, cons
 static void write_id(struct json_writer *json, const char *key, int64_t id)
 {
     char text[24];
-    snprintf(text, sizeof(text), "%lld", (long long)id);
+    snprintf(text, sizeof(text), "%" PRId64, id);
     json_text(json, key, text);
 }
 

@@ -6,6 +6,7 @@
 #include "base/quantity.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -198,7 +199,7 @@ static void write_resource(const struct queue_resource *resource, const struct r
 void queue_write_node_pool(int64_t node_pool_id, const char *name, struct json_writer *json)
 {
     char id[24];
-    snprintf(id, sizeof(id), "%lld", (long long)node_pool_id);
+    snprintf(id, sizeof(id), "%" PRId64, node_pool_id);
     json_key(json, "nodePool");
     json_begin_object(json);
     json_text(json, "id", id);

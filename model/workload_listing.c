@@ -6,6 +6,7 @@
 #include "model/scope.h"
 #include "model/submission.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const char *text_of(const json_t *object, const char *key)
@@ -29,9 +30,9 @@ static void write_identity(struct json_writer *json, const struct workload_listi
     json_text(json, "submittedBy", listing->created_by);
     json_text(json, "clusterId", listing->cluster_uuid);
     json_text(json, "projectName", listing->project_name);
-    json_text(json, "projectId", arena_printf(arena, "%lld", (long long)listing->project_id));
+    json_text(json, "projectId", arena_printf(arena, "%" PRId64, listing->project_id));
     json_text(json, "departmentName", listing->department_name);
-    json_text(json, "departmentId", arena_printf(arena, "%lld", (long long)listing->department_id));
+    json_text(json, "departmentId", arena_printf(arena, "%" PRId64, listing->department_id));
     json_text(json, "namespace", listing->namespace_name);
     json_time(json, "createdAt", listing->created_ms);
     if (spec->framework[0])

@@ -15,6 +15,7 @@
 #include "reconciler/turn/lifecycle.h"
 #include "scheduler/scheduler.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,9 +251,9 @@ static void plan_cycle(struct reconciler *reconciler, struct turn *turn, struct 
     explain_all(turn, live, plan);
     figures_of_queues(&reconciler->figures, turn, plan, changes);
     if (turn->order_count > 0)
-        log_write(LOG_INFO, "reconciler", "cycle done cycle=%lld plan_us=%lld decisions=%zu workloads=%zu",
-                  (long long)reconciler->cycle + 1, (long long)plan_us, plan->decision_count,
-                  live->snapshot.workload_count);
+        log_write(LOG_INFO, "reconciler",
+                  "cycle done cycle=%" PRId64 " plan_us=%" PRId64 " decisions=%zu workloads=%zu", reconciler->cycle + 1,
+                  plan_us, plan->decision_count, live->snapshot.workload_count);
     int64_t *ids = arena_array(&view->arena, live->snapshot.workload_count, sizeof(*ids));
     for (size_t i = 0; i < live->snapshot.workload_count; i++)
         ids[i] = live->workloads[i]->id;

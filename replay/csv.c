@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -280,8 +281,8 @@ int csv_whole(const struct csv *csv, size_t column, int64_t minimum, int64_t max
     const long long value = strtoll(text, &end, 10);
     const bool is_plain = (*text >= '0' && *text <= '9') || (*text == '-' && text[1] >= '0' && text[1] <= '9');
     if (!is_plain || *end != '\0' || errno != 0 || value < minimum || value > maximum)
-        return csv_error(csv, column, err, "%s: a whole number from %lld to %lld, got \"%.40s\"",
-                         csv->columns[column].name, (long long)minimum, (long long)maximum, text);
+        return csv_error(csv, column, err, "%s: a whole number from %" PRId64 " to %" PRId64 ", got \"%.40s\"",
+                         csv->columns[column].name, minimum, maximum, text);
     *out_value = value;
     return 0;
 }
@@ -312,8 +313,8 @@ int csv_milli(const struct csv *csv, size_t column, int64_t maximum, int64_t fal
         for (at++; *at >= '0' && *at <= '9' && scale > 1; at++)
             value += (*at - '0') * (scale /= 10);
     if (!has_digits || is_large || *at != '\0' || value > maximum * 1000)
-        return csv_error(csv, column, err, "%s: a number from 0 to %lld with at most 3 decimals, got \"%.40s\"",
-                         csv->columns[column].name, (long long)maximum, text);
+        return csv_error(csv, column, err, "%s: a number from 0 to %" PRId64 " with at most 3 decimals, got \"%.40s\"",
+                         csv->columns[column].name, maximum, text);
     *out_milli = value;
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -240,7 +241,7 @@ static int open_shared(const struct isolation *isolation)
 static void give_memory(const struct work *work, int ipc, int tree)
 {
     char options[64];
-    snprintf(options, sizeof(options), "mode=1777,size=%lld", (long long)work->isolation->shm_bytes);
+    snprintf(options, sizeof(options), "mode=1777,size=%" PRId64, work->isolation->shm_bytes);
     if (tree >= 0)
         check(work, move_mount(tree, "", AT_FDCWD, "/dev/shm", MOVE_MOUNT_F_EMPTY_PATH) == 0, "/dev/shm");
     else

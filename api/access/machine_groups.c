@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -107,10 +108,10 @@ int machine_person_find(int64_t uid, const char *const *groups, size_t group_cou
     int rc = pthread_create(&thread, &attributes, look_up, &asked);
     pthread_attr_destroy(&attributes);
     if (rc != 0)
-        return error_set(err, ERROR_UNAVAILABLE, "no thread to look up user %lld: %s", (long long)uid, strerror(rc));
+        return error_set(err, ERROR_UNAVAILABLE, "no thread to look up user %" PRId64 ": %s", uid, strerror(rc));
     pthread_join(thread, NULL);
     if (!asked.is_found)
-        return error_set(err, ERROR_FORBIDDEN, "user %lld has no name on this machine", (long long)uid);
+        return error_set(err, ERROR_FORBIDDEN, "user %" PRId64 " has no name on this machine", uid);
     *out_person = asked.person;
     return 0;
 }

@@ -205,8 +205,8 @@ int signing_keys_check(const char *path, size_t *out_count, struct error *err)
         else if (!S_ISREG(info.st_mode) || info.st_mode & 077)
             rc = error_set(err, ERROR_INTERNAL, "%s/%s: others may read this key", path, entry->d_name);
         else if (info.st_size != JWT_SECRET_SIZE)
-            rc = error_set(err, ERROR_INTERNAL, "%s/%s: not a key: it has %lld bytes", path, entry->d_name,
-                           (long long)info.st_size);
+            rc = error_set(err, ERROR_INTERNAL, "%s/%s: not a key: it has %" PRId64 " bytes", path, entry->d_name,
+                           info.st_size);
     }
     if (folder)
         closedir(folder);

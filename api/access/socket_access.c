@@ -6,6 +6,7 @@
 #include "base/timestamp.h"
 #include "db/machine_accounts.h"
 #include "db/scopes.h"
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,8 +82,9 @@ static const char *list_mapped(const struct socket_rules *rules, struct arena *a
 static int refuse(const struct socket_rules *rules, const struct machine_person *person, int64_t uid,
                   struct arena *arena, struct error *err)
 {
-    error_set(err, ERROR_FORBIDDEN, "%s (user %lld of this machine, in the groups %s) is in no group that may come in",
-              person->name, (long long)uid, person->groups);
+    error_set(err, ERROR_FORBIDDEN,
+              "%s (user %" PRId64 " of this machine, in the groups %s) is in no group that may come in", person->name,
+              uid, person->groups);
     if (uid == 0)
         return error_details(err, "--socket-root administrator lets root in");
     return error_details(err,

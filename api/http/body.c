@@ -6,6 +6,7 @@
 #include "base/json_reader.h"
 #include "base/timestamp.h"
 #include <civetweb.h>
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -121,8 +122,8 @@ static int receive(struct exchange *exchange, struct error *err)
     if (rc < 0)
         return -1;
     if (!exchange->framing.is_chunked && (int64_t)length < exchange->framing.length)
-        return error_set(err, ERROR_INVALID, "body: ended after %zu of %lld bytes", length,
-                         (long long)exchange->framing.length);
+        return error_set(err, ERROR_INVALID, "body: ended after %zu of %" PRId64 " bytes", length,
+                         exchange->framing.length);
     exchange->body_was_read = true;
     exchange->request.body_text = text;
     exchange->request.body_size = length;

@@ -1,6 +1,7 @@
 #include "api/http/framing.h"
 #include "base/error.h"
 #include <civetweb.h>
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -50,7 +51,7 @@ static int parse_length(const char *text, int64_t max, int64_t *out_length, stru
         length = length * 10 + (*c - '0');
     }
     if (length > max)
-        return error_set(err, ERROR_TOO_LARGE, "body: at most %lld bytes, got %lld", (long long)max, (long long)length);
+        return error_set(err, ERROR_TOO_LARGE, "body: at most %" PRId64 " bytes, got %" PRId64, max, length);
     *out_length = length;
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/log.h"
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -85,8 +86,8 @@ static void write_answers(const struct http_metrics *metrics, struct buffer *out
     buffer_printf(out,
                   "# HELP prorata_log_lines_left_out_total Lines lost because nobody read them in time.\n"
                   "# TYPE prorata_log_lines_left_out_total counter\n"
-                  "prorata_log_lines_left_out_total %lld\n",
-                  (long long)log_lines_left_out());
+                  "prorata_log_lines_left_out_total %" PRId64 "\n",
+                  log_lines_left_out());
     buffer_text(out, "# HELP prorata_http_requests_total Answers by operation and status.\n"
                      "# TYPE prorata_http_requests_total counter\n");
     for (size_t row = 0; row < OPERATION_COUNT + HTTP_PAGE_COUNT; row++) {

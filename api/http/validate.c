@@ -6,6 +6,7 @@
 #include "base/uuid.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,7 +173,7 @@ static int refuse_type(const struct schema *schema, const json_t *value, const s
     if (json_is_string(value))
         shown_text(json_string_value(value), got);
     else if (json_is_integer(value))
-        snprintf(got, sizeof(got), "%lld", (long long)json_integer_value(value));
+        snprintf(got, sizeof(got), "%" PRId64, (int64_t)json_integer_value(value));
     else if (json_is_real(value))
         snprintf(got, sizeof(got), "%.15g", json_real_value(value));
     else
@@ -274,7 +275,7 @@ static int check_number(const struct schema *schema, const json_t *value, const 
     char got[32];
     double real = json_number_value(value);
     if (json_is_integer(value))
-        snprintf(got, sizeof(got), "%lld", (long long)json_integer_value(value));
+        snprintf(got, sizeof(got), "%" PRId64, (int64_t)json_integer_value(value));
     else
         snprintf(got, sizeof(got), "%.15g", real);
     return check_range(schema, real, got, place, err);

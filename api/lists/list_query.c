@@ -10,6 +10,7 @@
 #include "db/scopes.h"
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,9 +216,9 @@ int list_query_build(struct list_query *query, const struct list_source *source,
     query->where = arena_strdup(arena, source->where ? source->where : "");
     query->binds = arena_array(arena, LIST_BIND_MAX, sizeof(*query->binds));
     if (request->offset < 0 || request->offset > INT32_MAX)
-        return error_set(err, ERROR_INVALID, "offset: 0 to %d, got %lld", INT32_MAX, (long long)request->offset);
+        return error_set(err, ERROR_INVALID, "offset: 0 to %d, got %" PRId64, INT32_MAX, request->offset);
     if (request->limit < 1 || request->limit > LIST_LIMIT_MAX)
-        return error_set(err, ERROR_INVALID, "limit: 1 to %d, got %lld", LIST_LIMIT_MAX, (long long)request->limit);
+        return error_set(err, ERROR_INVALID, "limit: 1 to %d, got %" PRId64, LIST_LIMIT_MAX, request->limit);
     if (request->filter_count > LIST_FILTER_MAX)
         return error_set(err, ERROR_INVALID, "filterBy: at most %d conditions, got %zu", LIST_FILTER_MAX,
                          request->filter_count);

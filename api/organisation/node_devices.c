@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "db/samples.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static const char *ids_json(struct node_view **views, size_t count, struct arena
     char *text = arena_alloc(arena, size);
     text[0] = '[';
     for (size_t i = 0; i < count; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s%lld", i ? "," : "", (long long)views[i]->node.id);
+        length += (size_t)snprintf(text + length, size - length, "%s%" PRId64, i ? "," : "", views[i]->node.id);
     text[length] = ']';
     return text;
 }
@@ -115,9 +116,8 @@ int node_views_read_utilization(struct db_conn *conn, struct node_view *views, s
             if (!views[i].devices[g].holder_count)
                 continue;
             samples = arena_grow(arena, samples, &capacity, held + 1, sizeof(*samples));
-            samples[held++] =
-                (struct latest_sample){.scope_id = views[i].node.id,
-                                       .metric = arena_printf(arena, "GPU_UTILIZATION_PER_GPU:%lld", (long long)g)};
+            samples[held++] = (struct latest_sample){
+                .scope_id = views[i].node.id, .metric = arena_printf(arena, "GPU_UTILIZATION_PER_GPU:%" PRId64, g)};
         }
     if (db_read_latest(conn, "node", samples, held, now_ms, err) < 0)
         return -1;
@@ -133,7 +133,7 @@ void node_pod_write_workload(const struct node_pod *pod, const struct scope_filt
 {
     bool is_readable = scope_filter_shows(readable, &pod->path);
     char project_id[24];
-    snprintf(project_id, sizeof(project_id), "%lld", (long long)pod->path.project_id);
+    snprintf(project_id, sizeof(project_id), "%" PRId64, pod->path.project_id);
     json_text(json, "id", is_readable ? pod->workload_uuid : NULL);
     json_text(json, "name", is_readable ? pod->workload_name : UNREADABLE_NAME);
     json_text(json, "projectId", is_readable ? project_id : NULL);

@@ -1,10 +1,10 @@
 // Nodes: list and count, of the tenant and of one cluster. They come from the backend; their labels can be changed.
 #include "api/organisation/nodes.h"
-#include "api/lists/list_answer.h"
 
 #include "api/access/authorization.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/lists/list_answer.h"
 #include "api/operations.h"
 #include "api/organisation/organisation.h"
 #include "api/server.h"

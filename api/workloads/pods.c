@@ -16,6 +16,7 @@
 #include "db/db.h"
 #include "model/scope.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -175,7 +176,7 @@ static void write_pod(struct json_writer *json, sqlite3_stmt *stmt, bool is_full
     json_text(json, "id", db_column_text(stmt, COLUMN_UUID, arena));
     json_text(json, "workloadId", db_column_text(stmt, COLUMN_WORKLOAD_UUID, arena));
     json_text(json, "clusterId", db_column_text(stmt, COLUMN_CLUSTER_UUID, arena));
-    json_text(json, "projectId", arena_printf(arena, "%lld", (long long)db_column_int(stmt, COLUMN_PROJECT)));
+    json_text(json, "projectId", arena_printf(arena, "%" PRId64, (int64_t)db_column_int(stmt, COLUMN_PROJECT)));
     if (is_full) {
         json_text(json, "workloadName", db_column_text(stmt, COLUMN_WORKLOAD_NAME, arena));
         json_text(json, "projectName", db_column_text(stmt, COLUMN_PROJECT_NAME, arena));

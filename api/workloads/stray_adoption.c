@@ -15,6 +15,7 @@
 #include "reconciler/outcome/pod_record.h"
 #include "reconciler/reconciler.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,7 +176,7 @@ static int read_submission(struct request *req, struct adopting *adopting, int64
         return error_set(err, ERROR_CONFLICT, "workload %s is of a kind that this release does not know",
                          record->workload_name);
     json_t *body = adopting->body = json_pack("{s:s, s:o, s:s, s:o}", "name", record->workload_name, "projectId",
-                                              json_string(arena_printf(req->arena, "%lld", (long long)project_id)),
+                                              json_string(arena_printf(req->arena, "%" PRId64, project_id)),
                                               "clusterId", cluster, "spec", json_deep_copy(record->spec));
     if (type == WORKLOAD_TYPE_DISTRIBUTED && record->master_spec)
         json_object_set_new(body, "masterSpec", json_deep_copy(record->master_spec));
@@ -250,7 +251,7 @@ static void write_answer(const struct request *req, struct response *res, const 
     json_begin_object(&json);
     json_text(&json, "workloadId", record->workload_uuid);
     json_text(&json, "name", record->workload_name);
-    json_text(&json, "projectId", arena_printf(req->arena, "%lld", (long long)project_id));
+    json_text(&json, "projectId", arena_printf(req->arena, "%" PRId64, project_id));
     json_text(&json, "type", record->workload_type);
     json_key(&json, "pods");
     json_begin_array(&json);

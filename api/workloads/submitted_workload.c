@@ -4,6 +4,8 @@
 #include "base/json_writer.h"
 #include "model/workload_type.h"
 
+#include <inttypes.h>
+
 void submitted_workload_write(const struct submitted_workload *workload, struct buffer *out, struct arena *arena)
 {
     struct json_writer json;
@@ -12,8 +14,8 @@ void submitted_workload_write(const struct submitted_workload *workload, struct 
     json_text(&json, "name", workload->name);
     json_text(&json, "requestedName", workload->requested_name);
     json_text(&json, "workloadId", workload->uuid);
-    json_text(&json, "projectId", arena_printf(arena, "%lld", (long long)workload->project_id));
-    json_text(&json, "departmentId", arena_printf(arena, "%lld", (long long)workload->department_id));
+    json_text(&json, "projectId", arena_printf(arena, "%" PRId64, workload->project_id));
+    json_text(&json, "departmentId", arena_printf(arena, "%" PRId64, workload->department_id));
     json_text(&json, "clusterId", workload->cluster_uuid);
     json_text(&json, "createdBy", workload->created_by);
     json_time(&json, "createdAt", workload->created_ms);

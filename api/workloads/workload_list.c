@@ -1,9 +1,9 @@
 #include "api/workloads/workload_list.h"
 
-#include "api/lists/workload_scope.h"
 
 #include "api/http/request.h"
 #include "api/lists/visibility.h"
+#include "api/lists/workload_scope.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/json_writer.h"

@@ -19,6 +19,7 @@
 #include "reconciler/reconciler.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,9 +77,9 @@ static int check_place(const struct request *req, const struct fields *top, cons
 {
     struct error *err = top->err;
     if (access_check(req, &place->scope, RESOURCE_OF[type], ACTION_CREATE,
-                     arena_printf(req->arena, "project %lld", (long long)envelope->project_id), err) < 0) {
+                     arena_printf(req->arena, "project %" PRId64, envelope->project_id), err) < 0) {
         if (err->code == ERROR_NOT_FOUND)
-            return fields_fail(top, "projectId", "no project %lld", (long long)envelope->project_id);
+            return fields_fail(top, "projectId", "no project %" PRId64, envelope->project_id);
         return -1;
     }
     if (place->is_deleting)
@@ -110,7 +111,7 @@ static int find_place(struct request *req, const struct fields *top, const struc
     struct db_conn *conn = db_acquire(db);
     int rc = db_find_workload_place(conn, envelope->project_id, req->arena, out_place, top->err);
     if (rc == 0)
-        rc = fields_fail(top, "projectId", "no project %lld", (long long)envelope->project_id);
+        rc = fields_fail(top, "projectId", "no project %" PRId64, envelope->project_id);
     else if (rc == 1)
         rc = check_place(req, top, envelope, out_place, spec->type);
     if (rc == 0)
@@ -194,7 +195,7 @@ static int check_size(int64_t max_bytes, const struct submission *submission, st
     bytes += submission->master_spec_json ? strlen(submission->master_spec_json) : 0;
     if (max_bytes == 0 || bytes <= (size_t)max_bytes)
         return 0;
-    return error_set(err, ERROR_INVALID, "spec: at most %lld bytes (workload-max-bytes), got %zu", (long long)max_bytes,
+    return error_set(err, ERROR_INVALID, "spec: at most %" PRId64 " bytes (workload-max-bytes), got %zu", max_bytes,
                      bytes);
 }
 

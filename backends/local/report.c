@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "base/timestamp.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -247,12 +248,14 @@ void report_disk(void *context, const struct disk_told *told)
     char message[160] = "disks have room: pods start again";
     if (told->news == DISK_IS_LOW)
         snprintf(message, sizeof(message),
-                 "no pod starts: %lld MiB of the disk of %.40s are free, expected %lld (--local-disk-reserve)",
-                 (long long)told->bytes >> 20, told->where, (long long)told->bound >> 20);
+                 "no pod starts: %" PRId64 " MiB of the disk of %.40s are free, expected %" PRId64
+                 " (--local-disk-reserve)",
+                 told->bytes >> 20, told->where, told->bound >> 20);
     else if (told->news == DISK_HOMES_ARE_LARGE)
         snprintf(message, sizeof(message),
-                 "homes of project %.40s take %lld MiB, more than %lld: it submits nothing (--local-home-project)",
-                 told->where, (long long)told->bytes >> 20, (long long)told->bound >> 20);
+                 "homes of project %.40s take %" PRId64 " MiB, more than %" PRId64
+                 ": it submits nothing (--local-home-project)",
+                 told->where, told->bytes >> 20, told->bound >> 20);
     log_write(told->news == DISK_IS_WELL ? LOG_INFO : LOG_WARN, "backends", "%s", message);
     pthread_mutex_lock(&local->lock);
     if (told->news != DISK_HOMES_ARE_LARGE)

@@ -7,6 +7,7 @@
 #include "model/node.h"
 #include "model/placement_words.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,7 +292,7 @@ static int read_node(struct reading *reading, const struct entry *entry, struct 
     const bool is_one = !json_object_get(entry->json, "count");
     int rc = is_one ? add_node(reading, entry, node, labels, name, err) : 0;
     for (int64_t i = 0; !is_one && i < count && rc == 0; i++)
-        rc = add_node(reading, entry, node, labels, arena_printf(reading->arena, "%s-%lld", name, (long long)i), err);
+        rc = add_node(reading, entry, node, labels, arena_printf(reading->arena, "%s-%" PRId64, name, i), err);
     json_decref(labels);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include "base/timestamp.h"
 #include "tests/support/live.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -73,8 +74,8 @@ static void measure(int nodes)
         times_us[i] = timed_run_us(&live);
     }
     reconciler_get_stats(live.reconciler, &stats);
-    printf("  a minute later: samples         %9.3f ms  median of %d, %lld of them planned\n",
-           median_ms(times_us, RUNS), RUNS, (long long)(stats.cycles - cycles));
+    printf("  a minute later: samples         %9.3f ms  median of %d, %" PRId64 " of them planned\n",
+           median_ms(times_us, RUNS), RUNS, (int64_t)(stats.cycles - cycles));
 
     for (int i = 0; i < RUNS; i++) {
         if (i % 2)

@@ -9,6 +9,7 @@
 #include "bench/scheduler/measure.h"
 #include "bench/scheduler/stream.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,8 +66,8 @@ static int measure_cluster(const struct row *row, size_t size, struct figures *o
         scenarios = 0;
         for (size_t a = 0; a < ACTION_COUNT; a++)
             scenarios += plan->actions[a].scenarios_simulated;
-        snprintf(out->note, sizeof(out->note), "%zu decisions, %llu scenarios%s", plan->decision_count,
-                 (unsigned long long)scenarios, plan->search_cut_count ? ", cut" : "");
+        snprintf(out->note, sizeof(out->note), "%zu decisions, %" PRIu64 " scenarios%s", plan->decision_count,
+                 scenarios, plan->search_cut_count ? ", cut" : "");
         arena_done(&arena);
     }
     out->median_ms = measure_median_ms(times_ns, runs);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ int audit_key_read(const char *folder, struct audit_key *out_key, struct error *
         error_set(err, ERROR_INTERNAL, "%s: others may read this key", path);
         error_details(err, "chmod 600 it");
     } else if (read(fd, secret, sizeof(secret)) != AUDIT_SECRET_SIZE) {
-        error_set(err, ERROR_INTERNAL, "%s: not a key: it has %lld bytes", path, (long long)info.st_size);
+        error_set(err, ERROR_INTERNAL, "%s: not a key: it has %" PRId64 " bytes", path, info.st_size);
         error_details(err, "restore it from a backup, or move it away: records made with it then prove nothing");
     } else {
         memcpy(out_key->secret, secret, AUDIT_SECRET_SIZE);

@@ -4,6 +4,8 @@
 #include "reconciler/check/plan_reading.h"
 #include "scheduler/pod_status.h"
 
+#include <inttypes.h>
+
 // What the queue holds when the plan is carried out, and what of it is new.
 struct sums {
     struct amounts held;
@@ -36,12 +38,12 @@ static int check_queue(const struct sums *sums, const struct snapshot_queue *que
     static const char *const WORDS[RESOURCE_COUNT] = {"GPU thousandths", "CPU millicores", "bytes of memory"};
     for (size_t r = 0; r < RESOURCE_COUNT; r++) {
         if (sums->gets.of[r] > 0 && sums->held.of[r] > queue->limit.of[r])
-            return error_set(err, ERROR_INTERNAL, "%s %s would hold %lld %s, and its limit is %lld", kind, name,
-                             (long long)sums->held.of[r], WORDS[r], (long long)queue->limit.of[r]);
+            return error_set(err, ERROR_INTERNAL, "%s %s would hold %" PRId64 " %s, and its limit is %" PRId64, kind,
+                             name, sums->held.of[r], WORDS[r], queue->limit.of[r]);
         if (sums->gets_non_preemptible.of[r] > 0 && sums->non_preemptible.of[r] > queue->deserved.of[r])
             return error_set(err, ERROR_INTERNAL,
-                             "%s %s would hold %lld %s that are not preemptible, and its quota is %lld", kind, name,
-                             (long long)sums->non_preemptible.of[r], WORDS[r], (long long)queue->deserved.of[r]);
+                             "%s %s would hold %" PRId64 " %s that are not preemptible, and its quota is %" PRId64,
+                             kind, name, sums->non_preemptible.of[r], WORDS[r], queue->deserved.of[r]);
     }
     return 0;
 }

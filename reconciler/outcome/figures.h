@@ -1,11 +1,10 @@
 // The numbers of a cycle: what each queue has, wants and deserves (in its row), and the time series behind the charts.
 // Both are written only where they changed; what was written last is kept here.
 #pragma once
-#include "reconciler/turn/turn.h"
-#include "reconciler/world/past_usage.h"
-
 #include "db/reconcile_write.h"
 #include "db/samples.h"
+#include "reconciler/turn/turn.h"
+#include "reconciler/world/past_usage.h"
 
 struct gauge; // a time series' latest value
 

@@ -4,6 +4,7 @@
 #include "model/workload_type.h"
 #include "reconciler/world/world_json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,7 +311,7 @@ static size_t choose_workloads(const struct builder *builder, struct draft *draf
             continue;
         const char *suffix = "";
         if (has_namesake(cache, i))
-            suffix = arena_printf(builder->arena, ".%s.%lld", workload->project_name, (long long)workload->id);
+            suffix = arena_printf(builder->arena, ".%s.%" PRId64, workload->project_name, workload->id);
         is_renamed |= *suffix != '\0';
         const char *name = *suffix ? arena_printf(builder->arena, "%s%s", workload->name, suffix) : workload->name;
         drafts[count++] = (struct draft){workload, project, suffix, name};

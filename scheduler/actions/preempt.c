@@ -10,6 +10,8 @@
 #include "scheduler/victims/min_run_time.h"
 #include "scheduler/victims/preemption_delay.h"
 
+#include <inttypes.h>
+
 static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
     if (!preemption_delay_allows(cycle, pool, workload))
@@ -51,10 +53,10 @@ static const char *why(const struct cycle *cycle, const struct pod *pod, void *c
         pod->state.status == SNAPSHOT_POD_PIPELINED
             ? arena_printf(cycle->arena, "Moves to %s for", cycle->nodes[pod->state.place.node].spec->name)
             : "Yields to";
-    return arena_printf(cycle->arena, "%s %s of the same project %s, whose priority %lld is above its own %lld", fate,
-                        told_name(cycle->arena, TOLD_WORKLOAD, search->workload->spec->name),
-                        cycle_queue(search->pool, victim)->name, (long long)search->workload->spec->priority,
-                        (long long)victim->spec->priority);
+    return arena_printf(
+        cycle->arena, "%s %s of the same project %s, whose priority %" PRId64 " is above its own %" PRId64, fate,
+        told_name(cycle->arena, TOLD_WORKLOAD, search->workload->spec->name), cycle_queue(search->pool, victim)->name,
+        search->workload->spec->priority, victim->spec->priority);
 }
 
 static enum eviction_rule rule(const struct pod *victim)

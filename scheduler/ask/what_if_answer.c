@@ -5,6 +5,7 @@
 #include "scheduler/placing/explain.h"
 #include "scheduler/state/wording.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // The index in the snapshot that was asked about.
@@ -231,7 +232,7 @@ const char *what_if_could_lose_to(const struct what_if_trial *trial, uint32_t no
                             told_name(arena, TOLD_DEPARTMENT, snapshot->departments[spec->department].name),
                             wording_number(arena, RESOURCE_GPU, department->allocated.of[RESOURCE_GPU]),
                             wording_amount(arena, RESOURCE_GPU, department->deserved.of[RESOURCE_GPU]));
-    return arena_printf(arena,
-                        "Work of %s with a higher priority than %lld alone: with it the project stays within its quota",
-                        name, (long long)workload->priority);
+    return arena_printf(
+        arena, "Work of %s with a higher priority than %" PRId64 " alone: with it the project stays within its quota",
+        name, workload->priority);
 }

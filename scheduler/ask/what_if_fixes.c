@@ -7,6 +7,7 @@
 #include "scheduler/placing/explain.h"
 #include "scheduler/state/wording.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 // Bounds that keep all fixes together under WHAT_IF_PLANS_MAXIMUM cycles.
@@ -268,7 +269,7 @@ static int try_priorities(struct what_if_inquiry *inquiry, struct tried *out_bes
         if (!out_best->starts)
             continue;
         out_best->fix.sentence =
-            arena_printf(inquiry->arena, "Raise its priority to %s (%lld)", class->name, (long long)class->value);
+            arena_printf(inquiry->arena, "Raise its priority to %s (%" PRId64 ")", class->name, class->value);
         out_best->fix.price =
             arena_printf(inquiry->arena, "Lower-priority work of %s comes after it and may give way to it",
                          told_name(inquiry->arena, TOLD_PROJECT,

@@ -5,6 +5,8 @@
 #include "scheduler/state/queue.h"
 #include "scheduler/state/wording.h"
 
+#include <inttypes.h>
+
 // What one unit of a resource is where a value stands for itself: a device, a millicore, a byte.
 static const int64_t UNITS[RESOURCE_COUNT] = {[RESOURCE_GPU] = 1000, [RESOURCE_CPU] = 1, [RESOURCE_MEMORY] = 1};
 
@@ -126,8 +128,8 @@ static const char *word_starved(struct arena *arena, const struct queue_key *a, 
 
 static const char *word_rank(struct arena *arena, const struct queue_key *a, const struct queue_key *b)
 {
-    return arena_printf(arena, "%s has rank %lld, %s %lld", a->queue->name, (long long)a->queue->spec->rank,
-                        b->queue->name, (long long)b->queue->spec->rank);
+    return arena_printf(arena, "%s has rank %" PRId64 ", %s %" PRId64, a->queue->name, a->queue->spec->rank,
+                        b->queue->name, b->queue->spec->rank);
 }
 
 static const char *word_zero_share(struct arena *arena, const struct queue_key *a, const struct queue_key *b)

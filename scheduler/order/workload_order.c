@@ -6,6 +6,8 @@
 #include "scheduler/state/node.h"
 #include "scheduler/state/queue.h"
 
+#include <inttypes.h>
+
 static int compare_numbers(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
@@ -60,8 +62,8 @@ static int compare_name(const struct workload *a, const struct workload *b)
 
 static const char *word_priority(struct arena *arena, const struct workload *a, const struct workload *b)
 {
-    return arena_printf(arena, "Its priority is %lld, the next workload's is %lld", (long long)a->spec->priority,
-                        (long long)b->spec->priority);
+    return arena_printf(arena, "Its priority is %" PRId64 ", the next workload's is %" PRId64, a->spec->priority,
+                        b->spec->priority);
 }
 
 static const char *word_elastic_state(struct arena *arena, const struct workload *a, const struct workload *b)

@@ -11,6 +11,7 @@
 #include "scheduler/state/unit.h"
 #include "scheduler/state/wording.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 struct plan_explanation explain_blank(const struct pool *pool, enum explanation_code code, const struct queue *queue,
@@ -208,8 +209,8 @@ const char *explain_placement(const struct cycle *cycle, const struct pod *pod, 
                             node->spec->name);
     if (!pod->request.needs_gpu)
         return arena_printf(cycle->arena, "Gets %s on %s", request, node->spec->name);
-    return arena_printf(cycle->arena, "Gets %s on %s, which keeps %lld of %lld GPUs free", request, node->spec->name,
-                        (long long)node->idle[DIMENSION_GPU], (long long)node->capacity[DIMENSION_GPU]);
+    return arena_printf(cycle->arena, "Gets %s on %s, which keeps %" PRId64 " of %" PRId64 " GPUs free", request,
+                        node->spec->name, node->idle[DIMENSION_GPU], node->capacity[DIMENSION_GPU]);
 }
 
 struct statement_reasons explain_allocation(void)

@@ -10,13 +10,15 @@
 #include "scheduler/state/rules.h"
 #include "scheduler/state/wording.h"
 
+#include <inttypes.h>
+
 const char *lack_describe_request(struct arena *arena, const struct request *request)
 {
     if (request->shared_devices > 0) {
         const char *of =
             request->shared_devices == 1 ? "a GPU" : arena_printf(arena, "each of %u GPUs", request->shared_devices);
         if (request->memory_mib > 0)
-            return arena_printf(arena, "%lld MiB of %s", (long long)request->memory_mib, of);
+            return arena_printf(arena, "%" PRId64 " MiB of %s", request->memory_mib, of);
         return arena_printf(arena, "%s of %s", wording_number(arena, RESOURCE_GPU, request->portion_milli), of);
     }
     if (request->of[DIMENSION_GPU] > 0)

@@ -5,6 +5,8 @@
 #include "scheduler/state/share_log.h"
 #include "scheduler/state/wording.h"
 
+#include <inttypes.h>
+
 const char *share_node_kind_name(enum share_node_kind kind)
 {
     static const char *const NAMES[] = {"pool", "department", "project"};
@@ -69,11 +71,10 @@ static const char *word_over_quota(const struct share_log *log, const struct sha
 {
     const enum resource r = log->resource;
     const int64_t part = (int64_t)((__int128)term->of * term->part / term->part_sum);
-    const char *text =
-        arena_printf(log->arena, "Rank %lld, round %u: %s of %s weights of %s is %s", (long long)term->rank,
-                     term->round, wording_number(log->arena, RESOURCE_GPU, term->weight_milli),
-                     wording_number(log->arena, RESOURCE_GPU, term->weight_sum_milli),
-                     wording_amount(log->arena, r, term->of), wording_number(log->arena, r, part));
+    const char *text = arena_printf(log->arena, "Rank %" PRId64 ", round %u: %s of %s weights of %s is %s", term->rank,
+                                    term->round, wording_number(log->arena, RESOURCE_GPU, term->weight_milli),
+                                    wording_number(log->arena, RESOURCE_GPU, term->weight_sum_milli),
+                                    wording_amount(log->arena, r, term->of), wording_number(log->arena, r, part));
     if ((__int128)term->weight_milli * term->part_sum != (__int128)term->part * term->weight_sum_milli)
         text = arena_printf(log->arena, "%s, past usage counted", text);
     if (term->given == term->want)

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 int64_t request_memory_mib(const struct request *request, const struct node *node)
@@ -81,7 +82,7 @@ uint32_t shared_device_open(struct node *node, struct arena *arena)
             is_taken = true;
         }
         if (!is_taken)
-            return add_device(node, arena_printf(arena, "%llu", (unsigned long long)number), arena);
+            return add_device(node, arena_printf(arena, "%" PRIu64, number), arena);
     }
 }
 

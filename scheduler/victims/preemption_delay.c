@@ -4,6 +4,8 @@
 #include "base/timestamp.h"
 #include "scheduler/placing/explain.h"
 
+#include <inttypes.h>
+
 enum {
     FREE_DISPLACEMENTS = 3, // after which no patience is asked for yet
     FIRST_PATIENCE_MS = 60 * 1000,
@@ -51,8 +53,8 @@ bool preemption_delay_allows(struct cycle *cycle, const struct pool *pool, struc
     explanation.until_ms = until;
     if (delay >= patience)
         explanation.message =
-            arena_printf(cycle->arena, "May displace nobody before %s; its preemption delay is %lld seconds", text,
-                         (long long)(spec->preemption_delay_ms / 1000));
+            arena_printf(cycle->arena, "May displace nobody before %s; its preemption delay is %" PRId64 " seconds",
+                         text, (int64_t)(spec->preemption_delay_ms / 1000));
     else
         explanation.message =
             arena_printf(cycle->arena, "May displace nobody before %s; others displaced it %u times in a row", text,

@@ -10,6 +10,7 @@
 #include "db/db.h"
 #include "tests/support/check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,7 +213,7 @@ static void read_ids(struct list_query *query, struct db_conn *conn, struct buff
     if (list_query_open(query, conn, err) < 0)
         return;
     while (list_query_step(query, err) == 1)
-        buffer_printf(out, "%s%lld", out->length ? " " : "", (long long)db_column_int(query->stmt, 0));
+        buffer_printf(out, "%s%" PRId64, out->length ? " " : "", (int64_t)db_column_int(query->stmt, 0));
     if (query->has_next)
         buffer_text(out, "+");
     list_query_close(query);

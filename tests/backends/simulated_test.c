@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "tests/support/check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,11 +57,11 @@ static const char *take(struct bench *bench)
         size_t length = strlen(bench->facts);
         if (facts[i].kind == BACKEND_POD_USAGE || facts[i].kind == BACKEND_POD_STARTING)
             continue;
-        snprintf(bench->facts + length, sizeof(bench->facts) - length, "%s%s@%lld", length ? " " : "",
-                 NAMES[facts[i].kind], (long long)(facts[i].time_ms - START));
+        snprintf(bench->facts + length, sizeof(bench->facts) - length, "%s%s@%" PRId64, length ? " " : "",
+                 NAMES[facts[i].kind], (facts[i].time_ms - START));
         if (facts[i].kind == BACKEND_POD_ENDED) {
             length = strlen(bench->facts);
-            snprintf(bench->facts + length, sizeof(bench->facts) - length, ":%lld", (long long)facts[i].exit_code);
+            snprintf(bench->facts + length, sizeof(bench->facts) - length, ":%" PRId64, facts[i].exit_code);
         }
     }
     return bench->facts;
@@ -155,8 +156,8 @@ static void live_through(const struct life_case *row, bool restarts)
         const char *facts = take(&bench);
         append(all, facts);
         const char *running = strstr(facts, "RUNNING@");
-        long long started;
-        if (running && sscanf(running, "RUNNING@%lld", &started) == 1)
+        int64_t started;
+        if (running && sscanf(running, "RUNNING@%" SCNd64, &started) == 1)
             pod.started_ms = START + started;
         if (strstr(facts, "ENDED") || strstr(facts, "GONE"))
             pod.completed_ms = bench.now_ms;

@@ -5,6 +5,7 @@
 #include "tests/support/check.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ int main(void)
     for (int i = 0; i < LINES; i++)
         log_write(LOG_INFO, "test", "a line that nobody reads yet number=%d", i);
     int64_t left_out = log_lines_left_out();
-    check_true(left_out > 0 && left_out < LINES, "some are left out: %lld", (long long)left_out);
+    check_true(left_out > 0 && left_out < LINES, "some are left out: %" PRId64, left_out);
     size_t length = 0;
     while (!strstr(text, "lines are left out") || length == 0)
         length = read_some(ends[0], text, length);
@@ -60,7 +61,7 @@ int main(void)
     }
     check_int(check_numbers(text), LINES + 1 - left_out, "every other line came");
     char told[64];
-    snprintf(told, sizeof(told), "lines=%lld\n", (long long)left_out);
+    snprintf(told, sizeof(told), "lines=%" PRId64 "\n", left_out);
     check_true(strstr(text, told) != NULL, "and how many did not");
     check_true(text[length - 1] == '\n', "lines are whole");
 

@@ -3,6 +3,7 @@
 #include "base/timestamp.h"
 #include "tests/support/check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -34,7 +35,7 @@ static void check_against_library(int64_t time_ms)
     size_t length = strftime(want, sizeof(want), "%Y-%m-%dT%H:%M:%S", &tm);
     snprintf(want + length, sizeof(want) - length, ".%03dZ", (int)(time_ms % 1000));
     timestamp_format(time_ms, got);
-    check_text(got, want, "%lld ms", (long long)time_ms);
+    check_text(got, want, "%" PRId64 " ms", time_ms);
     int64_t back = -1;
     check_int(timestamp_parse(got, &back, NULL), 0, "%s is read", got);
     check_int(back, time_ms, "%s read back", got);

@@ -1,4 +1,4 @@
-"""One way to write each thing: words of enumerations, sizeof, subjects of commits."""
+"""One way to write each thing: words of enumerations, sizeof, numbers, includes, subjects of commits."""
 
 import pathlib
 import re
@@ -36,6 +36,25 @@ def test_words_of_workload_types_stand_once():
 
 def test_sizeof_has_brackets():
     wrong = found_in_code(r"\bsizeof [^;]{0,30}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_numbers_of_64_bits_are_written_by_their_macros():
+    wrong = found_in_code(r"%lld")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_includes_stand_in_order():
+    # What a file is about first, then the project by name, then the system; a table (.def) stands where it is used.
+    wrong = []
+    for name in C_FILES:
+        found = re.findall(r"^#include ([\"<])([^\">]+)[\">]", (ROOT / name).read_text(), re.M)
+        found = [(mark, header) for mark, header in found if not header.endswith(".def")]
+        project = [header for mark, header in found if mark == '"']
+        system = [header for mark, header in found if mark == "<"]
+        marks = "".join(mark for mark, _ in found)
+        if "<" + '"' in marks or project[1:] != sorted(project[1:]) or system != sorted(system):
+            wrong.append(name)
     assert not wrong, "\n".join(wrong)
 
 

@@ -15,6 +15,7 @@
 #include "tests/support/live.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,8 +51,8 @@ static void check_cycle(struct live *live, int64_t cycle, const char *when)
     struct plan *plan;
     struct plan_digests digests;
     arena_init(&arena);
-    check_int(journal_find(live->journal_folder, cycle, 0, &arena, &recorded, &err), 0, "%s: cycle %lld: %s", when,
-              (long long)cycle, err.message);
+    check_int(journal_find(live->journal_folder, cycle, 0, &arena, &recorded, &err), 0, "%s: cycle %" PRId64 ": %s",
+              when, cycle, err.message);
     if (err.code == ERROR_NONE) {
         struct buffer text;
         struct json_writer json;
@@ -60,10 +61,10 @@ static void check_cycle(struct live *live, int64_t cycle, const char *when)
         check_int(scheduler_plan(recorded.snapshot, &arena, &plan, &err), 0, "%s: it plans: %s", when, err.message);
         plan_write_decisions(&json, recorded.snapshot, plan);
         digest_plan(recorded.snapshot, plan, &digests);
-        check_text(text.data, recorded.decisions, "%s: cycle %lld: decisions", when, (long long)cycle);
-        check_text(digests.decided, recorded.digests.decided, "%s: cycle %lld: the rest of the plan", when,
-                   (long long)cycle);
-        check_text(digests.words, recorded.digests.words, "%s: cycle %lld: its words", when, (long long)cycle);
+        check_text(text.data, recorded.decisions, "%s: cycle %" PRId64 ": decisions", when, cycle);
+        check_text(digests.decided, recorded.digests.decided, "%s: cycle %" PRId64 ": the rest of the plan", when,
+                   cycle);
+        check_text(digests.words, recorded.digests.words, "%s: cycle %" PRId64 ": its words", when, cycle);
         buffer_done(&text);
     }
     arena_done(&arena);
@@ -186,9 +187,9 @@ static void test_quiet_cycles_are_small(void)
     journal_flush(live.journal);
     journal_get_stats(live.journal, &after);
     int64_t cycles = after.cycles - before.cycles;
-    check_true(cycles >= 20, "cycles: %lld", (long long)cycles);
+    check_true(cycles >= 20, "cycles: %" PRId64, cycles);
     int64_t each = (after.written_bytes - before.written_bytes) / cycles;
-    check_true(each < 400, "bytes for each of them: %lld", (long long)each);
+    check_true(each < 400, "bytes for each of them: %" PRId64, each);
     check_int(after.missed_cycles, 0, "none was missed");
     live_close(&live);
 }
@@ -238,7 +239,7 @@ static void test_torn_end(void)
             check_int(journal_find(folder, rows[count - 1].cycle, 0, &arena, &recorded, &err), 0, "%s", err.message);
         }
         check_int(folder_prepare(folder, &last_cycle, &err), 0, "%s", err.message);
-        check_int(last_cycle, count ? rows[count - 1].cycle : 0, "the last whole one at %lld bytes", (long long)length);
+        check_int(last_cycle, count ? rows[count - 1].cycle : 0, "the last whole one at %" PRId64 " bytes", length);
         if (count > 0) {
             check_int(journal_list(folder, 0, INT64_MAX, &arena, &rows, &repaired, &err), 0, "%s", err.message);
             check_int((int64_t)repaired, (int64_t)count, "and all before it stay");
@@ -307,7 +308,7 @@ static void test_bounds(void)
         int64_t bytes = kept_bytes(&live);
         largest = bytes > largest ? bytes : largest;
     }
-    check_true(largest <= BOUND, "never beyond the bound: %lld", (long long)largest);
+    check_true(largest <= BOUND, "never beyond the bound: %" PRId64, largest);
     size_t count = list(&live, &rows);
     check_true(rows[0].cycle > 1 && count > 20, "the oldest went, the others stay: %zu", count);
     check_cycle(&live, rows[0].cycle, "the oldest that is kept");

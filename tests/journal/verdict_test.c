@@ -11,6 +11,7 @@
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const char OTHER_WORDS[] = "In other words";
@@ -227,8 +228,8 @@ static bool check_case(struct live *live, int64_t cycle, const struct verdict_ca
     bool has_place = one->change(recorded.snapshot, plan);
     if (has_place) {
         const struct verdict verdict = judge(&recorded, plan), of_one = judge(&before, plan);
-        check_int(verdict.kind, one->want, "%s, cycle %lld", one->name, (long long)cycle);
-        check_int(of_one.kind, one->want_one_digest, "%s, cycle %lld, one digest", one->name, (long long)cycle);
+        check_int(verdict.kind, one->want, "%s, cycle %" PRId64, one->name, cycle);
+        check_int(of_one.kind, one->want_one_digest, "%s, cycle %" PRId64 ", one digest", one->name, cycle);
         check_true(!verdict.sentence == (one->want == VERDICT_EQUAL), "%s: a sentence where it is not equal",
                    one->name);
     }
@@ -326,12 +327,12 @@ static void test_segment_of_before(void)
         struct recorded_cycle recorded;
         struct plan *plan;
         check_int(journal_find(FOLDER, rows[i].cycle, 0, &arena, &recorded, &err), 0, "%s", err.message);
-        check_int(recorded.row.decision_count, DECISIONS[i], "what cycle %lld decided", (long long)rows[i].cycle);
+        check_int(recorded.row.decision_count, DECISIONS[i], "what cycle %" PRId64 " decided", rows[i].cycle);
         check_int((int64_t)strlen(recorded.whole_digest), DIGEST_SIZE - 1, "its digest");
         check_text(recorded.digests.decided, "", "it has no other");
         check_int(scheduler_plan(recorded.snapshot, &arena, &plan, &err), 0, "%s", err.message);
-        check_true(judge(&recorded, plan).kind != VERDICT_DIFFERENT, "cycle %lld is decided alike",
-                   (long long)rows[i].cycle);
+        check_true(judge(&recorded, plan).kind != VERDICT_DIFFERENT, "cycle %" PRId64 " is decided alike",
+                   rows[i].cycle);
     }
     arena_done(&arena);
 }

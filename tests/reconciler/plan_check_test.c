@@ -8,6 +8,7 @@
 #include "tests/support/check.h"
 #include "tests/support/rich_document.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,9 +382,8 @@ static void check_random(uint64_t seed)
     check_int(snapshot_read_json(document, &arena, &snapshot, &err), 0, "read: %s", err.message);
     simulation_init(&simulation, snapshot);
     for (int cycle = 0; cycle < RANDOM_CYCLES; cycle++) {
-        check_int(simulation_plan(&simulation, &plan, &err), 0, "seed %llu: %s", (unsigned long long)seed, err.message);
-        check_int(plan_check(&simulation.snapshot, plan, &arena, &err), 0, "seed %llu: %s", (unsigned long long)seed,
-                  err.message);
+        check_int(simulation_plan(&simulation, &plan, &err), 0, "seed %" PRIu64 ": %s", seed, err.message);
+        check_int(plan_check(&simulation.snapshot, plan, &arena, &err), 0, "seed %" PRIu64 ": %s", seed, err.message);
         simulation_advance(&simulation, plan);
     }
     simulation_done(&simulation);

@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,7 @@ static void run(uint64_t seed)
         story->is_ready[i] = true;
     for (int i = 0; i < STEPS; i++) {
         step(story);
-        live_check(live, arena_printf(&live->arena, "seed %llu step %d", (unsigned long long)seed, i));
+        live_check(live, arena_printf(&live->arena, "seed %" PRIu64 " step %d", seed, i));
     }
     live->lose_at = 0;
     for (int i = 0; i < NODES; i++)
@@ -153,11 +154,11 @@ static void run(uint64_t seed)
     live_advance(live, 60000);
     check_int(live_number(live, "SELECT count(*) FROM workloads WHERE deleted_ms = 0 AND phase NOT IN ('Completed',"
                                 " 'Failed')"),
-              0, "seed %llu: everything goes when it is deleted", (unsigned long long)seed);
+              0, "seed %" PRIu64 ": everything goes when it is deleted", seed);
     check_int(live_number(live, "SELECT count(*) FROM allocations WHERE ended_ms = 0"), 0,
-              "seed %llu: nothing is held in the end", (unsigned long long)seed);
-    check_int(live_number(live, "SELECT sum(gpu_allocated_milli) FROM queues"), 0, "seed %llu: and the figures say so",
-              (unsigned long long)seed);
+              "seed %" PRIu64 ": nothing is held in the end", seed);
+    check_int(live_number(live, "SELECT sum(gpu_allocated_milli) FROM queues"), 0,
+              "seed %" PRIu64 ": and the figures say so", seed);
     live_close(live);
     free(story);
 }

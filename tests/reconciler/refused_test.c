@@ -9,6 +9,7 @@
 #include "tests/support/live.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,7 +79,7 @@ static void test_refused_plan(void)
     live_advance(&live, 30000);
     struct reconciler_stats stats;
     reconciler_get_stats(live.reconciler, &stats);
-    check_true(stats.refused_plans >= 2, "it was refused, and tried again: %lld", (long long)stats.refused_plans);
+    check_true(stats.refused_plans >= 2, "it was refused, and tried again: %" PRId64, stats.refused_plans);
     check_true(strstr(stats.refused_cause, "is held already") != NULL, "the cause: %s", stats.refused_cause);
     check_int(live_number(&live, "SELECT count(*) FROM pods WHERE node_id > 0"), 1, "nothing of it is carried out");
     check_text(live_phase(&live, "early"), "Running", "the last good state stands");

@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,7 +121,7 @@ static void compare(uint64_t seed, int64_t *always, int64_t *shortcut)
         step(b);
         const char *wanted = places(&a->live), *got = places(&b->live);
         is_same = strcmp(wanted, got) == 0;
-        check_text(got, wanted, "seed %llu step %d", (unsigned long long)seed, i);
+        check_text(got, wanted, "seed %" PRIu64 " step %d", seed, i);
     }
     *always += cycles_of(&a->live);
     *shortcut += cycles_of(&b->live);
@@ -155,8 +156,7 @@ int main(int argc, char **argv)
         compare(strtoull(argv[1], NULL, 10), &always, &shortcut);
     for (uint64_t seed = 1; argc == 1 && seed <= SEEDS; seed++)
         compare(seed, &always, &shortcut);
-    check_true(shortcut < always, "cycles: %lld always, %lld with the shortcut", (long long)always,
-               (long long)shortcut);
+    check_true(shortcut < always, "cycles: %" PRId64 " always, %" PRId64 " with the shortcut", always, shortcut);
     test_quiet();
     return check_finish();
 }

@@ -7,6 +7,7 @@
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -105,8 +106,8 @@ int main(void)
     struct journal_stats stats;
     journal_flush(live.journal);
     journal_get_stats(live.journal, &stats);
-    check_true(stats.cycles > 0 && stats.missed_cycles == 0, "every cycle is kept: %lld, missed %lld",
-               (long long)stats.cycles, (long long)stats.missed_cycles);
+    check_true(stats.cycles > 0 && stats.missed_cycles == 0, "every cycle is kept: %" PRId64 ", missed %" PRId64,
+               stats.cycles, stats.missed_cycles);
     live_close(&live);
     return check_finish();
 }

@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "tests/support/live.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static int64_t usage_of(struct live *live, const char *name, enum resource resou
 
 static void check_near(int64_t got, int64_t want, const char *what, const char *name)
 {
-    check_true(llabs(got - want) <= 300, "%s: %s: %lld, want %lld", name, what, (long long)got, (long long)want);
+    check_true(llabs(got - want) <= 300, "%s: %s: %" PRId64 ", want %" PRId64, name, what, got, want);
 }
 
 struct usage_case {

@@ -6,6 +6,7 @@
 #include "tests/support/plain_fair_share.h"
 #include "tests/support/random_cluster.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,9 +240,9 @@ static void check_random(uint64_t seed)
     const struct share_terms terms = {.total = total, .unit = unit, .k_micro = k_micro};
     const int64_t left = fair_share_divide(claims, count, terms, &arena);
     arena_done(&arena);
-    check_int(left, plain_fair_share(plain, count, total, unit, k_micro), "seed %llu: left", (unsigned long long)seed);
+    check_int(left, plain_fair_share(plain, count, total, unit, k_micro), "seed %" PRIu64 ": left", seed);
     for (size_t i = 0; i < count; i++)
-        check_int(claims[i].fair_share, plain[i].fair_share, "seed %llu: queue %zu", (unsigned long long)seed, i);
+        check_int(claims[i].fair_share, plain[i].fair_share, "seed %" PRIu64 ": queue %zu", seed, i);
 }
 
 // Weights, usage and k whose exact shares would not fit: they are scaled down, and nothing is lost by that.

@@ -12,6 +12,7 @@
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -47,8 +48,8 @@ static void check_kept(struct cycle *cycle, uint64_t seed, uint64_t *random)
         const int64_t kept = fragmentation_growth(cycle, pool, node, pod);
         struct fragmentation **before = cycle->fragmentation;
         cycle->fragmentation = NULL;
-        check_int(fragmentation_growth(cycle, pool, node, pod), kept, "seed %llu: pod %s on %s",
-                  (unsigned long long)seed, pod->spec->name, node->spec->name);
+        check_int(fragmentation_growth(cycle, pool, node, pod), kept, "seed %" PRIu64 ": pod %s on %s", seed,
+                  pod->spec->name, node->spec->name);
         cycle->fragmentation = before;
     }
 }
@@ -62,7 +63,7 @@ static void check_cluster(uint64_t seed)
     arena_init(&arena);
     const struct snapshot *snapshot = random_cluster(seed, &arena);
     if (cycle_open(snapshot, &arena, &cycle, &err) < 0) {
-        check_true(0, "seed %llu: %s", (unsigned long long)seed, err.message);
+        check_true(0, "seed %" PRIu64 ": %s", seed, err.message);
     } else {
         for (int i = 0; i < STEPS && snapshot->pod_count > 0; i++) {
             step(cycle, &random);

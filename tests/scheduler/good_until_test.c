@@ -6,6 +6,7 @@
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,13 +110,13 @@ static void check_cluster(uint64_t seed, struct tally *tally)
     arena_init(&arena);
     const struct snapshot *snapshot = make_snapshot(seed, &arena);
     if (scheduler_plan(snapshot, &arena, &plan, &err) < 0) {
-        check_true(0, "seed %llu: %s", (unsigned long long)seed, err.message);
+        check_true(0, "seed %" PRIu64 ": %s", seed, err.message);
         arena_done(&arena);
         return;
     }
     uint64_t random = seed;
     const bool ends = plan->good_until_ms != INT64_MAX;
-    check_true(plan->good_until_ms > snapshot->now_ms, "seed %llu: good for a while", (unsigned long long)seed);
+    check_true(plan->good_until_ms > snapshot->now_ms, "seed %" PRIu64 ": good for a while", seed);
     const int64_t last_ms = ends ? plan->good_until_ms - 1 : snapshot->now_ms + 10 * (int64_t)LONGEST_MS;
     for (int i = 0; i < TIMES; i++) {
         const int64_t span = last_ms - snapshot->now_ms;
@@ -123,14 +124,12 @@ static void check_cluster(uint64_t seed, struct tally *tally)
             i == 0 || span == 0 ? last_ms : snapshot->now_ms + (int64_t)(random_next(&random) % (uint64_t)span);
         const struct snapshot then = later(snapshot, plan, at_ms, &arena);
         if (scheduler_plan(&then, &arena, &other, &err) < 0) {
-            check_true(0, "seed %llu: %s", (unsigned long long)seed, err.message);
+            check_true(0, "seed %" PRIu64 ": %s", seed, err.message);
             continue;
         }
         check_true(decides_the_same(plan, other) && explains_the_same(snapshot, plan, other),
-                   "seed %llu: the same plan %lld ms later", (unsigned long long)seed,
-                   (long long)(at_ms - snapshot->now_ms));
-        check_true(other->good_until_ms == plan->good_until_ms, "seed %llu: and good until the same time",
-                   (unsigned long long)seed);
+                   "seed %" PRIu64 ": the same plan %" PRId64 " ms later", seed, (int64_t)(at_ms - snapshot->now_ms));
+        check_true(other->good_until_ms == plan->good_until_ms, "seed %" PRIu64 ": and good until the same time", seed);
     }
     if (ends) {
         const struct snapshot then = later(snapshot, plan, plan->good_until_ms, &arena);
@@ -146,7 +145,7 @@ int main(int argc, char **argv)
     const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
     struct tally tally = {0};
-    printf("seeds %llu to %llu\n", (unsigned long long)first, (unsigned long long)(first + count - 1));
+    printf("seeds %" PRIu64 " to %" PRIu64 "\n", first, (uint64_t)(first + count - 1));
     for (uint64_t seed = first; seed < first + count; seed++)
         check_cluster(seed, &tally);
     printf("%zu plans end, %zu of them are followed by another\n", tally.bounded, tally.differ);

@@ -7,6 +7,7 @@
 #include "tests/support/rich_document.h"
 #include "tests/support/shrink.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static bool breaks(const json_t *document, void *rule)
 static void keep_smaller(const json_t *document, uint64_t seed, const char *rule)
 {
     char name[64];
-    snprintf(name, sizeof(name), "seed-%llu", (unsigned long long)seed);
+    snprintf(name, sizeof(name), "seed-%" PRIu64, seed);
     json_t *small = shrink(document, breaks, (void *)(uintptr_t)rule);
     shrink_keep("artifacts/clusters", name, rule, small);
     json_decref(small);
@@ -77,8 +78,8 @@ static bool check_cluster(uint64_t seed, bool prints, bool keeps, struct figures
     figures->clusters++;
     figures->decisions += life.decisions;
     figures->evictions += life.evictions;
-    check_true(rule == NULL, "seed %llu, cycle %d: %s: %s", (unsigned long long)seed, breach.cycle, rule ? rule : "",
-               breach.subject);
+    check_true(rule == NULL, "seed %" PRIu64 ", cycle %d: %s: %s", seed, breach.cycle,
+               rule ? rule : "", breach.subject);
     if (rule && rule != READS && keeps)
         keep_smaller(document, seed, rule);
     json_decref(document);
@@ -90,7 +91,7 @@ int main(int argc, char **argv)
     const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
     struct figures figures = {0};
-    printf("seeds %llu to %llu\n", (unsigned long long)first, (unsigned long long)(first + count - 1));
+    printf("seeds %" PRIu64 " to %" PRIu64 "\n", first, (uint64_t)(first + count - 1));
     const bool only_first = argc > 3;
     for (uint64_t seed = first; seed < first + count; seed++)
         if (!check_cluster(seed, argc == 2, !only_first, &figures) && only_first)

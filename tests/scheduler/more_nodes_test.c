@@ -7,6 +7,7 @@
 #include "tests/support/rich_document.h"
 #include "tests/support/shrink.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,10 +74,10 @@ static void look_for(uint64_t seed)
     struct document_dice dice = {.state = seed};
     json_t *document = rich_document(&dice);
     if (has_fewer(document, &without, &with)) {
-        snprintf(name, sizeof(name), "more-nodes-%llu", (unsigned long long)seed);
+        snprintf(name, sizeof(name), "more-nodes-%" PRIu64, seed);
         json_t *small = shrink(document, still_fewer, NULL);
         has_fewer(small, &without, &with);
-        printf("seed %llu: %u pods, %u with one more node\n", (unsigned long long)seed, without, with);
+        printf("seed %" PRIu64 ": %u pods, %u with one more node\n", seed, without, with);
         shrink_keep("artifacts/clusters", name, "More nodes, fewer pods.", small);
         json_decref(small);
     }
@@ -96,13 +97,13 @@ int main(int argc, char **argv)
         }
         struct document_dice dice = {.state = seed};
         json_t *document = uniform_document(&dice);
-        check_true(!has_fewer(document, &without, &with), "seed %llu: %u pods run, with one more node %u",
-                   (unsigned long long)seed, without, with);
+        check_true(!has_fewer(document, &without, &with), "seed %" PRIu64 ": %u pods run, with one more node %u", seed,
+                   without, with);
         pods += with;
         json_decref(document);
     }
     if (argc > 3)
         return 0;
-    check_true(pods > count, "%llu pods run in %llu clusters", (unsigned long long)pods, (unsigned long long)count);
+    check_true(pods > count, "%" PRIu64 " pods run in %" PRIu64 " clusters", pods, count);
     return check_finish();
 }

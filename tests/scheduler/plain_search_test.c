@@ -8,6 +8,7 @@
 #include "tests/support/check.h"
 #include "tests/support/random_cluster.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static struct plan *plan_with(struct run *run, struct scheduler_options options)
     struct plan *plan = NULL;
     struct error err = {0};
     if (scheduler_plan_with(run->snapshot, &options, &run->arena, &plan, &err) < 0)
-        check_true(0, "seed %llu: %s", (unsigned long long)run->seed, err.message);
+        check_true(0, "seed %" PRIu64 ": %s", run->seed, err.message);
     return plan;
 }
 
@@ -66,7 +67,7 @@ static void check_decisions(const struct run *run, const struct plan *a, const s
     bool same = a->decision_count == b->decision_count;
     for (size_t i = 0; same && i < a->decision_count; i++)
         same = is_same_decision(&a->decisions[i], &b->decisions[i], with_words);
-    check_true(same, "seed %llu, cycle %d: the same decisions %s", (unsigned long long)run->seed, run->cycle, what);
+    check_true(same, "seed %" PRIu64 ", cycle %d: the same decisions %s", run->seed, run->cycle, what);
 }
 
 static uint64_t count_scenarios(const struct plan *plan)
@@ -118,11 +119,11 @@ static void check_cycle(struct run *run, struct plan *plan, struct tally *tally)
     for (size_t w = 0; w < run->snapshot->workload_count; w++) {
         const char *name = run->snapshot->workloads[w].name;
         check_true(is_same_workload(&plan->workloads[w], &plain->workloads[w]),
-                   "seed %llu, cycle %d: the same is said of %s as by the plain search", (unsigned long long)run->seed,
-                   run->cycle, name);
+                   "seed %" PRIu64 ", cycle %d: the same is said of %s as by the plain search", run->seed, run->cycle,
+                   name);
         check_true(is_same_workload(&plan->workloads[w], &apart->workloads[w]),
-                   "seed %llu, cycle %d: the same is said of %s with memory of its own", (unsigned long long)run->seed,
-                   run->cycle, name);
+                   "seed %" PRIu64 ", cycle %d: the same is said of %s with memory of its own", run->seed, run->cycle,
+                   name);
     }
     tally->scenarios += count_scenarios(plan);
     tally->plain_scenarios += count_scenarios(plain);
@@ -154,11 +155,11 @@ int main(int argc, char **argv)
     const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
     struct tally tally = {0};
-    printf("seeds %llu to %llu\n", (unsigned long long)first, (unsigned long long)(first + count - 1));
+    printf("seeds %" PRIu64 " to %" PRIu64 "\n", first, (uint64_t)(first + count - 1));
     for (uint64_t seed = first; seed < first + count; seed++)
         check_cluster(seed, &tally);
-    printf("%llu scenarios simulated, %llu by the plain search\n", (unsigned long long)tally.scenarios,
-           (unsigned long long)tally.plain_scenarios);
+    printf("%" PRIu64 " scenarios simulated, %" PRIu64 " by the plain search\n", tally.scenarios,
+           tally.plain_scenarios);
     check_true(count < CLUSTERS || tally.scenarios < tally.plain_scenarios, "some searches are not made");
     return check_finish();
 }

@@ -10,6 +10,7 @@
 #include "tests/support/rich_document.h"
 #include "tests/support/share_check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,11 +75,11 @@ static void check_seed(uint64_t seed)
     struct error err = {0};
     struct snapshot *snapshot;
     arena_init(&arena);
-    snprintf(name, sizeof(name), "cluster %llu", (unsigned long long)seed);
+    snprintf(name, sizeof(name), "cluster %" PRIu64, seed);
     check_cluster(random_cluster(seed, &arena), name);
     struct document_dice dice = {.state = seed};
     json_t *document = rich_document(&dice);
-    snprintf(name, sizeof(name), "document %llu", (unsigned long long)seed);
+    snprintf(name, sizeof(name), "document %" PRIu64, seed);
     if (snapshot_read_json(document, &arena, &snapshot, &err) == 0)
         check_cluster(snapshot, name);
     json_decref(document);

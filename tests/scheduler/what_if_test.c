@@ -13,6 +13,7 @@
 #include "tests/support/rich_document.h"
 #include "tests/support/take_out.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +197,7 @@ static void check_cluster(const struct snapshot *snapshot, uint64_t seed, const 
         return;
     const uint32_t index = random_below(&random, (uint32_t)snapshot->workload_count);
     const char *new_name = NAMES[random_below(&random, COUNT(NAMES))];
-    snprintf(name, sizeof(name), "%s %llu", kind, (unsigned long long)seed);
+    snprintf(name, sizeof(name), "%s %" PRIu64, kind, seed);
     check_workload(snapshot, index, new_name ? new_name : snapshot->workloads[index].name, name);
 }
 

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,8 @@ static int check_user(const json_t *security, const struct local_user *user, con
     for (int i = 0; i < user->group_count; i++)
         if (json_integer_value(group) == (json_int_t)user->groups[i])
             return 0;
-    return error_set(err, ERROR_INVALID, "spec.security.runAsGid: %s is not in group %lld", user->name,
-                     (long long)json_integer_value(group));
+    return error_set(err, ERROR_INVALID, "spec.security.runAsGid: %s is not in group %" PRId64, user->name,
+                     (int64_t)json_integer_value(group));
 }
 
 static int check_groups(const json_t *security, const struct local_user *user, struct error *err)

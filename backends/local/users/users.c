@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,8 +151,9 @@ static int find_of_range(const struct uid_range *range, const char *project, int
                          struct arena *arena, struct local_user *user, struct error *err)
 {
     if (project_number < 1 || project_number > range->count)
-        return error_set(err, ERROR_INVALID, "--local-uid-range has no user for project %.60s: it needs number %lld",
-                         project, (long long)project_number);
+        return error_set(err, ERROR_INVALID,
+                         "--local-uid-range has no user for project %.60s: it needs number %" PRId64, project,
+                         project_number);
     user->id = (uid_t)(range->first + project_number - 1);
     user->groups[0] = (gid_t)user->id;
     user->group_count = 1;
@@ -189,13 +191,13 @@ static int find_submitter(const char *machine_user, const struct user_rules *rul
     if (!colon)
         return error_set(err, ERROR_INVALID, "%s: expected NAME:NUMBER", machine_user);
     const char *name = arena_strndup(arena, machine_user, (size_t)(colon - machine_user));
-    const long long number = strtoll(colon + 1, NULL, 10);
+    const int64_t number = strtoll(colon + 1, NULL, 10);
     if (find_person(name, rules, true, arena, user, err) < 0)
         return -1;
-    if ((long long)user->id == number)
+    if ((int64_t)user->id == number)
         return 0;
-    return error_set(err, ERROR_INVALID, "%s submitted it as user %lld of this machine, and is user %u now", name,
-                     number, (unsigned)user->id);
+    return error_set(err, ERROR_INVALID, "%s submitted it as user %" PRId64 " of this machine, and is user %u now",
+                     name, number, (unsigned)user->id);
 }
 
 // An administrator's word about a person goes before what that person is on this machine; that before a project's.
