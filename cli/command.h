@@ -69,6 +69,11 @@ const char *cli_text(const json_t *object, const char *path); // "status.phase";
 double cli_number(const json_t *object, const char *path);
 const json_t *cli_at(const json_t *object, const char *path);
 
+// Asks at the terminal; `secret` does not show what is typed. NULL without a terminal.
+const char *cli_ask(struct cli *cli, const char *question, bool secret);
+// The caller's own password; wanted NULL: asks for it, twice.
+int cli_change_password(struct cli *cli, const char *current, const char *wanted, struct error *err);
+
 // Server.
 int cli_get(struct cli *cli, json_t **out_answer, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -111,6 +116,13 @@ int run_access_key_delete(struct cli *cli, struct error *err);
 int run_access_key_regenerate(struct cli *cli, struct error *err);
 int run_audit_list(struct cli *cli, struct error *err);
 int run_audit_download(struct cli *cli, struct error *err);
+int run_account_password(struct cli *cli, struct error *err);
+int run_account_sessions(struct cli *cli, struct error *err);
+int run_account_sessions_end(struct cli *cli, struct error *err);
+int run_account_otp(struct cli *cli, struct error *err);
+int run_account_otp_enable(struct cli *cli, struct error *err);
+int run_account_otp_confirm(struct cli *cli, struct error *err);
+int run_account_otp_disable(struct cli *cli, struct error *err);
 int run_logout(struct cli *cli, struct error *err);
 int run_whoami(struct cli *cli, struct error *err);
 int run_version(struct cli *cli, struct error *err);

@@ -175,6 +175,16 @@ static const struct flag RECEIPT_FLAGS[] = {
 static const struct flag USER_FLAGS[] = {
     {"user", "username", 'u', FLAG_TEXT, "MAIL", "the user"},
     {"password", NULL, 'p', FLAG_TEXT, "PW", "the password; else the command asks for it"},
+    {"otp", NULL, 0, FLAG_TEXT, "CODE",
+     "a code of the second factor; else the command asks for it where one is needed"},
+    {"new-password", NULL, 0, FLAG_TEXT, "PW", "in place of a temporary password; else the command asks for it"},
+    {0},
+};
+
+static const struct flag OWN_FLAGS[] = {
+    {"password", NULL, 'p', FLAG_TEXT, "PW", "your password of now; else the command asks for it"},
+    {"new-password", NULL, 0, FLAG_TEXT, "PW", "the new one; else the command asks for it"},
+    {"code", "otp", 0, FLAG_TEXT, "CODE", "a code of the app; else the command asks for it"},
     {0},
 };
 
@@ -245,6 +255,7 @@ TABLES(WITH_USER, USER_FLAGS);
 TABLES(WITH_SSO, SSO_FLAGS);
 TABLES(WITH_APPLICATION, APPLICATION_FLAGS);
 TABLES(WITH_ACCESS_KEY, ACCESS_KEY_FLAGS);
+TABLES(WITH_OWN, OWN_FLAGS);
 TABLES(WITH_CONFIG, CONFIG_FLAGS);
 
 #define ENTER(words_, kind_)                                                                            \
@@ -312,6 +323,17 @@ const struct command COMMANDS[] = {
      "who did what, newest first"},
     {"audit download", run_audit_download, NEEDS_SERVER, NULL, WITH_AUDIT_FILE, false,
      "[--start TIME] [--format csv|json] [-o FILE]", "the same as a file"},
+    {"account password", run_account_password, NEEDS_SERVER, NULL, WITH_OWN, false, "", "change your password"},
+    {"account sessions end", run_account_sessions_end, NEEDS_SERVER, NULL, NULL, false, "ID|others",
+     "end one of your sessions, or all but this one"},
+    {"account sessions", run_account_sessions, NEEDS_SERVER, NULL, WITH_LIST, false, "", "where you are signed in"},
+    {"account otp enable", run_account_otp_enable, NEEDS_SERVER, NULL, WITH_OWN, false, "",
+     "ask for a code of your app beside the password"},
+    {"account otp confirm", run_account_otp_confirm, NEEDS_SERVER, NULL, WITH_OWN, false, "[--code CODE]",
+     "confirm the app by one of its codes"},
+    {"account otp disable", run_account_otp_disable, NEEDS_SERVER, NULL, WITH_OWN, false, "[--code CODE]",
+     "ask for the password alone again"},
+    {"account otp", run_account_otp, NEEDS_SERVER, NULL, WITH_LIST, false, "", "whether your password needs a code"},
     {"version", run_version, NEEDS_NOTHING, NULL, NULL, false, "", "the client's version"},
     {"config set", run_config_set, NEEDS_PROFILE, NULL, WITH_CONFIG, false, "--cp-url URL", "which server"},
     {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},

@@ -14,8 +14,7 @@ static bool is_quiet(const struct cli *cli)
     return flag_is_set(&cli->arguments, "quiet");
 }
 
-// Asks at the terminal; `secret` does not show what is typed. NULL without a terminal.
-static const char *ask(struct cli *cli, const char *question, bool secret)
+const char *cli_ask(struct cli *cli, const char *question, bool secret)
 {
     char line[512];
     struct termios before, silent;
@@ -38,12 +37,47 @@ static const char *ask(struct cli *cli, const char *question, bool secret)
     return arena_strdup(&cli->arena, line);
 }
 
+// The grant; where the account has a second factor and no code was given, it asks for one and tries again.
+static int grant_token(struct cli *cli, json_t *grant, json_t **out_answer, struct error *err)
+{
+    struct error why = {0};
+    int rc = client_call(&cli->client, "POST", "/api/v1/token", grant, out_answer, &why);
+    bool needs_code = rc < 0 && !strncmp(why.message, "otp: required", 13);
+    const char *code = needs_code ? cli_ask(cli, "Code of the app, or a recovery code: ", false) : NULL;
+    if (code) {
+        json_object_set_new(grant, "otp", json_string(code));
+        rc = client_call(&cli->client, "POST", "/api/v1/token", grant, out_answer, &why);
+    }
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
+}
+
+// A temporary password lets nothing else be done.
+static int replace_temporary(struct cli *cli, const char *password, struct error *err)
+{
+    json_t *session;
+    const char *wanted = flag_text(&cli->arguments, "new-password");
+    if (cli_get(cli, &session, err, "/api/v1/session") < 0)
+        return -1;
+    bool must_change = json_is_true(cli_at(session, "mustChangePassword"));
+    json_decref(session);
+    if (!must_change)
+        return 0;
+    if (!wanted && !isatty(STDIN_FILENO)) {
+        printf("The password is a temporary one. Change it: %s account password\n", cli->program);
+        return 0;
+    }
+    fputs("The password is a temporary one; choose your own.\n", stderr);
+    return cli_change_password(cli, password, wanted, err);
+}
+
 int cli_sign_in(struct cli *cli, json_t *grant, const char *who, struct error *err)
 {
     json_t *answer = NULL, *clusters = NULL, *session = NULL;
     int rc = client_open(way_url(cli), NULL, &cli->arena, &cli->client, err);
     if (rc == 0)
-        rc = client_call(&cli->client, "POST", "/api/v1/token", grant, &answer, err);
+        rc = grant_token(cli, grant, &answer, err);
     json_decref(grant);
     if (rc == 0) {
         cli->client.token = arena_strdup(&cli->arena, cli_text(answer, "accessToken"));
@@ -68,15 +102,17 @@ int run_login_user(struct cli *cli, struct error *err)
 {
     const char *user = flag_text(&cli->arguments, "user"), *password = flag_text(&cli->arguments, "password");
     if (!user)
-        user = ask(cli, "User: ", false);
+        user = cli_ask(cli, "User: ", false);
     if (!user)
         return error_set(err, ERROR_INVALID, "--user is missing");
     if (!password)
-        password = ask(cli, "Password: ", true);
+        password = cli_ask(cli, "Password: ", true);
     if (!password)
         return error_set(err, ERROR_INVALID, "--password is missing");
-    return cli_sign_in(
-        cli, json_pack("{s:s, s:s, s:s}", "grantType", "password", "username", user, "password", password), user, err);
+    json_t *grant = json_pack("{s:s, s:s, s:s}", "grantType", "password", "username", user, "password", password);
+    if (flag_text(&cli->arguments, "otp"))
+        json_object_set_new(grant, "otp", json_string(flag_text(&cli->arguments, "otp")));
+    return cli_sign_in(cli, grant, user, err) < 0 ? -1 : replace_temporary(cli, password, err);
 }
 
 int run_login(struct cli *cli, struct error *err)
@@ -121,7 +157,7 @@ int run_login_access_key(struct cli *cli, struct error *err)
     if (!secret && file && read_secret_file(cli, file, &secret, err) < 0)
         return -1;
     if (!secret)
-        secret = ask(cli, "Secret: ", true);
+        secret = cli_ask(cli, "Secret: ", true);
     if (!secret)
         return error_set(err, ERROR_INVALID, "--secret or --secret-file is missing");
     json_t *grant =

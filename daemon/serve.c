@@ -109,7 +109,8 @@ static int claim_folder(struct daemon *daemon, struct error *err)
 static int fill_database(struct daemon *daemon, struct error *err)
 {
     struct auth_options options = {.data_folder = daemon->folder.path,
-                                   .token_life_s = daemon->settings.token_lifetime_s};
+                                   .token_life_s = daemon->settings.token_lifetime_s,
+                                   .password_rules = daemon->settings.password_rules};
     if (auth_create(&options, timestamp_now_ms(), &daemon->auth, err) < 0)
         return -1;
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||

@@ -12,6 +12,8 @@ struct error;
 #define SEALED_CLIENT_SECRET "identity_provider.client_secret" // id: "1"
 #define SEALED_REFRESH_TOKEN "external_sessions.refresh"       // id: the session's uuid
 
+#define SEALED_SECOND_FACTOR "second_factors.secret" // id: the user's uuid
+
 struct sealed_text {
     size_t column; // its place in the table
     const char *purpose;

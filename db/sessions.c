@@ -30,6 +30,17 @@ static const char SQL_SHOWN_SECRET[] =
 static const char SQL_STAMP_USER[] = "UPDATE users SET last_login_ms = ? WHERE id = ?";
 static const char SQL_STAMP_SERVICE_ACCOUNT[] = "UPDATE service_accounts SET last_login_ms = ? WHERE id = ?";
 static const char SQL_STAMP_ACCESS_KEY[] = "UPDATE access_keys SET last_login_ms = ? WHERE id = ?";
+static const char SQL_USE_STEP[] = "UPDATE second_factors SET last_step = :step WHERE user_id = :user_id AND "
+                                   "confirmed_ms > 0 AND last_step < :step";
+static const char SQL_USE_CODE[] = "DELETE FROM recovery_codes WHERE user_id = :user_id AND code_hash = :hash";
+static const char SQL_NEEDS_FACTOR[] = "SELECT 1 FROM second_factors WHERE user_id = :user_id AND confirmed_ms > 0";
+static const char SQL_LIST[] =
+    "SELECT s.uuid, CASE WHEN s.access_key_id IS NOT NULL THEN 'access-key' ELSE s.kind END, s.remote_address, "
+    "s.user_agent, k.name, s.created_ms, s.last_used_ms, s.expires_ms FROM sessions s LEFT JOIN access_keys k ON "
+    "k.id = s.access_key_id WHERE s.subject_type = :type AND s.subject_id = :id AND s.expires_ms >= :now_ms "
+    "ORDER BY s.last_used_ms DESC, s.id DESC LIMIT :most";
+static const char SQL_END_ONE_OF[] =
+    "DELETE FROM sessions WHERE uuid = :uuid AND subject_type = :type AND subject_id = :id";
 static const char SQL_TOUCH[] = "UPDATE sessions SET last_used_ms = ?2 WHERE id = ?1";
 static const char SQL_END[] = "DELETE FROM sessions WHERE uuid = ?";
 static const char SQL_END_OF_SUBJECT[] =
@@ -159,6 +170,40 @@ static int check_shown(struct db_conn *conn, const struct session *session, stru
     return rc == 0 ? error_set(err, ERROR_UNAUTHORIZED, "what you signed in with has just changed") : rc < 0 ? -1 : 0;
 }
 
+// A code or a recovery code is good once: whoever comes second with it finds it used.
+static int use_factor(struct db_conn *conn, const struct session *session, struct error *err)
+{
+    const struct factor_shown *shown = &session->shown_factor;
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, shown->step ? SQL_USE_STEP : SQL_USE_CODE, &stmt, err) < 0)
+        return -1;
+    db_set_int(stmt, ":user_id", session->subject_id);
+    if (shown->step)
+        db_set_int(stmt, ":step", shown->step);
+    else
+        db_set_blob(stmt, ":hash", shown->recovery_hash, SESSION_HASH_SIZE);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    if (rc == 0 && !db_changed_rows(conn))
+        return error_set(err, ERROR_UNAUTHORIZED, "otp: wrong, or used before");
+    return rc;
+}
+
+static int check_factor(struct db_conn *conn, const struct session *session, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (!session->shown_password_hash)
+        return 0;
+    if (session->shown_factor.step || session->shown_factor.recovery_hash)
+        return use_factor(conn, session, err);
+    if (db_prepare(conn, SQL_NEEDS_FACTOR, &stmt, err) < 0)
+        return -1;
+    db_set_int(stmt, ":user_id", session->subject_id);
+    int rc = db_step(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc > 0 ? error_set(err, ERROR_UNAUTHORIZED, "otp: required; the account has a second factor") : rc;
+}
+
 static int stamp(struct db_conn *conn, const struct session *session, struct error *err)
 {
     if (session->access_key_id)
@@ -170,7 +215,7 @@ static int stamp(struct db_conn *conn, const struct session *session, struct err
 int db_create_session_in(struct db_conn *conn, struct session *session, struct error *err)
 {
     if (end_expired(conn, session->created_ms, err) < 0 || check_shown(conn, session, err) < 0 ||
-        insert_session(conn, session, err) < 0)
+        check_factor(conn, session, err) < 0 || insert_session(conn, session, err) < 0)
         return -1;
     return stamp(conn, session, err);
 }
@@ -238,6 +283,79 @@ int db_end_sessions(struct db *db, const char *subject_type, int64_t subject_id,
 {
     struct session_subject subject = {.is_user = !strcmp(subject_type, SESSION_OF_USER), .subject_id = subject_id};
     return db_write(db, end_sessions, &subject, err);
+}
+
+int db_list_sessions(struct db_conn *conn, const char *subject_type, int64_t subject_id, int64_t now_ms,
+                     struct arena *arena, struct session_entry **out_entries, size_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    struct session_entry *entries = NULL;
+    size_t count = 0, capacity = 0;
+    int rc;
+    if (db_prepare(conn, SQL_LIST, &stmt, err) < 0)
+        return -1;
+    db_set_text(stmt, ":type", subject_type);
+    db_set_int(stmt, ":id", subject_id);
+    db_set_int(stmt, ":now_ms", now_ms);
+    db_set_int(stmt, ":most", SESSIONS_LISTED_MAX);
+    while ((rc = db_step(conn, stmt, err)) > 0) {
+        entries = arena_grow(arena, entries, &capacity, count + 1, sizeof(*entries));
+        entries[count++] = (struct session_entry){
+            .uuid = db_column_text(stmt, 0, arena),
+            .kind = db_column_text(stmt, 1, arena),
+            .remote_address = db_column_text(stmt, 2, arena),
+            .user_agent = db_column_text(stmt, 3, arena),
+            .access_key = db_column_text(stmt, 4, arena),
+            .created_ms = db_column_int(stmt, 5),
+            .last_used_ms = db_column_int(stmt, 6),
+            .expires_ms = db_column_int(stmt, 7),
+        };
+    }
+    db_release(conn, stmt);
+    *out_entries = entries;
+    *out_count = count;
+    return rc;
+}
+
+struct subject_session {
+    const char *subject_type;
+    int64_t subject_id;
+    const char *uuid; // the one to end, or to keep
+};
+
+static int end_session_of(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct subject_session *which = context;
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_END_ONE_OF, &stmt, err) < 0)
+        return -1;
+    db_set_text(stmt, ":uuid", which->uuid);
+    db_set_text(stmt, ":type", which->subject_type);
+    db_set_int(stmt, ":id", which->subject_id);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    if (rc == 0 && !db_changed_rows(conn))
+        return error_set(err, ERROR_NOT_FOUND, "session %.60s: not found", which->uuid);
+    return rc;
+}
+
+int db_end_session_of(struct db *db, const char *subject_type, int64_t subject_id, const char *uuid, struct error *err)
+{
+    struct subject_session which = {subject_type, subject_id, uuid};
+    return db_write(db, end_session_of, &which, err);
+}
+
+static int end_sessions_but(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct subject_session *which = context;
+    return db_end_sessions_in(conn, which->subject_type, which->subject_id, which->uuid, err);
+}
+
+int db_end_sessions_but(struct db *db, const char *subject_type, int64_t subject_id, const char *kept_uuid,
+                        struct error *err)
+{
+    struct subject_session which = {subject_type, subject_id, kept_uuid};
+    return db_write(db, end_sessions_but, &which, err);
 }
 
 static int find_family(struct db_conn *conn, struct session_refresh *refresh, struct error *err)

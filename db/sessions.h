@@ -2,6 +2,7 @@
 // session's uuid, so deleting the row ends it. Secrets are here as BLAKE2b hashes only.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
@@ -15,6 +16,12 @@ enum {
 
 #define SESSION_OF_USER "user"
 #define SESSION_OF_SERVICE_ACCOUNT "service-account"
+
+// What was shown of a second factor: a code's step, or else the hash of a recovery code. Neither: the account has none.
+struct factor_shown {
+    int64_t step;
+    const unsigned char *recovery_hash;
+};
 
 struct session {
     int64_t id;
@@ -33,6 +40,7 @@ struct session {
     int64_t expires_ms;
     // What was shown, as it is kept: the session is made only if it is still so. NULL: not looked at.
     const char *shown_password_hash;
+    struct factor_shown shown_factor;       // beside a password; used up with the session
     const unsigned char *shown_secret_hash; // of the access key or the service account
 };
 
@@ -65,6 +73,28 @@ int db_create_session(struct db *db, struct session *session, struct error *err)
 int db_touch_session(struct db *db, int64_t id, int64_t now_ms, struct error *err);
 int db_end_session(struct db *db, const char *uuid, struct error *err); // unknown is fine
 int db_end_sessions(struct db *db, const char *subject_type, int64_t subject_id, struct error *err);
+
+// What its owner is told of one.
+struct session_entry {
+    const char *uuid;
+    const char *kind; // browser, token, access-key, socket
+    const char *remote_address;
+    const char *user_agent;
+    const char *access_key; // its name; NULL
+    int64_t created_ms;
+    int64_t last_used_ms;
+    int64_t expires_ms;
+};
+enum {
+    SESSIONS_LISTED_MAX = 500
+};
+// Those that have not expired, the one that was used last first.
+int db_list_sessions(struct db_conn *conn, const char *subject_type, int64_t subject_id, int64_t now_ms,
+                     struct arena *arena, struct session_entry **out_entries, size_t *out_count, struct error *err);
+// ERROR_NOT_FOUND where it is not the subject's.
+int db_end_session_of(struct db *db, const char *subject_type, int64_t subject_id, const char *uuid, struct error *err);
+int db_end_sessions_but(struct db *db, const char *subject_type, int64_t subject_id, const char *kept_uuid,
+                        struct error *err);
 
 struct session_refresh {
     const unsigned char *family_hash;

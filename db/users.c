@@ -15,6 +15,13 @@ static const char SQL_INSERT[] =
     "updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 static const char SQL_SET_PASSWORD[] =
     "UPDATE users SET password_hash = ?, reset_password = ?, updated_ms = ? WHERE id = ?";
+static const char SQL_KEEP_OLD[] = "INSERT INTO old_passwords (user_id, password_hash) "
+                                   "SELECT id, password_hash FROM users WHERE id = :user_id";
+static const char SQL_FORGET_OLD[] =
+    "DELETE FROM old_passwords WHERE user_id = :user_id AND id NOT IN (SELECT id FROM old_passwords "
+    "WHERE user_id = :user_id ORDER BY id DESC LIMIT :count)";
+static const char SQL_LIST_OLD[] =
+    "SELECT password_hash FROM old_passwords WHERE user_id = :user_id ORDER BY id DESC LIMIT :count";
 static const char SQL_DELETE[] = "DELETE FROM users WHERE id = ?";
 
 void db_user_from_row(sqlite3_stmt *stmt, struct arena *arena, struct user *out_user)
@@ -105,18 +112,25 @@ int db_create_user(struct db *db, struct user *user, struct error *err)
     return db_write(db, create_user, user, err);
 }
 
-struct password_change {
-    int64_t user_id;
-    const char *hash;
-    bool must_change;
-    const char *kept_session;
-    int64_t now_ms;
-};
+static int run_for_old(struct db_conn *conn, const char *sql, const struct password_change *change, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, sql, &stmt, err) < 0)
+        return -1;
+    db_set_int(stmt, ":user_id", change->user_id);
+    if (sql == SQL_FORGET_OLD)
+        db_set_int(stmt, ":count", change->kept_old);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
 
 static int set_password(struct db_conn *conn, void *context, struct error *err)
 {
     const struct password_change *change = context;
     sqlite3_stmt *stmt = NULL;
+    if (run_for_old(conn, SQL_KEEP_OLD, change, err) < 0 || run_for_old(conn, SQL_FORGET_OLD, change, err) < 0)
+        return -1;
     if (db_prepare(conn, SQL_SET_PASSWORD, &stmt, err) < 0)
         return -1;
     db_bind_text(stmt, 1, change->hash);
@@ -130,11 +144,30 @@ static int set_password(struct db_conn *conn, void *context, struct error *err)
     return rc < 0 ? -1 : db_end_sessions_in(conn, SESSION_OF_USER, change->user_id, change->kept_session, err);
 }
 
-int db_set_user_password(struct db *db, int64_t id, const char *hash, bool must_change, const char *kept_session,
-                         int64_t now_ms, struct error *err)
+int db_set_user_password(struct db *db, const struct password_change *change, struct error *err)
 {
-    struct password_change change = {id, hash, must_change, kept_session, now_ms};
-    return db_write(db, set_password, &change, err);
+    struct password_change copy = *change;
+    return db_write(db, set_password, &copy, err);
+}
+
+int db_list_old_passwords(struct db_conn *conn, int64_t user_id, int count, struct arena *arena,
+                          const char ***out_hashes, size_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    size_t capacity = 0;
+    int rc;
+    *out_hashes = NULL;
+    *out_count = 0;
+    if (db_prepare(conn, SQL_LIST_OLD, &stmt, err) < 0)
+        return -1;
+    db_set_int(stmt, ":user_id", user_id);
+    db_set_int(stmt, ":count", count);
+    while ((rc = db_step(conn, stmt, err)) > 0) {
+        *out_hashes = arena_grow(arena, *out_hashes, &capacity, *out_count + 1, sizeof(**out_hashes));
+        (*out_hashes)[(*out_count)++] = db_column_text(stmt, 0, arena);
+    }
+    db_release(conn, stmt);
+    return rc;
 }
 
 struct user_deletion {

@@ -1,6 +1,7 @@
 // Users: people who sign in with a password.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
@@ -37,9 +38,19 @@ int db_find_user(struct db_conn *conn, int64_t id, struct arena *arena, struct u
 
 // Sets id. ERROR_CONFLICT where the e-mail is taken.
 int db_create_user(struct db *db, struct user *user, struct error *err);
-// A new password ends the user's sessions, but for the one that is named (its uuid; NULL: all end).
-int db_set_user_password(struct db *db, int64_t id, const char *hash, bool must_change, const char *kept_session,
-                         int64_t now_ms, struct error *err);
+struct password_change {
+    int64_t user_id;
+    const char *hash;
+    bool must_change;
+    const char *kept_session; // its uuid; NULL: all end
+    int kept_old;             // how many passwords of before are remembered
+    int64_t now_ms;
+};
+// A new password ends the user's sessions, but for the one that is named.
+int db_set_user_password(struct db *db, const struct password_change *change, struct error *err);
+// Hashes of the passwords before the present one, the newest first.
+int db_list_old_passwords(struct db_conn *conn, int64_t user_id, int count, struct arena *arena,
+                          const char ***out_hashes, size_t *out_count, struct error *err);
 // With the user go sessions and access rules. ERROR_CONFLICT where nobody would be left who may do everything.
 int db_delete_user(struct db *db, int64_t id, int64_t now_ms, struct error *err);
 

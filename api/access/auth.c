@@ -49,9 +49,13 @@ int auth_create(const struct auth_options *options, int64_t now_ms, struct auth 
 {
     struct auth *auth = memory_array(1, sizeof(*auth));
     struct arena arena;
-    arena_init(&arena);
+    if (password_rules_parse(options->password_rules, &auth->password_rules, err) < 0) {
+        free(auth);
+        return -1;
+    }
     auth->token_life_s = options->token_life_s ? options->token_life_s : DAY_S;
     auth->is_cookie_secure = options->is_cookie_secure;
+    arena_init(&arena);
     const struct signing_keys_options keys = {
         .folder = arena_printf(&arena, "%s/keys", options->data_folder),
         .rotation_ms = options->key_rotation_ms,
@@ -165,7 +169,8 @@ int auth_seed(struct db *db, struct auth *auth, const char *password, int64_t no
         return 0;
     char random[PASSWORD_RANDOM_SIZE], hash[PASSWORD_HASH_SIZE];
     password_random(random);
-    if (password && password_check_rules("PRORATA_ADMIN_PASSWORD", password, err) < 0)
+    if (password &&
+        password_rules_check(&auth->password_rules, "PRORATA_ADMIN_PASSWORD", password, AUTH_ADMINISTRATOR, err) < 0)
         return -1;
     if (password_hash(auth->passwords, password ? password : random, hash, err) < 0)
         return -1;

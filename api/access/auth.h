@@ -1,6 +1,8 @@
 // What sign-in needs at run time: signing keys, password hashing, limits for failed tries. One of each a server, made
 // by the daemon. And what the first start puts into an empty database.
 #pragma once
+#include "api/access/password_rules.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,16 +16,18 @@ struct sign_in_limits;
 struct signing_keys;
 
 struct auth_options {
-    const char *data_folder; // keys go to DATA/keys
-    int64_t token_life_s;    // 0: 86,400
-    int64_t key_rotation_ms; // 0: 30 days
-    bool is_cookie_secure;   // always; else only where a proxy says that the browser came by https
+    const char *data_folder;    // keys go to DATA/keys
+    int64_t token_life_s;       // 0: 86,400
+    const char *password_rules; // as password_rules_parse reads them; NULL: PASSWORD_RULES_DEFAULT
+    int64_t key_rotation_ms;    // 0: 30 days
+    bool is_cookie_secure;      // always; else only where a proxy says that the browser came by https
 };
 
 struct auth {
     struct signing_keys *keys;
     struct sealing *sealing;
     struct passwords *passwords;
+    struct password_rules password_rules;
     struct sign_in_limits *limits;
     struct sign_in_crowd *crowd;
     int64_t token_life_s;

@@ -186,8 +186,7 @@ int authenticate(struct request *req, struct error *err)
         rc = identify(req, conn, &subject, err);
     db_give_back(req->server->db, conn);
     // A full disk must not sign people out: the last use is then a little stale.
-    if (rc == 0 && (subject.is_browser || req->caller->is_peer) &&
-        subject.last_used_ms + TOUCH_AFTER_MS < req->received_ms)
+    if (rc == 0 && subject.last_used_ms + TOUCH_AFTER_MS < req->received_ms)
         db_touch_session(req->server->db, subject.session_id, req->received_ms, NULL);
     return rc;
 }

@@ -151,12 +151,11 @@ int password_verify(struct passwords *passwords, const struct password_caller *c
     return rc;
 }
 
-int password_check_rules(const char *field, const char *password, struct error *err)
+int password_check_length(const char *field, const char *password, int least, struct error *err)
 {
     size_t length = strlen(password);
-    if (length < PASSWORD_MIN || length > PASSWORD_MAX)
-        return error_set(err, ERROR_INVALID, "%s: %d to %d characters, got %zu", field, PASSWORD_MIN, PASSWORD_MAX,
-                         length);
+    if (length < (size_t)least || length > PASSWORD_MAX)
+        return error_set(err, ERROR_INVALID, "%s: %d to %d characters, got %zu", field, least, PASSWORD_MAX, length);
     return 0;
 }
 

@@ -27,8 +27,8 @@ int password_hash(struct passwords *passwords, const char *password, char out_ha
 // hash NULL (there is no such user) takes as long as any other, and never matches.
 int password_verify(struct passwords *passwords, const struct password_caller *caller, const char *hash,
                     const char *password, bool *out_matches, struct error *err);
-// ERROR_INVALID `FIELD: ...` where it is too short or too long.
-int password_check_rules(const char *field, const char *password, struct error *err);
+// ERROR_INVALID `FIELD: ...` where it has fewer characters than `least`, or more than PASSWORD_MAX.
+int password_check_length(const char *field, const char *password, int least, struct error *err);
 // A temporary one for a new user or the first start.
 enum {
     PASSWORD_RANDOM_SIZE = 25

@@ -7,12 +7,14 @@
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/operations.h"
+#include "api/people/user_reach.h"
 #include "api/server.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/uuid.h"
 #include "db/db.h"
+#include "db/users.h"
 
 #include <string.h>
 
@@ -78,20 +80,24 @@ int op_get_access_keys(struct request *req, struct response *res, struct error *
     return require_user(req, err) < 0 ? -1 : list(req, res, &filter, err);
 }
 
+// The key of the path; user_id 0: whoever has it.
+static int find_key(struct request *req, int64_t user_id, struct access_key *out_key, struct error *err)
+{
+    const char *id = request_path(req, "accessKeyId");
+    const struct access_key_filter filter = {.user_id = user_id, .uuid = id};
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = db_find_access_key(conn, &filter, req->arena, out_key, err);
+    db_give_back(req->server->db, conn);
+    if (rc == 0)
+        return error_set(err, ERROR_NOT_FOUND, "access key %.60s: not found", id);
+    return rc < 0 ? -1 : 0;
+}
+
 int op_get_access_key_by_id1(struct request *req, struct response *res, struct error *err)
 {
     struct access_key key;
     struct json_writer json;
-    const char *id = request_path(req, "accessKeyId");
-    const struct access_key_filter filter = {.user_id = req->caller->subject_id, .uuid = id};
-    if (require_user(req, err) < 0)
-        return -1;
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = db_find_access_key(conn, &filter, req->arena, &key, err);
-    db_give_back(req->server->db, conn);
-    if (rc == 0)
-        return error_set(err, ERROR_NOT_FOUND, "access key %.60s: not found", id);
-    if (rc < 0)
+    if (require_user(req, err) < 0 || find_key(req, req->caller->subject_id, &key, err) < 0)
         return -1;
     json_writer_init(&json, res->body, false);
     write_key(&json, &key, false);
@@ -152,25 +158,25 @@ int op_delete_access_key_by_id(struct request *req, struct response *res, struct
 }
 
 // Keys of everybody are for who administers users in the whole tenant.
-static int require_administrator(const struct request *req, enum access_action action, struct error *err)
+static int require_administrator(const struct request *req, struct error *err)
 {
-    static const struct scope_path TENANT = {0};
-    if (access_is_held(req->caller, &TENANT, RESOURCE_TYPE_USERS, action))
-        return 0;
-    return error_set(err, ERROR_FORBIDDEN, "your roles do not allow to %s users of the whole tenant",
-                     access_action_text(action));
+    return access_check_tenant(req, RESOURCE_TYPE_USERS, ACTION_UPDATE, err);
 }
 
 int op_get_access_keys_administration(struct request *req, struct response *res, struct error *err)
 {
     const struct access_key_filter filter = {.client_id = request_query(req, "clientId"),
                                              .user_email = request_query(req, "createdBy")};
-    return require_administrator(req, ACTION_READ, err) < 0 ? -1 : list(req, res, &filter, err);
+    return require_administrator(req, err) < 0 ? -1 : list(req, res, &filter, err);
 }
 
 int op_delete_access_key_by_id_administration(struct request *req, struct response *res, struct error *err)
 {
-    if (require_administrator(req, ACTION_UPDATE, err) < 0 ||
+    struct access_key key;
+    if (require_administrator(req, err) < 0 || find_key(req, 0, &key, err) < 0)
+        return -1;
+    const struct user owner = {.id = key.user_id, .email = key.user_email};
+    if (user_reach_check(req, &owner, err) < 0 ||
         db_delete_access_key(req->server->db, 0, request_path(req, "accessKeyId"), err) < 0)
         return -1;
     return response_empty(res, 204);

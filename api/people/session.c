@@ -85,9 +85,13 @@ int op_get_session(struct request *req, struct response *res, struct error *err)
 int op_create_session(struct request *req, struct response *res, struct error *err)
 {
     struct user user;
-    const char *username = json_string_value(json_object_get(req->body, "username"));
-    const char *password = json_string_value(json_object_get(req->body, "password"));
-    if (sign_in_with_password(req, res, username, password, &user, err) < 0)
+    struct factor_shown shown;
+    const struct sign_in_wish wish = {
+        .username = json_string_value(json_object_get(req->body, "username")),
+        .password = json_string_value(json_object_get(req->body, "password")),
+        .otp = json_string_value(json_object_get(req->body, "otp")),
+    };
+    if (sign_in_with_factors(req, res, &wish, &user, &shown, err) < 0)
         return -1;
     audit_signed_in(req, SUBJECT_USER, user.email);
     char uuid[UUID_SIZE], cookie[SECRET_TEXT_SIZE];
@@ -103,6 +107,7 @@ int op_create_session(struct request *req, struct response *res, struct error *e
         .remote_address = req->remote_address,
         .user_agent = sign_in_user_agent(req),
         .shown_password_hash = user.password_hash,
+        .shown_factor = shown,
         .cookie_hash = hash,
         .created_ms = req->received_ms,
         .expires_ms = req->received_ms + SESSION_LIFE_MS,
@@ -131,28 +136,61 @@ static int find_caller(struct request *req, struct user *out_user, struct error 
     return rc == 0 ? error_set(err, ERROR_NOT_FOUND, "user: not found") : rc;
 }
 
+// 0: the password is none of the account's last ones.
+static int check_old(struct request *req, const struct user *user, const char *wanted, struct error *err)
+{
+    const struct auth *auth = req->server->auth;
+    const struct password_caller caller = {.address = req->remote_address};
+    const char **hashes;
+    size_t count;
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
+    int rc = db_list_old_passwords(conn, user->id, auth->password_rules.last, req->arena, &hashes, &count, err);
+    db_give_back(req->server->db, conn);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        bool matches = false;
+        rc = password_verify(auth->passwords, &caller, hashes[i], wanted, &matches, err);
+        if (rc == 0 && matches)
+            rc = error_set(err, ERROR_INVALID, "newPassword: one of your last %d; choose another",
+                           auth->password_rules.last);
+    }
+    return rc;
+}
+
+static int set_password(struct request *req, const struct user *user, const char *wanted, struct error *err)
+{
+    struct auth *auth = req->server->auth;
+    char hash[PASSWORD_HASH_SIZE];
+    const struct password_change change = {.user_id = user->id,
+                                           .hash = hash,
+                                           .kept_session = req->caller->session_id,
+                                           .kept_old = auth->password_rules.last,
+                                           .now_ms = req->received_ms};
+    return password_hash(auth->passwords, wanted, hash, err) < 0 ? -1
+                                                                 : db_set_user_password(req->server->db, &change, err);
+}
+
 // Whoever has taken over a session still needs the old password, and the limits of sign-in hold here too.
 int op_change_user_password(struct request *req, struct response *res, struct error *err)
 {
     const char *current = json_string_value(json_object_get(req->body, "currentPassword"));
     const char *wanted = json_string_value(json_object_get(req->body, "newPassword"));
     struct user user;
-    char hash[PASSWORD_HASH_SIZE];
     if (req->caller->type != SUBJECT_USER)
         return error_set(err, ERROR_FORBIDDEN, "a service account has no password");
-    if (password_check_rules("newPassword", wanted, err) < 0)
+    if (find_caller(req, &user, err) < 0)
+        return -1;
+    if (!user.is_local)
+        return error_set(err, ERROR_FORBIDDEN, "your account has no password here");
+    if (password_rules_check(&req->server->auth->password_rules, "newPassword", wanted, user.email, err) < 0)
         return -1;
     if (!strcmp(current, wanted))
         return error_set(err, ERROR_INVALID, "newPassword: the same as the current one");
-    if (find_caller(req, &user, err) < 0)
-        return -1;
     if (sign_in_with_password(req, res, user.email, current, &user, err) < 0) {
         if (err && err->code == ERROR_UNAUTHORIZED)
             error_set(err, ERROR_INVALID, "currentPassword: wrong");
         return -1;
     }
-    if (password_hash(req->server->auth->passwords, wanted, hash, err) < 0 ||
-        db_set_user_password(req->server->db, user.id, hash, false, req->caller->session_id, req->received_ms, err) < 0)
+    if (check_old(req, &user, wanted, err) < 0 || set_password(req, &user, wanted, err) < 0)
         return -1;
     return response_json(res, json_object());
 }

@@ -7,6 +7,7 @@
 #include "api/access/sign_in_limits.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
+#include "api/people/second_factor.h"
 #include "api/server.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -83,23 +84,53 @@ static void note_origin(const struct request *req, const char *username)
         sign_in_crowd_tell(server->db, req->remote_address, req->received_ms);
 }
 
-int sign_in_with_password(struct request *req, struct response *res, const char *username, const char *password,
-                          struct user *out_user, struct error *err)
+static int refuse_password(struct error *err)
 {
-    bool matches = false, exists = false;
+    return error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
+}
+
+static void log_try(const struct request *req, const char *username, bool exists, bool succeeded)
+{
     char quoted[LOG_TEXT_SIZE];
-    if (strlen(password) > PASSWORD_MAX || strlen(username) > 254)
-        return error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
+    log_write(succeeded ? LOG_INFO : LOG_WARN, "api", "%s user=%s remote=%s request=%s",
+              succeeded ? "signed in" : "sign-in failed", exists ? log_text(username, quoted) : "unknown",
+              req->remote_address, req->id);
+}
+
+// One try under the limits. out_shown NULL: the password alone is asked for.
+static int try_to_sign_in(struct request *req, struct response *res, const struct sign_in_wish *wish,
+                          struct user *out_user, struct factor_shown *out_shown, struct error *err)
+{
+    bool matches = false, exists = false, is_code_missing = false;
+    const char *username = wish->username;
+    if (strlen(wish->password) > PASSWORD_MAX || strlen(username) > 254)
+        return refuse_password(err);
     audit_tried(req, SUBJECT_USER, username);
     note_origin(req, username);
     if (sign_in_begin(req, res, username, err) < 0)
         return -1;
-    int rc = try_password(req, res, username, password, out_user, &exists, &matches, err);
-    sign_in_end(req, username, rc < 0 ? SIGN_IN_NOT_TRIED : matches ? SIGN_IN_SUCCEEDED : SIGN_IN_FAILED);
-    if (rc < 0)
-        return -1;
-    log_write(matches ? LOG_INFO : LOG_WARN, "api", "%s user=%s remote=%s request=%s",
-              matches ? "signed in" : "sign-in failed", exists ? log_text(username, quoted) : "unknown",
-              req->remote_address, req->id);
-    return matches ? 0 : error_set(err, ERROR_UNAUTHORIZED, "unknown user or wrong password");
+    int rc = try_password(req, res, username, wish->password, out_user, &exists, &matches, err);
+    bool was_tried = rc == 0;
+    if (was_tried && !matches)
+        rc = refuse_password(err);
+    else if (was_tried && out_shown)
+        rc = second_factor_check(req, res, out_user, wish->otp, out_shown, &is_code_missing, err);
+    bool is_wrong = was_tried && rc < 0 && !is_code_missing && (!err || err->code == ERROR_UNAUTHORIZED);
+    sign_in_end(req, username, rc == 0 ? SIGN_IN_SUCCEEDED : is_wrong ? SIGN_IN_FAILED : SIGN_IN_NOT_TRIED);
+    if (was_tried && !is_code_missing)
+        log_try(req, username, exists, rc == 0);
+    return rc;
+}
+
+int sign_in_with_password(struct request *req, struct response *res, const char *username, const char *password,
+                          struct user *out_user, struct error *err)
+{
+    const struct sign_in_wish wish = {.username = username, .password = password};
+    return try_to_sign_in(req, res, &wish, out_user, NULL, err);
+}
+
+int sign_in_with_factors(struct request *req, struct response *res, const struct sign_in_wish *wish,
+                         struct user *out_user, struct factor_shown *out_shown, struct error *err)
+{
+    return try_to_sign_in(req, res, wish, out_user, out_shown, err);
 }

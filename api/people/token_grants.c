@@ -145,12 +145,13 @@ int token_grant_client(struct request *req, struct response *res, const char *cl
     return grant_to_client(req, &client, out_grant, err);
 }
 
-int token_grant_password(struct request *req, struct response *res, const char *username, const char *password,
+int token_grant_password(struct request *req, struct response *res, const struct sign_in_wish *wish,
                          struct token_grant *out_grant, struct error *err)
 {
     struct user user;
+    struct factor_shown shown;
     audit_detail(req, "grant", "password");
-    if (sign_in_with_password(req, res, username, password, &user, err) < 0)
+    if (sign_in_with_factors(req, res, wish, &user, &shown, err) < 0)
         return -1;
     audit_signed_in(req, SUBJECT_USER, user.email);
     char first[SECRET_TEXT_SIZE], second[SECRET_TEXT_SIZE];
@@ -166,6 +167,7 @@ int token_grant_password(struct request *req, struct response *res, const char *
         .refresh_family_hash = family_hash,
         .refresh_hash = refresh_hash,
         .shown_password_hash = user.password_hash,
+        .shown_factor = shown,
         .expires_ms = req->received_ms + REFRESH_LIFE_DAYS * DAY_MS,
     };
     if (create_session(req, &session, err) < 0)

@@ -7,6 +7,7 @@
 struct error;
 struct request;
 struct response;
+struct sign_in_wish;
 
 enum {
     REFRESH_LIFE_DAYS = 30
@@ -21,7 +22,7 @@ struct token_grant {
 // ERROR_UNAUTHORIZED for credentials that are wrong, in one wording each; ERROR_TOO_MANY with Retry-After.
 int token_grant_client(struct request *req, struct response *res, const char *client, const char *secret,
                        struct token_grant *out_grant, struct error *err);
-int token_grant_password(struct request *req, struct response *res, const char *username, const char *password,
+int token_grant_password(struct request *req, struct response *res, const struct sign_in_wish *wish,
                          struct token_grant *out_grant, struct error *err);
 // The code that signing in at the issuer gave, with the redirect URI that it went to and the verifier of its challenge.
 int token_grant_code(struct request *req, const char *code, const char *redirect_uri, const char *verifier,

@@ -5,6 +5,7 @@
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/operations.h"
+#include "api/people/sign_in.h"
 #include "api/people/token_grants.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -83,6 +84,15 @@ static int grant_exchange_token(struct request *req, struct token_grant *out_gra
                     : error_set(err, ERROR_INVALID, "codeVerifier: required");
 }
 
+static int grant_password(struct request *req, struct response *res, struct token_grant *out_grant, struct error *err)
+{
+    struct sign_in_wish wish;
+    if (body_pair(req, "username", "password", &wish.username, &wish.password, err) < 0 ||
+        body_text(req, "otp", &wish.otp, err) < 0)
+        return -1;
+    return token_grant_password(req, res, &wish, out_grant, err);
+}
+
 static int grant_by_type(struct request *req, struct response *res, const char *type, struct token_grant *out_grant,
                          struct error *err)
 {
@@ -94,9 +104,7 @@ static int grant_by_type(struct request *req, struct response *res, const char *
     if (!strcmp(type, "app_token"))
         return grant_app_token(req, res, out_grant, err);
     if (!strcmp(type, "password"))
-        return body_pair(req, "username", "password", &first, &second, err) < 0
-                   ? -1
-                   : token_grant_password(req, res, first, second, out_grant, err);
+        return grant_password(req, res, out_grant, err);
     if (!strcmp(type, "refresh_token")) {
         if (body_text(req, "refreshToken", &first, err) < 0)
             return -1;
@@ -203,6 +211,13 @@ static int oauth_refusal(struct response *res, bool is_client, const struct erro
     return oauth_error(res, 401, "invalid_client", err->message);
 }
 
+// Keycloak's clients call it totp.
+static const char *form_otp(const struct request *req)
+{
+    const char *otp = request_form(req, "otp");
+    return otp ? otp : request_form(req, "totp");
+}
+
 // 1: granted; 0: refused, and the answer is written; -1: an error of ours, in err.
 static int grant_form(struct request *req, struct response *res, struct token_grant *out_grant, struct error *err)
 {
@@ -228,7 +243,7 @@ static int grant_form(struct request *req, struct response *res, struct token_gr
         if (!is_given(first) || !is_given(second))
             return oauth_error(res, 400, "invalid_request",
                                is_given(first) ? "password: required" : "username: required");
-        rc = token_grant_password(req, res, first, second, out_grant, err);
+        rc = token_grant_password(req, res, &(struct sign_in_wish){first, second, form_otp(req)}, out_grant, err);
     } else if (!strcmp(type, "refresh_token")) {
         first = request_form(req, "refresh_token");
         if (!is_given(first))

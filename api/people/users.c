@@ -9,6 +9,7 @@
 #include "api/lists/list_answer.h"
 #include "api/lists/list_query.h"
 #include "api/operations.h"
+#include "api/people/user_reach.h"
 #include "api/server.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -101,24 +102,11 @@ int op_count_users(struct request *req, struct response *res, struct error *err)
     return init_query(req, &query, err) < 0 ? -1 : list_answer_count(req, res, &query, err);
 }
 
-static int find_user(struct request *req, enum access_action action, struct user *out_user, struct error *err)
-{
-    if (access_check_tenant(req, RESOURCE_TYPE_USERS, action, err) < 0)
-        return -1;
-    const char *id = request_path(req, "userId");
-    struct db_conn *conn = db_acquire(req->server->db);
-    int rc = db_find_user_by_uuid(conn, id, req->arena, out_user, err);
-    db_give_back(req->server->db, conn);
-    if (rc == 0)
-        return error_set(err, ERROR_NOT_FOUND, "user %.60s: not found", id);
-    return rc < 0 ? -1 : 0;
-}
-
 int op_get_user_by_id(struct request *req, struct response *res, struct error *err)
 {
     struct user user;
     struct json_writer json;
-    if (find_user(req, ACTION_READ, &user, err) < 0)
+    if (user_reach(req, ACTION_READ, &user, err) < 0)
         return -1;
     json_writer_init(&json, res->body, false);
     write_user(&json, &user);
@@ -163,12 +151,16 @@ int op_reset_user_password(struct request *req, struct response *res, struct err
 {
     struct user user;
     char password[PASSWORD_RANDOM_SIZE], hash[PASSWORD_HASH_SIZE];
-    if (find_user(req, ACTION_UPDATE, &user, err) < 0)
+    if (user_reach(req, ACTION_UPDATE, &user, err) < 0)
         return -1;
     if (!user.is_local)
         return error_set(err, ERROR_CONFLICT, "%.100s has no password here: it signs in elsewhere", user.email);
-    if (make_password(req, password, hash, err) < 0 ||
-        db_set_user_password(req->server->db, user.id, hash, true, NULL, req->received_ms, err) < 0)
+    const struct password_change change = {.user_id = user.id,
+                                           .hash = hash,
+                                           .must_change = true,
+                                           .kept_old = req->server->auth->password_rules.last,
+                                           .now_ms = req->received_ms};
+    if (make_password(req, password, hash, err) < 0 || db_set_user_password(req->server->db, &change, err) < 0)
         return -1;
     return response_json(res, json_pack("{s:s}", "tempPassword", password));
 }
@@ -176,7 +168,7 @@ int op_reset_user_password(struct request *req, struct response *res, struct err
 int op_logout_user(struct request *req, struct response *res, struct error *err)
 {
     struct user user;
-    if (find_user(req, ACTION_UPDATE, &user, err) < 0 ||
+    if (user_reach(req, ACTION_UPDATE, &user, err) < 0 ||
         db_end_sessions(req->server->db, SESSION_OF_USER, user.id, err) < 0)
         return -1;
     return response_empty(res, 200);
@@ -185,7 +177,7 @@ int op_logout_user(struct request *req, struct response *res, struct error *err)
 int op_delete_user_by_id(struct request *req, struct response *res, struct error *err)
 {
     struct user user;
-    if (find_user(req, ACTION_DELETE, &user, err) < 0 ||
+    if (user_reach(req, ACTION_DELETE, &user, err) < 0 ||
         db_delete_user(req->server->db, user.id, req->received_ms, err) < 0)
         return -1;
     return response_empty(res, 204);
