@@ -36,6 +36,7 @@ export const ROUTES: Record<string, View> = {
   "/access/rules": laterPage("Access rules", () => import("./pages/access_rules")),
   "/access/roles": laterPage("Roles", () => import("./pages/roles")),
   "/access/roles/new": laterPage("New role", () => import("./pages/edit_role")),
+  "/access/identity": laterPage("Identity", () => import("./pages/identity")),
   "/audit": laterPage("Audit", () => import("./pages/audit")),
   "/access/roles/:id/edit": laterPage("Role", () => import("./pages/edit_role")),
 };

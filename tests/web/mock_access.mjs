@@ -75,6 +75,8 @@ const LISTS = { "/api/v1/users": USERS, "/api/v1/service-accounts": ACCOUNTS, "/
 export function access(path, query, list) {
   if (path === "/api/v1/authorization/roles") return ROLES;
   if (path === "/api/v1/audit/log") return { audit_logs: RECORDS.slice(0, 20), logs: [], next: 20 };
+  if (path === "/api/v1/authentication/openid") return { enabled: true, name: "Lab account" };
+  if (path === "/api/v1/authentication/openid/provider") return { name: "Lab account", issuer: "https://id.lab.example/realms/lab", clientId: "prorata", hasClientSecret: true, scopes: "openid profile email", groupsClaim: "groups", usernameClaim: "email", redirectUrl: "https://gpu.lab.example/api/v1/authentication/openid/callback", refreshSeconds: 600, updatedBy: "mira@lab.example", updatedAt: AT };
   if (path === "/api/v1/access-keys") return { accessKeys: ACCOUNTS.map(({ id, name, clientId, createdAt, lastLogin }) => ({ id, name, clientId, createdAt, lastLogin })) };
   if (path === "/api/v1/authorization/me/access-rules") return { accessRules: { totalRecords: 2, displayRecords: 2, accessRules: RULES.slice(0, 2) } };
   const subjects = (query.get("subjectIds") ?? "").split(",").filter(Boolean);

@@ -126,15 +126,24 @@ export function RulesOf({ id, name }: Subject) {
   );
 }
 
-/** Role and scope, a line each. drop: what the button of a rule does; without it there is none. */
-export function RuleList({ rules, drop }: { rules: MeRule[]; drop?: (rule: MeRule) => void }) {
+interface RuleListProps {
+  rules: MeRule[];
+  /** Each line begins with whose rule it is. */
+  named?: boolean;
+  /** What the button of a rule does; without it there is none. */
+  drop?: (rule: MeRule) => void;
+}
+
+/** Role and scope, a line each. */
+export function RuleList({ rules, named, drop }: RuleListProps) {
   return (
     <ul class="rules">
       {rules.map(r => (
         <li key={r.id}>
           <Icon name="key" />
           <span>
-            <b class="strong">{r.roleName}</b> <span class="soft">{scopeWords(r)}</span>
+            <b class="strong">{named ? r.subjectId : r.roleName}</b>{" "}
+            <span class="soft">{named ? `${r.roleName}, ${scopeWords(r)}` : scopeWords(r)}</span>
           </span>
           {drop && (
             <Button

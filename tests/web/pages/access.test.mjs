@@ -310,6 +310,30 @@ test("the audit says who did what and what changed, by filter and as the server'
   await page.waitForURL(/days=30/);
 });
 
+test("an identity provider that does not answer is not taken, and groups have roles", async () => {
+  const page = await ready();
+  await page.goto(site.server.url + "/access/identity");
+  await page.fill("#f-name", "Lab account");
+  await button(page, "Test and save").click();
+  await page.waitForSelector("#f-issuer[aria-invalid=true]");
+  await page.fill("#f-issuer", "https://127.0.0.1:9/realms/lab");
+  await page.fill("#f-clientId", "prorata");
+  assert.match(await page.inputValue("#f-redirectUrl"), /openid\/callback$/);
+  await button(page, "Test and save").click();
+  await page.waitForSelector("form .fault, #f-issuer[aria-invalid=true], #f-redirectUrl[aria-invalid=true]");
+  assert.equal(await page.inputValue("#f-clientId"), "prorata");
+  assert.equal((await ask(page, "/api/v1/authentication/openid")).enabled, false);
+  assert.deepEqual(await axe(page), []);
+  await button(page, "Give a role").click();
+  await page.selectOption("#f-role", { label: "Viewer" });
+  await page.fill("#f-subjects", "group:engineers");
+  await page.keyboard.press("Enter");
+  await page.fill("#f-scopes", "Project team-a");
+  await page.keyboard.press("Enter");
+  await button(page, "Make the rule").click();
+  await page.waitForSelector(".rules li:has-text('engineers'):has-text('Viewer, Project team-a')");
+});
+
 test("the account says its own roles; the menu leads there", async () => {
   const page = await ready();
   await page.click(".account button");

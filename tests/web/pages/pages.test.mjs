@@ -46,6 +46,7 @@ const PAGES = {
   "access-rule-new": "/access/rules?new=1",
   roles: "/access/roles",
   role: "/access/roles?open=9",
+  identity: "/access/identity",
   audit: "/audit",
   "audit-record": "/audit?open=r-0",
   "role-new": "/access/roles/new?from=9",
