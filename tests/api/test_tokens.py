@@ -158,12 +158,12 @@ V1_REFUSALS = [
     (
         "code from a provider",
         {"grantType": "exchange_token", "code": "x", "redirectUri": "y"},
-        "grantType: exchange_token needs an identity provider, and none is set up here",
+        "codeVerifier: required",
     ),
     (
         "token from a provider",
         {"grantType": "external_token_exchange", "externalToken": "x"},
-        "grantType: external_token_exchange needs an identity provider, and none is set up here",
+        "grantType: the issuer's own tokens are not taken: sign in by exchange_token",
     ),
     ("an array", [], "body: expected an object"),
     ("a text", "x", "body: expected an object"),
@@ -205,10 +205,10 @@ V2_REFUSALS = [
     ("grant type empty", {"grant_type": ""}, 400, "invalid_request"),
     ("unknown grant type", {"grant_type": "magic"}, 400, "unsupported_grant_type"),
     (
-        "a code needs a provider",
+        "a code needs its verifier",
         {"grant_type": "authorization_code", "code": "x", "redirect_uri": "y"},
         400,
-        "unauthorized_client",
+        "invalid_request",
     ),
     ("no client", {"grant_type": "client_credentials"}, 401, "invalid_client"),
     ("no secret", {"grant_type": "client_credentials", "client_id": "x"}, 401, "invalid_client"),
