@@ -65,7 +65,9 @@ def test_the_rules_are_a_setting(folder):
         server.stop()
 
 
-@pytest.mark.parametrize("rules", ["length=7", "length=65", "last=25", "length", "length=x", "size=9", "length=9;last=1"])
+@pytest.mark.parametrize(
+    "rules", ["length=7", "length=65", "last=25", "length", "length=x", "size=9", "length=9;last=1"]
+)
 def test_rules_that_are_wrong_stop_the_start(folder, rules):
     server = Server(folder, "--password-rules", rules)
     with pytest.raises(AssertionError):

@@ -187,7 +187,8 @@ def test_wrong_codes_are_slowed_from_any_address(folder):
 
 
 @pytest.mark.parametrize(
-    "otp", ["", " ", "12345", "1234567", "١٢٣٤٥٦", "123456\n", "a" * 16, "-" * 60, "' OR 1=1 --", "\x00" * 6, "9" * 4000]
+    "otp",
+    ["", " ", "12345", "1234567", "١٢٣٤٥٦", "123456\n", "a" * 16, "-" * 60, "' OR 1=1 --", "\x00" * 6, "9" * 4000],
 )
 def test_codes_of_no_form_are_wrong(server, factor, otp):
     answer = sign_in(server, ANN, otp=otp)
@@ -249,7 +250,12 @@ def test_the_secret_is_sealed_at_rest_and_never_told_again(server, ann, factor):
     secret, codes = factor
     shown = server.request("GET", "/api/v1/me/second-factor", token=ann).body
     server.kill()
-    needles = [secret.encode(), base64.b32decode(secret), *(c.encode() for c in codes), codes[0].replace("-", "").encode()]
+    needles = [
+        secret.encode(),
+        base64.b32decode(secret),
+        *(c.encode() for c in codes),
+        codes[0].replace("-", "").encode(),
+    ]
     for path in [*server.data.rglob("*"), server.log]:
         content = path.read_bytes() if path.is_file() else b""
         assert not any(needle in content + shown for needle in needles), path

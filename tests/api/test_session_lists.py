@@ -153,7 +153,9 @@ def test_a_token_that_is_played_again_fails_within_a_second_streams_too(server, 
     expected = 403 if end is take_role else 401
     assert server.request("GET", "/api/v1/workloads", token=ann).status == expected
     stream.thread.join(10)
-    assert stream.ended and stream.ended - since < 1.5, "half a second between looks at the caller, and the answer's way"
+    assert stream.ended and stream.ended - since < 1.5, (
+        "half a second between looks at the caller, and the answer's way"
+    )
 
 
 def test_a_disabled_service_accounts_stream_ends(server):
@@ -173,9 +175,7 @@ def test_a_disabled_service_accounts_stream_ends(server):
     }
     token = post_json(server, "/api/v1/token", body).json["accessToken"]
     stream = Stream(server, token)
-    assert (
-        server.request("PATCH", "/api/v1/service-accounts/" + account["id"], {"enabled": False}).status == 200
-    )
+    assert server.request("PATCH", "/api/v1/service-accounts/" + account["id"], {"enabled": False}).status == 200
     since = time.monotonic()
     assert whoami(server, token).status == 401
     stream.thread.join(10)

@@ -32,7 +32,9 @@ def at_a_terminal(client, dialogue, *words):
             assert more, told
             told += more
         until = time.monotonic() + 10
-        while not question.startswith("Code") and termios.tcgetattr(lead)[3] & termios.ECHO and time.monotonic() < until:
+        while (
+            not question.startswith("Code") and termios.tcgetattr(lead)[3] & termios.ECHO and time.monotonic() < until
+        ):
             time.sleep(0.005)  # what is typed before the echo is off is thrown away
         os.write(lead, answer.encode() + b"\n")
     out, rest = child.communicate(timeout=60)
@@ -79,12 +81,16 @@ def test_the_second_factor_is_enabled_asked_for_and_disabled(client):
     secret = re.search(r"^Secret:  ([A-Z2-7]{32})$", begun, re.M).group(1)
     assert "otpauth://totp/prorata:ann%40example.org?secret=" + secret in begun
     assert "code: wrong" in client.run("account", "otp", "confirm", "--code", "000000", status=1)
-    codes = re.findall(r"^  ([a-z2-7-]{19})$", client.run("account", "otp", "confirm", "--code", code_of(secret, -1)), re.M)
+    codes = re.findall(
+        r"^  ([a-z2-7-]{19})$", client.run("account", "otp", "confirm", "--code", code_of(secret, -1)), re.M
+    )
     assert len(codes) == 10 and "10 recovery codes left" in client.run("account", "otp")
     assert "otp: required" in client.run("login", "user", "-u", ANN, "-p", PEOPLES_PASSWORD, status=1)
     client.run("login", "user", "-u", ANN, "-p", PEOPLES_PASSWORD, "--otp", code_of(secret))
     dialogue = [("Code of the app, or a recovery code: ", codes[0])]
     status, out, told = at_a_terminal(client, dialogue, "login", "user", "-u", ANN, "-p", PEOPLES_PASSWORD)
     assert status == 0 and out == f"Logged in as {ANN}\n", told
-    assert "password needs no code" in client.run("account", "otp", "disable", "-p", PEOPLES_PASSWORD, "--code", codes[1])
+    assert "password needs no code" in client.run(
+        "account", "otp", "disable", "-p", PEOPLES_PASSWORD, "--code", codes[1]
+    )
     assert "Logged in" in client.run("login", "user", "-u", ANN, "-p", PEOPLES_PASSWORD)

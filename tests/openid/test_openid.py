@@ -457,7 +457,7 @@ def command_line(server, folder, *words, **environment):
     if "DISPLAY" not in environment:
         home.pop("DISPLAY", None)
     subprocess.run([PRORATA, "config", "set", "--cp-url", server.url], env=home, check=True, capture_output=True)
-    pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen([PRORATA, *words], env=home, text=True, **pipes)
 
 
