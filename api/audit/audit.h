@@ -13,8 +13,8 @@
 struct db;
 
 enum {
-    REFUSALS_MAX = 1024,    // kinds of tries at once
-    REFUSALS_NEW_MAX = 60,   // a minute, of callers that nobody knows
+    REFUSALS_MAX = 1024,      // kinds of tries at once
+    REFUSALS_NEW_MAX = 60,    // a minute, of callers that nobody knows
     REFUSALS_KNOWN_MAX = 600, // of those that are known
     REFUSALS_FOLD_MS = 60000
 };

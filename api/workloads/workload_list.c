@@ -1,6 +1,5 @@
 #include "api/workloads/workload_list.h"
 
-
 #include "api/http/request.h"
 #include "api/lists/visibility.h"
 #include "api/lists/workload_scope.h"

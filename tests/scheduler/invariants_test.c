@@ -78,8 +78,8 @@ static bool check_cluster(uint64_t seed, bool prints, bool keeps, struct figures
     figures->clusters++;
     figures->decisions += life.decisions;
     figures->evictions += life.evictions;
-    check_true(rule == NULL, "seed %" PRIu64 ", cycle %d: %s: %s", seed, breach.cycle,
-               rule ? rule : "", breach.subject);
+    check_true(rule == NULL, "seed %" PRIu64 ", cycle %d: %s: %s", seed, breach.cycle, rule ? rule : "",
+               breach.subject);
     if (rule && rule != READS && keeps)
         keep_smaller(document, seed, rule);
     json_decref(document);

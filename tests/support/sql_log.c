@@ -1,4 +1,5 @@
-// Preloaded into a server: each statement that it prepares is added to the file named by $SQL_LOG, ended by a zero byte.
+// Preloaded into a server: each statement that it prepares is added to the file named by $SQL_LOG, ended by a zero
+// byte.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
