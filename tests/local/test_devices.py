@@ -129,14 +129,6 @@ def tries_after(server, workload):
 RANKS = """
 import os
 from mpi4py import MPI
-from pods import events_of, log_of, quoted, submit, wait_log
-
-
-@pytest.fixture
-def machine(gpu_machine):
-    return gpu_machine
-
-
 def what(node):
     try:
         os.open(node, os.O_RDONLY)
