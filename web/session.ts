@@ -34,8 +34,8 @@ function enter(who: Partial<Session> | null) {
 
 // A temporary password is kept until another is chosen, so that it is typed once.
 let temporary = "";
-export async function signIn(username: string, password: string) {
-  const answer = await post("/api/v1/session", { username, password }, { quiet401: true });
+export async function signIn(username: string, password: string, otp?: string) {
+  const answer = await post("/api/v1/session", { username, password, otp }, { quiet401: true });
   const who = answer?.name ? answer : await get("/api/v1/session");
   temporary = who.mustChangePassword ? password : "";
   enter(who);

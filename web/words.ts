@@ -103,6 +103,8 @@ export const WORDS = {
   issuerRefused: "The identity provider did not sign you in. Try again, or ask your administrator.",
   issuerTaken: "Another account has your name. Ask your administrator.",
   issuerUnavailable: "The identity provider does not answer. Try again, or sign in with a password.",
+  needsCode: "Now a code of your app, or a recovery code.",
+  wrongCode: "That code is wrong, or was used before.",
   wrongSignIn: "The name and password don't match an account.",
   noRight: (permission: string) => `Your roles don't allow it: ${permission} is missing.`,
   emptyFilter: (filters: number, search: unknown) => {

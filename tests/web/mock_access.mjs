@@ -69,6 +69,8 @@ const RECORDS = Array.from({ length: 60 }, (_, i) => ({
   changes: [{ field: "resources[1].gpu.deserved", before: 8, after: 12 }, { field: "description", after: "People who see" }],
 }));
 
+const SESSIONS = ["browser", "token", "access-key", "socket"].map((kind, i) => ({ id: `session-${i}`, kind, current: i === 0, address: i === 3 ? "" : `2001:db8:85a3::8a2e:370:733${i}`, userAgent: ["Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", "a-robot-with-a-name-that-does-not-end/1.0-".repeat(5).slice(0, 200), "curl/8.9", ""][i], accessKey: i === 2 ? "laptop" : undefined, createdAt: AT, lastUsedAt: i ? AT : null, expiresAt: AT }));
+
 const LISTS = { "/api/v1/users": USERS, "/api/v1/service-accounts": ACCOUNTS, "/api/v1/authorization/access-rules": RULES };
 
 // The answer to a read of these, or undefined. list: what a list operation does with its query.
@@ -77,6 +79,8 @@ export function access(path, query, list) {
   if (path === "/api/v1/audit/log") return { audit_logs: RECORDS.slice(0, 20), logs: [], next: 20 };
   if (path === "/api/v1/authentication/openid") return { enabled: true, name: "Lab account" };
   if (path === "/api/v1/authentication/openid/provider") return { name: "Lab account", issuer: "https://id.lab.example/realms/lab", clientId: "prorata", hasClientSecret: true, scopes: "openid profile email", groupsClaim: "groups", usernameClaim: "email", redirectUrl: "https://gpu.lab.example/api/v1/authentication/openid/callback", refreshSeconds: 600, updatedBy: "mira@lab.example", updatedAt: AT };
+  if (path === "/api/v1/me/sessions") return { sessions: SESSIONS };
+  if (path === "/api/v1/me/second-factor") return { enabled: true, enabledAt: AT, recoveryCodes: 1 };
   if (path === "/api/v1/access-keys") return { accessKeys: ACCOUNTS.map(({ id, name, clientId, createdAt, lastLogin }) => ({ id, name, clientId, createdAt, lastLogin })) };
   if (path === "/api/v1/authorization/me/access-rules") return { accessRules: { totalRecords: 2, displayRecords: 2, accessRules: RULES.slice(0, 2) } };
   const subjects = (query.get("subjectIds") ?? "").split(",").filter(Boolean);

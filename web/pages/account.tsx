@@ -1,5 +1,7 @@
-// My account: who I am here, what I may do and where, my access keys and my password.
+// My account: who I am here, what I may do and where, my access keys, my sessions, my password and its
+// second factor.
 import { get } from "../api";
+import { useState } from "preact/hooks";
 import { useData } from "../data";
 import { plural } from "../format";
 import { Page } from "../parts/page";
@@ -8,15 +10,20 @@ import { Empty, Loaded } from "../parts/states";
 import { session } from "../session";
 import { AccessKeys } from "./access_keys";
 import { RuleList } from "./rules_of";
+import { SecondFactor } from "./second_factor";
+import { Sessions } from "./sessions";
 
 /** The page of whoever is signed in. */
 export default function Account() {
   const isPerson = session.value.who?.subjectType === "user";
+  const [changes, setChanges] = useState(0); // a change of the second factor ends sessions
   return (
     <Page title="Account" action={null}>
       <div class="account-page">
         <OwnRules />
         {isPerson && <AccessKeys />}
+        <Sessions key={changes} />
+        {isPerson && <SecondFactor changed={() => setChanges(n => n + 1)} />}
         {isPerson && <Password />}
       </div>
     </Page>

@@ -217,7 +217,16 @@ function Actions({ user: u, show }: Show & { user: User }) {
       show(temporary(u.username, tempPassword ?? ""));
     }, "");
   };
-  const logOut = () => attempt(() => post(`/api/v1/users/${u.id}/logout`), `${u.username} is signed out everywhere.`);
+  const logOut = async () => {
+    const body = "Browsers and programs have to sign in again. Workloads go on.";
+    if (await confirm({ title: `Sign ${u.username} out everywhere?`, verb: "End all sessions", body }))
+      await attempt(() => post(`/api/v1/users/${u.id}/logout`), `${u.username} is signed out everywhere.`);
+  };
+  const resetFactor = async () => {
+    const body = "For who has lost the app and the recovery codes. The password is enough again, and all sessions end.";
+    if (await confirm({ title: `Take the second factor of ${u.username} away?`, verb: "Reset second factor", body }))
+      await attempt(() => del(`/api/v1/users/${u.id}/second-factor`), `${u.username} has no second factor now.`);
+  };
   const drop = async () => {
     const body = "Its access rules and sessions go with it. Workloads and projects stay.";
     if (!(await confirm({ title: `Delete ${u.username}?`, verb: "Delete user", body }))) return;
@@ -231,6 +240,9 @@ function Actions({ user: u, show }: Show & { user: User }) {
     <>
       <Button small icon="lock" writes why={lacks("update") || mine || local} onClick={reset}>
         Reset password
+      </Button>
+      <Button small icon="key" writes why={lacks("update") || mine || local} onClick={resetFactor}>
+        Reset second factor
       </Button>
       <Button small icon="out" writes why={lacks("update")} onClick={logOut}>
         Sign out

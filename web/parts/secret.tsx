@@ -14,9 +14,24 @@ export interface Shown {
 
 const copy = (name: string, value: string) =>
   navigator.clipboard?.writeText(value).then(
-    () => toast(`The ${name.toLowerCase()} is copied.`),
+    () => toast(`Copied: ${name.toLowerCase()}.`),
     () => toast("The browser doesn't allow copying here.", { tone: "bad" }),
   );
+
+/** Names and values, each with a button that copies it. */
+export const SecretFacts = ({ facts }: Pick<Shown, "facts">) => (
+  <dl class="secret">
+    {facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>
+          <code class="code">{value}</code>
+          <Button kind="quiet" icon="copy" label={`Copy the ${name.toLowerCase()}`} onClick={() => copy(name, value)} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
 
 /** A secret in a dialog, with a button that copies it. */
 export function Secret({ title, note, facts, onClose }: Shown & { onClose: () => void }) {
@@ -24,22 +39,7 @@ export function Secret({ title, note, facts, onClose }: Shown & { onClose: () =>
     <Dialog labelledby="secret-title" firm>
       <h2 id="secret-title">{title}</h2>
       <p class="soft">{note}</p>
-      <dl class="secret">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <code class="code">{value}</code>
-              <Button
-                kind="quiet"
-                icon="copy"
-                label={`Copy the ${name.toLowerCase()}`}
-                onClick={() => copy(name, value)}
-              />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <SecretFacts facts={facts} />
       <div class="acts">
         <Button kind="primary" onClick={onClose} autofocus>
           Done

@@ -1,8 +1,8 @@
 // Signing in: as a page of its own, and as a dialog over the page when a session ends; the page below keeps its state.
 // Who signed in with a temporary password chooses another before anything else.
-import { useRef, useState } from "preact/hooks";
-import type { ComponentChildren } from "preact";
-import { ApiError, signedOut } from "../api";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren, RefObject } from "preact";
+import { ApiError, fieldErrors, signedOut } from "../api";
 import { Icon, Mark } from "../icons";
 import { refreshAll } from "../live";
 import { session, signIn, signOut } from "../session";
@@ -16,30 +16,39 @@ const loadPassword = async () => ({ default: (await import("../routes")).Passwor
 
 const isRefusal = (error: unknown) => error instanceof ApiError && [400, 401, 403].includes(error.status);
 
-// Sends name and password; says what was wrong, and takes another try.
+const ofTheCode = (typed?: string) => (typed ? WORDS.wrongCode : WORDS.needsCode);
+
+// Sends name and password, and a code once the account has asked for one; says what was wrong, and takes another try.
 function useSignIn(name: string, done?: () => void) {
+  const [asks, setAsks] = useState(false); // the account needs a code
+  const code = useRef<HTMLInputElement>(null);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const password = useRef<HTMLInputElement>(null);
+  useEffect(() => void (asks && code.current?.focus()), [asks]);
   const submit = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
     setProblem("");
     try {
-      await signIn(name.trim(), password.current!.value);
+      await signIn(name.trim(), password.current!.value, code.current?.value.trim());
       done?.();
     } catch (error) {
-      setProblem(isRefusal(error) ? WORDS.wrongSignIn : (error as Error).message);
-      password.current!.select();
+      const ofCode = Boolean(fieldErrors(error).otp);
+      if (ofCode) setAsks(true);
+      setProblem(
+        ofCode ? ofTheCode(code.current?.value) : isRefusal(error) ? WORDS.wrongSignIn : (error as Error).message,
+      );
+      (ofCode ? code : password).current?.select();
     }
     setBusy(false);
   };
-  return { password, problem, busy, submit };
+  return { password, code, asks, forget: () => setAsks(false), problem, busy, submit };
 }
 
 function Form({ done }: { done?: () => void }) {
   const [name, setName] = useState(session.peek().who?.name ?? "");
-  const { password, problem, busy, submit } = useSignIn(name, done);
+  const { password, code, asks, forget, problem, busy, submit } = useSignIn(name, done);
   return (
     <form onSubmit={submit} class="sign">
       <div class="f">
@@ -53,7 +62,10 @@ function Form({ done }: { done?: () => void }) {
           autocapitalize="none"
           required
           value={name}
-          onInput={e => setName(e.currentTarget.value)}
+          onInput={e => {
+            setName(e.currentTarget.value);
+            forget();
+          }}
           autofocus={!name}
         />
       </div>
@@ -68,10 +80,11 @@ function Form({ done }: { done?: () => void }) {
           required
           ref={password}
           aria-describedby="problem"
-          aria-invalid={problem ? "true" : undefined}
+          aria-invalid={problem && !asks ? "true" : undefined}
           autofocus={Boolean(name)}
         />
       </div>
+      {asks && <CodeField input={code} problem={problem} />}
       <Button kind="primary" type="submit" busy={busy}>
         Sign in
       </Button>
@@ -84,6 +97,27 @@ function Form({ done }: { done?: () => void }) {
         )}
       </p>
     </form>
+  );
+}
+
+function CodeField({ input, problem }: { input: RefObject<HTMLInputElement | null>; problem: string }) {
+  return (
+    <div class="f">
+      <label for="code">Code</label>
+      <input
+        class="in mono"
+        id="code"
+        name="code"
+        autocomplete="one-time-code"
+        spellcheck={false}
+        autocapitalize="none"
+        maxlength={64}
+        required
+        ref={input}
+        aria-describedby="problem"
+        aria-invalid={problem && problem !== WORDS.needsCode ? "true" : undefined}
+      />
+    </div>
   );
 }
 

@@ -85,6 +85,7 @@ test("a password is reset, and its user is signed out everywhere", async () => {
   const token = (await login.json()).accessToken;
   const me = () => fetch(site.server.url + "/api/v1/authorization/me/access-rules", { headers: { Authorization: `Bearer ${token}` } }).then(a => a.status);
   await button(page, "Sign out").click();
+  await button(page, "End all sessions").click();
   await toast(page, "ana@lab.example is signed out everywhere.");
   assert.equal(await me(), 401);
   await button(page, "Reset password").click();
@@ -339,7 +340,7 @@ test("the account says its own roles; the menu leads there", async () => {
   await page.click(".account button");
   await page.getByRole("menuitem", { name: "Account" }).click();
   await page.waitForSelector("h2:has-text('admin@prorata.local')");
-  assert.deepEqual(await page.locator(".rules li > span").allInnerTexts(), ["System administrator Everywhere"]);
+  assert.deepEqual(await page.locator("[aria-labelledby=h-rules] li > span").allInnerTexts(), ["System administrator Everywhere"]);
 });
 
 test("who may not manage people has no such pages, and is told so at their addresses", async t => {

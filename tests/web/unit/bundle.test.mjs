@@ -33,7 +33,7 @@ test("hashed names say their content, so that they may be kept for ever", () => 
 
 test("licences of all that is shipped are there", () => {
   const text = readFileSync(join(folder, "web/licences.txt"), "utf8");
-  for (const name of ["preact", "@preact/signals", "@fontsource-variable/inter", "swagger-ui-dist", "chart.js"]) assert.ok(text.includes(`${name} `), name);
+  for (const name of ["preact", "@preact/signals", "@fontsource-variable/inter", "swagger-ui-dist", "chart.js", "uqr"]) assert.ok(text.includes(`${name} `), name);
 });
 
 test("markup is set from text in icons.tsx alone, and no markup carries a style", () => {
