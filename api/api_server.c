@@ -86,10 +86,15 @@ static int on_init_connection(const struct mg_connection *connection, void **dat
     return 0;
 }
 
+// Where the header says that it is the last chance to free it, civetweb 1.15 has forgotten it already.
+static void on_connection_close(const struct mg_connection *connection)
+{
+    free(mg_get_user_connection_data(connection));
+}
+
 static void on_connection_closed(const struct mg_connection *connection)
 {
     struct server *server = mg_get_user_data(mg_get_context(connection));
-    free(mg_get_user_connection_data(connection));
     connections_close(&server->core->connections, mg_get_thread_pointer(connection));
 }
 
@@ -183,6 +188,7 @@ static int start_civetweb(struct server *server, struct server_core *core, const
                                            .log_message = on_log_message,
                                            .init_thread = on_init_thread,
                                            .init_connection = on_init_connection,
+                                           .connection_close = on_connection_close,
                                            .connection_closed = on_connection_closed};
     mg_init_library(0);
     core->context = mg_start(&callbacks, server, options);
