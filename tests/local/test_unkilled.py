@@ -1,6 +1,7 @@
 """What does not end though it is told to: supervisors that do not obey, processes that SIGKILL does not end, starts
 that hang."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -34,7 +35,8 @@ def frozen(folder):
     def freeze(pids):
         group.mkdir()
         for pid in pids:
-            (group / "cgroup.procs").write_text(str(pid))
+            with contextlib.suppress(ProcessLookupError):  # a sleep that has just ended
+                (group / "cgroup.procs").write_text(str(pid))
         (group / "freezer.state").write_text("FROZEN")
 
     def thaw():
