@@ -44,7 +44,7 @@ static int on_begin_request(struct mg_connection *connection)
 {
     struct server *server = server_of(connection);
     const struct mg_request_info *info = mg_get_request_info(connection);
-    const int relay_port = atomic_load(&server->core->relay_port);
+    int relay_port = atomic_load(&server->core->relay_port);
     if (relay_port && info->server_port == relay_port && !mg_get_user_connection_data(connection))
         greet(server, connection);
     else
@@ -118,7 +118,7 @@ static int configure(struct server *server, struct server_core *core, char *port
     core->body_max_bytes = config->body_max_bytes ? config->body_max_bytes : DEFAULT_BODY_BYTES;
     if (core->threads < 4 || core->threads > MAX_THREADS)
         return error_set(err, ERROR_INVALID, "http.threads: from 4 to %d, got %d", MAX_THREADS, core->threads);
-    const int listen_max = SERVER_LISTEN_MAX - (server->peers != NULL);
+    int listen_max = SERVER_LISTEN_MAX - (server->peers != NULL);
     if (config->listen_count == 0 || config->listen_count > (size_t)listen_max)
         return error_set(err, ERROR_INVALID, "listen: from 1 to %d addresses", listen_max);
     for (size_t i = 0; i < config->proxy_count; i++) {
@@ -183,13 +183,13 @@ static int start_civetweb(struct server *server, struct server_core *core, const
                              "access_control_allow_headers",
                              "",
                              NULL};
-    const struct mg_callbacks callbacks = {.begin_request = on_begin_request,
-                                           .http_error = on_http_error,
-                                           .log_message = on_log_message,
-                                           .init_thread = on_init_thread,
-                                           .init_connection = on_init_connection,
-                                           .connection_close = on_connection_close,
-                                           .connection_closed = on_connection_closed};
+    struct mg_callbacks callbacks = {.begin_request = on_begin_request,
+                                     .http_error = on_http_error,
+                                     .log_message = on_log_message,
+                                     .init_thread = on_init_thread,
+                                     .init_connection = on_init_connection,
+                                     .connection_close = on_connection_close,
+                                     .connection_closed = on_connection_closed};
     mg_init_library(0);
     core->context = mg_start(&callbacks, server, options);
     if (!core->context)

@@ -142,7 +142,7 @@ int run_node_list(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"Name",           "Status",    "Node Pool",   "GPU Type", "GPU Devices",
                                          "Allocated GPUs", "Free GPUs", "CPU (Cores)", "Memory",   "Labels"};
-    const size_t count = flag_is_set(&cli->arguments, "show-labels") ? NODE_COLUMN_COUNT + 1 : NODE_COLUMN_COUNT;
+    size_t count = flag_is_set(&cli->arguments, "show-labels") ? NODE_COLUMN_COUNT + 1 : NODE_COLUMN_COUNT;
     return show_list(cli, "/api/v1/nodes?sortBy=name", "nodes", TITLES, count, add_node, err);
 }
 

@@ -99,7 +99,7 @@ static int take_request(struct cli *cli, int fd, const struct secrets *secrets, 
                         struct error *err)
 {
     char *line = arena_alloc(&cli->arena, REQUEST_MAX);
-    const struct timeval limit = {.tv_sec = READ_S};
+    struct timeval limit = {.tv_sec = READ_S};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     ssize_t size = recv(fd, line, REQUEST_MAX - 1, 0);
     line[size > 0 ? size : 0] = '\0';

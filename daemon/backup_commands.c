@@ -101,8 +101,7 @@ static int run_backup(const struct words *words, struct arena *arena, struct err
 {
     struct backup backup;
     (void)arena;
-    const struct backup_options options = {
-        .data = words->data, .file = words->file, .without_keys = words->without_keys};
+    struct backup_options options = {.data = words->data, .file = words->file, .without_keys = words->without_keys};
     if (backup_make(&options, &backup, err) < 0)
         return -1;
     printf("%s: %" PRId64 " bytes, SHA-256 %s\n", words->file, backup.bytes, backup.sum);
@@ -278,7 +277,7 @@ static int verify_audit(const char *data, size_t keys, struct arena *arena, stru
             out_verdict->problem = "there is no keys/" AUDIT_KEY_FILE;
         return 0;
     }
-    const struct db_options options = {
+    struct db_options options = {
         .path = arena_printf(arena, "%s/prorata.db", data), .readonly = true, .reader_count = 1};
     if (audit_heads_read(data, arena, &heads, err) < 0 || db_open(&options, &db, err) < 0)
         return -1;

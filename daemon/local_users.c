@@ -49,7 +49,7 @@ static int find_groups(const struct settings *settings, const struct uid_range *
 
 static int choose_groups(const struct settings *settings, struct user_rules *rules, struct error *err)
 {
-    const bool is_wanted = settings->local_gid_range && strcmp(settings->local_gid_range, "none") != 0;
+    bool is_wanted = settings->local_gid_range && strcmp(settings->local_gid_range, "none") != 0;
     if (geteuid() != 0 || find_groups(settings, &rules->range, &rules->pod_groups, is_wanted ? err : NULL) == 0)
         return 0;
     return is_wanted ? -1 : 0;

@@ -119,11 +119,11 @@ static int fill_database(struct daemon *daemon, struct error *err)
         sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxies_count > 0, timestamp_now_ms(), err) < 0 ||
         claim_folder(daemon, err) < 0 || (daemon->kind->is_machine && first_start_name_cluster(daemon->db, err) < 0))
         return -1;
-    const struct backend_site site = {.settings = &daemon->settings,
-                                      .folder = &daemon->folder,
-                                      .db = daemon->db,
-                                      .arena = &daemon->arena,
-                                      .is_first = daemon->is_first};
+    struct backend_site site = {.settings = &daemon->settings,
+                                .folder = &daemon->folder,
+                                .db = daemon->db,
+                                .arena = &daemon->arena,
+                                .is_first = daemon->is_first};
     if (daemon->kind->create(&site, &daemon->backend, err) < 0)
         return -1;
     if (!daemon->is_first)
@@ -149,7 +149,7 @@ static int open_journal(struct daemon *daemon, struct error *err)
 
 static int open_audit(struct daemon *daemon, struct error *err)
 {
-    const struct audit_options options = {
+    struct audit_options options = {
         .db = daemon->db, .data = daemon->folder.path, .keep_ms = days_ms(daemon->settings.audit_days)};
     return audit_open(&options, &daemon->audit, err);
 }
@@ -159,7 +159,7 @@ static int create_reconciler(struct daemon *daemon, struct error *err)
     if (open_journal(daemon, err) < 0)
         return -1;
     const struct settings *settings = &daemon->settings;
-    const int64_t grace_ms = (int64_t)(settings->staleness_grace_s * 1000);
+    int64_t grace_ms = (int64_t)(settings->staleness_grace_s * 1000);
     struct reconciler_options options = {
         .retry_delay_ms = (int64_t)(settings->retry_delay_s * 1000),
         .staleness_grace_ms = grace_ms ? grace_ms : 1, // 0 is its default

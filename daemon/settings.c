@@ -71,9 +71,9 @@ static int find_setting(const char *name)
 // Which of the words between bars the value is, from 0; -1: none.
 static int find_word(const char *words, const char *value)
 {
-    const size_t length = strlen(value);
+    size_t length = strlen(value);
     for (int number = 0;; number++) {
-        const size_t word = strcspn(words, "|");
+        size_t word = strcspn(words, "|");
         if (word == length && strncmp(words, value, length) == 0)
             return number;
         if (words[word] == '\0')

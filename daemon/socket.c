@@ -92,12 +92,12 @@ int door_open(struct door *door, const struct settings *settings, struct db *db,
     door->listen_fd = socket_file_open(settings->socket, arena, &door->file, err);
     if (door->listen_fd < 0)
         return -1;
-    const struct relay_options options = {.listen_fd = door->listen_fd,
-                                          .peers = server->peers,
-                                          .port = (uint16_t)api_server_relay_port(server),
-                                          .max = (size_t)settings->http_threads / 4,
-                                          .audit = door->audit,
-                                          .marks = marks_of(door, settings, &rules)};
+    struct relay_options options = {.listen_fd = door->listen_fd,
+                                    .peers = server->peers,
+                                    .port = (uint16_t)api_server_relay_port(server),
+                                    .max = (size_t)settings->http_threads / 4,
+                                    .audit = door->audit,
+                                    .marks = marks_of(door, settings, &rules)};
     if (relay_start(&options, &door->relay, err) < 0)
         return -1;
     log_write(LOG_INFO, "daemon", "people of this machine come in by the socket path=%s groups=%zu root=%d",

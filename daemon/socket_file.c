@@ -27,7 +27,7 @@ static int check_folder(const char *path, bool is_above, struct error *err)
         return error_set(err, ERROR_INVALID, "socket: %s: %s", path, strerror(errno));
     if (!S_ISDIR(about.st_mode))
         return error_set(err, ERROR_INVALID, "socket: %s is not a folder", path);
-    const bool is_open = (about.st_mode & 0022) && !(is_above && (about.st_mode & S_ISVTX));
+    bool is_open = (about.st_mode & 0022) && !(is_above && (about.st_mode & S_ISVTX));
     if (about.st_uid != 0 || is_open)
         return error_set(err, ERROR_INVALID, "socket: others than root can write to %s, and put a socket there", path);
     return 0;

@@ -79,11 +79,11 @@ bool socket_peer_is_pods_cgroup(const char *text)
     static const char NAME[] = "/prorata-", HEX[] = "0123456789abcdef";
     for (const char *at = strstr(text, NAME); at; at = strstr(at + 1, NAME)) {
         const char *one = at + strlen(NAME);
-        const size_t first = strspn(one, HEX);
+        size_t first = strspn(one, HEX);
         if (first == 0 || one[first] != '-')
             continue;
         const char *two = one + first + 1;
-        const size_t second = strspn(two, HEX);
+        size_t second = strspn(two, HEX);
         char uuid[UUID_SIZE];
         snprintf(uuid, sizeof(uuid), "%.36s", second > 0 && two[second] == '/' ? two + second + 1 : "");
         if (uuid_is_valid(uuid))

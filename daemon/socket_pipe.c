@@ -79,13 +79,13 @@ bool pipe_drain(struct pipe *pipe, int target)
 
 bool pipe_has_head(const struct pipe *pipe)
 {
-    const size_t held = pipe->end - pipe->begin;
+    size_t held = pipe->end - pipe->begin;
     return held >= HEAD_MAX || memmem(pipe->data + pipe->begin, held, "\r\n\r\n", 4) != NULL;
 }
 
 void pipe_put(struct pipe *pipe, const char *bytes, size_t length)
 {
-    const size_t room = PIPE_SIZE - pipe->end;
+    size_t room = PIPE_SIZE - pipe->end;
     if (length > room)
         length = room;
     memcpy(pipe->data + pipe->end, bytes, length);

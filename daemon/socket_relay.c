@@ -179,8 +179,8 @@ static void move_bytes(struct relay *relay, struct slot *slot, short client_even
     has_moved |= pipe_drain(&slot->down, slot->client);
     if (has_moved)
         slot->moved_us = now_us;
-    const bool is_answered = slot->down.is_ended && pipe_is_empty(&slot->down);
-    const bool is_left = (client_events & POLLHUP) && slot->up.is_ended && pipe_is_empty(&slot->up);
+    bool is_answered = slot->down.is_ended && pipe_is_empty(&slot->down);
+    bool is_left = (client_events & POLLHUP) && slot->up.is_ended && pipe_is_empty(&slot->up);
     if (is_answered || is_left || slot->up.is_source_gone || slot->down.is_target_gone)
         close_slot(relay, slot);
 }
@@ -188,7 +188,7 @@ static void move_bytes(struct relay *relay, struct slot *slot, short client_even
 // Once it is written the client closes; until then what it sends goes nowhere, or it would hear of a reset first.
 static void finish_refusal(struct relay *relay, struct slot *slot)
 {
-    const bool was_empty = pipe_is_empty(&slot->down);
+    bool was_empty = pipe_is_empty(&slot->down);
     pipe_drain(&slot->down, slot->client);
     pipe_forget(&slot->up);
     pipe_fill(&slot->up, slot->client);
@@ -235,14 +235,14 @@ static size_t count_of(const struct relay *relay, int64_t uid)
 
 static size_t most_of(const struct relay *relay, int64_t uid)
 {
-    const size_t most = relay->options.max / (uid == NOBODY ? 8 : 4);
+    size_t most = relay->options.max / (uid == NOBODY ? 8 : 4);
     return most ? most : 1;
 }
 
 // Whether a is the one to give way, rather than b: of who holds more, then one without a head, then the older.
 static bool gives_way(const struct relay *relay, const struct slot *a, const struct slot *b)
 {
-    const size_t held_a = count_of(relay, a->uid), held_b = count_of(relay, b->uid);
+    size_t held_a = count_of(relay, a->uid), held_b = count_of(relay, b->uid);
     if (held_a != held_b)
         return held_a > held_b;
     if ((a->stage == STAGE_HEAD) != (b->stage == STAGE_HEAD))
@@ -253,15 +253,15 @@ static bool gives_way(const struct relay *relay, const struct slot *a, const str
 // A place for one more of the user's: a free one, else one that gives way. NULL: there is none.
 static struct slot *find_place(struct relay *relay, int64_t uid)
 {
-    const size_t held = count_of(relay, uid);
-    const bool has_too_many = held >= most_of(relay, uid);
+    size_t held = count_of(relay, uid);
+    bool has_too_many = held >= most_of(relay, uid);
     struct slot *found = NULL;
     for (size_t i = 0; i < relay->options.max; i++) {
         struct slot *slot = &relay->slots[i];
         if (slot->stage == STAGE_FREE && !has_too_many)
             return slot;
-        const bool may_go = has_too_many ? slot->uid == uid && slot->stage == STAGE_HEAD
-                                         : slot->stage != STAGE_FREE && count_of(relay, slot->uid) > held + 1;
+        bool may_go = has_too_many ? slot->uid == uid && slot->stage == STAGE_HEAD
+                                   : slot->stage != STAGE_FREE && count_of(relay, slot->uid) > held + 1;
         if (slot->stage != STAGE_FREE && may_go && (!found || gives_way(relay, slot, found)))
             found = slot;
     }
@@ -275,23 +275,23 @@ static void record_refusal(struct relay *relay, int64_t uid)
     char address[PEER_ADDRESS_SIZE], details[PEER_ADDRESS_SIZE + 16];
     snprintf(address, sizeof(address), "unix:%" PRId64, uid);
     snprintf(details, sizeof(details), "{\"from\":\"%s\"}", address);
-    const struct audit_record record = {.time_ms = timestamp_now_ms(),
-                                        .subject_type = "User",
-                                        .subject = "",
-                                        .address = address,
-                                        .operation = "socket",
-                                        .action = "sign-in",
-                                        .method = "",
-                                        .url = "",
-                                        .entity_type = "",
-                                        .entity_id = "",
-                                        .entity_name = "",
-                                        .status = 403,
-                                        .count = 1,
-                                        .last_ms = timestamp_now_ms(),
-                                        .request = "",
-                                        .details_json = details,
-                                        .changes_json = "[]"};
+    struct audit_record record = {.time_ms = timestamp_now_ms(),
+                                  .subject_type = "User",
+                                  .subject = "",
+                                  .address = address,
+                                  .operation = "socket",
+                                  .action = "sign-in",
+                                  .method = "",
+                                  .url = "",
+                                  .entity_type = "",
+                                  .entity_id = "",
+                                  .entity_name = "",
+                                  .status = 403,
+                                  .count = 1,
+                                  .last_ms = timestamp_now_ms(),
+                                  .request = "",
+                                  .details_json = details,
+                                  .changes_json = "[]"};
     if (relay->options.audit)
         audit_refuse(relay->options.audit, &record, NULL, NULL);
 }
@@ -309,7 +309,7 @@ static void take_in(struct relay *relay, int client, int64_t now_us)
 {
     struct error why = {0};
     int64_t uid;
-    const bool is_refused = socket_peer_read(client, &relay->options.marks, &uid, &why) < 0;
+    bool is_refused = socket_peer_read(client, &relay->options.marks, &uid, &why) < 0;
     if (is_refused)
         log_refusal(relay, uid, &why, now_us);
     struct slot *slot = find_place(relay, is_refused ? NOBODY : uid);
@@ -349,7 +349,7 @@ static void set_poll(struct relay *relay)
     for (size_t i = 0; i < relay->options.max; i++) {
         const struct slot *slot = &relay->slots[i];
         struct pollfd *client = &relay->polled[2 + 2 * i], *server = client + 1;
-        const bool is_used = slot->stage != STAGE_FREE;
+        bool is_used = slot->stage != STAGE_FREE;
         *client = (struct pollfd){.fd = -1};
         *server = (struct pollfd){.fd = -1};
         if (!is_used)
@@ -368,14 +368,14 @@ static void set_poll(struct relay *relay)
 static void *relay_main(void *context)
 {
     struct relay *relay = context;
-    const size_t count = 2 + 2 * relay->options.max;
+    size_t count = 2 + 2 * relay->options.max;
     for (;;) {
         set_poll(relay);
         if (poll(relay->polled, count, TICK_MS) < 0 && errno != EINTR)
             abort(); // our own mistake
         if (relay->polled[1].revents)
             return NULL;
-        const int64_t now_us = timestamp_monotonic_us();
+        int64_t now_us = timestamp_monotonic_us();
         for (size_t i = 0; i < relay->options.max; i++)
             run_slot(relay, &relay->slots[i], relay->polled[2 + 2 * i].revents, relay->polled[3 + 2 * i].revents,
                      now_us);

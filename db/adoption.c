@@ -242,27 +242,27 @@ static int set_running(struct db_conn *conn, int64_t pod_id, const struct adopte
         return error_set(err, ERROR_CONFLICT, "node %s: not found", node_name);
     if (rc < 0)
         return -1;
-    const struct pod_update update = {.id = pod_id,
-                                      .uuid = pod->uuid,
-                                      .status = POD_STATUS_RUNNING,
-                                      .k8s_phase = "Running",
-                                      .reason = "",
-                                      .node_id = db_column_int(stmt, 0),
-                                      .node_name = node_name,
-                                      .node_pool_id = db_column_int(stmt, 1),
-                                      .gpu_indices_json = pod->gpu_indices_json,
-                                      .gpu_groups_json = pod->gpu_groups_json,
-                                      .gpu_allocated_milli = pod->gpu_milli,
-                                      .scheduled_ms = pod->scheduled_ms,
-                                      .started_ms = pod->started_ms,
-                                      .now_ms = now_ms};
+    struct pod_update update = {.id = pod_id,
+                                .uuid = pod->uuid,
+                                .status = POD_STATUS_RUNNING,
+                                .k8s_phase = "Running",
+                                .reason = "",
+                                .node_id = db_column_int(stmt, 0),
+                                .node_name = node_name,
+                                .node_pool_id = db_column_int(stmt, 1),
+                                .gpu_indices_json = pod->gpu_indices_json,
+                                .gpu_groups_json = pod->gpu_groups_json,
+                                .gpu_allocated_milli = pod->gpu_milli,
+                                .scheduled_ms = pod->scheduled_ms,
+                                .started_ms = pod->started_ms,
+                                .now_ms = now_ms};
     db_release(conn, stmt);
-    const struct allocation_row allocation = {.pod_id = pod_id,
-                                              .node_name = node_name,
-                                              .node_pool_id = update.node_pool_id,
-                                              .gpu_indices_json = pod->gpu_indices_json,
-                                              .gpu_milli = pod->gpu_milli,
-                                              .started_ms = pod->scheduled_ms};
+    struct allocation_row allocation = {.pod_id = pod_id,
+                                        .node_name = node_name,
+                                        .node_pool_id = update.node_pool_id,
+                                        .gpu_indices_json = pod->gpu_indices_json,
+                                        .gpu_milli = pod->gpu_milli,
+                                        .started_ms = pod->scheduled_ms};
     if (check_devices(conn, &update, arena, err) < 0 || db_update_pod(conn, &update, err) < 0)
         return -1;
     return db_begin_allocation(conn, &allocation, err);
@@ -330,16 +330,16 @@ static int tell(struct db_conn *conn, const struct owner *owner, const char *cal
     char message[512];
     snprintf(message, sizeof(message), "%s adopted by %.300s: %zu %s of it ran without a row", owner->name, caller_name,
              pod_count, pod_count == 1 ? "pod" : "pods");
-    const struct event event = {.workload_id = owner->id,
-                                .workload_uuid = owner->uuid,
-                                .time_ms = now_ms,
-                                .type = EVENT_NORMAL,
-                                .reason = "Adopted",
-                                .message = message,
-                                .source = "control-plane",
-                                .object_kind = "Workload",
-                                .object_name = owner->name,
-                                .object_uuid = owner->uuid};
+    struct event event = {.workload_id = owner->id,
+                          .workload_uuid = owner->uuid,
+                          .time_ms = now_ms,
+                          .type = EVENT_NORMAL,
+                          .reason = "Adopted",
+                          .message = message,
+                          .source = "control-plane",
+                          .object_kind = "Workload",
+                          .object_name = owner->name,
+                          .object_uuid = owner->uuid};
     return db_add_event(conn, &event, err);
 }
 

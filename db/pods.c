@@ -27,7 +27,7 @@ static int insert_pod(struct db_conn *conn, sqlite3_stmt *stmt, const struct pod
     char uuid[UUID_SIZE];
     char name[POD_NAME_SIZE];
     uuid_create(uuid);
-    const struct pod_facts facts = submission_pod_facts(
+    struct pod_facts facts = submission_pod_facts(
         request, pod_name(owner->workload_name, owner->workload_type, request->role, index, attempt, name), index,
         attempt);
     db_set_text(stmt, ":uuid", uuid);

@@ -109,7 +109,7 @@ static int find_workload(struct db_conn *conn, int64_t before_ms, int64_t *out_i
 static int remove_workloads(struct db_conn *conn, int64_t before_ms, int64_t rows, int64_t *out_count,
                             struct error *err)
 {
-    const size_t statements = sizeof(SQL_REMOVE_WORKLOAD) / sizeof(SQL_REMOVE_WORKLOAD[0]);
+    size_t statements = sizeof(SQL_REMOVE_WORKLOAD) / sizeof(SQL_REMOVE_WORKLOAD[0]);
     int64_t id, removed;
     for (*out_count = 0; rows > 0; ++*out_count) {
         if (find_workload(conn, before_ms, &id, err) < 0)

@@ -55,7 +55,7 @@ static const char SQL_SET_WISH[] =
 static void bind_submission(sqlite3_stmt *stmt, const struct submission *submission, int64_t revision)
 {
     const struct workload_spec *spec = submission->spec;
-    const struct workload_facts facts = submission_facts(submission);
+    struct workload_facts facts = submission_facts(submission);
     db_set_text(stmt, ":uuid", facts.uuid);
     db_set_text(stmt, ":name", facts.name);
     db_set_text(stmt, ":requested_name", submission->requested_name);

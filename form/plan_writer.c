@@ -38,7 +38,7 @@ static void write_decision(struct json_writer *json, const struct snapshot *snap
         write_groups(json, &decision->devices);
     if (decision->beneficiary != SNAPSHOT_NONE)
         json_text(json, "for", snapshot->workloads[decision->beneficiary].name);
-    const struct why_names names = {.snapshot = snapshot};
+    struct why_names names = {.snapshot = snapshot};
     why_write_sentence(json, &names, "why", decision->why);
     if (explains && decision->receipt) {
         json_key(json, "receipt");
@@ -83,7 +83,7 @@ static void write_forecast(struct json_writer *json, const struct plan_workload 
 {
     struct arena arena;
     arena_init(&arena);
-    const struct plan_forecast forecast = plan_forecast_of(workload, &arena);
+    struct plan_forecast forecast = plan_forecast_of(workload, &arena);
     json_key(json, "forecast");
     why_write_forecast(json, &forecast);
     arena_done(&arena);
@@ -92,7 +92,7 @@ static void write_forecast(struct json_writer *json, const struct plan_workload 
 static void write_workload(struct json_writer *json, const struct snapshot *snapshot, size_t index,
                            const struct plan_workload *workload, bool explains)
 {
-    const struct why_names names = {.snapshot = snapshot};
+    struct why_names names = {.snapshot = snapshot};
     json_begin_object(json);
     json_text(json, "name", snapshot->workloads[index].name);
     json_text(json, "status", snapshot_pod_status_name(workload->status));
@@ -166,7 +166,7 @@ static void write_queue(struct json_writer *json, const struct snapshot *snapsho
 
 static void write_queues(struct json_writer *json, const struct snapshot *snapshot, const struct plan *plan)
 {
-    const size_t pools = snapshot->node_pool_count;
+    size_t pools = snapshot->node_pool_count;
     size_t count = 0;
     struct queue_line *lines =
         memory_array((snapshot->project_count + snapshot->department_count) * pools, sizeof(*lines));

@@ -241,7 +241,7 @@ static int read_index(struct reader *reader, const struct place *place, void *ta
 
 static int compare_indices(const void *a, const void *b)
 {
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
     return (left > right) - (left < right);
 }
 

@@ -177,7 +177,7 @@ static int take_held_devices(struct reader *reader, const struct place *groups_p
     qsort(held, count, sizeof(*held), compare_held);
     const char **groups = arena_array(reader->arena, count, sizeof(*groups));
     uint32_t *sorted = arena_array(reader->arena, count, sizeof(*sorted));
-    const uint32_t device_count = reader->snapshot->nodes[pod->node].gpu_count;
+    uint32_t device_count = reader->snapshot->nodes[pod->node].gpu_count;
     bool *seen = arena_array(reader->arena, indices ? device_count : 0, sizeof(*seen));
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && held[i].group && strcmp(held[i].group, held[i - 1].group) == 0)

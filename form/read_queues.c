@@ -234,7 +234,7 @@ int read_usage(struct reader *reader, const struct place *document, struct error
     size_t count;
     if (fields_read_list(reader, &list, sizeof(struct usage), read_usage_item, &items, &count, err) < 0)
         return -1;
-    const size_t pools = snapshot->node_pool_count;
+    size_t pools = snapshot->node_pool_count;
     bool *seen[2] = {arena_array(reader->arena, snapshot->project_count * pools, sizeof(bool)),
                      arena_array(reader->arena, snapshot->department_count * pools, sizeof(bool))};
     for (size_t i = 0; i < count; i++) {

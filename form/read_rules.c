@@ -176,10 +176,10 @@ static struct place member_or_none(const struct place *object, const char *key)
 static int read_rules(struct reader *reader, const struct place *object, struct snapshot_placement_rules **out_rules,
                       struct error *err)
 {
-    const struct place selector = member_or_none(object, "nodeSelector");
-    const struct place affinity = member_or_none(object, "nodeAffinity");
-    const struct place tolerations = member_or_none(object, "tolerations");
-    const struct place types = member_or_none(object, "nodeTypes");
+    struct place selector = member_or_none(object, "nodeSelector");
+    struct place affinity = member_or_none(object, "nodeAffinity");
+    struct place tolerations = member_or_none(object, "tolerations");
+    struct place types = member_or_none(object, "nodeTypes");
     *out_rules = NULL;
     if (!selector.value && !affinity.value && !tolerations.value && !types.value)
         return 0;
@@ -206,7 +206,7 @@ int placement_rules_read(const struct json_t *object, struct arena *arena,
                          const struct snapshot_placement_rules **out_rules, struct error *err)
 {
     struct reader reader = {.arena = arena};
-    const struct place place = {.value = object};
+    struct place place = {.value = object};
     struct snapshot_placement_rules *rules;
     if (read_rules(&reader, &place, &rules, err) < 0)
         return -1;

@@ -174,7 +174,7 @@ int read_node_pool_reference(struct reader *reader, const struct place *object, 
                              struct error *err)
 {
     const struct snapshot *snapshot = reader->snapshot;
-    const size_t size = sizeof(struct snapshot_node_pool), count = snapshot->node_pool_count;
+    size_t size = sizeof(struct snapshot_node_pool), count = snapshot->node_pool_count;
     struct place place = place_member(object, "nodePool");
     if (place.value)
         return names_resolve(&place, "node pool", snapshot->node_pools, count, size, out_node_pool, err);

@@ -36,7 +36,7 @@ static void write_term(struct json_writer *json, const struct why_names *names, 
 static void write_share_node(struct json_writer *json, const struct why_names *names, const struct share_tree *tree,
                              const struct share_node *node)
 {
-    const enum resource r = tree->resource;
+    enum resource r = tree->resource;
     json_begin_object(json);
     json_text(json, "kind", share_node_kind_name(node->kind));
     json_text(json, "name", name_of(names, node));

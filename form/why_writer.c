@@ -60,8 +60,8 @@ static void write_queue(struct json_writer *json, const struct why_names *names,
                         const struct plan_explanation *explanation)
 {
     const struct snapshot *snapshot = names->snapshot;
-    const bool is_project = explanation->queue_kind == QUEUE_KIND_PROJECT;
-    const enum resource r = explanation->resource;
+    bool is_project = explanation->queue_kind == QUEUE_KIND_PROJECT;
+    enum resource r = explanation->resource;
     json_key(json, "queue");
     if (explanation->queue == SNAPSHOT_NONE) {
         json_value_null(json);
@@ -102,7 +102,7 @@ static void write_progress(struct json_writer *json, const struct plan_explanati
 static void write_evidence(struct json_writer *json, const struct why_names *names,
                            const struct plan_explanation *explanation)
 {
-    const bool is_gpu = explanation->resource == RESOURCE_GPU;
+    bool is_gpu = explanation->resource == RESOURCE_GPU;
     json_key(json, "reclaim");
     json_begin_array(json);
     for (size_t i = 0; i < explanation->evidence_count; i++) {
@@ -205,7 +205,7 @@ void why_write_receipt(struct json_writer *json, const struct why_names *names, 
 {
     const struct snapshot *snapshot = names->snapshot;
     const struct plan_receipt *receipt = decision->receipt;
-    const uint32_t beneficiary = decision->beneficiary;
+    uint32_t beneficiary = decision->beneficiary;
     json_text(json, "action", scheduler_action_name(decision->action));
     json_text(json, "rule", eviction_rule_name(receipt->rule));
     why_write_workload(json, names, "workload", "workloadId", decision->workload);

@@ -178,7 +178,7 @@ static void add_node(const struct digests *digests, const struct plan_node *node
 
 static void add_plan(const struct digests *digests, const struct snapshot *snapshot, const struct plan *plan)
 {
-    const size_t pools = snapshot->node_pool_count;
+    size_t pools = snapshot->node_pool_count;
     add_number(digests->decided, plan->good_until_ms);
     add_decisions(digests, plan);
     for (size_t i = 0; i < snapshot->pod_count; i++) {

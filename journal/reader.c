@@ -96,7 +96,7 @@ static int visit_segment(const struct visit *visit, struct segment_reader *segme
         const char *line = rc == 0 ? memchr(text.data, '\n', text.length) : NULL;
         if (rc == 0 && !line)
             rc = error_set(err, ERROR_INVALID, "cycle %" PRId64 ": the record is not whole", record.cycle);
-        const struct journal_row row = row_of(&record);
+        struct journal_row row = row_of(&record);
         if (rc == 0 && record.time_ms >= visit->from_ms && record.time_ms <= visit->to_ms)
             visit->visit(&row, line + 1, visit->context);
     }
@@ -111,7 +111,7 @@ int journal_visit(const char *folder, int64_t from_ms, int64_t to_ms,
 {
     int64_t *first_cycles;
     struct arena arena;
-    const struct visit wanted = {from_ms, to_ms, visit, context};
+    struct visit wanted = {from_ms, to_ms, visit, context};
     arena_init(&arena);
     size_t segments = folder_list(folder, &arena, &first_cycles);
     int rc = check_folder(segments, folder, err);

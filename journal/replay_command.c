@@ -219,7 +219,7 @@ static struct verdict write_answer(struct buffer *out, const struct options *opt
     buffer_init(&decisions, 0);
     json_writer_init(&json, &decisions, false);
     plan_write_decisions(&json, recorded->snapshot, plan);
-    const struct verdict verdict = verdict_of(recorded, plan, decisions.data);
+    struct verdict verdict = verdict_of(recorded, plan, decisions.data);
     json_writer_init(&json, out, options->pretty);
     json_begin_object(&json);
     write_row(&json, &recorded->row);
@@ -253,7 +253,7 @@ static int replay_cycle(const struct options *options, const char *folder, struc
     struct buffer out;
     char time[TIMESTAMP_SIZE];
     buffer_init(&out, 0);
-    const struct verdict verdict = write_answer(&out, options, &recorded, plan);
+    struct verdict verdict = write_answer(&out, options, &recorded, plan);
     *out_alike = verdict.kind != VERDICT_DIFFERENT;
     int rc = write_out(&out, NULL, err);
     buffer_done(&out);

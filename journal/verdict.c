@@ -29,7 +29,7 @@ static bool is_equal(json_t *a, json_t *b, bool with_words)
 static size_t first_difference(json_t *a, json_t *b, bool with_words)
 {
     const size_t counts[] = {json_array_size(a), json_array_size(b)};
-    const size_t most = counts[0] > counts[1] ? counts[0] : counts[1];
+    size_t most = counts[0] > counts[1] ? counts[0] : counts[1];
     for (size_t i = 0; i < most; i++)
         if (i >= counts[0] || i >= counts[1] || !is_equal(json_array_get(a, i), json_array_get(b, i), with_words))
             return i;

@@ -27,7 +27,7 @@ static int read_framework(const struct fields *spec, struct workload_spec *out)
 static int read_replicas(const struct fields *spec, struct workload_spec *out)
 {
     int64_t count = 0;
-    const int64_t maximum = WORKLOAD_PODS_MAX - 1; // and a master
+    int64_t maximum = WORKLOAD_PODS_MAX - 1; // and a master
     if (fields_integer(spec, "numWorkers", 1, maximum, &count) < 0 ||
         fields_integer(spec, "minReplicas", 1, maximum, &out->min_workers) < 0 ||
         fields_integer(spec, "maxReplicas", 1, maximum, &out->max_workers) < 0)

@@ -89,7 +89,7 @@ const char *names_few(struct arena *arena, const char *const *names, size_t coun
     enum {
         NAMED = 3
     };
-    const size_t named = count > NAMED ? NAMED : count;
+    size_t named = count > NAMED ? NAMED : count;
     const char *text = count > 0 ? names[0] : "";
     for (size_t i = 1; i < named; i++)
         text = arena_printf(arena, "%s%s%s", text, i + 1 == count ? " and " : ", ", names[i]);
@@ -106,7 +106,7 @@ const char *names_topology_off(struct arena *arena, const char *topology, const 
 const char *names_topology_off_json(struct arena *arena, const char *topology, const char *pool, const char *nodes_json)
 {
     json_t *nodes = nodes_json ? json_loads(nodes_json, 0, NULL) : NULL;
-    const size_t count = json_array_size(nodes);
+    size_t count = json_array_size(nodes);
     const char **names = arena_array(arena, count, sizeof(*names));
     for (size_t i = 0; i < count; i++)
         names[i] = json_string_value(json_array_get(nodes, i));

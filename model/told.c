@@ -28,7 +28,7 @@ const char *told_text(struct arena *arena, const char *text, told_shown_fn shown
     const char *told = "";
     while (*text) {
         size_t length = strcspn(text, MARKS);
-        const char kind = text[length];
+        char kind = text[length];
         told = arena_printf(arena, "%s%.*s", told, (int)length, text);
         text += length + (kind != '\0');
         if (kind == '\0' || kind == TOLD_END)

@@ -27,6 +27,6 @@ static bool find_owner(const char *pod_uuid, struct arena *arena, struct backend
 
 void clearing_go_on(struct reconciler *reconciler, struct db_conn *conn)
 {
-    const struct backend_known known = {.find_project = find_project, .find_owner = find_owner, .context = conn};
+    struct backend_known known = {.find_project = find_project, .find_owner = find_owner, .context = conn};
     reconciler->is_clearing = reconciler->backend->ops->clear_unknown(reconciler->backend->self, &known);
 }

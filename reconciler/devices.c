@@ -66,7 +66,7 @@ int reconciler_end_stray(const struct reconciler *reconciler, const char *uuid, 
     arena_done(&arena);
     if (!is_found)
         return error_set(err, ERROR_NOT_FOUND, "pod %s: not among those that run without a row", uuid);
-    const struct backend_order order = {.verb = BACKEND_STOP, .pod = {.uuid = uuid, .grace_ms = GRACE_MS}};
+    struct backend_order order = {.verb = BACKEND_STOP, .pod = {.uuid = uuid, .grace_ms = GRACE_MS}};
     backend->ops->apply(backend->self, &order, 1);
     return 0;
 }
@@ -75,14 +75,14 @@ void reconciler_adopt_strays(struct reconciler *reconciler, const struct reconci
 {
     const struct backend *backend = reconciler->backend;
     for (size_t i = 0; i < count; i++) {
-        const struct backend_order order = {.verb = BACKEND_ADOPT,
-                                            .pod = {.uuid = pods[i].uuid,
-                                                    .workload_uuid = pods[i].workload_uuid,
-                                                    .project_name = pods[i].project_name,
-                                                    .gpu_indices = pods[i].gpu_indices,
-                                                    .gpu_index_count = pods[i].gpu_index_count,
-                                                    .gpu_milli = pods[i].gpu_milli,
-                                                    .grace_ms = pods[i].grace_ms}};
+        struct backend_order order = {.verb = BACKEND_ADOPT,
+                                      .pod = {.uuid = pods[i].uuid,
+                                              .workload_uuid = pods[i].workload_uuid,
+                                              .project_name = pods[i].project_name,
+                                              .gpu_indices = pods[i].gpu_indices,
+                                              .gpu_index_count = pods[i].gpu_index_count,
+                                              .gpu_milli = pods[i].gpu_milli,
+                                              .grace_ms = pods[i].grace_ms}};
         backend->ops->apply(backend->self, &order, 1);
     }
 }

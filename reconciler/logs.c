@@ -56,11 +56,11 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
 int reconciler_check_spec(const struct reconciler *reconciler, const struct reconciler_spec *spec, struct error *err)
 {
     const struct backend *backend = reconciler->backend;
-    const struct backend_pod pod = {.project_name = spec->project_name,
-                                    .project_number = spec->project_number,
-                                    .submitted_by = spec->submitted_by,
-                                    .machine_user = spec->machine_user,
-                                    .spec_json = spec->spec_json};
+    struct backend_pod pod = {.project_name = spec->project_name,
+                              .project_number = spec->project_number,
+                              .submitted_by = spec->submitted_by,
+                              .machine_user = spec->machine_user,
+                              .spec_json = spec->spec_json};
     return backend->ops->check ? backend->ops->check(backend->self, &pod, err) : 0;
 }
 

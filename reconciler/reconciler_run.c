@@ -90,12 +90,12 @@ static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct err
             return -1;
         count++;
     }
-    const struct backend_rows rows = {.pods = pods,
-                                      .pod_count = count,
-                                      .nodes = list_nodes(cache->world, arena),
-                                      .node_count = cache->world->rows.node_count,
-                                      .is_over = is_over,
-                                      .context = conn};
+    struct backend_rows rows = {.pods = pods,
+                                .pod_count = count,
+                                .nodes = list_nodes(cache->world, arena),
+                                .node_count = cache->world->rows.node_count,
+                                .is_over = is_over,
+                                .context = conn};
     if (reconciler->backend->ops->adopt(reconciler->backend->self, &rows, err) < 0)
         return -1;
     reconciler->is_clearing = reconciler->backend->ops->clear_unknown != NULL;

@@ -32,7 +32,7 @@ double chart_round_up(double value)
     static const double STEPS[] = {1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10};
     if (value <= 0)
         return CHART_DIVISIONS;
-    const double power = pow(10, floor(log10(value / CHART_DIVISIONS)));
+    double power = pow(10, floor(log10(value / CHART_DIVISIONS)));
     for (size_t i = 0; i < sizeof(STEPS) / sizeof(STEPS[0]); i++)
         if (STEPS[i] * power * CHART_DIVISIONS >= value * (1 - 1e-9))
             return STEPS[i] * power * CHART_DIVISIONS;

@@ -70,7 +70,7 @@ static uint32_t find_job(const struct cluster *cluster, uint32_t job)
 {
     size_t low = 0, high = cluster->snapshot.workload_count;
     while (low < high) {
-        const size_t middle = (low + high) / 2;
+        size_t middle = (low + high) / 2;
         if (cluster->jobs[middle] < job)
             low = middle + 1;
         else
@@ -91,8 +91,8 @@ static void *make_room(void *items, size_t *capacity, size_t needed, size_t size
 static void shift(struct cluster *cluster, uint32_t from, int workloads, int64_t pods)
 {
     struct snapshot *snapshot = &cluster->snapshot;
-    const size_t count = snapshot->workload_count - from;
-    const size_t first_pod = from < snapshot->workload_count ? cluster->workloads[from].first_pod : snapshot->pod_count;
+    size_t count = snapshot->workload_count - from;
+    size_t first_pod = from < snapshot->workload_count ? cluster->workloads[from].first_pod : snapshot->pod_count;
     memmove(cluster->pods + (int64_t)first_pod + pods, cluster->pods + first_pod,
             (snapshot->pod_count - first_pod) * sizeof(*cluster->pods));
     memmove(cluster->workloads + from + workloads, cluster->workloads + from, count * sizeof(*cluster->workloads));
@@ -126,8 +126,8 @@ void cluster_add(struct cluster *cluster, uint32_t index)
 {
     struct snapshot *snapshot = &cluster->snapshot;
     const struct trace_job *job = &cluster->trace->jobs[index];
-    const uint32_t at = find_job(cluster, index);
-    const size_t capacity = cluster->workload_capacity;
+    uint32_t at = find_job(cluster, index);
+    size_t capacity = cluster->workload_capacity;
     cluster->workloads = make_room(cluster->workloads, &cluster->workload_capacity, snapshot->workload_count + 1,
                                    sizeof(*cluster->workloads));
     if (capacity != cluster->workload_capacity)
@@ -136,10 +136,10 @@ void cluster_add(struct cluster *cluster, uint32_t index)
         make_room(cluster->pods, &cluster->pod_capacity, snapshot->pod_count + job->pod_count, sizeof(*cluster->pods));
     snapshot->workloads = cluster->workloads;
     snapshot->pods = cluster->pods;
-    const uint32_t first_pod =
+    uint32_t first_pod =
         (uint32_t)(at < snapshot->workload_count ? cluster->workloads[at].first_pod : snapshot->pod_count);
     shift(cluster, at, 1, job->pod_count);
-    const struct snapshot_topology_constraint anywhere = {SNAPSHOT_NONE, SNAPSHOT_NONE, SNAPSHOT_NONE};
+    struct snapshot_topology_constraint anywhere = {SNAPSHOT_NONE, SNAPSHOT_NONE, SNAPSHOT_NONE};
     cluster->workloads[at] = (struct snapshot_workload){
         .name = job->id,
         .project = cluster->policy->is_one_project ? 0 : job->project,
@@ -182,10 +182,10 @@ uint32_t cluster_running_pods(const struct cluster *cluster, uint32_t index)
 
 void cluster_remove(struct cluster *cluster, uint32_t job)
 {
-    const uint32_t at = find_job(cluster, job);
+    uint32_t at = find_job(cluster, job);
     assert(at < cluster->snapshot.workload_count && cluster->jobs[at] == job);
     const struct snapshot_workload *workload = &cluster->workloads[at];
-    const uint32_t pod_count = workload->pod_count;
+    uint32_t pod_count = workload->pod_count;
     if (cluster_running_pods(cluster, at) < pod_count)
         cluster->waiting--;
     for (uint32_t i = 0; i < pod_count; i++) {

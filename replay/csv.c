@@ -44,7 +44,7 @@ static int place_error(const struct csv *csv, size_t line, size_t column, struct
 
 int csv_error(const struct csv *csv, size_t column, struct error *err, const char *format, ...)
 {
-    const size_t position = csv->positions[column];
+    size_t position = csv->positions[column];
     const struct csv_field *field = position < csv->field_count ? &csv->fields[position] : NULL;
     va_list args;
     va_start(args, format);
@@ -63,7 +63,7 @@ static int read_file(const char *path, struct buffer *text, struct error *err)
         got = fread(block, 1, sizeof(block), file);
         buffer_append(text, block, got);
     }
-    const bool failed = ferror(file) != 0;
+    bool failed = ferror(file) != 0;
     fclose(file);
     if (failed)
         return error_set(err, ERROR_INVALID, "%.150s: cannot be read", path);
@@ -182,7 +182,7 @@ static int read_header(struct csv *csv, struct error *err)
 static int open_buffer(struct csv *csv, const char *name, struct buffer *text, const struct csv_column *columns,
                        size_t column_count, struct error *err)
 {
-    const size_t length = text->length;
+    size_t length = text->length;
     *csv = (struct csv){.name = name, .line = 1, .columns = columns, .column_count = column_count};
     csv->text = buffer_take(text);
     csv->at = csv->line_start = csv->text;
@@ -201,7 +201,7 @@ int csv_open(struct csv *csv, const char *path, const struct csv_column *columns
     struct buffer text;
     *csv = (struct csv){0};
     buffer_init(&text, FILE_MAXIMUM);
-    const int rc = read_file(path, &text, err) < 0 ? -1 : open_buffer(csv, path, &text, columns, column_count, err);
+    int rc = read_file(path, &text, err) < 0 ? -1 : open_buffer(csv, path, &text, columns, column_count, err);
     buffer_done(&text);
     return rc;
 }
@@ -212,7 +212,7 @@ int csv_open_text(struct csv *csv, const char *name, const char *text, size_t le
     struct buffer copy;
     buffer_init(&copy, 0);
     buffer_append(&copy, text, length);
-    const int rc = open_buffer(csv, name, &copy, columns, column_count, err);
+    int rc = open_buffer(csv, name, &copy, columns, column_count, err);
     buffer_done(&copy);
     return rc;
 }
@@ -245,7 +245,7 @@ const char *csv_text(const struct csv *csv, size_t column)
 static bool is_utf8(const char *text)
 {
     json_t *value = json_string(text);
-    const bool is_good = value != NULL;
+    bool is_good = value != NULL;
     json_decref(value);
     return is_good;
 }
@@ -254,7 +254,7 @@ int csv_name(const struct csv *csv, size_t column, struct arena *arena, const ch
 {
     const char *text = csv_text(csv, column);
     const char *name = csv->columns[column].name;
-    const size_t length = strlen(text);
+    size_t length = strlen(text);
     if (length == 0)
         return csv_error(csv, column, err, "%s: empty", name);
     if (length > CSV_NAME_MAXIMUM)
@@ -278,8 +278,8 @@ int csv_whole(const struct csv *csv, size_t column, int64_t minimum, int64_t max
     }
     char *end;
     errno = 0;
-    const long long value = strtoll(text, &end, 10);
-    const bool is_plain = (*text >= '0' && *text <= '9') || (*text == '-' && text[1] >= '0' && text[1] <= '9');
+    long long value = strtoll(text, &end, 10);
+    bool is_plain = (*text >= '0' && *text <= '9') || (*text == '-' && text[1] >= '0' && text[1] <= '9');
     if (!is_plain || *end != '\0' || errno != 0 || value < minimum || value > maximum)
         return csv_error(csv, column, err, "%s: a whole number from %" PRId64 " to %" PRId64 ", got \"%.40s\"",
                          csv->columns[column].name, minimum, maximum, text);
@@ -306,8 +306,8 @@ int csv_milli(const struct csv *csv, size_t column, int64_t maximum, int64_t fal
     const char *at = text;
     while (*at >= '0' && *at <= '9' && value <= maximum)
         value = value * 10 + (*at++ - '0');
-    const bool has_digits = at > text;
-    const bool is_large = value > maximum;
+    bool has_digits = at > text;
+    bool is_large = value > maximum;
     value = is_large ? 0 : value * 1000;
     if (has_digits && *at == '.')
         for (at++; *at >= '0' && *at <= '9' && scale > 1; at++)

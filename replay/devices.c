@@ -53,7 +53,7 @@ static bool model_matches(const struct trace_shape *shape, const struct snapshot
 static int64_t useless_to(const struct trace_shape *shape, const struct device_node *node,
                           const struct snapshot_node *spec, int64_t free_milli)
 {
-    const int64_t part = shape->gpu_portion_milli > 0 ? shape->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
+    int64_t part = shape->gpu_portion_milli > 0 ? shape->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
     int64_t useless = 0;
     uint32_t fitting = 0;
     if (shape->cpu_milli > node->free_cpu_milli || shape->memory_mib * MIB > node->free_memory_bytes ||
@@ -107,7 +107,7 @@ int devices_take(struct devices *devices, uint32_t index, uint32_t shape_index, 
 {
     struct device_node *node = &devices->nodes[index];
     const struct trace_shape *shape = &devices->trace->shapes[shape_index];
-    const int64_t part = shape->gpu_portion_milli > 0 ? shape->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
+    int64_t part = shape->gpu_portion_milli > 0 ? shape->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
     const char *name = devices->specs[index].name;
     if (index_count != shape->gpu_devices)
         return error_set(err, ERROR_INTERNAL, "the plan gives %zu devices of %.60s instead of %u", index_count, name,
@@ -131,7 +131,7 @@ void devices_give_back(struct devices *devices, uint32_t index, uint32_t shape_i
 {
     struct device_node *node = &devices->nodes[index];
     const struct trace_shape *shape = &devices->trace->shapes[shape_index];
-    const int64_t part = shape->gpu_portion_milli > 0 ? shape->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
+    int64_t part = shape->gpu_portion_milli > 0 ? shape->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
     for (size_t i = 0; i < index_count; i++)
         node->free_milli[indices[i]] += part;
     node->free_cpu_milli += shape->cpu_milli;

@@ -37,7 +37,7 @@ int64_t events_next_ms(const struct events *events)
 
 struct event events_take(struct events *events)
 {
-    const struct event first = events->items[0], last = events->items[--events->count];
+    struct event first = events->items[0], last = events->items[--events->count];
     size_t at = 0;
     for (size_t child = 1; child < events->count; child = 2 * at + 1) {
         if (child + 1 < events->count && is_before(&events->items[child + 1], &events->items[child]))

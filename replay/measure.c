@@ -17,14 +17,14 @@ static int64_t round_up_interval(int64_t ms)
 // When the trace would end if no job waited, but no more than a quarter of its arrivals' time behind the last one.
 static int64_t find_horizon(const struct trace *trace)
 {
-    const int64_t arrivals_ms = trace->last_ms - trace->first_ms;
+    int64_t arrivals_ms = trace->last_ms - trace->first_ms;
     int64_t horizon = trace->last_ms + 1000;
     for (size_t i = 0; i < trace->arrival_count && !trace->is_drawn; i++) {
         const struct trace_job *job = &trace->jobs[trace->arrivals[i]];
         if (job->submit_ms + job->duration_ms > horizon)
             horizon = job->submit_ms + job->duration_ms;
     }
-    const int64_t tail_ms = horizon - trace->last_ms;
+    int64_t tail_ms = horizon - trace->last_ms;
     if (arrivals_ms > 0 && !trace->is_drawn && tail_ms > arrivals_ms / 4 && arrivals_ms / 4 >= 1000)
         return trace->last_ms + arrivals_ms / 4;
     return horizon;
@@ -45,7 +45,7 @@ void measure_init(struct measure *measure, const struct trace *trace, int64_t ca
     measure->until_ms = trace->last_ms > trace->first_ms ? trace->last_ms : measure->horizon_ms;
     if (until_ms < INT64_MAX)
         measure->until_ms = measure->horizon_ms;
-    const int64_t length = measure->horizon_ms - measure->from_ms;
+    int64_t length = measure->horizon_ms - measure->from_ms;
     measure->interval_ms = round_up_interval(length / MEASURE_SERIES_POINTS);
     measure->interval_count = length > 0 ? (size_t)((length + measure->interval_ms - 1) / measure->interval_ms) : 0;
     measure->project_milli = arena_array(arena, trace->project_count, sizeof(*measure->project_milli));
@@ -58,7 +58,7 @@ void measure_init(struct measure *measure, const struct trace *trace, int64_t ca
 
 static int64_t stranded_milli(const struct measure *measure)
 {
-    const int64_t free_milli = measure->capacity_milli - measure->allocated_milli;
+    int64_t free_milli = measure->capacity_milli - measure->allocated_milli;
     for (size_t i = 0; i < measure->size_count && measure->sizes_milli[i] <= free_milli && measure->waiting_jobs; i++)
         if (measure->sizes_milli[i] > 0 && measure->refused_by_size[i] > 0)
             return free_milli;
@@ -87,15 +87,15 @@ struct measure_sums *measure_interval(struct measure *measure, int64_t time_ms)
 
 void measure_advance(struct measure *measure, int64_t to_ms)
 {
-    const int64_t stranded = stranded_milli(measure);
-    const int64_t window_end = to_ms < measure->until_ms ? to_ms : measure->until_ms;
+    int64_t stranded = stranded_milli(measure);
+    int64_t window_end = to_ms < measure->until_ms ? to_ms : measure->until_ms;
     if (window_end > measure->now_ms)
         add_time(measure, &measure->window, measure->project_window, window_end - measure->now_ms, stranded);
     for (int64_t at = measure->now_ms; at < to_ms;) {
         struct measure_sums *interval = measure_interval(measure, at);
         if (!interval)
             break;
-        const int64_t index = interval - measure->intervals;
+        int64_t index = interval - measure->intervals;
         int64_t end = measure->from_ms + (index + 1) * measure->interval_ms;
         end = end < measure->horizon_ms ? end : measure->horizon_ms;
         end = end < to_ms ? end : to_ms;
@@ -119,7 +119,7 @@ void measure_refuse(struct measure *measure, uint32_t size, int change)
 
 void measure_lose(struct measure *measure, int64_t gpu_milli, int64_t from_ms)
 {
-    const int64_t end = measure->now_ms < measure->until_ms ? measure->now_ms : measure->until_ms;
+    int64_t end = measure->now_ms < measure->until_ms ? measure->now_ms : measure->until_ms;
     if (end > from_ms)
         measure->lost += (__int128)gpu_milli * (end - from_ms);
 }

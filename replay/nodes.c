@@ -123,7 +123,7 @@ struct named {
 static int compare_named(const void *a, const void *b)
 {
     const struct named *one = a, *other = b;
-    const int order = strcmp(one->name, other->name);
+    int order = strcmp(one->name, other->name);
     return order != 0 ? order : (one->line > other->line) - (one->line < other->line);
 }
 
@@ -175,7 +175,7 @@ int nodes_read_file(const char *file, struct arena *arena, struct nodes *out_nod
     struct csv csv;
     if (csv_open(&csv, file, COLUMNS, COLUMN_COUNT, err) < 0)
         return -1;
-    const int rc = read_nodes(&csv, arena, out_nodes, err);
+    int rc = read_nodes(&csv, arena, out_nodes, err);
     csv_close(&csv);
     return rc;
 }

@@ -49,7 +49,7 @@ static int write_file(const char *folder, const char *name, const struct buffer 
     FILE *file = fopen(path, "wb");
     if (!file)
         return file_error(path, err);
-    const bool failed = fwrite(text->data, 1, text->length, file) != text->length;
+    bool failed = fwrite(text->data, 1, text->length, file) != text->length;
     if ((fclose(file) != 0) || failed)
         return file_error(path, err);
     return 0;
@@ -82,7 +82,7 @@ int output_print(const struct report *report, struct error *err)
     struct buffer text;
     buffer_init(&text, 0);
     report_write_text(report, &text);
-    const bool failed = fwrite(text.data, 1, text.length, stdout) != text.length || fflush(stdout) != 0;
+    bool failed = fwrite(text.data, 1, text.length, stdout) != text.length || fflush(stdout) != 0;
     buffer_done(&text);
     return failed ? error_set(err, ERROR_INTERNAL, "standard output: %s", strerror(errno)) : 0;
 }

@@ -26,7 +26,7 @@ static const char *base_name(const char *path)
 static void put_count(struct buffer *out, uint64_t count)
 {
     char digits[24];
-    const int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+    int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
     for (int i = 0; i < length; i++) {
         if (count >= 10000 && i > 0 && (length - i) % 3 == 0)
             buffer_text(out, "\xe2\x80\x89");
@@ -145,7 +145,7 @@ static const struct row ROWS[] = {
 static void write_value(const struct row *row, const struct report_run *run, struct buffer *out)
 {
     char text[32];
-    const int64_t value = row->value(run);
+    int64_t value = row->value(run);
     if (row->kind == KIND_SHARE)
         buffer_printf(out, "%s\xe2\x80\x89%%", report_percent(value, text));
     else if (row->kind == KIND_TIME)

@@ -92,7 +92,7 @@ static void write_series(const struct report *report, const struct series *serie
                          struct buffer *out)
 {
     const struct measure *first = &report->runs[0].run->measure;
-    const double top = series_top(report, series);
+    double top = series_top(report, series);
     struct chart_line *lines = arena_array(arena, report->run_count, sizeof(*lines));
     struct chart chart = {.title = series->title,
                           .unit = series->unit,
@@ -112,15 +112,15 @@ static void write_series(const struct report *report, const struct series *serie
     for (size_t r = 0; r < report->run_count; r++) {
         const struct measure *measure = &report->runs[r].run->measure;
         struct chart_point *points = arena_array(arena, measure->interval_count, sizeof(*points));
-        const double length = (double)(measure->horizon_ms - measure->from_ms);
+        double length = (double)(measure->horizon_ms - measure->from_ms);
         double total = 0;
         lines[r] = (struct chart_line){report->runs[r].run->policy->name, points, 0};
         for (size_t i = 0; i < measure->interval_count; i++) {
             const struct measure_sums *sums = &measure->intervals[i];
-            const double value = series->value(measure, sums, &total);
+            double value = series->value(measure, sums, &total);
             if (sums->time_ms == 0)
                 continue;
-            const double middle = (double)((int64_t)i * measure->interval_ms) + (double)sums->time_ms / 2;
+            double middle = (double)((int64_t)i * measure->interval_ms) + (double)sums->time_ms / 2;
             points[lines[r].count++] = (struct chart_point){middle / length, value / top};
         }
     }
@@ -137,9 +137,9 @@ enum {
 // The wait at position 0 to `steps` of the axis: even inside the first step, then in equal ratios.
 static int64_t wait_at(double position, size_t steps)
 {
-    const size_t step = position >= (double)steps ? steps - 1 : (size_t)position;
-    const double part = position - (double)step;
-    const double from = (double)WAIT_STEPS_S[step], to = (double)WAIT_STEPS_S[step + 1];
+    size_t step = position >= (double)steps ? steps - 1 : (size_t)position;
+    double part = position - (double)step;
+    double from = (double)WAIT_STEPS_S[step], to = (double)WAIT_STEPS_S[step + 1];
     return llround((step == 0 ? to * part : from * pow(to / from, part)) * 1000);
 }
 
@@ -148,7 +148,7 @@ static size_t count_waits(const struct report_waits *waits, int64_t wait_ms)
 {
     size_t low = 0, high = waits->count;
     while (low < high) {
-        const size_t middle = (low + high) / 2;
+        size_t middle = (low + high) / 2;
         if (waits->sorted_ms[middle] <= wait_ms)
             low = middle + 1;
         else
@@ -186,8 +186,8 @@ static void write_waits(const struct report *report, struct arena *arena, struct
         struct chart_point *points = arena_array(arena, CDF_POINTS + 1, sizeof(*points));
         lines[r] = (struct chart_line){report->runs[r].run->policy->name, points, CDF_POINTS + 1};
         for (size_t i = 0; i <= CDF_POINTS; i++) {
-            const double x = (double)i / CDF_POINTS;
-            const double share = share_of(&report->runs[r], wait_at(x * (double)steps, steps));
+            double x = (double)i / CDF_POINTS;
+            double share = share_of(&report->runs[r], wait_at(x * (double)steps, steps));
             points[i] = (struct chart_point){x, (share - bottom) / (1 - bottom)};
         }
     }
@@ -236,7 +236,7 @@ static double allocated_of(const struct report_run *run, size_t project)
 
 static double quota_of(const struct report_run *run, size_t project)
 {
-    const int64_t quota = run->run->projects[project].deserved_milli;
+    int64_t quota = run->run->projects[project].deserved_milli;
     return quota == QUANTITY_UNLIMITED ? -1 : (double)quota;
 }
 
@@ -258,8 +258,8 @@ static double evicted_of(const struct report_run *run, size_t project)
 
 static void label_allocated(const struct report_run *run, size_t project, char out[32])
 {
-    const int64_t quota = run->run->projects[project].deserved_milli;
-    const double held = allocated_of(run, project) / 1000;
+    int64_t quota = run->run->projects[project].deserved_milli;
+    double held = allocated_of(run, project) / 1000;
     if (quota == QUANTITY_UNLIMITED)
         snprintf(out, 32, "%.1f", held);
     else
@@ -295,12 +295,12 @@ static void write_bars(const struct report *report, const struct bars *bars, con
     chart_text(out, bars->title);
     buffer_printf(out, "</h3><span>%s</span></figcaption><ul class=\"bars\">", bars->unit);
     for (size_t i = 0; i < count; i++) {
-        const size_t project = order[i].project;
+        size_t project = order[i].project;
         buffer_text(out, "<li><b>");
         chart_text(out, report->trace->projects[project].name);
         buffer_text(out, "</b>");
         for (size_t r = 0; r < report->run_count; r++) {
-            const double mark = bars->mark(&report->runs[r], project);
+            double mark = bars->mark(&report->runs[r], project);
             bars->label(&report->runs[r], project, label);
             buffer_text(out, "<div>");
             chart_bar(out, r, top > 0 ? bars->value(&report->runs[r], project) / top : 0,
@@ -314,7 +314,7 @@ static void write_bars(const struct report *report, const struct bars *bars, con
 
 void page_bars_write(const struct report *report, struct arena *arena, struct buffer *out)
 {
-    const size_t all = report->trace->project_count, count = all < BAR_PROJECTS ? all : BAR_PROJECTS;
+    size_t all = report->trace->project_count, count = all < BAR_PROJECTS ? all : BAR_PROJECTS;
     struct ranked *order = arena_array(arena, all, sizeof(*order));
     for (size_t p = 0; p < all; p++) {
         order[p].project = p;

@@ -62,7 +62,7 @@ static int read_seconds(const json_t *document, const char *key, int64_t *out_ms
     const json_t *value = json_object_get(document, key);
     if (!value)
         return 0;
-    const double seconds = json_number_value(value);
+    double seconds = json_number_value(value);
     if (!json_is_number(value) || seconds < 0 || seconds > SECONDS_MAXIMUM)
         return error_set(err, ERROR_INVALID, "%s: a number of seconds from 0 to %d", key, SECONDS_MAXIMUM);
     *out_ms = (int64_t)(seconds * 1000 + 0.5);
@@ -116,7 +116,7 @@ static int read_document(json_t *document, struct arena *arena, struct policy *p
     size_t projects = 0, priority = 0, progress = 0, run_times = 0, quota = policy->quota;
     if (check_keys(document, err) < 0 || read_name(document, arena, policy, err) < 0)
         return -1;
-    const int found = read_word(document, "quota", QUOTA_SOURCE_WORDS, QUOTA_SOURCE_COUNT, &quota, err);
+    int found = read_word(document, "quota", QUOTA_SOURCE_WORDS, QUOTA_SOURCE_COUNT, &quota, err);
     if (found < 0 || read_word(document, "projects", (const char *const[]){"trace", "one"}, 2, &projects, err) < 0 ||
         read_word(document, "priority", (const char *const[]){"trace", "same"}, 2, &priority, err) < 0 ||
         read_word(document, "progress", (const char *const[]){"lost", "kept"}, 2, &progress, err) < 0 ||
@@ -221,7 +221,7 @@ int policy_make_snapshot(const struct policy *policy, const struct nodes *nodes,
                          struct error *err)
 {
     struct snapshot *snapshot;
-    const enum quota_source quota = !policy->has_quota && quotas->document ? QUOTA_FILE : policy->quota;
+    enum quota_source quota = !policy->has_quota && quotas->document ? QUOTA_FILE : policy->quota;
     if (quota == QUOTA_FILE && !quotas->document)
         return error_set(err, ERROR_INVALID, "%.60s: quota: there is no --quota file", policy->name);
     json_t *document = json_pack("{s:i, s:s}", "version", 1, "now", "1970-01-01T00:00:00Z");

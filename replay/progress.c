@@ -21,12 +21,12 @@ struct progress progress_begin(void)
 void progress_show(void *context, const struct run *run)
 {
     struct progress *progress = context;
-    const int64_t now_us = timestamp_monotonic_us();
+    int64_t now_us = timestamp_monotonic_us();
     if (!progress->is_on || now_us - progress->shown_us < SHOW_EVERY_US || run->events_total == 0)
         return;
     progress->shown_us = now_us;
-    const uint64_t done = run->events_done < run->events_total ? run->events_done : run->events_total;
-    const uint64_t full = done * BAR_WIDTH / run->events_total;
+    uint64_t done = run->events_done < run->events_total ? run->events_done : run->events_total;
+    uint64_t full = done * BAR_WIDTH / run->events_total;
     char bar[BAR_WIDTH + 1];
     for (uint64_t i = 0; i < BAR_WIDTH; i++)
         bar[i] = i < full ? '#' : '.';

@@ -46,7 +46,7 @@ static int add_number(const struct csv *csv, size_t column, bool may_be_unlimite
 static int read_queue(const struct csv *csv, json_t *document, struct error *err)
 {
     const char *kind = csv_text(csv, COLUMN_KIND);
-    const bool is_project = strcmp(kind, "project") == 0;
+    bool is_project = strcmp(kind, "project") == 0;
     if (!is_project && strcmp(kind, "department") != 0)
         return csv_error(csv, COLUMN_KIND, err, "kind: project or department, got \"%.40s\"", kind);
     json_t *queue = json_object(), *resources = json_object(), *gpu = json_object();
@@ -86,7 +86,7 @@ static int read_csv(const char *path, json_t *document, struct error *err)
 
 static bool ends_in(const char *path, const char *ending)
 {
-    const size_t length = strlen(path), tail = strlen(ending);
+    size_t length = strlen(path), tail = strlen(ending);
     return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
@@ -153,7 +153,7 @@ static __int128 demand_of(const struct trace *trace, size_t project, enum quota_
 void quota_divide(const struct trace *trace, enum quota_source source, int64_t capacity_milli, struct arena *arena,
                   int64_t *out_milli)
 {
-    const int64_t gpus = capacity_milli / 1000;
+    int64_t gpus = capacity_milli / 1000;
     __int128 sum = 0;
     int64_t left = gpus;
     struct remainder *order = arena_array(arena, trace->project_count, sizeof(*order));
@@ -243,7 +243,7 @@ static int add_from_file(const struct trace *trace, const struct quota_file *fil
 static void add_divided(const struct trace *trace, enum quota_source source, int64_t capacity_milli,
                         struct arena *arena, json_t *departments, json_t *projects)
 {
-    const bool is_unlimited = source == QUOTA_UNLIMITED;
+    bool is_unlimited = source == QUOTA_UNLIMITED;
     int64_t *deserved = arena_array(arena, trace->project_count, sizeof(*deserved));
     int64_t *sums = arena_array(arena, trace->department_count, sizeof(*sums));
     if (!is_unlimited)
@@ -267,7 +267,7 @@ int quota_add_queues(const struct trace *trace, enum quota_source source, bool i
     json_object_set_new(document, "departments", departments);
     json_object_set_new(document, "projects", projects);
     if (is_one_project) {
-        const bool is_unlimited = source == QUOTA_UNLIMITED;
+        bool is_unlimited = source == QUOTA_UNLIMITED;
         json_array_append_new(departments, make_queue("all", is_unlimited, capacity_milli));
         json_t *project = make_queue("all", is_unlimited, capacity_milli);
         json_object_set_new(project, "department", json_string("all"));

@@ -80,7 +80,7 @@ static int parse_number(const char *text, const char *name, int64_t minimum, int
 {
     char *end;
     errno = 0;
-    const long long number = strtoll(text, &end, 10);
+    long long number = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || number < minimum || number > maximum)
         return error_set(err, ERROR_INVALID, "%s: a whole number from %" PRId64 " to %" PRId64 ", got \"%.40s\"", name,
                          minimum, maximum, text);
@@ -178,7 +178,7 @@ static int read_input(struct session *session, struct error *err)
         (options->quota && quota_read_file(options->quota, &session->quotas, err) < 0))
         return -1;
     if (options->demand_percent > 0) {
-        const struct trace from = session->trace;
+        struct trace from = session->trace;
         if (trace_draw(&from, options->demand_percent, (uint64_t)options->seed, session->nodes.gpu_milli,
                        &session->arena, &session->trace, err) < 0)
             return -1;
@@ -203,10 +203,10 @@ static int check_policies(struct session *session, struct error *err)
 static int run_all(struct session *session, FILE *decisions, struct error *err)
 {
     struct progress progress = progress_begin();
-    const struct run_options options = {.until_ms = session->options->until_ms,
-                                        .decisions = decisions,
-                                        .progress = progress_show,
-                                        .progress_context = &progress};
+    struct run_options options = {.until_ms = session->options->until_ms,
+                                  .decisions = decisions,
+                                  .progress = progress_show,
+                                  .progress_context = &progress};
     int rc = 0;
     for (size_t i = 0; i < session->policy_count && rc == 0; i++) {
         rc = run_policy(&session->trace, &session->nodes, &session->policies[i], &session->quotas, &options,
@@ -231,13 +231,13 @@ static int replay(struct session *session, struct error *err)
         rc = error_set(err, ERROR_INTERNAL, "%.150s/decisions.csv: %s", options->out, strerror(errno));
     if (rc < 0)
         return -1;
-    const struct report report = {.trace = &session->trace,
-                                  .nodes = &session->nodes,
-                                  .nodes_name = options->nodes,
-                                  .runs = session->reports,
-                                  .run_count = session->policy_count,
-                                  .demand_percent = options->demand_percent,
-                                  .seed = (uint64_t)options->seed};
+    struct report report = {.trace = &session->trace,
+                            .nodes = &session->nodes,
+                            .nodes_name = options->nodes,
+                            .runs = session->reports,
+                            .run_count = session->policy_count,
+                            .demand_percent = options->demand_percent,
+                            .seed = (uint64_t)options->seed};
     if (options->out && output_write(options->out, &report, err) < 0)
         return -1;
     return output_print(&report, err);

@@ -9,7 +9,7 @@
 
 static int compare_times(const void *a, const void *b)
 {
-    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
 }
 
@@ -18,7 +18,7 @@ static int64_t percentile(const int64_t *sorted, size_t count, size_t percent)
 {
     if (count == 0)
         return 0;
-    const size_t rank = (count * percent + 99) / 100;
+    size_t rank = (count * percent + 99) / 100;
     return sorted[rank > 0 ? rank - 1 : 0];
 }
 
@@ -55,7 +55,7 @@ static void count_jobs(struct report_run *report, const struct trace *trace, str
         project->unstarted += state->first_start_ms == RUN_TIME_NONE;
         if (state->first_start_ms == RUN_TIME_NONE)
             continue;
-        const int64_t wait = state->first_start_ms - job->submit_ms;
+        int64_t wait = state->first_start_ms - job->submit_ms;
         all[started++] = waits[job->project][counts[job->project]++] = wait;
     }
     report->waits = sort_waits(all, started);
@@ -94,7 +94,7 @@ struct report_run report_make_run(const struct run *run, struct arena *arena)
 
 char *report_duration(int64_t ms, char out[32])
 {
-    const int64_t s = (ms + 500) / 1000, m = s / 60, h = m / 60, d = h / 24;
+    int64_t s = (ms + 500) / 1000, m = s / 60, h = m / 60, d = h / 24;
     if (ms > 0 && ms < 1000)
         snprintf(out, 32, "%" PRId64 " ms", ms);
     else if (m == 0)
@@ -110,7 +110,7 @@ char *report_duration(int64_t ms, char out[32])
 
 char *report_percent(int64_t micro, char out[32])
 {
-    const int64_t tenths = (micro + (micro < 0 ? -500 : 500)) / 1000;
+    int64_t tenths = (micro + (micro < 0 ? -500 : 500)) / 1000;
     snprintf(out, 32, "%s%" PRId64 ".%" PRId64, tenths < 0 ? "-" : "", (tenths < 0 ? -tenths : tenths) / 10,
              (tenths < 0 ? -tenths : tenths) % 10);
     return out;

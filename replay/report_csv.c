@@ -122,7 +122,7 @@ void report_write_series(const struct report *report, struct buffer *out)
         const struct measure *measure = &report->runs[r].run->measure;
         for (size_t i = 0; i < measure->interval_count; i++) {
             const struct measure_sums *sums = &measure->intervals[i];
-            const int64_t from = measure->from_ms + (int64_t)i * measure->interval_ms;
+            int64_t from = measure->from_ms + (int64_t)i * measure->interval_ms;
             char text[QUANTITY_TEXT_SIZE];
             if (sums->time_ms == 0 && sums->starts == 0 && sums->evictions == 0)
                 continue;
@@ -151,7 +151,7 @@ void report_write_jobs(const struct report *report, struct buffer *out)
         for (size_t i = 0; i < trace->arrival_count; i++) {
             const struct trace_job *job = &trace->jobs[trace->arrivals[i]];
             const struct run_job *state = &run->jobs[trace->arrivals[i]];
-            const bool has_started = state->first_start_ms != RUN_TIME_NONE;
+            bool has_started = state->first_start_ms != RUN_TIME_NONE;
             put_text(out, run->policy->name);
             buffer_char(out, ',');
             put_text(out, job->id);

@@ -199,7 +199,7 @@ static void write_projects(const struct report *report, struct buffer *out)
     for (size_t p = 0; p < trace->project_count; p++)
         name_width = width_of(trace->projects[p].name) > name_width ? width_of(trace->projects[p].name) : name_width;
     for (size_t r = 0; r < report->run_count; r++) {
-        const int width = width_of(report->runs[r].run->policy->name);
+        int width = width_of(report->runs[r].run->policy->name);
         policy_width = width > policy_width ? width : policy_width;
     }
     buffer_char(out, '\n');

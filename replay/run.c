@@ -41,7 +41,7 @@ static void note_start(struct engine *engine, uint32_t index)
     state->started_ms = measure->now_ms;
     if (state->first_start_ms == RUN_TIME_NONE)
         state->first_start_ms = measure->now_ms;
-    const int64_t left_ms = at_least(job->duration_ms - state->done_ms, 0);
+    int64_t left_ms = at_least(job->duration_ms - state->done_ms, 0);
     events_add(&engine->events, (struct event){measure->now_ms + left_ms, index, ++state->starts});
     measure_wait(measure, job->size, -1);
     measure_refuse(measure, job->size, -1);
@@ -67,8 +67,8 @@ static void note_eviction(struct engine *engine, uint32_t index)
     struct run_job *state = &engine->run->jobs[index];
     struct run_project *project = &engine->run->projects[job->project];
     struct measure *measure = &engine->run->measure;
-    const int64_t ran_ms = measure->now_ms - state->started_ms;
-    const int64_t gpu_milli = engine->trace->sizes_milli[job->size];
+    int64_t ran_ms = measure->now_ms - state->started_ms;
+    int64_t gpu_milli = engine->trace->sizes_milli[job->size];
     if (engine->policy->keeps_progress) {
         state->done_ms += ran_ms;
     } else {
@@ -91,7 +91,7 @@ static void count_evictions(struct engine *engine, const struct plan *plan)
 {
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
-        const uint32_t evicted = engine->cluster.jobs[decision->workload];
+        uint32_t evicted = engine->cluster.jobs[decision->workload];
         if (decision->verb != PLAN_EVICT || engine->run->jobs[evicted].started_ms == RUN_TIME_NONE ||
             engine->last_eviction[evicted] == engine->run->cycles)
             continue; // what was bound in this very cycle never ran
@@ -99,7 +99,7 @@ static void count_evictions(struct engine *engine, const struct plan *plan)
         engine->run->evictions[decision->action]++;
         engine->run->moves += decision->moved;
         if (decision->beneficiary != SNAPSHOT_NONE) {
-            const uint32_t job = engine->cluster.jobs[decision->beneficiary];
+            uint32_t job = engine->cluster.jobs[decision->beneficiary];
             engine->run->projects[engine->trace->jobs[job].project].caused++;
         }
     }
@@ -111,8 +111,8 @@ static int plan_and_obey(struct engine *engine, bool *out_goes_on, struct error 
     struct run *run = engine->run;
     struct plan *plan;
     // Nobody reads sentences but decisions.csv.
-    const struct scheduler_options options = {.scratch = &engine->scratch,
-                                              .decisions_only = engine->options->decisions == NULL};
+    struct scheduler_options options = {.scratch = &engine->scratch,
+                                        .decisions_only = engine->options->decisions == NULL};
     arena_clear(&engine->arena);
     arena_clear(&engine->scratch);
     if (scheduler_plan_with(&cluster->snapshot, &options, &engine->arena, &plan, err) < 0)
@@ -131,9 +131,9 @@ static int plan_and_obey(struct engine *engine, bool *out_goes_on, struct error 
     if (cluster_obey(cluster, plan, err) < 0)
         return -1;
     for (size_t i = 0; i < cluster->touched_count; i++) {
-        const uint32_t workload = cluster->touched[i], job = cluster->jobs[workload];
-        const bool runs = cluster_running_pods(cluster, workload) == engine->trace->jobs[job].pod_count;
-        const bool ran = run->jobs[job].started_ms != RUN_TIME_NONE;
+        uint32_t workload = cluster->touched[i], job = cluster->jobs[workload];
+        bool runs = cluster_running_pods(cluster, workload) == engine->trace->jobs[job].pod_count;
+        bool ran = run->jobs[job].started_ms != RUN_TIME_NONE;
         if (runs && !ran)
             note_start(engine, job);
         else if (ran && !runs)
@@ -168,7 +168,7 @@ static void take_events(struct engine *engine, int64_t now_ms)
 {
     struct run *run = engine->run;
     while (events_next_ms(&engine->events) == now_ms) {
-        const struct event event = events_take(&engine->events);
+        struct event event = events_take(&engine->events);
         struct run_job *state = &run->jobs[event.job];
         if (state->started_ms == RUN_TIME_NONE || state->starts != event.start)
             continue;
@@ -179,7 +179,7 @@ static void take_events(struct engine *engine, int64_t now_ms)
         engine->is_due = true;
     }
     for (; engine->next_arrival < engine->trace->arrival_count; engine->next_arrival++) {
-        const uint32_t job = engine->trace->arrivals[engine->next_arrival];
+        uint32_t job = engine->trace->arrivals[engine->next_arrival];
         if (engine->trace->jobs[job].submit_ms > now_ms)
             break;
         cluster_add(&engine->cluster, job);
@@ -199,7 +199,7 @@ static int64_t earlier(int64_t a, int64_t b)
 // When the cycle is due that sees what has happened by now.
 static int64_t cycle_ms(const struct engine *engine, int64_t now_ms)
 {
-    const int64_t period = engine->policy->period_ms;
+    int64_t period = engine->policy->period_ms;
     if (period == 0)
         return now_ms;
     return (now_ms + period - 1) / period * period;
@@ -218,7 +218,7 @@ static int64_t next_ms(const struct engine *engine)
 static int run_events(struct engine *engine, struct error *err)
 {
     struct run *run = engine->run;
-    const int64_t last_ms = earlier(engine->options->until_ms, TRACE_FOREVER_MS - 1);
+    int64_t last_ms = earlier(engine->options->until_ms, TRACE_FOREVER_MS - 1);
     for (int64_t now = next_ms(engine); now <= last_ms; now = next_ms(engine)) {
         measure_advance(&run->measure, now);
         usage_pass(&engine->usage, now);
@@ -274,7 +274,7 @@ int run_policy(const struct trace *trace, const struct nodes *nodes, const struc
     out_run->measure.fragmented_milli = devices_fragmented_milli(&engine.cluster.devices);
     arena_init(&engine.arena);
     arena_init(&engine.scratch);
-    const int rc = run_events(&engine, err);
+    int rc = run_events(&engine, err);
     arena_done(&engine.arena);
     arena_done(&engine.scratch);
     events_done(&engine.events);

@@ -20,7 +20,7 @@ const char *const *trace_name_pods(const char *id, uint32_t count, struct arena 
 
 static int compare_arrivals(const void *a, const void *b, void *jobs)
 {
-    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
     const struct trace_job *left = (const struct trace_job *)jobs + one,
                            *right = (const struct trace_job *)jobs + other;
     if (left->submit_ms != right->submit_ms)
@@ -30,7 +30,7 @@ static int compare_arrivals(const void *a, const void *b, void *jobs)
 
 static int compare_amounts(const void *a, const void *b)
 {
-    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
 }
 
@@ -50,7 +50,7 @@ static void number_sizes(struct trace *trace, struct trace_job *jobs, struct are
             sizes[trace->size_count++] = sizes[i];
     trace->sizes_milli = sizes;
     for (size_t i = 0; i < trace->job_count; i++) {
-        const int64_t size = job_gpu_milli(trace, &jobs[i]);
+        int64_t size = job_gpu_milli(trace, &jobs[i]);
         const int64_t *at = bsearch(&size, sizes, trace->size_count, sizeof(*sizes), compare_amounts);
         jobs[i].size = (uint32_t)(at - sizes);
     }
@@ -94,7 +94,7 @@ static uint64_t next_random(uint64_t *state)
 // 0 to bound - 1, each equally likely.
 static uint64_t draw_below(uint64_t *state, uint64_t bound)
 {
-    const uint64_t rest = (UINT64_MAX % bound + 1) % bound;
+    uint64_t rest = (UINT64_MAX % bound + 1) % bound;
     uint64_t value = next_random(state);
     while (value > UINT64_MAX - rest)
         value = next_random(state);

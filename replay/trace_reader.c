@@ -90,7 +90,7 @@ static int read_project(struct reader *reader, struct trace_job *job, struct err
     if (*csv_text(&reader->csv, COLUMN_DEPARTMENT) != '\0' &&
         csv_name(&reader->csv, COLUMN_DEPARTMENT, reader->arena, &department, err) < 0)
         return -1;
-    const uint32_t wanted = find_department(reader, department);
+    uint32_t wanted = find_department(reader, department);
     for (size_t i = 0; i < reader->project_count; i++) {
         const struct named *known = &reader->projects[i];
         if (strcmp(known->name, project) != 0)
@@ -141,7 +141,7 @@ static int read_models(struct reader *reader, struct trace_shape *shape, struct 
     const char **models = NULL;
     size_t capacity = 0;
     for (const char *at = text; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
-        const size_t length = strcspn(at, "|");
+        size_t length = strcspn(at, "|");
         if (length == 0)
             return csv_error(&reader->csv, COLUMN_MODELS, err, "gpu_models: names with | between them, got \"%.40s\"",
                              text);
@@ -241,7 +241,7 @@ static int read_job(struct reader *reader, struct error *err)
         read_shape(reader, &job, err) < 0)
         return -1;
     if (job.submit_ms < 0 || job.duration_ms < 0) {
-        const size_t column = job.submit_ms < 0 ? COLUMN_SUBMIT : COLUMN_DURATION;
+        size_t column = job.submit_ms < 0 ? COLUMN_SUBMIT : COLUMN_DURATION;
         return csv_error(csv, column, err, "%s: empty", COLUMNS[column].name);
     }
     job.pod_count = (uint32_t)pods;
@@ -295,7 +295,7 @@ static void sort_queues(struct reader *reader, struct trace *trace)
     qsort(trace->projects, trace->project_count, sizeof(*trace->projects), compare_projects);
     uint32_t *places = arena_array(reader->arena, reader->project_count, sizeof(*places));
     for (size_t i = 0; i < reader->project_count; i++) {
-        const struct trace_project key = {.name = reader->projects[i].name};
+        struct trace_project key = {.name = reader->projects[i].name};
         const struct trace_project *at =
             bsearch(&key, trace->projects, trace->project_count, sizeof(key), compare_projects);
         places[i] = (uint32_t)(at - trace->projects);
@@ -306,8 +306,8 @@ static void sort_queues(struct reader *reader, struct trace *trace)
 
 static int compare_ids(const void *a, const void *b, void *jobs)
 {
-    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-    const int order = strcmp(((const struct trace_job *)jobs)[one].id, ((const struct trace_job *)jobs)[other].id);
+    uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    int order = strcmp(((const struct trace_job *)jobs)[one].id, ((const struct trace_job *)jobs)[other].id);
     return order != 0 ? order : (one > other) - (one < other);
 }
 
@@ -354,7 +354,7 @@ static int read_jobs(struct reader *reader, struct trace *out_trace, struct erro
 
 static int read_and_close(struct reader *reader, struct trace *out_trace, struct error *err)
 {
-    const int rc = read_jobs(reader, out_trace, err);
+    int rc = read_jobs(reader, out_trace, err);
     csv_close(&reader->csv);
     return rc;
 }

@@ -30,7 +30,7 @@ void usage_change(struct usage *usage, const struct trace *trace, uint32_t index
 {
     const struct trace_job *job = &trace->jobs[index];
     const struct trace_shape *shape = &trace->shapes[job->shape];
-    const double pods = (double)job->pod_count * change;
+    double pods = (double)job->pod_count * change;
     const double amounts[RESOURCE_COUNT] = {[RESOURCE_GPU] = (double)shape->gpu_milli * pods,
                                             [RESOURCE_CPU] = (double)shape->cpu_milli * pods,
                                             [RESOURCE_MEMORY] = (double)shape->memory_mib * MIB * pods};
@@ -49,9 +49,9 @@ static void pass(struct usage_of *of, double decay, double weight)
 
 void usage_pass(struct usage *usage, int64_t now_ms)
 {
-    const double ms = (double)(now_ms - usage->now_ms), half_life = (double)usage->half_life_ms;
-    const double decay = usage->half_life_ms > 0 ? exp2(-ms / half_life) : 1.0;
-    const double weight = usage->half_life_ms > 0 ? (1.0 - decay) * half_life / M_LN2 : ms;
+    double ms = (double)(now_ms - usage->now_ms), half_life = (double)usage->half_life_ms;
+    double decay = usage->half_life_ms > 0 ? exp2(-ms / half_life) : 1.0;
+    double weight = usage->half_life_ms > 0 ? (1.0 - decay) * half_life / M_LN2 : ms;
     if (ms <= 0)
         return;
     for (size_t p = 0; p < usage->project_count; p++)

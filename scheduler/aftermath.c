@@ -49,8 +49,8 @@ void aftermath_at_once(struct snapshot_pod *pod, const struct plan_pod *planned,
 
 void aftermath_as_told(struct snapshot_pod *pod, const struct plan_pod *planned, bool is_evicted)
 {
-    const bool has_place = planned->status == SNAPSHOT_POD_BINDING ||
-                           (planned->status == SNAPSHOT_POD_PIPELINED && planned->node != SNAPSHOT_NONE);
+    bool has_place = planned->status == SNAPSHOT_POD_BINDING ||
+                     (planned->status == SNAPSHOT_POD_PIPELINED && planned->node != SNAPSHOT_NONE);
     if (is_evicted)
         pod->status = SNAPSHOT_POD_RELEASING;
     else if (aftermath_waits(pod) && has_place)

@@ -93,7 +93,7 @@ static int check_topology(const struct snapshot *snapshot, const struct snapshot
         return 0;
     if (constraint->topology >= snapshot->topology_count)
         return error_set(err, ERROR_INVALID, "workload %s: no such topology", name);
-    const size_t levels = snapshot->topologies[constraint->topology].level_count;
+    size_t levels = snapshot->topologies[constraint->topology].level_count;
     if ((constraint->required != SNAPSHOT_NONE && constraint->required >= levels) ||
         (constraint->preferred != SNAPSHOT_NONE && constraint->preferred >= levels))
         return error_set(err, ERROR_INVALID, "workload %s: no such topology level", name);
@@ -150,7 +150,7 @@ static int check_pod(const struct snapshot *snapshot, const struct snapshot_work
         (pod->gpu_devices == 0 || (pod->gpu_portion_milli > 0 && pod->gpu_memory_mib > 0)))
         return error_set(err, ERROR_INVALID, "pod %s: a shared request names a number of devices and one amount",
                          pod->name);
-    const bool stands = pod_status_is_used(pod->status) && pod->status != SNAPSHOT_POD_PIPELINED;
+    bool stands = pod_status_is_used(pod->status) && pod->status != SNAPSHOT_POD_PIPELINED;
     if (stands && pod->node >= snapshot->node_count)
         return error_set(err, ERROR_INVALID, "pod %s: %s on no node", pod->name, snapshot_pod_status_name(pod->status));
     if (pod->status == SNAPSHOT_POD_PIPELINED && pod->node != SNAPSHOT_NONE && pod->node >= snapshot->node_count)

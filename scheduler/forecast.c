@@ -28,7 +28,7 @@ static int64_t find_first_room(const struct plan_workload *workload)
 {
     int64_t first_ms = SNAPSHOT_TIME_NONE;
     for (size_t i = 0; i < workload->explanation_count; i++) {
-        const int64_t room_ms = workload->explanations[i].room_ms;
+        int64_t room_ms = workload->explanations[i].room_ms;
         if (room_ms != SNAPSHOT_TIME_NONE && (first_ms == SNAPSHOT_TIME_NONE || room_ms < first_ms))
             first_ms = room_ms;
     }
@@ -88,7 +88,7 @@ struct plan_forecast plan_forecast_of(const struct plan_workload *workload, stru
                                text);
         return forecast;
     }
-    const int64_t room_ms = find_first_room(workload);
+    int64_t room_ms = find_first_room(workload);
     if (room_ms != SNAPSHOT_TIME_NONE) {
         char text[TIMESTAMP_SIZE];
         timestamp_format(room_ms, text);

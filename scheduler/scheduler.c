@@ -75,7 +75,7 @@ static void sum_requested(struct cycle *cycle, struct pool *pool, size_t round)
 // The workloads that wait for the pool in this round, and those that hold something there.
 static void open_pool(struct cycle *cycle, struct pool *pool, size_t round)
 {
-    const size_t workload_count = cycle->snapshot->workload_count;
+    size_t workload_count = cycle->snapshot->workload_count;
     if (!pool->waiting) {
         pool->waiting = arena_array(cycle->scratch, workload_count, sizeof(*pool->waiting));
         pool->holders = arena_array(cycle->scratch, workload_count, sizeof(*pool->holders));

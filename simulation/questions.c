@@ -71,7 +71,7 @@ static int answer_what_if(struct json_writer *json, const json_t *document, cons
         return -1;
     if (scheduler_what_if(asked, &question, arena, &answer, err) < 0)
         return -1;
-    const struct why_names names = {.snapshot = asked};
+    struct why_names names = {.snapshot = asked};
     json_key(json, "whatIf");
     json_begin_object(json);
     json_text(json, "workload", asked->workloads[question.existing].name);
@@ -90,7 +90,7 @@ static int answer_fair_share(struct json_writer *json, const struct snapshot *sn
         find_resource(options->resource, &resource, err) < 0 ||
         scheduler_explain_fairshare(snapshot, pool, resource, arena, &tree, err) < 0)
         return -1;
-    const struct why_names names = {.snapshot = snapshot};
+    struct why_names names = {.snapshot = snapshot};
     json_key(json, "fairShare");
     why_write_share_tree(json, &names, tree);
     return 0;
@@ -104,7 +104,7 @@ static int answer_queue(struct json_writer *json, const struct snapshot *snapsho
     if (find_pool(snapshot, "--queue", pool_name, &pool, err) < 0 ||
         scheduler_queue_order(snapshot, pool, arena, &listing, err) < 0)
         return -1;
-    const struct why_names names = {.snapshot = snapshot};
+    struct why_names names = {.snapshot = snapshot};
     json_key(json, "queue");
     why_write_queue_order(json, &names, listing, 0, listing->count);
     return 0;

@@ -53,13 +53,13 @@ static void enter_cgroup(const char *cgroup, int failure_fd)
 
 static void set_limits(const struct command_options *options, int failure_fd)
 {
-    const struct rlimit no_core = {0, 0};
+    struct rlimit no_core = {0, 0};
     if (setrlimit(RLIMIT_CORE, &no_core) < 0)
         fail(failure_fd, "limit of core files");
-    const struct rlimit data = {(rlim_t)options->memory_bytes, (rlim_t)options->memory_bytes};
+    struct rlimit data = {(rlim_t)options->memory_bytes, (rlim_t)options->memory_bytes};
     if (options->memory_bytes > 0 && setrlimit(RLIMIT_DATA, &data) < 0)
         fail(failure_fd, "limit of memory");
-    const struct rlimit processes = {(rlim_t)options->process_count, (rlim_t)options->process_count};
+    struct rlimit processes = {(rlim_t)options->process_count, (rlim_t)options->process_count};
     if (options->process_count > 0 && setrlimit(RLIMIT_NPROC, &processes) < 0)
         fail(failure_fd, "limit of processes");
 }
@@ -228,7 +228,7 @@ pid_t command_start(const struct command_options *options, enum command_part par
     const char *const texts[COMMAND_AFTER + 1] = {
         [COMMAND_BEFORE] = options->before, [COMMAND_PRE_STOP] = options->pre_stop, [COMMAND_AFTER] = options->after};
     char shell[] = "/bin/sh", dash_c[] = "-c";
-    const struct command_stdio stdio = {-1, output_fd, output_fd, false};
+    struct command_stdio stdio = {-1, output_fd, output_fd, false};
     *out_errno = 0;
     if (part == COMMAND_MAIN)
         return start(options, part, options->argv, &stdio, out_errno, out_what);

@@ -111,7 +111,7 @@ static void send(const struct process *process, int number)
 static void stop_all(struct below *below)
 {
     // A thousand processes leave a thousandth of the processor to who stops them; where root allows it, all of one.
-    const struct sched_param first = {.sched_priority = 1}, usual = {0};
+    struct sched_param first = {.sched_priority = 1}, usual = {0};
     bool is_first = sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first) == 0;
     size_t before, at = 0;
     do {

@@ -56,7 +56,7 @@ int auth_create(const struct auth_options *options, int64_t now_ms, struct auth 
     auth->token_life_s = options->token_life_s ? options->token_life_s : DAY_S;
     auth->is_cookie_secure = options->is_cookie_secure;
     arena_init(&arena);
-    const struct signing_keys_options keys = {
+    struct signing_keys_options keys = {
         .folder = arena_printf(&arena, "%s/keys", options->data_folder),
         .rotation_ms = options->key_rotation_ms,
         .token_life_ms = auth->token_life_s * 1000,

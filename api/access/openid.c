@@ -213,8 +213,8 @@ static int take_code(struct work *work, struct error *err)
     if (openid_issuer_grant(work->openid->issuer, &work->endpoints, work->provider.client_id, work->secret, form, arena,
                             &tokens, err) < 0)
         return -1;
-    const struct openid_expected expected = {work->provider.issuer, work->provider.client_id, work->flow->nonce, NULL,
-                                             work->now_ms / 1000};
+    struct openid_expected expected = {work->provider.issuer, work->provider.client_id, work->flow->nonce, NULL,
+                                       work->now_ms / 1000};
     int rc = check_token(work, json_string_value(json_object_get(tokens, "id_token")), &expected, &claims, err);
     if (rc == 0) {
         rc = read_person(work, tokens, claims, err);
@@ -278,8 +278,8 @@ static int ask_again(struct work *work, const struct external_session *session, 
     if (openid_issuer_grant(work->openid->issuer, &work->endpoints, work->provider.client_id, work->secret, form, arena,
                             &tokens, err) < 0)
         return -1;
-    const struct openid_expected expected = {work->provider.issuer, work->provider.client_id, NULL, session->subject,
-                                             work->now_ms / 1000};
+    struct openid_expected expected = {work->provider.issuer, work->provider.client_id, NULL, session->subject,
+                                       work->now_ms / 1000};
     const char *id_token = json_string_value(json_object_get(tokens, "id_token"));
     int rc = 0;
     if (id_token)

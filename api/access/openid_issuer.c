@@ -199,7 +199,7 @@ int openid_issuer_grant(struct openid_issuer *issuer, const struct openid_endpoi
                         struct error *err)
 {
     struct outbound_answer answer;
-    const struct outbound_call call = grant_call(issuer, endpoints, client_id, secret, form, arena);
+    struct outbound_call call = grant_call(issuer, endpoints, client_id, secret, form, arena);
     if (outbound_call(&call, arena, &answer, err) < 0 || read_object(call.url, &answer, out_tokens, err) < 0)
         return -1;
     if (answer.status == 200)

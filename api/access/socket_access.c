@@ -97,7 +97,7 @@ int socket_access_look(struct socket_access *access, int64_t uid, struct arena *
                        struct error *err)
 {
     struct machine_person person;
-    const int64_t now_us = timestamp_monotonic_us();
+    int64_t now_us = timestamp_monotonic_us();
     if (uid == 0 && access->rules.is_root_administrator) {
         *out_person = (struct socket_person){.name = "root", .is_root = true};
         return 0;

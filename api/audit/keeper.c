@@ -78,24 +78,23 @@ static int write_refusal(struct db_conn *conn, const struct batch *batch, const 
 
 static int write_overflow(struct db_conn *conn, const struct batch *batch, struct error *err)
 {
-    const struct audit_record record = {.time_ms = batch->now_ms,
-                                        .subject_type = "User",
-                                        .subject = "",
-                                        .address = "",
-                                        .operation = "*",
-                                        .action = "update",
-                                        .method = "POST",
-                                        .url = "/",
-                                        .entity_type = "",
-                                        .entity_id = "",
-                                        .entity_name = "",
-                                        .status = 403,
-                                        .count = batch->overflow_count,
-                                        .last_ms = batch->now_ms,
-                                        .request = "",
-                                        .details_json =
-                                            "{\"refused\":\"more kinds of refused tries than are told apart\"}",
-                                        .changes_json = "[]"};
+    struct audit_record record = {.time_ms = batch->now_ms,
+                                  .subject_type = "User",
+                                  .subject = "",
+                                  .address = "",
+                                  .operation = "*",
+                                  .action = "update",
+                                  .method = "POST",
+                                  .url = "/",
+                                  .entity_type = "",
+                                  .entity_id = "",
+                                  .entity_name = "",
+                                  .status = 403,
+                                  .count = batch->overflow_count,
+                                  .last_ms = batch->now_ms,
+                                  .request = "",
+                                  .details_json = "{\"refused\":\"more kinds of refused tries than are told apart\"}",
+                                  .changes_json = "[]"};
     return db_add_audit_record(conn, &batch->audit->key, &record, NULL, err);
 }
 

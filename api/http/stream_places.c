@@ -29,7 +29,7 @@ void stream_places_done(struct stream_places *places)
 static int take(struct stream_places *places, const char *owner, bool is_administrator, int *out_place,
                 struct error *err)
 {
-    const int count = places->place_count, share = count < PERSONS_SHARE ? 1 : count / PERSONS_SHARE;
+    int count = places->place_count, share = count < PERSONS_SHARE ? 1 : count / PERSONS_SHARE;
     int own = 0, taken = 0, free_place = -1;
     for (int i = 0; i < count; i++) {
         taken += places->owners[i][0] != '\0';

@@ -307,7 +307,7 @@ static int check_value(const struct schema *schema, json_t *value, const struct 
 
 int validate_body(const struct schema *schema, json_t *body, struct error *err)
 {
-    const struct place root = {NULL, "body", 0};
+    struct place root = {NULL, "body", 0};
     return check_value(schema, body, &root, err);
 }
 
@@ -326,7 +326,7 @@ static int check_integer_text(const char *text, const struct place *place, int64
 int validate_text(const struct schema *schema, const char *name, const char *text, int64_t *out_integer,
                   struct error *err)
 {
-    const struct place place = {NULL, name, 0};
+    struct place place = {NULL, name, 0};
     int64_t integer = 0;
     if (schema && schema->type == SCHEMA_INTEGER) {
         if (check_integer_text(text, &place, &integer, err) < 0 ||

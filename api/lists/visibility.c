@@ -103,7 +103,7 @@ void visibility_close(struct visibility *visibility)
 
 static bool is_hidden(const struct visibility *visibility, enum told_kind kind, const char *name)
 {
-    const struct known_name wanted = {.kind = kind, .name = name};
+    struct known_name wanted = {.kind = kind, .name = name};
     if (kind == TOLD_WORKLOAD)
         return visibility->hides_workloads;
     if (!visibility->view)
@@ -175,7 +175,7 @@ static int compare_expected(const void *a, const void *b)
 
 static const char *expected_ids(const struct visibility *visibility)
 {
-    const size_t size = visibility->expected_count * sizeof("-9223372036854775808,") + sizeof("[]");
+    size_t size = visibility->expected_count * sizeof("-9223372036854775808,") + sizeof("[]");
     char *text = arena_alloc(visibility->req->arena, size);
     size_t length = 0;
     for (size_t i = 0; i < visibility->expected_count; i++)
@@ -195,7 +195,7 @@ static void read_expected(struct visibility *visibility)
         return;
     db_bind_text(stmt, 1, expected_ids(visibility));
     for (size_t i = 0; db_step(visibility->conn, stmt, NULL) == 1;) {
-        const int64_t id = db_column_int(stmt, 0);
+        int64_t id = db_column_int(stmt, 0);
         const char *name = db_column_text(stmt, 1, arena), *uuid = db_column_text(stmt, 2, arena);
         for (; i < visibility->expected_count && visibility->expected[i].id <= id; i++)
             if (visibility->expected[i].id == id)
@@ -206,7 +206,7 @@ static void read_expected(struct visibility *visibility)
 
 static const struct expected_workload *find_expected(const struct visibility *visibility, int64_t id)
 {
-    const struct expected_workload wanted = {.id = id};
+    struct expected_workload wanted = {.id = id};
     return visibility->expected_count == 0
                ? NULL
                : bsearch(&wanted, visibility->expected, visibility->expected_count, sizeof(wanted), compare_expected);
@@ -214,7 +214,7 @@ static const struct expected_workload *find_expected(const struct visibility *vi
 
 static const struct expected_workload *row_of(struct visibility *visibility, uint32_t workload)
 {
-    const int64_t id = visibility->view->workload_ids[workload];
+    int64_t id = visibility->view->workload_ids[workload];
     const struct expected_workload *found;
     if (visibility->expected_count > 0 && !visibility->is_read)
         read_expected(visibility);

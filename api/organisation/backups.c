@@ -105,7 +105,7 @@ int op_create_backup(struct request *req, struct response *res, struct error *er
     if (access_check_tenant(req, RESOURCE_TYPE_TENANT, ACTION_UPDATE, err) < 0)
         return -1;
     const char *folder = folder_of(req), *name = make_name(req->received_ms, req->arena);
-    const struct backup_options options = {
+    struct backup_options options = {
         .data = req->server->config.data,
         .file = arena_printf(req->arena, "%s/%s", folder, name),
         .without_keys = json_is_true(json_object_get(req->body, "withoutKeys")),

@@ -95,7 +95,7 @@ static const struct overview_share *shares_of(const struct overview_shares *shar
 // Of a workload's project in its node pool; NULL where the caller does not see one.
 static struct overview_share *find_share(const struct overview_shares *shares, const struct overview_waiter *waiter)
 {
-    const struct org_unit wanted = {.id = waiter->project_id}, *key = &wanted;
+    struct org_unit wanted = {.id = waiter->project_id}, *key = &wanted;
     struct org_unit **found = NULL;
     if (shares->project_count)
         found = bsearch(&key, shares->by_id, shares->project_count, sizeof(struct org_unit *), compare_by_id);

@@ -45,8 +45,7 @@ int quota_rights_check(struct db_conn *conn, const struct identity *caller, cons
                        const struct org_unit *after, struct error *err)
 {
     bool is_project = after->kind == ORG_UNIT_PROJECT, is_own;
-    const struct scope_path above = {.cluster_id = after->cluster_id,
-                                     .department_id = is_project ? after->department_id : 0};
+    struct scope_path above = {.cluster_id = after->cluster_id, .department_id = is_project ? after->department_id : 0};
     const struct queue *changed = changed_queue(before, after);
     if (!changed ||
         access_is_held(caller, &above, is_project ? RESOURCE_TYPE_PROJECT : RESOURCE_TYPE_DEPARTMENT, ACTION_UPDATE))

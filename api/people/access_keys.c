@@ -76,7 +76,7 @@ static int require_person(const struct request *req, struct error *err)
 
 int op_get_access_keys(struct request *req, struct response *res, struct error *err)
 {
-    const struct access_key_filter filter = {.user_id = req->caller->subject_id};
+    struct access_key_filter filter = {.user_id = req->caller->subject_id};
     return require_user(req, err) < 0 ? -1 : list(req, res, &filter, err);
 }
 
@@ -84,7 +84,7 @@ int op_get_access_keys(struct request *req, struct response *res, struct error *
 static int find_key(struct request *req, int64_t user_id, struct access_key *out_key, struct error *err)
 {
     const char *id = request_path(req, "accessKeyId");
-    const struct access_key_filter filter = {.user_id = user_id, .uuid = id};
+    struct access_key_filter filter = {.user_id = user_id, .uuid = id};
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = db_find_access_key(conn, &filter, req->arena, out_key, err);
     db_give_back(req->server->db, conn);
@@ -165,8 +165,8 @@ static int require_administrator(const struct request *req, struct error *err)
 
 int op_get_access_keys_administration(struct request *req, struct response *res, struct error *err)
 {
-    const struct access_key_filter filter = {.client_id = request_query(req, "clientId"),
-                                             .user_email = request_query(req, "createdBy")};
+    struct access_key_filter filter = {.client_id = request_query(req, "clientId"),
+                                       .user_email = request_query(req, "createdBy")};
     return require_administrator(req, err) < 0 ? -1 : list(req, res, &filter, err);
 }
 
@@ -175,7 +175,7 @@ int op_delete_access_key_by_id_administration(struct request *req, struct respon
     struct access_key key;
     if (require_administrator(req, err) < 0 || find_key(req, 0, &key, err) < 0)
         return -1;
-    const struct user owner = {.id = key.user_id, .email = key.user_email};
+    struct user owner = {.id = key.user_id, .email = key.user_email};
     if (user_reach_check(req, &owner, err) < 0 ||
         db_delete_access_key(req->server->db, 0, request_path(req, "accessKeyId"), err) < 0)
         return -1;

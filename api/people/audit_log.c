@@ -77,7 +77,7 @@ int audit_log_init(struct request *req, struct list_query *query, struct error *
     const char *sort = request_query(req, "sortBy"), *order = request_query(req, "sortOrder");
     bool is_ordered = request_has_query(req, "sortOrder");
     *source = make_source(req->arena);
-    const struct list_request request = {
+    struct list_request request = {
         .filters = req->filters,
         .filter_count = req->filter_count,
         .sort_by = sort ? sort : "timestamp",

@@ -63,7 +63,7 @@ int op_begin_openid_sign_in(struct request *req, struct response *res, struct er
     const char *url;
     if (openid_flow_begin(req, &state, err) < 0)
         return -1;
-    const struct openid_flow flow = {state.state, state.nonce, state.verifier};
+    struct openid_flow flow = {state.state, state.nonce, state.verifier};
     if (openid_begin(req->server->openid, &flow, req->arena, &url, err) < 0)
         return -1;
     openid_flow_keep(req, res, &state);
@@ -188,7 +188,7 @@ int op_finish_openid_sign_in(struct request *req, struct response *res, struct e
     audit_detail(req, "grant", "openid");
     if (!code)
         return fail(req, res, &state, "refused");
-    const struct openid_flow flow = {state.state, state.nonce, state.verifier};
+    struct openid_flow flow = {state.state, state.nonce, state.verifier};
     int rc = openid_finish(req->server->openid, &flow, code, req->received_ms, req->arena, &person, &cause);
     if (rc == 0 && issuer && strcmp(issuer, person.issuer) != 0) // RFC 9207
         rc = error_set(&cause, ERROR_UNAUTHORIZED, "the answer names another issuer");

@@ -86,7 +86,7 @@ int op_create_session(struct request *req, struct response *res, struct error *e
 {
     struct user user;
     struct factor_shown shown;
-    const struct sign_in_wish wish = {
+    struct sign_in_wish wish = {
         .username = json_string_value(json_object_get(req->body, "username")),
         .password = json_string_value(json_object_get(req->body, "password")),
         .otp = json_string_value(json_object_get(req->body, "otp")),
@@ -140,7 +140,7 @@ static int find_caller(struct request *req, struct user *out_user, struct error 
 static int check_old(struct request *req, const struct user *user, const char *wanted, struct error *err)
 {
     const struct auth *auth = req->server->auth;
-    const struct password_caller caller = {.address = req->remote_address};
+    struct password_caller caller = {.address = req->remote_address};
     const char **hashes;
     size_t count;
     struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
@@ -160,11 +160,11 @@ static int set_password(struct request *req, const struct user *user, const char
 {
     struct auth *auth = req->server->auth;
     char hash[PASSWORD_HASH_SIZE];
-    const struct password_change change = {.user_id = user->id,
-                                           .hash = hash,
-                                           .kept_session = req->caller->session_id,
-                                           .kept_old = auth->password_rules.last,
-                                           .now_ms = req->received_ms};
+    struct password_change change = {.user_id = user->id,
+                                     .hash = hash,
+                                     .kept_session = req->caller->session_id,
+                                     .kept_old = auth->password_rules.last,
+                                     .now_ms = req->received_ms};
     return password_hash(auth->passwords, wanted, hash, err) < 0 ? -1
                                                                  : db_set_user_password(req->server->db, &change, err);
 }

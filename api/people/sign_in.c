@@ -64,7 +64,7 @@ static int try_password(struct request *req, struct response *res, const char *u
         return -1;
     *out_exists = found > 0;
     const char *hash = found ? out_user->password_hash : NULL;
-    const struct password_caller caller = {
+    struct password_caller caller = {
         .address = req->remote_address,
         .is_suspect =
             sign_in_limits_is_suspect(req->server->auth->limits, req->remote_address, timestamp_monotonic_us() / 1000)};
@@ -125,7 +125,7 @@ static int try_to_sign_in(struct request *req, struct response *res, const struc
 int sign_in_with_password(struct request *req, struct response *res, const char *username, const char *password,
                           struct user *out_user, struct error *err)
 {
-    const struct sign_in_wish wish = {.username = username, .password = password};
+    struct sign_in_wish wish = {.username = username, .password = password};
     return try_to_sign_in(req, res, &wish, out_user, NULL, err);
 }
 

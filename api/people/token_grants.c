@@ -52,7 +52,7 @@ static int sign(struct request *req, const char *subject, const char *session, c
     struct jwt_key key;
     if (signing_keys_current(auth->keys, req->received_ms, &key, err) < 0)
         return -1;
-    const struct jwt_claims claims = {
+    struct jwt_claims claims = {
         .subject = subject,
         .session = session,
         .name = name,
@@ -89,7 +89,7 @@ struct client {
 // that it stands in a key's way.
 static int find_client(struct request *req, const char *id, struct client *out_client, struct error *err)
 {
-    const struct access_key_filter filter = {.client_id = id};
+    struct access_key_filter filter = {.client_id = id};
     struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
     int rc = db_find_access_key(conn, &filter, req->arena, &out_client->key, err);
     bool is_key = rc > 0;

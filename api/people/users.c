@@ -155,11 +155,11 @@ int op_reset_user_password(struct request *req, struct response *res, struct err
         return -1;
     if (!user.is_local)
         return error_set(err, ERROR_CONFLICT, "%.100s has no password here: it signs in elsewhere", user.email);
-    const struct password_change change = {.user_id = user.id,
-                                           .hash = hash,
-                                           .must_change = true,
-                                           .kept_old = req->server->auth->password_rules.last,
-                                           .now_ms = req->received_ms};
+    struct password_change change = {.user_id = user.id,
+                                     .hash = hash,
+                                     .must_change = true,
+                                     .kept_old = req->server->auth->password_rules.last,
+                                     .now_ms = req->received_ms};
     if (make_password(req, password, hash, err) < 0 || db_set_user_password(req->server->db, &change, err) < 0)
         return -1;
     return response_json(res, json_pack("{s:s}", "tempPassword", password));

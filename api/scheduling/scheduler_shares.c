@@ -66,8 +66,8 @@ int op_get_scheduler_queue(struct request *req, struct response *res, struct err
         struct json_writer json;
         visibility_init(&visibility, req, present.view);
         struct db_conn *conn = db_acquire(req->server->db);
-        const size_t offset = (size_t)request_query_integer(req, "offset", 0);
-        const size_t limit = (size_t)request_query_integer(req, "limit", 50);
+        size_t offset = (size_t)request_query_integer(req, "offset", 0);
+        size_t limit = (size_t)request_query_integer(req, "limit", 50);
         visibility_names(&visibility, &present.snapshot, conn, &names);
         for (size_t i = offset; i < listing->count && i - offset < limit; i++)
             visibility_expect(&visibility, listing->entries[i].workload);

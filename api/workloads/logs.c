@@ -86,7 +86,7 @@ int op_get_workload_logs(struct request *req, struct response *res, struct error
 {
     struct workload_state state;
     int64_t since_ms;
-    const bool is_attached = request_query_boolean(req, "attach"); // writes an event: not for who may only read
+    bool is_attached = request_query_boolean(req, "attach"); // writes an event: not for who may only read
     if (workload_of_path(req, &KIND_ANY, is_attached ? ACTION_UPDATE : ACTION_READ, &state, err) < 0 ||
         check_container(req, &state, err) < 0 || read_since(req, &since_ms, err) < 0)
         return -1;

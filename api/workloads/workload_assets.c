@@ -187,7 +187,7 @@ static int list(struct request *req, struct response *res, const struct asset_fa
     if (check_compliance_project(req, err) < 0 || read_place(req, &has_place, &place, err) < 0)
         return -1;
     access_filter(req, family->type, ACTION_READ, &shown);
-    const struct asset_query query = {
+    struct asset_query query = {
         .kind = family->kind,
         .name = request_query(req, "name"),
         .scope = has_scope ? &scope : NULL,

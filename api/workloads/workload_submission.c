@@ -231,7 +231,7 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
         find_place(req, &top, &out->envelope, &out->spec, &out->place) < 0)
         return -1;
     const struct workload_place *place = &out->place;
-    const struct project_rules rules = rules_of(place);
+    struct project_rules rules = rules_of(place);
     struct workload_limits limits;
     project_rules_limits(&rules, &out->spec, &limits);
     out->spec_json = fields_get(&top, "spec");
@@ -272,7 +272,7 @@ int workload_submission_prepare(struct request *req, json_t *body, enum workload
 {
     if (workload_submission_read(req, body, type, out, err) < 0)
         return -1;
-    const struct project_rules rules = rules_of(&out->place);
+    struct project_rules rules = rules_of(&out->place);
     if (project_rules_apply_node_types(&rules, &out->spec, req->arena, err) < 0 ||
         check_size(req->server->config.workload_max_bytes, &out->submission, err) < 0)
         return -1;

@@ -60,7 +60,7 @@ static uint64_t find_unusable(const struct local *local, char *message, size_t s
 {
     uint64_t unusable = 0;
     bool is_new = false;
-    const size_t count = local->seen_count, all = count ? count : local->options.gpu_count;
+    size_t count = local->seen_count, all = count ? count : local->options.gpu_count;
     message[0] = '\0';
     for (size_t i = 0; i < all && i < NVML_DEVICES_MAX; i++) {
         const struct gpu_process *stranger =
@@ -143,7 +143,7 @@ static void check_memory(struct local *local, struct local_pod *pod, const struc
 
 static void look_at_stranger(struct local *local, struct local_pod *pod, const struct gpu_process *process, size_t gpu)
 {
-    const uint64_t bit = UINT64_C(1) << gpu;
+    uint64_t bit = UINT64_C(1) << gpu;
     char message[sizeof(pod->failure_message)];
     bool kills = local->options.strays == LOCAL_STRAY_KILL ||
                  (local->options.strays == LOCAL_STRAY_AUTO && !local->holding.is_kept);

@@ -35,7 +35,7 @@ void local_wake(struct local *local)
 static int start(void *backend, backend_wake_fn wake, void *wake_context, struct error *err)
 {
     struct local *local = backend;
-    const struct origin_places places = {local->cgroups.path, local->options.users.pod_groups};
+    struct origin_places places = {local->cgroups.path, local->options.users.pod_groups};
     pthread_attr_t attributes;
     local->wake = wake;
     local->wake_context = wake_context;
@@ -478,7 +478,7 @@ int local_create(const struct local_options *options, struct backend *out_backen
     if (local->home_fd >= 0)
         local->session_fd = sessions_listen(local->home_fd, err);
     local->logs = log_keeper_create(local->home_fd, &options->logs, report_log, local);
-    const struct disk_bounds bounds = {options->data, options->homes, options->disk_reserve, options->home_project};
+    struct disk_bounds bounds = {options->data, options->homes, options->disk_reserve, options->home_project};
     local->disks = disk_watch_create(&bounds, report_disk, local);
     *out_backend = (struct backend){.ops = &OPS, .self = local};
     if (local->session_fd >= 0 && add_to_epoll(local, local->wake_fd, &local->wake_fd) &&

@@ -289,7 +289,7 @@ static int read_node(struct reading *reading, const struct entry *entry, struct 
     json_t *labels = NULL;
     if (read_labels(entry, pool, &labels, err) < 0)
         return -1;
-    const bool is_one = !json_object_get(entry->json, "count");
+    bool is_one = !json_object_get(entry->json, "count");
     int rc = is_one ? add_node(reading, entry, node, labels, name, err) : 0;
     for (int64_t i = 0; !is_one && i < count && rc == 0; i++)
         rc = add_node(reading, entry, node, labels, arena_printf(reading->arena, "%s-%" PRId64, name, i), err);

@@ -57,7 +57,7 @@ static void measure(int nodes)
     fill(&live, nodes);
     reconciler_get_stats(live.reconciler, &stats);
     printf("%d nodes, %zu pods, %d projects\n", nodes, stats.pod_count, PROJECTS);
-    const int64_t cycles = stats.cycles;
+    int64_t cycles = stats.cycles;
 
     int64_t started_us = timestamp_monotonic_us();
     for (int i = 0; i < IDLE_TURNS; i++) {

@@ -82,8 +82,8 @@ struct snapshot_workload *cluster_add(struct cluster *cluster, uint32_t project,
 {
     static const uint32_t POOLS[] = {0};
     struct snapshot *snapshot = &cluster->snapshot;
-    const uint32_t index = (uint32_t)snapshot->workload_count++;
-    const bool runs = first_gpu != SNAPSHOT_NONE;
+    uint32_t index = (uint32_t)snapshot->workload_count++;
+    bool runs = first_gpu != SNAPSHOT_NONE;
     cluster->workloads[index] =
         (struct snapshot_workload){.name = arena_printf(&cluster->arena, "workload-%06u", index),
                                    .project = project,
@@ -117,7 +117,7 @@ struct snapshot_workload *cluster_add(struct cluster *cluster, uint32_t project,
 
 void cluster_make_idle(struct cluster *cluster, size_t nodes)
 {
-    const uint32_t projects = 500;
+    uint32_t projects = 500;
     cluster_make_nodes(cluster, nodes);
     cluster_make_projects(cluster, 10, projects, 16);
     cluster_reserve(cluster, nodes * GPUS_PER_NODE, nodes * GPUS_PER_NODE);
@@ -148,13 +148,13 @@ void cluster_make_fill(struct cluster *cluster, size_t nodes)
 // nine.
 void cluster_make_refused(struct cluster *cluster, size_t nodes)
 {
-    const uint32_t running = (uint32_t)nodes * GPUS_PER_NODE;
+    uint32_t running = (uint32_t)nodes * GPUS_PER_NODE;
     cluster_make_nodes(cluster, nodes);
     cluster_make_projects(cluster, 2, 10, running / 10);
     cluster_reserve(cluster, running + 1, running + 10);
     for (uint32_t i = 0; i < running; i++) {
         struct snapshot_workload *workload = cluster_add(cluster, 1 + i % 9, 1, 1, i, 1);
-        const bool blocks = i % GPUS_PER_NODE == 0 && i / GPUS_PER_NODE % (nodes / 9 + 1) != 0;
+        bool blocks = i % GPUS_PER_NODE == 0 && i / GPUS_PER_NODE % (nodes / 9 + 1) != 0;
         workload->preemptible = !blocks;
     }
     cluster_add(cluster, 0, 10, GPUS_PER_NODE, SNAPSHOT_NONE, 0);
@@ -167,7 +167,7 @@ static void make_one_short(struct cluster *cluster, size_t nodes, bool has_pair)
     enum {
         GANG = 10
     };
-    const uint32_t running = (uint32_t)nodes * GPUS_PER_NODE;
+    uint32_t running = (uint32_t)nodes * GPUS_PER_NODE;
     cluster_make_nodes(cluster, nodes);
     cluster_make_projects(cluster, 1, 2, running / 2);
     cluster->queues[0].deserved.of[RESOURCE_GPU] = GANG * GPUS_PER_NODE * GPU_MILLI_PER_DEVICE;
@@ -176,7 +176,7 @@ static void make_one_short(struct cluster *cluster, size_t nodes, bool has_pair)
     cluster->queues[1].over_quota_weight_milli.of[RESOURCE_GPU] = 0;
     cluster_reserve(cluster, running + 1, running + GANG);
     for (uint32_t i = 0; i < running; i++) { // side by side in the order of giving way, no two on a node
-        const bool is_pair = has_pair && i + 1 == running;
+        bool is_pair = has_pair && i + 1 == running;
         if (has_pair && i + 1 + nodes == running)
             continue; // the pair's second device
         cluster_add(cluster, 1, 1, is_pair ? 2 : 1, i % (uint32_t)nodes * GPUS_PER_NODE + i / (uint32_t)nodes, 1);
@@ -197,7 +197,7 @@ void cluster_make_pair_short(struct cluster *cluster, size_t nodes)
 
 void cluster_make_reclaim(struct cluster *cluster, size_t nodes)
 {
-    const uint32_t running = (uint32_t)nodes * GPUS_PER_NODE;
+    uint32_t running = (uint32_t)nodes * GPUS_PER_NODE;
     cluster_make_nodes(cluster, nodes);
     cluster_make_projects(cluster, 1, 2, running / 2);
     cluster_reserve(cluster, running + 1, running + nodes / 2);
@@ -225,7 +225,7 @@ void cluster_make_gangs_to_move(struct cluster *cluster, size_t nodes)
     enum {
         GANG = 10
     };
-    const uint32_t gangs = (uint32_t)nodes / GANG, moved = gangs * 41 / 50;
+    uint32_t gangs = (uint32_t)nodes / GANG, moved = gangs * 41 / 50;
     cluster_make_nodes(cluster, nodes);
     cluster_make_projects(cluster, 1, 2, (int64_t)nodes * GPUS_PER_NODE / 2);
     cluster_reserve(cluster, gangs + 1, nodes * 2);
@@ -252,14 +252,14 @@ static void share_devices(struct cluster *cluster, const struct snapshot_workloa
 // GPU pods of nodes [first, first + 8), all devices held: gangs, workloads of 1 to 8 GPUs, and a shared device.
 static void run_on_block(struct cluster *cluster, uint32_t block, uint32_t projects)
 {
-    const uint32_t first = block * 8 * GPUS_PER_NODE;
+    uint32_t first = block * 8 * GPUS_PER_NODE;
     uint32_t project = block * 7;
     if (block % 4 == 0) { // a gang of eight whole nodes
         cluster_add(cluster, project % projects, 8, GPUS_PER_NODE, first, GPUS_PER_NODE);
         return;
     }
     for (uint32_t n = 0; n < 8; n++) {
-        const uint32_t gpu = first + n * GPUS_PER_NODE;
+        uint32_t gpu = first + n * GPUS_PER_NODE;
         share_devices(cluster, cluster_add(cluster, project++ % projects, 3, 0, gpu, 0), 250);
         cluster_add(cluster, project++ % projects, 1, 1, gpu + 1, 1);
         cluster_add(cluster, project++ % projects, 1, 2, gpu + 2, 1);
@@ -270,7 +270,7 @@ static void run_on_block(struct cluster *cluster, uint32_t block, uint32_t proje
 // What waits: CPU pods for which there is room, and GPU work of every kind for which there is none.
 static void add_mixed_waiting(struct cluster *cluster, uint32_t i, uint32_t projects)
 {
-    const uint32_t project = i * 13 % projects;
+    uint32_t project = i * 13 % projects;
     struct snapshot_workload *workload;
     switch (i % 5) {
     case 0:
@@ -296,15 +296,15 @@ static void add_mixed_waiting(struct cluster *cluster, uint32_t i, uint32_t proj
 
 void cluster_make_mixed(struct cluster *cluster, size_t nodes)
 {
-    const uint32_t projects = 200, waiting = (uint32_t)nodes / 10;
-    const size_t running_pods = nodes * 35 - waiting * 2;
+    uint32_t projects = 200, waiting = (uint32_t)nodes / 10;
+    size_t running_pods = nodes * 35 - waiting * 2;
     cluster_make_nodes(cluster, nodes);
     cluster_make_projects(cluster, 10, projects, (int64_t)nodes * GPUS_PER_NODE / projects);
     cluster_reserve(cluster, nodes * 35, nodes * 36);
     for (uint32_t block = 0; block < nodes / 8; block++)
         run_on_block(cluster, block, projects);
     for (uint32_t i = 0; cluster->snapshot.pod_count < running_pods; i++) {
-        const uint32_t pods = 1 + i % 3; // CPU pods of one to three
+        uint32_t pods = 1 + i % 3; // CPU pods of one to three
         cluster_add(cluster, i % projects, pods, 0, i * 5 % (uint32_t)(nodes - 2) * GPUS_PER_NODE, GPUS_PER_NODE)
             ->min_pods = 1;
     }
@@ -314,7 +314,7 @@ void cluster_make_mixed(struct cluster *cluster, size_t nodes)
 
 void cluster_make_backlog(struct cluster *cluster, size_t nodes)
 {
-    const uint32_t projects = (uint32_t)nodes, running = projects * GPUS_PER_NODE, waiting = projects * 4;
+    uint32_t projects = (uint32_t)nodes, running = projects * GPUS_PER_NODE, waiting = projects * 4;
     cluster_make_nodes(cluster, nodes);
     cluster_make_projects(cluster, nodes / 20, projects, 0);
     struct snapshot_department *departments =

@@ -13,7 +13,7 @@ static inline int64_t measure_now_ns(void)
 
 static inline int measure_compare(const void *a, const void *b)
 {
-    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
 }
 

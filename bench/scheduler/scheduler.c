@@ -57,7 +57,7 @@ static int measure_cluster(const struct row *row, size_t size, struct figures *o
         struct arena arena;
         struct plan *plan;
         arena_init(&arena);
-        const int64_t start_ns = measure_now_ns();
+        int64_t start_ns = measure_now_ns();
         if (scheduler_plan(&cluster.snapshot, &arena, &plan, err) < 0)
             return -1;
         times_ns[runs] = measure_now_ns() - start_ns;
@@ -97,15 +97,15 @@ static int measure_stream(const struct stream_spec *spec, struct figures *out, s
 // 1,000 nodes get 65,000 pods of 2.5 GPUs on average in 50,000 workloads, arriving at 500 a second.
 static int measure_load(size_t projects, uint32_t run_ms, uint32_t budget, struct figures *out, struct error *err)
 {
-    const struct stream_spec spec = {.nodes = projects,
-                                     .departments = 10,
-                                     .projects = projects,
-                                     .workloads = projects * 50,
-                                     .gap_us = (uint32_t)(2000 * 1000 / projects),
-                                     .period_ms = 100,
-                                     .run_ms = run_ms,
-                                     .budget = budget,
-                                     .largest = 8};
+    struct stream_spec spec = {.nodes = projects,
+                               .departments = 10,
+                               .projects = projects,
+                               .workloads = projects * 50,
+                               .gap_us = (uint32_t)(2000 * 1000 / projects),
+                               .period_ms = 100,
+                               .run_ms = run_ms,
+                               .budget = budget,
+                               .largest = 8};
     return measure_stream(&spec, out, err);
 }
 
@@ -206,7 +206,7 @@ static const struct row ROWS[] = {
 static int measure(const struct row *row, size_t size, struct figures *out)
 {
     struct error err = {0};
-    const int rc = row->make ? measure_cluster(row, size, out, &err) : row->measure(size, out, &err);
+    int rc = row->make ? measure_cluster(row, size, out, &err) : row->measure(size, out, &err);
     if (rc < 0)
         fprintf(stderr, "%s: %s\n", row->name, err.message);
     return rc;
@@ -219,15 +219,15 @@ static int measure_apart(const struct row *row, size_t size, struct figures *out
     struct rusage usage;
     if (pipe(ends) < 0)
         return -1;
-    const pid_t child = fork();
+    pid_t child = fork();
     if (child == 0) {
         struct figures figures = {0};
-        const int rc = measure(row, size, &figures);
-        const bool is_written = write(ends[1], &figures, sizeof(figures)) == (ssize_t)sizeof(figures);
+        int rc = measure(row, size, &figures);
+        bool is_written = write(ends[1], &figures, sizeof(figures)) == (ssize_t)sizeof(figures);
         _exit(rc < 0 || !is_written);
     }
     close(ends[1]);
-    const bool is_read = child > 0 && read(ends[0], out, sizeof(*out)) == (ssize_t)sizeof(*out);
+    bool is_read = child > 0 && read(ends[0], out, sizeof(*out)) == (ssize_t)sizeof(*out);
     close(ends[0]);
     if (child < 0 || wait4(child, &status, 0, &usage) < 0 || !is_read || status != 0)
         return -1;

@@ -51,12 +51,12 @@ static void add_arrivals(struct stream *stream)
     const struct stream_spec *spec = stream->spec;
     struct cluster *cluster = &stream->cluster;
     for (; arrival_us(stream) <= stream->now_us; stream->arrived++) {
-        const uint32_t random = mix((uint32_t)stream->arrived + 1);
-        const bool is_gang = random % 10 == 0;
+        uint32_t random = mix((uint32_t)stream->arrived + 1);
+        bool is_gang = random % 10 == 0;
         uint32_t gpus = 1;
         for (uint32_t bits = random >> 8; bits & 1 && gpus < spec->largest; bits >>= 1)
             gpus *= 2;
-        const size_t index = cluster->snapshot.workload_count;
+        size_t index = cluster->snapshot.workload_count;
         struct snapshot_workload *workload = cluster_add(cluster, (uint32_t)((random >> 12) % spec->projects),
                                                          is_gang ? GANG_PODS : 1, gpus, SNAPSHOT_NONE, 0);
         workload->name = arena_printf(&cluster->arena, "workload-%06zu", stream->arrived);
@@ -75,7 +75,7 @@ static void remove_ended(struct stream *stream)
     for (size_t w = 0; w < snapshot->workload_count; w++) {
         if (stream->live[w].end_us <= stream->now_us)
             continue;
-        const struct snapshot_workload workload = cluster->workloads[w];
+        struct snapshot_workload workload = cluster->workloads[w];
         if (workloads != w) {
             memmove(cluster->pods + pods, cluster->pods + workload.first_pod,
                     workload.pod_count * sizeof(*cluster->pods));
@@ -100,7 +100,7 @@ static void obey(struct stream *stream, const struct plan *plan)
         const struct plan_decision *decision = &plan->decisions[i];
         struct snapshot_pod *pod = &cluster->pods[decision->pod];
         struct live *live = &stream->live[decision->workload];
-        const enum snapshot_pod_status status = plan->pods[decision->pod].status;
+        enum snapshot_pod_status status = plan->pods[decision->pod].status;
         if (decision->verb == PLAN_BIND && status == SNAPSHOT_POD_BINDING) {
             pod->status = SNAPSHOT_POD_RUNNING;
             pod->node = decision->node;
@@ -139,11 +139,11 @@ static void note(struct stream *stream, int64_t plan_ns, size_t arena_bytes)
 
 static bool go_on(struct stream *stream)
 {
-    const int64_t period_us = (int64_t)stream->spec->period_ms * 1000;
-    const int64_t arrival = arrival_us(stream), end = next_end_us(stream);
+    int64_t period_us = (int64_t)stream->spec->period_ms * 1000;
+    int64_t arrival = arrival_us(stream), end = next_end_us(stream);
     if (arrival == INT64_MAX && end == INT64_MAX)
         return false;
-    const int64_t next = arrival < end ? arrival : end;
+    int64_t next = arrival < end ? arrival : end;
     stream->now_us = period_us > 0 ? (next + period_us - 1) / period_us * period_us : next;
     return true;
 }
@@ -155,13 +155,13 @@ static int run_cycles(struct stream *stream, struct error *err)
     int rc = 0;
     while (rc == 0 && go_on(stream)) {
         struct plan *plan;
-        const int64_t start_ns = measure_now_ns();
+        int64_t start_ns = measure_now_ns();
         remove_ended(stream);
         add_arrivals(stream);
         stream->cluster.snapshot.now_ms = stream->now_us / 1000;
-        const int64_t plan_ns = measure_now_ns();
+        int64_t plan_ns = measure_now_ns();
         rc = scheduler_plan(&stream->cluster.snapshot, &arena, &plan, err);
-        const int64_t done_ns = measure_now_ns();
+        int64_t done_ns = measure_now_ns();
         if (rc == 0)
             obey(stream, plan);
         stream->figures.seconds += (double)(measure_now_ns() - start_ns) / 1e9;
@@ -175,7 +175,7 @@ static int run_cycles(struct stream *stream, struct error *err)
 int stream_run(const struct stream_spec *spec, struct stream_figures *out_figures, struct error *err)
 {
     struct stream stream = {.spec = spec};
-    const int64_t gpus = (int64_t)spec->nodes * CLUSTER_GPUS_PER_NODE;
+    int64_t gpus = (int64_t)spec->nodes * CLUSTER_GPUS_PER_NODE;
     cluster_init(&stream.cluster);
     if (spec->budget > 0)
         stream.cluster.snapshot.settings.scenarios_per_workload = spec->budget;
@@ -183,7 +183,7 @@ int stream_run(const struct stream_spec *spec, struct stream_figures *out_figure
     cluster_make_projects(&stream.cluster, spec->departments, spec->projects, gpus / (int64_t)spec->projects);
     cluster_reserve(&stream.cluster, spec->workloads, spec->workloads * GANG_PODS);
     stream.live = arena_array(&stream.cluster.arena, spec->workloads, sizeof(*stream.live));
-    const int rc = run_cycles(&stream, err);
+    int rc = run_cycles(&stream, err);
     if (rc == 0) {
         stream.figures.median_ms = measure_median_ms(stream.times_ns, stream.figures.cycles);
         stream.figures.longest_ms = (double)stream.times_ns[stream.figures.cycles - 1] / 1e6;

@@ -30,7 +30,7 @@ static bool is_shared(const struct snapshot_pod *pod)
 static int use_device(struct device_use *use, const struct snapshot_pod *pod, const struct snapshot_node *node,
                       uint32_t index, const char *group, struct error *err)
 {
-    const bool is_foreign = use->is_taken && (!use->group || !group || strcmp(use->group, group) != 0);
+    bool is_foreign = use->is_taken && (!use->group || !group || strcmp(use->group, group) != 0);
     use->mib += pod->gpu_memory_mib > 0 ? pod->gpu_memory_mib : node->gpu_memory_mib * pod->gpu_portion_milli / 1000;
     if (is_foreign || (group && use->mib > node->gpu_memory_mib))
         return error_set(err, ERROR_INTERNAL, "pod %s: device %u of node %s is held already", pod->name, index,
@@ -43,9 +43,9 @@ static int use_device(struct device_use *use, const struct snapshot_pod *pod, co
 static int use_devices(struct node_use *use, const struct snapshot_pod *pod, const struct snapshot_node *node,
                        const struct plan_devices *devices, bool is_new, struct error *err)
 {
-    const bool is_grouped = is_shared(pod) && devices->gpu_group_count == devices->gpu_index_count;
+    bool is_grouped = is_shared(pod) && devices->gpu_group_count == devices->gpu_index_count;
     for (size_t i = 0; i < devices->gpu_index_count; i++) {
-        const uint32_t index = devices->gpu_indices[i];
+        uint32_t index = devices->gpu_indices[i];
         if (index >= node->gpu_count)
             return error_set(err, ERROR_INTERNAL, "pod %s: node %s has no device %u", pod->name, node->name, index);
         if (is_new && snapshot_gpu_is_unhealthy(node, index))
@@ -85,8 +85,7 @@ static int check_nodes(const struct snapshot *snapshot, const struct plan *plan,
         use->pods++;
         for (size_t e = 0; e < pod->extended_count; e++)
             use->extended[pod->extended[e].resource] += pod->extended[e].count;
-        const struct plan_devices held = {pod->gpu_groups, pod->gpu_group_count, pod->gpu_indices,
-                                          pod->gpu_index_count};
+        struct plan_devices held = {pod->gpu_groups, pod->gpu_group_count, pod->gpu_indices, pod->gpu_index_count};
         if (is_new && after->devices.gpu_index_count != pod->gpu_devices)
             return error_set(err, ERROR_INTERNAL, "pod %s: %zu devices instead of %u", pod->name,
                              after->devices.gpu_index_count, pod->gpu_devices);

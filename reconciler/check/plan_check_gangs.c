@@ -23,17 +23,16 @@ static uint32_t root_of(const struct gang *gang)
 
 static uint32_t parent_of(const struct gang *gang, uint32_t member)
 {
-    const uint32_t parent = gang->workload->sub_groups[member].parent;
+    uint32_t parent = gang->workload->sub_groups[member].parent;
     return parent == SNAPSHOT_NONE ? root_of(gang) : parent;
 }
 
 static uint32_t minimum_of(const struct gang *gang, uint32_t member)
 {
-    const bool is_root = member == root_of(gang);
+    bool is_root = member == root_of(gang);
     if (gang->children[member] == 0)
         return is_root ? gang->workload->min_pods : gang->workload->sub_groups[member].min_pods;
-    const uint32_t minimum =
-        is_root ? gang->workload->min_sub_groups : gang->workload->sub_groups[member].min_sub_groups;
+    uint32_t minimum = is_root ? gang->workload->min_sub_groups : gang->workload->sub_groups[member].min_sub_groups;
     return minimum < gang->children[member] ? minimum : gang->children[member];
 }
 
@@ -45,7 +44,7 @@ static uint32_t filled(const struct gang *gang, uint32_t member, const uint32_t 
 // Counts satisfied children from the leaves up: as many rounds as the tree is deep, which a snapshot bounds.
 static void count_satisfied(struct gang *gang, const uint32_t *pods)
 {
-    const uint32_t root = root_of(gang);
+    uint32_t root = root_of(gang);
     bool changes = true;
     for (uint32_t g = 0; g <= root; g++)
         gang->satisfied[g] = 0;
@@ -57,7 +56,7 @@ static void count_satisfied(struct gang *gang, const uint32_t *pods)
             gang->satisfied[g] = 0;
         }
         for (uint32_t g = 0; g < root; g++) {
-            const uint32_t count = gang->children[g] > 0 ? before[g] : filled(gang, g, pods);
+            uint32_t count = gang->children[g] > 0 ? before[g] : filled(gang, g, pods);
             gang->satisfied[parent_of(gang, g)] += count >= minimum_of(gang, g);
         }
         for (uint32_t g = 0; g <= root; g++)
@@ -69,9 +68,9 @@ static void count_pod(struct gang *gang, const struct snapshot *snapshot, const 
                       bool *starts)
 {
     const struct snapshot_pod *pod = &snapshot->pods[index];
-    const enum snapshot_pod_status after = plan->pods[index].status;
-    const uint32_t leaf = pod->sub_group == SNAPSHOT_NONE ? root_of(gang) : pod->sub_group;
-    const bool had_place = pod_status_is_held(pod->status);
+    enum snapshot_pod_status after = plan->pods[index].status;
+    uint32_t leaf = pod->sub_group == SNAPSHOT_NONE ? root_of(gang) : pod->sub_group;
+    bool had_place = pod_status_is_held(pod->status);
     gang->before[leaf] += had_place;
     gang->held[leaf] += pod_status_is_held(after);
     gang->bound[leaf] += pod_status_is_held(after) && after != SNAPSHOT_POD_PIPELINED;
@@ -108,7 +107,7 @@ static int check_gang(const struct snapshot *snapshot, const struct plan *plan, 
                       struct arena *arena, struct error *err)
 {
     const struct snapshot_workload *workload = &snapshot->workloads[index];
-    const size_t count = workload->sub_group_count + 1;
+    size_t count = workload->sub_group_count + 1;
     struct gang gang = {.workload = workload,
                         .held = arena_array(arena, count, sizeof(uint32_t)),
                         .bound = arena_array(arena, count, sizeof(uint32_t)),
@@ -138,7 +137,7 @@ int plan_check_gangs(const struct snapshot *snapshot, const struct plan *plan, s
     bool *loses = arena_array(arena, snapshot->workload_count, sizeof(*loses));
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
-        const bool places = decision->verb == PLAN_BIND || decision->verb == PLAN_PIPELINE;
+        bool places = decision->verb == PLAN_BIND || decision->verb == PLAN_PIPELINE;
         (places ? gets : loses)[decision->workload] = true;
     }
     for (uint32_t w = 0; w < snapshot->workload_count; w++) {

@@ -50,7 +50,7 @@ static int check_queue(const struct sums *sums, const struct snapshot_queue *que
 
 int plan_check_queues(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena, struct error *err)
 {
-    const size_t pools = snapshot->node_pool_count;
+    size_t pools = snapshot->node_pool_count;
     struct sums *projects = arena_array(arena, snapshot->project_count * pools, sizeof(*projects));
     struct sums *departments = arena_array(arena, snapshot->department_count * pools, sizeof(*departments));
     for (size_t p = 0; p < snapshot->pod_count; p++) {
@@ -60,9 +60,9 @@ int plan_check_queues(const struct snapshot *snapshot, const struct plan *plan, 
             continue;
         const struct snapshot_workload *workload = &snapshot->workloads[pod->workload];
         const struct snapshot_node *node = &snapshot->nodes[after->node];
-        const struct amounts amounts = plan_reading_charge(snapshot, pod, node);
-        const bool is_new = plan_reading_is_new(snapshot, plan, p);
-        const uint32_t department = snapshot->projects[workload->project].department;
+        struct amounts amounts = plan_reading_charge(snapshot, pod, node);
+        bool is_new = plan_reading_is_new(snapshot, plan, p);
+        uint32_t department = snapshot->projects[workload->project].department;
         add_pod(&projects[workload->project * pools + node->node_pool], &amounts, workload->preemptible, is_new);
         add_pod(&departments[department * pools + node->node_pool], &amounts, workload->preemptible, is_new);
     }

@@ -40,8 +40,8 @@ static void add(struct amounts *sum, const struct amounts *amounts, int64_t sign
 static void count_pod(struct ledger *ledger, uint32_t pod, uint32_t node, int64_t sign)
 {
     const struct snapshot *snapshot = ledger->snapshot;
-    const uint32_t workload = snapshot->pods[pod].workload, pool = snapshot->nodes[node].node_pool;
-    const struct amounts amounts = plan_reading_charge(snapshot, &snapshot->pods[pod], &snapshot->nodes[node]);
+    uint32_t workload = snapshot->pods[pod].workload, pool = snapshot->nodes[node].node_pool;
+    struct amounts amounts = plan_reading_charge(snapshot, &snapshot->pods[pod], &snapshot->nodes[node]);
     add(&ledger->projects[in_pool(ledger, snapshot->workloads[workload].project, pool)], &amounts, sign);
     add(&ledger->departments[in_pool(ledger, department_of(ledger, workload), pool)], &amounts, sign);
 }
@@ -49,7 +49,7 @@ static void count_pod(struct ledger *ledger, uint32_t pod, uint32_t node, int64_
 static void lose(struct ledger *ledger, uint32_t pod, uint32_t node, int64_t sign)
 {
     const struct snapshot *snapshot = ledger->snapshot;
-    const struct amounts amounts = plan_reading_charge(snapshot, &snapshot->pods[pod], &snapshot->nodes[node]);
+    struct amounts amounts = plan_reading_charge(snapshot, &snapshot->pods[pod], &snapshot->nodes[node]);
     add(&ledger->lost[snapshot->pods[pod].workload], &amounts, sign);
 }
 
@@ -77,8 +77,8 @@ static void apply(struct ledger *ledger, const struct plan_decision *decision)
 static struct side side_of(const struct ledger *ledger, const struct plan_decision *eviction)
 {
     const struct snapshot *snapshot = ledger->snapshot;
-    const uint32_t department = department_of(ledger, eviction->workload), pool = eviction->node_pool;
-    const uint32_t project = snapshot->workloads[eviction->workload].project;
+    uint32_t department = department_of(ledger, eviction->workload), pool = eviction->node_pool;
+    uint32_t project = snapshot->workloads[eviction->workload].project;
     if (snapshot->settings.full_hierarchy_fairness && department != department_of(ledger, eviction->beneficiary))
         return (struct side){&ledger->departments[in_pool(ledger, department, pool)],
                              &snapshot->departments[department].queues[pool]};
@@ -89,7 +89,7 @@ static struct side side_of(const struct ledger *ledger, const struct plan_decisi
 static bool was_above(const struct side *side, const struct amounts *lost)
 {
     for (size_t r = 0; r < RESOURCE_COUNT; r++) {
-        const int64_t before = side->held->of[r] + lost->of[r];
+        int64_t before = side->held->of[r] + lost->of[r];
         if (before > side->queue->deserved.of[r] || before > side->queue->limit.of[r])
             return true;
     }
@@ -102,7 +102,7 @@ static bool outranks(const struct ledger *ledger, const struct plan_decision *ev
     struct plan_decision own = *eviction;
     own.workload = eviction->beneficiary;
     own.beneficiary = eviction->workload;
-    const struct side side = side_of(ledger, &own);
+    struct side side = side_of(ledger, &own);
     for (size_t r = 0; r < RESOURCE_COUNT; r++) {
         if (side.held->of[r] > side.queue->deserved.of[r])
             return false;
@@ -127,7 +127,7 @@ static int check_statement(const struct ledger *ledger, size_t first, size_t end
     for (size_t i = first; i < end; i++) {
         if (!takes(&decisions[i]) || !is_lost(&ledger->lost[decisions[i].workload]))
             continue;
-        const struct side side = side_of(ledger, &decisions[i]);
+        struct side side = side_of(ledger, &decisions[i]);
         bool fits = side.held == seen || outranks(ledger, &decisions[i], &side);
         for (size_t v = first; v < end && !fits; v++)
             fits = takes(&decisions[v]) && side_of(ledger, &decisions[v]).held == side.held &&
@@ -145,7 +145,7 @@ static int check_statement(const struct ledger *ledger, size_t first, size_t end
 int plan_check_reclaims(const struct snapshot *snapshot, const struct plan *plan, struct arena *arena,
                         struct error *err)
 {
-    const size_t pools = snapshot->node_pool_count;
+    size_t pools = snapshot->node_pool_count;
     bool reclaims = false;
     for (size_t i = 0; i < plan->decision_count && !reclaims; i++)
         reclaims = plan->decisions[i].action == ACTION_RECLAIM && plan->decisions[i].verb == PLAN_EVICT;
@@ -160,7 +160,7 @@ int plan_check_reclaims(const struct snapshot *snapshot, const struct plan *plan
                             .left = arena_array(arena, snapshot->pod_count, sizeof(uint32_t)),
                             .lost = arena_array(arena, snapshot->workload_count, sizeof(struct amounts))};
     for (uint32_t p = 0; p < snapshot->pod_count; p++) {
-        const bool holds = pod_status_is_allocated(snapshot->pods[p].status);
+        bool holds = pod_status_is_allocated(snapshot->pods[p].status);
         ledger.node_of[p] = holds ? snapshot->pods[p].node : SNAPSHOT_NONE;
         ledger.left[p] = SNAPSHOT_NONE;
         if (holds)

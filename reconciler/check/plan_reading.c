@@ -43,8 +43,8 @@ struct amounts plan_reading_charge(const struct snapshot *snapshot, const struct
     struct amounts amounts = {.of = {[RESOURCE_CPU] = pod->cpu_milli, [RESOURCE_MEMORY] = pod->memory_bytes}};
     int64_t each = pod->gpu_portion_milli > 0 ? pod->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
     if (pod->gpu_memory_mib > 0) {
-        const int64_t known = node->gpu_memory_mib / GPU_MEMORY_STEP_MIB * GPU_MEMORY_STEP_MIB;
-        const int64_t memory = known > 0 ? known : GPU_MEMORY_STEP_MIB;
+        int64_t known = node->gpu_memory_mib / GPU_MEMORY_STEP_MIB * GPU_MEMORY_STEP_MIB;
+        int64_t memory = known > 0 ? known : GPU_MEMORY_STEP_MIB;
         each = (pod->gpu_memory_mib * 100 + memory - 1) / memory * 10;
     }
     amounts.of[RESOURCE_GPU] = pod->gpu_devices * each;

@@ -39,8 +39,8 @@ static void write_body(struct buffer *out, const struct snapshot *snapshot, cons
                        const struct snapshot_workload *workload, struct arena *arena)
 {
     struct json_writer json;
-    const struct why_names names = {.snapshot = snapshot, .sentence = keep_marks};
-    const struct plan_forecast forecast = plan_forecast_of(planned, arena);
+    struct why_names names = {.snapshot = snapshot, .sentence = keep_marks};
+    struct plan_forecast forecast = plan_forecast_of(planned, arena);
     const struct plan_explanation *first = &planned->explanations[0], *cause = NULL;
     for (size_t i = 1; i < planned->explanation_count && !cause; i++)
         if (explanation_is_cause(planned->explanations[i].code))

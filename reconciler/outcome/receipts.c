@@ -9,7 +9,7 @@ static const char *side_json(const struct snapshot *snapshot, const struct plan_
         return NULL;
     struct buffer text;
     struct json_writer json;
-    const struct why_names names = {.snapshot = snapshot};
+    struct why_names names = {.snapshot = snapshot};
     buffer_init(&text, 0);
     json_writer_init(&json, &text, false);
     why_write_receipt_side(&json, &names, side);

@@ -10,11 +10,11 @@
 
 static bool try_workload(struct cycle *cycle, struct pool *pool, struct workload *workload)
 {
-    const struct node_set set = pool_nodes(pool);
+    struct node_set set = pool_nodes(pool);
     struct attempt attempt = {.wants_nodes = !cycle->is_silent};
     cycle->counts[ACTION_ALLOCATE].workloads_tried++;
     reservation_hold(cycle, pool, workload);
-    const bool fits = attempt_workload(cycle, pool, workload, &set, false, &attempt);
+    bool fits = attempt_workload(cycle, pool, workload, &set, false, &attempt);
     if (fits)
         attempt_commit(cycle, pool, workload);
     else
@@ -28,7 +28,7 @@ static bool try_workload(struct cycle *cycle, struct pool *pool, struct workload
 void allocate_run(struct cycle *cycle, struct pool *pool)
 {
     struct workload **candidates = arena_array(cycle->scratch, pool->waiting_count, sizeof(*candidates));
-    const size_t count = unit_list_candidates(pool, candidates);
+    size_t count = unit_list_candidates(pool, candidates);
     if (count == 0)
         return;
     reservation_make(cycle, pool, candidates, count);

@@ -11,7 +11,7 @@
 // Whether all that is free in the pool together would be enough.
 static bool free_gpus_suffice(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
-    const struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
     const struct search_bounds *bounds = search_bounds_of(cycle, pool);
     __int128 requested_mib = 0;
     bool asks_memory = false;

@@ -131,10 +131,10 @@ static void note_cut(struct round *round, const struct search *search)
 static size_t list_candidates(struct round *round, struct workload *workload, struct amounts requested)
 {
     const struct cycle *cycle = round->cycle;
-    const uint32_t most = cycle->snapshot->settings.max_consolidation_victims;
-    const bool is_capped = cycle->action == ACTION_CONSOLIDATION && most != SNAPSHOT_COUNT_UNLIMITED;
+    uint32_t most = cycle->snapshot->settings.max_consolidation_victims;
+    bool is_capped = cycle->action == ACTION_CONSOLIDATION && most != SNAPSHOT_COUNT_UNLIMITED;
     // For whoever holds nothing the first to move are the same until something is decided.
-    const bool is_shared = is_capped && !cycle->is_plain && workload->counts.held == 0;
+    bool is_shared = is_capped && !cycle->is_plain && workload->counts.held == 0;
     if (is_shared && round->has_capped && round->capped_decision_count == cycle->journal->count) {
         memcpy(round->candidates, round->capped, round->capped_count * sizeof(*round->capped));
         return round->capped_count;
@@ -209,7 +209,7 @@ static bool try_one(struct round *round, struct workload *workload)
         return false;
     }
     cycle->counts[cycle->action].workloads_tried++;
-    const struct amounts requested = unit_amounts(cycle, workload, round->pool->smallest_gpu_memory_mib);
+    struct amounts requested = unit_amounts(cycle, workload, round->pool->smallest_gpu_memory_mib);
     struct search search = {.cycle = cycle,
                             .pool = round->pool,
                             .workload = workload,
@@ -240,7 +240,7 @@ static bool try_one(struct round *round, struct workload *workload)
         found = search_run(&search);
         reservation_release(cycle, round->pool);
     }
-    const bool was_cut = search.was_cut || search.sparing_was_cut;
+    bool was_cut = search.was_cut || search.sparing_was_cut;
     *tried = (struct tried){workload, !found && !was_cut, cycle->journal->count, search.candidate_count};
     if (found)
         keep(round, &search);
@@ -248,14 +248,14 @@ static bool try_one(struct round *round, struct workload *workload)
         note_cut(round, &search);
     else if (round->action->explain_nobody && !cycle->is_silent)
         round->action->explain_nobody(&search);
-    const bool is_over = !found && search.was_cut;
+    bool is_over = !found && search.was_cut;
     search_done(&search);
     return is_over;
 }
 
 void evictions_run(struct cycle *cycle, struct pool *pool, const struct eviction_action *action)
 {
-    const size_t workload_count = cycle->snapshot->workload_count;
+    size_t workload_count = cycle->snapshot->workload_count;
     struct round round = {.cycle = cycle, .pool = pool, .action = action};
     round.waiting = arena_array(cycle->scratch, pool->waiting_count, sizeof(*round.waiting));
     round.waiting_count = unit_list_candidates(pool, round.waiting);

@@ -86,8 +86,7 @@ static void add_protected(const struct cycle *cycle, const struct workload *vict
             const struct pod *pod = &cycle->pods[victim->order[group->first_pod + i]];
             if (!pod_status_is_held(pod->state.status))
                 continue;
-            const int64_t amount =
-                request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib).of[r];
+            int64_t amount = request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib).of[r];
             if (!can_shrink || kept++ < group->minimum)
                 holding->protected += amount;
             else
@@ -110,7 +109,7 @@ static int64_t held_of(const struct cycle *cycle, const struct workload *workloa
 static void add_victim(struct search *search, struct workload *victim, enum resource r, struct holding *holding)
 {
     struct cycle *cycle = search->cycle;
-    const int64_t until_ms = min_run_time_protects_until(cycle, search->pool, victim, search->workload);
+    int64_t until_ms = min_run_time_protects_until(cycle, search->pool, victim, search->workload);
     if (until_ms == SNAPSHOT_TIME_NONE) {
         holding->reclaimable += held_of(cycle, victim, r);
         return;
@@ -256,8 +255,8 @@ static void collect_reclaim(struct search *search, struct amounts requested, str
 {
     struct cycle *cycle = search->cycle;
     const struct pool *pool = search->pool;
-    const size_t project_count = cycle->snapshot->project_count;
-    const enum resource r = wording_resource(requested);
+    size_t project_count = cycle->snapshot->project_count;
+    enum resource r = wording_resource(requested);
     struct queue *own = cycle_queue(pool, search->workload);
     struct holding *holdings = arena_array(scratch, project_count, sizeof(*holdings));
     bool *is_looked_at = arena_array(scratch, project_count, sizeof(*is_looked_at));
@@ -304,7 +303,7 @@ static void collect_preemption(struct search *search, struct amounts requested, 
 {
     (void)scratch;
     const struct pool *pool = search->pool;
-    const enum resource r = wording_resource(requested);
+    enum resource r = wording_resource(requested);
     const struct queue *own = cycle_queue(pool, search->workload);
     struct holding holding = open_holding(own, r);
     if (holding.held <= 0)
@@ -340,8 +339,8 @@ static void add_end(const struct search *search, struct plan_evidence *one)
 static struct evidence collect(struct search *search, struct amounts requested, asking ask)
 {
     struct cycle *cycle = search->cycle;
-    const struct evidence_key key = make_key(search, requested);
-    const size_t slot = slot_of(&key);
+    struct evidence_key key = make_key(search, requested);
+    size_t slot = slot_of(&key);
     if (!cycle->evidence_memo)
         cycle->evidence_memo = arena_alloc(cycle->arena, sizeof(*cycle->evidence_memo));
     struct evidence_memo *memo = cycle->evidence_memo;
@@ -356,7 +355,7 @@ static struct evidence collect(struct search *search, struct amounts requested, 
     evidence.items = items;
     for (size_t i = 0; i < evidence.count; i++) {
         add_end(search, &items[i]);
-        const int64_t until_ms = items[i].protected_until_ms;
+        int64_t until_ms = items[i].protected_until_ms;
         if (until_ms != SNAPSHOT_TIME_NONE &&
             (evidence.first_end_ms == SNAPSHOT_TIME_NONE || until_ms < evidence.first_end_ms))
             evidence.first_end_ms = until_ms;

@@ -13,7 +13,7 @@
 
 static const struct plan_pod *make_pods(struct cycle *cycle)
 {
-    const size_t count = cycle->snapshot->pod_count;
+    size_t count = cycle->snapshot->pod_count;
     struct plan_pod *pods = arena_array(cycle->arena, count, sizeof(*pods));
     for (size_t i = 0; i < count; i++) {
         const struct pod *pod = &cycle->pods[i];
@@ -62,7 +62,7 @@ static void explain_promise(struct cycle *cycle, struct workload *workload)
         const struct node *node = &cycle->nodes[pod->state.place.node];
         const struct pool *pool = &cycle->pools[node->spec->node_pool];
         struct plan_explanation explanation = explain_blank(pool, EXPLANATION_WAITING_FOR_RELEASE, NULL, RESOURCE_GPU);
-        const uint32_t promised = workload->counts.held - workload->counts.allocated;
+        uint32_t promised = workload->counts.held - workload->counts.allocated;
         explanation.pods_placed = explanation.pods_needed = promised;
         if (promised == 1)
             explanation.message = arena_printf(
@@ -154,7 +154,7 @@ static struct plan_queue make_queue(const struct queue *queue)
 static void make_queues(const struct cycle *cycle, struct plan *plan)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    const size_t pools = snapshot->node_pool_count;
+    size_t pools = snapshot->node_pool_count;
     struct plan_queue *projects = arena_array(cycle->arena, snapshot->project_count * pools, sizeof(*projects));
     struct plan_queue *departments =
         arena_array(cycle->arena, snapshot->department_count * pools, sizeof(*departments));
@@ -167,7 +167,7 @@ static void make_queues(const struct cycle *cycle, struct plan *plan)
                 *department = make_queue(&cycle->pools[pool].departments[d]);
         }
         for (size_t p = 0; p < snapshot->project_count; p++) {
-            const struct plan_queue project = make_queue(&cycle->pools[pool].projects[p]);
+            struct plan_queue project = make_queue(&cycle->pools[pool].projects[p]);
             projects[p * pools + pool] = project;
             if (snapshot->settings.full_hierarchy_fairness)
                 continue;
@@ -202,7 +202,7 @@ static const struct plan_node *make_nodes(const struct cycle *cycle)
 
 struct plan *outcome_make(struct cycle *cycle)
 {
-    const size_t workload_count = cycle->snapshot->workload_count;
+    size_t workload_count = cycle->snapshot->workload_count;
     struct plan *plan = arena_alloc(cycle->arena, sizeof(*plan));
     struct plan_workload *workloads = arena_array(cycle->arena, workload_count, sizeof(*workloads));
     for (size_t i = 0; i < workload_count; i++)

@@ -18,7 +18,7 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
         return false;
     if (workload->spec->preemptible)
         return true;
-    const struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    struct amounts requested = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
     return !queue_check_quota(cycle_queue(pool, workload), requested).queue;
 }
 
@@ -69,10 +69,10 @@ static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
     const struct queue *queue = cycle_queue(search->pool, search->workload);
-    const struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
-    const enum resource r = wording_resource(requested);
+    struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
+    enum resource r = wording_resource(requested);
     struct plan_explanation explanation = explain_blank(search->pool, EXPLANATION_NOTHING_TO_PREEMPT, queue, r);
-    const struct evidence evidence = evidence_of_preemption(search, requested);
+    struct evidence evidence = evidence_of_preemption(search, requested);
     evidence_attach(&explanation, &evidence);
     explanation.requested = requested.of[r];
     const char *pool = search->pool->spec->name;

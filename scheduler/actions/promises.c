@@ -21,11 +21,11 @@ static bool has_promised_place(const struct pod *pod)
 static bool place_as_promised(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     unit_find(cycle, workload);
-    const struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
     if (workload->unit_count == 0 ||
         queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible).queue)
         return false;
-    const size_t checkpoint = statement_checkpoint(cycle);
+    size_t checkpoint = statement_checkpoint(cycle);
     bool fits = true;
     for (uint32_t i = 0; i < workload->unit_count && fits; i++) {
         struct pod *pod = &cycle->pods[workload->unit[i]];
@@ -46,7 +46,7 @@ enum manner {
 
 static bool place_unit(struct cycle *cycle, struct pool *pool, struct workload *workload, enum manner manner)
 {
-    const struct node_set set = pool_nodes(pool);
+    struct node_set set = pool_nodes(pool);
     return (manner == MANNER_IN_PLACE && place_as_promised(cycle, pool, workload)) ||
            attempt_workload(cycle, pool, workload, &set, false, NULL);
 }
@@ -99,7 +99,7 @@ static bool keep(struct cycle *cycle, struct workload *workload, enum manner man
 static bool ordinary_rules_suffice(struct cycle *cycle, struct workload *const *promised, size_t count)
 {
     bool suffice = true;
-    const size_t checkpoint = statement_checkpoint(cycle);
+    size_t checkpoint = statement_checkpoint(cycle);
     for (size_t i = 0; i < count && suffice; i++)
         suffice = keep(cycle, promised[i], MANNER_ORDINARY, true);
     statement_roll_back(cycle, checkpoint);
@@ -109,7 +109,7 @@ static bool ordinary_rules_suffice(struct cycle *cycle, struct workload *const *
 static int compare_promises(const void *a, const void *b)
 {
     const struct workload *const *one = a, *const *other = b;
-    const uint32_t left = (*one)->spec->promise, right = (*other)->spec->promise;
+    uint32_t left = (*one)->spec->promise, right = (*other)->spec->promise;
     return left != right ? (left > right) - (left < right)
                          : ((*one)->index > (*other)->index) - ((*one)->index < (*other)->index);
 }
@@ -125,7 +125,7 @@ void promises_keep(struct cycle *cycle)
     }
     qsort(promised, count, sizeof(*promised), compare_promises);
     cycle->action = ACTION_ALLOCATE;
-    const enum manner manner = ordinary_rules_suffice(cycle, promised, count) ? MANNER_ORDINARY : MANNER_IN_PLACE;
+    enum manner manner = ordinary_rules_suffice(cycle, promised, count) ? MANNER_ORDINARY : MANNER_IN_PLACE;
     for (size_t i = 0; i < count; i++)
         keep(cycle, promised[i], manner, false);
 }

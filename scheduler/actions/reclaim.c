@@ -14,7 +14,7 @@
 static const char *describe_share(struct arena *arena, const struct queue *queue,
                                   const struct plan_explanation *numbers)
 {
-    const enum resource r = numbers->resource;
+    enum resource r = numbers->resource;
     const char *asked = wording_number(arena, r, numbers->requested);
     const char *share = wording_number(arena, r, numbers->fair_share);
     if (numbers->allocated + numbers->requested <= numbers->fair_share) // so it is not preemptible
@@ -44,7 +44,7 @@ static bool may_try(struct cycle *cycle, struct pool *pool, struct workload *wor
 {
     if (!preemption_delay_allows(cycle, pool, workload))
         return false;
-    const enum resource refused = fairness_refuses(cycle, pool, workload);
+    enum resource refused = fairness_refuses(cycle, pool, workload);
     if (refused == RESOURCE_COUNT)
         return true;
     if (!cycle->is_silent)
@@ -90,9 +90,9 @@ static bool is_hopeless(struct cycle *cycle, const struct pool *pool, struct wor
     const struct search_bounds *bounds = search_bounds_of(cycle, pool);
     struct loss_bounds *losses = &cycle->bounds->losses;
     struct queue *own = cycle_queue(pool, workload);
-    const struct search search = {
+    struct search search = {
         .cycle = cycle, .pool = pool, .workload = workload, .context = &bounds->frozen, .pending = requested};
-    const int64_t must_free = search_bounds_must_free(cycle, pool, workload, workload->unit_count);
+    int64_t must_free = search_bounds_must_free(cycle, pool, workload, workload->unit_count);
     size_t candidates = 0;
     loss_bounds_reset(losses, &(struct loss_bounds){0});
     for (size_t p = 0; p < cycle->snapshot->project_count; p++) {
@@ -155,12 +155,12 @@ static enum eviction_rule rule(const struct pod *victim)
 static void explain_nobody(struct search *search)
 {
     struct cycle *cycle = search->cycle;
-    const struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
-    const enum resource r = wording_resource(requested);
+    struct amounts requested = unit_amounts(cycle, search->workload, search->pool->smallest_gpu_memory_mib);
+    enum resource r = wording_resource(requested);
     struct plan_explanation explanation =
         explain_blank(search->pool, EXPLANATION_NOTHING_TO_RECLAIM, cycle_queue(search->pool, search->workload), r);
     const char *pool = search->pool->spec->name;
-    const struct evidence evidence = evidence_of_reclaim(search, requested);
+    struct evidence evidence = evidence_of_reclaim(search, requested);
     evidence_attach(&explanation, &evidence);
     explanation.requested = requested.of[r];
     if (search->candidate_count == 0 && evidence.first_end_ms != SNAPSHOT_TIME_NONE)

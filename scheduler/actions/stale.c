@@ -40,9 +40,9 @@ static enum eviction_rule rule(const struct pod *victim)
 static bool is_over_grace(struct cycle *cycle, const struct workload *workload)
 {
     const struct snapshot_workload *spec = workload->spec;
-    const int64_t grace = spec->staleness_grace_ms != SNAPSHOT_TIME_NONE ? spec->staleness_grace_ms
-                                                                         : cycle->snapshot->settings.staleness_grace_ms;
-    const int64_t stale = spec->stale_ms != SNAPSHOT_TIME_NONE ? spec->stale_ms : 0;
+    int64_t grace = spec->staleness_grace_ms != SNAPSHOT_TIME_NONE ? spec->staleness_grace_ms
+                                                                   : cycle->snapshot->settings.staleness_grace_ms;
+    int64_t stale = spec->stale_ms != SNAPSHOT_TIME_NONE ? spec->stale_ms : 0;
     int64_t left, until;
     if (grace < 0 || __builtin_sub_overflow(grace, stale, &left) ||
         __builtin_add_overflow(cycle->snapshot->now_ms, left, &until))
@@ -61,7 +61,7 @@ void stale_run(struct cycle *cycle, struct pool *pool)
             if (pod_status_is_held(pod->state.status))
                 statement_evict(cycle, pod->index);
         }
-        const struct statement_reasons reasons = {
+        struct statement_reasons reasons = {
             .beneficiary = SNAPSHOT_NONE, .evict = why, .rule = rule, .context = workload};
         statement_commit(cycle, pool->index, reasons);
     }

@@ -29,7 +29,7 @@ static void find_displaced(const struct what_if_trial *trial, struct what_if_out
         const struct plan_decision *decision = &plan->decisions[i];
         if (!gives_way(trial, decision))
             continue;
-        const uint32_t workload = original(trial, decision->workload);
+        uint32_t workload = original(trial, decision->workload);
         size_t at = 0;
         while (at < count && list[at].workload < workload)
             at++;
@@ -59,7 +59,7 @@ static void find_displaced(const struct what_if_trial *trial, struct what_if_out
 // Whether the cycle gave the pod a place and left it that: what was placed first may give way later in the same cycle.
 static bool has_new_place(const struct what_if_trial *trial, uint32_t pod)
 {
-    const enum snapshot_pod_status now = trial->plan->pods[pod].status, before = trial->snapshot->pods[pod].status;
+    enum snapshot_pod_status now = trial->plan->pods[pod].status, before = trial->snapshot->pods[pod].status;
     return now == SNAPSHOT_POD_PIPELINED || (now == SNAPSHOT_POD_BINDING && before != SNAPSHOT_POD_BINDING);
 }
 
@@ -83,7 +83,7 @@ static void find_nodes(const struct what_if_trial *trial, struct what_if_outcome
     const int64_t *milli = placed_milli(trial, arena);
     size_t count = 0;
     for (uint32_t pod = workload->first_pod; pod < workload->first_pod + workload->pod_count; pod++) {
-        const uint32_t node = trial->plan->pods[pod].node;
+        uint32_t node = trial->plan->pods[pod].node;
         size_t at = 0;
         if (!has_new_place(trial, pod))
             continue;
@@ -147,7 +147,7 @@ const char *what_if_word_displaced(const struct what_if_trial *trial, const stru
     uint32_t project = SNAPSHOT_NONE;
     for (size_t i = 0; i < outcome->displaced_count; i++) {
         const struct what_if_displaced *one = &outcome->displaced[i];
-        const uint32_t index = trial->is_new && one->workload >= trial->workload ? one->workload + 1 : one->workload;
+        uint32_t index = trial->is_new && one->workload >= trial->workload ? one->workload + 1 : one->workload;
         moved += one->moved;
         others += !one->moved;
         milli += one->moved ? 0 : one->gpu_milli;
@@ -205,7 +205,7 @@ struct what_if_outcome what_if_read(const struct what_if_trial *trial, struct ar
 
 static int64_t over_quota(const struct plan_queue *queue)
 {
-    const int64_t deserved = queue->deserved.of[RESOURCE_GPU], held = queue->allocated.of[RESOURCE_GPU];
+    int64_t deserved = queue->deserved.of[RESOURCE_GPU], held = queue->allocated.of[RESOURCE_GPU];
     return deserved == QUANTITY_UNLIMITED || held <= deserved ? 0 : held - deserved;
 }
 
@@ -214,10 +214,10 @@ const char *what_if_could_lose_to(const struct what_if_trial *trial, uint32_t no
     const struct snapshot *snapshot = trial->snapshot;
     const struct snapshot_workload *workload = &snapshot->workloads[trial->workload];
     const struct snapshot_project *spec = &snapshot->projects[workload->project];
-    const size_t pools = snapshot->node_pool_count;
+    size_t pools = snapshot->node_pool_count;
     const struct plan_queue *project = &trial->plan->projects[workload->project * pools + node_pool];
     const struct plan_queue *department = &trial->plan->departments[spec->department * pools + node_pool];
-    const int64_t borrowed = over_quota(project);
+    int64_t borrowed = over_quota(project);
     const char *name = told_name(arena, TOLD_PROJECT, spec->name);
     if (!workload->preemptible)
         return "Nobody: it is non-preemptible";

@@ -9,8 +9,8 @@ static int find_position(const struct snapshot *snapshot, const char *name, uint
 {
     size_t low = 0, high = snapshot->workload_count;
     while (low < high) {
-        const size_t middle = (low + high) / 2;
-        const int order = strcmp(snapshot->workloads[middle].name, name);
+        size_t middle = (low + high) / 2;
+        int order = strcmp(snapshot->workloads[middle].name, name);
         if (order == 0)
             return error_set(err, ERROR_CONFLICT, "workload %s: the name is taken", name);
         if (order < 0)
@@ -26,13 +26,13 @@ static int find_position(const struct snapshot *snapshot, const char *name, uint
 static int insert(const struct snapshot *snapshot, const struct what_if_question *question, struct arena *arena,
                   struct snapshot *copy, uint32_t *out_workload, struct error *err)
 {
-    const uint32_t added = question->workload->pod_count;
+    uint32_t added = question->workload->pod_count;
     uint32_t at = 0;
     if (find_position(snapshot, question->workload->name, &at, err) < 0)
         return -1;
     struct snapshot_workload *workloads = arena_array(arena, snapshot->workload_count + 1, sizeof(*workloads));
     struct snapshot_pod *pods = arena_array(arena, snapshot->pod_count + added, sizeof(*pods));
-    const uint32_t first_pod =
+    uint32_t first_pod =
         at < snapshot->workload_count ? snapshot->workloads[at].first_pod : (uint32_t)snapshot->pod_count;
     if (at > 0)
         memcpy(workloads, snapshot->workloads, at * sizeof(*workloads));
@@ -115,20 +115,20 @@ static void change_pods(struct snapshot *copy, uint32_t index, uint32_t count, s
 {
     struct snapshot_workload *workload = own_workload(copy, index, arena);
     struct snapshot_pod *pods = own_pods(copy, arena);
-    const uint32_t before = workload->pod_count, dropped = before > count ? before - count : 0;
+    uint32_t before = workload->pod_count, dropped = before > count ? before - count : 0;
     uint32_t followers = 0;
     for (uint32_t i = 0; i < before; i++)
         followers += !leads(&pods[workload->first_pod + i]);
     uint32_t follower = 0, kept = 0;
     for (uint32_t i = 0; i < before; i++) {
         const struct snapshot_pod *pod = &pods[workload->first_pod + i];
-        const bool goes =
+        bool goes =
             dropped >= followers ? kept >= count || !leads(pod) : !leads(pod) && follower + dropped >= followers;
         follower += !leads(pod);
         if (!goes)
             pods[workload->first_pod + kept++] = *pod;
     }
-    const size_t rest = workload->first_pod + before;
+    size_t rest = workload->first_pod + before;
     memmove(pods + workload->first_pod + kept, pods + rest, (copy->pod_count - rest) * sizeof(*pods));
     copy->pod_count -= before - kept;
     workload->pod_count = kept;

@@ -35,7 +35,7 @@ static void keep_displaced(struct tried *tried, const struct what_if_outcome *ou
     for (size_t i = 0; i < outcome->displaced_count; i++) {
         list[i] = outcome->displaced[i];
         list[i].sentence = arena_strdup(arena, list[i].sentence);
-        const int loss = list[i].moved ? 1 : 2;
+        int loss = list[i].moved ? 1 : 2;
         tried->loss = loss > tried->loss ? loss : tried->loss;
     }
     tried->fix.displaced = list;
@@ -46,13 +46,13 @@ static int try_change(struct what_if_inquiry *inquiry, struct what_if_change cha
                       struct error *err)
 {
     struct what_if_trial trial;
-    const uint32_t most_scenarios = inquiry->question->fix_scenarios;
+    uint32_t most_scenarios = inquiry->question->fix_scenarios;
     *out_tried = (struct tried){.fix = {.change = change}};
     if (most_scenarios > 0 && inquiry->fix_scenarios >= most_scenarios)
         return 0;
-    const int rc = what_if_try(inquiry, &change, &inquiry->scratch, &trial, err);
+    int rc = what_if_try(inquiry, &change, &inquiry->scratch, &trial, err);
     if (rc == 0) {
-        const struct what_if_outcome outcome = what_if_read(&trial, &inquiry->scratch);
+        struct what_if_outcome outcome = what_if_read(&trial, &inquiry->scratch);
         out_tried->starts =
             outcome.verdict != WHAT_IF_WAITS && (most_scenarios == 0 || trial.plan->search_cut_count == 0);
         if (out_tried->starts) {
@@ -122,7 +122,7 @@ static int try_node_pools(struct what_if_inquiry *inquiry, struct tried *out_bes
             *out_best = tried;
     }
     if (out_best->starts) {
-        const uint32_t pool = out_best->fix.change.node_pool;
+        uint32_t pool = out_best->fix.change.node_pool;
         out_best->fix.sentence = arena_printf(inquiry->arena, "Use node pool %s", snapshot->node_pools[pool].name);
         out_best->fix.price = word_hardware(snapshot, pool, inquiry->arena);
     }
@@ -131,8 +131,8 @@ static int try_node_pools(struct what_if_inquiry *inquiry, struct tried *out_bes
 
 static int try_preemptibility(struct what_if_inquiry *inquiry, struct tried *out_best, struct error *err)
 {
-    const bool preemptible = !asked_workload(inquiry)->preemptible;
-    const struct what_if_change change = {.kind = FIX_OTHER_PREEMPTIBILITY, .preemptible = preemptible};
+    bool preemptible = !asked_workload(inquiry)->preemptible;
+    struct what_if_change change = {.kind = FIX_OTHER_PREEMPTIBILITY, .preemptible = preemptible};
     if (try_change(inquiry, change, out_best, err) < 0)
         return -1;
     if (!out_best->starts)
@@ -167,7 +167,7 @@ static int try_sizes(struct what_if_inquiry *inquiry, enum what_if_fix_kind kind
     }
     uint32_t works = least - 1, fails = from;
     for (unsigned tries = 0; tries < MOST_SIZES && fails - works > 1; tries++) {
-        const uint32_t size = tries == 0 ? from - 1 : works + (fails - works) / 2;
+        uint32_t size = tries == 0 ? from - 1 : works + (fails - works) / 2;
         if (try_change(inquiry, make_size(kind, size), &tried, err) < 0)
             return -1;
         if (tried.starts) {
@@ -195,7 +195,7 @@ static int try_fewer_gpus(struct what_if_inquiry *inquiry, struct tried *out_bes
     if (try_sizes(inquiry, FIX_FEWER_GPUS, 1, most, out_best, err) < 0)
         return -1;
     if (out_best->starts) {
-        const uint32_t size = out_best->fix.change.gpu_devices;
+        uint32_t size = out_best->fix.change.gpu_devices;
         const char *each = workload->pod_count > 1 ? " per pod" : "";
         out_best->fix.sentence =
             arena_printf(inquiry->arena, "Ask for %u GPU%s%s instead of %u", size, size == 1 ? "" : "s", each, most);
@@ -214,24 +214,24 @@ static uint32_t gang_of(const struct snapshot_workload *workload)
             return 0;
         sum += workload->sub_groups[g].min_pods;
     }
-    const uint32_t gang = workload->sub_group_count > 0 ? sum : workload->min_pods;
+    uint32_t gang = workload->sub_group_count > 0 ? sum : workload->min_pods;
     return gang < workload->pod_count ? gang : workload->pod_count;
 }
 
 static int try_fewer_pods(struct what_if_inquiry *inquiry, struct tried *out_best, struct error *err)
 {
     const struct snapshot_workload *workload = asked_workload(inquiry);
-    const uint32_t gang = gang_of(workload);
+    uint32_t gang = gang_of(workload);
     uint32_t leading = 0; // they are of no use alone
     for (uint32_t i = 0; i < workload->pod_count; i++)
         leading += asked_pods(inquiry)[i].role != POD_ROLE_NONE;
-    const uint32_t least = leading < workload->pod_count ? leading + 1 : 1;
+    uint32_t least = leading < workload->pod_count ? leading + 1 : 1;
     if (gang <= least)
         return 0;
     if (try_sizes(inquiry, FIX_FEWER_PODS, least, gang, out_best, err) < 0)
         return -1;
     if (out_best->starts) {
-        const uint32_t size = out_best->fix.change.pods;
+        uint32_t size = out_best->fix.change.pods;
         out_best->fix.sentence =
             arena_printf(inquiry->arena, "Run %u pod%s instead of %u", size, size == 1 ? "" : "s", workload->pod_count);
         out_best->fix.price = arena_printf(inquiry->arena, "%u pod%s fewer", workload->pod_count - size,
@@ -261,7 +261,7 @@ static int try_priorities(struct what_if_inquiry *inquiry, struct tried *out_bes
         const struct priority_class *class = &PRIORITY_CLASSES[i];
         if (class->value <= from || !passes_somebody(inquiry, from, class->value))
             continue;
-        const struct what_if_change change = {.kind = FIX_OTHER_PRIORITY, .priority = class->value};
+        struct what_if_change change = {.kind = FIX_OTHER_PRIORITY, .priority = class->value};
         if (try_change(inquiry, change, out_best, err) < 0)
             return -1;
         tries++;
@@ -290,7 +290,7 @@ static int64_t asked_milli(const struct what_if_inquiry *inquiry)
     int64_t sum = 0;
     for (uint32_t i = 0; i < asked_workload(inquiry)->pod_count; i++) {
         const struct snapshot_pod *pod = &asked_pods(inquiry)[i];
-        const int64_t each = pod->gpu_portion_milli > 0 ? pod->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
+        int64_t each = pod->gpu_portion_milli > 0 ? pod->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
         sum += each * pod->gpu_devices;
         for (size_t e = 0; e < pod->extended_count; e++)
             sum += snapshot->extended_resources[pod->extended[e].resource].gpu_milli * pod->extended[e].count;
@@ -327,7 +327,7 @@ static void set_quota(struct what_if_inquiry *inquiry, struct what_if_change *ch
                       int64_t deserved, int64_t most)
 {
     const struct what_if_answer *answer = inquiry->answer;
-    const bool is_project = kind == QUEUE_KIND_PROJECT;
+    bool is_project = kind == QUEUE_KIND_PROJECT;
     const struct plan_queue *queue = is_project ? &answer->project_with : &answer->department_with;
     int64_t limit = queue->limit.of[RESOURCE_GPU];
     if (is_over_limit(inquiry, kind, change->node_pool))
@@ -345,15 +345,15 @@ static int shrink_quota(struct what_if_inquiry *inquiry, enum queue_kind kind, i
 {
     const struct what_if_answer *answer = inquiry->answer;
     const struct plan_queue *queue = kind == QUEUE_KIND_PROJECT ? &answer->project_with : &answer->department_with;
-    const int64_t deserved = queue->deserved.of[RESOURCE_GPU];
+    int64_t deserved = queue->deserved.of[RESOURCE_GPU];
     if (deserved == QUANTITY_UNLIMITED || deserved >= most)
         return 0;
     // With a limit or the department out of the way the quota it has may do.
-    const bool may_stay = is_over_limit(inquiry, kind, best->fix.change.node_pool) ||
-                          (kind == QUEUE_KIND_PROJECT && best->fix.change.changes_department);
+    bool may_stay = is_over_limit(inquiry, kind, best->fix.change.node_pool) ||
+                    (kind == QUEUE_KIND_PROJECT && best->fix.change.changes_department);
     int64_t works = most / GPU_MILLI_PER_DEVICE, fails = deserved / GPU_MILLI_PER_DEVICE - may_stay;
     for (unsigned tries = 0; tries < MOST_QUOTAS - 2 && works - fails > 1; tries++) {
-        const int64_t middle = fails + (works - fails) / 2;
+        int64_t middle = fails + (works - fails) / 2;
         struct what_if_change change = best->fix.change;
         struct tried tried;
         set_quota(inquiry, &change, kind, at_least(middle * GPU_MILLI_PER_DEVICE, deserved), most);
@@ -421,9 +421,9 @@ static void drop_what_stays(const struct what_if_answer *answer, struct what_if_
 static int try_quota(struct what_if_inquiry *inquiry, struct tried *out_best, struct error *err)
 {
     const struct what_if_answer *answer = inquiry->answer;
-    const int64_t asked = asked_milli(inquiry);
-    const int64_t project_most = enough(&answer->project_with, asked);
-    const int64_t department_most = enough(&answer->department_with, asked);
+    int64_t asked = asked_milli(inquiry);
+    int64_t project_most = enough(&answer->project_with, asked);
+    int64_t department_most = enough(&answer->department_with, asked);
     struct what_if_change change = {.kind = FIX_MORE_QUOTA,
                                     .node_pool = answer->queue_node_pool,
                                     .project = answer->project,

@@ -34,7 +34,7 @@ static int compare_queues(struct what_if_inquiry *inquiry, const struct what_if_
                           struct what_if_answer *answer, struct error *err)
 {
     const struct snapshot_workload *workload = &trial->snapshot->workloads[trial->workload];
-    const size_t pools = inquiry->snapshot->node_pool_count;
+    size_t pools = inquiry->snapshot->node_pool_count;
     const struct snapshot *without = inquiry->snapshot;
     const struct plan *before = trial->is_new ? inquiry->question->before : NULL;
     if (!trial->is_new)
@@ -44,8 +44,8 @@ static int compare_queues(struct what_if_inquiry *inquiry, const struct what_if_
     answer->queue_node_pool = answer->node_pool != SNAPSHOT_NONE ? answer->node_pool : workload->node_pools[0];
     answer->project = workload->project;
     answer->department = inquiry->snapshot->projects[workload->project].department;
-    const size_t project = answer->project * pools + answer->queue_node_pool;
-    const size_t department = answer->department * pools + answer->queue_node_pool;
+    size_t project = answer->project * pools + answer->queue_node_pool;
+    size_t department = answer->department * pools + answer->queue_node_pool;
     answer->project_before = before->projects[project];
     answer->project_with = trial->plan->projects[project];
     answer->department_before = before->departments[department];
@@ -61,7 +61,7 @@ static int find_never(struct what_if_inquiry *inquiry, const struct what_if_tria
     struct what_if_trial alone = {.snapshot = what_if_alone(asked->snapshot, asked->workload, &inquiry->scratch)};
     if (what_if_plan(inquiry, alone.snapshot, &inquiry->scratch, &alone.plan, err) < 0)
         return -1;
-    const struct what_if_outcome outcome = what_if_read(&alone, &inquiry->scratch);
+    struct what_if_outcome outcome = what_if_read(&alone, &inquiry->scratch);
     *out_never = outcome.verdict == WHAT_IF_WAITS;
     *out_why = arena_strdup(inquiry->arena, outcome.sentence);
     arena_clear(&inquiry->scratch);
@@ -150,7 +150,7 @@ static int forecast(struct what_if_inquiry *inquiry, const struct what_if_trial 
     // The end of others' runs is known to a reservation alone.
     if (answer->forecast.kind != FORECAST_RULE || has_reservation(&asked->plan->workloads[asked->workload]))
         return 0;
-    const int64_t first_ms = answer->forecast.at_ms;
+    int64_t first_ms = answer->forecast.at_ms;
     int64_t start_ms;
     char text[TIMESTAMP_SIZE];
     if (find_start(inquiry, asked, first_ms, &start_ms, err) < 0)
@@ -178,7 +178,7 @@ static int answer_question(struct what_if_inquiry *inquiry, struct what_if_answe
     if (what_if_try(inquiry, NULL, inquiry->arena, &asked, err) < 0)
         return -1;
     const struct plan_workload *planned = &asked.plan->workloads[asked.workload];
-    const struct what_if_outcome outcome = what_if_read(&asked, inquiry->arena);
+    struct what_if_outcome outcome = what_if_read(&asked, inquiry->arena);
     answer->verdict = outcome.verdict;
     answer->sentence = outcome.sentence;
     answer->node_pool = outcome.node_pool;
@@ -207,7 +207,7 @@ int scheduler_what_if(const struct snapshot *snapshot, const struct what_if_ques
     struct what_if_answer *answer = arena_alloc(arena, sizeof(*answer));
     struct what_if_inquiry inquiry = {.snapshot = snapshot, .question = question, .arena = arena, .answer = answer};
     arena_init(&inquiry.scratch);
-    const int rc = answer_question(&inquiry, answer, err);
+    int rc = answer_question(&inquiry, answer, err);
     arena_done(&inquiry.scratch);
     answer->plan_count = inquiry.plan_count;
     if (rc == 0)

@@ -15,7 +15,7 @@ int what_if_plan(struct what_if_inquiry *inquiry, const struct snapshot *snapsho
 
 static void bound_scenarios(const struct what_if_inquiry *inquiry, struct snapshot_settings *settings)
 {
-    const uint32_t left = inquiry->question->fix_scenarios - (uint32_t)inquiry->fix_scenarios;
+    uint32_t left = inquiry->question->fix_scenarios - (uint32_t)inquiry->fix_scenarios;
     settings->scenarios_per_workload =
         settings->scenarios_per_workload < left ? settings->scenarios_per_workload : left;
     settings->scenarios_per_action = settings->scenarios_per_action < left ? settings->scenarios_per_action : left;

@@ -69,7 +69,7 @@ static const char *word_queues(const struct queue_log *log, const struct queue_k
 static void word(const struct queue_log *log, const struct queue_log_entry *a, const struct queue_log_entry *b,
                  struct queue_listing_entry *out_entry)
 {
-    const size_t round = preference(a->workload, log->node_pool), next = preference(b->workload, log->node_pool);
+    size_t round = preference(a->workload, log->node_pool), next = preference(b->workload, log->node_pool);
     if (a->has_promise) {
         out_entry->rule = "promises of the cycle before first";
         out_entry->sentence = b->has_promise ? "Both have a promise, and it was made first"

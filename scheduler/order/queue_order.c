@@ -33,7 +33,7 @@ static struct share_ratio dominant_share(struct amounts value, struct amounts sh
 struct queue_key queue_key_make(const struct queue *queue, struct amounts next, struct amounts victims,
                                 struct amounts pool_total)
 {
-    const struct amounts with = amounts_add(queue->allocated, next);
+    struct amounts with = amounts_add(queue->allocated, next);
     struct queue_key key = {.queue = queue, .with = with, .is_over = true, .is_starved = true};
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
         key.allocatable_share.of[r] = queue_allocatable_share(queue, r);
@@ -83,8 +83,8 @@ static int compare_share_without(const struct queue_key *a, const struct queue_k
 
 static int compare_allocatable_share(const struct queue_key *a, const struct queue_key *b)
 {
-    const bool less = amounts_are_within(a->allocatable_share, b->allocatable_share);
-    const bool more = amounts_are_within(b->allocatable_share, a->allocatable_share);
+    bool less = amounts_are_within(a->allocatable_share, b->allocatable_share);
+    bool more = amounts_are_within(b->allocatable_share, a->allocatable_share);
     return more - less;
 }
 

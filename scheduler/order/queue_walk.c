@@ -74,7 +74,7 @@ void walk_add_leaf(struct walk *walk, uint32_t project, struct workload **worklo
 void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, enum walk_direction direction,
                struct workload *const *workloads, size_t count, uint32_t depth, struct arena *arena)
 {
-    const size_t project_count = cycle->snapshot->project_count;
+    size_t project_count = cycle->snapshot->project_count;
     size_t *first = arena_array(arena, project_count + 1, sizeof(*first));
     for (size_t i = 0; i < count; i++)
         first[workloads[i]->spec->project + 1]++;
@@ -86,7 +86,7 @@ void walk_open(struct walk *walk, struct cycle *cycle, const struct pool *pool, 
     struct workload **sorted = arena_array(arena, count, sizeof(*sorted));
     size_t *next = arena_array(arena, project_count, sizeof(*next));
     for (size_t i = 0; i < count; i++) {
-        const uint32_t p = workloads[i]->spec->project;
+        uint32_t p = workloads[i]->spec->project;
         sorted[first[p] + next[p]++] = workloads[i];
     }
     walk_start(walk, cycle, pool, direction, used, arena);
@@ -118,7 +118,7 @@ void walk_find_key(struct walk *walk, struct walk_leaf *leaf)
 // Whether a goes strictly before b, or gives way strictly before b.
 static bool goes_before(const struct walk *walk, const struct queue_key *a, const struct queue_key *b)
 {
-    const int order = queue_compare(a, b, NULL);
+    int order = queue_compare(a, b, NULL);
     return walk->direction == WALK_SERVE ? order < 0 : order > 0;
 }
 
@@ -168,7 +168,7 @@ static struct walk_leaf *leaf_of(struct walk *walk, const struct workload *workl
     const struct queue *queue = cycle_queue(walk->pool, workload);
     size_t low = 0, high = walk->leaf_count;
     while (high - low > 1) {
-        const size_t middle = (low + high) / 2;
+        size_t middle = (low + high) / 2;
         if (walk->leaves[middle].queue <= queue)
             low = middle;
         else
@@ -189,7 +189,7 @@ void walk_push_back(struct walk *walk, struct workload *workload)
         level->left++;
     size_t low = leaf->next, high = leaf->count;
     while (low < high) {
-        const size_t middle = (low + high) / 2;
+        size_t middle = (low + high) / 2;
         if (compare(walk->direction, leaf->workloads[middle], workload) < 0)
             low = middle + 1;
         else

@@ -24,7 +24,7 @@ static int elastic_state(const struct workload *workload, bool without_taken)
     int state = 1;
     for (uint32_t i = 0; i < workload->group_count; i++) {
         const struct group *group = &workload->groups[i];
-        const uint32_t left = group->counts.held - (without_taken ? group->taken : 0);
+        uint32_t left = group->counts.held - (without_taken ? group->taken : 0);
         if (group->is_set)
             continue;
         if (left < group->minimum)
@@ -149,7 +149,7 @@ size_t workload_place_among_victims(struct workload *const *sorted, size_t count
 {
     size_t low = 0, high = count;
     while (low < high) {
-        const size_t middle = (low + high) / 2;
+        size_t middle = (low + high) / 2;
         if (workload_compare_victims(sorted[middle], workload, NULL) < 0)
             low = middle + 1;
         else

@@ -25,7 +25,7 @@ bool affinity_is_open(const struct workload *workload)
 static int compare_entries(const void *a, const void *b)
 {
     const struct entry *left = a, *right = b;
-    const int order = strcmp(left->value, right->value);
+    int order = strcmp(left->value, right->value);
     return order ? order
                  : (left->node->position > right->node->position) - (left->node->position < right->node->position);
 }
@@ -34,14 +34,14 @@ static int compare_entries(const void *a, const void *b)
 static int compare_bests(const void *a, const void *b)
 {
     const struct best *left = a, *right = b;
-    const int order = rating_compare(right->rating, left->rating);
+    int order = rating_compare(right->rating, left->rating);
     return order ? order : (left->position > right->position) - (left->position < right->position);
 }
 
 static size_t list_entries(const struct cycle *cycle, const struct pool *pool, const struct workload *workload,
                            const struct node_set *set, struct arena *arena, struct entry *entries)
 {
-    const struct node_set listed = set->nodes ? *set : placement_list(pool, set, arena);
+    struct node_set listed = set->nodes ? *set : placement_list(pool, set, arena);
     size_t count = 0;
     for (size_t i = 0; i < listed.count; i++) {
         struct node *node = &cycle->nodes[listed.nodes[i]];
@@ -57,7 +57,7 @@ struct affinity_domains affinity_find(struct cycle *cycle, const struct pool *po
                                       const struct node_set *set, struct arena *arena)
 {
     struct entry *entries = arena_array(arena, pool->node_count, sizeof(*entries));
-    const size_t count = list_entries(cycle, pool, &cycle->workloads[first->workload], set, arena, entries);
+    size_t count = list_entries(cycle, pool, &cycle->workloads[first->workload], set, arena, entries);
     struct affinity_domains domains = {.nodes = arena_array(arena, count, sizeof(struct node *)),
                                        .first = arena_array(arena, count + 1, sizeof(*domains.first)),
                                        .order = arena_array(arena, count, sizeof(*domains.order))};
@@ -66,7 +66,7 @@ struct affinity_domains affinity_find(struct cycle *cycle, const struct pool *po
     for (size_t i = 0; i < count;) {
         struct best best = {.domain = domain_count};
         bool fits = false;
-        const size_t start = i;
+        size_t start = i;
         for (; i < count && strcmp(entries[i].value, entries[start].value) == 0; i++) {
             struct best next = {.domain = domain_count, .position = entries[i].node->position};
             domains.nodes[i] = entries[i].node;
@@ -89,7 +89,7 @@ struct affinity_domains affinity_find(struct cycle *cycle, const struct pool *po
 
 struct node_set affinity_nodes(const struct affinity_domains *domains, size_t i, struct arena *arena)
 {
-    const size_t first = domains->first[domains->order[i]], end = domains->first[domains->order[i] + 1];
+    size_t first = domains->first[domains->order[i]], end = domains->first[domains->order[i] + 1];
     uint32_t *nodes = arena_array(arena, end - first, sizeof(*nodes));
     for (size_t n = first; n < end; n++)
         nodes[n - first] = domains->nodes[n]->index;

@@ -88,9 +88,9 @@ static bool place_group(struct placing *placing, uint32_t index, const struct no
         placing->attempt->topology_problem = sets.problem;
         placing->attempt->group = index;
     }
-    const uint32_t placed = placing->attempt->placed;
+    uint32_t placed = placing->attempt->placed;
     for (size_t i = 0; i < sets.count; i++) {
-        const size_t checkpoint = statement_checkpoint(placing->cycle);
+        size_t checkpoint = statement_checkpoint(placing->cycle);
         if (place_members(placing, index, &sets.sets[i]))
             return true;
         statement_roll_back(placing->cycle, checkpoint);
@@ -116,11 +116,11 @@ static bool place_elsewhere(struct placing *placing, const struct node_set *set)
     struct arena arena;
     bool is_placed = false;
     arena_init(&arena);
-    const struct affinity_domains domains = affinity_find(placing->cycle, placing->pool, placing->first, set, &arena);
+    struct affinity_domains domains = affinity_find(placing->cycle, placing->pool, placing->first, set, &arena);
     // Without topologies the best of all was tried already.
     for (size_t i = has_topology(placing->workload) ? 0 : 1; i < domains.count && !is_placed; i++) {
-        const struct node_set nodes = affinity_nodes(&domains, i, &arena);
-        const size_t checkpoint = statement_checkpoint(placing->cycle);
+        struct node_set nodes = affinity_nodes(&domains, i, &arena);
+        size_t checkpoint = statement_checkpoint(placing->cycle);
         struct attempt next = {0};
         placing->attempt = &next;
         is_placed = place_group(placing, 0, &nodes);
@@ -142,13 +142,13 @@ bool attempt_workload(struct cycle *cycle, const struct pool *pool, struct workl
     attempt->needed = workload->unit_count;
     if (workload->unit_count == 0)
         return false;
-    const struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
     attempt->refusal = queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible);
     if (attempt->refusal.queue)
         return false;
     struct placing placing = {
         .cycle = cycle, .pool = pool, .workload = workload, .promise_only = promise_only, .attempt = attempt};
-    const size_t checkpoint = statement_checkpoint(cycle);
+    size_t checkpoint = statement_checkpoint(cycle);
     if (place_group(&placing, 0, set))
         return true;
     statement_roll_back(cycle, checkpoint);

@@ -75,7 +75,7 @@ static void forget(struct workload *workload, const struct pool *pool)
 
 const char *explain_quota(struct arena *arena, const struct queue *queue, enum resource resource, int64_t requested)
 {
-    const int64_t held = queue->allocated_non_preemptible.of[resource];
+    int64_t held = queue->allocated_non_preemptible.of[resource];
     const char *sum = wording_number(arena, resource, requested);
     if (held > 0)
         sum = arena_printf(arena, "%s + %s", wording_number(arena, resource, held), sum);
@@ -95,7 +95,7 @@ static struct plan_explanation explain_queue(struct cycle *cycle, const struct p
 {
     struct arena *arena = cycle->arena;
     const struct queue *queue = refusal->queue;
-    const enum resource r = refusal->resource;
+    enum resource r = refusal->resource;
     struct plan_explanation explanation = explain_blank(
         pool, refusal->is_quota ? EXPLANATION_NON_PREEMPTIBLE_OVER_QUOTA : EXPLANATION_OVER_LIMIT, queue, r);
     explanation.requested = refusal->requested;
@@ -115,7 +115,7 @@ static struct plan_explanation explain_queue(struct cycle *cycle, const struct p
 void explain_nodes(struct cycle *cycle, const struct pool *pool, const struct pod *pod, struct attempt *attempt)
 {
     struct nodes_memo *memo = &cycle->nodes_memo;
-    const bool can_reuse = cycle->log->count == 0;
+    bool can_reuse = cycle->log->count == 0;
     // Padding that differs costs a count, no more.
     // NOLINTBEGIN(bugprone-suspicious-memory-comparison,cert-*)
     if (can_reuse && memo->counts && memo->pool == pool && memo->decision_count == cycle->journal->count &&

@@ -132,7 +132,7 @@ static void keep_most_frequent(struct fragmentation *fragmentation, struct count
         fragmentation->typical[fragmentation->typical_count] = counted[fragmentation->typical_count].kind;
         sum += counted[fragmentation->typical_count].kind.weight;
     }
-    const int64_t scale = sum / MOST_WEIGHT + 1;
+    int64_t scale = sum / MOST_WEIGHT + 1;
     for (size_t i = 0; i < fragmentation->typical_count; i++)
         fragmentation->typical[i].weight = (fragmentation->typical[i].weight + scale - 1) / scale;
 }
@@ -168,7 +168,7 @@ static void find_typical(struct cycle *cycle, const struct pool *pool, struct fr
 
 static struct fragmentation *fragmentation_of(struct cycle *cycle, const struct pool *pool)
 {
-    const size_t nodes = cycle->snapshot->node_count;
+    size_t nodes = cycle->snapshot->node_count;
     if (!cycle->fragmentation)
         cycle->fragmentation =
             arena_array(cycle->scratch, cycle->snapshot->node_pool_count, sizeof(*cycle->fragmentation));
@@ -220,7 +220,7 @@ static void find_rooms(struct cycle *cycle, struct fragmentation *fragmentation,
         // One whose pods are all being released counts as a whole device already.
         if ((device->standing == 0 && device->promised == 0) || device->is_unhealthy)
             continue;
-        const int64_t room = node->gpu_memory_mib - device->allocated_mib + device->releasing_mib;
+        int64_t room = node->gpu_memory_mib - device->allocated_mib + device->releasing_mib;
         if (room > 0)
             add_room(rooms, room * GPU_MILLI_PER_DEVICE / node->gpu_memory_mib, i);
     }
@@ -249,17 +249,17 @@ static int64_t count_allowed(const struct typical *kind, const struct rooms *roo
 static int64_t fragment_for(const struct typical *kind, const struct node *node, const struct rooms *rooms,
                             int64_t partial_sum)
 {
-    const int64_t whole = rooms->whole * GPU_MILLI_PER_DEVICE, all = whole + partial_sum;
-    const int64_t allowed = kind->accepts[node->index] ? count_allowed(kind, rooms) : 0;
+    int64_t whole = rooms->whole * GPU_MILLI_PER_DEVICE, all = whole + partial_sum;
+    int64_t allowed = kind->accepts[node->index] ? count_allowed(kind, rooms) : 0;
     if (allowed <= 0)
         return all;
     if (kind->shared_devices == 0) {
         if (kind->whole > rooms->whole)
             return all;
-        const int64_t left = rooms->whole - allowed * kind->whole;
+        int64_t left = rooms->whole - allowed * kind->whole;
         return partial_sum + (left > 0 ? left * GPU_MILLI_PER_DEVICE : 0);
     }
-    const int64_t portion = portion_on(kind, node);
+    int64_t portion = portion_on(kind, node);
     int64_t too_small = 0;
     uint32_t i = 0;
     for (; i < rooms->partial_count && rooms->partial[i] < portion; i++)
@@ -307,8 +307,8 @@ static void take_portion(struct rooms *rooms, uint32_t at, int64_t portion)
             add_room(rooms, GPU_MILLI_PER_DEVICE - portion, SNAPSHOT_NONE);
         return;
     }
-    const int64_t left = rooms->partial[at] - portion;
-    const uint32_t device = rooms->devices[at];
+    int64_t left = rooms->partial[at] - portion;
+    uint32_t device = rooms->devices[at];
     rooms->partial_count--;
     for (uint32_t i = at; i < rooms->partial_count; i++) {
         rooms->partial[i] = rooms->partial[i + 1];
@@ -336,13 +336,13 @@ static bool choose_option(struct fragmentation *fragmentation, const struct node
                           int64_t whole_left, struct device_option *out_best)
 {
     const struct rooms *rooms = &fragmentation->rooms;
-    const int64_t memory = request_memory_mib(request, node);
-    const struct typical kind = kind_of(request);
-    const int64_t portion = portion_on(&kind, node);
+    int64_t memory = request_memory_mib(request, node);
+    struct typical kind = kind_of(request);
+    int64_t portion = portion_on(&kind, node);
     bool found = false;
     int64_t last_room = -1;
     for (uint32_t at = 0; at <= rooms->partial_count; at++) {
-        const bool is_whole = at == rooms->partial_count;
+        bool is_whole = at == rooms->partial_count;
         if (is_whole ? whole_left <= 0
                      : rooms->devices[at] == SNAPSHOT_NONE ||
                            !shared_device_fits(node, &node->shared[rooms->devices[at]], memory))
@@ -368,18 +368,18 @@ static uint32_t take_shared(struct fragmentation *fragmentation, const struct no
                             uint32_t *out_devices)
 {
     struct rooms *rooms = &fragmentation->rooms;
-    const struct typical kind = kind_of(request);
-    const int64_t portion = portion_on(&kind, node);
+    struct typical kind = kind_of(request);
+    int64_t portion = portion_on(&kind, node);
     rooms->cpu_milli -= request->of[DIMENSION_CPU];
     rooms->memory_bytes -= request->of[DIMENSION_MEMORY];
-    const int64_t slots = node_free(node, DIMENSION_PODS) - 1; // each new device takes one
+    int64_t slots = node_free(node, DIMENSION_PODS) - 1; // each new device takes one
     int64_t whole_left = rooms->whole < slots ? rooms->whole : slots;
     uint32_t joined = 0;
     for (uint32_t i = 0; i < request->shared_devices; i++) {
         struct device_option best = {0};
         if (!choose_option(fragmentation, node, request, whole_left, &best))
             break;
-        const bool is_whole = best.at == rooms->partial_count;
+        bool is_whole = best.at == rooms->partial_count;
         if (!is_whole && out_devices)
             out_devices[joined] = rooms->devices[best.at];
         joined += !is_whole;
@@ -404,7 +404,7 @@ static int64_t compute_growth(struct cycle *cycle, struct fragmentation *fragmen
                               const struct request *request)
 {
     find_rooms(cycle, fragmentation, node);
-    const int64_t before = sum_before(fragmentation, node);
+    int64_t before = sum_before(fragmentation, node);
     struct rooms *rooms = &fragmentation->rooms;
     if (request->shared_devices > 0) {
         take_shared(fragmentation, node, request, NULL);
@@ -419,9 +419,9 @@ static int64_t compute_growth(struct cycle *cycle, struct fragmentation *fragmen
 static struct growths *growths_of(struct cycle *cycle, struct fragmentation *fragmentation,
                                   const struct request *request)
 {
-    const struct typical kind = kind_of(request);
+    struct typical kind = kind_of(request);
     for (size_t i = 0; i < fragmentation->growths_count; i++) {
-        const size_t at = (fragmentation->last + i) % fragmentation->growths_count;
+        size_t at = (fragmentation->last + i) % fragmentation->growths_count;
         if (is_same_kind(&fragmentation->growths[at].kind, &kind)) {
             fragmentation->last = at;
             return &fragmentation->growths[at];
@@ -429,7 +429,7 @@ static struct growths *growths_of(struct cycle *cycle, struct fragmentation *fra
     }
     if (fragmentation->growths_count == MOST_GROWTHS)
         return NULL;
-    const size_t nodes = cycle->snapshot->node_count;
+    size_t nodes = cycle->snapshot->node_count;
     struct growths *growths = &fragmentation->growths[fragmentation->growths_count];
     *growths = (struct growths){.kind = kind,
                                 .growth = arena_array(cycle->scratch, nodes, sizeof(*growths->growth)),

@@ -65,7 +65,7 @@ static int64_t find_most(const struct pool *pool, enum dimension dimension)
 {
     int64_t most = 0;
     for (size_t i = 0; i < pool->node_count; i++) {
-        const int64_t free = pool->nodes[i]->is_open ? node_free(pool->nodes[i], dimension) : 0;
+        int64_t free = pool->nodes[i]->is_open ? node_free(pool->nodes[i], dimension) : 0;
         most = free > most ? free : most;
     }
     return most;
@@ -79,14 +79,14 @@ static const char *is_or_are(int64_t milli)
 static const char *lack_of_gpus(struct cycle *cycle, const struct pool *pool, const struct request *request)
 {
     struct arena *arena = cycle->arena;
-    const struct vacancy_room room = vacancy_of(cycle, pool, request->shared_devices > 0);
+    struct vacancy_room room = vacancy_of(cycle, pool, request->shared_devices > 0);
     const char *needs = lack_describe_request(arena, request);
     if (room.total == 0)
         return arena_printf(arena, "Needs %s; %s has no GPUs that can be used", needs, pool->spec->name);
     if (needed_devices_milli(request) > pool->largest_gpus * GPU_MILLI_PER_DEVICE)
         return arena_printf(arena, "Needs %s on one node; the largest of %s has %s", needs, pool->spec->name,
                             wording_number(arena, RESOURCE_GPU, pool->largest_gpus * GPU_MILLI_PER_DEVICE));
-    const int64_t needed = request_gpu_milli(request, pool->largest_gpu_memory_mib);
+    int64_t needed = request_gpu_milli(request, pool->largest_gpu_memory_mib);
     if (room.free >= needed && needed > GPU_MILLI_PER_DEVICE && request->shared_devices == 0)
         return arena_printf(arena, "Needs %s on one node in %s; %s %s free, at most %s on one node", needs,
                             pool->spec->name, wording_number(arena, RESOURCE_GPU, room.free), is_or_are(room.free),
@@ -100,7 +100,7 @@ static const char *lack_of(struct cycle *cycle, const struct pool *pool, const s
                            enum dimension dimension, enum resource resource)
 {
     struct arena *arena = cycle->arena;
-    const int64_t most = find_most(pool, dimension);
+    int64_t most = find_most(pool, dimension);
     return arena_printf(arena, "Needs %s on one node in %s; at most %s %s free on one",
                         wording_amount(arena, resource, request->of[dimension]), pool->spec->name,
                         wording_number(arena, resource, most), resource == RESOURCE_MEMORY ? "is" : is_or_are(most));
@@ -198,8 +198,8 @@ static const char *describe_free(struct cycle *cycle, const struct pool *pool, c
         const struct node *node = pool->nodes[i];
         if (!node->is_open || !accepts[node->index])
             continue;
-        const int64_t here = pod->request.shared_devices > 0 ? node_free_gpu_milli(cycle->snapshot, node)
-                                                             : node_free(node, DIMENSION_GPU) * GPU_MILLI_PER_DEVICE;
+        int64_t here = pod->request.shared_devices > 0 ? node_free_gpu_milli(cycle->snapshot, node)
+                                                       : node_free(node, DIMENSION_GPU) * GPU_MILLI_PER_DEVICE;
         free += here > 0 ? here : 0;
         total += node->capacity[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE;
     }
@@ -211,7 +211,7 @@ static const char *describe_free(struct cycle *cycle, const struct pool *pool, c
 static const char *say_node_types(struct cycle *cycle, const struct pool *pool, const struct workload *workload,
                                   const struct attempt *attempt, const struct plan_explanation *explanation)
 {
-    const size_t others = attempt->node_counts[NODE_TYPE];
+    size_t others = attempt->node_counts[NODE_TYPE];
     if (others == 0)
         return explanation->message;
     return arena_printf(cycle->arena, "%s lets work of this kind use nodes of type %s, %zu of %zu in %s%s. %s",
@@ -243,8 +243,8 @@ static const char *add_room(struct arena *arena, const char *sentence, const str
 static void explain_room(struct cycle *cycle, const struct pool *pool, const struct attempt *attempt,
                          struct plan_explanation *explanation)
 {
-    const bool with_parts = attempt->failed->request.shared_devices > 0;
-    const struct vacancy_room room = vacancy_of(cycle, pool, with_parts);
+    bool with_parts = attempt->failed->request.shared_devices > 0;
+    struct vacancy_room room = vacancy_of(cycle, pool, with_parts);
     char text[TIMESTAMP_SIZE];
     explanation->has_room = true;
     explanation->free_milli = room.free;

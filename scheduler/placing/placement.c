@@ -78,7 +78,7 @@ static void find_largest_free(const struct pool *pool, enum dimension dimension,
     for (size_t i = 0; i < pool->node_count; i++) {
         if (pool->nodes[i]->capacity[dimension] == 0)
             continue;
-        const int64_t free = node_free(pool->nodes[i], dimension);
+        int64_t free = node_free(pool->nodes[i], dimension);
         *out_min = free < *out_min ? free : *out_min;
         *out_max = free > *out_max ? free : *out_max;
     }
@@ -99,7 +99,7 @@ static int64_t spread_score(const struct node *node, enum dimension dimension)
 {
     if (node->capacity[dimension] == 0)
         return 0;
-    const int64_t free = node_free(node, dimension);
+    int64_t free = node_free(node, dimension);
     return (int64_t)((__int128)free * PACK_LIMIT / node->capacity[dimension]);
 }
 
@@ -107,7 +107,7 @@ static int64_t fragmentation_score(struct cycle *cycle, const struct pool *pool,
                                    const struct pod *pod)
 {
     static const int64_t MOST = INT64_C(1) << 39;
-    const int64_t growth = fragmentation_growth(cycle, pool, node, pod);
+    int64_t growth = fragmentation_growth(cycle, pool, node, pod);
     return MOST - (growth < -MOST ? -MOST : growth > MOST ? MOST : growth);
 }
 
@@ -120,8 +120,8 @@ static void score(struct cycle *cycle, const struct pool *pool, const struct pod
         units += SCORE_GPU_SHARING;
     if (!request->needs_gpu && node->capacity[DIMENSION_GPU] == 0 && node->mig_gpu_milli == 0)
         units += SCORE_RESOURCE_TYPE;
-    const enum dimension dimension = request->needs_gpu ? DIMENSION_GPU : DIMENSION_CPU;
-    const enum placement_strategy strategy = request->needs_gpu ? pool->spec->gpu_placement : pool->spec->cpu_placement;
+    enum dimension dimension = request->needs_gpu ? DIMENSION_GPU : DIMENSION_CPU;
+    enum placement_strategy strategy = request->needs_gpu ? pool->spec->gpu_placement : pool->spec->cpu_placement;
     int64_t fine = strategy == PLACEMENT_SPREAD ? spread_score(node, dimension) : pack_score(pool, node, dimension);
     candidate->rating.tie = 0;
     if (strategy == PLACEMENT_FRAGMENTATION) {
@@ -134,11 +134,11 @@ static void score(struct cycle *cycle, const struct pool *pool, const struct pod
 static struct device_choice choose_devices(struct cycle *cycle, const struct pool *pool, struct node *node,
                                            const struct pod *pod)
 {
-    const enum placement_strategy strategy = pool->spec->gpu_placement;
+    enum placement_strategy strategy = pool->spec->gpu_placement;
     if (strategy != PLACEMENT_FRAGMENTATION)
         return shared_device_choose(node, &pod->request, strategy, cycle->arena);
     uint32_t *devices = arena_array(cycle->arena, pod->request.shared_devices, sizeof(*devices));
-    const uint32_t joined = fragmentation_choose(cycle, pool, node, pod, devices);
+    uint32_t joined = fragmentation_choose(cycle, pool, node, pod, devices);
     return shared_device_join(node, &pod->request, devices, joined, cycle->arena);
 }
 
@@ -161,7 +161,7 @@ static bool find_fullest(struct cycle *cycle, const struct pool *pool, const str
 {
     const struct free_gpu_index *index = free_gpu_index_of(cycle, pool);
     const bool *accepts = rules_accepting_nodes(cycle, pod);
-    const uint32_t gpus = (uint32_t)pod->request.of[DIMENSION_GPU];
+    uint32_t gpus = (uint32_t)pod->request.of[DIMENSION_GPU];
     for (uint32_t free = gpus; free <= index->most_gpus; free++) {
         for (size_t w = 0; w < index->words; w++) {
             uint64_t word =
@@ -170,7 +170,7 @@ static bool find_fullest(struct cycle *cycle, const struct pool *pool, const str
                 struct node *node = pool->nodes[w * 64 + (size_t)__builtin_ctzll(word)];
                 if (!accepts[node->index])
                     continue;
-                const struct node_fit fit = node_fit_pod(node, pod);
+                struct node_fit fit = node_fit_pod(node, pod);
                 if (!fit.fits || (now && !fit.fits_now))
                     continue;
                 *out_best = (struct candidate){.node = node, .fit = fit};
@@ -210,7 +210,7 @@ static bool has_standings(const struct cycle *cycle, const struct pool *pool, co
     if (cycle->is_plain || workload->asks_memory || request->is_mig || pod->spec->extended_count > 0 || set->scores ||
         workload->spec->pod_affinity != POD_AFFINITY_NONE || !(set->bits || set->nodes == pool->node_indices))
         return false;
-    const enum placement_strategy strategy = request->needs_gpu ? pool->spec->gpu_placement : pool->spec->cpu_placement;
+    enum placement_strategy strategy = request->needs_gpu ? pool->spec->gpu_placement : pool->spec->cpu_placement;
     return strategy == PLACEMENT_SPREAD ||
            (strategy == PLACEMENT_BINPACK && (request->needs_gpu || !pool->some_lack_cpu));
 }
@@ -232,7 +232,7 @@ static struct node *next_node(struct cycle *cycle, const struct pool *pool, cons
     if (set->nodes)
         return *at < set->count ? &cycle->nodes[set->nodes[(*at)++]] : NULL;
     while (*at < pool->node_count) {
-        const uint64_t word = set->bits[*at / 64] >> *at % 64;
+        uint64_t word = set->bits[*at / 64] >> *at % 64;
         if (word != 0) {
             *at += (size_t)__builtin_ctzll(word) + 1;
             return pool->nodes[*at - 1];
@@ -259,7 +259,7 @@ bool placement_rate(struct cycle *cycle, const struct pool *pool, const struct p
                     struct rating *out_rating)
 {
     struct candidate candidate = {.node = node};
-    const bool fits = rate(cycle, pool, pod, rules_accepting_nodes(cycle, pod), &candidate);
+    bool fits = rate(cycle, pool, pod, rules_accepting_nodes(cycle, pod), &candidate);
     *out_rating = candidate.rating;
     return fits;
 }
@@ -279,13 +279,13 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
     if (has_standings(cycle, pool, pod, set) && node_scores_find(cycle, pool, pod, set, standing, &first)) {
         if (!first)
             return false;
-        const struct candidate found = {.node = first, .fit = node_fit_pod(first, pod)};
+        struct candidate found = {.node = first, .fit = node_fit_pod(first, pod)};
         place_on(cycle, pool, pod, &found, promise_only);
         return true;
     }
     const struct workload *workload = &cycle->workloads[pod->workload];
     const bool *accepts = rules_accepting_nodes(cycle, pod);
-    const enum pod_affinity affinity = workload->spec->pod_affinity;
+    enum pod_affinity affinity = workload->spec->pod_affinity;
     const char *domain = affinity_domain(cycle, workload);
     struct candidate best = {0};
     size_t at = 0;
@@ -296,7 +296,7 @@ bool placement_place(struct cycle *cycle, const struct pool *pool, struct pod *p
         if (set->scores)
             next.rating.score += set->scores[next.node->index] * SCORE_UNIT;
         if (affinity != POD_AFFINITY_NONE) {
-            const bool together = is_in_domain(workload, next.node, domain);
+            bool together = is_in_domain(workload, next.node, domain);
             if (!together && affinity == POD_AFFINITY_REQUIRED)
                 continue;
             next.rating.score += together && domain ? SCORE_POD_AFFINITY * SCORE_UNIT : 0;
@@ -319,7 +319,7 @@ enum node_refusal placement_refusal(struct cycle *cycle, const struct pool *pool
                                                                 [DIMENSION_PODS] = NODE_FEW_POD_SLOTS};
     static const enum dimension ORDER[] = {DIMENSION_GPU, DIMENSION_CPU, DIMENSION_MEMORY, DIMENSION_PODS};
     const struct workload *workload = &cycle->workloads[pod->workload];
-    const enum node_refusal refusal = rules_check(cycle, pod, node);
+    enum node_refusal refusal = rules_check(cycle, pod, node);
     if (refusal != NODE_ACCEPTS)
         return refusal;
     for (size_t i = 0; i < DIMENSION_COUNT; i++) {

@@ -29,7 +29,7 @@ struct rating {
 
 static inline int rating_compare(struct rating a, struct rating b)
 {
-    const int order = (a.score > b.score) - (a.score < b.score);
+    int order = (a.score > b.score) - (a.score < b.score);
     return order ? order : (a.tie > b.tie) - (a.tie < b.tie);
 }
 

@@ -34,11 +34,11 @@ struct reservation {
 
 static int64_t known_end(struct cycle *cycle, const struct pod *pod)
 {
-    const int64_t max_run = cycle->workloads[pod->workload].spec->max_run_ms, now = cycle->snapshot->now_ms;
+    int64_t max_run = cycle->workloads[pod->workload].spec->max_run_ms, now = cycle->snapshot->now_ms;
     int64_t end;
     if (max_run <= 0)
         return INT64_MAX;
-    const int64_t start = pod->spec->started_ms != SNAPSHOT_TIME_NONE ? pod->spec->started_ms : now;
+    int64_t start = pod->spec->started_ms != SNAPSHOT_TIME_NONE ? pod->spec->started_ms : now;
     if (__builtin_add_overflow(start, max_run, &end))
         return INT64_MAX;
     return cycle_is_before(cycle, end) ? end : now;
@@ -73,7 +73,7 @@ static struct ending *list_endings(struct cycle *cycle, const struct pool *pool,
             const struct pod *pod = &cycle->pods[spec->first_pod + p];
             if (!pod_status_is_held(pod->state.status))
                 continue;
-            const int64_t started = pod->spec->started_ms;
+            int64_t started = pod->spec->started_ms;
             endings[count++] =
                 (struct ending){pod->index, known_end(cycle, pod), started != SNAPSHOT_TIME_NONE ? started : INT64_MAX};
         }
@@ -95,8 +95,8 @@ static void let_go(struct cycle *cycle, const struct ending *endings, size_t che
 
 static bool fits(struct cycle *cycle, const struct pool *pool, struct workload *gang)
 {
-    const struct node_set set = pool_nodes(pool);
-    const size_t checkpoint = statement_checkpoint(cycle);
+    struct node_set set = pool_nodes(pool);
+    size_t checkpoint = statement_checkpoint(cycle);
     if (!attempt_workload(cycle, pool, gang, &set, true, NULL))
         return false;
     statement_roll_back(cycle, checkpoint);
@@ -118,7 +118,7 @@ static int64_t unit_gpu_milli(struct cycle *cycle, const struct pool *pool, stru
 static bool is_allowed(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     unit_find(cycle, workload);
-    const struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
+    struct amounts amounts = unit_amounts(cycle, workload, pool->largest_gpu_memory_mib);
     return !queue_check_capacity(cycle_queue(pool, workload), amounts, workload->spec->preemptible).queue;
 }
 
@@ -148,18 +148,18 @@ static struct workload *choose_gang(struct cycle *cycle, const struct pool *pool
     struct contender *contenders = arena_array(cycle->arena, count, sizeof(*contenders));
     size_t contender_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const int64_t gpu_milli = is_gang(pool, candidates[i]) ? unit_gpu_milli(cycle, pool, candidates[i]) : 0;
+        int64_t gpu_milli = is_gang(pool, candidates[i]) ? unit_gpu_milli(cycle, pool, candidates[i]) : 0;
         if (gpu_milli > 0 && is_allowed(cycle, pool, candidates[i]))
             contenders[contender_count++] = (struct contender){candidates[i], gpu_milli};
     }
     qsort(contenders, contender_count, sizeof(*contenders), compare_contenders);
-    const size_t checkpoint = statement_checkpoint(cycle);
+    size_t checkpoint = statement_checkpoint(cycle);
     for (size_t i = 0; i < contender_count; i++) {
         if (fits(cycle, pool, contenders[i].workload))
             continue;
         size_t gone = 0;
         let_go(cycle, endings, checkpoint, &gone, ending_count);
-        const bool would_fit = fits(cycle, pool, contenders[i].workload);
+        bool would_fit = fits(cycle, pool, contenders[i].workload);
         statement_roll_back(cycle, checkpoint);
         if (would_fit)
             return contenders[i].workload;
@@ -177,7 +177,7 @@ static void note_places(struct cycle *cycle, struct reservation *reservation, si
         const struct pod *pod = &cycle->pods[cycle->log->operations[i].pod];
         if (pod->workload != gang->index || !pod_status_is_held(pod->state.status))
             continue;
-        const uint32_t node = pod->state.place.node;
+        uint32_t node = pod->state.place.node;
         struct reserved_place *reserved = &reservation->places[reservation->count++];
         *reserved = (struct reserved_place){.pod = *pod, .place = {.node = node}};
         reserved->pod.request.of[DIMENSION_GPU] += pod->request.shared_devices;
@@ -190,7 +190,7 @@ static void note_places(struct cycle *cycle, struct reservation *reservation, si
 static bool is_within_deserved(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     unit_find(cycle, workload);
-    const struct amounts requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib);
+    struct amounts requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib);
     for (const struct queue *queue = cycle_queue(pool, workload); queue; queue = queue->parent) {
         if (!amounts_are_within(amounts_add(queue->allocated, requested), queue->spec->deserved))
             return false;
@@ -207,10 +207,10 @@ void reservation_make(struct cycle *cycle, struct pool *pool, struct workload *c
     struct workload *gang = choose_gang(cycle, pool, candidates, count, endings, ending_count);
     if (!gang)
         return;
-    const size_t checkpoint = statement_checkpoint(cycle);
+    size_t checkpoint = statement_checkpoint(cycle);
     size_t too_few = 0, enough = ending_count;
     while (enough - too_few > 1) {
-        const size_t middle = too_few + (enough - too_few) / 2;
+        size_t middle = too_few + (enough - too_few) / 2;
         let_go(cycle, endings, checkpoint, &gone, middle);
         if (fits(cycle, pool, gang))
             enough = middle;
@@ -218,8 +218,8 @@ void reservation_make(struct cycle *cycle, struct pool *pool, struct workload *c
             too_few = middle;
     }
     let_go(cycle, endings, checkpoint, &gone, enough);
-    const struct node_set set = pool_nodes(pool);
-    const size_t first = statement_checkpoint(cycle);
+    struct node_set set = pool_nodes(pool);
+    size_t first = statement_checkpoint(cycle);
     struct reservation *reservation = arena_alloc(cycle->arena, sizeof(*reservation));
     *reservation = (struct reservation){.gang = gang,
                                         .start_ms = endings[enough - 1].end_ms,
@@ -303,7 +303,7 @@ void reservation_explain(struct cycle *cycle, struct pool *pool, struct workload
     struct reservation *reservation = pool->reservation;
     if (!reservation || (workload != reservation->gang && !reservation->is_held))
         return;
-    const bool is_gang_itself = workload == reservation->gang;
+    bool is_gang_itself = workload == reservation->gang;
     struct plan_explanation explanation = explain_blank(
         pool, is_gang_itself ? EXPLANATION_HAS_RESERVATION : EXPLANATION_HELD_FOR_RESERVATION, NULL, RESOURCE_GPU);
     reservation_release(cycle, pool);

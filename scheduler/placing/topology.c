@@ -79,7 +79,7 @@ static void add_demand(struct finder *finder, const struct pod *pod)
         if (amounts[d] > demand->largest.of[d])
             demand->largest.of[d] = amounts[d];
     }
-    const size_t extended_count = finder->cycle->snapshot->extended_resource_count;
+    size_t extended_count = finder->cycle->snapshot->extended_resource_count;
     for (size_t r = 0; r < extended_count; r++) {
         int64_t amount = 0;
         for (size_t i = 0; i < pod->spec->extended_count; i++)
@@ -118,14 +118,14 @@ static int64_t count_pods(const struct finder *finder, const struct node *node)
             if (largest->of[d] < GPU_MILLI_PER_DEVICE)
                 free = node_free_gpu_milli(finder->cycle->snapshot, node);
         }
-        const int64_t count = free > 0 ? free / largest->of[d] : 0;
+        int64_t count = free > 0 ? free / largest->of[d] : 0;
         most = count < most ? count : most;
     }
     for (size_t r = 0; r < finder->cycle->snapshot->extended_resource_count; r++) {
         if (largest->extended[r] == 0)
             continue;
-        const int64_t free = node->extended_idle[r] + node->extended_releasing[r];
-        const int64_t count = free > 0 ? free / largest->extended[r] : 0;
+        int64_t free = node->extended_idle[r] + node->extended_releasing[r];
+        int64_t count = free > 0 ? free / largest->extended[r] : 0;
         most = count < most ? count : most;
     }
     return most == INT64_MAX ? 0 : most;
@@ -133,8 +133,8 @@ static int64_t count_pods(const struct finder *finder, const struct node *node)
 
 static void add_node(struct finder *finder, const struct node *node)
 {
-    const size_t extended_count = finder->cycle->snapshot->extended_resource_count;
-    const int64_t pods = node->is_open ? count_pods(finder, node) : 0;
+    size_t extended_count = finder->cycle->snapshot->extended_resource_count;
+    int64_t pods = node->is_open ? count_pods(finder, node) : 0;
     for (uint32_t d = finder->tree->lowest[node->index]; d != SNAPSHOT_NONE; d = finder->tree->domains[d].parent) {
         struct estimate *estimate = &finder->estimates[d];
         estimate->is_in_set = true;
@@ -158,7 +158,7 @@ static bool estimate_domains(struct finder *finder)
     finder->top = SNAPSHOT_NONE;
     for (size_t i = 0; i < finder->set->count; i++) {
         const struct node *node = &finder->cycle->nodes[finder->set->nodes[i]];
-        const uint32_t lowest = tree->lowest[node->index];
+        uint32_t lowest = tree->lowest[node->index];
         if (lowest == SNAPSHOT_NONE)
             continue;
         add_node(finder, node);
@@ -197,14 +197,14 @@ static struct fraction demand_ratio(const struct finder *finder, uint32_t domain
     for (enum dimension d = 0; d < DIMENSION_COUNT; d++) {
         if (d == DIMENSION_PODS || sum->of[d] == 0)
             continue;
-        const struct fraction next =
+        struct fraction next =
             free->of[d] > 0 ? (struct fraction){sum->of[d], free->of[d]} : (struct fraction){1000, 1};
         ratio = compare_fractions(next, ratio) > 0 ? next : ratio;
     }
     for (size_t r = 0; r < finder->cycle->snapshot->extended_resource_count; r++) {
         if (sum->extended[r] == 0)
             continue;
-        const struct fraction next =
+        struct fraction next =
             free->extended[r] > 0 ? (struct fraction){sum->extended[r], free->extended[r]} : (struct fraction){1000, 1};
         ratio = compare_fractions(next, ratio) > 0 ? next : ratio;
     }
@@ -222,14 +222,14 @@ static bool may_fit(const struct finder *finder, uint32_t domain)
 static int compare_domains(const void *a, const void *b, void *context)
 {
     const struct finder *finder = context;
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    const int order = compare_fractions(demand_ratio(finder, right), demand_ratio(finder, left));
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    int order = compare_fractions(demand_ratio(finder, right), demand_ratio(finder, left));
     return order ? order : strcmp(finder->tree->domains[left].id, finder->tree->domains[right].id);
 }
 
 static bool is_inside(const struct finder *finder, uint32_t domain, uint32_t outer)
 {
-    const int level = finder->tree->domains[outer].level;
+    int level = finder->tree->domains[outer].level;
     return finder->tree->domains[domain].level >= level && domain_at_level(finder->tree, domain, level) == outer;
 }
 
@@ -243,7 +243,7 @@ static uint32_t list_level(struct finder *finder, int level, uint32_t *out_domai
     for (int at = finder->tree->domains[finder->top].level; at < level; at++) {
         uint32_t next_count = 0;
         for (uint32_t i = 0; i < count; i++) {
-            const uint32_t start = next_count;
+            uint32_t start = next_count;
             for (uint32_t d = out_domains[i] + 1; d < finder->tree->count; d++) {
                 if (finder->tree->domains[d].parent == out_domains[i] && finder->estimates[d].is_in_set)
                     next[next_count++] = d;
@@ -266,7 +266,7 @@ static bool mark_occupied(struct finder *finder)
         if (!pod_status_is_held(pod->state.status) || !unit_is_below(finder->workload, pod->group, finder->group))
             continue;
         found = true;
-        const uint32_t lowest = finder->tree->lowest[pod->state.place.node];
+        uint32_t lowest = finder->tree->lowest[pod->state.place.node];
         if (lowest != SNAPSHOT_NONE)
             finder->estimates[domain_at_level(finder->tree, lowest, (int)finder->constraint->required)].may_be_chosen =
                 true;
@@ -284,7 +284,7 @@ static struct node_set nodes_of(const struct finder *finder, uint32_t domain, co
     uint32_t *nodes = arena_array(finder->cycle->arena, finder->set->count, sizeof(*nodes));
     struct node_set set = {.nodes = nodes, .scores = scores};
     for (size_t i = 0; i < finder->set->count; i++) {
-        const uint32_t node = finder->set->nodes[i];
+        uint32_t node = finder->set->nodes[i];
         if (finder->tree->lowest[node] != SNAPSHOT_NONE && is_inside(finder, finder->tree->lowest[node], domain))
             nodes[set.count++] = node;
     }
@@ -301,10 +301,10 @@ static const int64_t *score_preferred(struct finder *finder, uint32_t *scratch)
     if (finder->constraint->preferred == SNAPSHOT_NONE)
         return finder->set->scores;
     int64_t *scores = arena_array(finder->cycle->arena, finder->cycle->snapshot->node_count, sizeof(*scores));
-    const uint32_t count = list_level(finder, (int)finder->constraint->preferred, scratch);
+    uint32_t count = list_level(finder, (int)finder->constraint->preferred, scratch);
     for (uint32_t i = 0; i < count; i++) {
         for (size_t n = 0; n < finder->set->count; n++) {
-            const uint32_t node = finder->set->nodes[n];
+            uint32_t node = finder->set->nodes[n];
             if (finder->tree->lowest[node] != SNAPSHOT_NONE &&
                 is_inside(finder, finder->tree->lowest[node], scratch[i]))
                 scores[node] = (int64_t)(i + 1) * TOPOLOGY_STEPS / count * TOPOLOGY_SCORE;
@@ -319,17 +319,17 @@ static struct topology_sets list_sets(struct finder *finder)
     const struct snapshot_topology_constraint *constraint = finder->constraint;
     uint32_t *domains = arena_array(arena, finder->tree->count, sizeof(*domains));
     const int64_t *scores = score_preferred(finder, domains);
-    const bool has_required = constraint->required != SNAPSHOT_NONE;
-    const bool is_bound = has_required && mark_occupied(finder);
-    const int lowest = constraint->preferred != SNAPSHOT_NONE ? (int)constraint->preferred : (int)constraint->required;
-    const int highest = has_required ? (int)constraint->required : -1;
+    bool has_required = constraint->required != SNAPSHOT_NONE;
+    bool is_bound = has_required && mark_occupied(finder);
+    int lowest = constraint->preferred != SNAPSHOT_NONE ? (int)constraint->preferred : (int)constraint->required;
+    int highest = has_required ? (int)constraint->required : -1;
     struct node_set *sets = arena_array(arena, (size_t)finder->tree->count + 1, sizeof(*sets));
     struct topology_sets result = {.sets = sets};
     bool *is_listed = arena_array(arena, finder->tree->count, sizeof(*is_listed));
     for (int level = lowest; level >= highest; level--) {
-        const uint32_t count = list_level(finder, level, domains);
+        uint32_t count = list_level(finder, level, domains);
         for (uint32_t i = 0; i < count; i++) {
-            const uint32_t domain = domains[i];
+            uint32_t domain = domains[i];
             if (is_listed[domain] || !may_fit(finder, domain) || (is_bound && !stands_with_others(finder, domain)))
                 continue;
             is_listed[domain] = true;
@@ -358,7 +358,7 @@ struct topology_sets topology_find_sets(struct cycle *cycle, const struct pool *
     if (may_fit(&finder, finder.top))
         result = list_sets(&finder);
     if (result.count == 0) {
-        const uint32_t level =
+        uint32_t level =
             finder.constraint->required != SNAPSHOT_NONE ? finder.constraint->required : finder.constraint->preferred;
         result.problem = arena_printf(cycle->arena, "No %s of topology %s has room for %u pods together",
                                       finder.tree->spec->levels[level], name, finder.demand.pod_count);

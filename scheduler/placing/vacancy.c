@@ -104,8 +104,8 @@ struct vacancy_room vacancy_of(struct cycle *cycle, const struct pool *pool, boo
         const struct node *node = pool->nodes[i];
         if (!node->is_open)
             continue;
-        const int64_t free = with_parts ? node_free_gpu_milli(cycle->snapshot, node)
-                                        : node_free(node, DIMENSION_GPU) * GPU_MILLI_PER_DEVICE;
+        int64_t free = with_parts ? node_free_gpu_milli(cycle->snapshot, node)
+                                  : node_free(node, DIMENSION_GPU) * GPU_MILLI_PER_DEVICE;
         room->total += node->capacity[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE;
         room->free += free > 0 ? free : 0;
         room->node_count += free > 0;
@@ -122,7 +122,7 @@ static int64_t find_start(struct vacancy *vacancy, const struct cycle *cycle, co
     int64_t places = 0;
     for (size_t i = 0; i < vacancy->pool->node_count; i++) {
         const struct node *node = vacancy->pool->nodes[i];
-        const int64_t free = node->is_open && accepts[node->index] ? node_free(node, DIMENSION_GPU) : 0;
+        int64_t free = node->is_open && accepts[node->index] ? node_free(node, DIMENSION_GPU) : 0;
         vacancy->free[node->index] = free;
         places += free > 0 ? free / gpus : 0;
     }
@@ -144,7 +144,7 @@ static int64_t find_start(struct vacancy *vacancy, const struct cycle *cycle, co
 int64_t vacancy_starts_ms(struct cycle *cycle, const struct pool *pool, const struct pod *pod, uint32_t count)
 {
     struct vacancy *vacancy = vacancy_get(cycle, pool);
-    const uint32_t gpus = (uint32_t)pod->request.of[DIMENSION_GPU];
+    uint32_t gpus = (uint32_t)pod->request.of[DIMENSION_GPU];
     if (gpus == 0 || vacancy->ending_count == 0)
         return SNAPSHOT_TIME_NONE;
     const bool *accepts = rules_accepting_nodes(cycle, pod);

@@ -44,7 +44,7 @@ static void build_node(struct cycle *cycle, uint32_t index)
         node->idle[d] = node->capacity[d];
     node->gpu_memory_mib =
         at_most(spec->gpu_memory_mib, LARGEST_GPU_MEMORY_MIB) / GPU_MEMORY_STEP_MIB * GPU_MEMORY_STEP_MIB;
-    const size_t extended_count = snapshot->extended_resource_count;
+    size_t extended_count = snapshot->extended_resource_count;
     if (extended_count == 0)
         return;
     node->extended_capacity = arena_array(cycle->scratch, 3 * extended_count, sizeof(*node->extended_capacity));
@@ -52,7 +52,7 @@ static void build_node(struct cycle *cycle, uint32_t index)
     node->extended_releasing = node->extended_idle + extended_count;
     for (size_t i = 0; i < spec->extended_count; i++) {
         const struct snapshot_extended_amount *amount = &spec->extended[i];
-        const int64_t count = at_most(amount->count, LARGEST_COUNT);
+        int64_t count = at_most(amount->count, LARGEST_COUNT);
         node->extended_capacity[amount->resource] += count;
         node->extended_idle[amount->resource] += count;
         node->mig_gpu_milli += snapshot->extended_resources[amount->resource].gpu_milli * count;
@@ -67,7 +67,7 @@ static void build_queues(struct cycle *cycle, struct pool *pool)
         .limit = {{QUANTITY_UNLIMITED, QUANTITY_UNLIMITED, QUANTITY_UNLIMITED}},
         .over_quota_weight_milli = {{1000, 1000, 1000}}};
     const struct snapshot *snapshot = cycle->snapshot;
-    const bool full = snapshot->settings.full_hierarchy_fairness;
+    bool full = snapshot->settings.full_hierarchy_fairness;
     pool->department_count = full ? snapshot->department_count : 1;
     pool->departments = arena_array(cycle->scratch, pool->department_count, sizeof(*pool->departments));
     for (size_t d = 0; d < pool->department_count; d++) {
@@ -103,7 +103,7 @@ static void add_node_to_pool(struct cycle *cycle, struct node *node)
     pool->total.of[RESOURCE_GPU] += node->capacity[DIMENSION_GPU] * GPU_MILLI_PER_DEVICE + node->mig_gpu_milli;
     pool->total.of[RESOURCE_CPU] += node->capacity[DIMENSION_CPU];
     pool->total.of[RESOURCE_MEMORY] += node->capacity[DIMENSION_MEMORY];
-    const int64_t memory = node->gpu_memory_mib;
+    int64_t memory = node->gpu_memory_mib;
     if (memory == 0 || node->capacity[DIMENSION_GPU] == 0)
         return;
     if (pool->smallest_gpu_memory_mib == 0 || memory < pool->smallest_gpu_memory_mib)
@@ -160,7 +160,7 @@ static struct place find_place(struct cycle *cycle, const struct pod *pod)
 {
     const struct snapshot_pod *spec = pod->spec;
     struct place place = {.node = spec->node};
-    const uint32_t count = pod->request.shared_devices;
+    uint32_t count = pod->request.shared_devices;
     struct node *node = &cycle->nodes[spec->node];
     if (count == 0) {
         for (size_t i = 0; i < spec->gpu_index_count && node->spec->unhealthy_gpu_count > 0; i++)
@@ -189,7 +189,7 @@ static bool stands(const struct snapshot_pod *spec)
 
 static void set_up_pod(struct cycle *cycle, struct pod *pod, struct place *start_place)
 {
-    const struct place nowhere = {.node = SNAPSHOT_NONE};
+    struct place nowhere = {.node = SNAPSHOT_NONE};
     struct pod_state state = {.status = pod->spec->status, .place = nowhere, .held = nowhere, .origin = nowhere};
     if (state.status == SNAPSHOT_POD_PIPELINED)
         state.status = SNAPSHOT_POD_PENDING;
@@ -212,7 +212,7 @@ static void set_up_pods(struct cycle *cycle)
     bool some_unnamed = false;
     for (size_t p = 0; p < snapshot->pod_count; p++) {
         struct pod *pod = &cycle->pods[p];
-        const bool unnamed = stands(pod->spec) && pod->request.shared_devices > pod->spec->gpu_group_count;
+        bool unnamed = stands(pod->spec) && pod->request.shared_devices > pod->spec->gpu_group_count;
         if (!unnamed)
             set_up_pod(cycle, pod, &places[p]);
         some_unnamed = some_unnamed || unnamed;
@@ -252,13 +252,13 @@ static void build_sub_groups(struct workload *workload, uint32_t *children)
                                     .topology = constraint_of(&sub_group->topology)};
         group->first_child = child_count;
         for (uint32_t c = 1; c < workload->group_count; c++) {
-            const uint32_t parent = spec->sub_groups[c - 1].parent;
+            uint32_t parent = spec->sub_groups[c - 1].parent;
             if ((parent == SNAPSHOT_NONE ? 0 : parent + 1) == g)
                 children[child_count++] = c;
         }
         group->child_count = child_count - group->first_child;
         group->is_set = g == 0 || group->child_count > 0;
-        const uint32_t minimum = sub_group ? sub_group->min_sub_groups : spec->min_sub_groups;
+        uint32_t minimum = sub_group ? sub_group->min_sub_groups : spec->min_sub_groups;
         if (group->is_set)
             group->minimum = minimum == SNAPSHOT_MIN_ALL ? group->child_count : minimum;
         else
@@ -351,7 +351,7 @@ static void build_workloads(struct cycle *cycle)
     const struct snapshot *snapshot = cycle->snapshot;
     size_t groups = 0, children = 0;
     for (size_t i = 0; i < snapshot->workload_count; i++) {
-        const size_t count = snapshot->workloads[i].sub_group_count;
+        size_t count = snapshot->workloads[i].sub_group_count;
         groups += count ? count + 1 : 2;
         children += count;
     }

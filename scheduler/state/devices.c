@@ -60,7 +60,7 @@ static uint32_t pick(struct device_table *table, uint32_t node, bool promise)
 
 static uint32_t take(struct device_table *table, uint32_t node, bool promise)
 {
-    const uint32_t gpu = pick(table, node, promise);
+    uint32_t gpu = pick(table, node, promise);
     if (gpu == SNAPSHOT_NONE)
         return gpu;
     struct slot *slot = slot_of(table, node, gpu);
@@ -74,7 +74,7 @@ static uint32_t take(struct device_table *table, uint32_t node, bool promise)
 static void set_up_recorded(struct cycle *cycle, struct device_table *table, const struct pod *pod)
 {
     const struct snapshot_pod *spec = pod->spec;
-    const uint32_t node = pod->state.place.node;
+    uint32_t node = pod->state.place.node;
     if (pod->request.shared_devices > 0) {
         for (uint32_t i = 0; i < pod->state.place.shared_count && i < spec->gpu_index_count; i++) {
             struct shared_device *device = &cycle->nodes[node].shared[pod->state.place.shared[i]];
@@ -99,19 +99,19 @@ static void set_up_recorded(struct cycle *cycle, struct device_table *table, con
 // A pod whose devices nobody wrote down gets the lowest free ones.
 static void set_up_unrecorded(struct cycle *cycle, struct device_table *table, const struct pod *pod)
 {
-    const uint32_t node = pod->state.place.node;
+    uint32_t node = pod->state.place.node;
     for (uint32_t i = 0; i < pod->state.place.shared_count; i++) {
         struct shared_device *device = &cycle->nodes[node].shared[pod->state.place.shared[i]];
         if (device->gpu_index == SNAPSHOT_NONE)
             device->gpu_index = take(table, node, false);
     }
     struct assigned *assigned = &table->assigned[pod->index];
-    const uint32_t needed = (uint32_t)pod->request.of[DIMENSION_GPU];
+    uint32_t needed = (uint32_t)pod->request.of[DIMENSION_GPU];
     if (assigned->count > 0 || needed == 0)
         return;
     assigned->indices = arena_array(cycle->arena, needed, sizeof(*assigned->indices));
     for (uint32_t i = 0; i < needed; i++) {
-        const uint32_t gpu = take(table, node, false);
+        uint32_t gpu = take(table, node, false);
         if (gpu == SNAPSHOT_NONE)
             break;
         assigned->indices[assigned->count++] = gpu;
@@ -179,27 +179,27 @@ static struct plan_devices describe(struct cycle *cycle, const struct pod *pod, 
 
 static int compare_indices(const void *a, const void *b)
 {
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
     return (left > right) - (left < right);
 }
 
 struct plan_devices devices_assign(struct cycle *cycle, const struct pod *pod)
 {
     struct device_table *table = table_of(cycle);
-    const uint32_t node = pod->state.place.node;
-    const bool promise = pod->state.status == SNAPSHOT_POD_PIPELINED;
+    uint32_t node = pod->state.place.node;
+    bool promise = pod->state.status == SNAPSHOT_POD_PIPELINED;
     for (uint32_t i = 0; i < pod->state.place.shared_count; i++) {
         struct shared_device *device = &cycle->nodes[node].shared[pod->state.place.shared[i]];
         if (device->gpu_index == SNAPSHOT_NONE)
             device->gpu_index = take(table, node, promise);
     }
-    const uint32_t needed = (uint32_t)pod->request.of[DIMENSION_GPU];
+    uint32_t needed = (uint32_t)pod->request.of[DIMENSION_GPU];
     struct assigned *assigned = &table->assigned[pod->index];
     *assigned = (struct assigned){0};
     if (needed > 0)
         assigned->indices = arena_array(cycle->arena, needed, sizeof(*assigned->indices));
     for (uint32_t i = 0; i < needed; i++) {
-        const uint32_t gpu = take(table, node, promise);
+        uint32_t gpu = take(table, node, promise);
         if (gpu != SNAPSHOT_NONE)
             assigned->indices[assigned->count++] = gpu;
     }
@@ -211,8 +211,8 @@ struct plan_devices devices_assign(struct cycle *cycle, const struct pod *pod)
 struct plan_devices devices_give_up(struct cycle *cycle, const struct pod *pod, const struct pod_state *state)
 {
     struct device_table *table = table_of(cycle);
-    const struct plan_devices devices = describe(cycle, pod, state->place);
-    const bool was_promise = state->status == SNAPSHOT_POD_PIPELINED;
+    struct plan_devices devices = describe(cycle, pod, state->place);
+    bool was_promise = state->status == SNAPSHOT_POD_PIPELINED;
     if (was_promise)
         table->assigned[pod->index] = table->evicted[pod->index]; // back to where it had been moved from, if so
     else
@@ -238,7 +238,7 @@ struct plan_devices devices_of(struct cycle *cycle, const struct pod *pod)
 {
     const struct snapshot_pod *spec = pod->spec;
     // A group that the cycle found for a pod is shown even where nothing was decided.
-    const bool was_named = pod->state.place.shared_count > spec->gpu_group_count;
+    bool was_named = pod->state.place.shared_count > spec->gpu_group_count;
     if (place_is(pod->state.place) && (cycle->devices || was_named))
         return describe(cycle, pod, pod->state.place);
     return (struct plan_devices){spec->gpu_groups, spec->gpu_group_count, spec->gpu_indices, spec->gpu_index_count};

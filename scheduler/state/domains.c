@@ -86,7 +86,7 @@ static uint32_t find_topology(const struct snapshot *snapshot, const char *name)
 
 const char *domains_pool_off(struct cycle *cycle, struct pool *pool)
 {
-    const uint32_t topology = find_topology(cycle->snapshot, pool->spec->topology);
+    uint32_t topology = find_topology(cycle->snapshot, pool->spec->topology);
     if (pool->topology_is_known || topology == SNAPSHOT_NONE)
         return pool->topology_off;
     pool->topology_is_known = true;
@@ -124,18 +124,18 @@ static bool is_kept(struct cycle *cycle, const struct workload *workload, const 
 {
     const struct snapshot_topology_constraint *constraint = workload->groups[group].topology;
     const struct domain_tree *tree = domain_tree_of(cycle, constraint->topology);
-    const uint32_t lowest = tree->lowest[placed->state.place.node];
+    uint32_t lowest = tree->lowest[placed->state.place.node];
     if (lowest == SNAPSHOT_NONE)
         return false;
-    const uint32_t domain = domain_at_level(tree, lowest, (int)constraint->required);
+    uint32_t domain = domain_at_level(tree, lowest, (int)constraint->required);
     uint32_t unit_domain = SNAPSHOT_NONE, others = 0;
     for (uint32_t i = 0; i < workload->spec->pod_count; i++) {
         const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
         if (!pod_status_is_held(pod->state.status) || !unit_is_below(workload, pod->group, group) ||
             tree->lowest[pod->state.place.node] == SNAPSHOT_NONE)
             continue;
-        const uint32_t theirs = domain_at_level(tree, tree->lowest[pod->state.place.node], (int)constraint->required);
-        const bool is_other = !is_in_unit(workload, pod->index);
+        uint32_t theirs = domain_at_level(tree, tree->lowest[pod->state.place.node], (int)constraint->required);
+        bool is_other = !is_in_unit(workload, pod->index);
         if (is_other && theirs == domain)
             return true;
         others += is_other;

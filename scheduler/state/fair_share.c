@@ -87,7 +87,7 @@ static int64_t weigh(struct division *division, int64_t rank)
     if (weights == 0)
         return 0;
     division->weight_sum = (int64_t)weights;
-    const int64_t k_micro = usage ? division->terms.k_micro : 0; // without usage k cancels
+    int64_t k_micro = usage ? division->terms.k_micro : 0; // without usage k cancels
     wide sum = 0, divisor = 0;
     for (size_t i = 0; i < division->count; i++) {
         const struct share_claim *claim = &division->claims[i];
@@ -145,14 +145,14 @@ static bool run_round(struct division *division, int64_t rank)
     if (sum == 0)
         return false;
     division->round++;
-    const int64_t amount = division->left;
-    const int64_t unit = division->terms.unit;
+    int64_t amount = division->left;
+    int64_t unit = division->terms.unit;
     bool again = false;
     for (size_t i = 0; i < division->count && division->left > 0; i++) {
         struct share_claim *claim = &division->claims[i];
         if (claim->rank != rank || is_satisfied(claim) || claim->weight_milli == 0)
             continue;
-        const int64_t want = requestable(claim) - claim->fair_share;
+        int64_t want = requestable(claim) - claim->fair_share;
         const wide part = (wide)amount * division->shares[i]; // of sum
         int64_t give = want;
         if ((wide)want * sum <= part) {
@@ -196,14 +196,14 @@ static int compare_for_sort(const void *a, const void *b, void *division)
 
 static void record_remainder(struct division *division, size_t claim, uint32_t position, int64_t given)
 {
-    const struct share_term term = {.rule = SHARE_RULE_REMAINDER,
-                                    .rank = division->claims[claim].rank,
-                                    .round = position,
-                                    .of = division->left,
-                                    .want = division->terms.unit,
-                                    .remainder = (int64_t)division->remainders[claim].part,
-                                    .remainder_whole = division->remainders[claim].whole,
-                                    .given = given};
+    struct share_term term = {.rule = SHARE_RULE_REMAINDER,
+                              .rank = division->claims[claim].rank,
+                              .round = position,
+                              .of = division->left,
+                              .want = division->terms.unit,
+                              .remainder = (int64_t)division->remainders[claim].part,
+                              .remainder_whole = division->remainders[claim].whole,
+                              .given = given};
     division->terms.recorder->add(division->terms.recorder, claim, &term);
 }
 
@@ -269,11 +269,11 @@ int64_t fair_share_divide(struct share_claim *claims, size_t count, struct share
         int64_t deserved = claim->deserved == QUANTITY_UNLIMITED ? terms.total : claim->deserved;
         claim->fair_share = minimum(deserved, requestable(claim));
         if (terms.recorder) {
-            const struct share_term term = {.rule = SHARE_RULE_DESERVED,
-                                            .rank = claim->rank,
-                                            .of = terms.total,
-                                            .want = requestable(claim),
-                                            .given = claim->fair_share};
+            struct share_term term = {.rule = SHARE_RULE_DESERVED,
+                                      .rank = claim->rank,
+                                      .of = terms.total,
+                                      .want = requestable(claim),
+                                      .given = claim->fair_share};
             terms.recorder->add(terms.recorder, i, &term);
         }
         // Nothing is scaled back where deserved amounts exceed the total.

@@ -11,14 +11,14 @@ static uint8_t clamp(int64_t gpus, uint32_t most)
 static void set_bit(uint64_t *rows, const struct free_gpu_index *index, size_t row, uint32_t position, bool is_set)
 {
     uint64_t *word = &rows[row * index->words + position / 64];
-    const uint64_t bit = UINT64_C(1) << position % 64;
+    uint64_t bit = UINT64_C(1) << position % 64;
     *word = is_set ? *word | bit : *word & ~bit;
 }
 
 static void enter(struct free_gpu_index *index, uint32_t position, const struct node *node)
 {
-    const uint8_t free = clamp(node_free(node, DIMENSION_GPU), index->most_gpus);
-    const uint8_t idle = clamp(node->idle[DIMENSION_GPU], index->most_gpus);
+    uint8_t free = clamp(node_free(node, DIMENSION_GPU), index->most_gpus);
+    uint8_t idle = clamp(node->idle[DIMENSION_GPU], index->most_gpus);
     if (free != index->free_of[position]) {
         set_bit(index->free, index, index->free_of[position], position, false);
         set_bit(index->free, index, free, position, true);

@@ -66,10 +66,10 @@ static int releasing_devices(const struct shared_device *device)
 static void change_shared(struct node *node, const struct pod *pod, const struct place *place, enum standing standing,
                           int sign)
 {
-    const int64_t memory = request_memory_mib(&pod->request, node) * sign;
+    int64_t memory = request_memory_mib(&pod->request, node) * sign;
     for (uint32_t i = 0; i < place->shared_count; i++) {
         struct shared_device *device = &node->shared[place->shared[i]];
-        const int idle = idle_devices(device), releasing = releasing_devices(device);
+        int idle = idle_devices(device), releasing = releasing_devices(device);
         device->used_mib += memory;
         if (standing != STANDING_PROMISED)
             device->allocated_mib += memory;
@@ -132,12 +132,12 @@ static void fit_shared(const struct node *node, const struct request *request, s
         *fit = (struct node_fit){0};
         return;
     }
-    const uint32_t joined = shared_device_count_fits(node, request);
+    uint32_t joined = shared_device_count_fits(node, request);
     fit->joins = joined > 0;
     fit->fits = node_free(node, DIMENSION_GPU) + joined >= request->shared_devices;
     fit->fits_now = fit->fits_now && node->idle[DIMENSION_GPU] + joined >= request->shared_devices;
     // Each device that is opened takes a pod slot of its own.
-    const int64_t opened = request->shared_devices - joined;
+    int64_t opened = request->shared_devices - joined;
     fit->fits = fit->fits && node_free(node, DIMENSION_PODS) >= 1 + opened;
     fit->fits_now = fit->fits_now && fit->fits && node->idle[DIMENSION_PODS] >= 1 + opened;
 }

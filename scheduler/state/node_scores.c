@@ -83,8 +83,8 @@ static struct scored_request *find_request(struct node_scores *scores, const boo
 
 static void find_best_of_word(const struct node_scores *scores, struct scored_request *kept, size_t word)
 {
-    const size_t first = word * NODES_PER_WORD;
-    const size_t end = first + NODES_PER_WORD < scores->node_count ? first + NODES_PER_WORD : scores->node_count;
+    size_t first = word * NODES_PER_WORD;
+    size_t end = first + NODES_PER_WORD < scores->node_count ? first + NODES_PER_WORD : scores->node_count;
     int64_t best = NODE_SCORES_NONE;
     for (size_t i = first; i < end; i++)
         best = kept->scores[i] > best ? kept->scores[i] : best;
@@ -121,13 +121,13 @@ static void score_changed(const struct scoring *scoring)
 {
     const struct node_scores *scores = scoring->scores;
     for (size_t i = scoring->kept->seen; i < scores->change_count; i++) {
-        const uint32_t position = scores->changed[i % scores->node_count];
+        uint32_t position = scores->changed[i % scores->node_count];
         if (scoring->kept->versions[position] == scoring->pool->nodes[position]->version)
             continue;
-        const int64_t before = scoring->kept->scores[position];
+        int64_t before = scoring->kept->scores[position];
         int64_t *best = &scoring->kept->best[position / NODES_PER_WORD];
         score_node(scoring, position);
-        const int64_t after = scoring->kept->scores[position];
+        int64_t after = scoring->kept->scores[position];
         if (after >= *best)
             *best = after;
         else if (before == *best)
@@ -140,7 +140,7 @@ static void update(const struct scoring *scoring)
     const struct node_scores *scores = scoring->scores;
     struct scored_request *kept = scoring->kept;
     struct arena *arena = scoring->cycle->scratch;
-    const bool is_new = kept->uses == 2; // whatever the tables hold is another request's
+    bool is_new = kept->uses == 2; // whatever the tables hold is another request's
     if (!kept->scores) {
         kept->scores = arena_array(arena, scores->node_count, sizeof(*kept->scores));
         kept->versions = arena_array(arena, scores->node_count, sizeof(*kept->versions));
@@ -162,12 +162,12 @@ static struct node *find_best(const struct scoring *scoring, const struct node_s
     for (size_t w = 0; w < scores->words; w++) {
         if (kept->best[w] <= most || (set->bits && set->bits[w] == 0))
             continue;
-        const size_t left = scores->node_count - w * NODES_PER_WORD;
+        size_t left = scores->node_count - w * NODES_PER_WORD;
         uint64_t word = set->bits ? set->bits[w] : UINT64_MAX;
         if (left < NODES_PER_WORD)
             word &= (UINT64_C(1) << left) - 1;
         for (; word; word &= word - 1) {
-            const size_t position = w * NODES_PER_WORD + (size_t)__builtin_ctzll(word);
+            size_t position = w * NODES_PER_WORD + (size_t)__builtin_ctzll(word);
             if (kept->scores[position] <= most)
                 continue;
             most = kept->scores[position];
@@ -186,7 +186,7 @@ bool node_scores_find(struct cycle *cycle, const struct pool *pool, const struct
     struct scored_request *kept = find_request(scores, rules_accepting_nodes(cycle, pod), &pod->request);
     if (kept->uses < 2)
         return false;
-    const struct scoring scoring = {cycle, pool, pod, score, scores, kept};
+    struct scoring scoring = {cycle, pool, pod, score, scores, kept};
     update(&scoring);
     *out_best = find_best(&scoring, set);
     return true;

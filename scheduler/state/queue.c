@@ -18,17 +18,17 @@ void queue_charge(struct queue *queue, struct amounts amounts, bool preemptible,
 
 int64_t queue_allocatable_share(const struct queue *queue, enum resource resource)
 {
-    const int64_t deserved = queue->spec->deserved.of[resource], limit = queue->spec->limit.of[resource];
+    int64_t deserved = queue->spec->deserved.of[resource], limit = queue->spec->limit.of[resource];
     if (deserved == QUANTITY_UNLIMITED)
         return limit;
-    const int64_t share = deserved > queue->fair_share.of[resource] ? deserved : queue->fair_share.of[resource];
+    int64_t share = deserved > queue->fair_share.of[resource] ? deserved : queue->fair_share.of[resource];
     return share < limit ? share : limit;
 }
 
 void queue_find_sides(struct queue *reclaimer, struct queue *victim, struct queue **out_reclaimer,
                       struct queue **out_victim)
 {
-    const bool same = reclaimer->parent == victim->parent;
+    bool same = reclaimer->parent == victim->parent;
     *out_reclaimer = same ? reclaimer : reclaimer->parent;
     *out_victim = same ? victim : victim->parent;
 }
@@ -51,7 +51,7 @@ struct queue_refusal queue_check_quota(const struct queue *queue, struct amounts
 {
     for (; queue; queue = queue->parent) {
         for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-            const int64_t deserved = queue->spec->deserved.of[r];
+            int64_t deserved = queue->spec->deserved.of[r];
             if (requested.of[r] > 0 && deserved != QUANTITY_UNLIMITED &&
                 deserved < queue->allocated_non_preemptible.of[r] + requested.of[r])
                 return (struct queue_refusal){queue, r, true, requested.of[r]};
@@ -64,7 +64,7 @@ struct queue_refusal queue_check_capacity(const struct queue *leaf, struct amoun
 {
     for (const struct queue *queue = leaf; queue; queue = queue->parent) {
         for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-            const int64_t limit = queue->spec->limit.of[r];
+            int64_t limit = queue->spec->limit.of[r];
             if (requested.of[r] > 0 && limit != QUANTITY_UNLIMITED && limit < queue->allocated.of[r] + requested.of[r])
                 return (struct queue_refusal){queue, r, false, requested.of[r]};
         }
@@ -83,7 +83,7 @@ static int64_t bounded(int64_t weight)
 static bool are_oversubscribed(struct queue **queues, size_t count, enum resource resource, int64_t total)
 {
     for (size_t i = 0; i < count; i++) {
-        const int64_t deserved = queues[i]->spec->deserved.of[resource];
+        int64_t deserved = queues[i]->spec->deserved.of[resource];
         if (deserved == QUANTITY_UNLIMITED)
             continue;
         if (deserved > total)
@@ -114,7 +114,7 @@ static void divide_level(struct cycle *cycle, const struct pool *pool, struct qu
         if (cycle->share_log)
             terms.recorder = share_log_level(cycle->share_log, pool, r, queues);
         fair_share_divide(claims, count, terms, cycle->scratch);
-        const bool are_short = pool->spec->reclaims_by_rank && are_oversubscribed(queues, count, r, total.of[r]);
+        bool are_short = pool->spec->reclaims_by_rank && are_oversubscribed(queues, count, r, total.of[r]);
         for (size_t i = 0; i < count; i++) {
             queues[i]->fair_share.of[r] = claims[i].fair_share;
             queues[i]->rank_decides[r] = are_short && queues[i]->spec->deserved.of[r] != QUANTITY_UNLIMITED;
@@ -124,7 +124,7 @@ static void divide_level(struct cycle *cycle, const struct pool *pool, struct qu
 
 void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool)
 {
-    const size_t project_count = cycle->snapshot->project_count;
+    size_t project_count = cycle->snapshot->project_count;
     if (cycle->share_log)
         share_log_begin(cycle->share_log, cycle, pool);
     struct queue **level = arena_array(cycle->scratch, pool->department_count + project_count, sizeof(*level));
@@ -139,7 +139,7 @@ void queue_divide_fair_shares(struct cycle *cycle, struct pool *pool)
         first[d + 1] += first[d];
     size_t *next = arena_array(cycle->scratch, pool->department_count, sizeof(*next));
     for (size_t p = 0; p < project_count; p++) {
-        const size_t d = (size_t)(pool->projects[p].parent - pool->departments);
+        size_t d = (size_t)(pool->projects[p].parent - pool->departments);
         level[first[d] + next[d]++] = &pool->projects[p];
     }
     for (size_t d = 0; d < pool->department_count; d++)

@@ -210,10 +210,10 @@ const bool *rules_accepting_nodes(struct cycle *cycle, const struct pod *pod)
     if (!cycle->rules)
         cycle->rules = arena_alloc(cycle->scratch, sizeof(*cycle->rules));
     struct rules_cache *cache = cycle->rules;
-    const unsigned kind = request_kind(&pod->request);
+    unsigned kind = request_kind(&pod->request);
     const struct snapshot_placement_rules *rules = pod->spec->rules;
     for (size_t i = 0; i < cache->count; i++) {
-        const size_t at = (cache->last + i) % cache->count;
+        size_t at = (cache->last + i) % cache->count;
         const struct rules_entry *entry = &cache->entries[at];
         if (entry->kind == kind && entry->rules == rules) {
             cache->last = at;

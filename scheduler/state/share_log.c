@@ -49,7 +49,7 @@ struct share_recorder *share_log_level(struct share_log *log, const struct pool 
 static const char *word_deserved(const struct share_log *log, const struct share_node *node,
                                  const struct share_term *term)
 {
-    const enum resource r = log->resource;
+    enum resource r = log->resource;
     const char *asks = wording_number(log->arena, r, node->requested);
     const char *cap = node->limit < node->requested
                           ? arena_printf(log->arena, ", limit %s", wording_number(log->arena, r, node->limit))
@@ -69,8 +69,8 @@ static const char *word_deserved(const struct share_log *log, const struct share
 
 static const char *word_over_quota(const struct share_log *log, const struct share_term *term)
 {
-    const enum resource r = log->resource;
-    const int64_t part = (int64_t)((__int128)term->of * term->part / term->part_sum);
+    enum resource r = log->resource;
+    int64_t part = (int64_t)((__int128)term->of * term->part / term->part_sum);
     const char *text = arena_printf(log->arena, "Rank %" PRId64 ", round %u: %s of %s weights of %s is %s", term->rank,
                                     term->round, wording_number(log->arena, RESOURCE_GPU, term->weight_milli),
                                     wording_number(log->arena, RESOURCE_GPU, term->weight_sum_milli),
@@ -97,7 +97,7 @@ static const char *word_term(const struct share_log *log, const struct share_nod
 static struct share_node make_node(const struct share_log *log, const struct queue *queue,
                                    const struct share_term_list *list, bool is_everybody)
 {
-    const enum resource r = log->resource;
+    enum resource r = log->resource;
     struct share_node node = {.kind = queue->kind == QUEUE_KIND_PROJECT ? SHARE_NODE_PROJECT : SHARE_NODE_DEPARTMENT,
                               .index = is_everybody ? SNAPSHOT_NONE : queue->index,
                               .name = told_plain(log->arena, queue->name),
@@ -121,8 +121,8 @@ void share_log_end(struct share_log *log, const struct cycle *cycle, const struc
 {
     if (pool->index != log->node_pool)
         return;
-    const size_t project_count = cycle->snapshot->project_count;
-    const bool full = cycle->snapshot->settings.full_hierarchy_fairness;
+    size_t project_count = cycle->snapshot->project_count;
+    bool full = cycle->snapshot->settings.full_hierarchy_fairness;
     struct share_tree *tree = arena_alloc(log->arena, sizeof(*tree));
     struct share_node *departments = arena_array(log->arena, pool->department_count, sizeof(*departments));
     *tree = (struct share_tree){.node_pool = pool->index,

@@ -18,7 +18,7 @@ bool shared_device_fits(const struct node *node, const struct shared_device *dev
 
 uint32_t shared_device_count_fits(const struct node *node, const struct request *request)
 {
-    const int64_t memory = request_memory_mib(request, node);
+    int64_t memory = request_memory_mib(request, node);
     uint32_t count = 0;
     for (size_t i = 0; i < node->shared_count && count < request->shared_devices; i++)
         count += shared_device_fits(node, &node->shared[i], memory);
@@ -120,7 +120,7 @@ static uint32_t count_whole(const struct node *node)
 uint32_t shared_device_count_new(const struct node *node, const struct request *request,
                                  enum placement_strategy strategy)
 {
-    const uint32_t needed = request->shared_devices - shared_device_count_fits(node, request);
+    uint32_t needed = request->shared_devices - shared_device_count_fits(node, request);
     if (strategy == PLACEMENT_BINPACK)
         return needed;
     // As many as there are, but each takes a pod slot beside the pod's own.
@@ -135,8 +135,8 @@ uint32_t shared_device_count_new(const struct node *node, const struct request *
 struct device_choice shared_device_join(struct node *node, const struct request *request, uint32_t *devices,
                                         uint32_t joined, struct arena *arena)
 {
-    const int64_t memory = request_memory_mib(request, node);
-    const uint32_t opened = request->shared_devices - joined;
+    int64_t memory = request_memory_mib(request, node);
+    uint32_t opened = request->shared_devices - joined;
     struct device_choice choice = {.waits = opened > node->idle[DIMENSION_GPU]};
     choice.waits = choice.waits || opened + 1 > node->idle[DIMENSION_PODS];
     for (uint32_t i = 0; i < joined; i++) {
@@ -158,8 +158,8 @@ struct device_choice shared_device_join(struct node *node, const struct request 
 struct device_choice shared_device_choose(struct node *node, const struct request *request,
                                           enum placement_strategy strategy, struct arena *arena)
 {
-    const int64_t memory = request_memory_mib(request, node);
-    const uint32_t joined = request->shared_devices - shared_device_count_new(node, request, strategy);
+    int64_t memory = request_memory_mib(request, node);
+    uint32_t joined = request->shared_devices - shared_device_count_new(node, request, strategy);
     uint32_t *devices = arena_array(arena, request->shared_devices, sizeof(*devices));
     int64_t last = -1;
     for (uint32_t i = 0; i < joined; i++) {
@@ -173,7 +173,7 @@ bool shared_device_choose_named(struct node *node, const struct pod *pod, struct
                                 struct device_choice *out_choice)
 {
     const struct request *request = &pod->request;
-    const int64_t memory = request_memory_mib(request, node);
+    int64_t memory = request_memory_mib(request, node);
     uint32_t *devices = arena_array(arena, request->shared_devices, sizeof(*devices));
     int64_t opened = 0;
     bool waits = false;

@@ -33,7 +33,7 @@ static enum standing standing_of(enum snapshot_pod_status status)
 
 static void count_pod(struct pod_counts *counts, const struct pod_state *state, int sign)
 {
-    const enum snapshot_pod_status status = state->status;
+    enum snapshot_pod_status status = state->status;
     counts->used += (uint32_t)(pod_status_is_used(status) && !state->withdrawn ? sign : 0);
     counts->held += (uint32_t)(pod_status_is_held(status) ? sign : 0);
     counts->allocated += (uint32_t)(pod_status_is_allocated(status) ? sign : 0);
@@ -217,7 +217,7 @@ static void make_home(struct cycle *cycle, struct workload *workload, uint32_t i
 void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reasons reasons)
 {
     struct undo_log *log = cycle->log;
-    const uint32_t statement = cycle->statement_count++;
+    uint32_t statement = cycle->statement_count++;
     for (size_t i = 0; i < log->count; i++) {
         const struct operation *operation = &log->operations[i];
         struct pod *pod = &cycle->pods[operation->pod];
@@ -230,7 +230,7 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
                                          .statement = statement,
                                          .beneficiary = SNAPSHOT_NONE};
         if (operation->kind == OPERATION_EVICT) {
-            const bool was_promise = operation->before.status == SNAPSHOT_POD_PIPELINED;
+            bool was_promise = operation->before.status == SNAPSHOT_POD_PIPELINED;
             decision.verb = was_promise ? PLAN_WITHDRAW : PLAN_EVICT;
             decision.node = operation->before.place.node;
             decision.beneficiary = reasons.beneficiary;
@@ -249,7 +249,7 @@ void statement_commit(struct cycle *cycle, uint32_t pool, struct statement_reaso
                 cycle->workloads[pod->workload].lost_promise = true;
             }
         } else {
-            const bool promised = pod->state.status == SNAPSHOT_POD_PIPELINED;
+            bool promised = pod->state.status == SNAPSHOT_POD_PIPELINED;
             decision.verb = promised ? PLAN_PIPELINE : PLAN_BIND;
             decision.node = pod->state.place.node;
             decision.moved = operation->before.evicted;

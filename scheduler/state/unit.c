@@ -114,16 +114,16 @@ bool unit_is_broken(const struct workload *workload, const uint32_t *before, con
 static int compare_members(const struct workload *workload, const struct group *a, const struct group *b,
                            enum view view)
 {
-    const uint32_t count_a = filled(workload, a, view), count_b = filled(workload, b, view);
-    const bool satisfied_a = count_a >= a->minimum, satisfied_b = count_b >= b->minimum;
+    uint32_t count_a = filled(workload, a, view), count_b = filled(workload, b, view);
+    bool satisfied_a = count_a >= a->minimum, satisfied_b = count_b >= b->minimum;
     if (satisfied_a != satisfied_b)
         return satisfied_a - satisfied_b;
     if (!satisfied_a)
         return 0;
     if ((a->minimum > 0) != (b->minimum > 0))
         return a->minimum > 0 ? -1 : 1;
-    const uint64_t left = a->minimum > 0 ? (uint64_t)count_a * b->minimum : count_a;
-    const uint64_t right = b->minimum > 0 ? (uint64_t)count_b * a->minimum : count_b;
+    uint64_t left = a->minimum > 0 ? (uint64_t)count_a * b->minimum : count_a;
+    uint64_t right = b->minimum > 0 ? (uint64_t)count_b * a->minimum : count_b;
     return (left > right) - (left < right);
 }
 
@@ -131,7 +131,7 @@ static void order_children(const struct workload *workload, const struct group *
                            uint32_t *out_children)
 {
     for (uint32_t i = 0; i < group->child_count; i++) {
-        const uint32_t child = workload->children[group->first_child + i];
+        uint32_t child = workload->children[group->first_child + i];
         uint32_t at = i;
         while (at > 0 &&
                compare_members(workload, &workload->groups[child], &workload->groups[out_children[at - 1]], view) < 0) {
@@ -164,10 +164,10 @@ static bool may_go_back(const struct workload *workload, const struct group *gro
 
 static void collect_pods(struct cycle *cycle, struct workload *workload, const struct group *leaf, bool only_back)
 {
-    const uint32_t held = leaf->counts.held;
+    uint32_t held = leaf->counts.held;
     uint32_t count = held >= leaf->minimum ? 1 : leaf->minimum - held;
     for (uint32_t i = 0; i < leaf->pod_count && count > 0; i++) {
-        const uint32_t pod = workload->order[leaf->first_pod + i];
+        uint32_t pod = workload->order[leaf->first_pod + i];
         if (!is_placeable(workload, &cycle->pods[pod]) || (only_back && !cycle->pods[pod].state.evicted))
             continue;
         workload->unit[workload->unit_count++] = pod;
@@ -213,7 +213,7 @@ static void collect(struct cycle *cycle, struct workload *workload, const struct
         order = arena_array(cycle->scratch, group->child_count, sizeof(*order));
         unit_order_children(workload, group, order);
     }
-    const uint32_t before = workload->unit_count;
+    uint32_t before = workload->unit_count;
     if (count_satisfied(workload, group, VIEW_HELD) < group->minimum) {
         if (!only_back && collect_gang(cycle, workload, group, order, false))
             return;
@@ -268,7 +268,7 @@ static uint32_t take_leaf(struct cycle *cycle, struct workload *workload, const 
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < leaf->pod_count; i++) {
-        const uint32_t pod = workload->order[leaf->first_pod + i];
+        uint32_t pod = workload->order[leaf->first_pod + i];
         if (is_left(&cycle->pods[pod]))
             count += take(cycle, workload, pod, out_pods + count);
     }
@@ -289,7 +289,7 @@ static uint32_t take_whole(struct cycle *cycle, struct workload *workload, const
 static uint32_t take_last(struct cycle *cycle, struct workload *workload, const struct group *leaf, uint32_t *out_pods)
 {
     for (uint32_t i = leaf->pod_count; i-- > 0;) {
-        const uint32_t pod = workload->order[leaf->first_pod + i];
+        uint32_t pod = workload->order[leaf->first_pod + i];
         if (is_left(&cycle->pods[pod]))
             return take(cycle, workload, pod, out_pods);
     }
@@ -355,8 +355,8 @@ size_t unit_list_candidates(const struct pool *pool, struct workload **out_workl
 
 static int compare_role(const struct snapshot_pod *a, const struct snapshot_pod *b)
 {
-    const bool leads_a = a->role == POD_ROLE_MASTER || a->role == POD_ROLE_LAUNCHER;
-    const bool leads_b = b->role == POD_ROLE_MASTER || b->role == POD_ROLE_LAUNCHER;
+    bool leads_a = a->role == POD_ROLE_MASTER || a->role == POD_ROLE_LAUNCHER;
+    bool leads_b = b->role == POD_ROLE_MASTER || b->role == POD_ROLE_LAUNCHER;
     return leads_b - leads_a;
 }
 

@@ -21,7 +21,7 @@ const char *wording_amount(struct arena *arena, enum resource resource, int64_t 
         [RESOURCE_GPU] = "GPUs", [RESOURCE_CPU] = "cores", [RESOURCE_MEMORY] = "of memory"};
     static const char *const ONE[RESOURCE_COUNT] = {
         [RESOURCE_GPU] = "GPU", [RESOURCE_CPU] = "core", [RESOURCE_MEMORY] = "of memory"};
-    const bool is_one = value == 1000; // thousandths of a GPU or a core
+    bool is_one = value == 1000; // thousandths of a GPU or a core
     const char *number = wording_number(arena, resource, value);
     return arena_printf(arena, "%s %s", number, is_one ? ONE[resource] : NAMES[resource]);
 }

@@ -13,7 +13,7 @@
 enum resource fairness_refuses(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     const struct queue *queue = cycle_queue(pool, workload);
-    const struct amounts requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib);
+    struct amounts requested = unit_amounts(cycle, workload, pool->smallest_gpu_memory_mib);
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
         if (queue->allocated.of[r] + requested.of[r] > queue->fair_share.of[r])
             return r;
@@ -39,7 +39,7 @@ enum evidence_code fairness_protects(struct queue *reclaimer, struct amounts req
     // Inside its quota: whoever is over quota in something it asks for, or not below quota in any of it.
     bool is_below = false;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-        const int64_t deserved = other->spec->deserved.of[r];
+        int64_t deserved = other->spec->deserved.of[r];
         if (requested.of[r] <= 0 || deserved == QUANTITY_UNLIMITED)
             continue;
         if (other->allocated.of[r] > deserved)
@@ -63,7 +63,7 @@ bool fairness_may_take(const struct frozen_queues *frozen, struct queue *reclaim
 {
     struct queue *own, *other;
     queue_find_sides(reclaimer, victim, &own, &other);
-    const struct amounts held = frozen_queues_of(frozen, other);
+    struct amounts held = frozen_queues_of(frozen, other);
     return queue_exceeds_share(other, held) || fairness_may_take_by_rank(frozen, reclaimer, own, requested, other) ||
            (!queue_exceeds_deserved(own, amounts_add(frozen_queues_of(frozen, own), requested)) &&
             queue_exceeds_deserved(other, held));
@@ -96,7 +96,7 @@ static bool may_take_more(const struct check *check, struct queue *victim, enum 
 {
     struct queue *own, *other;
     queue_find_sides(check->reclaimer, victim, &own, &other);
-    const struct amounts left = rest_of(check, other)->amounts;
+    struct amounts left = rest_of(check, other)->amounts;
     *out_rule = EVICTION_ABOVE_SHARE;
     if (queue_exceeds_share(other, left))
         return true;
@@ -170,7 +170,7 @@ static bool take_workload(const struct check *check, const struct scenario *scen
     size_t position = taken->first;
     do {
         struct pod *pod = &cycle->pods[scenario->pods[position]];
-        const struct amounts amounts = given_up(cycle, pod);
+        struct amounts amounts = given_up(cycle, pod);
         pod->rule = EVICTION_RULE_COUNT;
         if (seen[pod->group]++ < victim->groups[pod->group].minimum)
             core = amounts_add(core, amounts);
@@ -206,7 +206,7 @@ static bool take_all(const struct check *check, const struct scenario *scenario)
     struct victim_workload *victims = arena_array(arena, scenario->count, sizeof(*victims));
     size_t count = 0;
     for (size_t i = 0; i < scenario->count; i++) {
-        const uint32_t workload = cycle->pods[scenario->pods[i]].workload;
+        uint32_t workload = cycle->pods[scenario->pods[i]].workload;
         if (last[workload] > 0)
             next[last[workload] - 1] = i;
         else
@@ -227,7 +227,7 @@ static bool take_all(const struct check *check, const struct scenario *scenario)
 static bool is_more_saturated(int64_t mine, int64_t my_share, int64_t theirs, int64_t their_share,
                               int64_t multiplier_milli)
 {
-    const bool infinite = my_share == 0 && mine > 0;
+    bool infinite = my_share == 0 && mine > 0;
     if (their_share <= 0 || (!infinite && mine <= my_share))
         return false;
     if (infinite)
@@ -268,17 +268,17 @@ static struct amounts placed_amounts(const struct search *search)
 static bool levels_allow(const struct check *check)
 {
     const struct pool *pool = check->search->pool;
-    const struct amounts placed = placed_amounts(check->search);
-    const bool preemptible = check->search->workload->spec->preemptible;
+    struct amounts placed = placed_amounts(check->search);
+    bool preemptible = check->search->workload->spec->preemptible;
     for (struct queue *own = check->reclaimer; own; own = own->parent) {
-        const struct amounts mine = amounts_add(rest_of(check, own)->amounts, check->requested);
-        const bool is_project = own->kind == QUEUE_KIND_PROJECT;
-        const size_t count = is_project ? check->search->cycle->snapshot->project_count : pool->department_count;
+        struct amounts mine = amounts_add(rest_of(check, own)->amounts, check->requested);
+        bool is_project = own->kind == QUEUE_KIND_PROJECT;
+        size_t count = is_project ? check->search->cycle->snapshot->project_count : pool->department_count;
         for (size_t i = 0; i < count; i++) {
             if (!sibling_allows(check, own, mine, is_project ? &pool->projects[i] : &pool->departments[i]))
                 return false;
         }
-        const struct amounts before = amounts_subtract(own->allocated_non_preemptible, placed);
+        struct amounts before = amounts_subtract(own->allocated_non_preemptible, placed);
         if (!preemptible && queue_exceeds_deserved(own, amounts_add(before, check->requested)))
             return false;
     }
@@ -300,8 +300,8 @@ struct queue *fairness_side(struct queue *reclaimer, struct queue *victim)
 
 bool fairness_allows(struct search *search, const struct scenario *scenario)
 {
-    const size_t project_count = search->cycle->snapshot->project_count;
-    const size_t department_count = search->pool->department_count;
+    size_t project_count = search->cycle->snapshot->project_count;
+    size_t department_count = search->pool->department_count;
     struct check check = {.search = search,
                           .requested = search->pending,
                           .reclaimer = cycle_queue(search->pool, search->workload),

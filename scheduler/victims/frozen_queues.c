@@ -5,7 +5,7 @@
 struct frozen_queues frozen_queues_make(struct cycle *cycle)
 {
     const struct snapshot *snapshot = cycle->snapshot;
-    const size_t departments = snapshot->settings.full_hierarchy_fairness ? snapshot->department_count : 1;
+    size_t departments = snapshot->settings.full_hierarchy_fairness ? snapshot->department_count : 1;
     struct frozen_queues frozen = {
         .projects = arena_array(cycle->scratch, snapshot->project_count + departments, sizeof(*frozen.projects))};
     frozen.departments = frozen.projects + snapshot->project_count;

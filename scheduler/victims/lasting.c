@@ -13,7 +13,7 @@ static bool is_entitled(struct search *search, struct workload *workload, const 
 {
     const struct queue *project = cycle_queue(search->pool, workload);
     unit_find(search->cycle, workload);
-    const struct amounts requested = unit_amounts(search->cycle, workload, search->pool->smallest_gpu_memory_mib);
+    struct amounts requested = unit_amounts(search->cycle, workload, search->pool->smallest_gpu_memory_mib);
     return !queue_exceeds_share(project, amounts_add(project_held, requested)) &&
            !queue_exceeds_deserved(side, amounts_add(side_held, requested)) &&
            (queue_exceeds_deserved(own, own->allocated) ||
@@ -30,7 +30,7 @@ static bool may_take_back(struct search *search, struct workload *workload, bool
     queue_find_sides(cycle_queue(search->pool, search->workload), cycle_queue(search->pool, workload), &own, &side);
     if (!is_entitled(search, workload, own, side, project->allocated, side->allocated))
         return false;
-    const struct amounts held_before =
+    struct amounts held_before =
         side->kind == QUEUE_KIND_PROJECT ? frozen->projects[side->index] : frozen->departments[side->index];
     return is_victim || !is_entitled(search, workload, own, side, frozen->projects[project->index], held_before);
 }
@@ -40,7 +40,7 @@ static bool *find_losers(struct search *search, const struct scenario *scenario,
 {
     const struct cycle *cycle = search->cycle;
     const struct pool *pool = search->pool;
-    const size_t project_count = cycle->snapshot->project_count;
+    size_t project_count = cycle->snapshot->project_count;
     bool *has_lost = arena_array(&search->arena, project_count + pool->department_count, sizeof(*has_lost));
     *out_some = false;
     for (size_t i = 0; i < scenario->count; i++) {

@@ -14,8 +14,8 @@ int64_t min_run_time_of(const struct cycle *cycle, const struct pool *pool, uint
     if (cycle->action == ACTION_PREEMPT)
         return first_set(first_set(project->preempt_min_run_time_ms, department->preempt_min_run_time_ms),
                          pool->spec->preempt_min_run_time_ms);
-    const bool same_tree = !snapshot->settings.full_hierarchy_fairness ||
-                           snapshot->projects[other->spec->project].department == project->department;
+    bool same_tree = !snapshot->settings.full_hierarchy_fairness ||
+                     snapshot->projects[other->spec->project].department == project->department;
     // Between departments only the victim's department counts, unless the method says otherwise.
     if (!same_tree && snapshot->settings.reclaim_min_run_time_method == RECLAIM_MIN_RUN_TIME_LCA)
         return first_set(department->reclaim_min_run_time_ms, pool->spec->reclaim_min_run_time_ms);
@@ -28,7 +28,7 @@ int64_t min_run_time_protects_until(struct cycle *cycle, const struct pool *pool
 {
     if (victim->last_start_ms == SNAPSHOT_TIME_NONE)
         return SNAPSHOT_TIME_NONE;
-    const int64_t protected_ms = min_run_time_of(cycle, pool, victim->spec->project, other);
+    int64_t protected_ms = min_run_time_of(cycle, pool, victim->spec->project, other);
     int64_t until;
     if (protected_ms <= 0 || __builtin_add_overflow(victim->last_start_ms, protected_ms, &until))
         return SNAPSHOT_TIME_NONE;

@@ -40,8 +40,8 @@ static int64_t patience_until(const struct snapshot_workload *spec)
 bool preemption_delay_allows(struct cycle *cycle, const struct pool *pool, struct workload *workload)
 {
     const struct snapshot_workload *spec = workload->spec;
-    const int64_t delay = delay_until(spec), patience = patience_until(spec);
-    const int64_t until = delay > patience ? delay : patience;
+    int64_t delay = delay_until(spec), patience = patience_until(spec);
+    int64_t until = delay > patience ? delay : patience;
     if (until == SNAPSHOT_TIME_NONE || !cycle_is_before(cycle, until))
         return true;
     if (cycle->is_silent)

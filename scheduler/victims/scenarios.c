@@ -46,7 +46,7 @@ static bool leaves_whole(const struct victims *victims, const struct workload *w
         for (uint32_t i = 0; i < taken->count && victims->is_chosen[unit - 1]; i++)
             left[cycle->pods[taken->pods[i]].group]--;
     }
-    const bool is_whole = unit_is_whole(workload, left);
+    bool is_whole = unit_is_whole(workload, left);
     arena_clear(&victims->search->arena);
     return is_whole;
 }
@@ -56,7 +56,7 @@ static bool leaves_whole(const struct victims *victims, const struct workload *w
 static bool complete_gangs(struct selection *selection)
 {
     struct victims *victims = selection->victims;
-    const size_t chosen = selection->count;
+    size_t chosen = selection->count;
     victims->selection++;
     for (size_t i = 0; i < chosen; i++) {
         const struct workload *workload = victims->units[selection->units[i]].workload;
@@ -78,7 +78,7 @@ static bool complete_gangs(struct selection *selection)
 
 static int compare_units(const void *a, const void *b)
 {
-    const size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
     return (left > right) - (left < right);
 }
 
@@ -119,7 +119,7 @@ static bool try_selection(struct selection *selection)
     struct victims *victims = selection->victims;
     bool found = try_chosen(selection);
     if (!found && complete_gangs(selection)) {
-        const bool was_refused = victims->was_refused;
+        bool was_refused = victims->was_refused;
         found = try_chosen(selection);
         victims->was_refused = victims->was_refused && was_refused;
     }
@@ -135,7 +135,7 @@ static struct selection start_selection(struct victims *victims)
 
 static int compare_nodes(const void *a, const void *b)
 {
-    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
     return (left > right) - (left < right);
 }
 
@@ -211,12 +211,12 @@ static bool try_prefixes(struct victims *victims)
     struct search *search = victims->search;
     if (victims->prefixes_refused || victims->prefixes_failed)
         return false;
-    const struct prefix_plan plan = plan_prefixes(victims);
+    struct prefix_plan plan = plan_prefixes(victims);
     victims->prefixes_refused = victims->prefixes_failed = !search->cycle->is_plain;
     if (!plan.covers)
         return false;
     for (size_t more = 0; !search_is_over(search); more = more ? more * 2 : 1) {
-        const bool all = plan.first + more >= plan.count;
+        bool all = plan.first + more >= plan.count;
         victims->was_refused = false;
         if (try_prefix(victims, &plan, all ? plan.count : plan.first + more))
             return true;

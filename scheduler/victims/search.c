@@ -90,7 +90,7 @@ static void remember_failure(struct search *search, struct fingerprint print)
 {
     struct fingerprint_set *set = search->failed;
     if ((set->count + 1) * 2 > set->capacity) {
-        const size_t capacity = set->capacity ? set->capacity * 2 : 64;
+        size_t capacity = set->capacity ? set->capacity * 2 : 64;
         struct fingerprint *slots = memory_array(capacity, sizeof(*slots));
         for (size_t i = 0; i < set->capacity; i++) {
             if (set->slots[i].a != 0)
@@ -118,7 +118,7 @@ bool search_is_over(const struct search *search)
 static bool is_spent(const struct search *search)
 {
     const struct snapshot_settings *settings = &search->cycle->snapshot->settings;
-    const uint64_t simulated = search->cycle->counts[search->cycle->action].scenarios_simulated;
+    uint64_t simulated = search->cycle->counts[search->cycle->action].scenarios_simulated;
     uint32_t most = settings->scenarios_per_workload;
     if (search->is_sparing && most != SNAPSHOT_COUNT_UNLIMITED)
         most -= most / 2; // the other half is for the search that spares nothing
@@ -130,11 +130,11 @@ static bool is_spent(const struct search *search)
 static struct node_set find_nodes(struct search *search, const struct scenario *scenario)
 {
     const struct cycle *cycle = search->cycle;
-    const size_t words = (search->pool->node_count + 63) / 64;
+    size_t words = (search->pool->node_count + 63) / 64;
     uint64_t *bits = arena_array(&search->arena, words, sizeof(*bits));
     memcpy(bits, search->feasible_bits, words * sizeof(*bits));
     for (size_t i = 0; i < scenario->count; i++) {
-        const uint32_t position = cycle->nodes[cycle->pods[scenario->pods[i]].state.origin.node].position;
+        uint32_t position = cycle->nodes[cycle->pods[scenario->pods[i]].state.origin.node].position;
         bits[position / 64] |= UINT64_C(1) << position % 64;
     }
     return (struct node_set){.bits = bits};
@@ -151,7 +151,7 @@ static struct served find_served(struct search *search, const struct scenario *s
 {
     struct cycle *cycle = search->cycle;
     struct served served = {0};
-    const uint32_t stamp = ++cycle->stamp;
+    uint32_t stamp = ++cycle->stamp;
     search->workload->stamp = stamp;
     for (size_t i = 0; i < scenario->count; i++)
         cycle->workloads[cycle->pods[scenario->pods[i]].workload].stamp = stamp;
@@ -166,7 +166,7 @@ static struct served find_served(struct search *search, const struct scenario *s
             next = search->candidates[c];
         if (w < search->waiting_count && (!next || search->waiting[w]->index <= next->index))
             next = search->waiting[w];
-        const bool waits = w < search->waiting_count && search->waiting[w] == next;
+        bool waits = w < search->waiting_count && search->waiting[w] == next;
         c += c < search->candidate_count && search->candidates[c] == next;
         w += waits;
         placed_own = placed_own || next == search->workload;
@@ -181,7 +181,7 @@ static struct served find_served(struct search *search, const struct scenario *s
 static size_t list_served(struct search *search, const struct scenario *scenario, struct workload **out_served)
 {
     struct cycle *cycle = search->cycle;
-    const uint32_t stamp = ++cycle->stamp;
+    uint32_t stamp = ++cycle->stamp;
     size_t count = 0;
     out_served[count++] = search->workload;
     search->workload->stamp = stamp;
@@ -240,13 +240,13 @@ static bool place_served(struct search *search, struct workload *workload, const
 static size_t open_walk(struct search *search, const struct scenario *scenario, struct walk *walk)
 {
     if (!search->serving) {
-        const struct served served = find_served(search, scenario);
+        struct served served = find_served(search, scenario);
         walk_open(walk, search->cycle, search->pool, WALK_SERVE, served.workloads, served.count,
                   SNAPSHOT_COUNT_UNLIMITED, &search->arena);
         return served.acting;
     }
     struct workload **served = arena_array(&search->arena, scenario->count + 1, sizeof(struct workload *));
-    const size_t count = list_served(search, scenario, served);
+    size_t count = list_served(search, scenario, served);
     serving_order_open(search->serving, walk, search->cycle, search->pool, served, count, &search->arena);
     return count;
 }
@@ -268,7 +268,7 @@ static bool must_not_lose(const struct search *search, const struct workload *vi
 // not.
 static bool serve(struct search *search, const struct scenario *scenario)
 {
-    const struct node_set set = find_nodes(search, scenario);
+    struct node_set set = find_nodes(search, scenario);
     struct walk walk;
     size_t acting = open_walk(search, scenario, &walk);
     bool placed = false;
@@ -278,7 +278,7 @@ static bool serve(struct search *search, const struct scenario *scenario)
         if (workload->stamp != search->cycle->stamp)
             continue;
         acting--;
-        const bool fits = place_served(search, workload, &set, &refused);
+        bool fits = place_served(search, workload, &set, &refused);
         if (!fits && (workload == search->workload || must_not_lose(search, workload)))
             return false;
         placed = placed || workload == search->workload;
@@ -302,7 +302,7 @@ bool search_try(struct search *search, const struct scenario *scenario)
     struct cycle *cycle = search->cycle;
     if (scenario->count == 0 || search->was_cut)
         return false;
-    const struct fingerprint print = fingerprint_of(search, scenario);
+    struct fingerprint print = fingerprint_of(search, scenario);
     if (has_failed(search, print)) {
         cycle->counts[cycle->action].scenarios_filtered++;
         return false;
@@ -313,11 +313,11 @@ bool search_try(struct search *search, const struct scenario *scenario)
     }
     search->scenario_count++;
     cycle->counts[cycle->action].scenarios_simulated++;
-    const size_t checkpoint = statement_checkpoint(cycle);
+    size_t checkpoint = statement_checkpoint(cycle);
     for (size_t i = 0; i < scenario->count; i++)
         statement_evict(cycle, scenario->pods[i]);
-    const bool found = serve(search, scenario) && is_solved(search) &&
-                       taken_leaves_gangs_whole(search, scenario, checkpoint) && search->is_lawful(search, scenario);
+    bool found = serve(search, scenario) && is_solved(search) &&
+                 taken_leaves_gangs_whole(search, scenario, checkpoint) && search->is_lawful(search, scenario);
     arena_clear(&search->arena);
     if (!found) {
         statement_roll_back(cycle, checkpoint);
@@ -350,15 +350,15 @@ static void set_pending_count(struct search *search, uint32_t count)
 static bool probe(struct search *search, scenario_generator generator, uint32_t count)
 {
     set_pending_count(search, count);
-    const bool found = generator(search);
+    bool found = generator(search);
     arena_clear(&search->probe_arena);
     return found;
 }
 
 static bool run_generator(struct search *search, scenario_generator generator)
 {
-    const size_t checkpoint = statement_checkpoint(search->cycle);
-    const uint32_t all = search->unit_count;
+    size_t checkpoint = statement_checkpoint(search->cycle);
+    uint32_t all = search->unit_count;
     uint32_t found = 0, failed = all + 1;
     search->recorded = (struct scenario){0};
     for (uint32_t count = 1; failed - found > 1 && !search->was_cut;) {

@@ -23,7 +23,7 @@ struct sparing sparing_make(struct search *search)
     const struct cycle *cycle = search->cycle;
     const struct frozen_queues *frozen = search->context;
     const struct queue *own = cycle_queue(search->pool, search->workload);
-    const size_t projects = cycle->snapshot->project_count, departments = search->pool->department_count;
+    size_t projects = cycle->snapshot->project_count, departments = search->pool->department_count;
     struct sparing sparing = {
         .search = search,
         .is_within = amounts_are_within(amounts_add(own->allocated, search->requested), own->spec->deserved),
@@ -46,7 +46,7 @@ struct sparing sparing_make(struct search *search)
 static bool needs(const struct sparing *sparing, const struct queue *queue, struct amounts amounts)
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
-        const int64_t due = sparing->is_within ? queue->spec->deserved.of[r] : queue_allocatable_share(queue, r);
+        int64_t due = sparing->is_within ? queue->spec->deserved.of[r] : queue_allocatable_share(queue, r);
         if (amounts.of[r] > 0 && due != QUANTITY_UNLIMITED && left_of(sparing, queue)->of[r] - amounts.of[r] < due)
             return true;
     }

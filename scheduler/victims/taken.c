@@ -60,7 +60,7 @@ static void count_before(const struct search *search, const struct scenario *sce
 bool taken_leaves_gangs_whole(struct search *search, const struct scenario *scenario, size_t checkpoint)
 {
     struct cycle *cycle = search->cycle;
-    const uint32_t is_seen = ++cycle->stamp;
+    uint32_t is_seen = ++cycle->stamp;
     for (size_t i = 0; i < scenario->count; i++) {
         struct workload *workload = &cycle->workloads[cycle->pods[scenario->pods[i]].workload];
         if (workload->stamp == is_seen)
@@ -83,7 +83,7 @@ static void keep_gangs_whole(struct search *search, enum fate *fates)
 {
     const struct scenario *solution = &search->solution;
     struct cycle *cycle = search->cycle;
-    const uint32_t some_are_taken = ++cycle->stamp;
+    uint32_t some_are_taken = ++cycle->stamp;
     for (size_t i = 0; i < solution->count; i++) {
         if (fates[i] != FATE_PUT_BACK)
             cycle->workloads[cycle->pods[solution->pods[i]].workload].stamp = some_are_taken;
@@ -128,7 +128,7 @@ bool taken_is_all(const struct search *search)
 {
     enum fate last = FATE_LOST;
     for (size_t i = 0; i < search->solution.count; i++) {
-        const enum fate fate = fate_of(&search->cycle->pods[search->solution.pods[i]]);
+        enum fate fate = fate_of(&search->cycle->pods[search->solution.pods[i]]);
         if (fate < last || fate == FATE_PUT_BACK)
             return false;
         last = fate;

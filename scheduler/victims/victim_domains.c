@@ -25,7 +25,7 @@ static size_t measure_level(const struct victims *victims, const struct domain_t
     struct search *search = victims->search;
     int64_t *by_domain = arena_array(&search->arena, tree->count, sizeof(*by_domain));
     for (size_t i = 0; i < search->pool->node_count; i++) {
-        const uint32_t node = search->pool->node_indices[i];
+        uint32_t node = search->pool->node_indices[i];
         if (tree->lowest[node] != SNAPSHOT_NONE)
             by_domain[domain_at_level(tree, tree->lowest[node], level)] += victims_node_milli(victims, node);
     }
@@ -52,7 +52,7 @@ static bool level_may_suffice(struct victims *victims, uint32_t topology, uint32
     const struct domain_tree *tree = domain_tree_of(search->cycle, topology);
     int64_t *rooms = arena_array(&search->arena, tree->count, sizeof(*rooms));
     int64_t *demands = arena_array(&search->arena, workload->group_count, sizeof(*demands));
-    const size_t room_count = measure_level(victims, tree, (int)level, rooms);
+    size_t room_count = measure_level(victims, tree, (int)level, rooms);
     size_t demand_count = 0;
     for (uint32_t g = 0; g < workload->group_count; g++) {
         bool is_inside = false;

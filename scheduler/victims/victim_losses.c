@@ -78,7 +78,7 @@ bool victims_sides_may_lose_enough(struct victims *victims, const size_t *units,
     struct search *search = victims->search;
     if (!search->most_lost || (search->must_free_milli <= 0 && search->must_free_devices <= 0))
         return true;
-    const uint32_t mark = ++search->cycle->stamp;
+    uint32_t mark = ++search->cycle->stamp;
     loss_bounds_reset(&victims->losses, &victims->recorded_losses);
     for (size_t i = 0; i < count; i++) {
         const struct victim_unit *unit = &victims->units[units[i]];
@@ -93,21 +93,21 @@ static bool may_be_lost_in_turn(struct victims *victims)
 {
     const struct search *search = victims->search;
     const struct loss_bounds *losses = &victims->taken_losses;
-    const int64_t before = fairness_most_before_last(search, losses);
+    int64_t before = fairness_most_before_last(search, losses);
     if (victims->has_parts || losses->shared_count > 0 || before == INT64_MAX || before == INT64_MIN)
         return true;
     struct in_turn *turn = &victims->in_turn;
     if (turn->before_milli != before) { // from the start: the grain is another
-        const struct loss recorded =
+        struct loss recorded =
             victims->recorded_losses.count > 0 ? victims->recorded_losses.sides[0].loss : (struct loss){0};
         *turn = (struct in_turn){.before_milli = before, .sum_milli = recorded.milli};
         turn->most_milli =
             recorded.milli < before + recorded.largest_milli ? recorded.milli : before + recorded.largest_milli;
     }
     for (; turn->count < victims->summed_count; turn->count++) {
-        const int64_t last = victims->units[turn->count].loss_milli;
+        int64_t last = victims->units[turn->count].loss_milli;
         turn->sum_milli += last;
-        const int64_t most = turn->sum_milli < before + last ? turn->sum_milli : before + last;
+        int64_t most = turn->sum_milli < before + last ? turn->sum_milli : before + last;
         turn->most_milli = most > turn->most_milli ? most : turn->most_milli;
     }
     return turn->most_milli >= search->must_free_milli;

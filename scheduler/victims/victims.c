@@ -42,7 +42,7 @@ static void find_demand(struct victims *victims)
     const struct workload *workload = search->workload;
     victims->smallest_milli = INT64_MAX;
     for (uint32_t i = 0; i < search->pending_count; i++) {
-        const int64_t milli = victims_pending_milli(search, &search->cycle->pods[workload->unit[i]]);
+        int64_t milli = victims_pending_milli(search, &search->cycle->pods[workload->unit[i]]);
         victims->lack_milli += milli;
         victims->smallest_milli = milli < victims->smallest_milli ? milli : victims->smallest_milli;
         if (i == 0)
@@ -72,8 +72,8 @@ static int64_t places_in(const struct victims *victims, int64_t milli)
 
 static void free_pod(struct victims *victims, const struct pod *pod)
 {
-    const uint32_t node = pod->state.place.node;
-    const int64_t before = victims_node_milli(victims, node);
+    uint32_t node = pod->state.place.node;
+    int64_t before = victims_node_milli(victims, node);
     victims->freed_milli[node] += victims_amounts(victims->search->cycle, pod).of[RESOURCE_GPU];
     if (victims->same_milli > 0)
         victims->place_count += places_in(victims, victims_node_milli(victims, node)) - places_in(victims, before);
@@ -105,7 +105,7 @@ static void note_node(struct victims *victims, uint32_t node)
         if (has_room_apart(victims, node))
             victims->lack_milli += victims->free_milli[node] + victims->recorded_milli[node];
     }
-    const int64_t milli = victims_node_milli(victims, node);
+    int64_t milli = victims_node_milli(victims, node);
     victims->prefixes_failed = victims->prefixes_failed && milli < victims->smallest_milli;
     if (victims->is_candidate[node] || milli < victims->smallest_milli)
         return;
@@ -117,7 +117,7 @@ static void list_on_nodes(struct victims *victims, size_t unit, const struct pop
 {
     struct arena *arena = &victims->search->probe_arena;
     for (uint32_t i = 0; i < popped->count; i++) {
-        const uint32_t node = popped->nodes[i];
+        uint32_t node = popped->nodes[i];
         size_t *last = &victims->last_on_node[node];
         note_node(victims, node);
         if (*last > 0 && victims->on_nodes[*last - 1].unit == unit)
@@ -146,8 +146,8 @@ static void open_tables(struct victims *victims)
     enum {
         WIDE = 7 // tables of 64 bits
     };
-    const size_t nodes = victims->search->cycle->snapshot->node_count;
-    const size_t bytes = nodes * (WIDE * sizeof(int64_t) + sizeof(uint32_t) + 2 * sizeof(bool));
+    size_t nodes = victims->search->cycle->snapshot->node_count;
+    size_t bytes = nodes * (WIDE * sizeof(int64_t) + sizeof(uint32_t) + 2 * sizeof(bool));
     static_assert(sizeof(size_t) == sizeof(int64_t), "one of them holds positions");
     if (!victims->marks->tables)
         victims->marks->tables = arena_alloc(victims->search->cycle->scratch, bytes);
@@ -173,8 +173,8 @@ static bool node_leaves_room(const struct victims *victims, uint32_t node)
     const struct search *search = victims->search;
     if (search->cycle->is_plain || victims->is_spread[node] || !counts_places(victims))
         return true;
-    const int64_t without = victims->free_milli[node] + victims->recorded_milli[node];
-    const int64_t more = places_in(victims, victims_node_milli(victims, node)) - places_in(victims, without);
+    int64_t without = victims->free_milli[node] + victims->recorded_milli[node];
+    int64_t more = places_in(victims, victims_node_milli(victims, node)) - places_in(victims, without);
     return victims->recorded_place_count + more >= search->pending_count;
 }
 
@@ -206,7 +206,7 @@ void victims_open(struct victims *victims, struct search *search)
     find_demand(victims);
     find_accepts(victims);
     for (size_t i = 0; i < search->pool->node_count; i++) {
-        const uint32_t node = search->pool->node_indices[i];
+        uint32_t node = search->pool->node_indices[i];
         victims->free_milli[node] = search->free_milli[i];
         if (victims->same_milli > 0)
             victims->place_count += places_in(victims, victims->free_milli[node]);
@@ -219,7 +219,7 @@ void victims_open(struct victims *victims, struct search *search)
         victims->recorded_loss_milli += loss_of(search, &cycle->workloads[pod->workload], victims_amounts(cycle, pod));
     }
     for (size_t i = 0; i < search->pool->node_count; i++) {
-        const uint32_t node = search->pool->node_indices[i];
+        uint32_t node = search->pool->node_indices[i];
         if (has_room_apart(victims, node))
             victims->lack_milli -= victims_node_milli(victims, node);
     }
@@ -237,7 +237,7 @@ void victims_open(struct victims *victims, struct search *search)
 static void make_room_for_unit(struct victims *victims)
 {
     struct arena *arena = &victims->search->probe_arena;
-    const size_t needed = victims->unit_count + 1;
+    size_t needed = victims->unit_count + 1;
     if (needed > victims->unit_capacity)
         victims->units = arena_grow(arena, victims->units, &victims->unit_capacity, needed, sizeof(*victims->units));
     if (needed > victims->chosen_capacity)
@@ -308,10 +308,9 @@ bool victims_leave_room(struct victims *victims, const size_t *units, size_t cou
         const struct victim_unit *unit = &victims->units[units[u]];
         for (uint32_t i = 0; i < unit->count; i++) {
             const struct pod *pod = &cycle->pods[unit->pods[i]];
-            const uint32_t node = pod->state.place.node;
-            const int64_t before =
-                victims->free_milli[node] + victims->recorded_milli[node] + victims->scratch_milli[node];
-            const int64_t freed = victims_amounts(cycle, pod).of[RESOURCE_GPU];
+            uint32_t node = pod->state.place.node;
+            int64_t before = victims->free_milli[node] + victims->recorded_milli[node] + victims->scratch_milli[node];
+            int64_t freed = victims_amounts(cycle, pod).of[RESOURCE_GPU];
             victims->scratch_milli[node] += freed;
             places += places_in(victims, before + freed) - places_in(victims, before);
         }
@@ -325,7 +324,7 @@ bool victims_leave_room(struct victims *victims, const size_t *units, size_t cou
 
 static int compare_descending(const void *a, const void *b)
 {
-    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left < right) - (left > right);
 }
 
@@ -355,7 +354,7 @@ static bool gpus_may_suffice(const struct victims *victims)
         demands[i] = victims_pending_milli(search, &search->cycle->pods[search->workload->unit[i]]);
     for (size_t i = 0; i < search->pool->node_count; i++)
         rooms[i] = victims_node_milli(victims, search->pool->node_indices[i]);
-    const bool suffices = victims_first_fit(demands, search->pending_count, rooms, search->pool->node_count);
+    bool suffices = victims_first_fit(demands, search->pending_count, rooms, search->pool->node_count);
     arena_clear(&search->arena);
     return suffices;
 }
@@ -365,7 +364,7 @@ static bool has_match(const struct victims *victims, const bool *accepts)
     const struct search *search = victims->search;
     const struct cycle *cycle = search->cycle;
     for (size_t n = 0; n < search->pool->node_count; n++) {
-        const uint32_t node = search->pool->node_indices[n];
+        uint32_t node = search->pool->node_indices[n];
         if (accepts[node] && (search->feasible[node] || victims->last_on_node[node] > 0))
             return true;
     }

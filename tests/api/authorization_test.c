@@ -70,10 +70,10 @@ static const struct access_case CASES[] = {
 
 static int status_of(struct arena *arena, const struct access_case *row)
 {
-    const struct grant grant = {role_find(row->role_id), row->scope, *row->granted};
-    const struct grants grants = {&grant, 1};
-    const struct identity caller = {.grants = &grants};
-    const struct request req = {.caller = &caller, .arena = arena};
+    struct grant grant = {role_find(row->role_id), row->scope, *row->granted};
+    struct grants grants = {&grant, 1};
+    struct identity caller = {.grants = &grants};
+    struct request req = {.caller = &caller, .arena = arena};
     struct error err = {0};
     return access_check(&req, row->where, row->type, row->action, "it", &err) == 0 ? 200 : error_status(err.code);
 }
@@ -91,9 +91,9 @@ static void test_filter(struct arena *arena)
         {role_find(12), SCOPE_DEPARTMENT, RESEARCH_PATH},
         {role_find(9), SCOPE_PROJECT, TEAM_C_PATH}, // twice changes nothing
     };
-    const struct grants grants = {grants_list, COUNT(grants_list)};
-    const struct identity caller = {.grants = &grants};
-    const struct request req = {.caller = &caller, .arena = arena};
+    struct grants grants = {grants_list, COUNT(grants_list)};
+    struct identity caller = {.grants = &grants};
+    struct request req = {.caller = &caller, .arena = arena};
     struct scope_filter filter;
     access_filter(&req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &filter);
     check_true(!filter.is_all && !filter.cluster_count, "not everything");

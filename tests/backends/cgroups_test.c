@@ -38,7 +38,7 @@ static void write_bounds(bool has_all, const char *const wanted[FILE_COUNT])
 {
     char path[PATH_SIZE], made[CGROUP_PATH_SIZE];
     struct cgroups cgroups = {.has_memory = has_all, .has_cpu = has_all, .has_pids = has_all};
-    const struct cgroup_bounds bounds = {.memory_bytes = 1 << 20, .cpu_milli = 1500, .cpu_weight = 50};
+    struct cgroup_bounds bounds = {.memory_bytes = 1 << 20, .cpu_milli = 1500, .cpu_weight = 50};
     snprintf(cgroups.path, sizeof(cgroups.path), "/tmp/prorata-cgroup-XXXXXX");
     check_true(mkdtemp(cgroups.path) != NULL, "the folder");
     name_file(path, cgroups.path, "");
@@ -71,7 +71,7 @@ static void write_v1(void)
     static char made[CGROUPS_V1_COUNT][CGROUP_PATH_SIZE]; // large for a stack
     char path[PATH_SIZE];
     struct cgroups_v1 v1 = {.paths = {"/tmp/prorata-cgroup-XXXXXX"}};
-    const struct cgroup_bounds bounds = {.memory_bytes = 1 << 20, .cpu_milli = 1500, .cpu_weight = 50};
+    struct cgroup_bounds bounds = {.memory_bytes = 1 << 20, .cpu_milli = 1500, .cpu_weight = 50};
     const char *folder = mkdtemp(v1.paths[0]);
     check_true(folder != NULL, "the folder");
     for (int tree = 1; tree < CGROUPS_V1_COUNT; tree++)

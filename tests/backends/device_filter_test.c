@@ -89,7 +89,7 @@ static __attribute__((noinline)) void check_cases(const struct device_rules *rul
         const struct device_case *one = &CASES[i];
         uint32_t kind = one->is_block ? BPF_DEVCG_DEV_BLOCK : BPF_DEVCG_DEV_CHAR;
         uint32_t wish = one->makes_node ? BPF_DEVCG_ACC_MKNOD : BPF_DEVCG_ACC_READ | BPF_DEVCG_ACC_WRITE;
-        const struct bpf_cgroup_dev_ctx device = {kind | wish << 16, one->major, one->minor};
+        struct bpf_cgroup_dev_ctx device = {kind | wish << 16, one->major, one->minor};
         check_int(run(program, count, &device), has_caps ? one->wanted : one->wanted_without_caps, "%s", one->name);
     }
 }
@@ -103,7 +103,7 @@ static __attribute__((noinline)) void fits_with_all_rules(void)
         rules.caps[i] = i;
     size_t count = device_filter_write(&rules, program);
     check_true(count <= DEVICE_PROGRAM_MAX, "%zu instructions", count);
-    const struct bpf_cgroup_dev_ctx last = {BPF_DEVCG_DEV_CHAR, CAPS_MAJOR, DEVICE_CAPS_MAX - 1};
+    struct bpf_cgroup_dev_ctx last = {BPF_DEVCG_DEV_CHAR, CAPS_MAJOR, DEVICE_CAPS_MAX - 1};
     check_int(run(program, count, &last), 1, "the last of all rules");
 }
 

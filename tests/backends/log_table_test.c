@@ -117,7 +117,7 @@ int main(void)
         struct log_table table = {0};
         state = round;
         fill(&table);
-        const struct log_bounds bounds = {.project_bytes = 500 + draw(3000), .total_bytes = 500 + draw(8000)};
+        struct log_bounds bounds = {.project_bytes = 500 + draw(3000), .total_bytes = 500 + draw(8000)};
         hold(&table, &bounds);
         log_table_done(&table);
         check_true(table.bytes == 0 && !table.projects && !table.marked, "round %u: nothing is left", round);

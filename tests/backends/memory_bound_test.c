@@ -39,8 +39,8 @@ static void check_texts(void)
 
 static void check_shares(void)
 {
-    const struct memory_default share = {.kind = MEMORY_DEFAULT_SHARE}, none = {.kind = MEMORY_DEFAULT_NONE};
-    const struct memory_default amount = {MEMORY_DEFAULT_AMOUNT, 3 * GIB};
+    struct memory_default share = {.kind = MEMORY_DEFAULT_SHARE}, none = {.kind = MEMORY_DEFAULT_NONE};
+    struct memory_default amount = {MEMORY_DEFAULT_AMOUNT, 3 * GIB};
     const struct {
         const char *name;
         const struct memory_default *rule;

@@ -146,7 +146,7 @@ static void live_through(const struct life_case *row, bool restarts)
             bench_close(&bench);
             bench_open(&bench, row->speed, state.data);
             struct backend_node node = {.name = "node0", .ready = true, .reason = ""};
-            const struct backend_rows rows = {.pods = &pod, .pod_count = 1, .nodes = &node, .node_count = 1};
+            struct backend_rows rows = {.pods = &pod, .pod_count = 1, .nodes = &node, .node_count = 1};
             bench.backend.ops->adopt(bench.backend.self, &rows, &err);
         }
         if (row->stop_after_ms && at == row->stop_after_ms) {
@@ -236,7 +236,7 @@ static void test_speed_changes_on_the_way(void)
     pod.started_ms = START;
     struct backend_node node = {.name = "node0", .ready = true, .reason = ""};
     struct error err = {0};
-    const struct backend_rows rows = {.pods = &pod, .pod_count = 1, .nodes = &node, .node_count = 1};
+    struct backend_rows rows = {.pods = &pod, .pod_count = 1, .nodes = &node, .node_count = 1};
     bench.backend.ops->adopt(bench.backend.self, &rows, &err);
     bench.now_ms += 200;
     check_text(take(&bench), "ENDED@55000:0", "and is not changed by a restart");

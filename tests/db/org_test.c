@@ -279,7 +279,7 @@ static void test_units(struct world *world)
 {
     struct org_unit unit;
     check_int(write_now(world, create_team), 0, "create: %s", world->err.message);
-    const int64_t id = number(world, "SELECT id FROM projects WHERE name = 'team-a'");
+    int64_t id = number(world, "SELECT id FROM projects WHERE name = 'team-a'");
     struct db_conn *conn = db_acquire(world->db);
     check_int(db_find_org_unit(conn, ORG_UNIT_PROJECT, id, &world->arena, &unit, &world->err), 0, "find: %s",
               world->err.message);

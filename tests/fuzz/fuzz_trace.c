@@ -37,8 +37,8 @@ static bool is_small(const struct trace *trace)
 static void replay(const struct trace *trace, const struct nodes *nodes, const struct policy *policy,
                    struct arena *arena)
 {
-    const struct quota_file quotas = {0};
-    const struct run_options options = {.until_ms = INT64_MAX};
+    struct quota_file quotas = {0};
+    struct run_options options = {.until_ms = INT64_MAX};
     struct run run;
     struct error err = {0};
     if (run_policy(trace, nodes, policy, &quotas, &options, arena, &run, &err) < 0) {
@@ -46,7 +46,7 @@ static void replay(const struct trace *trace, const struct nodes *nodes, const s
         check_refused(&err);
         return;
     }
-    const struct report_run report = report_make_run(&run, arena);
+    struct report_run report = report_make_run(&run, arena);
     assert(report.finished <= report.arrived && report.arrived == trace->job_count);
 }
 
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
     const char *between = size > 0 ? memmem(text, size, BETWEEN, strlen(BETWEEN)) : NULL;
-    const size_t trace_size = between ? (size_t)(between - text) + 1 : size;
+    size_t trace_size = between ? (size_t)(between - text) + 1 : size;
     struct arena arena;
     struct error err = {0};
     struct nodes nodes;

@@ -44,6 +44,12 @@ def test_numbers_of_64_bits_are_written_by_their_macros():
     assert not wrong, "\n".join(wrong)
 
 
+def test_const_says_what_a_pointer_shows_and_not_what_a_local_holds():
+    value = r"(?:bool|int|u?int\d+_t|size_t|double|enum \w+)"
+    wrong = found_in_code(rf"\n    +const {value} \w+ =[^;]*;")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_includes_stand_in_order():
     # What a file is about first, then the project by name, then the system; a table (.def) stands where it is used.
     wrong = []

@@ -154,7 +154,7 @@ static bool change_order(const struct snapshot *snapshot, struct plan *plan)
     if (plan->decision_count < 2)
         return false;
     struct plan_decision *decisions = (struct plan_decision *)plan->decisions;
-    const struct plan_decision first = decisions[0];
+    struct plan_decision first = decisions[0];
     decisions[0] = decisions[1];
     decisions[1] = first;
     return true;
@@ -207,7 +207,7 @@ static struct verdict judge(const struct recorded_cycle *recorded, const struct 
     buffer_init(&text, 0);
     json_writer_init(&json, &text, false);
     plan_write_decisions(&json, recorded->snapshot, plan);
-    const struct verdict verdict = verdict_of(recorded, plan, text.data);
+    struct verdict verdict = verdict_of(recorded, plan, text.data);
     buffer_done(&text);
     return verdict;
 }
@@ -227,7 +227,7 @@ static bool check_case(struct live *live, int64_t cycle, const struct verdict_ca
     digest_plan_whole(recorded.snapshot, plan, before.whole_digest);
     bool has_place = one->change(recorded.snapshot, plan);
     if (has_place) {
-        const struct verdict verdict = judge(&recorded, plan), of_one = judge(&before, plan);
+        struct verdict verdict = judge(&recorded, plan), of_one = judge(&before, plan);
         check_int(verdict.kind, one->want, "%s, cycle %" PRId64, one->name, cycle);
         check_int(of_one.kind, one->want_one_digest, "%s, cycle %" PRId64 ", one digest", one->name, cycle);
         check_true(!verdict.sentence == (one->want == VERDICT_EQUAL), "%s: a sentence where it is not equal",
@@ -291,20 +291,20 @@ static void test_whole_digest_stays(void)
         .node_pool = SNAPSHOT_NONE, .explanations = &EXPLANATION, .explanation_count = 1};
     static const struct plan_queue QUEUE = {.fair_share.of = {1000, 2, 3}};
     static const struct plan_node NODE = {.idle_gpus = 5};
-    const struct snapshot snapshot = {.pod_count = 1,
-                                      .workload_count = 1,
-                                      .project_count = 1,
-                                      .node_pool_count = 1,
-                                      .department_count = 1,
-                                      .node_count = 1};
-    const struct plan plan = {.decisions = DECISIONS,
-                              .decision_count = 2,
-                              .pods = &POD,
-                              .workloads = &WORKLOAD,
-                              .projects = &QUEUE,
-                              .departments = &QUEUE,
-                              .nodes = &NODE,
-                              .good_until_ms = 123};
+    struct snapshot snapshot = {.pod_count = 1,
+                                .workload_count = 1,
+                                .project_count = 1,
+                                .node_pool_count = 1,
+                                .department_count = 1,
+                                .node_count = 1};
+    struct plan plan = {.decisions = DECISIONS,
+                        .decision_count = 2,
+                        .pods = &POD,
+                        .workloads = &WORKLOAD,
+                        .projects = &QUEUE,
+                        .departments = &QUEUE,
+                        .nodes = &NODE,
+                        .good_until_ms = 123};
     char digest[DIGEST_SIZE];
     digest_plan_whole(&snapshot, &plan, digest);
     check_text(digest, "89703afe6fe37edd84fe7f944ea6d9b1", "as it was");

@@ -38,7 +38,7 @@
 
 static void check_workload(void)
 {
-    const struct workload_facts blank = {0};
+    struct workload_facts blank = {0};
     struct workload_facts all = {0}, copy = {0};
 #define WORKLOAD_FACT(kind, member, column, plan) CHECK(workload, kind, member, plan)
 #include "model/workload_facts.def"
@@ -49,7 +49,7 @@ static void check_workload(void)
 
 static void check_pod(void)
 {
-    const struct pod_facts blank = {0};
+    struct pod_facts blank = {0};
     struct pod_facts all = {0}, copy = {0};
 #define POD_FACT(kind, member, column, plan) CHECK(pod, kind, member, plan)
 #include "model/pod_facts.def"

@@ -71,8 +71,8 @@ MUTANTS = [
     (
         "memory has no limit",
         "queue.c",
-        "        for (enum resource r = 0; r < RESOURCE_COUNT; r++) {\n            const int64_t limit",
-        "        for (enum resource r = 0; r < RESOURCE_MEMORY; r++) {\n            const int64_t limit",
+        "        for (enum resource r = 0; r < RESOURCE_COUNT; r++) {\n            int64_t limit",
+        "        for (enum resource r = 0; r < RESOURCE_MEMORY; r++) {\n            int64_t limit",
     ),
     (
         "non-preemptible pods beyond quota",
@@ -327,8 +327,8 @@ MUTANTS = [
     (
         "the required level is one too high",
         "topology.c",
-        "const int highest = has_required ? (int)constraint->required : -1;",
-        "const int highest = has_required ? (int)constraint->required - 1 : -1;",
+        "int highest = has_required ? (int)constraint->required : -1;",
+        "int highest = has_required ? (int)constraint->required - 1 : -1;",
     ),
     (
         "emptiest domain first",

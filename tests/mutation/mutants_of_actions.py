@@ -17,8 +17,8 @@ MUTANTS = [
     (
         "projects compared instead of departments",
         "queue.c",
-        "const bool same = reclaimer->parent == victim->parent;",
-        "const bool same = true;",
+        "bool same = reclaimer->parent == victim->parent;",
+        "bool same = true;",
     ),
     (
         "a victim's share is not looked at",
@@ -162,8 +162,8 @@ MUTANTS = [
     (
         "a success counts as a failure",
         "search.c",
-        "const bool found = serve(",
-        "remember_failure(search, print);\n    const bool found = serve(",
+        "bool found = serve(",
+        "remember_failure(search, print);\n    bool found = serve(",
     ),
     (
         "the next probe takes a part of a gang",
@@ -180,8 +180,8 @@ MUTANTS = [
     (
         "growth outside the topology",
         "topology.c",
-        "found = true; const uint32_t lowest = finder->tree->lowest[pod->state.place.node];",
-        "const uint32_t lowest = finder->tree->lowest[pod->state.place.node];\n"
+        "found = true; uint32_t lowest = finder->tree->lowest[pod->state.place.node];",
+        "uint32_t lowest = finder->tree->lowest[pod->state.place.node];\n"
         "        found = found || lowest != SNAPSHOT_NONE;",
     ),
     (

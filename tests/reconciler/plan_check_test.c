@@ -116,7 +116,7 @@ static void evicts_what_holds_nothing(struct spoiled *s)
 
 static void binds_and_evicts(struct spoiled *s)
 {
-    const uint32_t pod = s->decisions[0].pod;
+    uint32_t pod = s->decisions[0].pod;
     s->decisions[1] = (struct plan_decision){
         .action = ACTION_STALE_GANG_EVICTION, .verb = PLAN_EVICT, .pod = pod, .beneficiary = SNAPSHOT_NONE, .why = ""};
     s->pods[0].status = s->pods[1].status = SNAPSHOT_POD_PENDING;
@@ -422,7 +422,7 @@ static void check_cases(const char *text, int64_t decisions, const struct spoile
 
 int main(int argc, char **argv)
 {
-    const uint64_t clusters = argc > 1 ? strtoull(argv[1], NULL, 10) : RANDOM_CLUSTERS;
+    uint64_t clusters = argc > 1 ? strtoull(argv[1], NULL, 10) : RANDOM_CLUSTERS;
     for (uint64_t seed = 1; seed <= clusters; seed++)
         check_random(seed);
     check_cases(SNAPSHOT, 2, CASES, COUNT(CASES));

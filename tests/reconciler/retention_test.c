@@ -84,7 +84,7 @@ static void test_totals_stay_when_allocations_go(void)
     live_run(&live);
     live.now_ms += DAY_MS;
     live_run(&live);
-    const int64_t then_ms = live.now_ms;
+    int64_t then_ms = live.now_ms;
     const char *before = usage_until(&live, then_ms);
     check_int(live_number(&live, "SELECT count(*) FROM allocations"), 3, "three have held devices");
     live.now_ms += 34 * DAY_MS;

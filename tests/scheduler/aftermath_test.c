@@ -43,16 +43,16 @@ static void check_pods(void)
     static const uint32_t INDICES[] = {3, 4}, OLD_INDICES[] = {0};
     for (size_t i = 0; i < COUNT(PODS); i++) {
         const char *name = PODS[i].name;
-        const struct plan_pod planned = {
+        struct plan_pod planned = {
             .status = PODS[i].planned,
             .node = PODS[i].planned == PENDING ? SNAPSHOT_NONE : NEW_NODE,
             .devices = {
                 .gpu_groups = GROUPS, .gpu_group_count = 1, .gpu_indices = INDICES, .gpu_index_count = COUNT(INDICES)}};
-        const struct snapshot_pod before = {.status = PODS[i].before,
-                                            .node = OLD_NODE,
-                                            .started_ms = LONG_AGO,
-                                            .gpu_indices = OLD_INDICES,
-                                            .gpu_index_count = COUNT(OLD_INDICES)};
+        struct snapshot_pod before = {.status = PODS[i].before,
+                                      .node = OLD_NODE,
+                                      .started_ms = LONG_AGO,
+                                      .gpu_indices = OLD_INDICES,
+                                      .gpu_index_count = COUNT(OLD_INDICES)};
         struct snapshot_pod pod = before;
         aftermath_at_once(&pod, &planned, PODS[i].is_deleting, NOW);
         check_int(pod.status, PODS[i].at_once, "%s, at once: status", name);

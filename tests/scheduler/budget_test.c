@@ -46,7 +46,7 @@ int main(void)
     for (size_t i = 0; i < COUNT(CASES); i++) {
         const struct budget_case *row = &CASES[i];
         size_t pods;
-        const size_t half = plan_bytes(row, NODES / 2, &pods), bytes = plan_bytes(row, NODES, &pods);
+        size_t half = plan_bytes(row, NODES / 2, &pods), bytes = plan_bytes(row, NODES, &pods);
         check_true(bytes / pods <= row->most_bytes, "%s: %zu bytes a pod, budget %zu", row->name, bytes / pods,
                    row->most_bytes);
         check_true(bytes * 10 < half * 26, "%s: %zu bytes with half the nodes, %zu with all", row->name, half, bytes);

@@ -14,7 +14,7 @@ static uint32_t run_case(const char *name, const json_t *snapshot)
 {
     struct life life;
     struct breach breach;
-    const bool holds = cluster_live_document(snapshot, LIFE_CYCLES, false, &life, &breach);
+    bool holds = cluster_live_document(snapshot, LIFE_CYCLES, false, &life, &breach);
     check_true(holds, "%s, cycle %d: %s: %s", name, breach.cycle, breach.rule ? breach.rule : "", breach.subject);
     check_true(life.rests, "%s comes to rest", name);
     return life.running_pods;
@@ -28,10 +28,10 @@ static void check_case(const char *folder, const char *name)
     json_t *kept = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
     json_t *snapshot = json_object_get(kept, "snapshot"), *node = json_object_get(kept, "node");
     check_true(snapshot && json_is_string(json_object_get(kept, "why")), "%s: why and snapshot", name);
-    const uint32_t running = run_case(name, snapshot);
+    uint32_t running = run_case(name, snapshot);
     if (node) {
         json_array_append(json_object_get(snapshot, "nodes"), node);
-        const uint32_t more = run_case(name, snapshot);
+        uint32_t more = run_case(name, snapshot);
         check_int(running, json_integer_value(json_object_get(kept, "pods")), "%s: pods that run", name);
         check_int(more, json_integer_value(json_object_get(kept, "podsWithNode")), "%s: with one more node", name);
     }

@@ -166,7 +166,7 @@ int main(void)
             .asks = (struct snapshot_extended_amount *)snapshot->pods[1].extended,
         };
         CASES[i].spoil(&spoiled);
-        const int rc = scheduler_plan(snapshot, &arena, &plan, &err);
+        int rc = scheduler_plan(snapshot, &arena, &plan, &err);
         check_int(rc, *CASES[i].want ? -1 : 0, "%s: %s", CASES[i].name, err.message);
         check_true(strstr(err.message, CASES[i].want) != NULL, "%s: \"%s\" holds \"%s\"", CASES[i].name, err.message,
                    CASES[i].want);

@@ -125,7 +125,7 @@ static void check_cases(void)
         struct arena arena;
         arena_init(&arena);
         memcpy(claims, row->claims, sizeof(claims));
-        const int64_t left = fair_share_divide(
+        int64_t left = fair_share_divide(
             claims, row->count, (struct share_terms){.total = row->total, .unit = row->unit, .k_micro = 0}, &arena);
         for (size_t q = 0; q < row->count; q++)
             check_int(claims[q].fair_share, row->want[q], "%s: queue %zu", row->name, q + 1);
@@ -163,7 +163,7 @@ static void check_surplus(void)
         struct share_claim claim = row->claim;
         struct arena arena;
         arena_init(&arena);
-        const int64_t left = fair_share_divide_over_quota(
+        int64_t left = fair_share_divide_over_quota(
             &claim, 1, (struct share_terms){.total = row->total, .unit = 1000, .k_micro = 0}, &arena);
         check_int(claim.fair_share, row->want, "over quota: %s", row->name);
         check_int(left, row->left, "over quota: %s: left", row->name);
@@ -216,11 +216,11 @@ static void check_random(uint64_t seed)
     static const int64_t SCALES[] = {1000, 130, INT64_C(1) << 30}; // devices, parts of devices, bytes
     struct share_claim claims[MOST], plain[MOST];
     uint64_t random = seed;
-    const size_t count = 1 + random_below(&random, MOST);
-    const int64_t unit = random_below(&random, 2) ? 1000 : 1;
-    const int64_t scale = SCALES[random_below(&random, 3)];
-    const int64_t total = random_below(&random, 64) * scale;
-    const int64_t k_micro = random_below(&random, 3) ? 0 : random_below(&random, 9) * 500000;
+    size_t count = 1 + random_below(&random, MOST);
+    int64_t unit = random_below(&random, 2) ? 1000 : 1;
+    int64_t scale = SCALES[random_below(&random, 3)];
+    int64_t total = random_below(&random, 64) * scale;
+    int64_t k_micro = random_below(&random, 3) ? 0 : random_below(&random, 9) * 500000;
     for (size_t i = 0; i < count; i++) {
         claims[i] = (struct share_claim){.deserved = random_below(&random, 16) * scale / 2,
                                          .limit = NO_LIMIT,
@@ -237,8 +237,8 @@ static void check_random(uint64_t seed)
     }
     struct arena arena;
     arena_init(&arena);
-    const struct share_terms terms = {.total = total, .unit = unit, .k_micro = k_micro};
-    const int64_t left = fair_share_divide(claims, count, terms, &arena);
+    struct share_terms terms = {.total = total, .unit = unit, .k_micro = k_micro};
+    int64_t left = fair_share_divide(claims, count, terms, &arena);
     arena_done(&arena);
     check_int(left, plain_fair_share(plain, count, total, unit, k_micro), "seed %" PRIu64 ": left", seed);
     for (size_t i = 0; i < count; i++)
@@ -258,8 +258,8 @@ static void check_large(void)
         claims[q].usage_micro = 1000000 + 7 * (int64_t)q;
     }
     claims[2].weight_milli = 999;
-    const struct share_terms terms = {.total = INT64_C(1) << 50, .unit = 1, .k_micro = 1000};
-    const int64_t left = fair_share_divide(claims, 3, terms, &arena);
+    struct share_terms terms = {.total = INT64_C(1) << 50, .unit = 1, .k_micro = 1000};
+    int64_t left = fair_share_divide(claims, 3, terms, &arena);
     check_int(left, 0, "large: everything is handed out");
     check_int(claims[0].fair_share + claims[1].fair_share + claims[2].fair_share, terms.total, "large: and no more");
     check_true(claims[0].fair_share > claims[1].fair_share, "large: more weight, less usage");
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
     check_surplus();
     check_usage();
     check_large();
-    const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : RANDOM_INPUTS;
+    uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : RANDOM_INPUTS;
     for (uint64_t seed = 1; seed <= count; seed++)
         check_random(seed);
     return check_finish();

@@ -24,7 +24,7 @@ enum {
 static void step(struct cycle *cycle, uint64_t *random)
 {
     struct pod *pod = &cycle->pods[random_below(random, (uint32_t)cycle->snapshot->pod_count)];
-    const uint32_t node = random_below(random, (uint32_t)cycle->snapshot->node_count);
+    uint32_t node = random_below(random, (uint32_t)cycle->snapshot->node_count);
     if (random_below(random, 8) == 0) {
         statement_roll_back(cycle, 0);
     } else if (pod_status_is_held(pod->state.status) && !pod->state.evicted) {
@@ -45,7 +45,7 @@ static void check_kept(struct cycle *cycle, uint64_t seed, uint64_t *random)
         if (!node_fit_pod(node, pod).fits)
             continue;
         const struct pool *pool = &cycle->pools[node->spec->node_pool];
-        const int64_t kept = fragmentation_growth(cycle, pool, node, pod);
+        int64_t kept = fragmentation_growth(cycle, pool, node, pod);
         struct fragmentation **before = cycle->fragmentation;
         cycle->fragmentation = NULL;
         check_int(fragmentation_growth(cycle, pool, node, pod), kept, "seed %" PRIu64 ": pod %s on %s", seed,
@@ -99,21 +99,21 @@ static int64_t growth_of(const struct growth_case *row, struct arena *arena)
     queue = snapshot_queue_default();
     struct snapshot snapshot = {0};
     snapshot_defaults(&snapshot);
-    const struct snapshot_node_pool pool = {.name = "default", .gpu_placement = PLACEMENT_FRAGMENTATION};
-    const struct snapshot_node node = {.name = "n",
-                                       .gpu_count = 2,
-                                       .gpu_memory_mib = 10000,
-                                       .cpu_milli = row->cpu_milli,
-                                       .max_pods = 110,
-                                       .ready = true};
-    const struct snapshot_department department = {.name = "d", .queues = &queue};
-    const struct snapshot_project project = {.name = "p", .queues = &queue};
-    const struct snapshot_workload workload = {.name = "w",
-                                               .node_pools = POOLS,
-                                               .node_pool_count = 1,
-                                               .topology = {.topology = SNAPSHOT_NONE},
-                                               .promise = SNAPSHOT_PROMISE_NONE,
-                                               .pod_count = 3};
+    struct snapshot_node_pool pool = {.name = "default", .gpu_placement = PLACEMENT_FRAGMENTATION};
+    struct snapshot_node node = {.name = "n",
+                                 .gpu_count = 2,
+                                 .gpu_memory_mib = 10000,
+                                 .cpu_milli = row->cpu_milli,
+                                 .max_pods = 110,
+                                 .ready = true};
+    struct snapshot_department department = {.name = "d", .queues = &queue};
+    struct snapshot_project project = {.name = "p", .queues = &queue};
+    struct snapshot_workload workload = {.name = "w",
+                                         .node_pools = POOLS,
+                                         .node_pool_count = 1,
+                                         .topology = {.topology = SNAPSHOT_NONE},
+                                         .promise = SNAPSHOT_PROMISE_NONE,
+                                         .pod_count = 3};
     struct snapshot_pod pods[] = {
         {.name = "a", .gpu_devices = 1, .gpu_portion_milli = row->own_portion_milli, .cpu_milli = row->own_cpu_milli},
         {.name = "b", .gpu_devices = 1, .gpu_portion_milli = row->other_portion_milli},
@@ -138,11 +138,10 @@ static int64_t growth_of(const struct growth_case *row, struct arena *arena)
         return 0;
     }
     if (row->used_portion_milli > 0) {
-        const struct request request = {.portion_milli = row->used_portion_milli, .shared_devices = 1};
+        struct request request = {.portion_milli = row->used_portion_milli, .shared_devices = 1};
         struct pod *used = &cycle->pods[2];
         used->request = request;
-        const struct place place =
-            shared_device_choose(&cycle->nodes[0], &request, PLACEMENT_BINPACK, cycle->arena).place;
+        struct place place = shared_device_choose(&cycle->nodes[0], &request, PLACEMENT_BINPACK, cycle->arena).place;
         node_add(&cycle->nodes[0], used, &place, STANDING_STAYS);
     }
     return fragmentation_growth(cycle, &cycle->pools[0], &cycle->nodes[0], &cycle->pods[0]);

@@ -115,14 +115,14 @@ static void check_cluster(uint64_t seed, struct tally *tally)
         return;
     }
     uint64_t random = seed;
-    const bool ends = plan->good_until_ms != INT64_MAX;
+    bool ends = plan->good_until_ms != INT64_MAX;
     check_true(plan->good_until_ms > snapshot->now_ms, "seed %" PRIu64 ": good for a while", seed);
-    const int64_t last_ms = ends ? plan->good_until_ms - 1 : snapshot->now_ms + 10 * (int64_t)LONGEST_MS;
+    int64_t last_ms = ends ? plan->good_until_ms - 1 : snapshot->now_ms + 10 * (int64_t)LONGEST_MS;
     for (int i = 0; i < TIMES; i++) {
-        const int64_t span = last_ms - snapshot->now_ms;
-        const int64_t at_ms =
+        int64_t span = last_ms - snapshot->now_ms;
+        int64_t at_ms =
             i == 0 || span == 0 ? last_ms : snapshot->now_ms + (int64_t)(random_next(&random) % (uint64_t)span);
-        const struct snapshot then = later(snapshot, plan, at_ms, &arena);
+        struct snapshot then = later(snapshot, plan, at_ms, &arena);
         if (scheduler_plan(&then, &arena, &other, &err) < 0) {
             check_true(0, "seed %" PRIu64 ": %s", seed, err.message);
             continue;
@@ -132,7 +132,7 @@ static void check_cluster(uint64_t seed, struct tally *tally)
         check_true(other->good_until_ms == plan->good_until_ms, "seed %" PRIu64 ": and good until the same time", seed);
     }
     if (ends) {
-        const struct snapshot then = later(snapshot, plan, plan->good_until_ms, &arena);
+        struct snapshot then = later(snapshot, plan, plan->good_until_ms, &arena);
         tally->bounded++;
         if (scheduler_plan(&then, &arena, &other, &err) == 0)
             tally->differ += !decides_the_same(plan, other) || !explains_the_same(snapshot, plan, other);
@@ -142,8 +142,8 @@ static void check_cluster(uint64_t seed, struct tally *tally)
 
 int main(int argc, char **argv)
 {
-    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
     struct tally tally = {0};
     printf("seeds %" PRIu64 " to %" PRIu64 "\n", first, (uint64_t)(first + count - 1));
     for (uint64_t seed = first; seed < first + count; seed++)

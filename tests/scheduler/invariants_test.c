@@ -33,7 +33,7 @@ static bool is_shuffle_seen(const json_t *document)
     json_t *shuffled = json_deep_copy(document);
     random_document_shuffle(&dice, shuffled);
     char *text = cluster_text(document, SHUFFLED_CYCLES), *other = cluster_text(shuffled, SHUFFLED_CYCLES);
-    const bool seen = text && (!other || strcmp(text, other) != 0);
+    bool seen = text && (!other || strcmp(text, other) != 0);
     free(text);
     free(other);
     json_decref(shuffled);
@@ -88,11 +88,11 @@ static bool check_cluster(uint64_t seed, bool prints, bool keeps, struct figures
 
 int main(int argc, char **argv)
 {
-    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
     struct figures figures = {0};
     printf("seeds %" PRIu64 " to %" PRIu64 "\n", first, (uint64_t)(first + count - 1));
-    const bool only_first = argc > 3;
+    bool only_first = argc > 3;
     for (uint64_t seed = first; seed < first + count; seed++)
         if (!check_cluster(seed, argc == 2, !only_first, &figures) && only_first)
             break;

@@ -52,8 +52,8 @@ static bool has_fewer(const json_t *document, uint32_t *out_without, uint32_t *o
     struct breach breach;
     json_t *larger = json_deep_copy(document);
     json_array_append_new(json_object_get(larger, "nodes"), new_node());
-    const bool both = cluster_live_document(document, LIFE_CYCLES, false, &without, &breach) &&
-                      cluster_live_document(larger, LIFE_CYCLES, false, &with, &breach);
+    bool both = cluster_live_document(document, LIFE_CYCLES, false, &without, &breach) &&
+                cluster_live_document(larger, LIFE_CYCLES, false, &with, &breach);
     json_decref(larger);
     *out_without = both ? without.running_pods : 0;
     *out_with = both ? with.running_pods : 0;
@@ -86,8 +86,8 @@ static void look_for(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : CLUSTERS;
     uint64_t pods = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
         uint32_t without = 0, with = 0;

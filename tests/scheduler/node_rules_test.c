@@ -96,13 +96,13 @@ int main(void)
         struct error err = {0};
         struct snapshot *snapshot;
         struct plan *plan;
-        const bool says_gpus = strstr(CASES[i].node, "\"gpus\"") != NULL;
-        const bool says_memory = strstr(CASES[i].node, "gpuMemoryMib") != NULL;
+        bool says_gpus = strstr(CASES[i].node, "\"gpus\"") != NULL;
+        bool says_memory = strstr(CASES[i].node, "gpuMemoryMib") != NULL;
         arena_init(&arena);
         snprintf(text, sizeof(text), SNAPSHOT, says_gpus ? "" : "\"gpus\":1,",
                  says_memory ? "" : "\"gpuMemoryMib\":8000,", CASES[i].node, CASES[i].pod);
-        const bool planned = snapshot_read(text, strlen(text), &arena, &snapshot, &err) == 0 &&
-                             scheduler_plan(snapshot, &arena, &plan, &err) == 0;
+        bool planned = snapshot_read(text, strlen(text), &arena, &snapshot, &err) == 0 &&
+                       scheduler_plan(snapshot, &arena, &plan, &err) == 0;
         check_text(err.message, "", "%s: reads and plans", CASES[i].name);
         if (planned)
             check_true((plan->pods[0].status == SNAPSHOT_POD_BINDING) == CASES[i].starts, "%s", CASES[i].name);

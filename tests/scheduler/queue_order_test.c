@@ -53,7 +53,7 @@ static struct queue make_queue(const struct side *side, const struct snapshot_qu
 
 static struct queue_key make_key(const struct side *side, const struct queue *queue)
 {
-    const struct amounts job = {{[RESOURCE_GPU] = side->job_mib / 10}};
+    struct amounts job = {{[RESOURCE_GPU] = side->job_mib / 10}};
     return queue_key_make(queue, job, (struct amounts){0}, (struct amounts){{GPUS(100), 0, 0}});
 }
 
@@ -61,10 +61,9 @@ static void check_order(void)
 {
     for (size_t i = 0; i < COUNT(ORDER_CASES); i++) {
         const struct order_case *row = &ORDER_CASES[i];
-        const struct snapshot_queue left_spec = make_spec(&row->left), right_spec = make_spec(&row->right);
-        const struct queue left = make_queue(&row->left, &left_spec, 0),
-                           right = make_queue(&row->right, &right_spec, 1);
-        const struct queue_key left_key = make_key(&row->left, &left), right_key = make_key(&row->right, &right);
+        struct snapshot_queue left_spec = make_spec(&row->left), right_spec = make_spec(&row->right);
+        struct queue left = make_queue(&row->left, &left_spec, 0), right = make_queue(&row->right, &right_spec, 1);
+        struct queue_key left_key = make_key(&row->left, &left), right_key = make_key(&row->right, &right);
         const char *rule = "";
         check_int(queue_compare(&left_key, &right_key, &rule) < 0, row->left_first, "%s", row->name);
         check_text(rule, row->rule, "%s: rule", row->name);
@@ -81,14 +80,14 @@ static void check_antisymmetry(void)
         struct queue queues[2];
         struct queue_key keys[2];
         for (uint32_t q = 0; q < 2; q++) {
-            const struct side side = {random_below(&random, 4), random_below(&random, 5), random_below(&random, 6),
-                                      random_below(&random, 2), random_below(&random, 3) * 10000};
+            struct side side = {random_below(&random, 4), random_below(&random, 5), random_below(&random, 6),
+                                random_below(&random, 2), random_below(&random, 3) * 10000};
             specs[q] = make_spec(&side);
             queues[q] = make_queue(&side, &specs[q], q);
             queues[q].created_ms = random_below(&random, 2);
             keys[q] = make_key(&side, &queues[q]);
         }
-        const int order = queue_compare(&keys[0], &keys[1], NULL), turned = queue_compare(&keys[1], &keys[0], NULL);
+        int order = queue_compare(&keys[0], &keys[1], NULL), turned = queue_compare(&keys[1], &keys[0], NULL);
         check_true(order != 0 && (order < 0) != (turned < 0), "queues %d: one is first", i);
     }
 }
@@ -207,8 +206,8 @@ static void check_words(void)
 {
     for (size_t i = 0; i < COUNT(WORDS_CASES); i++) {
         struct words_case row = WORDS_CASES[i];
-        const struct queue_key left = words_key(&row.left, &row.left_spec, row.left_job);
-        const struct queue_key right = words_key(&row.right, &row.right_spec, row.right_job);
+        struct queue_key left = words_key(&row.left, &row.left_spec, row.left_job);
+        struct queue_key right = words_key(&row.right, &row.right_spec, row.right_job);
         const char *rule = "";
         struct arena arena;
         arena_init(&arena);
@@ -246,11 +245,11 @@ static void check_victims(void)
         struct queue department = {.kind = QUEUE_KIND_DEPARTMENT};
         struct queue projects[] = {make_queue(&row->reclaimer, &specs[0], 0), make_queue(&row->victim, &specs[1], 1)};
         projects[0].parent = projects[1].parent = &department;
-        const struct amounts requested = {{[RESOURCE_GPU] = GPUS(2)}};
-        const enum evidence_code code = fairness_protects(&projects[0], requested, &projects[1], NULL);
+        struct amounts requested = {{[RESOURCE_GPU] = GPUS(2)}};
+        enum evidence_code code = fairness_protects(&projects[0], requested, &projects[1], NULL);
         check_int(code == EVIDENCE_CODE_COUNT, row->is_candidate, "victim: %s", row->name);
         struct amounts held[] = {projects[0].allocated, projects[1].allocated};
-        const struct frozen_queues frozen = {.projects = held};
+        struct frozen_queues frozen = {.projects = held};
         check_int(fairness_may_take(&frozen, &projects[0], requested, &projects[1]), row->may_take, "take: %s",
                   row->name);
     }

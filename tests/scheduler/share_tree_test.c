@@ -28,8 +28,8 @@ static void count_terms(const struct share_node *node)
 static void check_numbers(const struct snapshot *snapshot, const struct plan *plan, const struct share_tree *tree,
                           const char *seed)
 {
-    const size_t pools = snapshot->node_pool_count;
-    const enum resource r = tree->resource;
+    size_t pools = snapshot->node_pool_count;
+    enum resource r = tree->resource;
     for (size_t d = 0; d < tree->root.child_count; d++) {
         const struct share_node *department = &tree->root.children[d];
         if (department->index != SNAPSHOT_NONE)
@@ -100,8 +100,7 @@ static void check_unknown_pool(void)
 
 int main(int argc, char **argv)
 {
-    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
-                   count = argc > 2 ? strtoull(argv[2], NULL, 10) : 300;
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 300;
     for (uint64_t seed = first; seed < first + count; seed++)
         check_seed(seed);
     check_unknown_pool();

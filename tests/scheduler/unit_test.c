@@ -138,7 +138,7 @@ static uint32_t find_group(const struct unit_case *row, const char *name)
 static void add_pods(struct example *example, const struct group_row *group, uint32_t sub_group, struct arena *arena)
 {
     for (size_t i = 0; group->pods[i]; i++) {
-        const bool runs = group->pods[i] != 'P';
+        bool runs = group->pods[i] != 'P';
         example->pods[example->snapshot.pod_count++] =
             (struct snapshot_pod){.name = arena_printf(arena, "%s-%zu", group->name, i),
                                   .sub_group = sub_group,
@@ -167,7 +167,7 @@ static void make_example(struct example *example, const struct unit_case *row, s
     snapshot->pods = example->pods;
     snapshot->node_pool_count = snapshot->node_count = snapshot->department_count = snapshot->project_count =
         snapshot->workload_count = 1;
-    const bool is_plain = !*row->groups[0].name;
+    bool is_plain = !*row->groups[0].name;
     example->workload = (struct snapshot_workload){.name = "w",
                                                    .preemptible = true,
                                                    .min_pods = row->groups[0].minimum,
@@ -205,7 +205,7 @@ static void evict_pods(struct cycle *cycle, const struct example *example, const
 {
     for (uint32_t p = 0; p < example->snapshot.pod_count; p++) {
         const struct snapshot_pod *pod = &example->pods[p];
-        const uint32_t group = pod->sub_group == SNAPSHOT_NONE ? 0 : pod->sub_group;
+        uint32_t group = pod->sub_group == SNAPSHOT_NONE ? 0 : pod->sub_group;
         if (row->groups[group].pods[strtoul(strrchr(pod->name, '-') + 1, NULL, 10)] == 'E')
             statement_evict(cycle, p);
     }
@@ -228,8 +228,8 @@ static void check_case(const struct unit_case *row, bool lost_pod)
         workload->lost_pod = lost_pod;
         unit_find(cycle, workload);
         check_text(name_pods(example, workload->unit, workload->unit_count, &arena), row->next, "%s: next", row->name);
-        const uint32_t held = workload->counts.held;
-        const uint32_t count = unit_take_victims(cycle, workload, victims);
+        uint32_t held = workload->counts.held;
+        uint32_t count = unit_take_victims(cycle, workload, victims);
         check_text(name_pods(example, victims, count, &arena), row->victims, "%s: victims", row->name);
         check_int(count < held, row->something_stays, "%s: something stays", row->name);
     }

@@ -35,9 +35,8 @@ static struct happened look(const struct snapshot *snapshot, const struct plan *
     const struct snapshot_workload *spec = &snapshot->workloads[workload];
     bool is_bound = false, is_promised = false;
     for (uint32_t p = spec->first_pod; p < spec->first_pod + spec->pod_count; p++) {
-        const enum snapshot_pod_status now = plan->pods[p].status, before = snapshot->pods[p].status;
-        const bool is_new =
-            (now == SNAPSHOT_POD_BINDING && before != SNAPSHOT_POD_BINDING) || now == SNAPSHOT_POD_PIPELINED;
+        enum snapshot_pod_status now = plan->pods[p].status, before = snapshot->pods[p].status;
+        bool is_new = (now == SNAPSHOT_POD_BINDING && before != SNAPSHOT_POD_BINDING) || now == SNAPSHOT_POD_PIPELINED;
         is_bound = is_bound || (is_new && now == SNAPSHOT_POD_BINDING);
         is_promised = is_promised || (is_new && now == SNAPSHOT_POD_PIPELINED);
         if (is_new)
@@ -63,7 +62,7 @@ static struct happened look(const struct snapshot *snapshot, const struct plan *
 static void check_answer(const struct snapshot *rest, const struct snapshot *with, const struct plan *plan,
                          uint32_t workload, const struct what_if_answer *answer, const char *name)
 {
-    const struct happened happened = look(with, plan, workload);
+    struct happened happened = look(with, plan, workload);
     const struct plan_workload *planned = &plan->workloads[workload];
     check_int((int)answer->verdict, (int)happened.verdict, "%s: verdict", name);
     uint32_t nodes = 0;
@@ -75,7 +74,7 @@ static void check_answer(const struct snapshot *rest, const struct snapshot *wit
     uint32_t lost = 0;
     for (size_t i = 0; i < answer->displaced_count; i++) {
         const struct what_if_displaced *one = &answer->displaced[i];
-        const uint32_t there = snapshot_find(with, rest->workloads[one->workload].name);
+        uint32_t there = snapshot_find(with, rest->workloads[one->workload].name);
         uint32_t evicted = 0;
         for (size_t d = 0; d < plan->decision_count; d++)
             evicted += plan->decisions[d].workload == there && plan->decisions[d].beneficiary == workload &&
@@ -111,7 +110,7 @@ static void check_fix(const struct snapshot *rest, const struct what_if_question
         scheduler_plan(changed, &arena, &plan, &err) < 0) {
         check_true(0, "%s: %s", name, err.message);
     } else {
-        const struct happened happened = look(changed, plan, workload);
+        struct happened happened = look(changed, plan, workload);
         const struct snapshot_workload *now = &changed->workloads[workload];
         uint32_t gpus = 0;
         for (uint32_t p = 0; p < now->pod_count; p++)
@@ -159,10 +158,10 @@ static void check_workload(const struct snapshot *snapshot, uint32_t index, cons
     struct what_if_answer *answer;
     struct plan *plan;
     arena_init(&arena);
-    const struct loose_workload loose = loose_workload(snapshot, index, new_name, &arena);
+    struct loose_workload loose = loose_workload(snapshot, index, new_name, &arena);
     const struct snapshot *rest = snapshot_rebuild(snapshot, index, NULL, &arena);
     const struct snapshot *with = snapshot_rebuild(snapshot, index, &loose, &arena);
-    const struct what_if_question question = {.workload = &loose.workload, .pods = loose.pods, .wants_fixes = true};
+    struct what_if_question question = {.workload = &loose.workload, .pods = loose.pods, .wants_fixes = true};
     if (scheduler_what_if(rest, &question, &arena, &answer, &err) < 0 ||
         scheduler_plan(with, &arena, &plan, &err) < 0) {
         check_true(0, "%s: %s", name, err.message);
@@ -179,7 +178,7 @@ static void check_workload(const struct snapshot *snapshot, uint32_t index, cons
         check_fix(rest, &question, &answer->fixes[i], name);
     check_bounded(rest, &question, answer, name);
     // The same workload, there already, has the same answer.
-    const struct what_if_question there = {.existing = snapshot_find(with, new_name), .wants_fixes = true};
+    struct what_if_question there = {.existing = snapshot_find(with, new_name), .wants_fixes = true};
     struct what_if_answer *same;
     check_true(scheduler_what_if(with, &there, &arena, &same, &err) == 0, "%s: %s", name, err.message);
     check_int((int)same->verdict, (int)answer->verdict, "%s: the same verdict", name);
@@ -195,7 +194,7 @@ static void check_cluster(const struct snapshot *snapshot, uint64_t seed, const 
     uint64_t random = seed;
     if (snapshot->workload_count == 0)
         return;
-    const uint32_t index = random_below(&random, (uint32_t)snapshot->workload_count);
+    uint32_t index = random_below(&random, (uint32_t)snapshot->workload_count);
     const char *new_name = NAMES[random_below(&random, COUNT(NAMES))];
     snprintf(name, sizeof(name), "%s %" PRIu64, kind, seed);
     check_workload(snapshot, index, new_name ? new_name : snapshot->workloads[index].name, name);
@@ -223,7 +222,7 @@ static void check_bad_questions(void)
     struct what_if_answer *answer;
     arena_init(&arena);
     const struct snapshot *snapshot = random_cluster(1, &arena);
-    const struct loose_workload loose = loose_workload(snapshot, 0, snapshot->workloads[0].name, &arena);
+    struct loose_workload loose = loose_workload(snapshot, 0, snapshot->workloads[0].name, &arena);
     struct what_if_question question = {.workload = &loose.workload, .pods = loose.pods};
     check_int(scheduler_what_if(snapshot, &question, &arena, &answer, &err), -1, "a name that is taken");
     check_int(err.code, ERROR_CONFLICT, "a name that is taken");
@@ -235,8 +234,7 @@ static void check_bad_questions(void)
 
 int main(int argc, char **argv)
 {
-    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
-                   count = argc > 2 ? strtoull(argv[2], NULL, 10) : 500;
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 500;
     for (uint64_t seed = first; seed < first + count; seed++)
         check_seed(seed);
     check_bad_questions();

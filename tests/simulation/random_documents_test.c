@@ -149,7 +149,7 @@ static void check_plan(const struct snapshot *snapshot, const struct plan *befor
         check_node(snapshot, plan, i);
     check_decisions(snapshot, plan);
     check_gangs(snapshot, plan);
-    const size_t pools = snapshot->node_pool_count;
+    size_t pools = snapshot->node_pool_count;
     for (size_t i = 0; i < snapshot->project_count * pools; i++)
         check_queue(&before->projects[i], &plan->projects[i], snapshot->projects[i / pools].name);
     for (size_t i = 0; i < snapshot->department_count * pools; i++)

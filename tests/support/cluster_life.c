@@ -13,7 +13,7 @@
 static void count_decisions(const struct plan *plan, int cycle, struct life *life)
 {
     for (size_t i = 0; i < plan->decision_count; i++) {
-        const bool evicts = plan->decisions[i].verb == PLAN_EVICT;
+        bool evicts = plan->decisions[i].verb == PLAN_EVICT;
         life->rests = life->rests && !(evicts && cycle > RESTLESS_CYCLES);
         life->evictions += evicts;
         life->decisions++;

@@ -230,26 +230,26 @@ static struct workload_update workload_update_of(const struct db_writes *writes,
 static int begin_pod(struct db_conn *conn, void *context, struct error *err)
 {
     struct db_writes *writes = context;
-    const struct pod_update pod = pod_update_of(writes, POD_STATUS_RUNNING);
-    const struct workload_update workload = workload_update_of(writes, PHASE_RUNNING);
-    const struct allocation_row allocation = {.pod_id = writes->pod_id,
-                                              .node_name = "node-1",
-                                              .node_pool_id = 1,
-                                              .gpu_indices_json = "[0]",
-                                              .gpu_milli = 1000,
-                                              .started_ms = NOW_MS};
-    const struct event event = {.workload_id = writes->workload_id,
-                                .workload_uuid = writes->workload_uuid,
-                                .time_ms = NOW_MS,
-                                .type = EVENT_NORMAL,
-                                .reason = "Scheduled",
-                                .message = "bound",
-                                .source = "scheduler",
-                                .object_kind = "Pod",
-                                .object_name = "first-0-0",
-                                .object_uuid = writes->pod_uuid};
-    const struct queue_figures figures = {.queue_id = 1, .owner_id = writes->department_id, .gpu_milli = {1000, 1000}};
-    const struct sample_row sample = {
+    struct pod_update pod = pod_update_of(writes, POD_STATUS_RUNNING);
+    struct workload_update workload = workload_update_of(writes, PHASE_RUNNING);
+    struct allocation_row allocation = {.pod_id = writes->pod_id,
+                                        .node_name = "node-1",
+                                        .node_pool_id = 1,
+                                        .gpu_indices_json = "[0]",
+                                        .gpu_milli = 1000,
+                                        .started_ms = NOW_MS};
+    struct event event = {.workload_id = writes->workload_id,
+                          .workload_uuid = writes->workload_uuid,
+                          .time_ms = NOW_MS,
+                          .type = EVENT_NORMAL,
+                          .reason = "Scheduled",
+                          .message = "bound",
+                          .source = "scheduler",
+                          .object_kind = "Pod",
+                          .object_name = "first-0-0",
+                          .object_uuid = writes->pod_uuid};
+    struct queue_figures figures = {.queue_id = 1, .owner_id = writes->department_id, .gpu_milli = {1000, 1000}};
+    struct sample_row sample = {
         .scope = "project", .scope_id = writes->project_id, .metric = "GPU_ALLOCATION", .time_ms = NOW_MS, .value = 1};
     bool is_done =
         db_update_pod(conn, &pod, err) == 0 && db_begin_allocation(conn, &allocation, err) == 0 &&
@@ -266,16 +266,16 @@ static int end_pod(struct db_conn *conn, void *context, struct error *err)
     struct db_writes *writes = context;
     struct pod_update pod = pod_update_of(writes, POD_STATUS_FAILED);
     struct workload_update workload = workload_update_of(writes, PHASE_DELETING);
-    const struct receipt_row receipt = {.workload_id = writes->workload_id,
-                                        .pod_name = "first-0-0",
-                                        .time_ms = NOW_MS,
-                                        .action = "reclaim",
-                                        .rule = "AboveShare",
-                                        .node_pool_name = "default",
-                                        .node_name = "node-1",
-                                        .gpu_milli = 1000,
-                                        .gpu_indices_json = "[0]",
-                                        .sentence = "it gives way"};
+    struct receipt_row receipt = {.workload_id = writes->workload_id,
+                                  .pod_name = "first-0-0",
+                                  .time_ms = NOW_MS,
+                                  .action = "reclaim",
+                                  .rule = "AboveShare",
+                                  .node_pool_name = "default",
+                                  .node_name = "node-1",
+                                  .gpu_milli = 1000,
+                                  .gpu_indices_json = "[0]",
+                                  .sentence = "it gives way"};
     pod.completed_ms = pod.deleted_ms = workload.facts.deleted_ms = LATER_MS;
     bool is_done = db_update_pod(conn, &pod, err) == 0 && db_add_receipt(conn, &receipt, err) == 0 &&
                    db_end_allocation(conn, writes->pod_id, LATER_MS, "Preempted", err) == 0 &&

@@ -36,7 +36,7 @@ static size_t project_queue(const struct replay *replay, uint32_t workload, uint
 static size_t department_queue(const struct replay *replay, uint32_t workload, uint32_t pool)
 {
     const struct snapshot *snapshot = replay->view->snapshot;
-    const uint32_t department = snapshot->projects[snapshot->workloads[workload].project].department;
+    uint32_t department = snapshot->projects[snapshot->workloads[workload].project].department;
     return replay->project_queues + department * snapshot->node_pool_count + pool;
 }
 
@@ -61,7 +61,7 @@ static struct amounts charge(const struct snapshot *snapshot, const struct snaps
         each = pod->gpu_portion_milli;
     } else if (pod->gpu_memory_mib > 0) {
         // The core knows device memory in steps of 100 MiB, and one step where nothing is said.
-        const int64_t known = snapshot->nodes[node].gpu_memory_mib / 100 * 100, memory = known > 0 ? known : 100;
+        int64_t known = snapshot->nodes[node].gpu_memory_mib / 100 * 100, memory = known > 0 ? known : 100;
         each = (pod->gpu_memory_mib * 100 + memory - 1) / memory * 10;
     }
     amounts.of[RESOURCE_GPU] = (int64_t)pod->gpu_devices * each;
@@ -80,8 +80,8 @@ static void add(struct amounts *sum, const struct amounts *amounts, int64_t sign
 static void add_to_queues(struct replay *replay, struct tally *tallies, uint32_t pod, uint32_t node, int64_t sign)
 {
     const struct snapshot *snapshot = replay->view->snapshot;
-    const uint32_t workload = snapshot->pods[pod].workload, pool = snapshot->nodes[node].node_pool;
-    const struct amounts amounts = charge(snapshot, &snapshot->pods[pod], node);
+    uint32_t workload = snapshot->pods[pod].workload, pool = snapshot->nodes[node].node_pool;
+    struct amounts amounts = charge(snapshot, &snapshot->pods[pod], node);
     const size_t of[] = {project_queue(replay, workload, pool), department_queue(replay, workload, pool)};
     for (size_t i = 0; i < 2; i++) {
         add(&tallies[of[i]].allocated, &amounts, sign);
@@ -131,12 +131,12 @@ static bool apply(struct replay *replay, size_t first, const struct plan_decisio
 {
     const struct snapshot_pod *pod = &replay->view->snapshot->pods[decision->pod];
     uint32_t *node = &replay->node_of[decision->pod];
-    const bool leaves = decision->verb == PLAN_EVICT || decision->verb == PLAN_WITHDRAW;
+    bool leaves = decision->verb == PLAN_EVICT || decision->verb == PLAN_WITHDRAW;
     if (leaves != (*node != SNAPSHOT_NONE))
         return breach_set(replay->view->breach, "only what holds a place loses it, only what has none gets one", "%s",
                           pod->name);
     if (leaves) {
-        const struct amounts amounts = charge(replay->view->snapshot, pod, *node);
+        struct amounts amounts = charge(replay->view->snapshot, pod, *node);
         add(&replay->lost[decision->workload], &amounts, 1);
         add_to_queues(replay, replay->now, decision->pod, *node, -1);
         replay->left[decision->pod] = *node;
@@ -148,7 +148,7 @@ static bool apply(struct replay *replay, size_t first, const struct plan_decisio
         return breach_set(replay->view->breach, "what lost a pod gets nothing more in the cycle", "%s", pod->name);
     *node = decision->node;
     if (decision->beneficiary != SNAPSHOT_NONE) { // a victim that has a place again, be it charged otherwise there
-        const struct amounts amounts = charge(replay->view->snapshot, pod, replay->left[decision->pod]);
+        struct amounts amounts = charge(replay->view->snapshot, pod, replay->left[decision->pod]);
         add(&replay->lost[decision->workload], &amounts, -1);
     }
     add_to_queues(replay, replay->now, decision->pod, *node, 1);
@@ -218,16 +218,15 @@ static void leveled(const struct replay *replay, uint32_t beneficiary, uint32_t 
 static bool outranks(const struct replay *replay, const struct plan_decision *decision, bool within_deserved)
 {
     const struct snapshot *snapshot = replay->view->snapshot;
-    const uint32_t pool = decision->node_pool;
+    uint32_t pool = decision->node_pool;
     const struct snapshot_project *own = &snapshot->projects[snapshot->workloads[decision->beneficiary].project];
     const struct snapshot_project *other = &snapshot->projects[snapshot->workloads[decision->workload].project];
-    const bool is_inside = own->department == other->department || !snapshot->settings.full_hierarchy_fairness;
-    const size_t leaf = project_queue(replay, decision->beneficiary, pool);
+    bool is_inside = own->department == other->department || !snapshot->settings.full_hierarchy_fairness;
+    size_t leaf = project_queue(replay, decision->beneficiary, pool);
     struct amounts mine = replay->start[leaf].allocated;
     add(&mine, &replay->placed[leaf].allocated, 1);
-    const int64_t above = is_inside ? own->queues[pool].rank : snapshot->departments[own->department].queues[pool].rank,
-                  below =
-                      is_inside ? other->queues[pool].rank : snapshot->departments[other->department].queues[pool].rank;
+    int64_t above = is_inside ? own->queues[pool].rank : snapshot->departments[own->department].queues[pool].rank,
+            below = is_inside ? other->queues[pool].rank : snapshot->departments[other->department].queues[pool].rank;
     return snapshot->node_pools[pool].reclaims_by_rank && within_deserved && above > below &&
            !is_above(&mine, &own->queues[pool].deserved);
 }
@@ -237,7 +236,7 @@ static bool outranks(const struct replay *replay, const struct plan_decision *de
 static bool check_reclaim(const struct replay *replay, const struct plan_decision *decision)
 {
     const struct snapshot *snapshot = replay->view->snapshot;
-    const uint32_t beneficiary = decision->beneficiary, pool = decision->node_pool;
+    uint32_t beneficiary = decision->beneficiary, pool = decision->node_pool;
     size_t a, b, other_a, other_b;
     leveled(replay, beneficiary, decision->workload, pool, &a, &b);
     struct amounts taken = {0};
@@ -247,13 +246,13 @@ static bool check_reclaim(const struct replay *replay, const struct plan_decisio
             add(&taken, &replay->lost[w], 1);
     }
     struct amounts mine = replay->start[a].allocated;
-    const size_t leaf = project_queue(replay, beneficiary, pool);
+    size_t leaf = project_queue(replay, beneficiary, pool);
     add(&mine, &replay->placed[leaf].allocated, 1);
-    const bool within_deserved = !is_above(&mine, &numbers(replay, replay->view->plan, a)->deserved);
+    bool within_deserved = !is_above(&mine, &numbers(replay, replay->view->plan, a)->deserved);
     if (outranks(replay, decision, within_deserved))
         return true;
     const struct plan_queue *theirs = numbers(replay, replay->view->plan, b);
-    const struct amounts share = allocatable_share(theirs);
+    struct amounts share = allocatable_share(theirs);
     for (uint32_t w = 0; w < snapshot->workload_count; w++) {
         leveled(replay, beneficiary, w, pool, &other_a, &other_b);
         struct amounts remaining = replay->start[b].allocated;
@@ -275,7 +274,7 @@ static bool check_reclaimer(const struct replay *replay, const struct plan_decis
     bool by_memory = false;
     for (uint32_t p = workload->first_pod; p < workload->first_pod + workload->pod_count; p++)
         by_memory = by_memory || snapshot->pods[p].gpu_memory_mib > 0;
-    const size_t queue = project_queue(replay, decision->beneficiary, decision->node_pool);
+    size_t queue = project_queue(replay, decision->beneficiary, decision->node_pool);
     struct amounts mine = replay->start[queue].allocated;
     add(&mine, &replay->placed[queue].allocated, 1);
     if (!by_memory && is_above(&mine, &numbers(replay, replay->view->plan, queue)->fair_share))
@@ -305,7 +304,7 @@ static bool check_statement(struct replay *replay, size_t first, size_t end)
             !is_placed(replay, decisions[i].beneficiary, first, end))
             return breach_set(replay->view->breach, "the beneficiary gets its place in the same statement", "%s",
                               replay->view->snapshot->workloads[decisions[i].beneficiary].name);
-        const bool is_lost = is_above(&replay->lost[decisions[i].workload], &(struct amounts){0});
+        bool is_lost = is_above(&replay->lost[decisions[i].workload], &(struct amounts){0});
         if (decisions[i].action == ACTION_RECLAIM && is_lost && !replay->shares_change &&
             (!check_reclaim(replay, &decisions[i]) || !check_reclaimer(replay, &decisions[i])))
             return false;
@@ -333,7 +332,7 @@ static bool replay_decisions(struct replay *replay)
     }
     for (size_t p = 0; p < replay->view->snapshot->pod_count; p++) {
         const struct plan_pod *place = &plan->pods[p];
-        const uint32_t node = pod_status_is_held(place->status) ? place->node : SNAPSHOT_NONE;
+        uint32_t node = pod_status_is_held(place->status) ? place->node : SNAPSHOT_NONE;
         if (node != replay->node_of[p])
             return breach_set(replay->view->breach, "the decisions lead to what the plan shows", "%s",
                               replay->view->snapshot->pods[p].name);
@@ -357,13 +356,12 @@ bool invariant_statements_hold(const struct view *view)
     for (size_t w = 0; w < snapshot->workload_count; w++)
         replay.shares_change = replay.shares_change || snapshot->workloads[w].node_pool_count > 1;
     for (uint32_t p = 0; p < snapshot->pod_count; p++) {
-        const bool is_held = pod_status_is_allocated(snapshot->pods[p].status);
+        bool is_held = pod_status_is_allocated(snapshot->pods[p].status);
         replay.node_of[p] = is_held ? snapshot->pods[p].node : SNAPSHOT_NONE;
         if (is_held)
             add_to_queues(&replay, replay.now, p, replay.node_of[p], 1);
     }
-    const bool holds =
-        check_sums(&replay, view->before, "a queue holds what its pods hold") && replay_decisions(&replay);
+    bool holds = check_sums(&replay, view->before, "a queue holds what its pods hold") && replay_decisions(&replay);
     free(replay.now);
     free(replay.start);
     free(replay.placed);

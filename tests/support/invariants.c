@@ -52,7 +52,7 @@ static int64_t shared_mib(const struct snapshot_node *node, const struct snapsho
 static bool use_device(struct breach *breach, const struct snapshot_node *node, const struct snapshot_pod *pod,
                        const struct plan_devices *devices, size_t i, bool has_new, struct device_use *uses)
 {
-    const uint32_t gpu = devices->gpu_indices[i];
+    uint32_t gpu = devices->gpu_indices[i];
     const char *group = is_shared(pod) ? devices->gpu_groups[i] : "";
     if (gpu >= node->gpu_count)
         return breach_set(breach, "a device is one of the node's", "%s: device %u", pod->name, gpu);
@@ -82,7 +82,7 @@ static bool check_devices(const struct view *view, uint32_t index)
         const struct plan_devices *devices = &place->devices;
         if (place->node != index || !stands(place->status) || pod->gpu_devices == 0)
             continue;
-        const bool has_new = is_new(view, p);
+        bool has_new = is_new(view, p);
         if (has_new && (devices->gpu_index_count != pod->gpu_devices ||
                         devices->gpu_group_count != (is_shared(pod) ? pod->gpu_devices : 0)))
             holds = breach_set(view->breach, "an index for each device, a group for each shared one", "%s", pod->name);
@@ -186,8 +186,8 @@ static uint32_t held_pods(const struct gang *gang, uint32_t leaf)
     uint32_t count = 0;
     for (uint32_t p = gang->workload->first_pod; p < gang->workload->first_pod + gang->workload->pod_count; p++) {
         const struct snapshot_pod *pod = &gang->view->snapshot->pods[p];
-        const enum snapshot_pod_status status = gang->after ? gang->view->plan->pods[p].status : pod->status;
-        const bool counts =
+        enum snapshot_pod_status status = gang->after ? gang->view->plan->pods[p].status : pod->status;
+        bool counts =
             gang->is_bound_only || !gang->after ? pod_status_is_allocated(status) : pod_status_is_held(status);
         count += counts && (gang->workload->sub_group_count == 0 || pod->sub_group == leaf);
     }
@@ -197,7 +197,7 @@ static uint32_t held_pods(const struct gang *gang, uint32_t leaf)
 static bool is_satisfied(const struct gang *gang, uint32_t member)
 {
     const struct snapshot_workload *workload = gang->workload;
-    const bool is_root = member == workload->sub_group_count;
+    bool is_root = member == workload->sub_group_count;
     if (is_root && workload->sub_group_count == 0)
         return held_pods(gang, SNAPSHOT_NONE) >= workload->min_pods;
     uint32_t children = 0, satisfied = 0;
@@ -209,31 +209,31 @@ static bool is_satisfied(const struct gang *gang, uint32_t member)
     }
     if (children == 0)
         return is_root || held_pods(gang, member) >= workload->sub_groups[member].min_pods;
-    const uint32_t needed = is_root ? workload->min_sub_groups : workload->sub_groups[member].min_sub_groups;
+    uint32_t needed = is_root ? workload->min_sub_groups : workload->sub_groups[member].min_sub_groups;
     return satisfied >= (needed < children ? needed : children);
 }
 
 static uint32_t parent_of(const struct snapshot_workload *workload, uint32_t member)
 {
-    const uint32_t parent = workload->sub_groups[member].parent;
+    uint32_t parent = workload->sub_groups[member].parent;
     return parent == SNAPSHOT_NONE ? (uint32_t)workload->sub_group_count : parent;
 }
 
 static bool check_gang(const struct view *view, uint32_t index)
 {
     const struct snapshot_workload *workload = &view->snapshot->workloads[index];
-    const uint32_t root = (uint32_t)workload->sub_group_count;
-    const struct gang before = {view, workload, false, false}, after = {view, workload, true, false};
-    const struct gang bound = {view, workload, true, true};
+    uint32_t root = (uint32_t)workload->sub_group_count;
+    struct gang before = {view, workload, false, false}, after = {view, workload, true, false};
+    struct gang bound = {view, workload, true, true};
     bool gained = false, starts = false, keeps = false, was_stale = view->evicts_stale[index];
     for (uint32_t p = workload->first_pod; p < workload->first_pod + workload->pod_count; p++) {
-        const uint32_t leaf = view->snapshot->pods[p].sub_group;
+        uint32_t leaf = view->snapshot->pods[p].sub_group;
         keeps = keeps || pod_status_is_held(view->plan->pods[p].status);
         if (!is_new(view, p))
             continue;
         gained = true;
         starts = starts || view->plan->pods[p].status == SNAPSHOT_POD_BINDING;
-        const bool was_held = pod_status_is_held(view->snapshot->pods[p].status); // what stood in part may move
+        bool was_held = pod_status_is_held(view->snapshot->pods[p].status); // what stood in part may move
         for (uint32_t member = leaf == SNAPSHOT_NONE ? root : leaf;; member = parent_of(workload, member)) {
             if (!is_satisfied(&after, member) && (!was_held || is_satisfied(&before, member)))
                 return breach_set(view->breach, "a gang is placed whole", "%s", workload->name);
@@ -356,13 +356,13 @@ static bool check_pool(const struct view *view, uint32_t index)
         const struct plan_pod *place = &view->plan->pods[p];
         const struct snapshot_pod *pod = &view->snapshot->pods[p];
         if (pod_status_is_allocated(pod->status)) {
-            const uint32_t of = view->snapshot->nodes[pod->node].node_pool;
+            uint32_t of = view->snapshot->nodes[pod->node].node_pool;
             was_mixed = was_mixed || (was != SNAPSHOT_NONE && was != of);
             was = of;
         }
         if (!pod_status_is_held(place->status))
             continue;
-        const uint32_t of = view->snapshot->nodes[place->node].node_pool;
+        uint32_t of = view->snapshot->nodes[place->node].node_pool;
         mixed = mixed || (pool != SNAPSHOT_NONE && pool != of);
         pool = of;
         gained = gained || is_new(view, p);
@@ -399,7 +399,7 @@ static bool are_together(const struct snapshot_node *a, const struct snapshot_no
 
 static bool is_in_group(const struct snapshot_workload *workload, uint32_t leaf, uint32_t member)
 {
-    const uint32_t root = (uint32_t)workload->sub_group_count;
+    uint32_t root = (uint32_t)workload->sub_group_count;
     uint32_t at = leaf == SNAPSHOT_NONE ? root : leaf;
     while (at != member && at != root)
         at = parent_of(workload, at);
@@ -433,8 +433,8 @@ static bool check_together(const struct view *view, const struct snapshot_worklo
 static bool check_required_together(const struct view *view, uint32_t index)
 {
     const struct snapshot_workload *workload = &view->snapshot->workloads[index];
-    const uint32_t root = (uint32_t)workload->sub_group_count;
-    const struct together affinity = {&workload->pod_affinity_key, 1, 1};
+    uint32_t root = (uint32_t)workload->sub_group_count;
+    struct together affinity = {&workload->pod_affinity_key, 1, 1};
     if (workload->pod_affinity == POD_AFFINITY_REQUIRED && !check_together(view, workload, root, &affinity))
         return breach_set(view->breach, "pods that must be together are", "%s", workload->name);
     for (uint32_t g = 0; g <= root; g++) {
@@ -443,7 +443,7 @@ static bool check_required_together(const struct view *view, uint32_t index)
         if (constraint->topology == SNAPSHOT_NONE || constraint->required == SNAPSHOT_NONE)
             continue;
         const struct snapshot_topology *topology = &view->snapshot->topologies[constraint->topology];
-        const struct together level = {topology->levels, constraint->required + 1, topology->level_count};
+        struct together level = {topology->levels, constraint->required + 1, topology->level_count};
         if (!check_together(view, workload, g, &level))
             return breach_set(view->breach, "a required level holds all pods of its group", "%s", workload->name);
     }
@@ -457,12 +457,12 @@ bool invariants_hold(const struct snapshot *snapshot, const struct plan *before,
     bool *evicts = calloc(snapshot->workload_count + 1, sizeof(*evicts));
     for (size_t i = 0; i < plan->decision_count; i++) {
         const struct plan_decision *decision = &plan->decisions[i];
-        const bool takes = decision->verb == PLAN_EVICT || decision->verb == PLAN_WITHDRAW;
+        bool takes = decision->verb == PLAN_EVICT || decision->verb == PLAN_WITHDRAW;
         evicts[decision->workload] = evicts[decision->workload] || takes;
         if (takes && decision->action == ACTION_STALE_GANG_EVICTION)
             evicts_stale[decision->workload] = true;
     }
-    const struct view view = {snapshot, before, plan, evicts, evicts_stale, out_breach};
+    struct view view = {snapshot, before, plan, evicts, evicts_stale, out_breach};
     bool holds = check_places(&view) && invariant_statements_hold(&view);
     for (uint32_t n = 0; n < snapshot->node_count && holds; n++)
         holds = check_node(&view, n) && check_devices(&view, n);

@@ -33,17 +33,17 @@ static int64_t requestable(const struct share_claim *claim)
 
 static int64_t want(const struct share_claim *claim)
 {
-    const int64_t more = requestable(claim) - claim->fair_share;
+    int64_t more = requestable(claim) - claim->fair_share;
     return more > 0 ? more : 0;
 }
 
 // Phase A: what is deserved, up to what is asked for. It may sum to more than there is.
 static void give_deserved(struct division *division)
 {
-    const int64_t total = division->left;
+    int64_t total = division->left;
     for (size_t q = 0; q < division->count; q++) {
         struct share_claim *claim = &division->claims[q];
-        const int64_t deserved = claim->deserved == QUANTITY_UNLIMITED ? total : claim->deserved;
+        int64_t deserved = claim->deserved == QUANTITY_UNLIMITED ? total : claim->deserved;
         claim->fair_share = least(deserved, requestable(claim));
         division->left -= least(claim->fair_share, division->left);
     }
@@ -82,7 +82,7 @@ static bool give_round(struct division *division, int64_t rank)
             continue;
         const __int128 share = amount * score(claim, weights, division->k_micro); // over scores
         int64_t give = want(claim);
-        const bool wants_less = give * scores < share;
+        bool wants_less = give * scores < share;
         if (give * scores <= share) {
             division->remainders[q].is_recorded = false;
         } else {
@@ -120,7 +120,7 @@ static void give_remainders(struct division *division, int64_t rank)
                 next = q;
         if (next == division->count)
             return;
-        const int64_t give = least(division->unit, division->left);
+        int64_t give = least(division->unit, division->left);
         division->remainders[next].is_recorded = false;
         division->claims[next].fair_share += give;
         division->left -= give;
@@ -132,7 +132,7 @@ static bool next_rank(const struct division *division, int64_t below, int64_t *o
 {
     bool any = false;
     for (size_t q = 0; q < division->count; q++) {
-        const int64_t rank = division->claims[q].rank;
+        int64_t rank = division->claims[q].rank;
         if (rank < below && (!any || rank > *out_rank)) {
             *out_rank = rank;
             any = true;

@@ -94,7 +94,7 @@ static void make_nodes(struct maker *maker)
 
 static struct snapshot_queue *make_queues(struct maker *maker, uint32_t most)
 {
-    const size_t count = maker->snapshot->node_pool_count;
+    size_t count = maker->snapshot->node_pool_count;
     struct snapshot_queue *queues = arena_array(maker->arena, count, sizeof(*queues));
     for (size_t p = 0; p < count; p++) {
         queues[p] = snapshot_queue_default();
@@ -154,10 +154,10 @@ static void make_request(struct maker *maker, struct snapshot_pod *pod, uint32_t
 // Lets the pod run on the node if there is room for it.
 static bool start_pod(struct maker *maker, struct snapshot_pod *pod, uint32_t node)
 {
-    const bool is_shared = pod->gpu_portion_milli > 0 || pod->gpu_memory_mib > 0;
-    const int64_t portion = pod->gpu_memory_mib > 0 ? pod->gpu_memory_mib * 1000 / 16000 + 1 : pod->gpu_portion_milli;
-    const bool joins = is_shared && pod->gpu_devices == 1 && maker->open_portion[node] >= portion;
-    const uint32_t devices = joins ? 0 : pod->gpu_devices;
+    bool is_shared = pod->gpu_portion_milli > 0 || pod->gpu_memory_mib > 0;
+    int64_t portion = pod->gpu_memory_mib > 0 ? pod->gpu_memory_mib * 1000 / 16000 + 1 : pod->gpu_portion_milli;
+    bool joins = is_shared && pod->gpu_devices == 1 && maker->open_portion[node] >= portion;
+    uint32_t devices = joins ? 0 : pod->gpu_devices;
     if (maker->gpus[node] < devices || maker->cpu_milli[node] < pod->cpu_milli)
         return false;
     maker->gpus[node] -= devices;
@@ -196,14 +196,14 @@ static void make_sub_groups(struct maker *maker, struct snapshot_workload *workl
 // Pods of a workload that runs: on nodes of one pool, as many as find room; a gang that finds too little waits whole.
 static void start_workload(struct maker *maker, struct snapshot_workload *workload)
 {
-    const uint32_t pool = workload->node_pools[0];
+    uint32_t pool = workload->node_pools[0];
     struct maker before = *maker;
     uint32_t started = 0;
     for (uint32_t i = 0; i < workload->pod_count; i++) {
         struct snapshot_pod *pod = &maker->pods[workload->first_pod + i];
-        const uint32_t first = below(maker, (uint32_t)maker->snapshot->node_count);
+        uint32_t first = below(maker, (uint32_t)maker->snapshot->node_count);
         for (uint32_t n = 0; n < maker->snapshot->node_count && pod->node == SNAPSHOT_NONE; n++) {
-            const uint32_t node = (first + n) % (uint32_t)maker->snapshot->node_count;
+            uint32_t node = (first + n) % (uint32_t)maker->snapshot->node_count;
             if (maker->nodes[node].node_pool == pool && start_pod(maker, pod, node))
                 started++;
         }
@@ -248,7 +248,7 @@ static void make_workload(struct maker *maker, uint32_t index)
         make_sub_groups(maker, workload);
     if (one_in(maker, 8))
         workload->topology = (struct snapshot_topology_constraint){0, one_in(maker, 2) ? 0 : SNAPSHOT_NONE, 1};
-    const uint32_t kind = below(maker, 10);
+    uint32_t kind = below(maker, 10);
     for (uint32_t i = 0; i < workload->pod_count; i++) {
         struct snapshot_pod *pod = &maker->pods[snapshot->pod_count++];
         *pod = (struct snapshot_pod){.name = arena_printf(maker->arena, "w%02u-%u", index, i),
@@ -281,7 +281,7 @@ struct snapshot *random_cluster(uint64_t seed, struct arena *arena)
             maker.node_pools[p].cpu_placement = PLACEMENT_FRAGMENTATION;
     }
     make_projects(&maker);
-    const size_t count = 1 + below(&maker, MOST_WORKLOADS);
+    size_t count = 1 + below(&maker, MOST_WORKLOADS);
     maker.workloads = arena_array(arena, count, sizeof(*maker.workloads));
     maker.pods = arena_array(arena, count * MOST_PODS, sizeof(*maker.pods));
     maker.snapshot->workloads = maker.workloads;

@@ -19,8 +19,8 @@ static struct amounts charge(const struct snapshot *snapshot, const struct snaps
     int64_t each = pod->gpu_portion_milli > 0 ? pod->gpu_portion_milli : GPU_MILLI_PER_DEVICE;
     if (pod->gpu_memory_mib > 0) {
         // Device memory counts in whole hundreds, one where nothing is known; charged by hundredths, rounded up.
-        const int64_t memory = snapshot->nodes[node].gpu_memory_mib / 100 * 100;
-        const int64_t known = memory > 0 ? memory : 100;
+        int64_t memory = snapshot->nodes[node].gpu_memory_mib / 100 * 100;
+        int64_t known = memory > 0 ? memory : 100;
         each = (pod->gpu_memory_mib * 100 + known - 1) / known * 10;
     }
     amounts.of[RESOURCE_GPU] = each * pod->gpu_devices;
@@ -33,9 +33,9 @@ static struct amounts charge(const struct snapshot *snapshot, const struct snaps
 static void move(struct sums *sums, uint32_t pod, uint32_t node, int64_t sign)
 {
     const struct snapshot *snapshot = sums->snapshot;
-    const uint32_t project = snapshot->workloads[snapshot->pods[pod].workload].project;
-    const size_t pools = snapshot->node_pool_count, pool = snapshot->nodes[node].node_pool;
-    const struct amounts amounts = charge(snapshot, &snapshot->pods[pod], node);
+    uint32_t project = snapshot->workloads[snapshot->pods[pod].workload].project;
+    size_t pools = snapshot->node_pool_count, pool = snapshot->nodes[node].node_pool;
+    struct amounts amounts = charge(snapshot, &snapshot->pods[pod], node);
     for (size_t r = 0; r < RESOURCE_COUNT; r++) {
         sums->projects[project * pools + pool].of[r] += sign * amounts.of[r];
         sums->departments[snapshot->projects[project].department * pools + pool].of[r] += sign * amounts.of[r];
@@ -50,7 +50,7 @@ static bool is_held(enum snapshot_pod_status status)
 
 static void open_sums(struct sums *sums, const struct snapshot *snapshot, struct arena *arena)
 {
-    const size_t pools = snapshot->node_pool_count;
+    size_t pools = snapshot->node_pool_count;
     sums->snapshot = snapshot;
     sums->projects = arena_array(arena, snapshot->project_count * pools, sizeof(*sums->projects));
     sums->departments = arena_array(arena, snapshot->department_count * pools, sizeof(*sums->departments));
@@ -85,8 +85,8 @@ static void check_side(const struct numbers *numbers, const struct plan_receipt_
         return;
     }
     const struct snapshot_project *project = &snapshot->projects[snapshot->workloads[workload].project];
-    const size_t pools = snapshot->node_pool_count;
-    const size_t p = snapshot->workloads[workload].project * pools + pool, d = project->department * pools + pool;
+    size_t pools = snapshot->node_pool_count;
+    size_t p = snapshot->workloads[workload].project * pools + pool, d = project->department * pools + pool;
     check_int(side->project, snapshot->workloads[workload].project, "%s: %s: project", numbers->name, which);
     check_int(side->department, project->department, "%s: %s: department", numbers->name, which);
     const struct plan_receipt_queue *own = &side->project_queue, *above = &side->department_queue;
@@ -143,7 +143,7 @@ static void check_rule(const struct numbers *numbers, const struct plan_decision
                        numbers->snapshot->workloads[decision->workload].priority <
                            numbers->snapshot->workloads[decision->beneficiary].priority,
                    "%s: higher priority", numbers->name);
-    const bool is_inside =
+    bool is_inside =
         victim->department == beneficiary->department || !numbers->snapshot->settings.full_hierarchy_fairness;
     if (receipt->rule == EVICTION_HIGHER_RANK)
         check_true(rank_of(numbers, beneficiary, decision->node_pool, is_inside) >
@@ -185,8 +185,7 @@ static void check_eviction(const struct numbers *numbers, const struct plan_deci
     check_side(numbers, &decision->receipt->beneficiary, decision->beneficiary, decision->node_pool, "beneficiary");
     check_rule(numbers, decision);
     check_int(decision->gpu_milli, charge(snapshot, pod, decision->node).of[RESOURCE_GPU], "%s: GPUs", numbers->name);
-    const bool ran =
-        is_held(pod->status) && pod->started_ms != SNAPSHOT_TIME_NONE && pod->started_ms < snapshot->now_ms;
+    bool ran = is_held(pod->status) && pod->started_ms != SNAPSHOT_TIME_NONE && pod->started_ms < snapshot->now_ms;
     check_int(decision->lost_ms, ran ? snapshot->now_ms - pod->started_ms : 0, "%s: lost run time", numbers->name);
 }
 
@@ -198,7 +197,7 @@ void receipts_check(const struct snapshot *snapshot, const struct plan *plan, co
     arena_init(&arena);
     open_sums(&before, snapshot, &arena);
     open_sums(&after, snapshot, &arena);
-    const struct numbers numbers = {snapshot, &before, &after, name, shares_stand(snapshot), plan};
+    struct numbers numbers = {snapshot, &before, &after, name, shares_stand(snapshot), plan};
     size_t end = 0;
     for (size_t start = 0; start < plan->decision_count; start = end) {
         for (; end < plan->decision_count && plan->decisions[end].statement == plan->decisions[start].statement; end++)

@@ -43,7 +43,7 @@ static json_t *random_request(struct maker *maker)
     json_t *pod = json_object();
     json_object_set_new(pod, "cpuCores", json_real(0.1 * below(maker, maker->tight_cpu ? 20 : 10)));
     json_object_set_new(pod, "memoryBytes", json_integer((json_int_t)below(maker, 4) << 30));
-    const unsigned kind = below(maker, 10);
+    unsigned kind = below(maker, 10);
     if (kind == 0)
         ; // CPU alone
     else if (kind <= 2 && maker->fractions)
@@ -66,7 +66,7 @@ static json_t *random_request(struct maker *maker)
 static bool start_devices(struct room *room, json_t *pod)
 {
     const json_t *portion = json_object_get(pod, "gpuPortion"), *memory = json_object_get(pod, "gpuMemoryMib");
-    const unsigned devices = (unsigned)json_integer_value(json_object_get(pod, "gpuDevices"));
+    unsigned devices = (unsigned)json_integer_value(json_object_get(pod, "gpuDevices"));
     if (!portion && !memory) {
         if (room->gpus < devices)
             return false;
@@ -74,10 +74,10 @@ static bool start_devices(struct room *room, json_t *pod)
         return true;
     }
     // On a node with larger devices a group stays a little emptier than it could be.
-    const unsigned mib = memory ? (unsigned)json_integer_value(memory)
-                                : (unsigned)(json_real_value(portion) * room->mib + room->mib / 100.0);
-    const unsigned wanted = devices ? devices : 1;
-    const bool joins = wanted == 1 && room->open_mib >= mib;
+    unsigned mib = memory ? (unsigned)json_integer_value(memory)
+                          : (unsigned)(json_real_value(portion) * room->mib + room->mib / 100.0);
+    unsigned wanted = devices ? devices : 1;
+    bool joins = wanted == 1 && room->open_mib >= mib;
     if (mib > room->mib || (!joins && room->gpus < wanted))
         return false;
     json_t *groups = json_array();
@@ -96,10 +96,10 @@ static bool start_pod(struct maker *maker, json_t *pod, unsigned index)
 {
     static const char *const STATUSES[] = {"Binding", "Bound", "Releasing", "StuckInReleasing"};
     struct room *room = &maker->rooms[index];
-    const int64_t cpu_milli = (int64_t)(json_real_value(json_object_get(pod, "cpuCores")) * 1000 + 1);
-    const int64_t gib = json_integer_value(json_object_get(pod, "memoryBytes")) >> 30;
+    int64_t cpu_milli = (int64_t)(json_real_value(json_object_get(pod, "cpuCores")) * 1000 + 1);
+    int64_t gib = json_integer_value(json_object_get(pod, "memoryBytes")) >> 30;
     const json_t *mig = json_object_get(pod, "migInstances");
-    const bool has_nic = json_object_get(pod, "extended") != NULL, has_mig = json_object_get(mig, MIG) != NULL;
+    bool has_nic = json_object_get(pod, "extended") != NULL, has_mig = json_object_get(mig, MIG) != NULL;
     // A group that a shared pod opens takes a slot of its own where slots are counted.
     if (json_object_get(mig, BIG_MIG) || room->cpu_milli < cpu_milli || room->gib < gib || room->pods < 2 ||
         room->mig < has_mig || room->nics < has_nic || !start_devices(room, pod))
@@ -123,9 +123,9 @@ static void start_workload(struct maker *maker, json_t *pods, unsigned pool, uns
     json_t *waiting = json_deep_copy(pods);
     unsigned started = 0;
     for (size_t i = 0; i < json_array_size(pods); i++) {
-        const unsigned first = below(maker, maker->node_count);
+        unsigned first = below(maker, maker->node_count);
         for (unsigned n = 0; n < maker->node_count; n++) {
-            const unsigned node = (first + n) % maker->node_count;
+            unsigned node = (first + n) % maker->node_count;
             if (maker->rooms[node].pool == pool && start_pod(maker, json_array_get(pods, i), node)) {
                 started++;
                 break;
@@ -144,8 +144,8 @@ static void start_workload(struct maker *maker, json_t *pods, unsigned pool, uns
 static unsigned make_sub_groups(struct maker *maker, json_t *workload)
 {
     static const char *const LEAVES[] = {"a", "b", "c", "d"}, *const SETS[] = {"x", "y"};
-    const bool nested = one_in(maker, 3);
-    const unsigned leaves = nested ? 4 : 2 + below(maker, 2);
+    bool nested = one_in(maker, 3);
+    unsigned leaves = nested ? 4 : 2 + below(maker, 2);
     json_t *groups = json_array();
     for (unsigned i = 0; i < leaves; i++) {
         json_t *leaf =
@@ -174,7 +174,7 @@ static json_t *make_pods(struct maker *maker, unsigned workload, unsigned leaves
 {
     static const char *const LEAVES[] = {"a", "b", "c", "d"}, *const IDLE[] = {"Gated", "Succeeded", "Failed"};
     static const char *const ROLES[] = {"master", "launcher", "head"};
-    const unsigned count = leaves > 0 ? leaves + below(maker, 3) : one_in(maker, 2) ? 1 : 1 + below(maker, MOST_PODS);
+    unsigned count = leaves > 0 ? leaves + below(maker, 3) : one_in(maker, 2) ? 1 : 1 + below(maker, MOST_PODS);
     json_t *pods = json_array(), *request = random_request(maker);
     for (unsigned i = 0; i < count; i++) {
         if (one_in(maker, 8)) {
@@ -220,7 +220,7 @@ static void add_times(struct maker *maker, json_t *workload)
 void make_workload(struct maker *maker, json_t *workloads, unsigned index)
 {
     static const int PRIORITIES[] = {50, 50, 75, 100, 125};
-    const unsigned pool = below(maker, maker->pool_count);
+    unsigned pool = below(maker, maker->pool_count);
     json_t *workload =
         json_pack("{s:o, s:o, s:o, s:i, s:[s]}", "name", named("w", index), "project",
                   named("p", below(maker, maker->project_count)), "createdAt", clock_text(below(maker, 5)), "priority",
@@ -231,7 +231,7 @@ void make_workload(struct maker *maker, json_t *workloads, unsigned index)
     if (one_in(maker, 3))
         json_object_set_new(workload, "preemptibility",
                             json_string(one_in(maker, 3) ? "non-preemptible" : "preemptible"));
-    const unsigned leaves = maker->sub_groups && one_in(maker, 3) ? make_sub_groups(maker, workload) : 0;
+    unsigned leaves = maker->sub_groups && one_in(maker, 3) ? make_sub_groups(maker, workload) : 0;
     if (maker->topology && one_in(maker, 3))
         json_object_set_new(workload, "topology", random_topology(maker));
     if (maker->pod_affinity && one_in(maker, 4))

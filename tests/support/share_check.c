@@ -54,7 +54,7 @@ static const char *check_deserved(struct level *level)
         struct claim *claim = &level->claims[i];
         const struct share_node *node = claim->node;
         const struct share_term *term = take(claim, SHARE_RULE_DESERVED);
-        const int64_t deserved = node->deserved == QUANTITY_UNLIMITED ? level->total : node->deserved;
+        int64_t deserved = node->deserved == QUANTITY_UNLIMITED ? level->total : node->deserved;
         if (!term)
             return fail(level, claim, "no term of what is deserved");
         if (term->given != least(deserved, most_wanted(node)) || term->of != level->total ||
@@ -96,7 +96,7 @@ static int64_t rounded_part(const struct level *level, const struct share_term *
 static const char *check_round_term(struct level *level, struct claim *claim, const struct share_term *term,
                                     int64_t amount)
 {
-    const int64_t want = most_wanted(claim->node) - claim->given;
+    int64_t want = most_wanted(claim->node) - claim->given;
     const wide part = (wide)amount * term->part;
     if (term->of != amount || term->want != want || term->weight_milli != claim->node->weight_milli)
         return fail(level, claim, "inputs of a round");
@@ -146,7 +146,7 @@ static const char *check_parts(struct level *level, int64_t rank, const struct c
 // One round of a rank; out_again: whether there is another.
 static const char *check_round(struct level *level, int64_t rank, uint32_t round, bool *out_again)
 {
-    const int64_t amount = level->left;
+    int64_t amount = level->left;
     bool *is_in = calloc(level->count, sizeof(*is_in));
     const struct share_term **terms = calloc(level->count, sizeof(*terms));
     const char *wrong = NULL;
@@ -155,7 +155,7 @@ static const char *check_round(struct level *level, int64_t rank, uint32_t round
     for (size_t i = 0; i < level->count && !wrong; i++) {
         is_in[i] = takes_part(&level->claims[i], rank) && level->claims[i].node->weight_milli > 0;
         const struct share_node *node = level->claims[i].node;
-        const size_t next = level->claims[i].next;
+        size_t next = level->claims[i].next;
         if (is_in[i] && next < node->term_count && node->terms[next].rule == SHARE_RULE_OVER_QUOTA &&
             node->terms[next].rank == rank && node->terms[next].round == round) {
             terms[i] = take(&level->claims[i], SHARE_RULE_OVER_QUOTA);
@@ -192,7 +192,7 @@ static const char *check_over_quota(struct level *level)
         bool found = false, again = true;
         int64_t rank = 0;
         for (size_t i = 0; i < level->count; i++) {
-            const int64_t one = level->claims[i].node->rank;
+            int64_t one = level->claims[i].node->rank;
             if ((is_first || one < bound) && (!found || one > rank)) {
                 rank = one;
                 found = true;

@@ -72,7 +72,7 @@ static int write_all(const struct list *list, const struct device_rules *rules, 
 
 int device_list_write(const char *cgroup, const struct device_rules *rules, const char *caps_path, struct error *err)
 {
-    const struct list list = {open_file(cgroup, "devices.allow"), open_file(cgroup, "devices.deny"), cgroup};
+    struct list list = {open_file(cgroup, "devices.allow"), open_file(cgroup, "devices.deny"), cgroup};
     int rc = write_all(&list, rules, caps_path, err);
     if (list.allow_fd >= 0)
         close(list.allow_fd);

@@ -46,7 +46,7 @@ int64_t memory_bound_by_default(const struct memory_default *rule, const struct 
 
 char *memory_bound_say(int64_t bytes, bool is_default, char out[MEMORY_BOUND_TEXT_SIZE])
 {
-    const bool is_gib = bytes % (INT64_C(1) << GIB_SHIFT) == 0, is_mib = bytes % (INT64_C(1) << MIB_SHIFT) == 0;
+    bool is_gib = bytes % (INT64_C(1) << GIB_SHIFT) == 0, is_mib = bytes % (INT64_C(1) << MIB_SHIFT) == 0;
     snprintf(out, MEMORY_BOUND_TEXT_SIZE, "%" PRId64 " %s (%s)",
              is_gib   ? bytes >> GIB_SHIFT
              : is_mib ? bytes >> MIB_SHIFT

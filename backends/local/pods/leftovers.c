@@ -55,7 +55,7 @@ static bool is_in_session(const struct leftovers *leftovers, pid_t pid)
 
 static bool is_left(const struct leftovers *leftovers, pid_t pid)
 {
-    const struct origin_places places = {.cgroups = "", .groups = {leftovers->group, leftovers->group ? 1 : 0}};
+    struct origin_places places = {.cgroups = "", .groups = {leftovers->group, leftovers->group ? 1 : 0}};
     struct origin origin;
     origin_read(&places, pid, &origin);
     return !origin.is_over && (has_group(leftovers, &origin) || is_in_session(leftovers, pid));

@@ -194,7 +194,7 @@ pid_t launch_start(const struct local_options *options, const struct cgroups *cg
     struct arena arena;
     pid_t pid = -1;
     arena_init(&arena);
-    const struct isolation isolation = isolation_of(options, launch, uuid, &arena);
+    struct isolation isolation = isolation_of(options, launch, uuid, &arena);
     if ((launch->home && homes_make(launch->home, &launch->user, err) < 0) ||
         volumes_make(&launch->volumes, &launch->user, err) < 0 || isolation_make(&isolation, err) < 0 ||
         write_file(folder_fd, POD_ENVIRONMENT_FILE, launch->environment_file, err) < 0 ||

@@ -86,7 +86,7 @@ int launch_check(const struct local_options *options, const struct backend_pod *
     arena_init(&arena);
     if (rc == 0 && json_is_object(security)) {
         struct local_user user;
-        const struct user_claim claim = {pod->project_name, pod->project_number, pod->submitted_by, pod->machine_user};
+        struct user_claim claim = {pod->project_name, pod->project_number, pod->submitted_by, pod->machine_user};
         rc = users_find(&options->users, &claim, true, &arena, &user, err);
         if (rc == 0)
             rc = check_user(security, &user, pod->project_name, err);

@@ -44,7 +44,7 @@ static const char *list_devices(const struct local_options *options, const struc
 // For pods that share a device through NVIDIA's MPS, where its daemon runs; nobody else reads them.
 static void set_share(struct variables *variables, const struct local_options *options, const struct backend_pod *pod)
 {
-    const int64_t portion_milli = pod->gpu_milli / (int64_t)pod->gpu_index_count;
+    int64_t portion_milli = pod->gpu_milli / (int64_t)pod->gpu_index_count;
     const char *limits = "";
     for (size_t i = 0; i < pod->gpu_index_count; i++)
         limits = arena_printf(variables->arena, "%s%s%zu=%" PRId64 "M", limits, i ? "," : "", i,
@@ -185,7 +185,7 @@ static int read_spec(const struct local_options *options, const struct distribut
     struct variables variables;
     struct volume_source source = {options->scratch, options->data, pod->project_name, pod->uuid};
     out->devices = list_devices(options, pod, out->mig_instances, arena);
-    const struct user_claim claim = {pod->project_name, pod->project_number, pod->submitted_by, pod->machine_user};
+    struct user_claim claim = {pod->project_name, pod->project_number, pod->submitted_by, pod->machine_user};
     if (users_find(&options->users, &claim, pod->gpu_index_count > 0, arena, &out->user, err) < 0 ||
         volumes_read(spec, &source, arena, &out->volumes, err) < 0)
         return -1;

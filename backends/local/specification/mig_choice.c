@@ -24,7 +24,7 @@ static int64_t take(const struct local_options *options, const char *resource, i
                     uint64_t *instances)
 {
     for (size_t i = 0; i < options->mig_count && count > 0; i++) {
-        const uint64_t bit = UINT64_C(1) << i;
+        uint64_t bit = UINT64_C(1) << i;
         if ((*taken & bit) || strcmp(options->mig[i].resource, resource) != 0)
             continue;
         *taken |= bit;

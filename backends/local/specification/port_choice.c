@@ -17,7 +17,7 @@ enum {
 
 static bool is_free(int64_t port)
 {
-    const struct sockaddr_in address = {
+    struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_ANY)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
     if (fd < 0)
@@ -49,7 +49,7 @@ struct ports ports_choose(const struct local_pods *pods, const char *workload_uu
     uint32_t hash = UINT32_C(2166136261); // FNV-1a: where to begin, so that few meet
     for (const char *at = workload_uuid; *at; at++)
         hash = (hash ^ (unsigned char)*at) * UINT32_C(16777619);
-    const int64_t room = PORT_LAST - PORT_FIRST - (count < PORT_LAST - PORT_FIRST ? count : 0);
+    int64_t room = PORT_LAST - PORT_FIRST - (count < PORT_LAST - PORT_FIRST ? count : 0);
     for (int64_t i = 0; i < TRIES; i++) {
         ports.first = PORT_FIRST + (hash + i * (count + STRIDE)) % room;
         if (!are_taken(pods, &ports))

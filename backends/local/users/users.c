@@ -191,7 +191,7 @@ static int find_submitter(const char *machine_user, const struct user_rules *rul
     if (!colon)
         return error_set(err, ERROR_INVALID, "%s: expected NAME:NUMBER", machine_user);
     const char *name = arena_strndup(arena, machine_user, (size_t)(colon - machine_user));
-    const int64_t number = strtoll(colon + 1, NULL, 10);
+    int64_t number = strtoll(colon + 1, NULL, 10);
     if (find_person(name, rules, true, arena, user, err) < 0)
         return -1;
     if ((int64_t)user->id == number)

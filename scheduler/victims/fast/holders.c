@@ -30,7 +30,7 @@ static void list(struct holders *holders, struct workload *workload)
     if (!workload->spec->preemptible || holders->is_listed[workload->index])
         return;
     holders->is_listed[workload->index] = true;
-    const uint32_t project = workload->spec->project;
+    uint32_t project = workload->spec->project;
     holders->workloads[holders->first[project] + holders->count[project]++] = workload;
 }
 
@@ -55,7 +55,7 @@ void holders_fill(struct holders *holders, const struct cycle *cycle, const stru
 
 static void insert(struct workload **workloads, size_t count, struct workload *workload)
 {
-    const size_t place = workload_place_among_victims(workloads, count, workload);
+    size_t place = workload_place_among_victims(workloads, count, workload);
     memmove(workloads + place + 1, workloads + place, (count - place) * sizeof(*workloads));
     workloads[place] = workload;
 }
@@ -86,7 +86,7 @@ void holders_follow(struct holders *holders, const struct cycle *cycle, size_t d
         holders->is_dirty[workload->spec->project] = true;
     }
     for (size_t i = decision; i < journal->count; i++) {
-        const uint32_t project = cycle->workloads[journal->decisions[i].workload].spec->project;
+        uint32_t project = cycle->workloads[journal->decisions[i].workload].spec->project;
         if (!holders->is_dirty[project])
             continue;
         holders->is_dirty[project] = false;

@@ -5,7 +5,7 @@
 void loss_bounds_open(struct loss_bounds *losses, const struct cycle *cycle, const struct pool *pool,
                       struct arena *arena)
 {
-    const size_t projects = cycle->snapshot->project_count;
+    size_t projects = cycle->snapshot->project_count;
     *losses = (struct loss_bounds){0};
     losses->sides = arena_array(arena, projects + pool->department_count, sizeof(*losses->sides));
     losses->project_at = arena_array(arena, projects + pool->department_count, sizeof(*losses->project_at));
@@ -20,7 +20,7 @@ static uint32_t *position_of(const struct loss_bounds *losses, const struct queu
 int64_t loss_grain(int64_t a_milli, int64_t b_milli)
 {
     while (b_milli > 0) {
-        const int64_t rest = a_milli % b_milli;
+        int64_t rest = a_milli % b_milli;
         a_milli = b_milli;
         b_milli = rest;
     }

@@ -49,7 +49,7 @@ static bool goes_before(const struct workload *workload, int state, const struct
 static int64_t most_devices(const struct cycle *cycle, const struct popped_unit *unit)
 {
     const struct snapshot_workload *spec = unit->workload->spec;
-    const bool is_all = unit->count == unit->workload->counts.held;
+    bool is_all = unit->count == unit->workload->counts.held;
     int64_t devices = 0;
     for (uint32_t i = 0; i < (is_all ? unit->count : spec->pod_count); i++) {
         const struct request *request = &cycle->pods[is_all ? unit->pods[i] : spec->first_pod + i].request;
@@ -80,7 +80,7 @@ struct popped_unit project_units_take(struct cycle *cycle, struct workload *work
     for (uint32_t i = 0; i < unit.count; i++) {
         const struct pod *pod = &cycle->pods[pods[i]];
         nodes[i] = pod->state.place.node;
-        const int64_t memory_mib = cycle->nodes[nodes[i]].gpu_memory_mib;
+        int64_t memory_mib = cycle->nodes[nodes[i]].gpu_memory_mib;
         unit.amounts = amounts_add(unit.amounts, request_amounts(&pod->request, memory_mib));
     }
     unit.devices = most_devices(cycle, &unit);
@@ -91,7 +91,7 @@ struct popped_unit project_units_take(struct cycle *cycle, struct workload *work
 // Puts it among those that are left, in order. There is room for one before them.
 static void insert(struct workload **left, size_t count, struct workload *workload)
 {
-    const size_t place = workload_place_among_victims(left, count, workload);
+    size_t place = workload_place_among_victims(left, count, workload);
     memmove(left - 1, left, place * sizeof(*left));
     left[place - 1] = workload;
 }
@@ -125,7 +125,7 @@ static struct left find_left(struct project_units *units, struct cycle *cycle, u
 {
     const struct holders *holders = units->holders;
     const struct project_unit_list *project = &units->projects[index];
-    const uint32_t stamp = ++cycle->stamp;
+    uint32_t stamp = ++cycle->stamp;
     size_t begun = 0;
     for (size_t i = 0; i < project->count; i++)
         mark_taken(cycle, &project->units[i].popped);
@@ -153,7 +153,7 @@ static struct left find_left(struct project_units *units, struct cycle *cycle, u
 static void add_unit(struct cycle *cycle, struct project_unit_list *project, size_t at, struct workload *workload)
 {
     struct arena *arena = cycle->scratch;
-    const size_t pods = project->pod_count + workload_count_left(workload);
+    size_t pods = project->pod_count + workload_count_left(workload);
     if (project->count == project->capacity)
         project->units =
             arena_grow(arena, project->units, &project->capacity, project->count + 1, sizeof(*project->units));
@@ -182,8 +182,8 @@ static void sum_up(struct project_unit_list *project, size_t from)
 static void find_more(struct project_units *units, struct cycle *cycle, uint32_t index)
 {
     struct project_unit_list *project = &units->projects[index];
-    const size_t wanted = project->count < FIRST_UNITS ? FIRST_UNITS : project->count * 4;
-    const size_t before = project->count;
+    size_t wanted = project->count < FIRST_UNITS ? FIRST_UNITS : project->count * 4;
+    size_t before = project->count;
     struct left left = find_left(units, cycle, index);
     while (left.count > 0 && project->count < wanted) {
         struct workload *workload = *left.next++;
@@ -222,7 +222,7 @@ void project_units_touch(struct project_units *units, struct cycle *cycle, struc
     size_t changed = remove_units(project, workload);
     if (workload->spec->preemptible && holders_has(units->holders, workload)) {
         for (size_t at = 0; workload_count_left(workload) > 0; at++) {
-            const int state = workload_rest_state(workload);
+            int state = workload_rest_state(workload);
             while (at < project->count && !goes_before(workload, state, &project->units[at]))
                 at++;
             if (at == project->count && !project->is_whole)

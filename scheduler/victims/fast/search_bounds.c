@@ -17,7 +17,7 @@ static void add_loss(struct loss *loss, const struct cycle *cycle, const struct 
         const struct pod *pod = &cycle->pods[workload->spec->first_pod + i];
         if (!pod_status_is_held(pod->state.status) || !pod->request.needs_gpu)
             continue;
-        const int64_t milli =
+        int64_t milli =
             request_amounts(&pod->request, cycle->nodes[pod->state.place.node].gpu_memory_mib).of[RESOURCE_GPU];
         whole_milli += milli;
         loss->grain_milli = loss_grain(loss->grain_milli, milli);
@@ -66,7 +66,7 @@ static void sum_free(struct search_bounds *bounds, const struct cycle *cycle)
         const struct node *node = bounds->pool->nodes[i];
         if (!node->is_open)
             continue;
-        const int64_t free = node_free_gpu_milli(cycle->snapshot, node);
+        int64_t free = node_free_gpu_milli(cycle->snapshot, node);
         bounds->free_gpu_milli += free;
         bounds->most_free_milli += free > 0 ? free : 0;
         bounds->free_devices += node_free(node, DIMENSION_GPU) > 0 ? node_free(node, DIMENSION_GPU) : 0;

@@ -70,7 +70,7 @@ static void set_key(struct merge *merge, uint32_t project, const struct workload
 static void add_project(struct merge *merge, uint32_t project)
 {
     struct workload **waiting = merge->serving->waiting + merge->serving->first[project];
-    const size_t waiting_count = merge->serving->first[project + 1] - merge->serving->first[project];
+    size_t waiting_count = merge->serving->first[project + 1] - merge->serving->first[project];
     size_t end = merge->next;
     while (end < merge->count && merge->served[end]->spec->project == project)
         end++;
@@ -139,7 +139,7 @@ static int compare_shares(const void *a, const void *b)
     const struct queue *left = *(const struct queue *const *)a, *right = *(const struct queue *const *)b;
     if (left->parent != right->parent)
         return left->parent < right->parent ? -1 : 1;
-    const struct amounts one = share_of(left), other = share_of(right);
+    struct amounts one = share_of(left), other = share_of(right);
     for (size_t r = 0; r < RESOURCE_COUNT; r++) {
         if (one.of[r] != other.of[r])
             return one.of[r] < other.of[r] ? -1 : 1;
@@ -161,7 +161,7 @@ static bool is_chain(const struct queue **queues, size_t count)
 
 bool serving_order_is_transitive(struct cycle *cycle, const struct pool *pool)
 {
-    const size_t project_count = cycle->snapshot->project_count;
+    size_t project_count = cycle->snapshot->project_count;
     struct arena arena;
     arena_init(&arena);
     const struct queue **queues = arena_array(&arena, project_count + pool->department_count, sizeof(*queues));
@@ -169,7 +169,7 @@ bool serving_order_is_transitive(struct cycle *cycle, const struct pool *pool)
         queues[p] = &pool->projects[p];
     for (size_t d = 0; d < pool->department_count; d++)
         queues[project_count + d] = &pool->departments[d];
-    const bool is = is_chain(queues, project_count) && is_chain(queues + project_count, pool->department_count);
+    bool is = is_chain(queues, project_count) && is_chain(queues + project_count, pool->department_count);
     arena_done(&arena);
     return is;
 }

@@ -78,7 +78,7 @@ static void open_walk(struct victim_order *order)
                   SNAPSHOT_COUNT_UNLIMITED, order->arena);
         return;
     }
-    const uint32_t projects = (uint32_t)search->cycle->snapshot->project_count;
+    uint32_t projects = (uint32_t)search->cycle->snapshot->project_count;
     walk_start(&order->walk, search->cycle, search->pool, WALK_YIELD, projects, order->arena);
     for (uint32_t p = 0; p < projects; p++)
         walk_add_leaf(&order->walk, p, search->candidates + search->candidate_first[p],
@@ -98,7 +98,7 @@ void victim_order_open(struct victim_order *order, struct search *search, struct
 // that of GPUs even before they go.
 static bool stays_dominant(const struct victim_order *order, const struct queue_key *key, struct amounts popped)
 {
-    const struct queue_key now = queue_key_make(key->queue, (struct amounts){0}, popped, order->search->pool->total);
+    struct queue_key now = queue_key_make(key->queue, (struct amounts){0}, popped, order->search->pool->total);
     return now.share_with.resource == RESOURCE_GPU && key->share_with.resource == RESOURCE_GPU &&
            now.share_with.part == key->share_with.part;
 }
