@@ -1,5 +1,6 @@
 """People of the machine, made for a test, and a server that they reach by its Unix socket."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -63,6 +64,15 @@ class People:
             subprocess.run(["groupdel", name], check=False, capture_output=True)
 
 
+def links_of(pid):
+    """What a process's descriptors are; one may close while they are listed."""
+    links = []
+    for entry in os.scandir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            links.append(os.readlink(entry.path))
+    return links
+
+
 class Door:
     """A server with a socket, and the people it knows: alice in the group that is mapped, bob in none."""
 
@@ -89,11 +99,7 @@ class Door:
 
     def relay_port(self):
         """Where the server takes connections of the socket in: its listening port that nobody asked for."""
-        inodes = {
-            os.readlink(entry.path)[8:-1]
-            for entry in os.scandir(f"/proc/{self.server.process.pid}/fd")
-            if os.readlink(entry.path).startswith("socket:")
-        }
+        inodes = {link[8:-1] for link in links_of(self.server.process.pid) if link.startswith("socket:")}
         rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
         ports = {int(row[1].split(":")[1], 16) for row in rows if row[3] == "0A" and row[9] in inodes}
         (port,) = ports - {self.server.port}

@@ -11,6 +11,7 @@ import time
 import uuid
 
 import pytest
+from machine_people import links_of
 from servers import ADMIN, PASSWORD, Server, program_for_others
 
 pytestmark = pytest.mark.skipif(
@@ -60,7 +61,7 @@ def test_those_who_are_refused_keep_nobody_waiting(door):
 
 
 def held_sockets(server):
-    links = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{server.process.pid}/fd")]
+    links = links_of(server.process.pid)
     return sum(link.startswith("socket:") for link in links)
 
 
