@@ -2,16 +2,7 @@
 seen."""
 
 import pytest
-
-ROLES = {
-    "System administrator": 1,
-    "Department administrator": 2,
-    "L1 researcher": 9,
-    "Viewer": 12,
-    "Editor": 7,
-    "AI practitioner": 5,
-    "Project administrator": 4,
-}
+from people import ROLES
 
 
 def make_caller(server, name, *rules):

@@ -4,8 +4,8 @@ import concurrent.futures
 
 import pytest
 from contract import check_answer
-from people import id_of, make_person, sign_in
-from test_tokens import make_account, post_form, post_json, whoami
+from people import id_of, make_person, post_json, sign_in
+from test_tokens import make_account, post_form, whoami
 
 
 def make_key(server, token, name="laptop"):

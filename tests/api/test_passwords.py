@@ -1,9 +1,9 @@
 """What a new password must be, temporary passwords, and whom an administrator of users reaches."""
 
 import pytest
-from people import PEOPLES_PASSWORD, change_password, id_of, make_person, sign_in
+from people import PEOPLES_PASSWORD, change_password, id_of, make_person, make_user, sign_in
 from servers import ADMIN, Server
-from test_tokens import make_user, whoami
+from test_tokens import whoami
 
 REFUSED = [
     ("too short", "seven77", "newPassword: 8 to 255 characters, got 7"),

@@ -2,31 +2,19 @@
 
 import base64
 import concurrent.futures
-import hashlib
-import hmac
 import re
-import struct
-import time
 import urllib.parse
 
 import pytest
 from contract import check_answer
-from people import PEOPLES_PASSWORD, id_of, make_person, sign_in
+from people import PEOPLES_PASSWORD, code_of, id_of, make_person, post_json, sign_in
 from servers import Server
 from test_access_keys import make_key, sign_in_by_key
-from test_tokens import ADMIN, post_form, post_json, whoami
+from test_tokens import ADMIN, post_form, whoami
 
 ANN = "ann@example.org"
 NO_CODE = "otp: required; the account has a second factor"
 WRONG = "otp: wrong, or used before"
-
-
-def code_of(secret, steps=0):
-    """An app of another make: RFC 6238 in ten lines."""
-    counter = struct.pack(">Q", int(time.time()) // 30 + steps)
-    mac = hmac.new(base64.b32decode(secret), counter, hashlib.sha1).digest()
-    part = mac[mac[-1] & 15 :][:4]
-    return f"{(struct.unpack('>I', part)[0] & 0x7FFFFFFF) % 1000000:06}"
 
 
 def begin(server, token, password=PEOPLES_PASSWORD):

@@ -6,9 +6,9 @@ import time
 
 import pytest
 from contract import check_answer
-from people import PEOPLES_PASSWORD, change_password, id_of, make_person, sign_in
+from people import PEOPLES_PASSWORD, change_password, id_of, make_person, post_json, sign_in
 from test_access_keys import make_key, sign_in_by_key
-from test_tokens import ADMIN, make_account, post_json, sign_in_by_cookie, whoami
+from test_tokens import ADMIN, make_account, sign_in_by_cookie, whoami
 
 
 def sessions_of(server, token):

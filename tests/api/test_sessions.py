@@ -2,7 +2,8 @@
 
 import time
 
-from test_tokens import ADMIN, WRITE, make_user, post_json, sign_in_by_cookie, whoami
+from people import make_user, post_json
+from test_tokens import ADMIN, WRITE, sign_in_by_cookie, whoami
 
 
 def test_browser_session(server):

@@ -9,14 +9,11 @@ import time
 import urllib.parse
 
 import pytest
+from people import make_user, post_json
 
 ADMIN = "admin@prorata.local"
 PASSWORD = "correct horse battery"
 WRITE = {"X-Prorata-Request": "1"}
-
-
-def post_json(server, path, body, **headers):
-    return server.request("POST", path, body, token=None, headers=headers)
 
 
 def post_form(server, path, headers=None, **fields):
@@ -31,12 +28,6 @@ def post_form(server, path, headers=None, **fields):
 
 def make_account(server, name="ci-runner"):
     answer = server.post("/api/v1/service-accounts", {"name": name})
-    assert answer.status == 201, answer
-    return answer.json
-
-
-def make_user(server, email="ann@example.org", **more):
-    answer = server.post("/api/v1/users", {"email": email, **more})
     assert answer.status == 201, answer
     return answer.json
 

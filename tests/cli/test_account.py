@@ -7,10 +7,8 @@ import subprocess
 import termios
 import time
 
-from people import PEOPLES_PASSWORD, make_person
+from people import PEOPLES_PASSWORD, code_of, make_person, make_user
 from servers import PRORATA
-from test_second_factor import code_of
-from test_tokens import make_user
 
 ANN = "ann@example.org"
 
