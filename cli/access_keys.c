@@ -14,25 +14,19 @@ static const char *since(struct cli *cli, const json_t *key, const char *member)
     return *time ? cli_age(cli, time) : NULL;
 }
 
+static void add_key(struct cli *cli, const json_t *key, struct table *table)
+{
+    table_add(table, (const char *const[]){cli_text(key, "name"), cli_text(key, "clientId"),
+                                           since(cli, key, "createdAt"), since(cli, key, "lastLogin")});
+}
+
 int run_access_key_list(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"Name", "Client ID", "Created", "Last Login"};
-    json_t *answer, *key;
-    size_t i;
+    json_t *answer;
     if (cli_get(cli, &answer, err, PATH) < 0)
         return -1;
-    const json_t *keys = json_object_get(answer, "accessKeys");
-    if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, keys);
-    } else {
-        struct table table;
-        table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-        json_array_foreach(keys, i, key)
-            table_add(&table, (const char *const[]){cli_text(key, "name"), cli_text(key, "clientId"),
-                                                    since(cli, key, "createdAt"), since(cli, key, "lastLogin")});
-        table_print(&table, TABLE_RULED, flag_text(&cli->arguments, "columns"),
-                    !flag_is_set(&cli->arguments, "no-headers"));
-    }
+    cli_print_list(cli, json_object_get(answer, "accessKeys"), TITLES, sizeof(TITLES) / sizeof(TITLES[0]), add_key);
     json_decref(answer);
     return 0;
 }

@@ -14,29 +14,22 @@ static const char *id_of(struct cli *cli, const json_t *entry)
     return arena_printf(&cli->arena, "%" PRId64, (int64_t)json_integer_value(json_object_get(entry, "id")));
 }
 
+static void add_rule(struct cli *cli, const json_t *rule, struct table *table)
+{
+    const char *ends = cli_text(rule, "expiresAt");
+    const char *scope = arena_printf(&cli->arena, "%s %s", cli_text(rule, "scopeType"), cli_text(rule, "scopeName"));
+    table_add(table, (const char *const[]){id_of(cli, rule), cli_text(rule, "subjectType"), cli_text(rule, "subjectId"),
+                                           cli_text(rule, "roleName"), scope, *ends ? ends : NULL,
+                                           cli_text(rule, "createdBy")});
+}
+
 int run_access_rule_list(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"ID", "Type", "Subject", "Role", "Scope", "Ends", "Created By"};
-    json_t *rules, *rule;
-    size_t i;
+    json_t *rules;
     if (cli_get_all(cli, PATH, "accessRules", &rules, err) < 0)
         return -1;
-    if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, rules);
-    } else {
-        struct table table;
-        table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-        json_array_foreach(rules, i, rule) {
-            const char *ends = cli_text(rule, "expiresAt");
-            const char *scope =
-                arena_printf(&cli->arena, "%s %s", cli_text(rule, "scopeType"), cli_text(rule, "scopeName"));
-            table_add(&table, (const char *const[]){id_of(cli, rule), cli_text(rule, "subjectType"),
-                                                    cli_text(rule, "subjectId"), cli_text(rule, "roleName"), scope,
-                                                    *ends ? ends : NULL, cli_text(rule, "createdBy")});
-        }
-        table_print(&table, TABLE_RULED, flag_text(&cli->arguments, "columns"),
-                    !flag_is_set(&cli->arguments, "no-headers"));
-    }
+    cli_print_list(cli, rules, TITLES, sizeof(TITLES) / sizeof(TITLES[0]), add_rule);
     json_decref(rules);
     return 0;
 }

@@ -59,21 +59,10 @@ static void add_session(struct cli *cli, const json_t *session, struct table *ta
 int run_account_sessions(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"ID", "Kind", "Address", "Client", "Began", "Last Used", "Current"};
-    json_t *answer, *session;
-    size_t i;
+    json_t *answer;
     if (cli_get(cli, &answer, err, SESSIONS) < 0)
         return -1;
-    const json_t *sessions = json_object_get(answer, "sessions");
-    if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, sessions);
-    } else {
-        struct table table;
-        table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-        json_array_foreach(sessions, i, session)
-            add_session(cli, session, &table);
-        table_print(&table, TABLE_RULED, flag_text(&cli->arguments, "columns"),
-                    !flag_is_set(&cli->arguments, "no-headers"));
-    }
+    cli_print_list(cli, json_object_get(answer, "sessions"), TITLES, sizeof(TITLES) / sizeof(TITLES[0]), add_session);
     json_decref(answer);
     return 0;
 }

@@ -61,21 +61,9 @@ static void add_record(struct cli *cli, const json_t *record, struct table *tabl
                                            *name ? name : cli_text(record, "entity_id"), result});
 }
 
-static void print_table(struct cli *cli, const json_t *records)
-{
-    static const char *const TITLES[] = {"Time", "Subject", "Address", "Action", "Entity", "Name", "Result"};
-    struct table table;
-    json_t *record;
-    size_t i;
-    table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-    json_array_foreach(records, i, record)
-        add_record(cli, record, &table);
-    table_print(&table, TABLE_RULED, flag_text(&cli->arguments, "columns"),
-                !flag_is_set(&cli->arguments, "no-headers"));
-}
-
 int run_audit_list(struct cli *cli, struct error *err)
 {
+    static const char *const TITLES[] = {"Time", "Subject", "Address", "Action", "Entity", "Name", "Result"};
     const char *path, *most = flag_text(&cli->arguments, "max-items");
     char *end = NULL;
     long count = most ? strtol(most, &end, 10) : SHOWN_DEFAULT;
@@ -84,11 +72,7 @@ int run_audit_list(struct cli *cli, struct error *err)
         return error_set(err, ERROR_INVALID, "--max-items: expected 1 to %d, got %s", SHOWN_MAX, most);
     if (question(cli, PATH, &path, err) < 0 || cli_get(cli, &answer, err, "%s&numberOfSamples=%ld", path, count) < 0)
         return -1;
-    const json_t *records = json_object_get(answer, "audit_logs");
-    if (cli_output(cli) == OUTPUT_TABLE)
-        print_table(cli, records);
-    else
-        cli_print(cli, records);
+    cli_print_list(cli, json_object_get(answer, "audit_logs"), TITLES, sizeof(TITLES) / sizeof(TITLES[0]), add_record);
     json_decref(answer);
     return 0;
 }

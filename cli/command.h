@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct error;
+struct table;
 
 // What a word on the command line is about: the API's path and type.
 struct kind {
@@ -63,6 +64,12 @@ enum output {
 enum output cli_output(const struct cli *cli);
 // Prints the value as JSON or YAML, as asked for.
 void cli_print(const struct cli *cli, const json_t *value);
+// The entries as asked for: JSON, YAML, or a table with a row that add_row adds for each.
+typedef void (*cli_row_fn)(struct cli *cli, const json_t *entry, struct table *table);
+void cli_print_list(struct cli *cli, const json_t *entries, const char *const *titles, size_t count,
+                    cli_row_fn add_row);
+// Ruled, or plain for the older commands; --columns and --no-headers are minded.
+void cli_print_table(const struct cli *cli, const struct table *table);
 const char *cli_age(struct cli *cli, const char *time_text);  // "5m", "2h", "3d"
 const char *cli_amount(struct cli *cli, double value);        // two decimals
 const char *cli_text(const json_t *object, const char *path); // "status.phase"; "" where there is none

@@ -14,32 +14,14 @@ enum {
 
 #define COLUMNS(titles) titles, sizeof(titles) / sizeof((titles)[0])
 
-static void print_table(const struct cli *cli, const struct table *table)
-{
-    table_print(table, cli->command->is_old ? TABLE_PLAIN : TABLE_RULED, flag_text(&cli->arguments, "columns"),
-                !flag_is_set(&cli->arguments, "no-headers"));
-}
-
-// Adds a row for an entry.
-typedef void (*row_fn)(struct cli *cli, const json_t *entry, struct table *table);
-
 // A list as asked for: JSON, YAML or a table. key NULL: a bare array.
 static int show_list(struct cli *cli, const char *path, const char *key, const char *const *titles, size_t count,
-                     row_fn add_row, struct error *err)
+                     cli_row_fn add_row, struct error *err)
 {
-    json_t *entries, *entry;
-    size_t i;
+    json_t *entries;
     if (cli_get_all(cli, path, key, &entries, err) < 0)
         return -1;
-    if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, entries);
-    } else {
-        struct table table;
-        table_init(&table, &cli->arena, titles, count);
-        json_array_foreach(entries, i, entry)
-            add_row(cli, entry, &table);
-        print_table(cli, &table);
-    }
+    cli_print_list(cli, entries, titles, count, add_row);
     json_decref(entries);
     return 0;
 }
@@ -194,7 +176,7 @@ int run_nodepool_list(struct cli *cli, struct error *err)
                               cli_text(pool, "phase"), arena_printf(&cli->arena, "%ld", sum.nodes),
                               arena_printf(&cli->arena, "%.0f", sum.gpus), cli_amount(cli, sum.held)});
     }
-    print_table(cli, &table);
+    cli_print_table(cli, &table);
     json_array_foreach(pools, i, pool) {
         if (*cli_text(pool, "phaseMessage"))
             printf("%s\n", cli_text(pool, "phaseMessage"));
@@ -226,7 +208,7 @@ int run_cluster_info(struct cli *cli, struct error *err)
                                                 arena_printf(&cli->arena, "%.0f", sum.gpus), cli_amount(cli, sum.held),
                                                 cli_amount(cli, sum.gpus - sum.held)});
     }
-    print_table(cli, &table);
+    cli_print_table(cli, &table);
     json_decref(nodes);
     json_decref(pools);
     return 0;

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/timestamp.h"
 #include "cli/command.h"
+#include "cli/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,4 +114,25 @@ const char *cli_text(const json_t *object, const char *path)
 double cli_number(const json_t *object, const char *path)
 {
     return json_number_value(cli_at(object, path));
+}
+
+void cli_print_table(const struct cli *cli, const struct table *table)
+{
+    table_print(table, cli->command->is_old ? TABLE_PLAIN : TABLE_RULED, flag_text(&cli->arguments, "columns"),
+                !flag_is_set(&cli->arguments, "no-headers"));
+}
+
+void cli_print_list(struct cli *cli, const json_t *entries, const char *const *titles, size_t count, cli_row_fn add_row)
+{
+    struct table table;
+    json_t *entry;
+    size_t i;
+    if (cli_output(cli) != OUTPUT_TABLE) {
+        cli_print(cli, entries);
+        return;
+    }
+    table_init(&table, &cli->arena, titles, count);
+    json_array_foreach(entries, i, entry)
+        add_row(cli, entry, &table);
+    cli_print_table(cli, &table);
 }

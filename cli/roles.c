@@ -10,35 +10,24 @@
 
 #define PATH "/api/v2/authorization/roles"
 
-static int print_table(struct cli *cli, const struct table *table)
+static void add_role(struct cli *cli, const json_t *role, struct table *table)
 {
-    table_print(table, TABLE_RULED, flag_text(&cli->arguments, "columns"), !flag_is_set(&cli->arguments, "no-headers"));
-    return 0;
+    const char *kind = !json_is_true(json_object_get(role, "custom"))   ? "predefined"
+                       : json_is_true(json_object_get(role, "enabled")) ? "own"
+                                                                        : "own, off";
+    table_add(table,
+              (const char *const[]){
+                  arena_printf(&cli->arena, "%" PRId64, (int64_t)json_integer_value(json_object_get(role, "id"))),
+                  cli_text(role, "name"), kind, cli_text(role, "description"), cli_text(role, "createdBy")});
 }
 
 int run_role_list(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"ID", "Role", "Kind", "Description", "Created By"};
-    json_t *roles, *role;
-    size_t i;
+    json_t *roles;
     if (cli_get_all(cli, PATH, "roles", &roles, err) < 0)
         return -1;
-    if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, roles);
-    } else {
-        struct table table;
-        table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-        json_array_foreach(roles, i, role) {
-            const char *kind = !json_is_true(json_object_get(role, "custom"))   ? "predefined"
-                               : json_is_true(json_object_get(role, "enabled")) ? "own"
-                                                                                : "own, off";
-            long long id = json_integer_value(json_object_get(role, "id"));
-            table_add(&table,
-                      (const char *const[]){arena_printf(&cli->arena, "%" PRId64, (int64_t)id), cli_text(role, "name"),
-                                            kind, cli_text(role, "description"), cli_text(role, "createdBy")});
-        }
-        print_table(cli, &table);
-    }
+    cli_print_list(cli, roles, TITLES, sizeof(TITLES) / sizeof(TITLES[0]), add_role);
     json_decref(roles);
     return 0;
 }
@@ -87,7 +76,7 @@ int run_role_describe(struct cli *cli, struct error *err)
                                                     mark(permission, "update"), mark(permission, "create"),
                                                     mark(permission, "delete")});
         printf("%s: %s\n", cli_text(role, "name"), cli_text(role, "description"));
-        print_table(cli, &table);
+        cli_print_table(cli, &table);
     }
     json_decref(role);
     return 0;

@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_table(const struct cli *cli, const struct table *table)
-{
-    table_print(table, TABLE_RULED, flag_text(&cli->arguments, "columns"), !flag_is_set(&cli->arguments, "no-headers"));
-}
-
 // "?nodePool=NAME", or nothing.
 static const char *pool_query(struct cli *cli)
 {
@@ -73,7 +68,7 @@ int run_fairshare(struct cli *cli, struct error *err)
         struct table table;
         table_init(&table, &cli->arena, TITLES, 8);
         add_node(cli, cli_at(tree, "root"), "", "", strcmp(cli_text(tree, "resource"), "memory") == 0, &table);
-        print_table(cli, &table);
+        cli_print_table(cli, &table);
     }
     json_decref(tree);
     return 0;
@@ -105,7 +100,7 @@ int run_queue(struct cli *cli, struct error *err)
                                             arena_printf(&cli->arena, "%.0f", cli_number(entry, "priority")),
                                             cli_age(cli, cli_text(entry, "waitingSince")), *rule ? rule : NULL});
         }
-        print_table(cli, &table);
+        cli_print_table(cli, &table);
     }
     json_decref(entries);
     return 0;
@@ -161,7 +156,7 @@ int run_receipts(struct cli *cli, struct error *err)
                           arena_printf(&cli->arena, "%.0f", floor(cli_number(receipt, "lostSeconds"))),
                           cli_text(receipt, "sentence")});
         }
-        print_table(cli, &table);
+        cli_print_table(cli, &table);
     }
     json_decref(receipts);
     return 0;

@@ -24,30 +24,22 @@ static const char *or_dash(const char *text)
     return *text ? text : "-";
 }
 
+static void add_pod(struct cli *cli, const json_t *pod, struct table *table)
+{
+    table_add(table, (const char *const[]){cli_text(pod, "id"), or_dash(cli_text(pod, "projectName")),
+                                           or_dash(cli_text(pod, "workloadName")), devices_of(cli, pod),
+                                           arena_printf(&cli->arena, "%.0f", cli_number(pod, "processId")),
+                                           or_dash(cli_age(cli, cli_text(pod, "startedAt"))),
+                                           json_is_true(json_object_get(pod, "ending")) ? "ending" : "runs"});
+}
+
 int run_pods_list(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"Pod", "Project", "Workload", "Devices", "Process", "Age", "State"};
-    struct table table;
     json_t *answer;
-    const json_t *pod;
-    size_t i;
     if (cli_get(cli, &answer, err, "/api/v1/admin/pods") < 0)
         return -1;
-    if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, json_object_get(answer, "pods"));
-        json_decref(answer);
-        return 0;
-    }
-    table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-    json_array_foreach(json_object_get(answer, "pods"), i, pod) {
-        table_add(&table, (const char *const[]){cli_text(pod, "id"), or_dash(cli_text(pod, "projectName")),
-                                                or_dash(cli_text(pod, "workloadName")), devices_of(cli, pod),
-                                                arena_printf(&cli->arena, "%.0f", cli_number(pod, "processId")),
-                                                or_dash(cli_age(cli, cli_text(pod, "startedAt"))),
-                                                json_is_true(json_object_get(pod, "ending")) ? "ending" : "runs"});
-    }
-    table_print(&table, TABLE_RULED, flag_text(&cli->arguments, "columns"),
-                !flag_is_set(&cli->arguments, "no-headers"));
+    cli_print_list(cli, json_object_get(answer, "pods"), TITLES, sizeof(TITLES) / sizeof(TITLES[0]), add_pod);
     json_decref(answer);
     return 0;
 }

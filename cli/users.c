@@ -30,7 +30,7 @@ static int get_all(struct cli *cli, json_t **out_users, struct error *err)
     return 0;
 }
 
-static void add_row(struct cli *cli, struct table *table, const json_t *user)
+static void add_row(struct cli *cli, const json_t *user, struct table *table)
 {
     const char *last = cli_text(user, "lastLogin");
     table_add(table, (const char *const[]){cli_text(user, "username"),
@@ -42,20 +42,10 @@ static void add_row(struct cli *cli, struct table *table, const json_t *user)
 int run_user_list(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"User", "Kind", "Created", "Last Login", "Created By"};
-    json_t *users, *user;
-    size_t i;
+    json_t *users;
     if (get_all(cli, &users, err) < 0)
         return -1;
-    if (cli_output(cli) != OUTPUT_TABLE) {
-        cli_print(cli, users);
-    } else {
-        struct table table;
-        table_init(&table, &cli->arena, TITLES, sizeof(TITLES) / sizeof(TITLES[0]));
-        json_array_foreach(users, i, user)
-            add_row(cli, &table, user);
-        table_print(&table, TABLE_RULED, flag_text(&cli->arguments, "columns"),
-                    !flag_is_set(&cli->arguments, "no-headers"));
-    }
+    cli_print_list(cli, users, TITLES, sizeof(TITLES) / sizeof(TITLES[0]), add_row);
     json_decref(users);
     return 0;
 }
