@@ -6,25 +6,15 @@ import { useData } from "../data";
 import { iso, time } from "../format";
 import { Icon } from "../icons";
 import { Button } from "../parts/button";
-import { Dialog, confirm } from "../parts/dialog";
-import { Problem, TextField, useForm } from "../parts/form";
+import { confirm } from "../parts/dialog";
+import { NewClient, secretOf } from "../parts/new_client";
 import { Secret, type Shown } from "../parts/secret";
 import { Empty, Loaded } from "../parts/states";
 import { toast, toastError } from "../parts/toast";
 import type { Answer } from "../types";
 
-const PATH = "/api/v1/access-keys",
-  NAME_FORM = /^[a-z][-_a-z0-9]*[a-z0-9]$/;
+const PATH = "/api/v1/access-keys";
 type Key = Answer<typeof PATH>["accessKeys"][number];
-
-const secretOf = (name: string, clientId: string, secret: string): Shown => ({
-  title: `Secret of ${name}`,
-  note: "It is shown this once. A program signs in with both.",
-  facts: [
-    ["Client id", clientId],
-    ["Client secret", secret],
-  ],
-});
 
 /** The section of one's account. */
 export function AccessKeys() {
@@ -115,32 +105,11 @@ function Row({ item: k, done }: { item: Key; done: Done }) {
 }
 
 function NewKey({ done, close }: { done: Done; close: () => void }) {
-  const form = useForm({
-    initial: { name: "" },
-    check: v => ({
-      name: NAME_FORM.test(v.name) ? "" : "Small letters, digits, - and _; a letter first, no - or _ last.",
-    }),
-    send: async v => {
-      const made = await post(PATH, { name: v.name });
-      done(secretOf(made.name, made.clientId, made.clientSecret));
-    },
-  });
+  const send = async (name: string) => {
+    const made = await post(PATH, { name });
+    done(secretOf(made.name, made.clientId, made.clientSecret));
+  };
   return (
-    <Dialog labelledby="key-title" onClose={close}>
-      <form onSubmit={form.submit} ref={form.form} novalidate>
-        <h2 id="key-title">New access key</h2>
-        <p class="soft">Its secret is shown next.</p>
-        <div class="fields">
-          <TextField label="Name" {...form.field("name")} maxlength={63} placeholder="laptop" autofocus />
-        </div>
-        <Problem error={form.problem} />
-        <div class="acts">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" writes busy={form.busy}>
-            Create access key
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <NewClient what="access key" note="Its secret is shown next." placeholder="laptop" send={send} close={close} />
   );
 }

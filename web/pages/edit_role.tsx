@@ -7,10 +7,11 @@ import { Button, LinkButton } from "../parts/button";
 import { Code, curl } from "../parts/code";
 import { CheckField, Problem, Section, TextField, useForm } from "../parts/form";
 import { Page } from "../parts/page";
+import { RightsMatrix } from "../parts/rights_matrix";
 import { Fault, Loading } from "../parts/states";
 import { renewTables } from "../parts/table";
 import { toast } from "../parts/toast";
-import { type Action, type Allowed, ACTIONS, allowedOf, matrixOf, permissionsOf, toggled } from "../pictures/roles";
+import { type Allowed, allowedOf, matrixOf, permissionsOf, toggled } from "../pictures/roles";
 import { go, route } from "../router";
 import type { Role } from "../types";
 
@@ -138,47 +139,20 @@ interface BoxesProps {
 }
 
 function Boxes({ all, value, onValue }: BoxesProps) {
-  const groups = matrixOf({ permissions: permissionsOf(value) }, all);
-  const tick = (type: string, action: Action) => onValue(toggled(value, type, action));
   return (
-    <table class="share matrix">
-      <caption class="sr">What the role allows</caption>
-      <thead>
-        <tr>
-          <th scope="col">To what</th>
-          {ACTIONS.map(([action, word]) => (
-            <th key={action} scope="col">
-              {word}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      {groups.map(([name, lines]) => (
-        <tbody key={name}>
-          <tr class="group">
-            <th scope="rowgroup" colspan={ACTIONS.length + 1}>
-              {name}
-            </th>
-          </tr>
-          {lines.map(l => (
-            <tr key={l.type}>
-              <th scope="row">{l.name}</th>
-              {ACTIONS.map(([action, word]) => (
-                <td key={action}>
-                  <label class="box">
-                    <input
-                      type="checkbox"
-                      aria-label={`${word}: ${l.name}`}
-                      checked={l.actions.includes(action)}
-                      onChange={() => tick(l.type, action)}
-                    />
-                  </label>
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      ))}
-    </table>
+    <RightsMatrix
+      caption="What the role allows"
+      groups={matrixOf({ permissions: permissionsOf(value) }, all)}
+      cell={(l, action, word) => (
+        <label class="box">
+          <input
+            type="checkbox"
+            aria-label={`${word}: ${l.name}`}
+            checked={l.actions.includes(action)}
+            onChange={() => onValue(toggled(value, l.type, action))}
+          />
+        </label>
+      )}
+    />
   );
 }

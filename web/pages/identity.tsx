@@ -14,7 +14,7 @@ import { may } from "../session";
 import type { Answer } from "../types";
 import { WORDS } from "../words";
 import { NewRule } from "./new_rule";
-import { RuleList, dropRule } from "./rules_of";
+import { GiveRole, RuleList, dropRule } from "./rules_of";
 
 const PATH = "/api/v1/authentication/openid/provider";
 type Provider = Answer<typeof PATH>;
@@ -192,15 +192,7 @@ function Groups() {
         <h2 id="h-groups">Groups</h2>
         <p>What members may do; read again while they are signed in.</p>
         <span class="grow" />
-        <Button
-          small
-          icon="plus"
-          writes
-          why={may("create", "access_rules") ? "" : WORDS.noRight("create access_rules")}
-          onClick={() => setGiving(true)}
-        >
-          Give a role
-        </Button>
+        <GiveRole onClick={() => setGiving(true)} />
       </header>
       <div class="body">
         <Loaded of={rules} what="The rules of groups">

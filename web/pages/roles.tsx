@@ -8,10 +8,11 @@ import { Button, LinkButton } from "../parts/button";
 import { confirm } from "../parts/dialog";
 import { Page, Primary } from "../parts/page";
 import { Facts, Pane, Split, type Tab, closePane } from "../parts/pane";
+import { RightsMatrix } from "../parts/rights_matrix";
 import { Empty, Fault, Loaded, Loading } from "../parts/states";
 import { type Column, Table, openHref, renewTables } from "../parts/table";
 import { toast, toastError } from "../parts/toast";
-import { type Line, ACTIONS, matrixOf } from "../pictures/roles";
+import { matrixOf } from "../pictures/roles";
 import { route } from "../router";
 import { may } from "../session";
 import type { Role } from "../types";
@@ -95,7 +96,18 @@ function Details({ id }: { id: string }) {
   const matrix = matrixOf(role, found.data);
   const given: Tab = { id: "given", label: "Who has it", view: () => <Given role={role} /> };
   const tabs: Tab[] = [
-    { id: "matrix", label: "What it allows", view: () => <Matrix role={role} groups={matrix} /> },
+    {
+      id: "matrix",
+      label: "What it allows",
+      view: () => (
+        <RightsMatrix
+          caption={`What ${role.name} allows`}
+          groups={matrix}
+          dims
+          cell={(l, action) => <Mark on={l.actions.includes(action)} />}
+        />
+      ),
+    },
     ...(may("read", "access_rules") ? [given] : []),
     { id: "facts", label: "Facts", view: () => <About role={role} /> },
   ];
@@ -162,43 +174,6 @@ const Mark = ({ on }: { on: boolean }) =>
       <span class="sr">no</span>
     </span>
   );
-
-function Matrix({ role, groups }: { role: Role; groups: [name: string, lines: Line[]][] }) {
-  return (
-    <table class="share matrix">
-      <caption class="sr">What {role.name} allows</caption>
-      <thead>
-        <tr>
-          <th scope="col">To what</th>
-          {ACTIONS.map(([action, word]) => (
-            <th key={action} scope="col">
-              {word}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      {groups.map(([name, lines]) => (
-        <tbody key={name}>
-          <tr class="group">
-            <th scope="rowgroup" colspan={ACTIONS.length + 1}>
-              {name}
-            </th>
-          </tr>
-          {lines.map(l => (
-            <tr key={l.type} class={l.actions.length ? undefined : "none"}>
-              <th scope="row">{l.name}</th>
-              {ACTIONS.map(([action]) => (
-                <td key={action}>
-                  <Mark on={l.actions.includes(action)} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      ))}
-    </table>
-  );
-}
 
 function Given({ role }: { role: Role }) {
   const nameOf = useNames();

@@ -92,6 +92,19 @@ interface Subject {
   name: string;
 }
 
+/** The button that opens the form of a new rule. */
+export const GiveRole = ({ onClick }: { onClick: () => void }) => (
+  <Button
+    small
+    icon="plus"
+    writes
+    why={may("create", "access_rules") ? "" : WORDS.noRight("create access_rules")}
+    onClick={onClick}
+  >
+    Give a role
+  </Button>
+);
+
 /** In a pane: what it may do and where, with buttons to give and to take. */
 export function RulesOf({ id, name }: Subject) {
   const [giving, setGiving] = useState(false);
@@ -108,15 +121,7 @@ export function RulesOf({ id, name }: Subject) {
       <div class="bar">
         <h3>Access rules</h3>
         <span class="grow" />
-        <Button
-          small
-          icon="plus"
-          writes
-          why={may("create", "access_rules") ? "" : WORDS.noRight("create access_rules")}
-          onClick={() => setGiving(true)}
-        >
-          Give a role
-        </Button>
+        <GiveRole onClick={() => setGiving(true)} />
       </div>
       <Loaded of={rules} what="The access rules">
         {list => (list.length ? <RuleList rules={list} drop={drop} /> : <Empty>{name} has no role yet.</Empty>)}

@@ -6,8 +6,8 @@ import { useData } from "../data";
 import { NONE, iso, time } from "../format";
 import { Icon } from "../icons";
 import { Button } from "../parts/button";
-import { Dialog, confirm } from "../parts/dialog";
-import { Problem, TextField, useForm } from "../parts/form";
+import { confirm } from "../parts/dialog";
+import { NewClient, secretOf } from "../parts/new_client";
 import { Page, Primary } from "../parts/page";
 import { Facts, Pane, Split, closePane } from "../parts/pane";
 import { Secret, type Shown } from "../parts/secret";
@@ -23,17 +23,8 @@ import { RulesOf, rulesInBrief, useRulesOfRows } from "./rules_of";
 
 const PATH = "/api/v1/service-accounts",
   KINDS = ["service-account", "access-rule"];
-const NAME_FORM = /^[a-z][-_a-z0-9]*[a-z0-9]$/;
 const phaseOf = (a: ServiceAccount) => (a.enabled ? "Enabled" : "Disabled");
 const dayOf = (at: string | null) => at?.slice(0, 10) ?? NONE;
-const secretOf = (name: string, clientId: string, secret: string): Shown => ({
-  title: `Secret of ${name}`,
-  note: "It is shown this once. A program signs in with both.",
-  facts: [
-    ["Client id", clientId],
-    ["Client secret", secret],
-  ],
-});
 
 const FIRST: Column<ServiceAccount>[] = [
   {
@@ -131,36 +122,14 @@ interface Show {
 }
 
 function NewAccount({ show, close }: Show & { close: () => void }) {
-  const form = useForm({
-    initial: { name: "" },
-    check: v => ({
-      name: NAME_FORM.test(v.name) ? "" : "Small letters, digits, - and _; a letter first, no - or _ last.",
-    }),
-    send: async v => {
-      const made = await post(PATH, { name: v.name });
-      renewTables();
-      await setQuery({ new: null, open: made.id });
-      show(secretOf(made.name, made.clientId ?? "", made.clientSecret));
-    },
-  });
-  return (
-    <Dialog labelledby="account-title" onClose={close}>
-      <form onSubmit={form.submit} ref={form.form} novalidate>
-        <h2 id="account-title">New service account</h2>
-        <p class="soft">Its secret is shown next. Roles are given after that.</p>
-        <div class="fields">
-          <TextField label="Name" {...form.field("name")} maxlength={63} placeholder="ci-pipeline" autofocus />
-        </div>
-        <Problem error={form.problem} />
-        <div class="acts">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" type="submit" writes busy={form.busy}>
-            Create service account
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  );
+  const send = async (name: string) => {
+    const made = await post(PATH, { name });
+    renewTables();
+    await setQuery({ new: null, open: made.id });
+    show(secretOf(made.name, made.clientId ?? "", made.clientSecret));
+  };
+  const note = "Its secret is shown next. Roles are given after that.";
+  return <NewClient what="service account" note={note} placeholder="ci-pipeline" send={send} close={close} />;
 }
 
 function Details({ id, show }: Show & { id: string }) {
