@@ -68,6 +68,7 @@ test("a second factor: a wrong password and a wrong code are said, recovery code
   const page = await ready();
   await toAccount(page);
   await button(page, "Set up").click();
+  await page.waitForSelector("dialog #f-currentPassword:focus");
   await page.keyboard.type("not the password");
   await page.keyboard.press("Enter");
   await page.waitForSelector("#f-currentPassword-hint:has-text('wrong')");
