@@ -14,10 +14,6 @@ static const char SQL_FIND_SESSION[] =
     "SELECT uuid FROM sessions WHERE subject_type = 'user' AND subject_id = ? AND kind = '" SESSION_KIND_SOCKET
     "' AND expires_ms > ? ORDER BY expires_ms DESC LIMIT 1";
 static const char SQL_OWN[] = "UPDATE users SET machine_uid = ?2 WHERE id = ?1";
-static const char SQL_INSERT_SESSION[] =
-    "INSERT INTO sessions (uuid, kind, subject_type, subject_id, remote_address, created_ms, last_used_ms, expires_ms) "
-    "VALUES (?, '" SESSION_KIND_SOCKET "', 'user', ?, ?, ?, ?, ?)";
-static const char SQL_STAMP[] = "UPDATE users SET last_login_ms = ?2 WHERE id = ?1";
 static const char SQL_FIND_PROJECT[] = "SELECT id FROM projects WHERE name = ? ORDER BY id LIMIT 1";
 
 static int refuse(const struct machine_account *account, int64_t owner, struct error *err)
@@ -72,13 +68,13 @@ int db_find_machine_session(struct db_conn *conn, struct machine_account *accoun
     return rc > 0 ? find_session(conn, id, account, err) : rc;
 }
 
-static int run_with_two(struct db_conn *conn, const char *sql, int64_t first, int64_t second, struct error *err)
+static int own(struct db_conn *conn, int64_t user_id, int64_t uid, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
-    if (db_prepare(conn, sql, &stmt, err) < 0)
+    if (db_prepare(conn, SQL_OWN, &stmt, err) < 0)
         return -1;
-    db_bind_int(stmt, 1, first);
-    db_bind_int(stmt, 2, second);
+    db_bind_int(stmt, 1, user_id);
+    db_bind_int(stmt, 2, uid);
     int rc = db_run(conn, stmt, err);
     db_release(conn, stmt);
     return rc;
@@ -97,24 +93,20 @@ static int create_account(struct db_conn *conn, struct machine_account *account,
         return -1;
     *out_id = user.id;
     account->is_new = true;
-    return run_with_two(conn, SQL_OWN, user.id, account->uid, err);
+    return own(conn, user.id, account->uid, err);
 }
 
 static int create_session(struct db_conn *conn, int64_t user_id, struct machine_account *account, struct error *err)
 {
-    sqlite3_stmt *stmt = NULL;
     uuid_create(account->session);
-    if (db_prepare(conn, SQL_INSERT_SESSION, &stmt, err) < 0)
-        return -1;
-    db_bind_text(stmt, 1, account->session);
-    db_bind_int(stmt, 2, user_id);
-    db_bind_text(stmt, 3, account->remote_address);
-    db_bind_int(stmt, 4, account->now_ms);
-    db_bind_int(stmt, 5, account->now_ms);
-    db_bind_int(stmt, 6, account->expires_ms);
-    int rc = db_run(conn, stmt, err);
-    db_release(conn, stmt);
-    return rc < 0 ? -1 : run_with_two(conn, SQL_STAMP, user_id, account->now_ms, err);
+    struct session session = {.uuid = account->session,
+                              .kind = SESSION_KIND_SOCKET,
+                              .subject_type = SESSION_OF_USER,
+                              .subject_id = user_id,
+                              .remote_address = account->remote_address,
+                              .created_ms = account->now_ms,
+                              .expires_ms = account->expires_ms};
+    return db_create_session_in(conn, &session, err);
 }
 
 // Somebody else's first request may have made it meanwhile.

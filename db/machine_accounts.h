@@ -10,8 +10,6 @@ struct db;
 struct db_conn;
 struct error;
 
-#define SESSION_KIND_SOCKET "socket"
-
 struct machine_account {
     const char *email;         // alice@localhost
     int64_t uid;               // on the machine

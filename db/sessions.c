@@ -132,7 +132,7 @@ static int insert_session(struct db_conn *conn, struct session *session, struct 
     if (db_prepare(conn, SQL_INSERT, &stmt, err) < 0)
         return -1;
     db_set_text(stmt, ":uuid", session->uuid);
-    db_set_text(stmt, ":kind", session->is_browser ? "browser" : "token");
+    db_set_text(stmt, ":kind", session->kind ? session->kind : SESSION_KIND_TOKEN);
     db_set_text(stmt, ":subject_type", session->subject_type);
     db_set_int(stmt, ":subject_id", session->subject_id);
     db_set_int_or_null(stmt, ":access_key_id", session->access_key_id != 0, session->access_key_id);

@@ -14,6 +14,10 @@ enum {
     SESSION_HASH_SIZE = 32
 };
 
+#define SESSION_KIND_BROWSER "browser"
+#define SESSION_KIND_TOKEN "token"
+#define SESSION_KIND_SOCKET "socket" // of a user of the machine
+
 #define SESSION_OF_USER "user"
 #define SESSION_OF_SERVICE_ACCOUNT "service-account"
 
@@ -26,7 +30,7 @@ struct factor_shown {
 struct session {
     int64_t id;
     const char *uuid;
-    bool is_browser;
+    const char *kind;         // SESSION_KIND_...; NULL: a token's
     const char *subject_type; // SESSION_OF_...
     int64_t subject_id;
     int64_t access_key_id; // 0: the user himself signed in

@@ -129,7 +129,7 @@ static int make_session(struct request *req, const struct openid_flow_state *sta
         .fallback_name = person->fallback_name,
         .groups = person->groups,
         .session = {.uuid = handover->uuid,
-                    .is_browser = is_browser,
+                    .kind = is_browser ? SESSION_KIND_BROWSER : SESSION_KIND_TOKEN,
                     .remote_address = req->remote_address,
                     .cookie_hash = is_browser ? handover->hash : NULL,
                     .created_ms = req->received_ms,

@@ -101,7 +101,7 @@ int op_create_session(struct request *req, struct response *res, struct error *e
     secret_hash(cookie, hash);
     struct session session = {
         .uuid = uuid,
-        .is_browser = true,
+        .kind = SESSION_KIND_BROWSER,
         .subject_type = SESSION_OF_USER,
         .subject_id = user.id,
         .remote_address = req->remote_address,
