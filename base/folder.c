@@ -1,5 +1,6 @@
 #include "base/folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,4 +17,15 @@ DIR *folder_read(int fd)
     if (!folder && copy >= 0)
         close(copy);
     return folder;
+}
+
+int folder_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 ? -1 : fsync(fd);
+    int cause = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = cause;
+    return rc;
 }

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "db/copy.h"
 
 #include <dirent.h>
@@ -118,15 +119,6 @@ int backup_make(const struct backup_options *options, struct backup *out_backup,
     return rc;
 }
 
-static int sync_folder(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd < 0 || fsync(fd) < 0 ? error_set(err, ERROR_UNAVAILABLE, "%s: %s", path, strerror(errno)) : 0;
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
 // Only the names that a backup has; none can lead elsewhere.
 static int extract_entry(struct tar *tar, const struct tar_entry *entry, const char *folder, struct arena *arena,
                          struct error *err)
@@ -160,9 +152,11 @@ static int extract_all(struct tar *tar, const char *folder, struct arena *arena,
     }
     if (rc == 0 && !has_database)
         rc = error_set(err, ERROR_INVALID, "%s: not a backup: it has no database", tar->path);
-    if (rc == 0 && has_keys)
-        rc = sync_folder(arena_printf(arena, "%s/keys", folder), err);
-    return rc < 0 ? -1 : sync_folder(folder, err);
+    const char *const changed[] = {arena_printf(arena, "%s/keys", folder), folder};
+    for (size_t i = has_keys ? 0 : 1; rc == 0 && i < 2; i++)
+        if (folder_sync(changed[i]) < 0)
+            rc = error_set(err, ERROR_UNAVAILABLE, "%s: %s", changed[i], strerror(errno));
+    return rc;
 }
 
 int backup_extract(const char *file, const char *folder, struct error *err)

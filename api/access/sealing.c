@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "base/log.h"
 
 #include <assert.h>
@@ -48,15 +49,6 @@ static void path_of(const struct sealing *ring, const char *id, struct arena *ar
     *out_path = arena_printf(arena, "%s/" KEY_PREFIX "%s" KEY_SUFFIX, ring->folder, id);
 }
 
-static int sync_folder(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd < 0 || fsync(fd) < 0 ? error_set(err, ERROR_UNAVAILABLE, "%s: %s", path, strerror(errno)) : 0;
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
 // Keys of one millisecond stand in the order of their names: any order does, as long as it is always the same.
 static bool is_older(const struct sealing_key *a, const struct sealing_key *b)
 {
@@ -94,8 +86,8 @@ static int save_key(const struct sealing *ring, const struct sealing_key *key, s
                                                  : write_file(part, key, err);
     if (rc == 0 && rename(part, path) < 0)
         rc = error_set(err, ERROR_UNAVAILABLE, "%s: %s", path, strerror(errno));
-    if (rc == 0)
-        rc = sync_folder(ring->folder, err);
+    if (rc == 0 && folder_sync(ring->folder) < 0)
+        rc = error_set(err, ERROR_UNAVAILABLE, "%s: %s", ring->folder, strerror(errno));
     arena_done(&arena);
     return rc;
 }
@@ -219,7 +211,9 @@ int sealing_drop_old_keys(struct sealing *ring, struct error *err)
         sodium_memzero(&ring->keys[ring->count], sizeof(ring->keys[0]));
     }
     arena_done(&arena);
-    return rc < 0 ? -1 : sync_folder(ring->folder, err);
+    if (rc == 0 && folder_sync(ring->folder) < 0)
+        rc = error_set(err, ERROR_UNAVAILABLE, "%s: %s", ring->folder, strerror(errno));
+    return rc;
 }
 
 // A line break stands in neither, so that no two pairs give the same text.

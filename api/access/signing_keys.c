@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,17 +40,6 @@ struct signing_keys {
     size_t count;
 };
 
-static int sync_folder(const struct signing_keys *keys, struct error *err)
-{
-    int fd = open(keys->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd < 0 ? -1 : fsync(fd);
-    if (rc < 0)
-        error_set(err, ERROR_INTERNAL, "%s: %s", keys->folder, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
 static void path_of(const struct signing_keys *keys, const char *id, char out[PATH_SIZE])
 {
     snprintf(out, PATH_SIZE, "%s/%s" KEY_SUFFIX, keys->folder, id);
@@ -82,7 +72,9 @@ static int write_key(const struct signing_keys *keys, const char *id, const unsi
         close(fd);
     if (!ok && fd >= 0)
         unlink(path);
-    return ok ? sync_folder(keys, err) : -1;
+    if (ok && folder_sync(keys->folder) < 0)
+        return error_set(err, ERROR_INTERNAL, "%s: %s", keys->folder, strerror(errno));
+    return ok ? 0 : -1;
 }
 
 static int create_key(struct signing_keys *keys, int64_t now_ms, struct error *err)

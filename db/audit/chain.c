@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/folder.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -65,15 +66,6 @@ int audit_key_read(const char *folder, struct audit_key *out_key, struct error *
     return rc;
 }
 
-static int sync_folder(const char *folder)
-{
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd < 0 ? -1 : fsync(fd);
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
 // Whole under its name, or not there: a crash leaves no key that is none.
 static int make_key(const char *folder, struct error *err)
 {
@@ -84,7 +76,7 @@ static int make_key(const char *folder, struct error *err)
     randombytes_buf(secret, sizeof(secret));
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     bool ok = fd >= 0 && write(fd, secret, sizeof(secret)) == (ssize_t)sizeof(secret) && fsync(fd) == 0 &&
-              rename(part, path) == 0 && sync_folder(folder) == 0;
+              rename(part, path) == 0 && folder_sync(folder) == 0;
     if (!ok)
         error_set(err, ERROR_UNAVAILABLE, "%s: %s", path, strerror(errno));
     sodium_memzero(secret, sizeof(secret));
