@@ -1,7 +1,7 @@
 #include "api/access/jwt.h"
 
+#include "api/access/jws.h"
 #include "base/arena.h"
-#include "base/json_reader.h"
 
 #include <assert.h>
 #include <jansson.h>
@@ -38,35 +38,6 @@ const char *jwt_token_sign(const struct jwt_key *key, const struct jwt_claims *c
     free(text);
     jwt_free(jwt);
     return token;
-}
-
-// One base64url segment to JSON. No padding, no blanks, no bits left over.
-static json_t *decode_segment(const char *text, size_t length, struct arena *arena)
-{
-    unsigned char *bytes = arena_alloc(arena, length + 1);
-    size_t size;
-    const char *end;
-    if (sodium_base642bin(bytes, length, text, length, NULL, &size, &end, sodium_base64_VARIANT_URLSAFE_NO_PADDING) ||
-        end != text + length)
-        return NULL;
-    json_t *value;
-    if (json_reader_parse((const char *)bytes, size, &value, NULL) < 0)
-        return NULL;
-    if (json_is_object(value))
-        return value;
-    json_decref(value);
-    return NULL;
-}
-
-static bool is_signature(const char *text, struct arena *arena)
-{
-    size_t length = strlen(text), size;
-    unsigned char *bytes = arena_alloc(arena, length + 1);
-    const char *end;
-    return length &&
-           !sodium_base642bin(bytes, length, text, length, NULL, &size, &end,
-                              sodium_base64_VARIANT_URLSAFE_NO_PADDING) &&
-           end == text + length;
 }
 
 static const char *text_member(const json_t *object, const char *name)
@@ -163,36 +134,26 @@ static void fill_claims(const json_t *claims, struct arena *arena, struct jwt_cl
     };
 }
 
-// Finds the two dots; false where the text has another shape.
-static bool split_token(const char *token, const char **out_claims, const char **out_signature)
+static bool has_signature(const struct jws *jws, struct arena *arena)
 {
-    static const char ALPHABET[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
-    size_t length = strnlen(token, JWT_TOKEN_MAX + 1);
-    if (length > JWT_TOKEN_MAX || strspn(token, ALPHABET) != length)
-        return false;
-    const char *first = strchr(token, '.');
-    const char *second = first ? strchr(first + 1, '.') : NULL;
-    if (!second || strchr(second + 1, '.'))
-        return false;
-    *out_claims = first + 1;
-    *out_signature = second + 1;
-    return true;
+    size_t size;
+    return *jws->signature && jws_signature(jws, arena, &size);
 }
 
 bool jwt_token_check(const char *token, jwt_find_key_fn find, void *context, int64_t now_s, struct arena *arena,
                      struct jwt_claims *out_claims, const char **out_reason)
 {
-    const char *claims_text, *signature_text;
-    if (!split_token(token, &claims_text, &signature_text)) {
+    struct jws jws;
+    if (!jws_split(token, JWT_TOKEN_MAX, &jws)) {
         *out_reason = "not three base64url segments of at most 4,096 bytes";
         return false;
     }
     // libjwt reads the claims before it looks at the signature, and recursively: what is deep must not get there.
     const char *reason = "not a JSON object in a segment";
     struct jwt_key key;
-    json_t *header = decode_segment(token, (size_t)(claims_text - 1 - token), arena);
-    json_t *claims = decode_segment(claims_text, (size_t)(signature_text - 1 - claims_text), arena);
-    if (header && claims && is_signature(signature_text, arena)) {
+    json_t *header = jws_header(&jws, arena);
+    json_t *claims = jws_claims(&jws, arena);
+    if (header && claims && has_signature(&jws, arena)) {
         reason = find_key(header, find, context, &key);
         if (!reason)
             reason = check_signature(token, &key);

@@ -1,58 +1,10 @@
 #include "api/access/openid_token.h"
 
+#include "api/access/jws.h"
 #include "api/access/openid_keys.h"
-#include "base/arena.h"
-#include "base/json_reader.h"
 
-#include <sodium.h>
 #include <stdbool.h>
 #include <string.h>
-
-struct parts {
-    const char *text;     // what was signed begins here: header, dot, claims
-    size_t header_length; // of the base64url
-    size_t signed_length;
-    const char *signature;
-};
-
-static bool split(const char *token, struct parts *out_parts)
-{
-    static const char ALPHABET[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
-    size_t length = strnlen(token, OPENID_TOKEN_MAX + 1);
-    if (length > OPENID_TOKEN_MAX || strspn(token, ALPHABET) != length)
-        return false;
-    const char *first = strchr(token, '.');
-    const char *second = first ? strchr(first + 1, '.') : NULL;
-    if (!second || strchr(second + 1, '.'))
-        return false;
-    *out_parts = (struct parts){token, (size_t)(first - token), (size_t)(second - token), second + 1};
-    return true;
-}
-
-// No padding, no bits left over. NULL where it is not base64url.
-static unsigned char *decode(const char *text, size_t length, struct arena *arena, size_t *out_size)
-{
-    unsigned char *bytes = arena_alloc(arena, length + 1);
-    const char *end;
-    if (sodium_base642bin(bytes, length, text, length, NULL, out_size, &end,
-                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
-        end != text + length)
-        return NULL;
-    return bytes;
-}
-
-static json_t *decode_object(const char *text, size_t length, struct arena *arena)
-{
-    size_t size;
-    json_t *value;
-    unsigned char *bytes = decode(text, length, arena, &size);
-    if (!bytes || json_reader_parse((const char *)bytes, size, &value, NULL) < 0)
-        return NULL;
-    if (json_is_object(value))
-        return value;
-    json_decref(value);
-    return NULL;
-}
 
 static const char *member(const json_t *object, const char *name)
 {
@@ -64,7 +16,7 @@ static bool is_text(const char *text, const char *wanted)
     return text && strcmp(text, wanted) == 0;
 }
 
-static const char *check_signature(const struct parts *parts, const json_t *header, const struct openid_keys *keys,
+static const char *check_signature(const struct jws *jws, const json_t *header, const struct openid_keys *keys,
                                    struct arena *arena, bool *out_is_unknown)
 {
     const json_t *id = json_object_get(header, "kid");
@@ -79,8 +31,8 @@ static const char *check_signature(const struct parts *parts, const json_t *head
     if (!is_text(member(header, "alg"), key->algorithm))
         return "alg is not the key's";
     size_t size;
-    const unsigned char *signature = decode(parts->signature, strlen(parts->signature), arena, &size);
-    if (!signature || !openid_key_verifies(key, parts->text, parts->signed_length, signature, size))
+    const unsigned char *signature = jws_signature(jws, arena, &size);
+    if (!signature || !openid_key_verifies(key, jws->text, jws->signed_length, signature, size))
         return "the signature is wrong";
     return NULL;
 }
@@ -137,18 +89,17 @@ enum openid_verdict openid_token_check(const char *token, const struct openid_ke
                                        const struct openid_expected *expected, struct arena *arena, json_t **out_claims,
                                        const char **out_reason)
 {
-    struct parts parts;
+    struct jws jws;
     bool is_unknown = false;
     const char *reason = "not a JSON object in a segment";
-    if (!split(token, &parts)) {
+    if (!jws_split(token, OPENID_TOKEN_MAX, &jws)) {
         *out_reason = "not three base64url segments, or too long";
         return OPENID_TOKEN_BAD;
     }
-    json_t *header = decode_object(parts.text, parts.header_length, arena);
-    json_t *claims =
-        decode_object(parts.text + parts.header_length + 1, parts.signed_length - parts.header_length - 1, arena);
+    json_t *header = jws_header(&jws, arena);
+    json_t *claims = jws_claims(&jws, arena);
     if (header && claims)
-        reason = check_signature(&parts, header, keys, arena, &is_unknown);
+        reason = check_signature(&jws, header, keys, arena, &is_unknown);
     if (header && claims && !reason)
         reason = check_claims(claims, expected);
     json_decref(header);
