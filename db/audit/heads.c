@@ -22,13 +22,20 @@ enum {
     KEPT_LINES = 20000 // above this the file is written again, without what is too old
 };
 
-static void write_line(FILE *file, const struct audit_head *head)
+static void format_line(const struct audit_head *head, char out[LINE_SIZE])
 {
     char time[TIMESTAMP_SIZE], mac[2 * AUDIT_MAC_SIZE + 1], signature[2 * AUDIT_MAC_SIZE + 1];
     timestamp_format(head->time_ms, time);
     sodium_bin2hex(mac, sizeof(mac), head->mark.mac, AUDIT_MAC_SIZE);
     sodium_bin2hex(signature, sizeof(signature), head->signature, AUDIT_MAC_SIZE);
-    fprintf(file, "%s %" PRId64 " %s %s\n", time, head->mark.seq, mac, signature);
+    snprintf(out, LINE_SIZE, "%s %" PRId64 " %s %s", time, head->mark.seq, mac, signature);
+}
+
+static void write_line(FILE *file, const struct audit_head *head)
+{
+    char line[LINE_SIZE];
+    format_line(head, line);
+    fprintf(file, "%s\n", line);
 }
 
 static bool read_hex(const char *text, unsigned char out[AUDIT_MAC_SIZE])
@@ -38,12 +45,17 @@ static bool read_hex(const char *text, unsigned char out[AUDIT_MAC_SIZE])
            length == AUDIT_MAC_SIZE;
 }
 
+// A head as it was written, letter by letter, and nothing behind it.
 static bool read_line(const char *line, struct audit_head *out_head)
 {
-    char time[TIMESTAMP_SIZE], mac[2 * AUDIT_MAC_SIZE + 1], signature[2 * AUDIT_MAC_SIZE + 1];
-    return sscanf(line, "%31s %" SCNd64 " %64s %64s", time, &out_head->mark.seq, mac, signature) == 4 &&
-           timestamp_parse(time, &out_head->time_ms, NULL) == 0 && out_head->mark.seq >= 0 &&
-           read_hex(mac, out_head->mark.mac) && read_hex(signature, out_head->signature);
+    char time[TIMESTAMP_SIZE], mac[2 * AUDIT_MAC_SIZE + 1], signature[2 * AUDIT_MAC_SIZE + 1], written[LINE_SIZE];
+    bool is_read = sscanf(line, "%31s %" SCNd64 " %64s %64s", time, &out_head->mark.seq, mac, signature) == 4 &&
+                   timestamp_parse(time, &out_head->time_ms, NULL) == 0 && out_head->mark.seq >= 0 &&
+                   read_hex(mac, out_head->mark.mac) && read_hex(signature, out_head->signature);
+    if (!is_read)
+        return false;
+    format_line(out_head, written);
+    return strcmp(line, written) == 0;
 }
 
 static int read_all(FILE *file, struct arena *arena, struct audit_heads *out_heads)
@@ -53,6 +65,7 @@ static int read_all(FILE *file, struct arena *arena, struct audit_heads *out_hea
     while (fgets(line, sizeof(line), file)) {
         struct audit_head head = {0};
         number++;
+        line[strcspn(line, "\n")] = '\0';
         if (!read_line(line, &head)) {
             if (!out_heads->bad_line)
                 out_heads->bad_line = number;
@@ -95,11 +108,21 @@ static int finish(FILE *file)
 
 static FILE *open_file(const char *path, int flags, const char *mode)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
     FILE *file = fd < 0 ? NULL : fdopen(fd, mode);
     if (!file && fd >= 0)
         close(fd);
     return file;
+}
+
+// A line that a full disk cut must not take the next one with it.
+static void end_cut_line(FILE *file)
+{
+    struct stat info;
+    char last = '\n';
+    if (fstat(fileno(file), &info) == 0 && info.st_size > 0 && pread(fileno(file), &last, 1, info.st_size - 1) == 1 &&
+        last != '\n')
+        fputc('\n', file);
 }
 
 // The file without what is too old, under its name once it is whole.
@@ -139,6 +162,7 @@ int audit_heads_add(const char *folder, const struct audit_key *key, const struc
     FILE *file = open_file(path, O_APPEND, "a");
     int rc = file ? 0 : -1;
     if (file) {
+        end_cut_line(file);
         write_line(file, &head);
         rc = finish(file);
     }
