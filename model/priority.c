@@ -1,6 +1,7 @@
 #include "model/priority.h"
 
 #include <string.h>
+#include <strings.h>
 
 const struct priority_class PRIORITY_CLASSES[] = {
     {"very-low", 25, "91b99f3d-0ba0-5641-9179-48bf6c6e9467"},    {"low", 40, "0bd1914d-8d45-5ba4-b1b6-5a5cce57824a"},
@@ -29,6 +30,14 @@ const struct priority_class *priority_find(const char *name)
             name = SYNONYMS[i].name;
     for (size_t i = 0; i < PRIORITY_CLASS_COUNT; i++)
         if (strcmp(PRIORITY_CLASSES[i].name, name) == 0)
+            return &PRIORITY_CLASSES[i];
+    return NULL;
+}
+
+const struct priority_class *priority_find_id(const char *id)
+{
+    for (size_t i = 0; i < PRIORITY_CLASS_COUNT; i++)
+        if (strcasecmp(PRIORITY_CLASSES[i].id, id) == 0)
             return &PRIORITY_CLASSES[i];
     return NULL;
 }

@@ -19,3 +19,5 @@ extern const size_t PRIORITY_CLASS_COUNT;
 
 // By its name or an older one; NULL where there is none.
 const struct priority_class *priority_find(const char *name);
+// By its id, in any case; NULL where there is none.
+const struct priority_class *priority_find_id(const char *id);

@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "db/access_rules.h"
-#include "db/assets.h"
+#include "db/accounts/users.h"
+#include "db/catalog/assets.h"
 #include "db/db.h"
 #include "db/settings.h"
-#include "db/users.h"
 
 #include <stdlib.h>
 

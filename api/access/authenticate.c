@@ -17,8 +17,8 @@
 #include "base/log.h"
 #include "base/timestamp.h"
 #include "db/access_rules.h"
+#include "db/accounts/sessions.h"
 #include "db/db.h"
-#include "db/sessions.h"
 
 #include <string.h>
 #include <strings.h>

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
+#include "db/accounts/identity_provider.h"
 #include "db/db.h"
-#include "db/identity_provider.h"
 #include "db/sealed_columns.h"
 
 #include <curl/curl.h>

@@ -1,7 +1,7 @@
 #include "api/access/openid_person.h"
 
 #include "base/arena.h"
-#include "db/identity_provider.h"
+#include "db/accounts/identity_provider.h"
 
 #include <sodium.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // Who somebody is by what the issuer says: the name of a new account and the groups, out of claims.
 #pragma once
-#include "db/external_people.h"
+#include "db/accounts/external_people.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
-#include "db/machine_accounts.h"
+#include "db/accounts/machine_accounts.h"
 #include "db/scopes.h"
 #include <inttypes.h>
 #include <pthread.h>

@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "db/accounts/machine_accounts.h"
 #include "db/db.h"
-#include "db/machine_accounts.h"
 
 #include <inttypes.h>
 #include <string.h>

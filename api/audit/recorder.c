@@ -61,6 +61,7 @@ static const struct entity_kind KINDS[] = {
     {"tenant", "backup", -1},
     {"settings", "setting", CHANGE_SETTING},
     {"security-settings", "setting", CHANGE_SETTING},
+    {"workload-properties", "workload-type", CHANGE_SETTING},
 };
 
 // What the method doesn't tell.

@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/uuid.h"
+#include "db/accounts/users.h"
 #include "db/db.h"
-#include "db/users.h"
 
 #include <string.h>
 

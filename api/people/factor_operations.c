@@ -14,9 +14,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "db/accounts/users.h"
 #include "db/db.h"
 #include "db/sealed_columns.h"
-#include "db/users.h"
 
 #include <sodium.h>
 #include <stdio.h>

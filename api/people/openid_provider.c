@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
+#include "db/accounts/identity_provider.h"
 #include "db/db.h"
-#include "db/identity_provider.h"
 #include "db/sealed_columns.h"
 
 #include <string.h>

@@ -21,10 +21,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "db/accounts/identity_provider.h"
+#include "db/accounts/sessions.h"
 #include "db/db.h"
-#include "db/identity_provider.h"
 #include "db/sealed_columns.h"
-#include "db/sessions.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -11,9 +11,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
+#include "db/accounts/users.h"
 #include "db/db.h"
 #include "db/sealed_columns.h"
-#include "db/users.h"
 
 #include <assert.h>
 #include <inttypes.h>

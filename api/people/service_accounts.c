@@ -1,5 +1,5 @@
 // Service accounts, and the same under their old name, applications. The secret is shown once, when it is made.
-#include "db/service_accounts.h"
+#include "db/accounts/service_accounts.h"
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
 #include "api/access/secrets.h"

@@ -18,8 +18,8 @@
 #include "base/timestamp.h"
 #include "base/uuid.h"
 #include "db/access_rules.h"
+#include "db/accounts/sessions.h"
 #include "db/db.h"
-#include "db/sessions.h"
 
 #include <string.h>
 #include <strings.h>

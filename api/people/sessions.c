@@ -1,5 +1,5 @@
 // Sessions of a person: listed and ended by himself, and by an administrator of users.
-#include "db/sessions.h"
+#include "db/accounts/sessions.h"
 #include "api/access/authenticate.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
@@ -8,8 +8,8 @@
 #include "api/server.h"
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "db/accounts/users.h"
 #include "db/db.h"
-#include "db/users.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // Signing in with a password: limits, the slow hash, one wording for every failure. For POST /token and POST /session.
 #pragma once
 #include "api/access/sign_in_limits.h"
-#include "db/sessions.h"
-#include "db/users.h"
+#include "db/accounts/sessions.h"
+#include "db/accounts/users.h"
 
 struct request;
 struct response;

@@ -13,11 +13,11 @@
 #include "base/log.h"
 #include "base/uuid.h"
 #include "db/accounts/access_keys.h"
+#include "db/accounts/external_people.h"
+#include "db/accounts/service_accounts.h"
+#include "db/accounts/sessions.h"
+#include "db/accounts/users.h"
 #include "db/db.h"
-#include "db/external_people.h"
-#include "db/service_accounts.h"
-#include "db/sessions.h"
-#include "db/users.h"
 
 #include <assert.h>
 #include <sodium.h>

@@ -7,8 +7,8 @@
 #include "api/server.h"
 #include "base/error.h"
 #include "db/access_rules.h"
+#include "db/accounts/users.h"
 #include "db/db.h"
-#include "db/users.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Users: people with a password of their own. A new one gets a temporary password, shown once.
-#include "db/users.h"
+#include "db/accounts/users.h"
 #include "api/access/auth.h"
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
@@ -16,8 +16,8 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/uuid.h"
+#include "db/accounts/sessions.h"
 #include "db/db.h"
-#include "db/sessions.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/timestamp.h"
 #include "db/access_rules.h"
-#include "db/assets.h"
+#include "db/catalog/assets.h"
 #include "db/db.h"
 #include "db/scopes.h"
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/uuid.h"
-#include "db/assets.h"
+#include "db/catalog/assets.h"
 #include "db/db.h"
 #include "db/scopes.h"
 

@@ -6,6 +6,7 @@
 #include "api/http/response.h"
 #include "api/server.h"
 #include "api/workloads/submitted_workload.h"
+#include "api/workloads/workload_types.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/uuid.h"
@@ -227,7 +228,9 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
 {
     struct fields top = {body, "", req->arena, err};
     *out = (struct prepared_submission){0};
-    if (read_envelope(&top, &out->envelope) < 0 || workload_spec_read(body, type, req->arena, &out->spec, err) < 0 ||
+    if (read_envelope(&top, &out->envelope) < 0 ||
+        workload_type_fill(req, workload_type_text(type), json_object_get(body, "spec"), err) < 0 ||
+        workload_spec_read(body, type, req->arena, &out->spec, err) < 0 ||
         find_place(req, &top, &out->envelope, &out->spec, &out->place) < 0)
         return -1;
     const struct workload_place *place = &out->place;

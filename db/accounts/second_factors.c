@@ -2,8 +2,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "db/accounts/sessions.h"
 #include "db/db.h"
-#include "db/sessions.h"
 
 static const char SQL_FIND[] =
     "SELECT secret_sealed, created_ms, confirmed_ms, last_step, (SELECT count(*) FROM recovery_codes r WHERE "

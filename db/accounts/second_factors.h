@@ -1,7 +1,7 @@
 // Second factors: the sealed secret behind an account's codes by time, the step of the code that was used last, and the
 // hashes of recovery codes.
 #pragma once
-#include "db/sessions.h"
+#include "db/accounts/sessions.h"
 
 enum {
     RECOVERY_HASH_SIZE = SESSION_HASH_SIZE,

@@ -20,6 +20,7 @@ RULES = "/api/v1/authorization/access-rules"
 # What belongs to a cluster or the tenant is also read by who may read it somewhere below.
 ABOVE = {"tenant", "cluster", "nodepools", "nodes", "network-topologies", "settings", "roles", "users", "apps"}
 ABOVE |= {"service-account", "registries", "workload-properties"}
+LOW = "0bd1914d-8d45-5ba4-b1b6-5a5cce57824a"  # the priority's id
 LONG = {"annotations": [{"name": "prorata.io/sim-duration", "value": "10h"}]}
 
 
@@ -153,7 +154,6 @@ class Walk:
         ]
         self.node = server.get("/api/v1/nodes").json["nodes"][0]["id"]
         self.category = first_of(server, "/api/v1/workload-categories")["id"]
-        self.kind = first_of(server, "/api/v1/workload-types")["id"]
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         own = self.targets[0]
         self.places = {
@@ -232,6 +232,7 @@ class Walk:
         at = lambda ago: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - ago))  # noqa: E731
         return {
             "new": f"new{next(self.numbers)}",
+            "Kind": f"Kind{next(self.numbers)}",
             "cluster": self.cluster,
             "clusterUuid": self.cluster,
             "department": target.department["id"],
@@ -258,7 +259,6 @@ class Walk:
             "nodeId": self.node,
             "permissionSetId": "Basics",
             "categoryId": self.category,
-            "workloadTypeId": self.kind,
             "roleIdPath": "9",
             "roleId": "9",
             **self.own_values(name),
@@ -354,6 +354,15 @@ MAKERS = {
     "roleId": (
         "/api/v2/authorization/roles",
         lambda walk, name: {"name": name, "description": "", "permissionSets": [{"name": "Basics"}]},
+    ),
+    "workloadTypeId": (
+        "/api/v1/workload-types",
+        lambda walk, name: {
+            "name": name.title(),
+            "group": "own.example",
+            "categoryId": walk.category,
+            "priorityId": LOW,
+        },
     ),
     "nodeName": ("/api/v1/simulation/nodes", lambda walk, name: {"name": name, "gpus": 0}),
 }

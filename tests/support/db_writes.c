@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "db/access_rules.h"
 #include "db/accounts/access_keys.h"
+#include "db/accounts/users.h"
 #include "db/adoption.h"
 #include "db/events.h"
 #include "db/nodes.h"
@@ -11,7 +12,6 @@
 #include "db/receipts.h"
 #include "db/reconcile_write.h"
 #include "db/retention.h"
-#include "db/users.h"
 #include "db/workloads.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "db/identity_provider.h"
+#include "db/accounts/identity_provider.h"
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,10 +1,10 @@
-#include "db/users.h"
+#include "db/accounts/users.h"
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "db/access_rules.h"
+#include "db/accounts/sessions.h"
 #include "db/db.h"
-#include "db/sessions.h"
 
 #define SELECT_USER "SELECT " DB_USER_COLUMNS " FROM users u WHERE "
 static const char SQL_BY_EMAIL[] = SELECT_USER "u.email = ?";

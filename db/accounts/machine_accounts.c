@@ -1,10 +1,10 @@
-#include "db/machine_accounts.h"
+#include "db/accounts/machine_accounts.h"
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "db/accounts/sessions.h"
+#include "db/accounts/users.h"
 #include "db/db.h"
-#include "db/sessions.h"
-#include "db/users.h"
 
 #include <inttypes.h>
 #include <stdio.h>

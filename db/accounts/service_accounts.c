@@ -1,10 +1,10 @@
-#include "db/service_accounts.h"
+#include "db/accounts/service_accounts.h"
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "db/access_rules.h"
+#include "db/accounts/sessions.h"
 #include "db/db.h"
-#include "db/sessions.h"
 
 #include <sqlite3.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "db/external_people.h"
+#include "db/accounts/external_people.h"
 
 #include "base/arena.h"
 #include "base/error.h"

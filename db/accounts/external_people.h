@@ -1,8 +1,8 @@
 // People whom an issuer signs in: their accounts (by issuer and subject, never by e-mail), their groups, their sessions
 // with the issuer's sealed refresh token, and the codes by which a command line takes such a session over.
 #pragma once
-#include "db/sessions.h"
-#include "db/users.h"
+#include "db/accounts/sessions.h"
+#include "db/accounts/users.h"
 
 #include <stddef.h>
 

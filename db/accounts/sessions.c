@@ -1,4 +1,4 @@
-#include "db/sessions.h"
+#include "db/accounts/sessions.h"
 
 #include "base/arena.h"
 #include "base/error.h"

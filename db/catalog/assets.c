@@ -1,4 +1,4 @@
-#include "db/assets.h"
+#include "db/catalog/assets.h"
 
 #include "base/arena.h"
 #include "base/error.h"
