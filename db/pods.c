@@ -8,14 +8,17 @@
 #include "model/workload_type.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char SQL_INSERT_POD[] =
     "INSERT INTO pods (uuid, workload_id, name, role, pod_index, attempt, status, k8s_phase_updated_ms, gpu_devices,"
-    " gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes, constraints_json, created_ms, revision)"
+    " gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes, constraints_json, created_ms, revision, generation)"
     " VALUES (:uuid, :workload_id, :name, :role, :pod_index, :attempt, :status, :now_ms, :gpu_devices, "
-    ":gpu_portion_milli, :gpu_memory_mib, :cpu_milli, :memory_bytes, :constraints_json, :now_ms, :revision)";
+    ":gpu_portion_milli, :gpu_memory_mib, :cpu_milli, :memory_bytes, :constraints_json, :now_ms, :revision,"
+    " (SELECT generation FROM workloads WHERE id = :workload_id))";
 static const char SQL_FIND_OWNER[] =
     "SELECT name, type, pods_wanted, completions, succeeded_count FROM workloads WHERE id = ?";
+static const char SQL_FIND_SERVING[] = "SELECT serving_json FROM workloads WHERE id = ?";
 static const char SQL_FIND_REQUEST[] =
     "SELECT gpu_devices, gpu_portion_milli, gpu_memory_mib, cpu_milli, memory_bytes, constraints_json"
     " FROM pods WHERE workload_id = ? AND role = ? ORDER BY id LIMIT 1";
@@ -94,11 +97,31 @@ static int find_owner(struct db_conn *conn, int64_t workload_id, struct arena *a
     return rc < 0 ? -1 : 0;
 }
 
+// An inference's replicas ask for what its specification says today: 1. 0: it is none; -1: error.
+static int find_replica(struct db_conn *conn, int64_t workload_id, struct arena *arena, struct pod_request *out_request,
+                        struct error *err)
+{
+    sqlite3_stmt *stmt;
+    struct serving serving;
+    if (db_prepare(conn, SQL_FIND_SERVING, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    int rc = db_step(conn, stmt, err);
+    bool serves = rc == 1 && serving_parse(db_column_text(stmt, 0, arena), arena, &serving);
+    db_release(conn, stmt);
+    if (serves)
+        *out_request = serving.replica;
+    return rc < 0 ? -1 : serves;
+}
+
 // 1: found; 0: the workload has no pod of this role; -1: error.
 static int find_request(struct db_conn *conn, int64_t workload_id, const char *role, struct arena *arena,
                         struct pod_request *out_request, struct error *err)
 {
     sqlite3_stmt *stmt;
+    int is_replica = strcmp(role, POD_ROLE_TEXT_WORKER) == 0 ? find_replica(conn, workload_id, arena, out_request, err) : 0;
+    if (is_replica)
+        return is_replica;
     if (db_prepare(conn, SQL_FIND_REQUEST, &stmt, err) < 0)
         return -1;
     db_bind_int(stmt, 1, workload_id);

@@ -17,13 +17,13 @@ static const char SQL_INSERT_WORKLOAD[] =
     "INSERT INTO workloads (uuid, name, requested_name, type, category, cluster_id, department_id, project_id,"
     " department_name, project_name, namespace, created_by, machine_user, created_ms, updated_ms, spec_json, "
     "master_spec_json,"
-    " framework, priority, priority_class, preemptible, node_pools_json, pods_wanted, min_pods, completions,"
+    " framework, priority, priority_class, preemptible, node_pools_json, serving_json, pods_wanted, min_pods, completions,"
     " backoff_limit, grace_period_ms, auto_delete_ms, time_limit_ms, idle_limit_ms, terminate_after_preemption,"
     " gpu_request_type, gpu_requested_milli, cpu_requested_milli, memory_requested_bytes, phase, phase_updated_ms,"
     " k8s_phase_updated_ms, pods_pending, listing_json, revision)"
     " SELECT :uuid, :name, :requested_name, :type, :category, p.cluster_id, p.department_id, p.id, d.name, p.name, "
     "p.namespace, :created_by, :machine_user, :now_ms, :now_ms, :spec_json, :master_spec_json,"
-    " :framework, :priority, :priority_class, :preemptible, :node_pools_json, :pods_wanted, :min_pods, :completions, "
+    " :framework, :priority, :priority_class, :preemptible, :node_pools_json, :serving_json, :pods_wanted, :min_pods, :completions, "
     ":backoff_limit, :grace_period_ms, :auto_delete_ms, :time_limit_ms, :idle_limit_ms, :terminate_after_preemption, "
     ":gpu_request_type, :gpu_milli, :cpu_milli, :memory_bytes, 'Creating', :now_ms, :now_ms,"
     " :pods_wanted, :listing_json, :revision FROM projects p JOIN departments d ON d.id = p.department_id"
@@ -71,6 +71,7 @@ static void bind_submission(sqlite3_stmt *stmt, const struct submission *submiss
     db_set_text(stmt, ":priority_class", spec->priority_class);
     db_set_int(stmt, ":preemptible", facts.preemptible);
     db_set_text(stmt, ":node_pools_json", facts.node_pools_json);
+    db_set_text(stmt, ":serving_json", facts.serving_json);
     db_set_int(stmt, ":pods_wanted", facts.pods_wanted);
     db_set_int(stmt, ":min_pods", facts.min_pods);
     db_set_int(stmt, ":completions", facts.completions);

@@ -25,6 +25,8 @@ static int64_t tighter(int64_t limit_ms, const json_t *rules, const char *key)
 
 static void tighten(struct workload_limits *limits, const char *rules_json, const struct workload_spec *spec)
 {
+    if (spec->type == WORKLOAD_TYPE_INFERENCE) // rules name trainings and workspaces
+        return;
     json_t *rules = parse(rules_json);
     if (spec->type == WORKLOAD_TYPE_WORKSPACE) {
         limits->time_limit_ms = tighter(limits->time_limit_ms, rules, "interactiveJobTimeLimitSeconds");
@@ -56,7 +58,7 @@ static struct node_types find_node_types(const struct project_rules *rules, enum
 {
     const char *texts[] = {rules->node_types_json, rules->department_node_types_json};
     const char *key = type == WORKLOAD_TYPE_WORKSPACE ? "workspace" : "training";
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && type != WORKLOAD_TYPE_INFERENCE; i++) {
         json_t *owner = parse(texts[i]);
         const json_t *list = json_object_get(owner, key);
         if (json_array_size(list) > 0)

@@ -15,6 +15,7 @@ struct workload_facts submission_facts(const struct submission *submission)
         .priority = spec->priority,
         .preemptible = spec->is_preemptible,
         .node_pools_json = submission->node_pools_json,
+        .serving_json = submission->serving_json,
         .pods_wanted = spec->pods_wanted,
         .min_pods = spec->min_pods,
         .completions = spec->completions,

@@ -3,6 +3,7 @@
 #pragma once
 #include "model/facts.h"
 #include "model/pod.h"
+#include "model/serving.h"
 #include "model/workload_type.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,7 @@ struct workload_spec {
     int64_t grace_period_ms;
     int64_t auto_delete_ms;
     bool is_terminated_after_preemption;
+    struct serving serving; // of an inference
     const char *gpu_request_type; // portion, memory; NULL: whole devices
     int64_t gpu_milli; // sums over pods_wanted; what an amount of GPU memory comes to is known on the node: 0 here
     int64_t cpu_milli;
@@ -52,6 +54,7 @@ struct submission {
     const char *spec_json;
     const char *master_spec_json; // NULL: none of its own
     const char *node_pools_json;  // NULL: none asked for
+    const char *serving_json;     // of an inference; NULL: it is none
     const char *listing_json;
     int64_t time_limit_ms; // 0: none
     int64_t idle_limit_ms;

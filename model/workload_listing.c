@@ -129,8 +129,9 @@ static void write_pods(struct json_writer *json, const struct workload_spec *spe
     json_begin_object(json);
     json_int(json, "number", spec->pods_wanted);
     if (spec->min_workers || spec->max_workers) {
-        json_int(json, "min", spec->min_pods);
-        json_int(json, "max", spec->pods_wanted);
+        bool scales = spec->type == WORKLOAD_TYPE_INFERENCE;
+        json_int(json, "min", scales ? spec->min_workers : spec->min_pods);
+        json_int(json, "max", scales ? spec->max_workers : spec->pods_wanted);
     }
     if (spec->type == WORKLOAD_TYPE_TRAINING) {
         json_int(json, "parallelism", spec->parallelism);

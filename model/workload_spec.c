@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "model/distributed_spec.h"
+#include "model/inference_spec.h"
 #include "model/pod_spec.h"
 #include "model/priority.h"
 
@@ -25,6 +26,7 @@ static const struct {
     [WORKLOAD_TYPE_TRAINING] = {"Train", "low"},
     [WORKLOAD_TYPE_WORKSPACE] = {"Build", "high"},
     [WORKLOAD_TYPE_DISTRIBUTED] = {"Train", "low"},
+    [WORKLOAD_TYPE_INFERENCE] = {"Deploy", "very-high"},
 };
 
 static int read_priority(const struct fields *spec, struct workload_spec *out)
@@ -60,6 +62,8 @@ static int read_life(const struct fields *spec, struct workload_spec *out)
         return -1;
     out->grace_period_ms = grace * 1000;
     out->auto_delete_ms = auto_delete * 1000;
+    if (out->type == WORKLOAD_TYPE_INFERENCE) // it has none of these: it ends when it is told to
+        return 0;
     fields_set_default(spec, "backoffLimit", json_integer(out->backoff_limit));
     fields_set_default(spec, "terminationGracePeriodSeconds", json_integer(grace));
     fields_set_default(spec, "autoDeletionTimeAfterCompletionSeconds", json_integer(auto_delete));
@@ -133,11 +137,13 @@ int workload_spec_read(json_t *body, enum workload_type type, struct arena *aren
         return -1;
     if (type == WORKLOAD_TYPE_TRAINING && read_runs(&spec, out) < 0)
         return -1;
+    if (type == WORKLOAD_TYPE_INFERENCE && inference_spec_read(&spec, out) < 0)
+        return -1;
     if (type == WORKLOAD_TYPE_DISTRIBUTED && distributed_spec_read(&top, &spec, out, &worker, &master) < 0)
         return -1;
     sum_up(out, &worker, &master);
     if (type != WORKLOAD_TYPE_DISTRIBUTED)
-        out->min_pods = 1; // each pod of a training is placed for itself
+        out->min_pods = 1; // each pod is placed for itself
     return 0;
 }
 

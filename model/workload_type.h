@@ -5,7 +5,8 @@
 #define WORKLOAD_TYPES(X)                   \
     X(WORKLOAD_TYPE_TRAINING, "Training")   \
     X(WORKLOAD_TYPE_WORKSPACE, "Workspace") \
-    X(WORKLOAD_TYPE_DISTRIBUTED, "Distributed")
+    X(WORKLOAD_TYPE_DISTRIBUTED, "Distributed") \
+    X(WORKLOAD_TYPE_INFERENCE, "Inference")
 
 enum workload_type {
 #define WORKLOAD_TYPE_VALUE(type, text) type,
@@ -14,7 +15,7 @@ enum workload_type {
     WORKLOAD_TYPE_COUNT
 };
 
-// "Training", "Workspace", "Distributed": static text.
+// "Training", "Workspace", ...: static text.
 const char *workload_type_text(enum workload_type type);
 // False where the text is none of them.
 bool workload_type_parse(const char *text, enum workload_type *out_type);

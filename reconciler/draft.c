@@ -114,12 +114,13 @@ static struct cache_workload *make_workload(struct present *present, struct worl
     struct arena *arena = &present->arena;
     struct cache_workload *workload = arena_alloc(arena, sizeof(*workload));
     struct extended_names asked = {0};
+    int64_t worker_count = spec->worker_count > 0 ? spec->worker_count : 1; // of no replica at first: the one to come
     workload->facts = submission_facts(submission);
     workload->name = arena_strdup(arena, submission->name);
     workload->node_pools_json = arena_strdup(arena, submission->node_pools_json);
     workload->created_ms = present->snapshot.now_ms;
     workload->phase = PHASE_PENDING;
-    workload->pods = arena_array(arena, (size_t)spec->worker_count + 1, sizeof(struct cache_pod *));
+    workload->pods = arena_array(arena, (size_t)worker_count + 1, sizeof(struct cache_pod *));
     placement_of(world, &spec->worker, &asked);
     if (spec->has_master)
         placement_of(world, &spec->master, &asked);
@@ -130,7 +131,7 @@ static struct cache_workload *make_workload(struct present *present, struct worl
     extended_names_done(&asked);
     if (spec->has_master)
         add_pods(workload, &spec->master, 1, placement_of(world, &spec->master, NULL), arena);
-    add_pods(workload, &spec->worker, spec->worker_count, placement_of(world, &spec->worker, NULL), arena);
+    add_pods(workload, &spec->worker, worker_count, placement_of(world, &spec->worker, NULL), arena);
     return workload;
 }
 

@@ -18,6 +18,7 @@ struct db;
 struct error;
 struct journal;
 struct reconciler;
+struct serving; // model/serving.h
 
 struct reconciler_options {
     int64_t tick_ms;                    // 0: 1000
@@ -120,6 +121,8 @@ struct reconciler_spec {
 };
 // Whether the backend could ever run a pod of this specification: ERROR_INVALID names the field. Any thread.
 int reconciler_check_spec(const struct reconciler *reconciler, const struct reconciler_spec *spec, struct error *err);
+// Whether an inference could be served so here; ERROR_INVALID names the field. Any thread.
+int reconciler_check_serving(const struct reconciler *reconciler, const struct serving *serving, struct error *err);
 
 struct reconciler_log_request {
     int64_t workload_id;  // row

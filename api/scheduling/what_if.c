@@ -22,6 +22,7 @@ static const char *const CREATE_OPERATIONS[WORKLOAD_TYPE_COUNT] = {
     [WORKLOAD_TYPE_TRAINING] = "create_training1",
     [WORKLOAD_TYPE_WORKSPACE] = "create_workspace1",
     [WORKLOAD_TYPE_DISTRIBUTED] = "create_distributed",
+    [WORKLOAD_TYPE_INFERENCE] = "create_inference1",
 };
 
 static const struct schema *schema_of(enum workload_type type)

@@ -25,10 +25,9 @@ static enum workload_wish wish_of(const char *action)
 // Permissions go by the kind, as on the kinds' own paths.
 static int wish_by_kind(struct request *req, const char *uuid, enum workload_wish wish, struct error *err)
 {
-    static const struct workload_kind *const KINDS[] = {&KIND_TRAINING, &KIND_WORKSPACE, &KIND_DISTRIBUTED};
-    for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
+    for (size_t i = 0; i < WORKLOAD_TYPE_COUNT; i++) {
         *err = (struct error){0};
-        if (workload_wish(req, uuid, KINDS[i], wish, err) == 0)
+        if (workload_wish(req, uuid, WORKLOAD_KINDS[i], wish, err) == 0)
             return 0;
         if (err->code != ERROR_NOT_FOUND)
             return -1;

@@ -16,7 +16,14 @@
 const struct workload_kind KIND_TRAINING = {false, WORKLOAD_TYPE_TRAINING, RESOURCE_TYPE_TRAININGS};
 const struct workload_kind KIND_WORKSPACE = {false, WORKLOAD_TYPE_WORKSPACE, RESOURCE_TYPE_WORKSPACES};
 const struct workload_kind KIND_DISTRIBUTED = {false, WORKLOAD_TYPE_DISTRIBUTED, RESOURCE_TYPE_TRAININGS};
+const struct workload_kind KIND_INFERENCE = {false, WORKLOAD_TYPE_INFERENCE, RESOURCE_TYPE_INFERENCES};
 const struct workload_kind KIND_ANY = {.is_any = true, .resource = RESOURCE_TYPE_WORKLOADS};
+const struct workload_kind *const WORKLOAD_KINDS[WORKLOAD_TYPE_COUNT] = {
+    [WORKLOAD_TYPE_TRAINING] = &KIND_TRAINING,
+    [WORKLOAD_TYPE_WORKSPACE] = &KIND_WORKSPACE,
+    [WORKLOAD_TYPE_DISTRIBUTED] = &KIND_DISTRIBUTED,
+    [WORKLOAD_TYPE_INFERENCE] = &KIND_INFERENCE,
+};
 
 static const char SQL_SUBMITTED[] =
     "SELECT requested_name, spec_json, master_spec_json, master_spec_json IS NULL AND EXISTS (SELECT 1 FROM pods"

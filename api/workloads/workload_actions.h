@@ -20,7 +20,10 @@ struct workload_kind {
 extern const struct workload_kind KIND_TRAINING;
 extern const struct workload_kind KIND_WORKSPACE;
 extern const struct workload_kind KIND_DISTRIBUTED;
+extern const struct workload_kind KIND_INFERENCE;
 extern const struct workload_kind KIND_ANY;
+// The kind of each type.
+extern const struct workload_kind *const WORKLOAD_KINDS[WORKLOAD_TYPE_COUNT];
 
 // The workload of the path, where the caller may do this with it; 404 else. A deleted one can only be read.
 int workload_of_path(struct request *req, const struct workload_kind *kind, enum access_action action,

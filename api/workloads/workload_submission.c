@@ -6,6 +6,7 @@
 #include "api/http/response.h"
 #include "api/server.h"
 #include "api/workloads/submitted_workload.h"
+#include "api/workloads/workload_actions.h"
 #include "api/workloads/workload_types.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -28,12 +29,6 @@
 enum {
     SUFFIX_LENGTH = 5,
     NAME_TRIES = 4,
-};
-
-static const enum resource_type RESOURCE_OF[WORKLOAD_TYPE_COUNT] = {
-    [WORKLOAD_TYPE_TRAINING] = RESOURCE_TYPE_TRAININGS,
-    [WORKLOAD_TYPE_WORKSPACE] = RESOURCE_TYPE_WORKSPACES,
-    [WORKLOAD_TYPE_DISTRIBUTED] = RESOURCE_TYPE_TRAININGS,
 };
 
 static int read_name(const struct fields *top, struct submission_envelope *out)
@@ -77,7 +72,7 @@ static int check_place(const struct request *req, const struct fields *top, cons
                        const struct workload_place *place, enum workload_type type)
 {
     struct error *err = top->err;
-    if (access_check(req, &place->scope, RESOURCE_OF[type], ACTION_CREATE,
+    if (access_check(req, &place->scope, WORKLOAD_KINDS[type]->resource, ACTION_CREATE,
                      arena_printf(req->arena, "project %" PRId64, envelope->project_id), err) < 0) {
         if (err->code == ERROR_NOT_FOUND)
             return fields_fail(top, "projectId", "no project %" PRId64, envelope->project_id);
@@ -204,6 +199,8 @@ static int check_backend(const struct request *req, const struct submission *sub
                          const struct workload_place *place, struct error *err)
 {
     const struct reconciler *reconciler = req->server->reconciler;
+    if (submission->serving_json && reconciler_check_serving(reconciler, &submission->spec->serving, err) < 0)
+        return -1;
     struct reconciler_spec spec = {.project_name = place->project_name,
                                    .project_number = place->project_number,
                                    .submitted_by = submission->created_by,
@@ -250,6 +247,7 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
         .spec_json = workload_spec_text(out->spec_json, req->arena),
         .master_spec_json = workload_spec_text(out->master_spec_json, req->arena),
         .node_pools_json = node_pools_text(&out->spec, out->spec_json, req->arena),
+        .serving_json = type == WORKLOAD_TYPE_INFERENCE ? serving_text(&out->spec.serving, req->arena) : NULL,
         .time_limit_ms = limits.time_limit_ms,
         .idle_limit_ms = limits.idle_limit_ms,
     };

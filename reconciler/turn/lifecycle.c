@@ -35,6 +35,11 @@ static bool is_distributed(const struct cache_workload *workload)
     return workload_type_is(workload->type, WORKLOAD_TYPE_DISTRIBUTED);
 }
 
+static bool is_inference(const struct cache_workload *workload)
+{
+    return workload->serving_json != NULL;
+}
+
 static int64_t creations_of(const struct turn *turn, const struct cache_workload *workload)
 {
     int64_t count = 0;
@@ -62,7 +67,7 @@ static void finish(struct turn *turn, struct cache_workload *workload, enum work
 
 static bool is_complete(const struct cache_workload *workload)
 {
-    if (workload->restarts_always)
+    if (workload->restarts_always || is_inference(workload))
         return false;
     if (!is_distributed(workload))
         return workload->succeeded_count >= workload->completions;
@@ -89,7 +94,8 @@ static void retry_failed(struct turn *turn, struct cache_workload *workload)
 {
     for (size_t i = 0; i < workload->pod_count; i++) {
         const struct cache_pod *pod = workload->pods[i];
-        if (pod->status != POD_STATUS_FAILED && (pod->status != POD_STATUS_SUCCEEDED || !workload->restarts_always))
+        bool ends_never = workload->restarts_always || is_inference(workload);
+        if (pod->status != POD_STATUS_FAILED && (pod->status != POD_STATUS_SUCCEEDED || !ends_never))
             continue;
         bool is_lost = strcmp(pod->reason, "NodeLost") == 0 || strcmp(pod->reason, "Lost") == 0;
         int64_t due_ms = pod->completed_ms + (is_lost ? 0 : retry_delay(turn, pod->attempt + 1));
@@ -180,7 +186,7 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
         finish(turn, workload, PHASE_COMPLETED, "Completed");
         return;
     }
-    if (workload->failed_count > workload->backoff_limit) {
+    if (workload->failed_count > workload->backoff_limit && !is_inference(workload)) {
         finish(turn, workload, PHASE_FAILED,
                arena_printf(turn->arena, "Failed %" PRId64 " %s, and backoffLimit allows %" PRId64,
                             workload->failed_count, workload->failed_count == 1 ? "time" : "times",
@@ -236,6 +242,8 @@ void lifecycle_attend_all(struct turn *turn)
 static const char *pending_message(const struct turn *turn, const struct cache_workload *workload,
                                    const struct pod_counts *counts)
 {
+    if (is_inference(workload) && counts->failed > 0)
+        return arena_printf(turn->arena, "Starts again after failure %" PRId64, workload->failed_count);
     if (counts->failed > 0)
         return arena_printf(turn->arena, "Starts again after failure %" PRId64 " of at most %" PRId64,
                             workload->failed_count, workload->backoff_limit);

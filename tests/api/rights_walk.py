@@ -60,6 +60,7 @@ class Target:
         self.workloads = {
             "trainings": server.submit(f"{mark}-training", self.project_name, 0, spec=LONG),
             "workspaces": server.submit(f"{mark}-workspace", self.project_name, 0, "workspaces", spec=LONG),
+            "inferences": server.submit(f"{mark}-inference", self.project_name, 0, "inferences", spec=LONG),
             "distributed": server.submit(
                 f"{mark}-gang",
                 self.project_name,
@@ -309,7 +310,7 @@ class Walk:
         for word in ("clusterUuid", "projectId", "departmentId"):
             for key in [k for k in self.things if k[0] == word]:
                 del self.things[key]
-        for kind in ("trainings", "workspaces", "distributed"):
+        for kind in ("trainings", "workspaces", "distributed", "inferences"):
             if name == f"delete_{kind.removesuffix('s')}":
                 more = {"distributedFramework": "PyTorch", "numWorkers": 1} if kind == "distributed" else {}
                 new = f"{target.mark}-{kind}-{next(self.numbers)}"
@@ -338,7 +339,7 @@ class Walk:
         return method, fill(path) + query, fill(row["body"]) or None
 
 
-KINDS = [("workspaces", "workspace"), ("distributed", "distributed")]
+KINDS = [("workspaces", "workspace"), ("distributed", "distributed"), ("inferences", "inference")]
 MAKERS = {
     "nodepoolId": (
         "/api/v1/node-pools",

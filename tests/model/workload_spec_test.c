@@ -9,6 +9,7 @@
 #define T WORKLOAD_TYPE_TRAINING
 #define W WORKLOAD_TYPE_WORKSPACE
 #define D WORKLOAD_TYPE_DISTRIBUTED
+#define I WORKLOAD_TYPE_INFERENCE
 
 struct good_case {
     const char *name;
@@ -60,6 +61,19 @@ static const struct good_case GOOD[] = {
      40, true},
     {"unknown fields are left alone", T, "{\"spec\":{\"image\":\"a\",\"fromTheFuture\":[1]},\"environment\":{}}", 0, 1,
      1, 40, true},
+    {"an inference is deployed and not preempted", I, "{\"spec\":{\"image\":\"a\"}}", 0, 1, 1, 150, false},
+    {"an inference begins with its minimum", I,
+     "{\"spec\":{\"image\":\"a\",\"compute\":{\"gpuDevicesRequest\":1},\"autoscaling\":{\"minReplicas\":2,"
+     "\"maxReplicas\":5,\"metric\":\"latency\",\"metricThreshold\":9}}}",
+     2000, 2, 1, 150, false},
+    {"an inference begins with what it says", I,
+     "{\"spec\":{\"image\":\"a\",\"autoscaling\":{\"maxReplicas\":5,\"initialReplicas\":4,\"metric\":\"m:x\","
+     "\"metricThreshold\":9}}}",
+     0, 4, 1, 150, false},
+    {"an inference may begin with no replica", I,
+     "{\"spec\":{\"image\":\"a\",\"compute\":{\"gpuDevicesRequest\":1},\"autoscaling\":{\"minReplicas\":0,"
+     "\"initialReplicas\":0}}}",
+     0, 0, 1, 150, false},
     {"workers without a master", D,
      "{\"spec\":{\"image\":\"a\",\"numWorkers\":4,\"compute\":{\"gpuDevicesRequest\":2}}}", 8000, 4, 4, 40, true},
     {"a master like the workers", D,

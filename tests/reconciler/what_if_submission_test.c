@@ -59,6 +59,7 @@ static const char *const OTHER_POOL[] = {"other"};
     ROW(grace_period_ms, 30000, EMPTY, STARTS, STARTS, w->grace_period_ms = 1000)                               \
     ROW(auto_delete_ms, INT64_C(2592000000), EMPTY, STARTS, STARTS, w->auto_delete_ms = 1000)                   \
     ROW(is_terminated_after_preemption, false, EMPTY, STARTS, STARTS, w->is_terminated_after_preemption = true) \
+    ROW(serving, ((struct serving){0}), EMPTY, STARTS, STARTS, w->serving.max_replicas = 9)                      \
     ROW(gpu_request_type, NULL, HALF, WAITS, STARTS,                                                            \
         (w->gpu_request_type = "portion", w->worker.gpu_portion_milli = 300))                                   \
     ROW(gpu_milli, 1000, EMPTY, STARTS, STARTS, w->gpu_milli = 9000)                                            \
@@ -78,6 +79,7 @@ static const char *const OTHER_POOL[] = {"other"};
     ROW(spec_json, "{\"image\":\"x\"}", EMPTY, STARTS, STARTS, s->spec_json = "{\"image\":\"y\"}") \
     ROW(master_spec_json, NULL, EMPTY, STARTS, STARTS, s->master_spec_json = "{\"image\":\"y\"}")  \
     ROW(node_pools_json, NULL, FULL, WAITS, STARTS, s->node_pools_json = "[\"other\"]")            \
+    ROW(serving_json, NULL, EMPTY, STARTS, STARTS, s->serving_json = "{}")                         \
     ROW(listing_json, "{}", EMPTY, STARTS, STARTS, s->listing_json = "\"a\":1")                    \
     ROW(time_limit_ms, 0, RESERVED, WAITS, STARTS, s->time_limit_ms = 50000)                       \
     ROW(idle_limit_ms, 0, EMPTY, STARTS, STARTS, s->idle_limit_ms = 50000)

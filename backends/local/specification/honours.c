@@ -15,9 +15,15 @@ struct honour {
     const char *says;
 };
 
+#define NOBODY_CHECKS_CALLERS "nobody checks callers on this machine: use public, and let the command ask who calls"
+
 static const struct honour HONOURS[] = {
     {"security.capabilities", NULL, 0, "pods have no capabilities on this machine"},
     {"security.seccompProfileType", "Localhost", 0, "this machine has no profiles of its own"},
+    {"servingPort.authorizationType", "authenticatedUsers", 0, NOBODY_CHECKS_CALLERS},
+    {"servingPort.authorizationType", "authorizedUsers", 0, NOBODY_CHECKS_CALLERS},
+    {"servingPort.authorizationType", "authorizedGroups", 0, NOBODY_CHECKS_CALLERS},
+    {"servingPort.authorizationType", "authorizedUsersOrGroups", 0, NOBODY_CHECKS_CALLERS},
     {"storage.pvc[].path", NULL, 0, "claims need Kubernetes; use hostPath"},
     {"storage.nfs[].path", NULL, 0, "mount it on the machine, and use hostPath"},
     {"storage.s3[].bucket", NULL, 0, "mount it on the machine, and use hostPath"},

@@ -1,0 +1,137 @@
+"""Inferences: submitting, reading, deleting; what is refused."""
+
+import pytest
+
+IMAGE = "vllm/vllm-openai:v0.10.0"
+
+
+def body(server, name, spec, **extra):
+    return {
+        "name": name,
+        "projectId": server.project_id("team-a"),
+        "clusterId": server.cluster_id(),
+        "spec": {"image": IMAGE, **spec},
+        **extra,
+    }
+
+
+def submit(server, name, spec, **extra):
+    return server.post("/api/v1/workloads/inferences", body(server, name, spec, **extra))
+
+
+def pods(server, workload_id):
+    return server.get(f"/api/v1/workloads/{workload_id}/pods").json["pods"]
+
+
+def test_create_inference1_runs_its_replicas(server):
+    answer = submit(
+        server,
+        "llm",
+        {
+            "compute": {"gpuDevicesRequest": 1},
+            "servingPort": {"container": 8000},
+            "autoscaling": {"minReplicas": 2, "maxReplicas": 3, "metric": "concurrency", "metricThreshold": 10},
+        },
+    )
+    assert answer.status == 202, answer
+    spec = answer.json["spec"]
+    assert spec["servingPort"] == {"container": 8000, "protocol": "http", "authorizationType": "public"}
+    assert spec["autoscaling"]["initialReplicas"] == 2 and spec["autoscaling"]["metricThresholdPercentage"] == 70
+    assert (spec["category"], spec["priorityClass"], spec["preemptibility"]) == (
+        "Deploy",
+        "very-high",
+        "non-preemptible",
+    )
+    assert "backoffLimit" not in spec
+    workload_id = answer.json["workloadId"]
+    row = server.wait_phase(workload_id, "Running")
+    assert row["type"] == "Inference" and row["priority"] == 150 and row["preemptible"] is False
+    assert row["requestedPods"] == {"number": 2, "min": 2, "max": 3}
+    assert row["workloadRequestedResources"]["gpu"]["request"] == 2
+    assert [pod["name"] for pod in pods(server, workload_id)] == ["llm-0-0", "llm-1-0"]
+    shown = server.get(f"/api/v1/workloads/inferences/{workload_id}")
+    assert shown.status == 200 and shown.json["spec"] == spec and shown.json["actualPhase"] == "Running"
+    assert server.get(f"/api/v1/workloads/trainings/{workload_id}").status == 404
+    listed = server.get("/api/v1/workloads?filterBy=type==Inference").json["workloads"]
+    assert [workload["id"] for workload in listed] == [workload_id]
+    assert server.delete(f"/api/v1/workloads/inferences/{workload_id}").status == 202
+    server.wait_for("deletion", lambda: server.get(f"/api/v1/workloads/inferences/{workload_id}").json["deletedAt"])
+
+
+def test_each_replica_starts_as_it_fits(server):
+    # The quota of 2 GPUs has room for one replica of 2; the other waits, for what is not preemptible borrows nothing.
+    workload_id = submit(
+        server, "wide", {"compute": {"gpuDevicesRequest": 2}, "autoscaling": {"minReplicas": 2, "maxReplicas": 2}}
+    ).json["workloadId"]
+    server.wait_for("one replica", lambda: [pod["k8sPhase"] for pod in pods(server, workload_id)].count("Running") == 1)
+
+
+def test_a_batch_suspends_and_resumes(server):
+    workload_id = submit(server, "svc", {"compute": {"gpuDevicesRequest": 1}}).json["workloadId"]
+    server.wait_phase(workload_id, "Running")
+    for action, phase in (("suspend", "Stopped"), ("resume", "Running"), ("delete", None)):
+        answer = server.post("/api/v1/workloads/batch", {"ids": [workload_id], "action": action})
+        assert answer.status == 200 and not answer.json["failed"], answer
+        if phase:
+            server.wait_phase(workload_id, phase)
+
+
+def test_ask_what_if_about_an_inference(module_server):
+    question = {"type": "Inference", "workload": body(module_server, "asked", {"compute": {"gpuDevicesRequest": 1}})}
+    answer = module_server.post("/api/v1/scheduler/what-if", question)
+    assert answer.status == 200 and answer.json["verdict"] == "Starts", answer
+
+
+def scaling(**members):
+    return {"autoscaling": members}
+
+
+# What is wrong, the specification, and what the message begins with.
+REFUSALS = [
+    ("no image", {"image": None}, "spec.image: required"),
+    ("a port out of range", {"servingPort": {"container": 70000}}, "spec.servingPort.container: "),
+    (
+        "users nobody asks for",
+        {"servingPort": {"authorizedUsers": ["a@b.c"]}},
+        "spec.servingPort.authorizedUsers: only with",
+    ),
+    (
+        "no user where users are asked for",
+        {"servingPort": {"authorizationType": "authorizedUsers"}},
+        "spec.servingPort.authorizedUsers: required",
+    ),
+    ("a maximum below the minimum", scaling(minReplicas=3, maxReplicas=2), "spec.autoscaling.maxReplicas: at least"),
+    ("replicas without end", scaling(minReplicas=100000), "spec.autoscaling.minReplicas: at most"),
+    ("a start above the maximum", scaling(initialReplicas=2), "spec.autoscaling.initialReplicas: from minReplicas"),
+    (
+        "an activation above the maximum",
+        scaling(activationReplicas=2),
+        "spec.autoscaling.activationReplicas: at most maxReplicas",
+    ),
+    ("replicas by nothing", scaling(maxReplicas=2), "spec.autoscaling.metric: required where"),
+    (
+        "a metric without a threshold",
+        scaling(maxReplicas=2, metric="latency"),
+        "spec.autoscaling.metricThreshold: required",
+    ),
+    ("a threshold without a metric", scaling(metricThreshold=2), "spec.autoscaling.metric: required with"),
+    ("a threshold of none", scaling(metric="latency", metricThreshold=0), "spec.autoscaling.metricThreshold: "),
+    ("a name that no series has", scaling(metric="a b", metricThreshold=1), "spec.autoscaling.metric: "),
+    (
+        "a metrics port that is none",
+        {"annotations": [{"name": "prometheus.io/port", "value": "http"}]},
+        "spec.annotations[0].value: a port",
+    ),
+    (
+        "a metrics path that is none",
+        {"annotations": [{"name": "prometheus.io/path", "value": "metrics"}]},
+        "spec.annotations[0].value: a path",
+    ),
+    ("no replica on a simulated cluster", scaling(minReplicas=0), "spec.autoscaling.minReplicas: at least 1 here"),
+]
+
+
+@pytest.mark.parametrize("what,spec,message", REFUSALS, ids=[row[0].replace(" ", "-") for row in REFUSALS])
+def test_create_inference1_refuses(module_server, what, spec, message):
+    answer = submit(module_server, "bad", spec)
+    assert answer.status == 400 and answer.json["message"].startswith(message), answer
