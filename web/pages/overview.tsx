@@ -13,7 +13,7 @@ import { PoolChoice, QuotaPicture } from "../parts/quota_picture";
 import { Empty, Fault, Loaded, Loading } from "../parts/states";
 import { Swatch } from "../parts/status";
 import { type MapPool, nodesInBrief, poolsOf } from "../pictures/cluster_map";
-import { groupsOf } from "../pictures/waiting";
+import { type Group, groupsOf, inPlaces } from "../pictures/waiting";
 import { closed, isExpected } from "../pictures/what_if";
 import { poolNames } from "../pictures/shares";
 import { coloured } from "../pictures/slots";
@@ -106,30 +106,28 @@ function WhoUsesWhat({ projects }: { projects: OverviewProject[] }) {
   );
 }
 
-// The order is taken once; what comes later stands at the end.
-function useOrder(workloads: Waiter[]) {
-  const kept = useRef<string[]>([]);
-  const rank = new Map(kept.current.map((id, i) => [id, i])),
-    rankOf = (w: Waiter) => rank.get(w.id) ?? kept.current.length;
-  const list = [...workloads].sort((a, b) => rankOf(a) - rankOf(b));
-  kept.current = list.map(w => w.id);
-  return list;
+// A group keeps its place while it waits.
+function usePlaces(workloads: Waiter[]) {
+  const kept = useRef<string[][]>([]);
+  const groups = inPlaces(kept.current, groupsOf(workloads));
+  kept.current = groups.map(g => g.workloads.map(w => w.id));
+  return groups;
 }
 
 function Waiting({ waiting }: { waiting: NonNullable<OverviewData["waiting"]> }) {
-  const groups = groupsOf(useOrder(waiting.workloads));
+  const groups = usePlaces(waiting.workloads);
   return (
     <section class="sheet tall" aria-labelledby="h-wait">
       <header>
         <h2 id="h-wait">Waiting, and why</h2>
         {waiting.count > waiting.workloads.length && (
-          <p>
+          <p class="num cut">
             {waiting.workloads.length} of {count(waiting.count)}, owed first
           </p>
         )}
         <span class="grow" />
         {waiting.count > 0 && (
-          <a class="small" href="/workloads?f=phase==Pending">
+          <a class="small num nowrap" href="/workloads?f=phase==Pending">
             All {count(waiting.count)}
           </a>
         )}
@@ -138,8 +136,10 @@ function Waiting({ waiting }: { waiting: NonNullable<OverviewData["waiting"]> })
         <div tabindex={0} role="group" aria-label="Waiting workloads">
           {groups.length ? (
             <ul class="wait">
-              {groups.map(g => (
-                <WaitingGroup key={g.workloads[0].id} group={g} />
+              {groups.map((g, place) => (
+                <li key={place}>
+                  <WaitingGroup key={g.workloads[0].id} group={g} />
+                </li>
               ))}
             </ul>
           ) : (
@@ -152,7 +152,7 @@ function Waiting({ waiting }: { waiting: NonNullable<OverviewData["waiting"]> })
 }
 
 // One workload, or several with the same reason. Expected, where that can be said; else how long it has waited, in grey.
-function WaitingGroup({ group: { workloads, why } }: { group: ReturnType<typeof groupsOf>[number] }) {
+function WaitingGroup({ group: { workloads, why } }: { group: Group }) {
   const [w] = workloads,
     expected = w.forecast;
   const never =
@@ -167,45 +167,42 @@ function WaitingGroup({ group: { workloads, why } }: { group: ReturnType<typeof 
     several = workloads.length > 1;
   const href = several ? `/workloads?f=phase==Pending,nodepool==${w.nodePool}` : `/workloads?open=${w.id}&tab=why`;
   return (
-    <li>
-      <a href={href}>
-        <span class="w">
-          {several ? (
-            <span class="several">{workloads.length} workloads</span>
-          ) : (
-            <>
-              <Swatch project={w.projectId} />
-              <span>{w.name}</span>
-            </>
-          )}
-          <span class="muted nowrap">
-            {gpus(asked)} × {w.nodePool || (asked === 1 ? "GPU" : "GPUs")}
-          </span>
-        </span>
-        <span
-          key={when.length}
-          class={"eta " + (never ? "bad" : known ? "ok" : w.owed ? "warn" : "")}
-          data-tip={known ? closed(expected?.sentence) : never ? undefined : "How long it has waited."}
-        >
-          {several && !known && !never ? "up to " : ""}
-          {when}
-        </span>
-        {several && (
-          <span class="who">
-            {workloads.map(o => (
-              <span key={o.id} class="p">
-                <Swatch project={o.projectId} />
-                {o.name}
-              </span>
-            ))}
-          </span>
+    <a href={href}>
+      <span class="w">
+        {several ? (
+          <span class="several">{workloads.length} workloads</span>
+        ) : (
+          <>
+            <Swatch project={w.projectId} />
+            <span>{w.name}</span>
+          </>
         )}
-        <span key={`why${w.owed}`} class="why">
-          {w.owed && !/^owed/i.test(why) ? "Owed by quota. " : ""}
-          {why}
+        <span class="muted nowrap">
+          {gpus(asked)} × {w.nodePool || (asked === 1 ? "GPU" : "GPUs")}
         </span>
-      </a>
-    </li>
+      </span>
+      <span
+        class={"eta " + (never ? "bad" : known ? "ok" : w.owed ? "warn" : "")}
+        data-tip={known ? closed(expected?.sentence) : never ? undefined : "How long it has waited."}
+      >
+        {several && !known && !never ? "up to " : ""}
+        {when}
+      </span>
+      {several && (
+        <span class="who">
+          {workloads.map(o => (
+            <span key={o.id} class="p">
+              <Swatch project={o.projectId} />
+              {o.name}
+            </span>
+          ))}
+        </span>
+      )}
+      <span key={`why${several}`} class="why">
+        {w.owed && !/^owed/i.test(why) ? "Owed by quota. " : ""}
+        {why}
+      </span>
+    </a>
   );
 }
 

@@ -61,12 +61,13 @@ test("in a storm of changes the Overview asks less and less often", async () => 
   const hear = request => isData(request) && asked.push(new URL(request.url()).pathname);
   page.on("request", hear);
   await page.evaluate(() => (window.shift = 0));
+  const slow = await page.context().newCDPSession(page); // as on a machine that is busy: what came together moves at once
+  await slow.send("Emulation.setCPUThrottlingRate", { rate: 4 });
   const [{ uuid: clusterId }] = await big.ask("GET", "/api/v1/clusters"), { projects: [project] } = await big.ask("GET", "/api/v1/org-unit/projects?limit=1");
   const end = Date.now() + 4000;
   for (let n = 0; Date.now() < end; n++) await big.ask("POST", "/api/v1/workloads/trainings", { name: `storm-${n}`, projectId: project.id, clusterId, spec: { image: "x", compute: { gpuDevicesRequest: 1 } } });
   page.off("request", hear);
   const times = path => asked.filter(p => p === path).length;
   for (const path of ["/api/v1/overview", "/api/v1/overview/nodes", "/api/v1/overview/counts", "/api/v1/events"]) assert.ok(times(path) >= 1 && times(path) <= 4, `${path}: ${times(path)}`);
-  // Words and numbers of the rows change with what is submitted, and move what stands beside them a little.
-  assert.ok(await page.evaluate(() => window.shift) < 0.05, await page.evaluate(() => JSON.stringify([window.shift, window.shifted])));
+  assert.ok(await page.evaluate(() => window.shift) < 0.01, await page.evaluate(() => JSON.stringify([window.shift, window.shifted])));
 });

@@ -11,7 +11,7 @@ const { heat, nodesInBrief, piecesOf, poolsOf, rowNote, rowOf, runBox, runLabel,
 const { besideMark, inPercent, named, percentAxis, quotaMarks, reach, wantedReach } = await load("pictures/quota_bar");
 const { poolParts, refusedBy, shareOf, sharesByPool, sharesInBrief, sortShares, sumParts } = await load("pictures/shares");
 const { quickStart } = await load("pictures/quick_start");
-const { groupsOf } = await load("pictures/waiting");
+const { groupsOf, inPlaces } = await load("pictures/waiting");
 const { coloured, slotOf } = await load("pictures/slots");
 const { shareLine, shareWords } = await load("words");
 
@@ -235,6 +235,18 @@ test("who waits for the same reason in the same pool is one group", () => {
   assert.equal(groups[0].why, "Needs 8 GPUs; none found a place.");
   const [mixed] = groupsOf([w("a"), w("b", { sentence: "Needs 4 pods of 8 GPUs; none found a place." })]);
   assert.deepEqual([mixed.workloads.length, mixed.why], [2, "None found a place."]);
+});
+
+test("who waits keeps its place; a free one is taken by who is new, else by the last", () => {
+  const groups = (...list) => list.map(ids => ({ why: "", workloads: [...ids].map(id => ({ id })) }));
+  const placed = (kept, now) => inPlaces(kept.map(ids => [...ids]), groups(...now)).map(g => g.workloads.map(w => w.id).join(""));
+  assert.deepEqual(placed([], ["a", "b", "c"]), ["a", "b", "c"]);
+  assert.deepEqual(placed(["a", "b", "c"], ["c", "b", "n"]), ["n", "b", "c"]);
+  assert.deepEqual(placed(["a", "b", "c", "d"], ["b", "c", "d"]), ["d", "b", "c"]);
+  assert.deepEqual(placed(["ab", "c"], ["a", "b", "c"]), ["a", "c", "b"]); // a group that splits
+  assert.deepEqual(placed(["a", "b", "c"], ["abc"]), ["abc"]);
+  assert.deepEqual(placed(["a", "b"], ["n", "b", "a", "m"]), ["a", "b", "n", "m"]);
+  assert.deepEqual(placed(["a", "b"], []), []);
 });
 
 test("the quick start takes two projects whose quotas make up a pool", () => {
