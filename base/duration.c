@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct duration_unit {
@@ -54,4 +56,20 @@ int duration_parse(const char *text, int64_t *out_ms, struct error *err)
     return 0;
 bad:
     return error_set(err, ERROR_INVALID, "%s: not a duration like 90s, 5m or 1h30m", text);
+}
+
+const char *duration_words(int64_t ms, char out[static DURATION_WORDS_SIZE])
+{
+    static const struct duration_unit WORDS[] = {{"d", 86400000}, {"h", 3600000}, {"min", 60000}, {"s", 1000}};
+    enum {
+        LAST = 3
+    };
+    const struct duration_unit *unit = WORDS;
+    while (unit < WORDS + LAST && ms < 2 * unit->ms)
+        unit++;
+    int64_t rest = unit < WORDS + LAST ? ms % unit->ms / unit[1].ms : 0;
+    int size = snprintf(out, DURATION_WORDS_SIZE, "%" PRId64 " %s", ms / unit->ms, unit->text);
+    if (rest > 0)
+        snprintf(out + size, DURATION_WORDS_SIZE - (size_t)size, " %" PRId64 " %s", rest, unit[1].text);
+    return out;
 }

@@ -17,7 +17,9 @@ static const char SQL_UPDATE_POD[] =
     ":gpu_groups_json, gpu_allocated_milli = :gpu_allocated_milli, decision_id = :decision_id,"
     " start_decision = coalesce(:start_decision, start_decision), promise_node = :promise_node, scheduled_ms = "
     ":scheduled_ms, started_ms = :started_ms,"
-    " stopping_ms = :stopping_ms, completed_ms = :completed_ms, deleted_ms = :deleted_ms, revision = :revision WHERE "
+    " stopping_ms = :stopping_ms, completed_ms = :completed_ms, deleted_ms = :deleted_ms, idle_since_ms = "
+    ":idle_since_ms, revision = "
+    ":revision WHERE "
     "id = :id";
 static const char SQL_UPDATE_WORKLOAD[] =
     "UPDATE workloads SET k8s_phase_updated_ms = iif(k8s_phase = :k8s_phase, k8s_phase_updated_ms, :now_ms), k8s_phase "
@@ -29,17 +31,18 @@ static const char SQL_UPDATE_WORKLOAD[] =
     " succeeded_count = :succeeded_count, failed_count = :failed_count, current_node_pools_json = "
     ":current_node_pools_json, promise = :promise, last_eviction_ms = :last_eviction_ms,"
     " phase_updated_ms = min(phase_updated_ms, :now_ms), stale_since_ms = :stale_since_ms, displaced_count = "
-    ":displaced_count, displaced_ms = :displaced_ms, "
+    ":displaced_count, displaced_ms = :displaced_ms, time_warned_ms = :time_warned_ms, idle_warned_ms = "
+    ":idle_warned_ms, "
     "messages_json = iif(:explains, :messages_json, messages_json),"
     " explanation_json = iif(:explains, :explanation_json, explanation_json), updated_ms = :now_ms, revision = "
     ":revision WHERE id = :id";
 static const char SQL_UPDATE_PHASE[] =
-    "UPDATE workloads SET phase = ?3, phase_message = ?4, phase_updated_ms = ?5,"
+    "UPDATE workloads SET phase = ?3, phase_message = coalesce(?4, phase_message), phase_updated_ms = ?5,"
     " pending_total_ms = pending_total_ms + ?6, running_total_ms = running_total_ms + ?7"
     " WHERE id = ?1 AND desired_phase = ?2";
-static const char SQL_ADD_PHASE[] =
-    "INSERT INTO phase_history (workload_id, time_ms, phase, message) SELECT id, ?5, ?3, ?4 FROM workloads"
-    " WHERE id = ?1 AND desired_phase = ?2";
+static const char SQL_ADD_PHASE[] = "INSERT INTO phase_history (workload_id, time_ms, phase, message) SELECT id, ?5, "
+                                    "?3, coalesce(?4, phase_message) FROM workloads"
+                                    " WHERE id = ?1 AND desired_phase = ?2";
 static const char SQL_STOP_BY_RULE[] =
     "UPDATE workloads SET desired_phase = 'Stopped', updated_ms = ?2, revision = ?3 WHERE id = ?1"
     " AND desired_phase = 'Running'";
@@ -104,6 +107,7 @@ int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct 
     db_set_int(stmt, ":stopping_ms", update->stopping_ms);
     db_set_int(stmt, ":completed_ms", update->completed_ms);
     db_set_int(stmt, ":deleted_ms", update->deleted_ms);
+    db_set_int(stmt, ":idle_since_ms", update->idle_since_ms);
     db_set_int(stmt, ":revision", db_revision(conn));
     if (run_and_release(conn, stmt, err) < 0)
         return -1;
@@ -131,7 +135,7 @@ static int prepare_phase(struct db_conn *conn, const char *sql, int64_t workload
     db_bind_int(*out_stmt, 1, workload_id);
     db_bind_text(*out_stmt, 2, desired_phase_text(desired));
     db_bind_text(*out_stmt, 3, phase_text(phase));
-    db_bind_text(*out_stmt, 4, message ? message : "");
+    db_bind_text(*out_stmt, 4, message);
     db_bind_int(*out_stmt, 5, now_ms);
     return 0;
 }
@@ -187,6 +191,8 @@ int db_update_workload(struct db_conn *conn, const struct workload_update *updat
     db_set_int(stmt, ":explains", update->explains);
     db_set_int(stmt, ":displaced_count", update->facts.displaced_count);
     db_set_int(stmt, ":displaced_ms", update->facts.displaced_ms);
+    db_set_int(stmt, ":time_warned_ms", update->facts.time_warned_ms);
+    db_set_int(stmt, ":idle_warned_ms", update->facts.idle_warned_ms);
     if (run_and_release(conn, stmt, err) < 0)
         return -1;
     db_touch(conn, CHANGE_WORKLOAD, update->facts.uuid);

@@ -26,6 +26,7 @@ struct pod_update {
     int64_t stopping_ms;
     int64_t completed_ms;
     int64_t deleted_ms;
+    int64_t idle_since_ms; // 0: its GPUs work, or no rule asks
     int64_t now_ms;
 };
 int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct error *err);
@@ -35,7 +36,7 @@ int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct 
 struct workload_update {
     struct workload_facts facts; // what the scheduler remembers of it, among other things; texts are the caller's
     bool changes_phase;
-    const char *phase_message;
+    const char *phase_message; // NULL: as it was
     int64_t pending_spent_ms;
     int64_t running_spent_ms;
     const char *k8s_phase;
@@ -54,7 +55,7 @@ struct workload_update {
 int db_update_workload(struct db_conn *conn, const struct workload_update *update, struct error *err);
 // A limit or a rule ends it as a caller's suspend would.
 int db_stop_workload_by_rule(struct db_conn *conn, int64_t workload_id, int64_t now_ms, struct error *err);
-// A record of the phase's history, under the same condition.
+// A record of the phase's history, under the same condition. message NULL: the row's.
 int db_add_phase_if_wished(struct db_conn *conn, int64_t workload_id, enum desired_phase desired,
                            enum workload_phase phase, const char *message, int64_t now_ms, struct error *err);
 

@@ -17,14 +17,18 @@ static const char SQL_INSERT_WORKLOAD[] =
     "INSERT INTO workloads (uuid, name, requested_name, type, category, cluster_id, department_id, project_id,"
     " department_name, project_name, namespace, created_by, machine_user, created_ms, updated_ms, spec_json, "
     "master_spec_json,"
-    " framework, priority, priority_class, preemptible, node_pools_json, serving_json, pods_wanted, min_pods, completions,"
-    " backoff_limit, grace_period_ms, auto_delete_ms, time_limit_ms, idle_limit_ms, terminate_after_preemption,"
-    " gpu_request_type, gpu_requested_milli, cpu_requested_milli, memory_requested_bytes, phase, phase_updated_ms,"
+    " framework, priority, priority_class, preemptible, node_pools_json, serving_json, pods_wanted, min_pods, "
+    "completions,"
+    " backoff_limit, grace_period_ms, auto_delete_ms, time_limit_ms, idle_limit_ms, time_limit_scope,"
+    " idle_limit_scope, terminate_after_preemption, gpu_request_type, gpu_requested_milli, cpu_requested_milli, "
+    "memory_requested_bytes, phase, phase_updated_ms,"
     " k8s_phase_updated_ms, pods_pending, listing_json, revision)"
     " SELECT :uuid, :name, :requested_name, :type, :category, p.cluster_id, p.department_id, p.id, d.name, p.name, "
     "p.namespace, :created_by, :machine_user, :now_ms, :now_ms, :spec_json, :master_spec_json,"
-    " :framework, :priority, :priority_class, :preemptible, :node_pools_json, :serving_json, :pods_wanted, :min_pods, :completions, "
-    ":backoff_limit, :grace_period_ms, :auto_delete_ms, :time_limit_ms, :idle_limit_ms, :terminate_after_preemption, "
+    " :framework, :priority, :priority_class, :preemptible, :node_pools_json, :serving_json, :pods_wanted, :min_pods, "
+    ":completions, "
+    ":backoff_limit, :grace_period_ms, :auto_delete_ms, :time_limit_ms, :idle_limit_ms, :time_limit_scope, "
+    ":idle_limit_scope, :terminate_after_preemption, "
     ":gpu_request_type, :gpu_milli, :cpu_milli, :memory_bytes, 'Creating', :now_ms, :now_ms,"
     " :pods_wanted, :listing_json, :revision FROM projects p JOIN departments d ON d.id = p.department_id"
     " WHERE p.id = :project_id AND p.phase <> 'Deleting'";
@@ -80,6 +84,8 @@ static void bind_submission(sqlite3_stmt *stmt, const struct submission *submiss
     db_set_int(stmt, ":auto_delete_ms", spec->auto_delete_ms);
     db_set_int_or_null(stmt, ":time_limit_ms", facts.time_limit_ms > 0, facts.time_limit_ms);
     db_set_int_or_null(stmt, ":idle_limit_ms", facts.idle_limit_ms > 0, facts.idle_limit_ms);
+    db_set_text(stmt, ":time_limit_scope", facts.time_limit_scope);
+    db_set_text(stmt, ":idle_limit_scope", facts.idle_limit_scope);
     db_set_int(stmt, ":terminate_after_preemption", facts.terminate_after_preemption);
     db_set_text(stmt, ":gpu_request_type", spec->gpu_request_type);
     db_set_int(stmt, ":gpu_milli", spec->gpu_milli);

@@ -1,5 +1,6 @@
 #include "model/project_rules.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/json_reader.h"
 #include "model/placement_spec.h"
@@ -15,37 +16,52 @@ static json_t *parse(const char *text)
     return value;
 }
 
-static int64_t tighter(int64_t limit_ms, const json_t *rules, const char *key)
+static void tighten(int64_t *limit_ms, const char **limit_scope, const json_t *rules, const char *key,
+                    const char *scope)
 {
     int64_t seconds = json_integer_value(json_object_get(rules, key));
-    if (seconds <= 0 || seconds > INT64_MAX / 1000)
-        return limit_ms;
-    return limit_ms == 0 || seconds * 1000 < limit_ms ? seconds * 1000 : limit_ms;
-}
-
-static void tighten(struct workload_limits *limits, const char *rules_json, const struct workload_spec *spec)
-{
-    if (spec->type == WORKLOAD_TYPE_INFERENCE) // rules name trainings and workspaces
+    if (seconds <= 0 || seconds > INT64_MAX / 1000 || (*limit_ms != 0 && seconds * 1000 >= *limit_ms))
         return;
-    json_t *rules = parse(rules_json);
-    if (spec->type == WORKLOAD_TYPE_WORKSPACE) {
-        limits->time_limit_ms = tighter(limits->time_limit_ms, rules, "interactiveJobTimeLimitSeconds");
-        limits->idle_limit_ms = tighter(limits->idle_limit_ms, rules,
-                                        spec->is_preemptible ? "interactiveJobPreemptIdleDurationSeconds"
-                                                             : "interactiveJobMaxIdleDurationSeconds");
-    } else {
-        limits->time_limit_ms = tighter(limits->time_limit_ms, rules, "trainingJobTimeLimitSeconds");
-        limits->idle_limit_ms = tighter(limits->idle_limit_ms, rules, "trainingJobMaxIdleDurationSeconds");
-    }
-    json_decref(rules);
+    *limit_ms = seconds * 1000;
+    *limit_scope = scope;
 }
 
-void project_rules_limits(const struct project_rules *rules, const struct workload_spec *spec,
+struct limit_keys {
+    const char *time;
+    const char *idle;
+};
+
+static struct limit_keys keys_of(const struct workload_spec *spec)
+{
+    switch (spec->type) {
+    case WORKLOAD_TYPE_TRAINING:
+    case WORKLOAD_TYPE_DISTRIBUTED:
+        return (struct limit_keys){"trainingJobTimeLimitSeconds", "trainingJobMaxIdleDurationSeconds"};
+    case WORKLOAD_TYPE_WORKSPACE:
+        return (struct limit_keys){"interactiveJobTimeLimitSeconds", spec->is_preemptible
+                                                                         ? "interactiveJobPreemptIdleDurationSeconds"
+                                                                         : "interactiveJobMaxIdleDurationSeconds"};
+    default:
+        return (struct limit_keys){0};
+    }
+}
+
+void project_rules_limits(const struct project_rules *rules, const struct workload_spec *spec, struct arena *arena,
                           struct workload_limits *out_limits)
 {
+    const struct {
+        const char *kind, *name, *json;
+    } owners[] = {{"project", rules->project_name, rules->project_rules_json},
+                  {"department", rules->department_name, rules->department_rules_json}};
+    struct limit_keys keys = keys_of(spec);
     *out_limits = (struct workload_limits){0};
-    tighten(out_limits, rules->project_rules_json, spec);
-    tighten(out_limits, rules->department_rules_json, spec);
+    for (size_t i = 0; keys.time && i < sizeof(owners) / sizeof(*owners); i++) {
+        json_t *said = parse(owners[i].json);
+        const char *scope = arena_printf(arena, "%s %s", owners[i].kind, owners[i].name);
+        tighten(&out_limits->time_limit_ms, &out_limits->time_limit_scope, said, keys.time, scope);
+        tighten(&out_limits->idle_limit_ms, &out_limits->idle_limit_scope, said, keys.idle, scope);
+        json_decref(said);
+    }
 }
 
 // The list for the workload's kind, with the names of its entries: the project's, else the department's.

@@ -23,6 +23,8 @@ struct workload_facts submission_facts(const struct submission *submission)
         .grace_period_ms = spec->grace_period_ms,
         .time_limit_ms = submission->time_limit_ms,
         .idle_limit_ms = submission->idle_limit_ms,
+        .time_limit_scope = submission->time_limit_scope,
+        .idle_limit_scope = submission->idle_limit_scope,
         .terminate_after_preemption = spec->is_terminated_after_preemption,
         .phase = PHASE_CREATING,
         .phase_updated_ms = submission->now_ms,

@@ -58,6 +58,8 @@ struct submission {
     const char *listing_json;
     int64_t time_limit_ms; // 0: none
     int64_t idle_limit_ms;
+    const char *time_limit_scope; // whose: "project team-a"; NULL: nobody's
+    const char *idle_limit_scope;
 };
 
 // What the row of a submission says from the start: what is stored and what what-if asks about are both made from it,

@@ -216,8 +216,12 @@ static int check_backend(const struct request *req, const struct submission *sub
 
 static struct project_rules rules_of(const struct workload_place *place)
 {
-    return (struct project_rules){place->project_rules_json, place->department_rules_json, place->node_types_json,
-                                  place->department_node_types_json};
+    return (struct project_rules){.project_name = place->project_name,
+                                  .department_name = place->department_name,
+                                  .project_rules_json = place->project_rules_json,
+                                  .department_rules_json = place->department_rules_json,
+                                  .node_types_json = place->node_types_json,
+                                  .department_node_types_json = place->department_node_types_json};
 }
 
 int workload_submission_read(struct request *req, json_t *body, enum workload_type type,
@@ -233,7 +237,7 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
     const struct workload_place *place = &out->place;
     struct project_rules rules = rules_of(place);
     struct workload_limits limits;
-    project_rules_limits(&rules, &out->spec, &limits);
+    project_rules_limits(&rules, &out->spec, req->arena, &limits);
     out->spec_json = fields_get(&top, "spec");
     out->master_spec_json = type == WORKLOAD_TYPE_DISTRIBUTED ? fields_get(&top, "masterSpec") : NULL;
     out->submission = (struct submission){
@@ -250,6 +254,8 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
         .serving_json = type == WORKLOAD_TYPE_INFERENCE ? serving_text(&out->spec.serving, req->arena) : NULL,
         .time_limit_ms = limits.time_limit_ms,
         .idle_limit_ms = limits.idle_limit_ms,
+        .time_limit_scope = limits.time_limit_scope,
+        .idle_limit_scope = limits.idle_limit_scope,
     };
     out->listing = (struct workload_listing){
         .created_by = out->submission.created_by,

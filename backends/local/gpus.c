@@ -187,9 +187,10 @@ static void look_at_pod(struct local *local, struct local_pod *pod, const struct
         sum += states[i].utilization >= 0 ? states[i].utilization : 0;
         known += states[i].utilization >= 0;
     }
-    if (known == 0 || sum / known == pod->utilization)
+    double mean = known ? (double)sum / known : 0; // not rounded: one of eight at work is no idle pod
+    if (known == 0 || mean == pod->utilization)
         return;
-    pod->utilization = sum / known;
+    pod->utilization = mean;
     report_fact(local, BACKEND_POD_USAGE, pod->uuid, pod->decision, timestamp_now_ms())->gpu_utilization =
         pod->utilization;
 }

@@ -70,6 +70,7 @@ static int write_pod(struct db_conn *conn, const struct turn *turn, const struct
         .stopping_ms = pod->stopping_ms,
         .completed_ms = pod->completed_ms,
         .deleted_ms = pod->deleted_ms,
+        .idle_since_ms = pod->idle_since_ms,
         .now_ms = turn->now_ms,
     };
     if (db_update_pod(conn, &update, err) < 0)

@@ -10,8 +10,8 @@ static bool pull(int64_t *moment_ms, int64_t now_ms)
 
 static void pull_pod(struct turn *turn, struct cache_pod *pod)
 {
-    int64_t *moments[] = {&pod->scheduled_ms, &pod->started_ms, &pod->stopping_ms, &pod->completed_ms,
-                          &pod->idle_since_ms};
+    int64_t *moments[] = {&pod->scheduled_ms, &pod->started_ms,    &pod->stopping_ms,
+                          &pod->completed_ms, &pod->idle_since_ms, &pod->unused_since_ms};
     bool any = false;
     for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
         any |= pull(moments[i], turn->now_ms);
@@ -22,7 +22,8 @@ static void pull_pod(struct turn *turn, struct cache_pod *pod)
 static void pull_workload(struct turn *turn, struct cache_workload *workload)
 {
     int64_t *moments[] = {&workload->phase_updated_ms, &workload->started_ms,     &workload->completed_ms,
-                          &workload->last_eviction_ms, &workload->stale_since_ms, &workload->displaced_ms};
+                          &workload->last_eviction_ms, &workload->stale_since_ms, &workload->displaced_ms,
+                          &workload->time_warned_ms,   &workload->idle_warned_ms};
     bool any = false;
     for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
         any |= pull(moments[i], turn->now_ms);

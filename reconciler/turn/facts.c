@@ -1,6 +1,8 @@
 #include "reconciler/turn/facts.h"
 
 #include "db/events.h"
+#include "model/event_reason.h"
+#include "reconciler/turn/limits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +19,17 @@ static void end_place(struct turn *turn, struct cache_pod *pod)
     turn_touch_pod(turn, pod);
     pod->ends_allocation = true;
     pod->gpu_utilization = -1;
-    pod->idle_since_ms = 0;
+    pod->idle_since_ms = pod->unused_since_ms = 0;
     turn->cache->needs_plan = true;
+}
+
+static void fail_preempted(struct turn *turn, struct cache_workload *workload)
+{
+    static const char MESSAGE[] = "Preempted, and terminateAfterPreemption is set";
+    turn_set_phase(turn, workload, PHASE_FAILED, MESSAGE);
+    workload->completed_ms = turn->now_ms;
+    turn_add_workload_event(turn, workload, EVENT_WARNING, event_reason_text(EVENT_REASON_FAILED), "control-plane",
+                            arena_printf(turn->arena, "%s: %s", workload->name, MESSAGE));
 }
 
 // Stopped by us, and gone. What is to be in its place is for lifecycle.c to say; only the loss by an eviction is made
@@ -35,9 +46,10 @@ static void take_gone(struct turn *turn, struct cache_pod *pod, int64_t time_ms)
                      workload->phase != PHASE_RESUMING;
     if (!is_wanted)
         return;
-    if (workload->terminate_after_preemption) {
-        turn_set_phase(turn, workload, PHASE_FAILED, "Preempted, and terminateAfterPreemption is set");
-        workload->completed_ms = turn->now_ms;
+    bool gave_way = strcmp(pod->reason, event_reason_text(EVENT_REASON_PREEMPTED)) == 0 ||
+                    strcmp(pod->reason, event_reason_text(EVENT_REASON_CONSOLIDATED)) == 0;
+    if (workload->terminate_after_preemption && gave_way) {
+        fail_preempted(turn, workload);
         return;
     }
     turn_create_pod(turn, workload, pod->is_master, pod->pod_index, pod->attempt + 1);
@@ -142,14 +154,10 @@ static void take_unknown(struct turn *turn, struct cache_pod *pod)
         turn_order(turn, pod, BACKEND_START);
 }
 
-static void take_usage(struct cache_pod *pod, const struct backend_fact *fact)
+static void take_usage(struct turn *turn, struct cache_pod *pod, const struct backend_fact *fact)
 {
-    bool is_idle = fact->gpu_utilization <= 0 && pod->gpu_allocated_milli > 0;
     pod->gpu_utilization = fact->gpu_utilization;
-    if (is_idle && !pod->idle_since_ms)
-        pod->idle_since_ms = fact->time_ms;
-    else if (!is_idle)
-        pod->idle_since_ms = 0;
+    limits_note_use(turn, pod, fact->gpu_utilization <= 0 && pod->gpu_allocated_milli > 0, fact->time_ms);
 }
 
 static const char *find_node_name(const struct turn *turn, const char *name, bool *out_ready)
@@ -254,7 +262,7 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
         take_unknown(turn, pod);
         break;
     case BACKEND_POD_USAGE:
-        take_usage(pod, fact);
+        take_usage(turn, pod, fact);
         break;
     case BACKEND_POD_WARNING:
         turn_add_pod_event(turn, pod, EVENT_WARNING, arena_strdup(turn->arena, fact->reason), "backend",

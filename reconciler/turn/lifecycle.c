@@ -2,6 +2,7 @@
 
 #include "db/events.h"
 #include "model/workload_type.h"
+#include "reconciler/turn/limits.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -121,64 +122,6 @@ static void continue_completions(struct turn *turn, struct cache_workload *workl
     }
 }
 
-static int64_t running_ms(const struct turn *turn, const struct cache_workload *workload)
-{
-    return workload->running_total_ms +
-           (phase_is_running(workload->phase) ? turn->now_ms - workload->phase_updated_ms : 0);
-}
-
-static void stop_by_rule(struct turn *turn, struct cache_workload *workload, const char *reason, const char *message)
-{
-    turn_touch_workload(turn, workload);
-    workload->stopped_by_rule = true;
-    workload->desired = DESIRED_STOPPED;
-    workload->phase_message = message;
-    turn_add_workload_event(turn, workload, EVENT_WARNING, reason, "control-plane",
-                            arena_printf(turn->arena, "%s: %s", workload->name, message));
-    turn_set_phase(turn, workload, PHASE_STOPPING, message);
-    release_all(turn, workload, reason);
-}
-
-// The latest time since which all devices that the workload holds do nothing; 0: some do, or there are none.
-static int64_t idle_since(const struct cache_workload *workload)
-{
-    int64_t since = 0;
-    for (size_t i = 0; i < workload->pod_count; i++) {
-        const struct cache_pod *pod = workload->pods[i];
-        if (pod->status != POD_STATUS_RUNNING || pod->gpu_allocated_milli == 0)
-            continue;
-        if (!pod->idle_since_ms)
-            return 0;
-        if (pod->idle_since_ms > since)
-            since = pod->idle_since_ms;
-    }
-    return since;
-}
-
-static void apply_limits(struct turn *turn, struct cache_workload *workload)
-{
-    if (workload->time_limit_ms > 0 && phase_is_running(workload->phase)) {
-        int64_t left = workload->time_limit_ms - running_ms(turn, workload);
-        if (left <= 0) {
-            stop_by_rule(turn, workload, "TimeLimitExceeded",
-                         arena_printf(turn->arena, "Stopped after running for %" PRId64 " s, the project's time limit",
-                                      workload->time_limit_ms / 1000));
-            return;
-        }
-        turn_note_due(turn, turn->now_ms + left);
-    }
-    int64_t since_ms = workload->idle_limit_ms > 0 ? idle_since(workload) : 0;
-    if (since_ms == 0)
-        return;
-    if (turn->now_ms >= since_ms + workload->idle_limit_ms)
-        stop_by_rule(turn, workload, "IdleLimitExceeded",
-                     arena_printf(turn->arena,
-                                  "Stopped because its GPUs were idle for %" PRId64 " s, the project's limit",
-                                  workload->idle_limit_ms / 1000));
-    else
-        turn_note_due(turn, since_ms + workload->idle_limit_ms);
-}
-
 static void attend_running(struct turn *turn, struct cache_workload *workload)
 {
     struct pod_counts counts = count_pods(workload);
@@ -197,6 +140,8 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
         workload->phase == PHASE_STOPPED || workload->phase == PHASE_STOPPING || workload->phase == PHASE_RESUMING;
     if (was_suspended && counts.releasing > 0)
         return; // until they are gone
+    if (limits_apply(turn, workload))
+        return;
     bool has_pods = counts.pending + counts.placed + counts.releasing > 0;
     if (!has_pods && (was_suspended || (workload->pod_count == 0 && creations_of(turn, workload) == 0))) {
         turn_touch_workload(turn, workload);
@@ -208,7 +153,6 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
     retry_failed(turn, workload);
     if (!is_distributed(workload) && workload->completions > 1)
         continue_completions(turn, workload, &counts);
-    apply_limits(turn, workload);
 }
 
 static void attend(struct turn *turn, struct cache_workload *workload)
@@ -283,6 +227,14 @@ static void set_running_phase(struct turn *turn, struct cache_workload *workload
     }
 }
 
+// What stopped it is said while it stops, and stays said.
+static void set_stopped_phase(struct turn *turn, struct cache_workload *workload)
+{
+    bool was_told = workload->phase == PHASE_STOPPING;
+    turn_set_phase(turn, workload, count_pods(workload).releasing ? PHASE_STOPPING : PHASE_STOPPED,
+                   was_told ? NULL : "Stopped");
+}
+
 void lifecycle_set_phases(struct turn *turn)
 {
     for (size_t i = 0; i < turn->workload_count; i++) {
@@ -294,8 +246,7 @@ void lifecycle_set_phases(struct turn *turn)
         if (workload->desired == DESIRED_DELETED)
             turn_set_phase(turn, workload, PHASE_DELETING, "Deleting");
         else if (workload->desired == DESIRED_STOPPED)
-            turn_set_phase(turn, workload, count_pods(workload).releasing ? PHASE_STOPPING : PHASE_STOPPED,
-                           workload->phase_message ? workload->phase_message : "Stopped");
+            set_stopped_phase(turn, workload);
         else
             set_running_phase(turn, workload);
     }

@@ -80,7 +80,7 @@ void turn_create_pod(struct turn *turn, const struct cache_workload *workload, b
 void turn_order(struct turn *turn, struct cache_pod *pod, enum backend_verb verb);
 void turn_add_receipt(struct turn *turn, const struct receipt_row *receipt);
 void turn_add_node_state(struct turn *turn, const struct turn_node_state *state);
-// Changes the phase in memory and notes the record; nothing where it is the same.
+// Changes the phase in memory and notes the record; nothing where it is the same. message NULL: as it was.
 void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum workload_phase phase, const char *message);
 // Something is to be looked at again then; what is due already, in a second.
 void turn_note_due(struct turn *turn, int64_t due_ms);

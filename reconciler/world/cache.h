@@ -23,8 +23,8 @@ struct cache_pod {
     struct cache_workload *workload;
     const struct placement *placement; // of placement_world
     const struct world *placement_world;
-    double gpu_utilization; // as the backend said last; negative: it has said nothing
-    int64_t idle_since_ms;  // its devices do nothing since then; 0: they do
+    double gpu_utilization;  // as the backend said last; negative: it has said nothing
+    int64_t unused_since_ms; // its devices do nothing since then, as far as a limit asks; 0: they do, or nobody knows
     // Of the present turn.
     bool is_touched;
     bool begins_allocation, ends_allocation;

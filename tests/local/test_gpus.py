@@ -301,9 +301,9 @@ def test_idle_limits_go_by_what_the_driver_measures(machine, gpus):
     device = int(wait_log(server, busy, "up").split()[0].split("-")[1])
     gpus.set(device, "util=40")
     server.wait_phase(idle, "Stopped")
-    assert any("idle for 6 s, the project's limit" in message for message in events_of(server, idle)), events_of(
-        server, idle
-    )
+    assert any(
+        "GPUs idle for 6 s (training idle limit of project team-a)" in message for message in events_of(server, idle)
+    ), events_of(server, idle)
     assert server.workload(busy)["phase"] == "Running"
 
 

@@ -82,7 +82,9 @@ static const char *const OTHER_POOL[] = {"other"};
     ROW(serving_json, NULL, EMPTY, STARTS, STARTS, s->serving_json = "{}")                         \
     ROW(listing_json, "{}", EMPTY, STARTS, STARTS, s->listing_json = "\"a\":1")                    \
     ROW(time_limit_ms, 0, RESERVED, WAITS, STARTS, s->time_limit_ms = 50000)                       \
-    ROW(idle_limit_ms, 0, EMPTY, STARTS, STARTS, s->idle_limit_ms = 50000)
+    ROW(idle_limit_ms, 0, EMPTY, STARTS, STARTS, s->idle_limit_ms = 50000)                         \
+    ROW(time_limit_scope, NULL, EMPTY, STARTS, STARTS, s->time_limit_scope = "project team-b")     \
+    ROW(idle_limit_scope, NULL, EMPTY, STARTS, STARTS, s->idle_limit_scope = "project team-b")
 
 #define BASE(field, base, ...) base,
 

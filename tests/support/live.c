@@ -349,6 +349,7 @@ static int submit(struct db_conn *conn, void *context, struct error *err)
     db_release(conn, stmt);
     char uuid[UUID_SIZE];
     uuid_create(uuid);
+    const char *scope = arena_printf(&live->arena, "project %s", wanted->project);
     struct submission submission = {
         .uuid = uuid,
         .name = wanted->name,
@@ -364,6 +365,8 @@ static int submit(struct db_conn *conn, void *context, struct error *err)
         .listing_json = "{}",
         .time_limit_ms = wanted->time_limit_ms,
         .idle_limit_ms = wanted->idle_limit_ms,
+        .time_limit_scope = scope,
+        .idle_limit_scope = scope,
     };
     return db_insert_workload(conn, &submission, err);
 }
@@ -421,6 +424,15 @@ void live_resume(struct live *live, const char *name)
 void live_delete(struct live *live, const char *name)
 {
     make_wish(live, name, WISH_DELETED);
+}
+
+void live_report_use(struct live *live, const char *name, double gpu_utilization)
+{
+    live->gpu_utilization = gpu_utilization;
+    live->used_pod = live_text(live, arena_printf(&live->arena,
+                                                  "SELECT p.uuid FROM pods p JOIN workloads w ON w.id = p.workload_id"
+                                                  " WHERE w.name = '%s' ORDER BY p.id DESC",
+                                                  name));
 }
 
 void live_run(struct live *live)

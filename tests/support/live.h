@@ -21,12 +21,14 @@ struct live {
     int64_t now_ms;
     int64_t cluster_id;
     int64_t department_id;
-    struct arena arena; // of what is read
-    int64_t turns;      // taken so far
-    int64_t crash_at;   // crash before this turn; 0: never
-    int64_t applies;    // times that orders were given so far
-    int64_t lose_at;    // crash instead of giving these orders; 0: never
-    bool crashes;       // after the present turn
+    struct arena arena;   // of what is read
+    int64_t turns;        // taken so far
+    int64_t crash_at;     // crash before this turn; 0: never
+    int64_t applies;      // times that orders were given so far
+    int64_t lose_at;      // crash instead of giving these orders; 0: never
+    bool crashes;         // after the present turn
+    const char *used_pod; // the next turn hears that it uses its GPUs so much; NULL: nothing is said
+    double gpu_utilization;
     bool has_crashed;
     bool has_threads;
     bool has_journal;
@@ -60,7 +62,7 @@ struct live_spec {
     bool has_master;        // as large as a worker
     int completions, parallelism;
     int backoff_limit;
-    int64_t time_limit_ms, idle_limit_ms, auto_delete_ms;
+    int64_t time_limit_ms, idle_limit_ms, auto_delete_ms; // limits: of project `project`
     bool non_preemptible;
     int priority; // default 50
     bool terminate_after_preemption;
@@ -71,6 +73,8 @@ void live_submit(struct live *live, const struct live_spec *spec);
 void live_suspend(struct live *live, const char *name);
 void live_resume(struct live *live, const char *name);
 void live_delete(struct live *live, const char *name);
+// The backend tells the next turn how much of its GPUs the workload's newest pod uses, in percent.
+void live_report_use(struct live *live, const char *name, double gpu_utilization);
 
 // Turns until one has nothing to do. Fails the test after a thousand.
 void live_run(struct live *live);

@@ -1,5 +1,8 @@
 #include "tests/support/live.h"
 
+#include <stdio.h>
+#include <string.h>
+
 // Between the reconciler and the simulated backend: orders may be lost on their way, as in a crash after the commit.
 
 static struct live *live_of(void *self)
@@ -33,7 +36,22 @@ static void pass_nodes_changed(void *self, const struct backend_node *nodes, siz
 
 static size_t pass_take_facts(void *self, struct arena *arena, struct backend_fact **out_facts)
 {
-    return live_of(self)->simulated.ops->take_facts(live_of(self)->simulated.self, arena, out_facts);
+    struct live *live = live_of(self);
+    struct backend_fact *facts;
+    size_t count = live->simulated.ops->take_facts(live->simulated.self, arena, &facts);
+    if (!live->used_pod) {
+        *out_facts = facts;
+        return count;
+    }
+    *out_facts = arena_array(arena, count + 1, sizeof(*facts));
+    if (count)
+        memcpy(*out_facts, facts, count * sizeof(*facts));
+    struct backend_fact *use = &(*out_facts)[count];
+    *use = (struct backend_fact){
+        .kind = BACKEND_POD_USAGE, .time_ms = live->now_ms, .gpu_utilization = live->gpu_utilization};
+    snprintf(use->pod_uuid, sizeof(use->pod_uuid), "%s", live->used_pod);
+    live->used_pod = NULL;
+    return count + 1;
 }
 
 static int pass_logs(void *self, const struct backend_log_request *request, struct buffer *out, int64_t *out_position,

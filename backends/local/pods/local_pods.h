@@ -41,7 +41,7 @@ struct local_pod {
     bool is_memory_default;       // the site's, and not asked for
     bool has_own_shm;             // its shared memory is not the host's
     struct ports ports;           // of a distributed workload
-    int utilization;
+    double utilization;
     bool is_warned;
     uint64_t warned_gpus;       // that its processes use though it does not hold them, by index
     char about[112];            // its user and runtime; "": unknown now
