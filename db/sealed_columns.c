@@ -15,6 +15,9 @@ static const struct {
      "UPDATE external_sessions SET refresh_sealed = ?2 WHERE session_uuid = ?1"},
     {SEALED_SECOND_FACTOR, "SELECT u.uuid, f.secret_sealed FROM second_factors f JOIN users u ON u.id = f.user_id",
      "UPDATE second_factors SET secret_sealed = ?2 WHERE user_id = (SELECT id FROM users WHERE uuid = ?1)"},
+    {SEALED_NOTIFICATION_CHANNEL,
+     "SELECT name, secrets_sealed FROM notification_channels WHERE secrets_sealed IS NOT NULL",
+     "UPDATE notification_channels SET secrets_sealed = ?2 WHERE name = ?1"},
 };
 
 int db_list_sealed(struct db_conn *conn, struct arena *arena, struct sealed_text **out_texts, size_t *out_count,

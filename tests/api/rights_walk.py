@@ -259,6 +259,8 @@ class Walk:
             "key": "browserSessionTimeout",
             "nodeId": self.node,
             "permissionSetId": "Basics",
+            "name": "nowhere",  # of a notification channel
+            "id": "00000000-0000-4000-8000-000000000000",  # of a subscription
             "categoryId": self.category,
             "roleIdPath": "9",
             "roleId": "9",

