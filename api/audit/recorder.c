@@ -61,6 +61,7 @@ static const struct entity_kind KINDS[] = {
     {"tenant", "backup", -1},
     {"settings", "setting", CHANGE_SETTING},
     {"security-settings", "setting", CHANGE_SETTING},
+    {"dashboards-consumption", "report", -1},
     {"workload-properties", "workload-type", CHANGE_SETTING},
 };
 

@@ -7,6 +7,7 @@
 #include "api/server.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/timestamp.h"
@@ -168,20 +169,6 @@ void audit_log_write(struct json_writer *json, sqlite3_stmt *row)
     json_end_object(json);
 }
 
-// RFC 4180, and a spreadsheet takes none of it for a formula.
-static void write_cell(struct buffer *out, const char *text)
-{
-    buffer_char(out, '"');
-    if (text[0] && strchr("=+-@\t\r\n", text[0]))
-        buffer_char(out, '\'');
-    for (; *text; text++) {
-        if (*text == '"')
-            buffer_char(out, '"');
-        buffer_char(out, *text);
-    }
-    buffer_char(out, '"');
-}
-
 void audit_log_write_csv_head(struct buffer *out)
 {
     buffer_text(out, "timestamp,id,subject,subject_type,source_ip,action,http_method,url,entity_type,entity_name,"
@@ -222,7 +209,7 @@ void audit_log_write_csv(struct buffer *out, sqlite3_stmt *row)
     for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
         if (i > 0)
             buffer_char(out, ',');
-        write_cell(out, cells[i]);
+        csv_cell(out, cells[i]);
     }
     buffer_text(out, "\r\n");
 }
