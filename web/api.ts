@@ -55,6 +55,9 @@ export interface Options {
   signal?: AbortSignal;
   quiet401?: boolean; // a 401 opens no dialog
 }
+interface WriteOptions extends Options {
+  query?: AnyQuery;
+}
 interface Call extends Options {
   query?: AnyQuery;
   body?: unknown;
@@ -128,6 +131,15 @@ export const getCsv = (path: string, query: AnyQuery): Promise<string> =>
 /** A list whose path is chosen at run time: the rows are what the caller says. */
 export const getList = (path: string, query: AnyQuery, options?: Options): Promise<unknown> =>
   call("GET", path, { query, ...options });
+
+/** A write whose path is chosen at run time. */
+export const write = (
+  method: "POST" | "PUT" | "PATCH",
+  path: string,
+  body: unknown,
+  options?: WriteOptions,
+): Promise<unknown> => call(method, path, { body, ...options });
+export const remove = (path: string, query?: AnyQuery): Promise<unknown> => call("DELETE", path, { query });
 
 type Row<A, K> = A extends (infer R)[]
   ? R

@@ -8,8 +8,12 @@ export interface NavPage {
   icon: IconName;
   key: string;
   resource?: string;
+  /** Of one of these, if not of one. */
+  anyOf?: string[];
   count?: "workloads" | "projects" | "departments" | "nodes" | "nodePools";
 }
+
+const SOURCES = ["pvc", "nfs", "host-path", "git", "s3", "cm-volume", "secret-volume"].map(kind => `${kind}-assets`);
 
 // resource: the permission that reading takes; count: the number beside it, of GET /overview/counts.
 export const NAV: { group: string; pages: NavPage[] }[] = [
@@ -37,6 +41,16 @@ export const NAV: { group: string; pages: NavPage[] }[] = [
     ],
   },
   {
+    group: "Assets",
+    pages: [
+      { label: "Environments", href: "/assets/environments", icon: "asset", key: "e", resource: "environments" },
+      { label: "Compute resources", href: "/assets/compute", icon: "node", key: "c", resource: "compute-resources" },
+      { label: "Templates", href: "/assets/templates", icon: "copy", key: "m", resource: "templates" },
+      { label: "Data sources", href: "/assets/data-sources", icon: "pool", key: "b", anyOf: SOURCES },
+      { label: "Credentials", href: "/assets/credentials", icon: "lock", key: "k", resource: "credentials" },
+    ],
+  },
+  {
     group: "Manage",
     pages: [
       { label: "Users", href: "/access/users", icon: "people", key: "u", resource: "users" },
@@ -55,7 +69,8 @@ export const NAV: { group: string; pages: NavPage[] }[] = [
   },
 ];
 
-export const visible = (page: NavPage) => !page.resource || may("read", page.resource);
+export const visible = (page: NavPage) =>
+  page.anyOf ? page.anyOf.some(type => may("read", type)) : !page.resource || may("read", page.resource);
 export const groups = () => NAV.map(g => ({ ...g, pages: g.pages.filter(visible) })).filter(g => g.pages.length);
 export const allPages = () => groups().flatMap(g => g.pages);
 

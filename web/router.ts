@@ -78,7 +78,7 @@ export function match<T>(routes: Record<string, T>, path: string): [T, Record<st
   return null;
 }
 
-const SERVER_OWN = /^\/(api|docs|assets|healthz|readyz|metrics)(\/|$)/;
+const SERVER_OWN = /^\/((api|docs|healthz|readyz|metrics)(\/|$)|assets\/[^/]*\.)/; // pages of assets have no dot in their names
 addEventListener("popstate", () => {
   route.value = read();
 });

@@ -37,6 +37,10 @@ export const ROUTES: Record<string, View> = {
   "/access/roles": laterPage("Roles", () => import("./pages/roles")),
   "/access/roles/new": laterPage("New role", () => import("./pages/edit_role")),
   "/access/identity": laterPage("Identity", () => import("./pages/identity")),
+  "/assets/:kind(environments|compute|templates|data-sources|credentials)": laterPage(
+    "Assets",
+    () => import("./pages/assets"),
+  ),
   "/audit": laterPage("Audit", () => import("./pages/audit")),
   "/access/roles/:id/edit": laterPage("Role", () => import("./pages/edit_role")),
 };

@@ -16,6 +16,7 @@ import {
   type Submitted,
   copyName,
   fromCompute,
+  fromEnvironment,
   valuesOf,
 } from "../pictures/submission";
 import { valuesOfQuery } from "../pictures/what_if";
@@ -116,14 +117,23 @@ export function startValues(facts: Facts, query: Query): FormValues {
       replace: query.replace === "1" && may("delete", "workloads"),
     };
   const named = (id?: string) => (id ? facts.projects.find(p => p.id === id) : undefined);
+  const environment = facts.environments.find(e => e.meta.id === query.environment),
+    compute = facts.computes.find(c => c.meta.id === query.compute);
   const wanted =
     named(query.project) ??
+    named((environment ?? compute)?.meta.projectId ?? undefined) ??
     named(scope.peek()?.projectId) ??
     named(pref("lastProject", "").peek()) ??
     facts.projects.find(p => p.resources?.some(r => r.gpu?.deserved > 0)) ??
     facts.projects[0];
-  const one = facts.computes.find(c => c.meta.name === "one-gpu");
-  const values = { ...EMPTY, project: wanted.id, ...(one ? fromCompute(one.spec) : {}), ...valuesOfQuery(query) };
+  const size = compute ?? facts.computes.find(c => c.meta.name === "one-gpu");
+  const values = {
+    ...EMPTY,
+    project: wanted.id,
+    ...(size ? fromCompute(size.spec) : {}),
+    ...(environment ? fromEnvironment(environment.spec) : {}),
+    ...valuesOfQuery(query),
+  };
   return query.pools === undefined
     ? { ...values, pools: startPools(wanted, facts.pools, facts, Number(values.gpus) > 0) }
     : values;

@@ -27,6 +27,8 @@ export interface Source {
   query?: AnyQuery & { filterBy?: string[] };
   /** The operation answers with a bare list of all rows: they are sorted, filtered and paged here. */
   local?: boolean;
+  /** The rows of such an answer, where it is no bare list. */
+  rows?: (answer: unknown) => unknown[];
   /** How the operation calls the size of a page, if not limit. */
   limitAs?: string;
 }

@@ -69,11 +69,13 @@ const busy = () =>
 async function ask<R>(source: Source, question: Question, abort: AbortSignal): Promise<Fresh<R>> {
   const { path, key, countPath, query } = source,
     { limit, offset, sort, filters, search } = question;
-  if (source.local)
+  if (source.local) {
+    const answer = await getList(path, query ?? {}, { signal: abort });
     return {
-      ...localPage((await getList(path, query ?? {}, { signal: abort })) as R[], question),
+      ...localPage((source.rows?.(answer) ?? answer) as R[], question),
       url: path + queryString(query),
     };
+  }
   const filterBy = [...filters, ...(query?.filterBy ?? [])];
   const params = {
     ...query,

@@ -1,0 +1,112 @@
+// An asset's fields as a form has them, and what the API makes of them. Pure. What the form does not show stays as it is.
+import type { AssetKind, Field } from "./asset_kinds";
+import type { Typed } from "./quota_form";
+
+export type Spec = { [key: string]: unknown };
+/** Name, description and place, and the fields of the kind by their paths. */
+export type Values = Record<string, Typed | boolean | string[]>;
+
+const OWN = ["name", "description", "place"];
+
+export function at(spec: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((o, key) => (o as Spec | null | undefined)?.[key], spec);
+}
+
+// A copy of spec with one value set; undefined takes it away, and what is left empty around it.
+function put(spec: Spec, [key, ...rest]: string[], value: unknown): Spec {
+  const { [key]: old, ...others } = spec;
+  const next = rest.length ? put((old as Spec) ?? {}, rest, value) : value;
+  const isEmpty = next === undefined || (rest.length > 0 && Object.keys(next as Spec).length === 0);
+  return isEmpty ? others : { ...others, [key]: next };
+}
+
+interface Ref {
+  id: string;
+  kind?: string;
+}
+/** An asset that another names, as one word. */
+export const refWord = ({ id, kind = "" }: Ref) => `${kind}:${id}`;
+const refOf = (word: string): Ref => ({
+  id: word.slice(word.indexOf(":") + 1),
+  kind: word.slice(0, word.indexOf(":")),
+});
+
+type Pair = Record<string, unknown>;
+const isPlain = (pair: Pair, [, value]: [string, string]) => pair[value] !== undefined && pair[value] !== null;
+
+// A value of the specification -> what its field shows.
+function shown({ as, pair }: Field, value: unknown): Values[string] {
+  if (as === "check") return Boolean(value);
+  if (as === "many") return ((value ?? []) as Ref[]).map(refWord);
+  if (pair)
+    return ((value ?? []) as Pair[])
+      .filter(p => isPlain(p, pair))
+      .map(p => `${p[pair[0]]}=${p[pair[1]]}`)
+      .join("\n");
+  if (as === "flag") return Object.entries((value ?? {}) as Spec).find(([, on]) => on)?.[0] ?? "";
+  return (value ?? "") as Typed;
+}
+
+// "NAME=value" lines -> pairs; what stands between them that is no plain value stays.
+function pairs(text: string, [name, value]: [string, string], old: unknown) {
+  const kept = ((old ?? []) as Pair[]).filter(p => !isPlain(p, [name, value]));
+  const typed = text
+    .split("\n")
+    .filter(line => line.trim())
+    .map(line => ({ [name]: line.slice(0, line.indexOf("=")).trim(), [value]: line.slice(line.indexOf("=") + 1) }));
+  return typed.length || kept.length ? [...typed, ...kept] : undefined;
+}
+
+// What was typed -> a value of the specification; undefined: none.
+function meant({ as, pair }: Field, value: Values[string], old: unknown): unknown {
+  if (as === "check") return Boolean(value);
+  if (as === "many") return (value as string[]).length ? (value as string[]).map(refOf) : undefined;
+  if (pair) return pairs(String(value), pair, old);
+  const text = String(value ?? "").trim();
+  if (text === "") return undefined;
+  return as === "number" ? Number(text) : as === "flag" ? { [text]: true } : text;
+}
+
+/** The fields that matter for what is typed so far. */
+export const fieldsNow = (kind: AssetKind, v: Values) => kind.fields.filter(f => !f.when || f.when(v));
+
+export const valuesOf = (kind: AssetKind, spec: unknown, more: Values): Values => ({
+  ...Object.fromEntries(kind.fields.map(f => [f.path, f.secret ? "" : shown(f, at(spec, f.path) ?? f.initial)])),
+  ...more,
+});
+
+/** The specification that is sent: what stood there with what the form says. */
+export function specOf(kind: AssetKind, v: Values, before: Spec = {}): Spec {
+  const now = fieldsNow(kind, v);
+  return kind.fields.reduce<Spec>((spec, f) => {
+    if (f.secret && v[f.path] === "") return spec;
+    return put(spec, f.path.split("."), now.includes(f) ? meant(f, v[f.path], at(before, f.path)) : undefined);
+  }, before);
+}
+
+function wrongField(f: Field, value: Values[string]) {
+  const text = String(value ?? "").trim();
+  if (f.required && text === "") return "Missing.";
+  if (f.as === "number" && text !== "" && !(Number(text) >= 0)) return "A number of at least 0.";
+  const bad = f.pair && text.split("\n").find(line => line.trim() && line.indexOf("=") < 1);
+  if (bad) return `NAME=value expected, got "${bad.trim()}".`;
+  return (text && f.wrong?.(text)) || "";
+}
+
+/** What is wrong, by field. */
+export const checkAsset = (kind: AssetKind, v: Values, isNew: boolean): Record<string, string> => ({
+  name: String(v.name).trim() ? "" : "A name is needed.",
+  ...(isNew ? { place: v.place ? "" : "Choose where it holds." } : {}),
+  ...Object.fromEntries(
+    fieldsNow(kind, v).map(f => [f.path, f.secret && !isNew ? "" : wrongField(f, v[f.path] as string)]),
+  ),
+});
+
+/** The server's names of fields -> ours. */
+export const pathsOf = (kind: AssetKind) =>
+  Object.fromEntries([
+    ...kind.fields.map(f => [`spec.${f.path}`, f.path]),
+    ...kind.fields.map(f => [f.path, f.path]),
+    ...OWN.map(name => [`meta.${name}`, name]),
+    ...["projectId", "departmentId", "clusterId", "scope", "scopeType", "scopeId"].map(n => [`meta.${n}`, "place"]),
+  ]);
