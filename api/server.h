@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct audit; // api/audit/audit.h
-struct auth;  // api/access/auth.h
+struct audit;     // api/audit/audit.h
+struct audit_key; // db/audit/chain.h
+struct auth;      // api/access/auth.h
 struct buffer;
 struct change_feed;
 struct db;
@@ -42,7 +43,8 @@ struct server {
     struct db *db;
     struct reconciler *reconciler;
     struct auth *auth;
-    struct audit *audit; // NULL: no records are made
+    struct audit *audit;               // NULL: no records are made
+    const struct audit_key *audit_key; // of audit
     struct openid *openid;
     struct exec_sessions *exec_sessions; // api/http/exec_sessions.h; made at the start
     struct change_feed *changes;         // api/http/change_feed.h; made before the reconciler starts

@@ -4,6 +4,7 @@
 #include "api/access/openid.h"
 #include "api/access/sign_in_crowd.h"
 #include "api/api_server.h"
+#include "api/audit/audit.h"
 #include "api/audit/keeper.h"
 #include "api/http/change_feed.h"
 #include "api/http/listen.h"
@@ -212,6 +213,7 @@ static void open_doors(struct daemon *daemon)
     server->reconciler = daemon->health.reconciler = daemon->reconciler;
     server->auth = daemon->auth;
     server->audit = daemon->audit;
+    server->audit_key = &daemon->audit->key;
     server->openid = daemon->openid;
     atomic_store(&daemon->health.is_open, true);
     atomic_store(&server->is_starting, false);

@@ -43,6 +43,14 @@ void audit_signed_in(struct request *req, enum subject_type type, const char *na
     draft->subject = copy(req, name);
 }
 
+void audit_not_signed_in(struct request *req, const char *reason)
+{
+    if (!req->audit)
+        return;
+    req->audit->is_certain = false;
+    audit_detail(req, "reason", reason);
+}
+
 void audit_action(struct request *req, enum audit_action action)
 {
     if (!req->audit)

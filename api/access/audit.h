@@ -55,6 +55,8 @@ const char *audit_action_text(enum audit_action action);
 void audit_tried(struct request *req, enum subject_type type, const char *name);
 // The sign-in is certain: the next change carries its record. Makes a record of an operation that is no write too.
 void audit_signed_in(struct request *req, enum subject_type type, const char *name);
+// It failed all the same, whatever was said before: for answers that are no error, as a redirect.
+void audit_not_signed_in(struct request *req, const char *reason);
 // What the request does where the method doesn't tell: a sign-out, a password's reset. Makes a record of a read too.
 void audit_action(struct request *req, enum audit_action action);
 // A word more: the grant, the issuer, which second factor. Never a secret. At most AUDIT_DETAIL_MAX; what is more is

@@ -168,8 +168,7 @@ static int check_token(struct work *work, const char *token, const struct openid
     }
     if (verdict == OPENID_TOKEN_GOOD)
         return 0;
-    log_write(LOG_WARN, "api", "an id_token was refused reason=\"%s\"", reason);
-    return error_set(err, ERROR_UNAUTHORIZED, "the issuer's answer is not good: the log has the reason");
+    return error_set(err, ERROR_UNAUTHORIZED, "the issuer's token is not good: %s", reason);
 }
 
 // Where the id_token has no groups, the issuer may tell them by its userinfo. Claims of another subject are not looked

@@ -98,6 +98,7 @@ int socket_access_look(struct socket_access *access, int64_t uid, struct arena *
 {
     struct machine_person person;
     int64_t now_us = timestamp_monotonic_us();
+    *out_person = (struct socket_person){0};
     if (uid == 0 && access->rules.is_root_administrator) {
         *out_person = (struct socket_person){.name = "root", .is_root = true};
         return 0;
@@ -106,6 +107,7 @@ int socket_access_look(struct socket_access *access, int64_t uid, struct arena *
         return 0;
     if (machine_person_find(uid, access->groups, access->rules.count, arena, &person, err) < 0)
         return -1;
+    out_person->name = person.name;
     if (uid == 0 || !person.is_in)
         return refuse(&access->rules, &person, uid, arena, err);
     if (strlen(person.name) >= NAME_SIZE)

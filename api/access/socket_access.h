@@ -22,7 +22,7 @@ struct socket_access *socket_access_create(const struct socket_rules *rules); //
 void socket_access_destroy(struct socket_access *access);
 
 // ERROR_FORBIDDEN where nothing lets the user in: the message says who he is, the details what would let him in, for
-// the administrator. Texts are the arena's.
+// the administrator; out_person has his name all the same, NULL where he has none. Texts are the arena's.
 int socket_access_look(struct socket_access *access, int64_t uid, struct arena *arena, struct socket_person *out_person,
                        struct error *err);
 // Adds to items, which has room for SOCKET_RULES_MAX more: a grant for each rule whose project is there.

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "db/accounts/machine_accounts.h"
+#include "db/audit/records.h"
 #include "db/db.h"
 
 #include <inttypes.h>
@@ -34,25 +35,81 @@ static int make_hash(struct request *req, char out_hash[PASSWORD_HASH_SIZE], str
     return password_hash(req->server->auth->passwords, secret, out_hash, err);
 }
 
-// Of a write the record is the write's own: it says by what its caller came.
-static void note_sign_in(struct request *req, const char *email)
+struct sign_in {
+    struct request *req;
+    struct machine_account account;
+};
+
+// The record of the sign-in itself, with the session: the request that it came by has its own, if it writes.
+static int add_record(struct db_conn *conn, const struct db_change *changes, size_t count, void *context,
+                      struct error *err)
 {
-    audit_detail(req, "grant", "socket");
-    if (req->audit && !req->audit->is_wanted)
-        audit_signed_in(req, SUBJECT_USER, email);
+    (void)changes;
+    (void)count;
+    const struct sign_in *sign_in = context;
+    const struct request *req = sign_in->req;
+    if (!sign_in->account.is_signed_in)
+        return 0;
+    struct audit_record record = {
+        .time_ms = req->received_ms,
+        .subject_type = "User",
+        .subject = sign_in->account.email,
+        .address = req->remote_address,
+        .operation = "socket",
+        .action = audit_action_text(AUDIT_SIGN_IN),
+        .method = "",
+        .url = "",
+        .entity_type = "session",
+        .entity_id = "",
+        .entity_name = "",
+        .status = 201,
+        .count = 1,
+        .last_ms = req->received_ms,
+        .request = req->id,
+        .details_json = arena_printf(req->arena, "{\"grant\":\"socket\",\"from\":\"%s\"%s}", req->remote_address,
+                                     sign_in->account.is_new ? ",\"account\":\"made\"" : ""),
+        .changes_json = "[]",
+    };
+    return db_add_audit_record(conn, req->server->audit_key, &record, NULL, err);
 }
 
-static int make_account(struct request *req, struct machine_account *account, struct error *err)
+static int make_account(struct sign_in *sign_in, struct error *err)
 {
+    struct request *req = sign_in->req;
+    struct machine_account *account = &sign_in->account;
+    struct db_companion companion = {.fn = add_record, .context = sign_in};
     char hash[PASSWORD_HASH_SIZE], quoted[LOG_TEXT_SIZE];
     if (make_hash(req, hash, err) < 0)
         return -1;
     account->password_hash = hash;
-    if (db_sign_in_machine_account(req->server->db, account, err) < 0)
+    db_accompany(req->server->db, req->server->audit ? &companion : NULL);
+    int rc = db_sign_in_machine_account(req->server->db, account, err);
+    db_accompany(req->server->db, NULL);
+    if (rc < 0)
         return -1;
-    note_sign_in(req, account->email);
     log_write(LOG_INFO, "api", "signed in by the socket user=%s new=%d remote=%s request=%s",
               log_text(account->email, quoted), account->is_new, req->remote_address, req->id);
+    return 0;
+}
+
+// Account and session of who may come in.
+static int sign_in_as(struct request *req, const char *email, struct error *err)
+{
+    struct sign_in sign_in = {
+        .req = req,
+        .account = {.email = email,
+                    .uid = req->peer->uid,
+                    .remote_address = req->remote_address,
+                    .now_ms = req->received_ms,
+                    .expires_ms = req->received_ms + SESSION_LIFE_MS,
+                    .good_until_ms = req->received_ms + SESSION_REST_MS},
+    };
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
+    int rc = db_find_machine_session(conn, &sign_in.account, err);
+    db_give_back(req->server->db, conn);
+    if (rc < 0 || (rc == 0 && make_account(&sign_in, err) < 0))
+        return -1;
+    memcpy(req->peer->session, sign_in.account.session, sizeof(sign_in.account.session));
     return 0;
 }
 
@@ -62,23 +119,15 @@ int socket_sign_in(struct request *req, struct error *err)
     audit_detail(req, "from", req->remote_address);
     if (req->peer->session[0])
         return 0;
-    if (look(req, &person, err) < 0)
-        return -1;
-    struct machine_account account = {
-        .email = arena_printf(req->arena, "%s@" SOCKET_ACCOUNT_DOMAIN, person.name),
-        .uid = req->peer->uid,
-        .remote_address = req->remote_address,
-        .now_ms = req->received_ms,
-        .expires_ms = req->received_ms + SESSION_LIFE_MS,
-        .good_until_ms = req->received_ms + SESSION_REST_MS,
-    };
-    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
-    int rc = db_find_machine_session(conn, &account, err);
-    db_give_back(req->server->db, conn);
-    if (rc < 0 || (rc == 0 && make_account(req, &account, err) < 0))
-        return -1;
-    memcpy(req->peer->session, account.session, sizeof(account.session));
-    return 0;
+    int rc = look(req, &person, err);
+    const char *email = person.name ? arena_printf(req->arena, "%s@" SOCKET_ACCOUNT_DOMAIN, person.name) : "";
+    if (rc == 0)
+        rc = sign_in_as(req, email, err);
+    if (rc < 0) {
+        audit_tried(req, SUBJECT_USER, email);
+        audit_detail(req, "grant", "socket");
+    }
+    return rc;
 }
 
 int socket_sign_in_grants(struct request *req, struct db_conn *conn, struct grant *items, size_t *count,

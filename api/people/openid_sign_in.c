@@ -70,11 +70,14 @@ int op_begin_openid_sign_in(struct request *req, struct response *res, struct er
     return redirect(res, url);
 }
 
-// Where a sign-in that failed leads: the page says why by the word.
-static int fail(struct request *req, struct response *res, const struct openid_flow_state *state, const char *word)
+// Where a sign-in that failed leads: the page says why by the word, log and audit by the reason.
+static int fail(struct request *req, struct response *res, const struct openid_flow_state *state, const char *word,
+                const char *reason)
 {
-    log_write(LOG_WARN, "api", "sign-in at the issuer failed reason=%s remote=%s request=%s", word, req->remote_address,
-              req->id);
+    char quoted[LOG_TEXT_SIZE];
+    audit_not_signed_in(req, reason);
+    log_write(LOG_WARN, "api", "sign-in at the issuer failed word=%s reason=%s remote=%s request=%s", word,
+              log_text(reason, quoted), req->remote_address, req->id);
     if (state && state->redirect_uri && !openid_flow_shows_code(state))
         return redirect(res, openid_flow_loopback_url(req, state, "error", word));
     return redirect(res, arena_printf(req->arena, "/?signIn=%s", word));
@@ -106,6 +109,14 @@ static int hash_for_new(struct request *req, const struct openid_person *person,
     password_random(password);
     *out_hash = hash;
     return password_hash(req->server->auth->passwords, password, hash, err);
+}
+
+// What the issuer says in place of a code (RFC 6749, 4.1.2.1), as far as it is such a word.
+static const char *refusal_of_issuer(const struct request *req)
+{
+    const char *word = request_query(req, "error");
+    bool is_word = word && *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyz_")] == '\0';
+    return is_word ? arena_printf(req->arena, "the issuer says %.60s", word) : "the issuer gave no code";
 }
 
 struct handover {
@@ -182,12 +193,12 @@ int op_finish_openid_sign_in(struct request *req, struct response *res, struct e
     const char *code = request_query(req, "code"), *issuer = request_query(req, "iss");
     bool is_known = openid_flow_find(req, &state);
     openid_flow_forget(req, res);
-    if (!is_known)
-        return fail(req, res, NULL, "expired");
     audit_tried(req, SUBJECT_USER, "");
     audit_detail(req, "grant", "openid");
+    if (!is_known)
+        return fail(req, res, NULL, "expired", "this browser began no such sign-in, or too long ago");
     if (!code)
-        return fail(req, res, &state, "refused");
+        return fail(req, res, &state, "refused", refusal_of_issuer(req));
     struct openid_flow flow = {state.state, state.nonce, state.verifier};
     int rc = openid_finish(req->server->openid, &flow, code, req->received_ms, req->arena, &person, &cause);
     if (rc == 0 && issuer && strcmp(issuer, person.issuer) != 0) // RFC 9207
@@ -200,8 +211,7 @@ int op_finish_openid_sign_in(struct request *req, struct response *res, struct e
         *err = cause;
         return -1;
     }
-    log_write(LOG_WARN, "api", "%s request=%s", cause.message, req->id);
-    return fail(req, res, &state, word_of(&cause));
+    return fail(req, res, &state, word_of(&cause), cause.message);
 }
 
 // Scheme, host and port of the redirect URL: where this server is to browsers.

@@ -99,6 +99,7 @@ static int create_account(struct db_conn *conn, struct machine_account *account,
 static int create_session(struct db_conn *conn, int64_t user_id, struct machine_account *account, struct error *err)
 {
     uuid_create(account->session);
+    account->is_signed_in = true;
     struct session session = {.uuid = account->session,
                               .kind = SESSION_KIND_SOCKET,
                               .subject_type = SESSION_OF_USER,
@@ -114,7 +115,7 @@ static int sign_in(struct db_conn *conn, void *context, struct error *err)
 {
     struct machine_account *account = context;
     int64_t id;
-    account->is_new = false;
+    account->is_new = account->is_signed_in = false;
     int rc = find_account(conn, account, &id, err);
     if (rc == 0)
         rc = create_account(conn, account, &id, err);

@@ -20,6 +20,7 @@ struct machine_account {
     int64_t good_until_ms;   // a session that ends before is not used any more
     char session[UUID_SIZE]; // result
     bool is_new;             // result: the account was made
+    bool is_signed_in;       // result: so was the session
 };
 
 // The account's session. 1: found; 0: the account or a session that lasts has to be made first; -1: error.

@@ -336,6 +336,47 @@ def test_a_pod_of_somebody_who_is_another_now_does_not_start(machine):
 AGES = {"start": "2020-01-01T00:00:00Z", "end": "2100-01-01T00:00:00Z", "numberOfSamples": 1000}
 
 
+def records_of(door, **wanted):
+    """Who, by what, with what result, and whether the account was made: of the records with these values, the oldest
+    first."""
+    answer = door.server.get("/api/v1/audit/log", **AGES)
+    found = answer.json["audit_logs"] if answer.status == 200 else []
+    found = [record for record in found if all(record[key] == value for key, value in wanted.items())]
+    return [
+        (record["subject"], record["metadata"]["operation"], record["result"], record["metadata"].get("account"))
+        for record in reversed(found)
+    ]
+
+
+def test_a_sign_in_by_the_socket_has_a_record_of_its_own(door):
+    alice, body = f"{door.alice}@localhost", {"name": "x", "email": "x@y.z"}
+    assert door.ask(door.alice, "/api/v1/users", "POST", body).status == 403, "the first request is a write"
+    assert door.ask(door.alice, times=3).status == 200
+    made = (alice, "socket", "Succeeded", "made")
+    door.server.wait_for("the refused write", lambda: len(records_of(door, subject=alice)) == 2)
+    assert records_of(door, subject=alice) == [made, (alice, "create_user", "Failed", None)]
+    assert door.server.post(f"/api/v1/users/{door.ask(door.alice).json['subjectId']}/logout").status in (200, 204)
+    assert door.ask(door.alice, method="HEAD").status == 200
+    again = (alice, "socket", "Succeeded", None)
+    assert records_of(door, subject=alice, action="sign-in") == [made, again], "another session, the same account"
+
+
+def test_a_person_of_the_machine_who_is_refused_has_a_record(door):
+    """Whom no group lets in, and who finds an account that isn't his: also by requests that only read."""
+    bob = f"{door.bob}@localhost"
+    assert door.ask(door.bob).status == 403 and door.ask(door.alice).status == 200
+    door.server.wait_for("bob's record", lambda: records_of(door, subject=bob))
+    assert records_of(door, subject=bob, action="sign-in", http_status_code=403) == [
+        (bob, "get_session", "Failed", None)
+    ]
+    old = pwd.getpwnam(door.alice).pw_uid
+    subprocess.run(["usermod", "-u", str(old + 4321), door.alice], check=True, capture_output=True)
+    assert door.ask(door.alice).status == 403
+    wanted = {"subject": f"{door.alice}@localhost", "result": "Failed"}
+    door.server.wait_for("the record of the other number", lambda: records_of(door, **wanted))
+    assert len(records_of(door, **wanted)) == 1
+
+
 def test_what_is_done_and_tried_by_the_socket_is_audited(door):
     uid = pwd.getpwnam(door.alice).pw_uid
     assert door.ask(door.alice).status == 200

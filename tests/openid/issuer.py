@@ -67,9 +67,11 @@ class Issuer:
 class Browser:
     """One person's: cookies by host and port."""
 
-    def __init__(self):
+    def __init__(self, address=None):
+        """address: that a proxy tells the server; None: none."""
         self.cookies = {}
         self.steps = []
+        self.headers = {"X-Forwarded-For": address} if address else {}
 
     def get(self, url, timeout=30, method="GET", headers=None):
         parts = urllib.parse.urlsplit(url)
@@ -79,7 +81,7 @@ class Browser:
         connection.request(
             method,
             parts.path + ("?" + parts.query if parts.query else ""),
-            headers={**({"Cookie": cookie} if cookie else {}), **(headers or {})},
+            headers={**self.headers, **({"Cookie": cookie} if cookie else {}), **(headers or {})},
         )
         answer = connection.getresponse()
         for line in answer.headers.get_all("Set-Cookie") or []:
@@ -102,10 +104,16 @@ class Browser:
         return url
 
     def sign_in(self, server, query=""):
-        """By way of the issuer; the callback's answer."""
+        """Through the issuer; the callback's answer."""
         back = self.follow(server.url + SIGN_IN + query, server.url + CALLBACK)
         return self.get(back)
 
     def session(self, server):
         answer = self.get(server.url + "/api/v1/session")
         return json.loads(answer.text) if answer.status == 200 else None
+
+
+def where(answer):
+    """The path that a redirect leads to."""
+    parts = urllib.parse.urlsplit(answer.place)
+    return parts.path + ("?" + parts.query if parts.query else "")

@@ -12,42 +12,10 @@ import time
 import urllib.parse
 
 import pytest
-from issuer import CALLBACK, PROVIDER, SECRET, SIGN_IN, Browser, Issuer
+from issuer import CALLBACK, PROVIDER, SECRET, SIGN_IN, Browser, where
 from servers import PRORATA
 
 HOUR_S = 3600
-
-
-@pytest.fixture(scope="module")
-def issuer():
-    issuer = Issuer()
-    yield issuer
-    issuer.stop()
-
-
-@pytest.fixture
-def make_site(make_server, issuer):
-    """make_site(**settings): a server that the issuer, site.issuer, is set up at."""
-
-    def make(*arguments, **settings):
-        server = make_server("--quick-start", *arguments)
-        server.issuer = issuer
-        issuer.reset(server.url + CALLBACK)
-        answer = server.request("PUT", PROVIDER, issuer.settings(**settings))
-        assert answer.status == 200, answer
-        return server
-
-    return make
-
-
-@pytest.fixture
-def site(make_site):
-    return make_site()
-
-
-@pytest.fixture
-def ann():
-    return Browser()
 
 
 def give_group(server, group, role=9, project="team-a"):
@@ -62,12 +30,6 @@ def give_group(server, group, role=9, project="team-a"):
 def rights(browser, server):
     who = browser.session(server)
     return {(role["roleName"], role["scopeName"]) for role in who["roles"]} if who else None
-
-
-def where(answer):
-    """The path that a redirect leads to."""
-    parts = urllib.parse.urlsplit(answer.place)
-    return parts.path + ("?" + parts.query if parts.query else "")
 
 
 def test_a_person_signs_in_and_has_the_rights_of_the_groups(site, ann):
