@@ -66,7 +66,7 @@ static int64_t floor_ms(const struct step *step, enum retention_kind kind, int s
 static int remove_by_age(struct db_conn *conn, struct step *step, bool *out_done, struct error *err)
 {
     *out_done = false;
-    for (int kind = 0; kind < RETENTION_SESSIONS && !*out_done; kind++) {
+    for (enum retention_kind kind = 0; kind < RETENTION_SESSIONS && !*out_done; kind++) {
         int64_t before_ms = step->now_ms - retention_keep_ms(step->options, kind), oldest_ms;
         if (db_find_oldest(conn, kind, &step->mark, &oldest_ms, err) < 0)
             return -1;
@@ -83,9 +83,9 @@ static int remove_by_age(struct db_conn *conn, struct step *step, bool *out_done
 // Some of what is the oldest of all that may go.
 static int remove_by_size(struct db_conn *conn, struct step *step, int stage, bool *out_done, struct error *err)
 {
-    int oldest_kind = -1;
+    enum retention_kind oldest_kind = RETENTION_KIND_COUNT;
     int64_t oldest_ms = INT64_MAX;
-    for (int kind = 0; kind < RETENTION_KIND_COUNT; kind++) {
+    for (enum retention_kind kind = 0; kind < RETENTION_KIND_COUNT; kind++) {
         int64_t found_ms;
         if (db_find_oldest(conn, kind, &step->mark, &found_ms, err) < 0)
             return -1;
@@ -94,7 +94,7 @@ static int remove_by_size(struct db_conn *conn, struct step *step, int stage, bo
         oldest_ms = found_ms;
         oldest_kind = kind;
     }
-    *out_done = oldest_kind >= 0;
+    *out_done = oldest_kind < RETENTION_KIND_COUNT;
     if (!*out_done)
         return 0;
     step->cause = RETENTION_BY_SIZE;
@@ -231,7 +231,7 @@ void retention_write_metrics(const struct retention *retention, const struct ret
                   "# TYPE prorata_retention_removed_total counter\n",
                   atomic_load(&retention->used_bytes), atomic_load(&retention->free_bytes), options->bound_bytes,
                   atomic_load(&retention->is_over));
-    for (int kind = 0; kind < RETENTION_KIND_COUNT; kind++)
+    for (enum retention_kind kind = 0; kind < RETENTION_KIND_COUNT; kind++)
         for (int cause = 0; cause < RETENTION_CAUSE_COUNT; cause++)
             buffer_printf(out, "prorata_retention_removed_total{kind=\"%s\",cause=\"%s\"} %" PRId64 "\n",
                           retention_kind_text(kind), CAUSES[cause], atomic_load(&retention->removed[kind][cause]));
