@@ -105,6 +105,25 @@ int op_get_cluster_by_uuid(struct request *req, struct response *res, struct err
     return answer_cluster(req, res, uuid, err);
 }
 
+// There is no agent: each cluster is run by a server beside it. A client that shows the text tells its reader so.
+int op_get_cluster_install_info_by_uuid(struct request *req, struct response *res, struct error *err)
+{
+    const char *uuid = request_path(req, "clusterUuid");
+    struct cluster cluster;
+    if (access_check_cluster(req, uuid, RESOURCE_TYPE_CLUSTER, ACTION_READ, NULL, err) < 0)
+        return -1;
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = db_find_cluster(conn, uuid, req->arena, &cluster, err);
+    db_give_back(req->server->db, conn);
+    if (rc < 0)
+        return -1;
+    bool is_connected = strcmp(cluster.state, "Connected") == 0;
+    return response_json(res, json_pack("{s:s, s:s, s:s, s:s}", "installationStr",
+                                        is_connected ? "# nothing to install: this server runs the cluster itself"
+                                                     : "prorata serve # on the cluster's own machine",
+                                        "repositoryName", "", "chartRepoURL", "", "clientSecret", ""));
+}
+
 struct cluster_write {
     const struct request *req;
     struct cluster *cluster;

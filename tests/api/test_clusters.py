@@ -123,3 +123,14 @@ def test_an_administrator_of_one_department_creates_there_alone(server):
     ] == ["research"]
     telemetry = server.request("GET", "/api/v1/org-unit/projects/telemetry?telemetryType=GPU_QUOTA", token=token).json
     assert telemetry["values"] == [{"value": "4"}]
+
+
+def test_there_is_no_agent_to_install(server):
+    path = f"/api/v1/clusters/{server.cluster_id()}/cluster-install-info"
+    answer = server.get(path, version="2.24.0")
+    assert answer.status == 200 and answer.json["installationStr"].startswith("# nothing to install"), answer
+    assert answer.json["clientSecret"] == ""
+    assert server.get(path).status == 400
+    other = server.post("/api/v1/clusters", {"name": "second", "version": "2.24.0"}).json["uuid"]
+    answer = server.get(f"/api/v1/clusters/{other}/cluster-install-info", version="2.24.0")
+    assert "prorata serve" in answer.json["installationStr"]
