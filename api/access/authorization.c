@@ -4,6 +4,7 @@
 #include "api/identity.h"
 #include "api/server.h"
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "db/db.h"
 #include "db/scopes.h"
@@ -40,6 +41,15 @@ bool access_is_held(const struct identity *caller, const struct scope_path *wher
     for (size_t i = 0; i < caller->grants->count; i++)
         if (grant_allows(&caller->grants->items[i], type, action) &&
             scope_path_contains(&caller->grants->items[i].path, where))
+            return true;
+    return false;
+}
+
+bool access_is_read_below(const struct identity *caller, const struct scope_path *where, enum resource_type type)
+{
+    for (size_t i = 0; i < caller->grants->count; i++)
+        if (grant_allows(&caller->grants->items[i], type, ACTION_READ) &&
+            scope_path_contains(where, &caller->grants->items[i].path))
             return true;
     return false;
 }
@@ -151,6 +161,35 @@ void access_filter(const struct request *req, enum resource_type type, enum acce
         else
             add_id(projects, &out_filter->project_count, grant->path.project_id);
     }
+}
+
+static void add_places(const struct scope_path *path, struct buffer *list)
+{
+    const char *comma = list->length ? "," : "";
+    if (path->project_id)
+        buffer_printf(list, "%s\"p%" PRId64 "\",\"D%" PRId64 "\",\"C%" PRId64 "\"", comma, path->project_id,
+                      path->department_id, path->cluster_id);
+    else if (path->department_id)
+        buffer_printf(list, "%s\"d%" PRId64 "\",\"C%" PRId64 "\"", comma, path->department_id, path->cluster_id);
+    else
+        buffer_printf(list, "%s\"c%" PRId64 "\"", comma, path->cluster_id);
+}
+
+const char *access_held_places(const struct request *req, enum resource_type type)
+{
+    const struct grants *grants = req->caller->grants;
+    struct buffer list;
+    bool is_all = false;
+    buffer_init(&list, 0);
+    for (size_t i = 0; i < grants->count && !is_all; i++) {
+        if (!grant_allows(&grants->items[i], type, ACTION_READ))
+            continue;
+        is_all = !grants->items[i].path.cluster_id;
+        add_places(&grants->items[i].path, &list);
+    }
+    const char *places = is_all ? NULL : arena_printf(req->arena, "[%s]", list.length ? list.data : "");
+    buffer_done(&list);
+    return places;
 }
 
 void access_permissions(const struct identity *caller, struct permission_set *out_set)

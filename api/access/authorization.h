@@ -37,6 +37,10 @@ bool access_is_allowed(const struct identity *caller, const struct scope_path *w
 bool access_is_held(const struct identity *caller, const struct scope_path *where, enum resource_type type,
                     enum access_action action);
 
+// Whether the caller may read such things somewhere inside the place: what holds for everything below it, as an asset
+// of a department does, is read by those below.
+bool access_is_read_below(const struct identity *caller, const struct scope_path *where, enum resource_type type);
+
 // 404 `WHAT: not found` where the caller may not even read there, 403 where the action is not the caller's. what names
 // the thing as the client does, e.g. "workload 7ff1..."; static or the arena's.
 int access_check(const struct request *req, const struct scope_path *where, enum resource_type type,
@@ -59,6 +63,10 @@ int access_check_tenant(const struct request *req, enum resource_type type, enum
 // Where the caller may do this; lives in the request's arena.
 void access_filter(const struct request *req, enum resource_type type, enum access_action action,
                    struct scope_filter *out_filter);
+// The places whose own assets the caller reads, for a list: a JSON list of the texts c1, d2, p3 (everything from the
+// cluster, department or project down) and C1, D2 (what belongs to the cluster or department itself); NULL: everything.
+// Lives in the request's arena.
+const char *access_held_places(const struct request *req, enum resource_type type);
 // What the caller may do anywhere: for GET /session and the pages.
 void access_permissions(const struct identity *caller, struct permission_set *out_set);
 

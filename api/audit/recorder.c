@@ -53,6 +53,7 @@ static const struct entity_kind KINDS[] = {
     {"network-topologies", "network-topology", CHANGE_CLUSTER},
     {"compute-resources", "compute-asset", CHANGE_ASSET},
     {"environments", "environment-asset", CHANGE_ASSET},
+    {"templates", "template", CHANGE_ASSET},
     {"users", "user", CHANGE_ACCESS},
     {"service-account", "service-account", CHANGE_ACCESS},
     {"apps", "application", CHANGE_ACCESS},

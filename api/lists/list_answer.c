@@ -5,6 +5,17 @@
 #include "base/json_writer.h"
 #include "db/db.h"
 
+static void write_pagination(const struct list_query *query, struct json_writer *json)
+{
+    json_key(json, "pagination");
+    json_begin_object(json);
+    json_int(json, "limit", query->request.limit);
+    json_int(json, "offset", query->request.offset);
+    if (query->has_next)
+        json_int(json, "nextOffset", query->request.offset + query->row_count);
+    json_end_object(json);
+}
+
 int list_answer(struct request *req, struct response *res, struct list_query *query, const struct list_form *form,
                 const void *context, struct error *err)
 {
@@ -23,6 +34,8 @@ int list_answer(struct request *req, struct response *res, struct list_query *qu
         json_end_array(&json);
         if (form->tells_next)
             list_query_write_next(query, &json);
+        if (form->tells_page)
+            write_pagination(query, &json);
         if (form->key)
             json_end_object(&json);
         list_query_close(query);

@@ -9,6 +9,7 @@ struct response;
 struct list_form {
     const char *key; // the array's name in an object; NULL: the array is the answer
     bool tells_next; // "next" beside it, where there is a next page
+    bool tells_page; // {limit, offset, nextOffset} beside it, as `pagination`
     // One row, as a value. context is the caller's of list_answer.
     void (*write_row)(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context);
 };

@@ -5,6 +5,7 @@
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/server.h"
+#include "api/workloads/submission_template.h"
 #include "api/workloads/submitted_workload.h"
 #include "api/workloads/workload_actions.h"
 #include "api/workloads/workload_types.h"
@@ -49,16 +50,14 @@ static int read_name(const struct fields *top, struct submission_envelope *out)
 
 static int read_envelope(const struct fields *top, struct submission_envelope *out)
 {
-    const char *project = NULL, *template = NULL;
+    const char *project = NULL;
     if (read_name(top, out) < 0 || fields_text(top, "projectId", &project) < 0 ||
-        fields_text(top, "clusterId", &out->cluster_uuid) < 0 || fields_text(top, "templateId", &template) < 0)
+        fields_text(top, "clusterId", &out->cluster_uuid) < 0)
         return -1;
     if (!project)
         return fields_fail(top, "projectId", "required");
     if (!out->cluster_uuid)
         return fields_fail(top, "clusterId", "required");
-    if (template)
-        return fields_fail(top, "templateId", "no workload template %.40s", template);
     char *end;
     errno = 0;
     out->project_id = strtoll(project, &end, 10);
@@ -86,22 +85,24 @@ static int check_place(const struct request *req, const struct fields *top, cons
     return 0;
 }
 
-static int check_node_pools(struct db_conn *conn, const struct workload_place *place, const struct workload_spec *spec,
+static int check_node_pools(struct db *db, const struct workload_place *place, const struct workload_spec *spec,
                             struct error *err)
 {
-    for (size_t i = 0; i < spec->node_pool_count; i++) {
+    int rc = 0;
+    struct db_conn *conn = db_acquire(db);
+    for (size_t i = 0; rc == 0 && i < spec->node_pool_count; i++) {
         bool found;
-        if (db_has_node_pool(conn, place->scope.cluster_id, spec->node_pools[i], &found, err) < 0)
-            return -1;
-        if (!found)
-            return error_set(err, ERROR_INVALID, "spec.nodePools[%zu]: the cluster has no node pool %.60s", i,
-                             spec->node_pools[i]);
+        rc = db_has_node_pool(conn, place->scope.cluster_id, spec->node_pools[i], &found, err);
+        if (rc == 0 && !found)
+            rc = error_set(err, ERROR_INVALID, "spec.nodePools[%zu]: the cluster has no node pool %.60s", i,
+                           spec->node_pools[i]);
     }
-    return 0;
+    db_give_back(db, conn);
+    return rc;
 }
 
 static int find_place(struct request *req, const struct fields *top, const struct submission_envelope *envelope,
-                      const struct workload_spec *spec, struct workload_place *out_place)
+                      enum workload_type type, struct workload_place *out_place)
 {
     struct db *db = req->server->db;
     struct db_conn *conn = db_acquire(db);
@@ -109,9 +110,7 @@ static int find_place(struct request *req, const struct fields *top, const struc
     if (rc == 0)
         rc = fields_fail(top, "projectId", "no project %" PRId64, envelope->project_id);
     else if (rc == 1)
-        rc = check_place(req, top, envelope, out_place, spec->type);
-    if (rc == 0)
-        rc = check_node_pools(conn, out_place, spec, top->err);
+        rc = check_place(req, top, envelope, out_place, type);
     db_give_back(db, conn);
     return rc;
 }
@@ -229,12 +228,13 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
 {
     struct fields top = {body, "", req->arena, err};
     *out = (struct prepared_submission){0};
-    if (read_envelope(&top, &out->envelope) < 0 ||
+    const struct workload_place *place = &out->place;
+    if (read_envelope(&top, &out->envelope) < 0 || find_place(req, &top, &out->envelope, type, &out->place) < 0 ||
+        submission_template_apply(req, body, type, &place->scope, err) < 0 ||
         workload_type_fill(req, workload_type_text(type), json_object_get(body, "spec"), err) < 0 ||
         workload_spec_read(body, type, req->arena, &out->spec, err) < 0 ||
-        find_place(req, &top, &out->envelope, &out->spec, &out->place) < 0)
+        check_node_pools(req->server->db, place, &out->spec, err) < 0)
         return -1;
-    const struct workload_place *place = &out->place;
     struct project_rules rules = rules_of(place);
     struct workload_limits limits;
     project_rules_limits(&rules, &out->spec, req->arena, &limits);

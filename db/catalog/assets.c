@@ -13,7 +13,7 @@
     "LEFT JOIN projects p ON a.scope = 'project' AND p.id = CAST(a.scope_id AS INTEGER) "                         \
     "LEFT JOIN departments d ON a.scope = 'department' AND d.id = CAST(a.scope_id AS INTEGER) "                   \
     "LEFT JOIN clusters c ON a.scope = 'cluster' AND c.uuid = a.scope_id "
-static const char SQL_BY_UUID[] = SELECT_ASSET "WHERE a.kind = ? AND a.uuid = ?";
+static const char SQL_BY_UUID[] = SELECT_ASSET "WHERE a.kind = coalesce(?, a.kind) AND a.uuid = ?";
 static const char SQL_BY_KIND[] = SELECT_ASSET "WHERE a.kind = ? ORDER BY a.name, a.id";
 static const char SQL_INSERT[] = "INSERT INTO assets (uuid, kind, name, description, scope, scope_id, "
                                  "workload_types_json, spec_json, created_by, updated_by, "
@@ -70,8 +70,6 @@ static bool is_asked_for(const struct asset *asset, const struct asset_query *qu
 {
     if (!is_placed(asset) || (query->name && strcmp(query->name, asset->name) != 0) ||
         (query->scope && *query->scope != asset->scope))
-        return false;
-    if (asset->scope > SCOPE_TENANT && !scope_filter_shows(query->shown, &asset->path))
         return false;
     return !query->at || scope_path_contains(&asset->path, query->at) ||
            (query->has_descendants && scope_path_contains(query->at, &asset->path));
@@ -135,19 +133,8 @@ int db_create_asset_in(struct db_conn *conn, struct asset *asset, struct error *
     return 0;
 }
 
-static int create_asset(struct db_conn *conn, void *context, struct error *err)
+int db_update_asset_in(struct db_conn *conn, const struct asset *asset, struct error *err)
 {
-    return db_create_asset_in(conn, context, err);
-}
-
-int db_create_asset(struct db *db, struct asset *asset, struct error *err)
-{
-    return db_write(db, create_asset, asset, err);
-}
-
-static int update_asset(struct db_conn *conn, void *context, struct error *err)
-{
-    const struct asset *asset = context;
     sqlite3_stmt *stmt = NULL;
     if (db_prepare(conn, SQL_UPDATE, &stmt, err) < 0)
         return -1;
@@ -165,15 +152,8 @@ static int update_asset(struct db_conn *conn, void *context, struct error *err)
     return 0;
 }
 
-int db_update_asset(struct db *db, const struct asset *asset, struct error *err)
+int db_delete_asset_in(struct db_conn *conn, const char *uuid, struct error *err)
 {
-    struct asset copy = *asset;
-    return db_write(db, update_asset, &copy, err);
-}
-
-static int delete_asset(struct db_conn *conn, void *context, struct error *err)
-{
-    const char *uuid = context;
     sqlite3_stmt *stmt = NULL;
     if (db_prepare(conn, SQL_DELETE, &stmt, err) < 0)
         return -1;
@@ -184,9 +164,4 @@ static int delete_asset(struct db_conn *conn, void *context, struct error *err)
         return error_set(err, ERROR_NOT_FOUND, "asset %s: not found", uuid);
     db_touch(conn, CHANGE_ASSET, uuid);
     return rc;
-}
-
-int db_delete_asset(struct db *db, const char *uuid, struct error *err)
-{
-    return db_write(db, delete_asset, (void *)(uintptr_t)uuid, err);
 }

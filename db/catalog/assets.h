@@ -4,7 +4,6 @@
 #include "model/scope.h"
 
 struct arena;
-struct db;
 struct db_conn;
 struct error;
 
@@ -32,25 +31,23 @@ struct asset {
 // Which assets: all conditions that are set must hold.
 struct asset_query {
     const char *kind;
-    const char *name;                 // NULL: any
-    const enum scope_type *scope;     // NULL: any
-    const struct scope_path *at;      // NULL: anywhere; else those that hold there (of the scopes above, and its own)
-    bool has_descendants;             // and those of the scopes below at
-    const struct scope_filter *shown; // what the caller may see below the tenant
+    const char *name;             // NULL: any
+    const enum scope_type *scope; // NULL: any
+    const struct scope_path *at;  // NULL: anywhere; else those that hold there (of the scopes above, and its own)
+    bool has_descendants;         // and those of the scopes below at
 };
 
-// 1: found; 0: none; -1: error.
+// 1: found; 0: none; -1: error. kind is NULL for any.
 int db_find_asset(struct db_conn *conn, const char *kind, const char *uuid, struct arena *arena,
                   struct asset *out_asset, struct error *err);
 // By name. Assets are few: no paging, as in the contract.
 int db_list_assets(struct db_conn *conn, const struct asset_query *query, struct arena *arena,
                    struct asset **out_assets, size_t *out_count, struct error *err);
 
-// Sets id. ERROR_CONFLICT where the name is taken in the scope.
-int db_create_asset(struct db *db, struct asset *asset, struct error *err);
-// Name, description and spec. ERROR_CONFLICT, ERROR_NOT_FOUND.
-int db_update_asset(struct db *db, const struct asset *asset, struct error *err);
-int db_delete_asset(struct db *db, const char *uuid, struct error *err);
-
 // Inside a write function.
+
+// Sets id. ERROR_CONFLICT where the name is taken in the scope.
 int db_create_asset_in(struct db_conn *conn, struct asset *asset, struct error *err);
+// Name, description and spec. ERROR_CONFLICT, ERROR_NOT_FOUND.
+int db_update_asset_in(struct db_conn *conn, const struct asset *asset, struct error *err);
+int db_delete_asset_in(struct db_conn *conn, const char *uuid, struct error *err);

@@ -74,6 +74,7 @@ class Target:
         pods = server.get(f"/api/v1/workloads/{self.workloads['trainings']}/pods").json["pods"]
         self.pod = pods[0]["id"]
         self.assets = {kind: self.asset(server, kind) for kind in ("compute", "environment")}
+        self.templates = {kind: self.template(server, kind) for kind in TEMPLATES}
         self.rule = self.give_rule(server, subject)
 
     def asset(self, server, kind, name="asset"):
@@ -82,12 +83,19 @@ class Target:
         assert answer.status in (201, 202), answer
         return answer.json["meta"]["id"]
 
+    def template(self, server, kind, name="template"):
+        meta = {"name": f"{self.mark}-{kind}-{name}", "scopeType": "project", "scopeId": self.project}
+        answer = server.post(f"/api/v1/workload-templates/{kind}", {"meta": meta, "spec": {"image": "x"}})
+        assert answer.status == 202, answer
+        return answer.json["meta"]["id"]
+
     def give_rule(self, server, subject):
         answer = server.post(RULES, rule_for(subject, "Viewer", "project", self.project))
         assert answer.status == 201, answer
         return answer.json["id"]
 
 
+TEMPLATES = ("workspaces", "trainings", "distributed", "inferences")
 SPECS = {"compute": {"gpuDevicesRequest": 0}, "environment": {"image": "x"}}
 
 
@@ -228,6 +236,7 @@ class Walk:
     def values(self, name, target):
         """What stands in the place of {words} in a path, a query or a body."""
         kind = next((k for k, word in KINDS if word in name), "trainings")
+        template = next((k for k in TEMPLATES if k.removesuffix("s") in name), "trainings")
         asset = "environment" if "environment" in name else "compute"
         now = time.time()
         at = lambda ago: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - ago))  # noqa: E731
@@ -245,6 +254,8 @@ class Walk:
             "workloadId": target.workloads[kind],
             "podId": target.pod,
             "AssetId": target.assets[asset],
+            "templateId": target.templates[template],
+            "template name": f"{target.mark}-{template}-template",
             "asset name": f"{target.mark}-{asset}-asset",
             "rule": target.rule,
             "accessRuleId": target.rule,
@@ -321,6 +332,9 @@ class Walk:
         for kind in ("compute", "environment"):
             if name == f"delete_{kind}_asset_by_id":
                 target.assets[kind] = target.asset(self.server, kind, f"asset{next(self.numbers)}")
+        for kind in TEMPLATES:
+            if name == f"delete_{kind.removesuffix('s')}_template":
+                target.templates[kind] = target.template(self.server, kind, f"template{next(self.numbers)}")
         if name == "delete_access_rule":
             target.rule = target.give_rule(self.server, self.subject)
 

@@ -87,7 +87,13 @@ def test_scopes(server):
     )  # a name is taken in its scope alone
 
     _, token = make_caller(server, "ann", ("L1 researcher", "project", project))
-    assert names(server.request("GET", COMPUTE, token=token)) == sorted(before + ["of-project", "of-tenant"])
+    # What holds for the project comes from the scopes above, and is read there; it isn't the caller's to change.
+    assert names(server.request("GET", COMPUTE, token=token)) == sorted(before + above + ["of-project"])
+    for entry in server.get(COMPUTE).json["entries"]:
+        if entry["meta"]["name"] in above:
+            path = f"{COMPUTE}/{entry['meta']['id']}"
+            assert server.request("GET", path, token=token).status == 200
+            assert server.request("DELETE", path, token=token).status == 403
     theirs = next(e for e in server.get(COMPUTE).json["entries"] if e["meta"]["name"] == "of-other")["meta"]["id"]
     for method in ("GET", "DELETE"):
         assert server.request(method, f"{COMPUTE}/{theirs}", token=token).status == 404

@@ -46,6 +46,7 @@ FLOORS = {
         {"lists"},
         {"people", "notifications"},
         {"organisation"},
+        {"catalog"},
         {"workloads"},
         {"scheduling"},
     ],

@@ -5,6 +5,8 @@
 #include "db/accounts/access_keys.h"
 #include "db/accounts/users.h"
 #include "db/adoption.h"
+#include "db/catalog/assets.h"
+#include "db/catalog/templates.h"
 #include "db/events.h"
 #include "db/nodes.h"
 #include "db/org_seed.h"
@@ -117,6 +119,62 @@ static int create_rule(struct db_conn *conn, void *context, struct error *err)
                                .created_by = "",
                                .created_ms = NOW_MS};
     return db_create_access_rule_in(conn, &rule, err);
+}
+
+static const struct workload_template TEMPLATE = {.id = 1,
+                                                  .uuid = "template-1",
+                                                  .workload_type = "Training",
+                                                  .name = "nightly",
+                                                  .description = "",
+                                                  .scope = SCOPE_TENANT,
+                                                  .scope_id = "",
+                                                  .is_master_same = -1,
+                                                  .combined_spec_json = "{}",
+                                                  .sources_json = "{}",
+                                                  .issue = "",
+                                                  .created_by = ""};
+static const char *const TEMPLATE_ASSETS[] = {"asset-1"};
+
+static int create_template(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    struct workload_template template = TEMPLATE;
+    if (db_create_template_in(conn, &template, err) < 0)
+        return -1;
+    return db_set_template_assets_in(conn, template.id, TEMPLATE_ASSETS, 1, err);
+}
+
+static int change_template(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    struct workload_template template = TEMPLATE;
+    template.updated_by = "";
+    if (db_update_template_in(conn, &template, err) < 0 || db_set_template_combined_in(conn, &template, err) < 0)
+        return -1;
+    return db_set_template_assets_in(conn, template.id, TEMPLATE_ASSETS, 1, err);
+}
+
+static int delete_template(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    return db_delete_template_in(conn, TEMPLATE.uuid, err);
+}
+
+static int write_asset(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    struct asset asset = {.uuid = "asset-1",
+                          .kind = ASSET_KIND_COMPUTE,
+                          .name = "one",
+                          .description = "",
+                          .scope = SCOPE_TENANT,
+                          .scope_id = "",
+                          .spec_json = "{}",
+                          .created_by = "",
+                          .updated_by = ""};
+    bool is_done = db_create_asset_in(conn, &asset, err) == 0 && db_update_asset_in(conn, &asset, err) == 0 &&
+                   db_delete_asset_in(conn, asset.uuid, err) == 0;
+    return is_done ? 0 : -1;
 }
 
 static int delete_rules(struct db_conn *conn, void *context, struct error *err)
@@ -325,6 +383,10 @@ const struct write_case DB_WRITES[] = {
     {"create a user", create_user, 1},
     {"create an access key", create_access_key, 1},
     {"create an access rule", create_rule, 5},
+    {"create a template", create_template, 3},
+    {"change it", change_template, 4},
+    {"delete it", delete_template, 1},
+    {"create, change and delete an asset", write_asset, 3},
     {"submit a workload", submit, 4},
     {"suspend it", suspend, 6},
     {"resume it", resume, 6},

@@ -2,6 +2,10 @@
 // share one implementation; the document has checked the specifications.
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
+#include "api/catalog/asset_family.h"
+#include "api/catalog/asset_scope.h"
+#include "api/catalog/asset_usage.h"
+#include "api/catalog/template_combine.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/operations.h"
@@ -18,11 +22,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct asset_family {
-    const char *kind;
-    enum resource_type type;
-};
 
 static const struct asset_family COMPUTE = {ASSET_KIND_COMPUTE, RESOURCE_TYPE_COMPUTE_RESOURCES};
 static const struct asset_family ENVIRONMENT = {ASSET_KIND_ENVIRONMENT, RESOURCE_TYPE_ENVIRONMENTS};
@@ -56,24 +55,6 @@ static void write_meta(struct json_writer *json, const struct asset *asset)
     json_end_object(json);
 }
 
-// A submission copies what it loads: no workload or template holds on to an asset.
-static void write_usage(struct json_writer *json)
-{
-    static const char *const USERS[] = {"workspaces", "trainings", "distributed", "inferences", "templates"};
-    json_key(json, "usedBy");
-    json_begin_object(json);
-    for (size_t i = 0; i < sizeof(USERS) / sizeof(USERS[0]); i++) {
-        json_key(json, USERS[i]);
-        json_begin_array(json);
-        json_end_array(json);
-    }
-    json_end_object(json);
-    json_key(json, "usageTimes");
-    json_begin_object(json);
-    json_null_at(json, "lastUsedByWorkload");
-    json_end_object(json);
-}
-
 // Policies alone make an asset unfit; without one every asset complies.
 static void write_compliance(struct json_writer *json)
 {
@@ -99,15 +80,16 @@ static void write_status(struct json_writer *json)
 }
 
 // A parameter that the operation does not have counts as left out.
-static void write_asset(struct json_writer *json, const struct request *req, const struct asset *asset)
+static void write_asset(struct json_writer *json, const struct request *req, const struct asset *asset,
+                        const struct asset_usage *usage)
 {
     bool is_get = req->operation->method == HTTP_METHOD_GET;
     bool is_environment = !strcmp(asset->kind, ASSET_KIND_ENVIRONMENT);
     json_begin_object(json);
     write_meta(json, asset);
     json_raw(json, "spec", asset->spec_json);
-    if (is_get && request_query_boolean(req, "usageInfo"))
-        write_usage(json);
+    if (usage->is_asked)
+        asset_usage_write(json, req, asset->uuid, usage);
     if (is_get && request_has_query(req, "complyToProject"))
         write_compliance(json);
     if (is_get && is_environment && request_query_boolean(req, "statusInfo"))
@@ -178,7 +160,6 @@ static bool suits_kinds(const struct request *req, const struct asset *asset)
 
 static int list(struct request *req, struct response *res, const struct asset_family *family, struct error *err)
 {
-    struct scope_filter shown;
     struct scope_path place;
     enum scope_type scope;
     bool has_place, has_scope = request_has_query(req, "scope");
@@ -186,21 +167,20 @@ static int list(struct request *req, struct response *res, const struct asset_fa
         return error_set(err, ERROR_INVALID, "scope: expected system, tenant, cluster, department or project");
     if (check_compliance_project(req, err) < 0 || read_place(req, &has_place, &place, err) < 0)
         return -1;
-    access_filter(req, family->type, ACTION_READ, &shown);
     struct asset_query query = {
         .kind = family->kind,
         .name = request_query(req, "name"),
         .scope = has_scope ? &scope : NULL,
         .at = has_place ? &place : NULL,
         .has_descendants = request_query_boolean(req, "includeDescendants"),
-        .shown = &shown,
     };
     struct asset *assets;
     size_t count;
     struct db_conn *conn = db_acquire(req->server->db);
     int rc = db_list_assets(conn, &query, req->arena, &assets, &count, err);
     db_give_back(req->server->db, conn);
-    if (rc < 0)
+    struct asset_usage usage;
+    if (rc < 0 || asset_usage_read(req, NULL, &usage, err) < 0)
         return -1;
     struct json_writer json;
     json_writer_init(&json, res->body, false);
@@ -208,22 +188,11 @@ static int list(struct request *req, struct response *res, const struct asset_fa
     json_key(&json, "entries");
     json_begin_array(&json);
     for (size_t i = 0; i < count; i++)
-        if (suits_kinds(req, &assets[i]))
-            write_asset(&json, req, &assets[i]);
+        if (asset_scope_is_shown(req, assets[i].scope, &assets[i].path, family->type) && suits_kinds(req, &assets[i]))
+            write_asset(&json, req, &assets[i], &usage);
     json_end_array(&json);
     json_end_object(&json);
     return 0;
-}
-
-// What holds for everybody is read by everybody who may read assets of this kind anywhere.
-static int check_asset(const struct request *req, const struct asset_family *family, const struct asset *asset,
-                       enum access_action action, const char *what, struct error *err)
-{
-    if (asset->scope <= SCOPE_TENANT && action == ACTION_READ)
-        return 0;
-    if (asset->scope == SCOPE_SYSTEM)
-        return error_set(err, ERROR_FORBIDDEN, "%s: a predefined asset stays as it is", what);
-    return access_check(req, &asset->path, family->type, action, what, err);
 }
 
 static int find_asset(struct request *req, const struct asset_family *family, const char *id, enum access_action action,
@@ -235,14 +204,17 @@ static int find_asset(struct request *req, const struct asset_family *family, co
     db_give_back(req->server->db, conn);
     if (rc == 0)
         return error_set(err, ERROR_NOT_FOUND, "%s: not found", what);
-    return rc < 0 ? -1 : check_asset(req, family, out_asset, action, what, err);
+    return rc < 0 ? -1 : asset_scope_check(req, out_asset->scope, &out_asset->path, family->type, action, what, err);
 }
 
-static int answer_asset(struct request *req, struct response *res, const struct asset *asset)
+static int answer_asset(struct request *req, struct response *res, const struct asset *asset, struct error *err)
 {
     struct json_writer json;
+    struct asset_usage usage;
+    if (asset_usage_read(req, asset->uuid, &usage, err) < 0)
+        return -1;
     json_writer_init(&json, res->body, false);
-    write_asset(&json, req, asset);
+    write_asset(&json, req, asset, &usage);
     return 0;
 }
 
@@ -252,7 +224,7 @@ static int get(struct request *req, struct response *res, const struct asset_fam
     if (check_compliance_project(req, err) < 0 ||
         find_asset(req, family, request_path(req, "AssetId"), ACTION_READ, &asset, err) < 0)
         return -1;
-    return answer_asset(req, res, &asset);
+    return answer_asset(req, res, &asset, err);
 }
 
 static const char *dump(struct request *req, const json_t *value)
@@ -348,6 +320,34 @@ static int check_compute(const json_t *spec, struct error *err)
     return 0;
 }
 
+// One write of an asset, with the templates that are made from it.
+struct asset_write {
+    struct asset *asset;
+    struct arena *arena;
+};
+
+static int create_in(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct asset_write *write = context;
+    return db_create_asset_in(conn, write->asset, err);
+}
+
+static int update_in(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct asset_write *write = context;
+    if (db_update_asset_in(conn, write->asset, err) < 0)
+        return -1;
+    return template_refresh(conn, write->asset->uuid, write->arena, err);
+}
+
+static int delete_in(struct db_conn *conn, void *context, struct error *err)
+{
+    const struct asset_write *write = context;
+    if (db_delete_asset_in(conn, write->asset->uuid, err) < 0)
+        return -1;
+    return template_refresh(conn, write->asset->uuid, write->arena, err);
+}
+
 static int create(struct request *req, struct response *res, const struct asset_family *family, struct error *err)
 {
     const json_t *meta = json_object_get(req->body, "meta"), *spec = json_object_get(req->body, "spec");
@@ -363,12 +363,13 @@ static int create(struct request *req, struct response *res, const struct asset_
         .created_by = req->caller->name,
         .created_ms = req->received_ms,
     };
+    struct asset_write write = {&asset, req->arena};
     uuid_create(uuid);
     if (read_scope(req, family, meta, &asset, err) < 0 || (family == &COMPUTE && check_compute(spec, err) < 0) ||
-        db_create_asset(req->server->db, &asset, err) < 0 ||
+        db_write(req->server->db, create_in, &write, err) < 0 ||
         find_asset(req, family, uuid, ACTION_READ, &asset, err) < 0)
         return -1;
-    return answer_asset(req, res, &asset);
+    return answer_asset(req, res, &asset, err);
 }
 
 static int update(struct request *req, struct response *res, const struct asset_family *family, struct error *err)
@@ -384,16 +385,18 @@ static int update(struct request *req, struct response *res, const struct asset_
     asset.spec_json = spec_text ? spec_text : "{}";
     asset.updated_by = req->caller->name;
     asset.updated_ms = req->received_ms;
-    if (db_update_asset(req->server->db, &asset, err) < 0)
+    struct asset_write write = {&asset, req->arena};
+    if (db_write(req->server->db, update_in, &write, err) < 0)
         return -1;
-    return answer_asset(req, res, &asset);
+    return answer_asset(req, res, &asset, err);
 }
 
 static int delete_asset(struct request *req, struct response *res, const struct asset_family *family, struct error *err)
 {
     struct asset asset;
+    struct asset_write write = {&asset, req->arena};
     if (find_asset(req, family, request_path(req, "AssetId"), ACTION_DELETE, &asset, err) < 0 ||
-        db_delete_asset(req->server->db, asset.uuid, err) < 0)
+        db_write(req->server->db, delete_in, &write, err) < 0)
         return -1;
     return response_message(res, 202, "Accepted");
 }

@@ -1,0 +1,21 @@
+// The templates that name an asset, as far as the caller may see them: `usedBy`, where usageInfo asks for it.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+struct error;
+struct json_writer;
+struct request;
+struct template_use;
+
+struct asset_usage {
+    bool is_asked;
+    const struct template_use *uses;
+    size_t count;
+};
+
+// Of one asset, or of all where uuid is NULL; in the request's arena. One statement where it is asked for.
+int asset_usage_read(const struct request *req, const char *uuid, struct asset_usage *out_usage, struct error *err);
+// Writes usedBy and usageTimes of one asset.
+void asset_usage_write(struct json_writer *json, const struct request *req, const char *uuid,
+                       const struct asset_usage *usage);
