@@ -12,7 +12,7 @@
 
 #define KEPT_US (INT64_C(3600) * 1000000)
 #define KEYS_PAUSE_US INT64_C(1000000)
-#define DISCOVERY "/.well-known/openid-configuration"
+#define DISCOVERY ".well-known/openid-configuration"
 
 // A document that was fetched, and from where. NULL: none is kept.
 struct kept {
@@ -158,7 +158,7 @@ int openid_issuer_endpoints(struct openid_issuer *issuer, const char *url, struc
     json_t *document;
     size_t length = strlen(url);
     const char *slash = length > 0 && url[length - 1] == '/' ? "" : "/";
-    const char *place = arena_printf(arena, "%s%s%s", url, slash, DISCOVERY + 1);
+    const char *place = arena_printf(arena, "%s%s%s", url, slash, DISCOVERY);
     if (get_document(issuer, &issuer->discovery, place, KEPT_US, &document, err) < 0)
         return -1;
     int rc = read_endpoints(document, url, arena, out_endpoints, err);

@@ -63,6 +63,25 @@ static size_t append(char *data, size_t size, size_t count, void *context)
     return buffer->overflow ? 0 : size * count;
 }
 
+// libcurl's own sentence, else its word for the code: on one line, whatever the other side put into it.
+static const char *say_failure(CURLcode code, const char text[CURL_ERROR_SIZE], struct arena *arena)
+{
+    char *said = arena_strdup(arena, text[0] ? text : curl_easy_strerror(code));
+    for (char *c = said; *c; c++)
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
+            *c = ' ';
+    return said;
+}
+
+static int fail(const struct outbound_call *call, CURLcode code, const char *said, struct error *err)
+{
+    error_set(err, ERROR_UNAVAILABLE, "%.150s: %s", call->url, said);
+    if (code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE)
+        return -1;
+    return error_details(err, "The server trusts %.150s; --openid-ca FILE names the certificates of another authority",
+                         call->ca_file ? call->ca_file : "what the system trusts");
+}
+
 static void prepare(CURL *curl, const struct outbound_call *call, struct buffer *out)
 {
     curl_easy_setopt(curl, CURLOPT_URL, call->url);
@@ -95,6 +114,7 @@ int outbound_call(const struct outbound_call *call, struct arena *arena, struct 
                   struct error *err)
 {
     struct buffer body;
+    char said[CURL_ERROR_SIZE] = "";
     long status = 0;
     if (!outbound_is_allowed(call->url))
         return error_set(err, ERROR_UNAVAILABLE, "%.150s: neither https nor this machine itself", call->url);
@@ -103,6 +123,7 @@ int outbound_call(const struct outbound_call *call, struct arena *arena, struct 
         return error_set(err, ERROR_INTERNAL, "libcurl does not start");
     buffer_init(&body, OUTBOUND_BYTES_MAX);
     prepare(curl, call, &body);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, said);
     struct curl_slist *headers = curl_slist_append(NULL, "Accept: application/json");
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     CURLcode code = curl_easy_perform(curl);
@@ -112,8 +133,7 @@ int outbound_call(const struct outbound_call *call, struct arena *arena, struct 
         *out_answer = (struct outbound_answer){
             (int)status, arena_strndup(arena, body.data ? body.data : "", body.length), body.length};
     else
-        rc = error_set(err, ERROR_UNAVAILABLE, "%.150s: %s", call->url,
-                       body.overflow ? "its answer is too large" : curl_easy_strerror(code));
+        rc = fail(call, code, body.overflow ? "its answer is too large" : say_failure(code, said, arena), err);
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
     buffer_done(&body);

@@ -17,7 +17,8 @@ const stranger = rsa("first"); // the same id, another key
 
 const server = createServer();
 await new Promise(ready => server.listen(0, "127.0.0.1", ready));
-const issuer = `http://127.0.0.1:${server.address().port}`;
+const own = `http://127.0.0.1:${server.address().port}`;
+const issuer = process.env.ISSUER_URL ?? own; // behind what ends TLS: its address
 
 const client = (client_id, more = {}) => ({
   client_id,
@@ -57,6 +58,7 @@ function make() {
       ctx.body = out;
     },
   });
+  provider.proxy = issuer.startsWith("https");
   provider.use(async (ctx, next) => {
     await next();
     if (ctx.path === "/token" && ctx.body?.id_token && trouble.token) ctx.body.id_token = spoil(ctx.body.id_token);
@@ -121,4 +123,4 @@ server.on("request", async (request, response) => {
   if (request.url.startsWith("/interaction/")) return interact(request, response);
   return provider.callback()(request, response);
 });
-console.log(issuer);
+console.log(own);

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import ssl
 import subprocess
 import urllib.parse
 
@@ -16,9 +17,10 @@ SECRET = "a secret: with/odd characters%&"
 
 
 class Issuer:
-    def __init__(self):
+    def __init__(self, url=None):
+        """url: by which it is reached, where that is not its own."""
         subprocess.run([FOLDER / "install.sh"], check=True)
-        environment = {**os.environ, "NODE_ENV": "test"}
+        environment = {**os.environ, "NODE_ENV": "test", **({"ISSUER_URL": url} if url else {})}
         self.process = subprocess.Popen(
             ["node", FOLDER / "issuer.mjs"],
             stdout=subprocess.PIPE,
@@ -26,12 +28,13 @@ class Issuer:
             text=True,
             env=environment,
         )
-        self.url = next(
+        self.own_url = next(
             line.strip() for line in self.process.stdout if re.fullmatch(r"http://127\.0\.0\.1:\d+\n", line)
         )
+        self.url = url or self.own_url
 
     def tell(self, path, **body):
-        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.url).netloc, timeout=30)
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.own_url).netloc, timeout=30)
         connection.request("POST", f"/test/{path}", json.dumps(body))
         assert connection.getresponse().status == 200
         connection.close()
@@ -67,16 +70,21 @@ class Issuer:
 class Browser:
     """One person's: cookies by host and port."""
 
-    def __init__(self, address=None):
-        """address: that a proxy tells the server; None: none."""
+    def __init__(self, address=None, trust=None):
+        """address: that a proxy tells the server; trust: a file of certificates for https."""
         self.cookies = {}
         self.steps = []
+        self.trust = trust
         self.headers = {"X-Forwarded-For": address} if address else {}
 
     def get(self, url, timeout=30, method="GET", headers=None):
         parts = urllib.parse.urlsplit(url)
         jar = self.cookies.setdefault(parts.netloc, {})
-        connection = http.client.HTTPConnection(parts.netloc, timeout=timeout)
+        if parts.scheme == "https":
+            context = ssl.create_default_context(cafile=self.trust)
+            connection = http.client.HTTPSConnection(parts.netloc, timeout=timeout, context=context)
+        else:
+            connection = http.client.HTTPConnection(parts.netloc, timeout=timeout)
         cookie = "; ".join(f"{name}={value}" for name, value in jar.items())
         connection.request(
             method,
