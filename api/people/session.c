@@ -60,21 +60,35 @@ static json_t *roles_json(struct request *req, struct error *err)
     return list;
 }
 
+static int find_caller(struct request *req, struct user *out_user, struct error *err)
+{
+    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
+    int rc = db_find_user(conn, req->caller->subject_id, req->arena, out_user, err);
+    db_give_back(req->server->db, conn);
+    return rc == 0 ? error_set(err, ERROR_NOT_FOUND, "user: not found") : rc;
+}
+
 static int answer_session(struct request *req, struct response *res, struct error *err)
 {
     const struct identity *caller = req->caller;
     struct permission_set permissions;
+    struct user user;
     char expires[TIMESTAMP_SIZE];
+    bool is_person = caller->type == SUBJECT_USER;
     json_t *roles = roles_json(req, err);
-    if (!roles)
+    if (!roles || (is_person && find_caller(req, &user, err) < 0)) {
+        json_decref(roles);
         return -1;
+    }
     access_permissions(caller, &permissions);
     timestamp_format(caller->expires_ms, expires);
-    return response_json(res, json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "subjectType",
-                                        caller->type == SUBJECT_USER ? "user" : "service-account", "subjectId",
-                                        caller->subject_uuid, "name", caller->name, "expiresAt", expires,
-                                        "mustChangePassword", caller->must_change_password, "permissions",
-                                        permission_set_to_json(&permissions), "roles", roles));
+    json_t *answer = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "subjectType",
+                               is_person ? "user" : "service-account", "subjectId", caller->subject_uuid, "name",
+                               caller->name, "expiresAt", expires, "mustChangePassword", caller->must_change_password,
+                               "permissions", permission_set_to_json(&permissions), "roles", roles);
+    if (is_person)
+        json_object_set_new(answer, "isLocal", json_boolean(user.is_local));
+    return response_json(res, answer);
 }
 
 int op_get_session(struct request *req, struct response *res, struct error *err)
@@ -126,14 +140,6 @@ int op_delete_session(struct request *req, struct response *res, struct error *e
     if (req->caller->is_cookie)
         session_set_cookie(req, res, "", "; Max-Age=0");
     return response_empty(res, 204);
-}
-
-static int find_caller(struct request *req, struct user *out_user, struct error *err)
-{
-    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
-    int rc = db_find_user(conn, req->caller->subject_id, req->arena, out_user, err);
-    db_give_back(req->server->db, conn);
-    return rc == 0 ? error_set(err, ERROR_NOT_FOUND, "user: not found") : rc;
 }
 
 // 0: the password is none of the account's last ones.

@@ -33,6 +33,9 @@ static const struct list_field FIELDS[] = {
     {.name = "creationTime", .sql = "u.created_ms", .type = LIST_TIME},
     {.name = "lastUpdated", .sql = "u.updated_ms", .type = LIST_TIME},
     {.name = "isLocal", .sql = "u.is_local", .type = LIST_BOOL},
+    {.name = "hasSecondFactor",
+     .sql = "EXISTS (SELECT 1 FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_ms > 0)",
+     .type = LIST_BOOL},
     {.name = "type", .sql = "u.is_local", .type = LIST_BOOL},
 };
 
@@ -55,9 +58,8 @@ static void write_user(struct json_writer *json, const struct user *user)
     json_time(json, "updatedAt", user->updated_ms);
     json_time(json, "lastLogin", user->last_login_ms);
     json_bool(json, "isLocal", user->is_local);
-    json_key(json, "groups");
-    json_begin_array(json);
-    json_end_array(json);
+    json_raw(json, "groups", user->groups_json);
+    json_bool(json, "hasSecondFactor", user->has_second_factor);
     json_end_object(json);
 }
 

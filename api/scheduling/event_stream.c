@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "base/timestamp.h"
 #include "db/access_rules.h"
+#include "db/accounts/service_accounts.h"
+#include "db/accounts/users.h"
 #include "db/catalog/assets.h"
 #include "db/db.h"
 #include "db/scopes.h"
@@ -99,6 +101,22 @@ static bool may_see_asset(struct stream *stream, struct db_conn *conn, const cha
     return may_see_above(stream, RESOURCE_TYPE_COMPUTE_RESOURCES);
 }
 
+// Its own, and those of others for who may read such accounts. One that is gone may have been of either kind.
+static bool may_see_account(struct stream *stream, struct db_conn *conn, const char *id)
+{
+    struct user user;
+    struct service_account account;
+    bool sees_users = may_see_above(stream, RESOURCE_TYPE_USERS),
+         sees_accounts = may_see_above(stream, RESOURCE_TYPE_SERVICE_ACCOUNT);
+    if (strcmp(id, stream->req->caller->subject_uuid) == 0)
+        return true;
+    if (db_find_user_by_uuid(conn, id, &stream->scratch, &user, NULL) == 1)
+        return sees_users;
+    if (db_find_service_account(conn, id, &stream->scratch, &account, NULL) == 1)
+        return sees_accounts;
+    return sees_users && sees_accounts;
+}
+
 // A rule's number, "role-" and a role's, or the uuid of a user or a service account.
 static bool may_see_access(struct stream *stream, struct db_conn *conn, const char *id)
 {
@@ -108,9 +126,10 @@ static bool may_see_access(struct stream *stream, struct db_conn *conn, const ch
     if (!strncmp(id, "role-", 5))
         return may_see_above(stream, RESOURCE_TYPE_ROLES);
     if (*end)
-        return may_see_above(stream, RESOURCE_TYPE_USERS);
+        return may_see_account(stream, conn, id);
     return db_find_access_rule(conn, number, &stream->scratch, &rule, NULL) == 1 &&
-           access_is_allowed(stream->req->caller, &rule.path, RESOURCE_TYPE_ACCESS_RULES, ACTION_READ);
+           (strcmp(rule.subject_id, stream->req->caller->rule_key) == 0 ||
+            access_is_allowed(stream->req->caller, &rule.path, RESOURCE_TYPE_ACCESS_RULES, ACTION_READ));
 }
 
 static bool may_see(struct stream *stream, struct db_conn *conn, const struct db_change *change)

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "db/accounts/users.h"
 #include "db/db.h"
 
 #include <sqlite3.h>
@@ -117,6 +118,7 @@ int db_create_access_key_in(struct db_conn *conn, struct access_key *key, struct
         return error_set(err, ERROR_CONFLICT, "access keys: you have %d, the most there may be; delete one first",
                          ACCESS_KEYS_MAX);
     key->id = db_last_insert_id(conn);
+    db_touch_user(conn, key->user_id);
     return 0;
 }
 
@@ -161,6 +163,7 @@ static int change_key(struct db_conn *conn, void *context, struct error *err)
     db_release(conn, stmt);
     if (rc == 0 && !db_changed_rows(conn))
         return error_set(err, ERROR_NOT_FOUND, "access key %.60s: not found", change->uuid);
+    db_touch_user(conn, change->user_id);
     return rc < 0 || !change->secret_hash ? rc : end_sessions(conn, change->uuid, err);
 }
 

@@ -100,7 +100,7 @@ static int write_groups(struct db_conn *conn, int64_t user_id, const struct exte
         rc = db_run(conn, stmt, err);
         db_release(conn, stmt);
     }
-    db_touch(conn, CHANGE_ACCESS, "groups");
+    db_touch_user(conn, user_id);
     return rc;
 }
 

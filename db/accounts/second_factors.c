@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "db/accounts/sessions.h"
+#include "db/accounts/users.h"
 #include "db/db.h"
 
 static const char SQL_FIND[] =
@@ -114,6 +115,7 @@ static int confirm_factor(struct db_conn *conn, void *context, struct error *err
     for (size_t i = 0; i < RECOVERY_CODES; i++)
         if (run_for_user(conn, SQL_ADD_CODE, confirmation->user_id, confirmation->recovery_hashes[i], err) < 0)
             return -1;
+    db_touch_user(conn, confirmation->user_id);
     return db_end_sessions_in(conn, SESSION_OF_USER, confirmation->user_id, confirmation->kept_session, err);
 }
 
@@ -136,6 +138,7 @@ static int remove_factor(struct db_conn *conn, void *context, struct error *err)
         return error_set(err, ERROR_NOT_FOUND, "the account has no second factor");
     if (removed < 0 || run_for_user(conn, SQL_REMOVE_CODES, removal->user_id, NULL, err) < 0)
         return -1;
+    db_touch_user(conn, removal->user_id);
     return db_end_sessions_in(conn, SESSION_OF_USER, removal->user_id, removal->kept_session, err);
 }
 

@@ -22,6 +22,7 @@ static const char SQL_FORGET_OLD[] =
     "WHERE user_id = :user_id ORDER BY id DESC LIMIT :count)";
 static const char SQL_LIST_OLD[] =
     "SELECT password_hash FROM old_passwords WHERE user_id = :user_id ORDER BY id DESC LIMIT :count";
+static const char SQL_UUID[] = "SELECT uuid FROM users WHERE id = ?";
 static const char SQL_DELETE[] = "DELETE FROM users WHERE id = ?";
 
 void db_user_from_row(sqlite3_stmt *stmt, struct arena *arena, struct user *out_user)
@@ -37,6 +38,8 @@ void db_user_from_row(sqlite3_stmt *stmt, struct arena *arena, struct user *out_
         .created_ms = db_column_int(stmt, 7),
         .updated_ms = db_column_int(stmt, 8),
         .last_login_ms = db_column_int(stmt, 9),
+        .has_second_factor = db_column_int(stmt, 10) != 0,
+        .groups_json = db_column_text(stmt, 11, arena),
     };
 }
 
@@ -102,6 +105,20 @@ int db_create_user_in(struct db_conn *conn, struct user *user, struct error *err
     return 0;
 }
 
+void db_touch_user(struct db_conn *conn, int64_t id)
+{
+    sqlite3_stmt *stmt = NULL;
+    struct arena arena;
+    if (db_prepare(conn, SQL_UUID, &stmt, NULL) < 0)
+        return;
+    arena_init(&arena);
+    db_bind_int(stmt, 1, id);
+    if (db_step(conn, stmt, NULL) > 0)
+        db_touch(conn, CHANGE_ACCESS, db_column_text(stmt, 0, &arena));
+    db_release(conn, stmt);
+    arena_done(&arena);
+}
+
 static int create_user(struct db_conn *conn, void *context, struct error *err)
 {
     return db_create_user_in(conn, context, err);
@@ -141,6 +158,7 @@ static int set_password(struct db_conn *conn, void *context, struct error *err)
     db_release(conn, stmt);
     if (rc == 0 && !db_changed_rows(conn))
         return error_set(err, ERROR_NOT_FOUND, "user: not found");
+    db_touch_user(conn, change->user_id);
     return rc < 0 ? -1 : db_end_sessions_in(conn, SESSION_OF_USER, change->user_id, change->kept_session, err);
 }
 

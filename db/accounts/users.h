@@ -21,12 +21,15 @@ struct user {
     int64_t created_ms;
     int64_t updated_ms;
     int64_t last_login_ms; // 0: never
+    bool has_second_factor;
+    const char *groups_json; // as its issuer said last: an array of names
 };
 
 // The columns that db_user_from_row reads, in its order.
 #define DB_USER_COLUMNS                                                                                                \
     "u.id, u.uuid, u.email, u.password_hash, u.reset_password, u.is_local, u.created_by, u.created_ms, u.updated_ms, " \
-    "u.last_login_ms"
+    "u.last_login_ms, EXISTS (SELECT 1 FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_ms > 0), "         \
+    "(SELECT json_group_array(g.name) FROM user_groups g WHERE g.user_id = u.id)"
 void db_user_from_row(sqlite3_stmt *stmt, struct arena *arena, struct user *out_user);
 
 // 1: found; 0: no such user; -1: error.
@@ -56,3 +59,5 @@ int db_delete_user(struct db *db, int64_t id, int64_t now_ms, struct error *err)
 
 // Inside a write function.
 int db_create_user_in(struct db_conn *conn, struct user *user, struct error *err);
+// Says that the user changed.
+void db_touch_user(struct db_conn *conn, int64_t id);

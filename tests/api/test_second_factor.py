@@ -220,6 +220,10 @@ def test_disabling_needs_password_and_code(server, ann, factor):
 
 def test_an_administrator_resets_it(server, ann, factor):
     path = f"/api/v1/users/{id_of(server, ANN)}/second-factor"
+    having = server.get("/api/v1/users", filterBy="hasSecondFactor==true")
+    check_answer("get_users", having)
+    assert [user["username"] for user in having.json] == [ANN]
+    assert server.get("/api/v1/session").json["isLocal"] is True
     bob = make_person(server, "bob@example.org", ("AI practitioner", "tenant", "1"))
     assert server.request("DELETE", path, token=bob).status == 403
     assert server.delete(path).status == 204

@@ -4,6 +4,7 @@ them."""
 import time
 
 import pytest
+from people import ROLES, make_person
 from test_access import make_caller, rule_for
 from test_events_stream import Stream
 
@@ -144,3 +145,57 @@ def test_who_only_reads_leaves_no_trace(server):
     assert "Attached" not in reasons()
     assert server.request("GET", f"{path}/logs?attach=true", token=researcher).status == 200
     assert "Attached" in reasons()
+
+
+def give_a_rule(server, ann, token):
+    body = {"subjectId": "ann@example.org", "subjectType": "user", "roleId": ROLES["Viewer"]}
+    body |= {"scopeType": "project", "scopeId": server.project_id("team-b")}
+    return str(server.post("/api/v1/authorization/access-rules", body).json["id"])
+
+
+def make_a_key(server, ann, token):
+    assert server.request("POST", "/api/v1/access-keys", {"name": "mine"}, token=token).status < 300
+    return ann
+
+
+def make_a_role(server, ann, token):
+    role = {"name": "looks", "description": "x", "enabled": True, "permissionSets": [], "permissions": []}
+    role["permissions"] = [{"resourceType": "workloads", "actions": ["read"]}]
+    answer = server.post("/api/v2/authorization/roles", role)
+    assert answer.status < 300, answer
+    return f"role-{answer.json['id']}"
+
+
+def make_another(server, ann, token):
+    return server.post("/api/v1/users", {"email": "cleo@example.org"}).json["id"]
+
+
+def make_an_account(server, ann, token):
+    return make_caller(server, "bot")[0]["id"]
+
+
+CHANGES = [make_a_role, make_another, make_an_account, make_a_key]
+
+
+def test_what_changes_of_people_is_told_to_who_may_read_it(server):
+    """And to whom it is about: never to others."""
+    token = make_person(server, "ann@example.org", ("L1 researcher", "project", server.project_id("team-a")))
+    ann = server.request("GET", "/api/v1/session", token=token).json["subjectId"]
+    with Stream(server) as all_told, Stream(server, token=token) as own_told:
+        for change in CHANGES:
+            thing = change(server, ann, token)
+            all_told.until("access", thing)
+        told = []
+        while ann not in told:
+            event, _, data = own_told.event()
+            told.append(data["id"])
+        assert [t for t in told if not t.startswith("role-")] == [ann]  # she may read roles, and the key is hers
+        rule = give_a_rule(server, ann, token)
+        all_told.until("access", rule)
+        assert server.delete(f"/api/v1/authorization/access-rules/{rule}").status == 204
+        all_told.until("access", rule)
+        assert server.post(f"/api/v1/users/{ann}/password").status == 200
+        all_told.until("access", ann)
+        another = server.get("/api/v1/users", filterBy="username==cleo@example.org").json[0]["id"]
+        assert server.delete(f"/api/v1/users/{another}").status == 204
+        all_told.until("access", another)

@@ -39,7 +39,8 @@ def test_a_person_signs_in_and_has_the_rights_of_the_groups(site, ann):
     assert ann.session(site)["name"] == "ann@lab.example"
     assert {scope for _, scope in rights(ann, site)} == {"team-a"}
     (user,) = [u for u in site.get("/api/v1/users").json if u["username"] == "ann@lab.example"]
-    assert user["isLocal"] is False
+    assert user["isLocal"] is False and user["groups"] == ["gpu-users"], user
+    assert ann.session(site)["isLocal"] is False
     assert b'"enabled":true' in site.request("GET", "/api/v1/authentication/openid", token=None).body.replace(b" ", b"")
 
 
@@ -203,6 +204,7 @@ def test_groups_taken_away_end_rights_within_one_refresh(make_site, ann):
     site.wait_for("the other group", lambda: {scope for _, scope in rights(ann, site)} == {"team-b"}, 15)
     site.issuer.person("ann", groups=[])
     site.wait_for("no group", lambda: rights(ann, site) == set(), 15)
+    assert [u["groups"] for u in site.get("/api/v1/users").json if u["username"] == "ann@lab.example"] == [[]]
     site.issuer.person("ann", gone=True)
     site.wait_for("the end of the session", lambda: ann.session(site) is None, 15)
 

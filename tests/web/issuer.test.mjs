@@ -56,6 +56,11 @@ test("a person signs in at the provider, comes back to the page, and signs out a
   await page.waitForSelector("nav.side:visible, nav.tabbar:visible");
   assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, "/workloads?sort=name");
   assert.equal((await ask(page, "/api/v1/session")).name, "ann@lab.example");
+  await page.goto(`${server.url}/account`);
+  await page.getByText("You have none here: who signs you in keeps it").waitFor();
+  assert.equal(await page.locator("#h-factor, [type=password]").count(), 0, "neither a second factor nor a password can be set");
+  assert.deepEqual(await axe(page), []);
+  await page.goto(`${server.url}/workloads`);
   assert.deepEqual(troubles.violations, []);
   await page.setViewportSize({ width: 1440, height: 844 });
   await page.click(".account button");

@@ -37,8 +37,7 @@ const USERS = Array.from({ length: 200 }, (_, i) => ({
   createdAt: AT,
   updatedAt: AT,
   lastLogin: i % 3 ? AT : null,
-  isLocal: i % 4 !== 3,
-  groups: [],
+  isLocal: i % 4 !== 3, hasSecondFactor: i % 4 === 1, groups: i % 4 === 3 ? ["gpu-users"] : [],
 }));
 const ACCOUNTS = ["ci-pipeline", "nightly-evaluation", "sweeper"].map((name, i) => ({ id: `s-${i}`, name, clientId: `c11e4700-0000-4000-8000-00000000000${i}`, enabled: i !== 2, createdBy: "mira@lab.example", createdAt: AT, updatedAt: AT, lastLogin: i ? null : AT, tenantId: "1" }));
 const rule = (id, subjectId, subjectType, { id: roleId, name: roleName }, scopeType, scopeId, scopeName) => ({ id, subjectId, subjectType, roleId, roleName, scopeType, scopeId, scopeName, tenantId: 1, createdBy: "admin@lab.example", createdAt: AT, updatedAt: AT, deletedAt: null, status: { phase: "Ready" } });

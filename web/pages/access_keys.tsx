@@ -20,9 +20,7 @@ type Key = Answer<typeof PATH>["accessKeys"][number];
 export function AccessKeys() {
   const [making, setMaking] = useState(false);
   const [shown, setShown] = useState<Shown | null>(null);
-  const keys = useData("access-keys", async abort => (await get(PATH, {}, { signal: abort })).accessKeys, [
-    "access-key",
-  ]);
+  const keys = useData("access-keys", async abort => (await get(PATH, {}, { signal: abort })).accessKeys, ["access"]);
   const done = (secret?: Shown) => {
     setMaking(false);
     if (secret) setShown(secret);

@@ -20,7 +20,7 @@ import { NewRule } from "./new_rule";
 import { type Names, SUBJECTS, dropRule, scopeWords, useNames } from "./rules_of";
 
 const PATH = "/api/v1/authorization/access-rules",
-  KINDS = ["access-rule"];
+  KINDS = ["access"];
 const kindOf = (r: AccessRule) => SUBJECTS[r.subjectType];
 const values = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }));
 

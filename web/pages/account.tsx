@@ -15,7 +15,8 @@ import { Sessions } from "./sessions";
 
 /** The page of whoever is signed in. */
 export default function Account() {
-  const isPerson = session.value.who?.subjectType === "user";
+  const isPerson = session.value.who?.subjectType === "user",
+    isLocal = isPerson && session.value.who?.isLocal !== false;
   const [changes, setChanges] = useState(0); // a change of the second factor ends sessions
   return (
     <Page title="Account" action={null}>
@@ -23,8 +24,8 @@ export default function Account() {
         <OwnRules />
         {isPerson && <AccessKeys />}
         <Sessions key={changes} />
-        {isPerson && <SecondFactor changed={() => setChanges(n => n + 1)} />}
-        {isPerson && <Password />}
+        {isLocal && <SecondFactor changed={() => setChanges(n => n + 1)} />}
+        {isPerson && <Password isLocal={isLocal} />}
       </div>
     </Page>
   );
@@ -37,7 +38,7 @@ function OwnRules() {
   const rules = useData(
     "me/access-rules",
     async abort => (await get(ME, { limit: 500 }, { signal: abort })).accessRules?.accessRules ?? [],
-    ["access-rule"],
+    ["access"],
   );
   return (
     <section class="sheet" aria-labelledby="h-rules">
@@ -56,14 +57,21 @@ function OwnRules() {
   );
 }
 
-function Password() {
+function Password({ isLocal }: { isLocal: boolean }) {
   return (
     <section class="sheet" aria-labelledby="h-password">
       <header>
         <h2 id="h-password">Password</h2>
       </header>
       <div class="body">
-        <PasswordForm calm />
+        {isLocal ? (
+          <PasswordForm calm />
+        ) : (
+          <p class="soft">
+            You have none here: who signs you in keeps it, and a second factor is set up there. It is your identity
+            provider or this machine.
+          </p>
+        )}
       </div>
     </section>
   );

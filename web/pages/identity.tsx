@@ -184,7 +184,7 @@ function Groups() {
         { filterBy: ["subjectType==group"], sortBy: "subjectId" },
         { signal: abort, most: 1000 },
       ),
-    ["access-rule"],
+    ["access"],
   );
   return (
     <section class="sheet" aria-labelledby="h-groups">

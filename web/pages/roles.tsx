@@ -20,7 +20,7 @@ import { WORDS } from "../words";
 import { SUBJECTS, scopeWords, useNames } from "./rules_of";
 
 const PATH = "/api/v1/authorization/roles",
-  KINDS = ["role"];
+  KINDS = ["access"];
 const FIXED = "A predefined role stays as it is. Copy it to change the copy.";
 const GIVEN = 100; // rules shown in a role's pane
 
@@ -185,7 +185,7 @@ function Given({ role }: { role: Role }) {
         { filterBy: [`roleId==${role.id}`], sortBy: "subjectId", limit: GIVEN },
         { signal: abort },
       ),
-    ["access-rule"],
+    ["access"],
   );
   return (
     <Loaded of={rules} what="The access rules">

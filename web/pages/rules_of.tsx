@@ -31,7 +31,7 @@ export function useNames(): Names {
   const accounts = useData<ServiceAccount[]>(
     may("read", "service-account") ? "accounts-by-client" : null,
     abort => get("/api/v1/service-accounts", {}, { signal: abort }),
-    ["service-account"],
+    ["access"],
   ).data;
   return r => (r.subjectType !== "user" && accounts?.find(a => a.clientId === r.subjectId)?.name) || r.subjectId;
 }
@@ -56,7 +56,7 @@ export function useRulesOfRows<R>(idOf: (row: R) => string) {
   const found = useData(
     ids && may("read", "access_rules") ? `rules-of/${ids}` : null,
     abort => getAll(RULES, "accessRules", { subjectIds: ids.split(",") }, { signal: abort, most: MOST }),
-    ["access-rule"],
+    ["access"],
   );
   const onRows = (rows: R[]) => {
     const next = rows.map(idOf).join(",");
@@ -111,7 +111,7 @@ export function RulesOf({ id, name }: Subject) {
   const rules = useData(
     `rules-of/${id}`,
     abort => getAll(RULES, "accessRules", { subjectIds: [id] }, { signal: abort, most: MOST }),
-    ["access-rule"],
+    ["access"],
   );
   const drop = async (rule: MeRule) => {
     if (await dropRule(rule, name)) rules.reload();

@@ -25,7 +25,7 @@ const codesOf = (codes: string[]): Shown => ({
 
 /** The section of one's account; changed() where sessions may have ended. */
 export function SecondFactor({ changed }: { changed: () => void }) {
-  const state = useData("me/second-factor", abort => get(PATH, {}, { signal: abort }));
+  const state = useData("me/second-factor", abort => get(PATH, {}, { signal: abort }), ["access"]);
   const [open, setOpen] = useState<"" | "on" | "off">("");
   const [shown, setShown] = useState<Shown | null>(null);
   const close = () => setOpen("");

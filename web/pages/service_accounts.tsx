@@ -22,7 +22,7 @@ import { WORDS } from "../words";
 import { RulesOf, rulesInBrief, useRulesOfRows } from "./rules_of";
 
 const PATH = "/api/v1/service-accounts",
-  KINDS = ["service-account", "access-rule"];
+  KINDS = ["access"];
 const phaseOf = (a: ServiceAccount) => (a.enabled ? "Enabled" : "Disabled");
 const dayOf = (at: string | null) => at?.slice(0, 10) ?? NONE;
 

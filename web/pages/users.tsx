@@ -20,9 +20,10 @@ import type { AccessRule, User } from "../types";
 import { WORDS } from "../words";
 import { RulesOf, rulesInBrief, useRulesOfRows } from "./rules_of";
 
-const KINDS = ["user", "access-rule"];
+const KINDS = ["access"];
 const ONCE = "It is shown this once. Whoever signs in with it chooses another first.";
 const kindOf = (u: User) => (u.isLocal ? "Local" : "Single sign-on");
+const factorOf = (u: User) => (!u.isLocal ? "elsewhere" : u.hasSecondFactor ? "On" : "Off");
 const temporary = (name: string, password: string): Shown => ({
   title: `Temporary password of ${name}`,
   note: ONCE,
@@ -44,6 +45,21 @@ const NAME: Column<User> = {
       <span>{u.username}</span>
     </>
   ),
+};
+
+const FACTOR: Column<User> = {
+  id: "factor",
+  label: "Second factor",
+  low: true,
+  text: factorOf,
+  filter: {
+    field: "hasSecondFactor",
+    ops: ["=="],
+    values: [
+      { value: "true", label: "On" },
+      { value: "false", label: "Off" },
+    ],
+  },
 };
 
 function columnsOf(rules: (user: User) => AccessRule[] | null): Column<User>[] {
@@ -77,6 +93,7 @@ function columnsOf(rules: (user: User) => AccessRule[] | null): Column<User>[] {
       text: u => (u.lastLogin ? time(u.lastLogin, now()) : "never"),
       csv: u => u.lastLogin ?? "",
     },
+    FACTOR,
     ...(may("read", "access_rules") ? [ofRules] : []),
     { id: "by", label: "Created by", sort: "createdBy", cap: true, low: true, text: u => u.createdBy },
     {
@@ -180,6 +197,7 @@ function Details({ id, show }: Show & { id: string }) {
           rows={[
             ["Type", kindOf(u)],
             ["Last sign-in", u.lastLogin ? <When at={u.lastLogin} /> : "never"],
+            ["Second factor", u.isLocal ? factorOf(u) : "where it signs in"],
             u.groups?.length && ["Groups", u.groups.join(", ")],
             ["Created by", u.createdBy],
             ["Created", <When at={u.createdAt} />],
@@ -235,13 +253,14 @@ function Actions({ user: u, show }: Show & { user: User }) {
       closePane();
     }, `Deleted ${u.username}.`);
   };
-  const local = u.isLocal ? "" : "The identity provider keeps this password.";
+  const local = u.isLocal ? "" : "The identity provider keeps this password.",
+    none = u.hasSecondFactor ? "" : "It has no second factor.";
   return (
     <>
       <Button small icon="lock" writes why={lacks("update") || mine || local} onClick={reset}>
         Reset password
       </Button>
-      <Button small icon="key" writes why={lacks("update") || mine || local} onClick={resetFactor}>
+      <Button small icon="key" writes why={lacks("update") || mine || local || none} onClick={resetFactor}>
         Reset second factor
       </Button>
       <Button small icon="out" writes why={lacks("update")} onClick={logOut}>

@@ -123,7 +123,7 @@ function accountItems(): (Entry | null)[] {
   const change: Entry = { label: "Change password", icon: "lock", onClick: () => void (changing.value = true) };
   return [
     { label: "Account", icon: "person", href: "/account" },
-    ...(session.value.who?.subjectType === "user" ? [change] : []),
+    ...(session.value.who?.subjectType === "user" && session.value.who.isLocal !== false ? [change] : []),
     {
       label: theme.value === "dark" ? "Light theme" : "Dark theme",
       icon: "sun",

@@ -177,3 +177,29 @@ test("an administrator resets the second factor of who has lost it", async () =>
   assert.equal(await works(token), 401, "its sessions have ended");
   await look(page, "user-pane");
 });
+
+test("what others change of people shows without a reload", async () => {
+  const page = await ready();
+  const admin = await tokenOf();
+  await toAccount(page);
+  const live = () => page.waitForSelector(".live.ok");
+  await page.getByText("No access keys yet").waitFor();
+  await live();
+  const key = await call("/api/v1/access-keys", { name: "made-elsewhere" }, admin);
+  assert.ok(key.ok, await key.text());
+  await page.locator("[aria-labelledby=h-keys] li", { hasText: "made-elsewhere" }).waitFor();
+  const user = await (await call("/api/v1/users", { email: "bea@lab.example" }, admin)).json();
+  await page.goto(`${site.server.url}/access/users?open=${user.id}`);
+  await page.locator(".pane").getByText("Has not signed in yet.").waitFor();
+  await live();
+  await call("/api/v1/authorization/access-rules", { subjectId: "bea@lab.example", subjectType: "user", roleId: 12, scopeType: "tenant", scopeId: "1" }, admin);
+  await page.locator(".pane .rules", { hasText: "Viewer" }).waitFor();
+  await call("/api/v1/users", { email: "cleo@lab.example" }, admin);
+  await page.getByText("1 new row").waitFor();
+  const role = { name: "Looker", description: "Looks", enabled: true, permissionSets: [], permissions: [{ resourceType: "workloads", actions: ["read"] }] };
+  await page.goto(`${site.server.url}/access/roles`);
+  await page.getByRole("link", { name: "Viewer", exact: true }).waitFor();
+  await live();
+  await call("/api/v2/authorization/roles", role, admin);
+  await page.getByText("1 new row").waitFor();
+});
