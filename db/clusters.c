@@ -15,6 +15,9 @@ static const char SQL_IN_USE[] =
     "SELECT (SELECT count(*) FROM nodes WHERE cluster_id = ?1 AND deleted_ms = 0) + "
     "(SELECT count(*) FROM workloads WHERE cluster_id = ?1) + (SELECT count(*) = 1 FROM clusters)";
 static const char *const SQL_DELETE[] = {
+    ("DELETE FROM policies WHERE (scope = 'cluster' AND owner_id = ?1) OR "
+     "(scope = 'project' AND owner_id IN (SELECT id FROM projects WHERE cluster_id = ?1)) OR "
+     "(scope = 'department' AND owner_id IN (SELECT id FROM departments WHERE cluster_id = ?1))"),
     "DELETE FROM queues WHERE node_pool_id IN (SELECT id FROM node_pools WHERE cluster_id = ?)",
     "DELETE FROM projects WHERE cluster_id = ?",
     "DELETE FROM departments WHERE cluster_id = ?",

@@ -37,6 +37,7 @@ enum change_kind {
     CHANGE_EVENT,
     CHANGE_QUEUE_FIGURES, // allocation and fair share; id is the owner's
     CHANGE_ASSET,
+    CHANGE_POLICY,
     CHANGE_ACCESS,
     CHANGE_SETTING,
     CHANGE_SIMULATION,

@@ -57,6 +57,7 @@ const char *change_kind_text(enum change_kind kind)
         [CHANGE_EVENT] = "event",
         [CHANGE_QUEUE_FIGURES] = "queue",
         [CHANGE_ASSET] = "asset",
+        [CHANGE_POLICY] = "policy",
         [CHANGE_ACCESS] = "access",
         [CHANGE_SETTING] = "setting",
         [CHANGE_SIMULATION] = "simulation",

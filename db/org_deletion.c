@@ -35,6 +35,7 @@ static const char *const SQL_REMOVE_BELONGINGS[] = {
     ("UPDATE access_rules SET deleted_ms = ?3, updated_ms = ?3 "
      "WHERE scope_type = ?1 AND scope_id = CAST(?2 AS TEXT) AND deleted_ms = 0"),
     "DELETE FROM templates WHERE scope = ?1 AND scope_id = CAST(?2 AS TEXT)",
+    "DELETE FROM policies WHERE scope = ?1 AND owner_id = ?2",
     "DELETE FROM samples WHERE scope = ?1 AND scope_id = ?2",
     "DELETE FROM overtime WHERE owner_kind = ?1 AND owner_id = ?2",
     "DELETE FROM queues WHERE owner_kind = ?1 AND owner_id = ?2",

@@ -54,6 +54,7 @@ static const struct entity_kind KINDS[] = {
     {"compute-resources", "compute-asset", CHANGE_ASSET},
     {"environments", "environment-asset", CHANGE_ASSET},
     {"templates", "template", CHANGE_ASSET},
+    {"policies", "policy", CHANGE_POLICY},
     {"users", "user", CHANGE_ACCESS},
     {"service-account", "service-account", CHANGE_ACCESS},
     {"apps", "application", CHANGE_ACCESS},

@@ -153,6 +153,8 @@ static bool may_see(struct stream *stream, struct db_conn *conn, const struct db
         return may_see_above(stream, RESOURCE_TYPE_NODES);
     case CHANGE_ASSET:
         return may_see_asset(stream, conn, change->id);
+    case CHANGE_POLICY:
+        return may_see_above(stream, RESOURCE_TYPE_POLICIES);
     case CHANGE_ACCESS:
         return may_see_access(stream, conn, change->id);
     case CHANGE_SETTING:

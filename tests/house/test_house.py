@@ -44,6 +44,7 @@ FLOORS = {
         {"access"},
         {"audit"},
         {"lists"},
+        {"policies"},
         {"people", "notifications"},
         {"organisation"},
         {"catalog"},

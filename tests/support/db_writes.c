@@ -11,6 +11,7 @@
 #include "db/nodes.h"
 #include "db/org_seed.h"
 #include "db/org_units.h"
+#include "db/policies/policies.h"
 #include "db/receipts.h"
 #include "db/reconcile_write.h"
 #include "db/retention.h"
@@ -175,6 +176,36 @@ static int write_asset(struct db_conn *conn, void *context, struct error *err)
     bool is_done = db_create_asset_in(conn, &asset, err) == 0 && db_update_asset_in(conn, &asset, err) == 0 &&
                    db_delete_asset_in(conn, asset.uuid, err) == 0;
     return is_done ? 0 : -1;
+}
+
+static int write_policy(struct db_conn *conn, const struct db_writes *writes, const char *name, struct error *err)
+{
+    struct policy_row row = {.uuid = "policy-1",
+                             .kind = "training",
+                             .scope = SCOPE_PROJECT,
+                             .path = {.project_id = writes->project_id},
+                             .name = name,
+                             .policy_json = "{}",
+                             .updated_by = "ada@example.com",
+                             .updated_ms = NOW_MS};
+    return db_put_policy(conn, &row, err);
+}
+
+static int put_policy(struct db_conn *conn, void *context, struct error *err)
+{
+    return write_policy(conn, context, "rules", err);
+}
+
+static int change_policy(struct db_conn *conn, void *context, struct error *err)
+{
+    return write_policy(conn, context, "other rules", err);
+}
+
+static int delete_policy(struct db_conn *conn, void *context, struct error *err)
+{
+    struct db_writes *writes = context;
+    struct scope_path path = {.project_id = writes->project_id};
+    return db_delete_policy(conn, "training", SCOPE_PROJECT, &path, err);
 }
 
 static int delete_rules(struct db_conn *conn, void *context, struct error *err)
@@ -388,6 +419,9 @@ const struct write_case DB_WRITES[] = {
     {"delete it", delete_template, 1},
     {"create, change and delete an asset", write_asset, 3},
     {"submit a workload", submit, 4},
+    {"set a policy", put_policy, 1},
+    {"set it again", change_policy, 1},
+    {"delete the policy", delete_policy, 1},
     {"suspend it", suspend, 6},
     {"resume it", resume, 6},
     {"a cycle binds its pod", begin_pod, 8},
