@@ -47,6 +47,20 @@ struct backend_pod {
     int64_t completed_ms; // 0: lives
 };
 
+// An address that answers for an inference, and the pods behind it.
+struct backend_service {
+    const char *workload_uuid;
+    const char *address;          // HOST:PORT, as choose_address gave it
+    const char *const *pod_uuids; // that run; none: who connects waits, and wakes the owner
+    size_t pod_count;
+};
+
+struct backend_service_state {
+    int64_t open;    // connections that are handed on
+    int64_t waiting; // for a pod
+    int64_t quiet_ms; // since the last one came or ended; 0 while there is any
+};
+
 struct backend_node {
     const char *name;
     bool ready;
@@ -227,6 +241,15 @@ struct backend_ops {
     int (*check)(void *backend, const struct backend_pod *pod, struct error *err);
     // What rows say of nodes has changed, for a backend whose nodes live in rows. May be NULL.
     void (*nodes_changed)(void *backend, const struct backend_node *nodes, size_t count);
+    // Where a pod of an inference answers, as a number of port and host: "127.0.0.1:20001"; is_page: where its metrics
+    // are. False: nowhere. NULL: pods have no addresses. Any thread.
+    bool (*find_address)(void *backend, const char *pod_uuid, bool is_page, char *out, size_t size);
+    // An address for a new inference, HOST:PORT, that no other has. NULL: there are none.
+    int (*choose_address)(void *backend, const char *workload_uuid, char *out, size_t size, struct error *err);
+    // These services from now on, and no others. NULL with choose_address.
+    void (*serve)(void *backend, const struct backend_service *services, size_t count);
+    // False: it is not one of them. Any thread.
+    bool (*read_service)(void *backend, const char *workload_uuid, struct backend_service_state *out);
     // Moves the facts that have come up since the last call into arena, in their order.
     size_t (*take_facts)(void *backend, struct arena *arena, struct backend_fact **out_facts);
     // Appends lines; *out_position is where the next call goes on, *out_ended says that no line will follow. Any

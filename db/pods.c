@@ -119,7 +119,8 @@ static int find_request(struct db_conn *conn, int64_t workload_id, const char *r
                         struct pod_request *out_request, struct error *err)
 {
     sqlite3_stmt *stmt;
-    int is_replica = strcmp(role, POD_ROLE_TEXT_WORKER) == 0 ? find_replica(conn, workload_id, arena, out_request, err) : 0;
+    int is_replica =
+        strcmp(role, POD_ROLE_TEXT_WORKER) == 0 ? find_replica(conn, workload_id, arena, out_request, err) : 0;
     if (is_replica)
         return is_replica;
     if (db_prepare(conn, SQL_FIND_REQUEST, &stmt, err) < 0)

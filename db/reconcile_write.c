@@ -36,6 +36,10 @@ static const char SQL_UPDATE_WORKLOAD[] =
     "messages_json = iif(:explains, :messages_json, messages_json),"
     " explanation_json = iif(:explains, :explanation_json, explanation_json), updated_ms = :now_ms, revision = "
     ":revision WHERE id = :id";
+// The listing is an object without its braces.
+static const char SQL_SCALE[] =
+    "UPDATE workloads SET pods_wanted = ?2, revision = ?3, listing_json = (SELECT substr(j, 2, length(j) - 2) FROM"
+    " (SELECT json_set('{' || listing_json || '}', '$.requestedPods.number', ?2) AS j)) WHERE id = ?1";
 static const char SQL_UPDATE_PHASE[] =
     "UPDATE workloads SET phase = ?3, phase_message = coalesce(?4, phase_message), phase_updated_ms = ?5,"
     " pending_total_ms = pending_total_ms + ?6, running_total_ms = running_total_ms + ?7"
@@ -113,6 +117,17 @@ int db_update_pod(struct db_conn *conn, const struct pod_update *update, struct 
         return -1;
     db_touch(conn, CHANGE_POD, update->uuid);
     return 0;
+}
+
+int db_scale_workload(struct db_conn *conn, int64_t workload_id, int64_t replicas, struct error *err)
+{
+    sqlite3_stmt *stmt;
+    if (db_prepare(conn, SQL_SCALE, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, workload_id);
+    db_bind_int(stmt, 2, replicas);
+    db_bind_int(stmt, 3, db_revision(conn));
+    return run_and_release(conn, stmt, err);
 }
 
 int db_stop_workload_by_rule(struct db_conn *conn, int64_t workload_id, int64_t now_ms, struct error *err)

@@ -53,6 +53,8 @@ struct workload_update {
     int64_t now_ms;
 };
 int db_update_workload(struct db_conn *conn, const struct workload_update *update, struct error *err);
+// From now on an inference wants this number of replicas; its row in lists says so too.
+int db_scale_workload(struct db_conn *conn, int64_t workload_id, int64_t replicas, struct error *err);
 // A limit or a rule ends it as a caller's suspend would.
 int db_stop_workload_by_rule(struct db_conn *conn, int64_t workload_id, int64_t now_ms, struct error *err);
 // A record of the phase's history, under the same condition. message NULL: the row's.

@@ -12,7 +12,7 @@ enum {
 };
 
 static const char *const PROTOCOLS[] = {"http", "grpc", NULL};
-static const char *const ACCESS_WORDS[] = {"public",           "authenticatedUsers",     "authorizedUsers",
+static const char *const ACCESS_WORDS[] = {"public",           "authenticatedUsers",      "authorizedUsers",
                                            "authorizedGroups", "authorizedUsersOrGroups", NULL};
 
 static int read_object(const struct fields *spec, const char *key, struct fields *out)

@@ -15,6 +15,7 @@ enum {
 };
 
 struct serving {
+    const char *address;  // where it answers, HOST:PORT; NULL: it has none that is real
     int64_t port;         // that the command listens on, as it sees it
     const char *protocol; // http, grpc
     int64_t min_replicas, max_replicas;

@@ -24,6 +24,7 @@ struct reconciler_options {
     int64_t tick_ms;                    // 0: 1000
     int64_t coalesce_ms;                // 0: 10
     int64_t retry_delay_ms;             // before the second attempt of a pod that failed, then doubling; 0: 10 s
+    int64_t page_interval_ms;           // between readings of inferences' metrics; 0: 5 s
     int64_t retry_delay_max_ms;         // 0: 6 min
     int64_t staleness_grace_ms;         // of gangs that lost pods; 0: 60 s, negative: for ever
     int64_t sample_interval_ms;         // at most one sample of a figure in this time; 0: 1000

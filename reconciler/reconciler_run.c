@@ -9,6 +9,7 @@
 #include "reconciler/check/plan_check.h"
 #include "reconciler/outcome/carry_out.h"
 #include "reconciler/outcome/commit.h"
+#include "reconciler/serving/page_reader.h"
 #include "reconciler/state.h"
 #include "reconciler/turn/clock_back.h"
 #include "reconciler/turn/facts.h"
@@ -22,6 +23,7 @@
 
 enum {
     EXPIRY_INTERVAL_MS = 1000,
+    PAGE_INTERVAL_MS = 5000,
     REFUSED_AGAIN_MS = 10 * 1000 // a refused plan is made again then at the latest
 };
 
@@ -313,6 +315,8 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
         return -1;
     struct turn turn = {
         .cache = &reconciler->cache,
+        .backend = reconciler->backend,
+        .pages = reconciler->pages,
         .options = &reconciler->options,
         .arena = &reconciler->turn_arena,
         .now_ms = reconciler_now(reconciler),
@@ -323,6 +327,7 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     // Also by whoever set the clock while no server ran.
     bool is_set_back = turn.now_ms < reconciler->latest_ms || reconciler->latest_ms == 0;
     bool is_due = turn.now_ms >= reconciler->next_due_ms || is_set_back;
+    is_due |= atomic_exchange(&reconciler->pages_read, false);
     reconciler->latest_ms = turn.now_ms;
     if (!changed && !is_due && !has_expired && reconciler->fact_count == 0 && !reconciler->cache.needs_plan)
         return 0;
@@ -410,6 +415,13 @@ static void note_changes(const struct db_change *changes, size_t count, void *co
         reconciler_wake(reconciler);
 }
 
+static void note_pages(void *context)
+{
+    struct reconciler *reconciler = context;
+    atomic_store(&reconciler->pages_read, true);
+    reconciler_wake(reconciler);
+}
+
 int reconciler_create(struct db *db, struct backend *backend, const struct reconciler_options *options,
                       struct reconciler **out_reconciler, struct error *err)
 {
@@ -433,6 +445,9 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&reconciler->changed, &attributes);
     pthread_condattr_destroy(&attributes);
+    int64_t interval_ms = reconciler->options.page_interval_ms ? reconciler->options.page_interval_ms : PAGE_INTERVAL_MS;
+    if (backend->ops->find_address)
+        reconciler->pages = page_reader_create(interval_ms, note_pages, reconciler);
     db_add_listener(db, note_changes, reconciler);
     *out_reconciler = reconciler;
     return 0;
@@ -443,6 +458,7 @@ void reconciler_destroy(struct reconciler *reconciler)
     if (!reconciler)
         return;
     reconciler_stop(reconciler);
+    page_reader_destroy(reconciler->pages);
     reconciler->backend->ops->stop(reconciler->backend->self); // from here on nobody is left to be woken
     cache_done(&reconciler->cache);
     figures_done(&reconciler->figures);

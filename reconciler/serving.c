@@ -1,6 +1,6 @@
 // Inferences as the submission sees them: what can be served here.
-#include "base/error.h"
 #include "model/serving.h"
+#include "base/error.h"
 #include "reconciler/reconciler.h"
 #include "reconciler/state.h"
 

@@ -24,6 +24,8 @@ struct counters {
     _Atomic int64_t workload_count, pod_count;
 };
 
+struct page_reader; // serving/page_reader.h
+
 struct reconciler {
     struct db *db;
     struct backend *backend;
@@ -41,6 +43,7 @@ struct reconciler {
     struct past_usage usage;
     struct retention retention;
     struct arena turn_arena;
+    struct page_reader *pages; // of inferences' replicas; NULL: no pod has an address
     struct backend_fact *facts; // taken from the backend and not yet written
     size_t fact_count, fact_capacity;
     bool has_adopted;
@@ -63,6 +66,7 @@ struct reconciler {
     int64_t refused_ms;
     atomic_bool facts_waiting; // the backend has something
     atomic_bool rows_changed;  // workloads or pods
+    atomic_bool pages_read;    // metrics of replicas have come
     atomic_bool world_changed; // the organisation or nodes
 };
 

@@ -95,6 +95,7 @@ static const char *workload_k8s_phase(const struct cache_workload *workload)
     switch (workload->phase) {
     case PHASE_RUNNING:
     case PHASE_DEGRADED:
+    case PHASE_UPDATING:
         return "Running";
     case PHASE_INITIALIZING:
         return "ContainerCreating";
@@ -159,6 +160,8 @@ static int write_workload(struct db_conn *conn, const struct turn *turn, const s
     };
     sum_pods(turn, workload, &update);
     if (workload->stopped_by_rule && db_stop_workload_by_rule(conn, workload->id, turn->now_ms, err) < 0)
+        return -1;
+    if (workload->scales && db_scale_workload(conn, workload->id, workload->pods_wanted, err) < 0)
         return -1;
     return db_update_workload(conn, &update, err);
 }

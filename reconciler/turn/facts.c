@@ -52,7 +52,8 @@ static void take_gone(struct turn *turn, struct cache_pod *pod, int64_t time_ms)
         fail_preempted(turn, workload);
         return;
     }
-    turn_create_pod(turn, workload, pod->is_master, pod->pod_index, pod->attempt + 1);
+    if (!workload->serving_json) // replicas.c counts those of an inference
+        turn_create_pod(turn, workload, pod->is_master, pod->pod_index, pod->attempt + 1);
 }
 
 // fact: NULL where only its end was heard of.

@@ -3,13 +3,15 @@
 #include "db/events.h"
 #include "model/workload_type.h"
 #include "reconciler/turn/limits.h"
+#include "reconciler/turn/replicas.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum {
     RETRY_DELAY_MS = 10 * 1000,
-    RETRY_DELAY_MAX_MS = 6 * 60 * 1000
+    RETRY_DELAY_MAX_MS = 6 * 60 * 1000,
+    STEADY_MS = 10 * 60 * 1000 // a replica that ran so long fails as if for the first time
 };
 
 struct pod_counts {
@@ -34,11 +36,6 @@ static struct pod_counts count_pods(const struct cache_workload *workload)
 static bool is_distributed(const struct cache_workload *workload)
 {
     return workload_type_is(workload->type, WORKLOAD_TYPE_DISTRIBUTED);
-}
-
-static bool is_inference(const struct cache_workload *workload)
-{
-    return workload->serving_json != NULL;
 }
 
 static int64_t creations_of(const struct turn *turn, const struct cache_workload *workload)
@@ -68,7 +65,7 @@ static void finish(struct turn *turn, struct cache_workload *workload, enum work
 
 static bool is_complete(const struct cache_workload *workload)
 {
-    if (workload->restarts_always || is_inference(workload))
+    if (workload->restarts_always || replicas_are_of(workload))
         return false;
     if (!is_distributed(workload))
         return workload->succeeded_count >= workload->completions;
@@ -95,11 +92,16 @@ static void retry_failed(struct turn *turn, struct cache_workload *workload)
 {
     for (size_t i = 0; i < workload->pod_count; i++) {
         const struct cache_pod *pod = workload->pods[i];
-        bool ends_never = workload->restarts_always || is_inference(workload);
+        bool ends_never = workload->restarts_always || replicas_are_of(workload);
+        if (pod->deleted_ms) // a replica that is not wanted any more
+            continue;
         if (pod->status != POD_STATUS_FAILED && (pod->status != POD_STATUS_SUCCEEDED || !ends_never))
             continue;
         bool is_lost = strcmp(pod->reason, "NodeLost") == 0 || strcmp(pod->reason, "Lost") == 0;
-        int64_t due_ms = pod->completed_ms + (is_lost ? 0 : retry_delay(turn, pod->attempt + 1));
+        int64_t failures = replicas_are_of(workload) && pod->completed_ms - pod->started_ms >= STEADY_MS
+                               ? 1
+                               : pod->attempt + 1;
+        int64_t due_ms = pod->completed_ms + (is_lost ? 0 : retry_delay(turn, failures));
         if (due_ms > turn->now_ms) {
             turn_note_due(turn, due_ms);
             continue;
@@ -129,7 +131,7 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
         finish(turn, workload, PHASE_COMPLETED, "Completed");
         return;
     }
-    if (workload->failed_count > workload->backoff_limit && !is_inference(workload)) {
+    if (workload->failed_count > workload->backoff_limit && !replicas_are_of(workload)) {
         finish(turn, workload, PHASE_FAILED,
                arena_printf(turn->arena, "Failed %" PRId64 " %s, and backoffLimit allows %" PRId64,
                             workload->failed_count, workload->failed_count == 1 ? "time" : "times",
@@ -143,13 +145,16 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
     if (limits_apply(turn, workload))
         return;
     bool has_pods = counts.pending + counts.placed + counts.releasing > 0;
-    if (!has_pods && (was_suspended || (workload->pod_count == 0 && creations_of(turn, workload) == 0))) {
+    bool wants_none = replicas_are_of(workload) && workload->pods_wanted == 0;
+    if (!has_pods && !wants_none && (was_suspended || (workload->pod_count == 0 && creations_of(turn, workload) == 0))) {
         turn_touch_workload(turn, workload);
         workload->creates_all_pods = true;
         workload->failed_count = 0;
         workload->started_ms = 0;
         return;
     }
+    if (replicas_are_of(workload))
+        replicas_attend(turn, workload);
     retry_failed(turn, workload);
     if (!is_distributed(workload) && workload->completions > 1)
         continue_completions(turn, workload, &counts);
@@ -181,12 +186,13 @@ void lifecycle_attend_all(struct turn *turn)
 {
     for (size_t i = 0; i < turn->cache->workload_count; i++)
         attend(turn, turn->cache->order[i]);
+    replicas_hand_over(turn);
 }
 
 static const char *pending_message(const struct turn *turn, const struct cache_workload *workload,
                                    const struct pod_counts *counts)
 {
-    if (is_inference(workload) && counts->failed > 0)
+    if (replicas_are_of(workload) && counts->failed > 0)
         return arena_printf(turn->arena, "Starts again after failure %" PRId64, workload->failed_count);
     if (counts->failed > 0)
         return arena_printf(turn->arena, "Starts again after failure %" PRId64 " of at most %" PRId64,
@@ -207,7 +213,11 @@ static void set_running_phase(struct turn *turn, struct cache_workload *workload
             turn_set_phase(turn, workload, PHASE_RESUMING, "Resumed");
         return;
     }
-    if (running >= needed && counts.running > 0) {
+    if (replicas_are_of(workload) && workload->pods_wanted == 0 && placed == 0 && counts.releasing == 0) {
+        turn_set_phase(turn, workload, PHASE_RUNNING, "No replica runs: nobody calls");
+    } else if (replicas_are_of(workload) && running > 0 && replicas_of_before(workload) > 0) {
+        turn_set_phase(turn, workload, PHASE_UPDATING, "Its replicas change over to the new specification");
+    } else if (running >= needed && counts.running > 0) {
         turn_set_phase(turn, workload, PHASE_RUNNING, "Running");
         if (!workload->started_ms)
             workload->started_ms = turn->now_ms;

@@ -102,6 +102,13 @@ void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum wor
     turn->transitions[turn->transition_count++] = (struct turn_transition){workload, phase, message};
 }
 
+void turn_scale(struct turn *turn, struct cache_workload *workload, int64_t replicas)
+{
+    turn_touch_workload(turn, workload);
+    workload->pods_wanted = replicas;
+    workload->scales = true;
+}
+
 void turn_note_due(struct turn *turn, int64_t due_ms)
 {
     if (due_ms <= turn->now_ms)
@@ -142,7 +149,7 @@ void turn_clear_marks(struct turn *turn)
     for (size_t i = 0; i < turn->workload_count; i++) {
         struct cache_workload *workload = turn->workloads[i];
         workload->is_touched = workload->creates_all_pods = workload->stopped_by_rule = workload->explains = false;
-        workload->changes_phase = false;
+        workload->changes_phase = workload->scales = false;
         workload->pending_spent_ms = workload->running_spent_ms = 0;
         workload->explanation_json = workload->messages_json = workload->phase_message = NULL;
         workload->last_phase_message = NULL;

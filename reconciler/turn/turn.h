@@ -44,6 +44,12 @@ struct turn_node_state {
 
 struct turn {
     struct cache *cache;
+    const struct backend *backend; // asked for addresses of replicas; NULL: there are none
+    struct page_reader *pages;     // NULL: nothing is measured
+    struct page_target *targets;   // that are to be read
+    size_t target_count, target_capacity;
+    struct backend_service *services; // that the backend is to hold
+    size_t service_count, service_capacity;
     const struct reconciler_options *options;
     struct arena *arena;
     int64_t now_ms;
@@ -80,6 +86,8 @@ void turn_create_pod(struct turn *turn, const struct cache_workload *workload, b
 void turn_order(struct turn *turn, struct cache_pod *pod, enum backend_verb verb);
 void turn_add_receipt(struct turn *turn, const struct receipt_row *receipt);
 void turn_add_node_state(struct turn *turn, const struct turn_node_state *state);
+// The workload wants this number of replicas from now on.
+void turn_scale(struct turn *turn, struct cache_workload *workload, int64_t replicas);
 // Changes the phase in memory and notes the record; nothing where it is the same. message NULL: as it was.
 void turn_set_phase(struct turn *turn, struct cache_workload *workload, enum workload_phase phase, const char *message);
 // Something is to be looked at again then; what is due already, in a second.

@@ -32,6 +32,7 @@ static void free_workload(struct cache_workload *workload)
     for (size_t i = 0; i < workload->pod_count; i++)
         free_pod(workload->pods[i]);
     free(workload->pods);
+    free(workload->autoscale);
     workload_facts_done(&workload->facts);
     free(workload);
 }

@@ -6,6 +6,7 @@
 #include "reconciler/world/id_map.h"
 #include "reconciler/world/world.h"
 
+struct autoscale_memory; // reconciler/serving/autoscale.h
 struct cache_workload;
 
 struct cache_pod {
@@ -50,8 +51,12 @@ struct cache_workload {
     struct cache_pod **pods; // by role (master first), index, attempt
     size_t pod_count, pod_capacity;
     bool pods_unread; // it came into the cache, and its pods have not been read
+    struct autoscale_memory *autoscale; // of an inference; owned; NULL: nothing was measured
+    int64_t read_round;                 // of the page reader, taken into it last
+    bool misses_metric;                 // no replica showed it, and an event said so
     // Of the present turn.
     bool is_touched;
+    bool scales; // pods_wanted has changed
     bool changes_phase;
     int64_t pending_spent_ms, running_spent_ms; // in the phases it left
     const char *last_phase_message;

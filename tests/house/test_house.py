@@ -37,7 +37,7 @@ FLOORS = {
         {"local/devices"},
         {"local", "local/specification", "local/pods"},
     ],
-    "reconciler": [{"."}, {"world"}, {"turn", "check"}, {"outcome"}],
+    "reconciler": [{"."}, {"world", "serving"}, {"turn", "check"}, {"outcome"}],
     "api": [
         {"."},
         {"http"},
@@ -98,7 +98,7 @@ ONLY_IN = {
     "sqlite3.h": {"db", "api"},
     "civetweb.h": {"api"},
     "jwt.h": {"api"},
-    "curl/curl.h": {"cli", "backends", "api"},
+    "curl/curl.h": {"cli", "backends", "api", "reconciler"},
     "yaml.h": {"base", "daemon", "cli", "backends"},
 }
 C_FILES_OF_A_FOLDER_MAX = 40
