@@ -2,9 +2,11 @@
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
 #include "api/assets.h"
+#include "api/audit/before.h"
 #include "api/audit/recorder.h"
 #include "api/http/answer.h"
 #include "api/http/body.h"
+#include "api/http/idempotency.h"
 #include "api/http/listen.h"
 #include "api/http/parameters.h"
 #include "api/http/path.h"
@@ -133,6 +135,24 @@ void exchange_end_reading(struct exchange *exchange)
     shares_end_reading(exchange->server->core->shares, exchange->share, exchange->share_bytes);
 }
 
+// What was made under this Idempotency-Key. Its record was left then.
+static int answer_again(struct exchange *exchange, const struct path *path, enum idempotency known, const char *thing,
+                        struct error *err)
+{
+    struct request *req = &exchange->request;
+    if (known == IDEMPOTENCY_REFUSED)
+        return -1;
+    req->audit = NULL;
+    if (known == IDEMPOTENCY_KNOWN)
+        return 0;
+    json_t *made = before_read_made(req, path, thing);
+    if (made)
+        return response_json(&exchange->response, made);
+    return error_set(err, ERROR_CONFLICT,
+                     "Idempotency-Key: the request was carried out, and its answer is not kept%s%s",
+                     *thing ? ": it made " : "", thing);
+}
+
 static int run_operation(struct exchange *exchange, const struct route *route, const struct path *path,
                          struct error *err)
 {
@@ -150,11 +170,16 @@ static int run_operation(struct exchange *exchange, const struct route *route, c
         return -1;
     if (begin_reading(exchange, err) < 0)
         return -1;
+    const char *thing;
+    enum idempotency known = idempotency_begin(req, &exchange->response, &thing, err);
+    if (known != IDEMPOTENCY_NEW)
+        return answer_again(exchange, path, known, thing, err);
     recorder_before(exchange);
     int rc = operation->handler(req, &exchange->response, err);
     exchange_end_reading(exchange);
     if (rc < 0 && err->code == ERROR_CONFLICT && !operation->has_conflict)
         err->code = ERROR_INVALID;
+    idempotency_end(req, &exchange->response, rc, err);
     return rc;
 }
 

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "db/db.h"
+#include "db/idempotency_keys.h"
 #include "db/usage_days.h"
 
 #include <inttypes.h>
@@ -45,6 +46,10 @@ static const char SQL_REMOVE_SESSIONS[] =
     "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE last_used_ms < ?1 ORDER BY last_used_ms LIMIT ?2)";
 static const char SQL_REMOVE_EXPIRED[] =
     "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_ms < ?1 ORDER BY expires_ms LIMIT ?2)";
+static const char SQL_REMOVE_KEYS[] =
+    "DELETE FROM idempotency_keys WHERE (subject_type, subject_id, operation, key) IN (SELECT subject_type, "
+    "subject_id, "
+    "operation, key FROM idempotency_keys WHERE created_ms < ?1 ORDER BY created_ms LIMIT ?2)";
 
 enum {
     SAMPLES_AT_ONCE = 512
@@ -218,8 +223,10 @@ int db_remove_oldest(struct db_conn *conn, enum retention_kind kind, struct rete
     }
 }
 
-int db_remove_expired_sessions(struct db_conn *conn, int64_t now_ms, int64_t rows, struct error *err)
+int db_remove_expired(struct db_conn *conn, int64_t now_ms, int64_t rows, struct error *err)
 {
     int64_t count;
-    return remove_some(conn, SQL_REMOVE_EXPIRED, now_ms, rows, &count, err);
+    if (remove_some(conn, SQL_REMOVE_EXPIRED, now_ms, rows, &count, err) < 0)
+        return -1;
+    return remove_some(conn, SQL_REMOVE_KEYS, now_ms - IDEMPOTENCY_KEEP_MS, rows, &count, err);
 }

@@ -32,5 +32,5 @@ int db_find_oldest(struct db_conn *conn, enum retention_kind kind, const struct 
 // Removes what is older than before_ms, about `rows` rows at most. *out_count: how many of the kind are gone for good.
 int db_remove_oldest(struct db_conn *conn, enum retention_kind kind, struct retention_mark *mark, int64_t before_ms,
                      int64_t rows, int64_t *out_count, struct error *err);
-// Sessions that have expired, oldest first.
-int db_remove_expired_sessions(struct db_conn *conn, int64_t now_ms, int64_t rows, struct error *err);
+// Sessions that have expired, and Idempotency-Keys of more than a day ago; oldest first, `rows` of each.
+int db_remove_expired(struct db_conn *conn, int64_t now_ms, int64_t rows, struct error *err);

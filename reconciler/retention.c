@@ -77,7 +77,7 @@ static int remove_by_age(struct db_conn *conn, struct step *step, bool *out_done
         step->cause = RETENTION_BY_AGE;
         *out_done = true;
     }
-    return *out_done ? 0 : db_remove_expired_sessions(conn, step->now_ms, ROWS, err);
+    return *out_done ? 0 : db_remove_expired(conn, step->now_ms, ROWS, err);
 }
 
 // Some of what is the oldest of all that may go.

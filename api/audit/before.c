@@ -87,3 +87,14 @@ json_t *before_read(const struct request *req, const struct route *route, const 
     json_t *found = ask(req, get, path);
     return json_is_array(found) ? pick(found, req->body) : found;
 }
+
+json_t *before_read_made(const struct request *req, const struct path *path, const char *id)
+{
+    struct path made = *path;
+    if (!*id || path->count >= PATH_SEGMENT_MAX)
+        return NULL;
+    made.segments[made.count++] = id;
+    const struct route *route = router_find(&made);
+    const struct operation *get = route ? router_operation(route, HTTP_METHOD_GET) : NULL;
+    return get && !get->is_stream && !get->is_later ? ask(req, get, &made) : NULL;
+}

@@ -9,3 +9,5 @@ struct route;
 
 // NULL where nothing can be read: a creation, no GET of that path, not there, not for this caller. The caller frees.
 json_t *before_read(const struct request *req, const struct route *route, const struct path *path);
+// What a creation made, by the GET of its own path. NULL likewise.
+json_t *before_read_made(const struct request *req, const struct path *path, const char *id);

@@ -5,6 +5,7 @@
 #include "api/audit/before.h"
 #include "api/audit/changes.h"
 #include "api/http/exchange.h"
+#include "api/http/idempotency.h"
 #include "api/schema.h"
 #include "api/server.h"
 #include "base/arena.h"
@@ -342,9 +343,11 @@ static int write_with(struct db_conn *conn, const struct db_change *changes, siz
                       struct error *err)
 {
     struct audit_work *work = context;
+    const struct db_change *touched = find_touched(work->req, changes, count);
+    if (idempotency_write(conn, work->req, touched ? touched->id : "", err) < 0)
+        return -1;
     if (!work->draft.is_wanted || !work->draft.is_certain)
         return 0;
-    const struct db_change *touched = find_touched(work->req, changes, count);
     bool is_another = touched && work->last_id && strcmp(touched->id, work->last_id) != 0;
     if (work->has_record && !is_another)
         return 0;
