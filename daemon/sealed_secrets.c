@@ -72,6 +72,10 @@ int sealed_secrets_rotate(struct db *db, struct sealing *ring, struct arena *are
                           struct sealed_rotation *out_rotation, struct error *err)
 {
     struct sealing_again work = {ring, arena, out_rotation};
+    // Else each one that is cut short would leave a key more, and a folder has room for a few.
+    if (sealing_has_old_keys(ring) &&
+        (db_write(db, seal_again, &work, err) < 0 || sealing_drop_old_keys(ring, err) < 0))
+        return -1;
     if (sealing_add_key(ring, timestamp_now_ms(), err) < 0 || db_write(db, seal_again, &work, err) < 0)
         return -1;
     return sealing_drop_old_keys(ring, err);

@@ -64,7 +64,7 @@ def build_shim(tmp_path_factory):
     """build_shim(name): the library of tests/support/NAME.c, to be preloaded into a server."""
 
     def build(name):
-        path = tmp_path_factory.getbasetemp() / f"{name}.so"
+        path = tmp_path_factory.getbasetemp() / f"{name.rpartition('/')[2]}.so"
         if not path.exists():
             subprocess.run(
                 ["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", path, ROOT / f"tests/support/{name}.c", "-ldl"],

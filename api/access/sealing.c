@@ -194,6 +194,11 @@ void sealing_close_ring(struct sealing *ring)
     free(ring);
 }
 
+bool sealing_has_old_keys(const struct sealing *ring)
+{
+    return ring->count > 1;
+}
+
 int sealing_drop_old_keys(struct sealing *ring, struct error *err)
 {
     int rc = 0;

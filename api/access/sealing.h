@@ -7,6 +7,7 @@
 // db/sealed_columns.c: rotation needs to know it. Never log what sealing_open gives, nor answer it. Thread-safe:
 // nothing changes after the ring was opened.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,5 +36,7 @@ int sealing_open(const struct sealing *ring, const char *purpose, const char *id
 
 // For `prorata keys rotate`: makes another key, which is on disk and the newest when this returns.
 int sealing_add_key(struct sealing *ring, int64_t now_ms, struct error *err);
+// Whether one that was cut short has left keys.
+bool sealing_has_old_keys(const struct sealing *ring);
 // Takes all keys away but the newest: nothing must be left that they sealed.
 int sealing_drop_old_keys(struct sealing *ring, struct error *err);
