@@ -120,8 +120,7 @@ static int take_fields(const struct cli *cli, json_t *spec, struct error *err)
     return 0;
 }
 
-// The parts of `a=1,b=2,c`; NULL where the key is missing, "" where it has no value.
-static const char *part_of(struct cli *cli, const char *text, const char *key)
+const char *submit_part_of(struct cli *cli, const char *text, const char *key)
 {
     char *rest = arena_strdup(&cli->arena, text), *part;
     while ((part = strsep(&rest, ","))) {
@@ -134,7 +133,7 @@ static const char *part_of(struct cli *cli, const char *text, const char *key)
 
 static void set_part(struct cli *cli, json_t *object, const char *text, const char *key, const char *field)
 {
-    const char *part = part_of(cli, text, key);
+    const char *part = submit_part_of(cli, text, key);
     if (part && *part)
         json_object_set_new(object, field, json_string(part));
 }
@@ -169,7 +168,7 @@ static void take_structures(struct cli *cli, json_t *spec)
         }
     if ((value = flag_values(&cli->arguments, "host-path")))
         for (size_t i = 0; i < value->count; i++) {
-            json_t *item = json_pack("{s:b}", "readOnly", part_of(cli, value->texts[i], "readwrite") == NULL);
+            json_t *item = json_pack("{s:b}", "readOnly", submit_part_of(cli, value->texts[i], "readwrite") == NULL);
             set_part(cli, item, value->texts[i], "path", "path");
             set_part(cli, item, value->texts[i], "mount", "mountPath");
             append_to(spec, "storage.hostPath", item);
@@ -193,8 +192,8 @@ static void take_structures(struct cli *cli, json_t *spec)
 static json_t *port_item(struct cli *cli, const char *text, const char *service)
 {
     json_t *item = json_object();
-    const char *container = part_of(cli, text, "container"), *external = part_of(cli, text, "external");
-    const char *type = part_of(cli, text, "service-type");
+    const char *container = submit_part_of(cli, text, "container"), *external = submit_part_of(cli, text, "external");
+    const char *type = submit_part_of(cli, text, "service-type");
     if (cli->command->is_old) { // EXTERNAL:CONTAINER
         const char *colon = strchr(text, ':');
         container = colon ? colon + 1 : text;
@@ -229,7 +228,7 @@ static void take_ports(struct cli *cli, json_t *spec)
         }
     }
     for (size_t i = 0; urls && i < urls->count; i++) {
-        const char *container = part_of(cli, urls->texts[i], "container");
+        const char *container = submit_part_of(cli, urls->texts[i], "container");
         json_t *item = json_pack("{s:I}", "container", (json_int_t)(container ? strtol(container, NULL, 10) : 0));
         set_part(cli, item, urls->texts[i], "url", "url");
         append_to(spec, "exposedUrls", item);
@@ -337,7 +336,8 @@ static int add_master(struct cli *cli, json_t *body, const json_t *spec, struct 
     }
     json_t *master = json_deep_copy(spec);
     static const char *const WORKERS_ONLY[] = {"numWorkers",  "distributedFramework", "minReplicas",
-                                               "maxReplicas", "slotsPerWorker",       "cleanPodPolicy"};
+                                               "maxReplicas", "slotsPerWorker",       "cleanPodPolicy",
+                                               "subGroups",   "minSubGroups",         "topology"};
     for (size_t i = 0; i < sizeof(WORKERS_ONLY) / sizeof(WORKERS_ONLY[0]); i++)
         json_object_del(master, WORKERS_ONLY[i]);
     json_object_set_new(body, "masterSpecSameAsWorker", json_false());
@@ -376,6 +376,8 @@ static int make_body(struct cli *cli, const struct kind *kind, const json_t *pro
     if (take_fields(cli, spec, err) < 0)
         return -1;
     take_structures(cli, spec);
+    if (submit_take_gang(cli, spec, err) < 0)
+        return -1;
     take_ports(cli, spec);
     take_command(cli, spec);
     if (complete(cli, kind, spec, err) < 0)

@@ -1,5 +1,6 @@
 // How flags become a specification.
 #pragma once
+#include <jansson.h>
 
 enum field_form {
     FIELD_TEXT,
@@ -16,5 +17,13 @@ struct spec_field {
     const char *path; // "compute.gpuDevicesRequest"
     enum field_form form;
 };
+
+struct cli;
+struct error;
+
+// The parts of `a=1,b=2,c`; NULL where the key is missing, "" where it has no value.
+const char *submit_part_of(struct cli *cli, const char *text, const char *key);
+// The shape of a gang: --sub-group and --topology.
+int submit_take_gang(struct cli *cli, json_t *spec, struct error *err);
 
 extern const struct spec_field SPEC_FIELDS[]; // ends with flag == NULL

@@ -95,6 +95,46 @@ static void print_compute(struct cli *cli, const json_t *workload)
     table_print(&table, TABLE_RULED, NULL, 1);
 }
 
+// "required topology/rack of dc, preferred host"; "" where there is none.
+static const char *topology_words(struct cli *cli, const json_t *topology)
+{
+    const char *required = cli_text(topology, "required"), *preferred = cli_text(topology, "preferred");
+    if (!*required && !*preferred)
+        return "";
+    return arena_printf(&cli->arena, "%s%s%s%s%s of %s", *required ? "required " : "", required,
+                        *required && *preferred ? ", " : "", *preferred ? "preferred " : "", preferred,
+                        cli_text(topology, "name"));
+}
+
+static const char *count_words(struct cli *cli, const json_t *group)
+{
+    if (cli_at(group, "minSubGroups"))
+        return arena_printf(&cli->arena, "%.0f sub-groups", cli_number(group, "minSubGroups"));
+    return arena_printf(&cli->arena, "%.0f of %.0f pods", cli_number(group, "minPods"),
+                        cli_number(group, "workers") + json_is_true(cli_at(group, "master")));
+}
+
+static void print_sub_groups(struct cli *cli, const json_t *submitted)
+{
+    static const char *const TITLES[] = {"Name", "Part of", "Needs", "Topology"};
+    const char *topology = topology_words(cli, cli_at(submitted, "spec.topology"));
+    const json_t *groups = cli_at(submitted, "spec.subGroups");
+    if (*topology)
+        printf("  Topology:        %s\n", topology);
+    if (json_array_size(groups) == 0)
+        return;
+    struct table table;
+    table_init(&table, &cli->arena, TITLES, 4);
+    printf("\nSub-groups (%.0f of those without a parent are needed)\n", cli_number(submitted, "spec.minSubGroups"));
+    for (size_t i = 0; i < json_array_size(groups); i++) {
+        const json_t *group = json_array_get(groups, i);
+        const char *parent = cli_text(group, "parent"), *words = topology_words(cli, cli_at(group, "topology"));
+        table_add(&table, (const char *const[]){cli_text(group, "name"), *parent ? parent : "-",
+                                                count_words(cli, group), *words ? words : "-"});
+    }
+    table_print(&table, TABLE_RULED, NULL, 1);
+}
+
 static void print_pods(struct cli *cli, const json_t *pods, int limit)
 {
     static const char *const TITLES[] = {"Name", "Phase", "Node", "Node Pool", "GPU Alloc."};
@@ -138,8 +178,10 @@ static void print_events(struct cli *cli, const json_t *events, int limit)
 
 static void print_present(struct cli *cli, const struct view *view)
 {
-    if (wants(cli, "general"))
+    if (wants(cli, "general")) {
         print_general(cli, view);
+        print_sub_groups(cli, view->submitted);
+    }
     if (wants(cli, "compute"))
         print_compute(cli, view->workload);
     if (wants(cli, "pods"))

@@ -9,6 +9,13 @@ static const char SQL_INSERT[] =
     "INSERT INTO topologies (uuid, cluster_id, name, levels_json, created_by, created_ms, updated_ms, revision) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)";
 static const char SQL_USER[] = "SELECT name FROM node_pools WHERE network_topology_id = ? AND deleted_ms = 0 LIMIT 1";
+// What a gang asks for: members "topology" of its shape, the whole's and its sub-groups'.
+static const char SQL_WORKLOAD[] =
+    "SELECT w.name FROM workloads w JOIN topologies t ON t.uuid = ?1 AND t.cluster_id = w.cluster_id"
+    " WHERE w.deleted_ms = 0 AND w.phase NOT IN ('Completed', 'Failed') AND w.sub_groups_json IS NOT NULL"
+    " AND EXISTS (SELECT 1 FROM json_tree(w.sub_groups_json) j WHERE j.key = 'topology'"
+    " AND j.value ->> '$.name' = t.name) LIMIT 1";
+static const char SQL_LEVELS[] = "SELECT levels_json FROM topologies WHERE cluster_id = ?1 AND name = ?2";
 static const char SQL_DELETE[] = "DELETE FROM topologies WHERE uuid = ?";
 static const char SQL_FIND[] = "SELECT " TOPOLOGY_COLUMNS " FROM " TOPOLOGY_FROM " WHERE t.uuid = ?";
 
@@ -35,15 +42,31 @@ int db_create_topology(struct db_conn *conn, struct topology *topology, struct a
     return rc;
 }
 
-static int check_unused(struct db_conn *conn, const char *uuid, struct arena *arena, struct error *err)
+static int check_unused(struct db_conn *conn, const char *sql, const char *what, const char *uuid, struct arena *arena,
+                        struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
-    if (db_prepare(conn, SQL_USER, &stmt, err) < 0)
+    if (db_prepare(conn, sql, &stmt, err) < 0)
         return -1;
     db_bind_text(stmt, 1, uuid);
     int rc = db_step(conn, stmt, err);
     if (rc == 1)
-        rc = error_set(err, ERROR_INVALID, "topology %s: node pool %s uses it", uuid, db_column_text(stmt, 0, arena));
+        rc = error_set(err, ERROR_INVALID, "topology %s: %s %s uses it", uuid, what, db_column_text(stmt, 0, arena));
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_find_topology_levels(struct db_conn *conn, int64_t cluster_id, const char *name, struct arena *arena,
+                            const char **out_levels_json, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_LEVELS, &stmt, err) < 0)
+        return -1;
+    db_bind_int(stmt, 1, cluster_id);
+    db_bind_text(stmt, 2, name);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1)
+        *out_levels_json = db_column_text(stmt, 0, arena);
     db_release(conn, stmt);
     return rc;
 }
@@ -53,7 +76,9 @@ int db_delete_topology(struct db_conn *conn, const char *uuid, struct error *err
     sqlite3_stmt *stmt = NULL;
     struct arena arena;
     arena_init(&arena);
-    int rc = check_unused(conn, uuid, &arena, err);
+    int rc = check_unused(conn, SQL_USER, "node pool", uuid, &arena, err);
+    if (rc == 0)
+        rc = check_unused(conn, SQL_WORKLOAD, "workload", uuid, &arena, err);
     if (rc == 0 && (rc = db_prepare(conn, SQL_DELETE, &stmt, err)) == 0) {
         db_bind_text(stmt, 1, uuid);
         rc = db_run(conn, stmt, err);

@@ -37,9 +37,12 @@ void topology_from_row(struct sqlite3_stmt *stmt, struct arena *arena, struct to
 
 // Sets uuid. ERROR_INVALID where the name is taken: the operation has no 409.
 int db_create_topology(struct db_conn *conn, struct topology *topology, struct arena *arena, struct error *err);
-// ERROR_INVALID while a node pool uses it.
+// ERROR_INVALID while a node pool uses it, or an unfinished workload names it.
 int db_delete_topology(struct db_conn *conn, const char *uuid, struct error *err);
 
+// The levels of the topology of this name, as a list; the arena's. 1: found; 0: there is none; -1: error.
+int db_find_topology_levels(struct db_conn *conn, int64_t cluster_id, const char *name, struct arena *arena,
+                            const char **out_levels_json, struct error *err);
 // ERROR_NOT_FOUND where there is none.
 int db_find_topology(struct db_conn *conn, const char *uuid, struct arena *arena, struct topology *out_topology,
                      struct error *err);

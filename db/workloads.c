@@ -17,7 +17,7 @@ static const char SQL_INSERT_WORKLOAD[] =
     "INSERT INTO workloads (uuid, name, requested_name, type, category, cluster_id, department_id, project_id,"
     " department_name, project_name, namespace, created_by, machine_user, created_ms, updated_ms, spec_json, "
     "master_spec_json,"
-    " framework, priority, priority_class, preemptible, node_pools_json, serving_json, pods_wanted, min_pods, "
+    " framework, priority, priority_class, preemptible, node_pools_json, serving_json, pods_wanted, min_pods, sub_groups_json, "
     "completions,"
     " backoff_limit, grace_period_ms, auto_delete_ms, time_limit_ms, idle_limit_ms, time_limit_scope,"
     " idle_limit_scope, terminate_after_preemption, gpu_request_type, gpu_requested_milli, cpu_requested_milli, "
@@ -25,7 +25,7 @@ static const char SQL_INSERT_WORKLOAD[] =
     " k8s_phase_updated_ms, pods_pending, listing_json, revision)"
     " SELECT :uuid, :name, :requested_name, :type, :category, p.cluster_id, p.department_id, p.id, d.name, p.name, "
     "p.namespace, :created_by, :machine_user, :now_ms, :now_ms, :spec_json, :master_spec_json,"
-    " :framework, :priority, :priority_class, :preemptible, :node_pools_json, :serving_json, :pods_wanted, :min_pods, "
+    " :framework, :priority, :priority_class, :preemptible, :node_pools_json, :serving_json, :pods_wanted, :min_pods, :sub_groups_json, "
     ":completions, "
     ":backoff_limit, :grace_period_ms, :auto_delete_ms, :time_limit_ms, :idle_limit_ms, :time_limit_scope, "
     ":idle_limit_scope, :terminate_after_preemption, "
@@ -78,6 +78,7 @@ static void bind_submission(sqlite3_stmt *stmt, const struct submission *submiss
     db_set_text(stmt, ":serving_json", facts.serving_json);
     db_set_int(stmt, ":pods_wanted", facts.pods_wanted);
     db_set_int(stmt, ":min_pods", facts.min_pods);
+    db_set_text(stmt, ":sub_groups_json", facts.sub_groups_json);
     db_set_int(stmt, ":completions", facts.completions);
     db_set_int(stmt, ":backoff_limit", facts.backoff_limit);
     db_set_int(stmt, ":grace_period_ms", facts.grace_period_ms);

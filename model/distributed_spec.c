@@ -75,6 +75,20 @@ static int read_master(const struct fields *top, const struct fields *spec, stru
     return 0;
 }
 
+static int read_shape(const struct fields *spec, struct workload_spec *out)
+{
+    if (sub_groups_read(spec, out->worker_count, out->has_master, &out->sub_groups) < 0)
+        return -1;
+    out->sub_groups_json = sub_groups_text(spec);
+    if (out->sub_groups.count == 0)
+        return 0;
+    if (out->min_workers || out->max_workers)
+        return fields_fail(spec, out->min_workers ? "minReplicas" : "maxReplicas",
+                           "not with subGroups: their minPods and minSubGroups say it");
+    out->min_pods = sub_groups_min_pods(&out->sub_groups, spec->arena);
+    return 0;
+}
+
 int distributed_spec_read(const struct fields *top, const struct fields *spec, struct workload_spec *out,
                           const struct pod_totals *worker, struct pod_totals *out_master)
 {
@@ -82,5 +96,5 @@ int distributed_spec_read(const struct fields *top, const struct fields *spec, s
         read_master(top, spec, out, worker, out_master) < 0)
         return -1;
     out->min_pods += out->has_master;
-    return 0;
+    return read_shape(spec, out);
 }

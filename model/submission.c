@@ -18,6 +18,7 @@ struct workload_facts submission_facts(const struct submission *submission)
         .serving_json = submission->serving_json,
         .pods_wanted = spec->pods_wanted,
         .min_pods = spec->min_pods,
+        .sub_groups_json = spec->sub_groups_json,
         .completions = spec->completions,
         .backoff_limit = spec->backoff_limit,
         .grace_period_ms = spec->grace_period_ms,

@@ -4,6 +4,7 @@
 #include "model/facts.h"
 #include "model/pod.h"
 #include "model/serving.h"
+#include "model/sub_groups.h"
 #include "model/workload_type.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,8 @@ struct workload_spec {
     int64_t pods_wanted;              // with the master
     int64_t min_pods;                 // the gang
     int64_t min_workers, max_workers; // elastic; 0: not given
+    struct sub_groups sub_groups;     // and the topology that the whole is to stand in
+    const char *sub_groups_json;      // the same as the row keeps it; NULL: neither
     int64_t parallelism, completions;
     int64_t backoff_limit;
     int64_t grace_period_ms;

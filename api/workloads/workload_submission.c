@@ -6,6 +6,7 @@
 #include "api/http/response.h"
 #include "api/server.h"
 #include "api/workloads/submission_template.h"
+#include "api/workloads/submission_topologies.h"
 #include "api/workloads/submitted_workload.h"
 #include "api/workloads/workload_actions.h"
 #include "api/workloads/workload_types.h"
@@ -85,11 +86,10 @@ static int check_place(const struct request *req, const struct fields *top, cons
     return 0;
 }
 
-static int check_node_pools(struct db *db, const struct workload_place *place, const struct workload_spec *spec,
+static int check_node_pools(struct db_conn *conn, const struct workload_place *place, const struct workload_spec *spec,
                             struct error *err)
 {
     int rc = 0;
-    struct db_conn *conn = db_acquire(db);
     for (size_t i = 0; rc == 0 && i < spec->node_pool_count; i++) {
         bool found;
         rc = db_has_node_pool(conn, place->scope.cluster_id, spec->node_pools[i], &found, err);
@@ -97,6 +97,18 @@ static int check_node_pools(struct db *db, const struct workload_place *place, c
             rc = error_set(err, ERROR_INVALID, "spec.nodePools[%zu]: the cluster has no node pool %.60s", i,
                            spec->node_pools[i]);
     }
+    return rc;
+}
+
+// Node pools and network topologies: what it names must be there.
+static int check_names(struct request *req, const struct workload_place *place, const struct workload_spec *spec,
+                       struct error *err)
+{
+    struct db *db = req->server->db;
+    struct db_conn *conn = db_acquire(db);
+    int rc = check_node_pools(conn, place, spec, err);
+    if (rc == 0)
+        rc = submission_topologies_check(conn, place->scope.cluster_id, spec, req->arena, err);
     db_give_back(db, conn);
     return rc;
 }
@@ -232,8 +244,7 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
     if (read_envelope(&top, &out->envelope) < 0 || find_place(req, &top, &out->envelope, type, &out->place) < 0 ||
         submission_template_apply(req, body, type, &place->scope, err) < 0 ||
         workload_type_fill(req, workload_type_text(type), json_object_get(body, "spec"), err) < 0 ||
-        workload_spec_read(body, type, req->arena, &out->spec, err) < 0 ||
-        check_node_pools(req->server->db, place, &out->spec, err) < 0)
+        workload_spec_read(body, type, req->arena, &out->spec, err) < 0 || check_names(req, place, &out->spec, err) < 0)
         return -1;
     struct project_rules rules = rules_of(place);
     struct workload_limits limits;

@@ -1,6 +1,7 @@
 #include "reconciler/turn/lifecycle.h"
 
 #include "db/events.h"
+#include "model/sub_groups.h"
 #include "model/workload_type.h"
 #include "reconciler/turn/limits.h"
 #include "reconciler/turn/replicas.h"
@@ -98,9 +99,8 @@ static void retry_failed(struct turn *turn, struct cache_workload *workload)
         if (pod->status != POD_STATUS_FAILED && (pod->status != POD_STATUS_SUCCEEDED || !ends_never))
             continue;
         bool is_lost = strcmp(pod->reason, "NodeLost") == 0 || strcmp(pod->reason, "Lost") == 0;
-        int64_t failures = replicas_are_of(workload) && pod->completed_ms - pod->started_ms >= STEADY_MS
-                               ? 1
-                               : pod->attempt + 1;
+        int64_t failures =
+            replicas_are_of(workload) && pod->completed_ms - pod->started_ms >= STEADY_MS ? 1 : pod->attempt + 1;
         int64_t due_ms = pod->completed_ms + (is_lost ? 0 : retry_delay(turn, failures));
         if (due_ms > turn->now_ms) {
             turn_note_due(turn, due_ms);
@@ -146,7 +146,8 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
         return;
     bool has_pods = counts.pending + counts.placed + counts.releasing > 0;
     bool wants_none = replicas_are_of(workload) && workload->pods_wanted == 0;
-    if (!has_pods && !wants_none && (was_suspended || (workload->pod_count == 0 && creations_of(turn, workload) == 0))) {
+    if (!has_pods && !wants_none &&
+        (was_suspended || (workload->pod_count == 0 && creations_of(turn, workload) == 0))) {
         turn_touch_workload(turn, workload);
         workload->creates_all_pods = true;
         workload->failed_count = 0;
@@ -200,12 +201,35 @@ static const char *pending_message(const struct turn *turn, const struct cache_w
     return workload->phase == PHASE_TERMINATING ? "Waits for resources again" : "Waits for resources";
 }
 
+static bool is_running(enum pod_status status)
+{
+    return status == POD_STATUS_RUNNING;
+}
+
+// Whether the pods of which this holds, and of a distributed workload those that ended well, are a gang.
+static bool is_gang_met(const struct turn *turn, const struct cache_workload *workload,
+                        bool (*holds)(enum pod_status status))
+{
+    struct sub_groups groups;
+    sub_groups_parse(workload->sub_groups_json, turn->arena, &groups);
+    int64_t *pods = arena_array(turn->arena, groups.count + 1, sizeof(*pods)), sum = 0;
+    for (size_t i = 0; i < workload->pod_count; i++) {
+        const struct cache_pod *pod = workload->pods[i];
+        if (!holds(pod->status) && !(pod->status == POD_STATUS_SUCCEEDED && is_distributed(workload)))
+            continue;
+        size_t place = sub_groups_of_pod(&groups, pod->is_master, pod->pod_index);
+        pods[place == SUB_GROUP_NONE ? groups.count : place]++;
+        sum++;
+    }
+    if (groups.count > 0)
+        return sub_groups_are_met(&groups, pods, turn->arena);
+    return sum >= (workload->min_pods > 0 ? workload->min_pods : 1);
+}
+
 static void set_running_phase(struct turn *turn, struct cache_workload *workload)
 {
     struct pod_counts counts = count_pods(workload);
     int64_t needed = workload->min_pods > 0 ? workload->min_pods : 1;
-    int64_t alive = is_distributed(workload) ? counts.succeeded : 0;
-    int64_t running = counts.running + alive, placed = counts.placed + alive;
     if (workload->creates_all_pods || (counts.placed == 0 && counts.releasing > 0 &&
                                        (workload->phase == PHASE_STOPPING || workload->phase == PHASE_STOPPED ||
                                         workload->phase == PHASE_RESUMING))) {
@@ -213,18 +237,18 @@ static void set_running_phase(struct turn *turn, struct cache_workload *workload
             turn_set_phase(turn, workload, PHASE_RESUMING, "Resumed");
         return;
     }
-    if (replicas_are_of(workload) && workload->pods_wanted == 0 && placed == 0 && counts.releasing == 0) {
+    if (replicas_are_of(workload) && workload->pods_wanted == 0 && counts.placed == 0 && counts.releasing == 0) {
         turn_set_phase(turn, workload, PHASE_RUNNING, "No replica runs: nobody calls");
-    } else if (replicas_are_of(workload) && running > 0 && replicas_of_before(workload) > 0) {
+    } else if (replicas_are_of(workload) && counts.running > 0 && replicas_of_before(workload) > 0) {
         turn_set_phase(turn, workload, PHASE_UPDATING, "Its replicas change over to the new specification");
-    } else if (running >= needed && counts.running > 0) {
+    } else if (counts.running > 0 && is_gang_met(turn, workload, is_running)) {
         turn_set_phase(turn, workload, PHASE_RUNNING, "Running");
         if (!workload->started_ms)
             workload->started_ms = turn->now_ms;
     } else if (counts.running > 0 && phase_is_running(workload->phase)) {
         turn_set_phase(turn, workload, PHASE_DEGRADED,
                        arena_printf(turn->arena, "%" PRId64 " of %" PRId64 " pods run", counts.running, needed));
-    } else if (placed >= needed && counts.placed > 0) {
+    } else if (counts.placed > 0 && is_gang_met(turn, workload, pod_status_is_placed)) {
         if (workload->phase == PHASE_CREATING || workload->phase == PHASE_RESUMING ||
             workload->phase == PHASE_TERMINATING)
             turn_set_phase(turn, workload, PHASE_PENDING, "Waits for resources");

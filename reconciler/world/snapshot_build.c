@@ -2,6 +2,7 @@
 
 #include "model/pod.h"
 #include "model/workload_type.h"
+#include "reconciler/world/gang_build.h"
 #include "reconciler/world/world_json.h"
 
 #include <inttypes.h>
@@ -182,54 +183,6 @@ static void set_pools(const struct builder *builder, const struct cache_workload
     out->node_pool_count = count;
 }
 
-// Pods of a gang stand close together where all its pools have the same network: in one domain of the lowest level if
-// that can be, else of the next above.
-static void set_topology(const struct builder *builder, const struct cache_workload *workload,
-                         struct snapshot_workload *out)
-{
-    const struct world *world = builder->cache->world;
-    uint32_t topology = world->pool_topologies[out->node_pools[0]];
-    for (size_t i = 1; i < out->node_pool_count; i++)
-        if (world->pool_topologies[out->node_pools[i]] != topology)
-            return;
-    if (workload->min_pods < 2 || topology == SNAPSHOT_NONE || world->topologies[topology].level_count == 0)
-        return;
-    out->topology.topology = topology;
-    out->topology.preferred = (uint32_t)(world->topologies[topology].level_count - 1);
-}
-
-static bool has_master(const struct cache_workload *workload)
-{
-    for (size_t i = 0; i < workload->pod_count; i++)
-        if (workload->pods[i]->is_master)
-            return true;
-    return false;
-}
-
-// The minimum of an elastic gang with a master is each role's: workers alone are no gang.
-static void set_sub_groups(struct builder *builder, const struct cache_workload *workload,
-                           struct snapshot_workload *out)
-{
-    enum {
-        MASTER,
-        WORKER,
-        ROLE_COUNT
-    };
-    if (workload->min_pods < 2 || workload->min_pods >= workload->pods_wanted || !has_master(workload))
-        return;
-    struct snapshot_sub_group *groups = arena_array(builder->arena, ROLE_COUNT, sizeof(*groups));
-    for (int i = 0; i < ROLE_COUNT; i++)
-        groups[i] = (struct snapshot_sub_group){.name = i == MASTER ? POD_ROLE_TEXT_MASTER : POD_ROLE_TEXT_WORKER,
-                                                .parent = SNAPSHOT_NONE,
-                                                .min_pods = i == MASTER ? 1 : (uint32_t)workload->min_pods - 1,
-                                                .min_sub_groups = SNAPSHOT_MIN_ALL,
-                                                .topology = {SNAPSHOT_NONE, SNAPSHOT_NONE, SNAPSHOT_NONE}};
-    out->sub_groups = groups;
-    out->sub_group_count = ROLE_COUNT;
-    for (size_t i = out->first_pod; i < builder->live->snapshot.pod_count; i++)
-        builder->pods[i].sub_group = builder->live->pods[i]->is_master ? MASTER : WORKER;
-}
-
 // From its present start on: the limit is on the time in Running of all its lives. 0: there is none.
 static int64_t run_time_left(const struct cache_workload *workload)
 {
@@ -266,10 +219,10 @@ static void add_workload(struct builder *builder, struct cache_workload *workloa
         .first_pod = (uint32_t)snapshot->pod_count,
     };
     set_pools(builder, workload, out);
-    set_topology(builder, workload, out);
     add_pods(builder, workload, index, suffix);
     out->pod_count = (uint32_t)(snapshot->pod_count - out->first_pod);
-    set_sub_groups(builder, workload, out);
+    gang_build(builder->cache->world, workload, builder->live->pods + out->first_pod, builder->arena, out,
+               builder->pods + out->first_pod);
     const struct placement *placement = workload->pods[0]->placement;
     if (placement && placement->pod_affinity != POD_AFFINITY_NONE) {
         out->pod_affinity = placement->pod_affinity;

@@ -178,7 +178,7 @@ static void build_topologies(struct world *world)
     }
 }
 
-static uint32_t find_topology(const struct world *world, const char *name)
+uint32_t world_topology_by_name(const struct world *world, const char *name)
 {
     for (size_t i = 0; name && i < world->rows.topology_count; i++)
         if (strcmp(world->rows.topologies[i].name, name) == 0)
@@ -204,7 +204,7 @@ static void set_pool_topologies(struct world *world)
 {
     world->pool_topologies = arena_array(&world->arena, world->rows.pool_count, sizeof(*world->pool_topologies));
     for (size_t i = 0; i < world->rows.pool_count; i++)
-        world->pool_topologies[i] = find_topology(world, world->rows.pools[i].topology_name);
+        world->pool_topologies[i] = world_topology_by_name(world, world->rows.pools[i].topology_name);
     for (size_t i = 0; i < world->rows.node_count; i++) {
         const struct snapshot_node *node = &world->nodes[i];
         uint32_t *topology = node->node_pool == SNAPSHOT_NONE ? NULL : &world->pool_topologies[node->node_pool];

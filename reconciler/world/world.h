@@ -49,6 +49,7 @@ void world_release(struct world *world); // NULL is fine
 // By row id; SNAPSHOT_NONE where there is none.
 uint32_t world_pool(const struct world *world, int64_t id);
 uint32_t world_pool_by_name(const struct world *world, const char *name);
+uint32_t world_topology_by_name(const struct world *world, const char *name); // NULL is none
 uint32_t world_node(const struct world *world, int64_t id);
 uint32_t world_node_by_name(const struct world *world, const char *name);
 uint32_t world_project(const struct world *world, int64_t id);

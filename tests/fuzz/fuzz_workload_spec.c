@@ -23,6 +23,11 @@ static void check_spec(json_t *body, enum workload_type type, struct arena *aren
     assert(spec.gpu_milli >= 0 && spec.cpu_milli >= 0 && spec.memory_bytes >= 0);
     assert(spec.pods_wanted >= 1 && spec.pods_wanted <= WORKLOAD_PODS_MAX);
     assert(spec.min_pods >= 1 && spec.min_pods <= spec.pods_wanted);
+    struct sub_groups stored;
+    sub_groups_parse(spec.sub_groups_json, arena, &stored);
+    assert(stored.count == spec.sub_groups.count && stored.minimum == spec.sub_groups.minimum);
+    for (int64_t i = 0; stored.count > 0 && i < spec.worker_count; i++)
+        assert(sub_groups_of_pod(&stored, false, i) < stored.count);
     struct workload_listing listing = {
         .uuid = "u",
         .name = "n",

@@ -23,6 +23,8 @@ enum scene {
 #define WAITS WHAT_IF_WAITS
 
 static const char *const OTHER_POOL[] = {"other"};
+// A gang of six that four devices cannot hold: one half of it is enough.
+#define TWO_HALVES "{\"minSubGroups\":1,\"subGroups\":[{\"name\":\"b\",\"workers\":3},{\"name\":\"a\",\"workers\":3}]}"
 
 // ROW(field, value in the base submission, world, what the base comes to there, what the field comes to, how it is set)
 #define POD_ROWS(ROW)                                                                             \
@@ -53,13 +55,15 @@ static const char *const OTHER_POOL[] = {"other"};
     ROW(min_pods, 1, EMPTY, STARTS, WAITS, (gang(w, 6, false), w->min_pods = 5))                                \
     ROW(min_workers, 0, EMPTY, STARTS, STARTS, (gang(w, 6, true), w->min_pods = 3, w->min_workers = 2))         \
     ROW(max_workers, 0, EMPTY, STARTS, WAITS, (gang(w, 6, true), w->min_pods = 6, w->max_workers = 6))          \
+    ROW(sub_groups, ((struct sub_groups){0}), EMPTY, STARTS, STARTS, w->sub_groups.minimum = 1)                 \
+    ROW(sub_groups_json, NULL, EMPTY, STARTS, STARTS, (gang(w, 6, false), w->sub_groups_json = TWO_HALVES))     \
     ROW(parallelism, 1, EMPTY, STARTS, STARTS, w->parallelism = 2)                                              \
     ROW(completions, 1, EMPTY, STARTS, STARTS, w->completions = 3)                                              \
     ROW(backoff_limit, 6, EMPTY, STARTS, STARTS, w->backoff_limit = 0)                                          \
     ROW(grace_period_ms, 30000, EMPTY, STARTS, STARTS, w->grace_period_ms = 1000)                               \
     ROW(auto_delete_ms, INT64_C(2592000000), EMPTY, STARTS, STARTS, w->auto_delete_ms = 1000)                   \
     ROW(is_terminated_after_preemption, false, EMPTY, STARTS, STARTS, w->is_terminated_after_preemption = true) \
-    ROW(serving, ((struct serving){0}), EMPTY, STARTS, STARTS, w->serving.max_replicas = 9)                      \
+    ROW(serving, ((struct serving){0}), EMPTY, STARTS, STARTS, w->serving.max_replicas = 9)                     \
     ROW(gpu_request_type, NULL, HALF, WAITS, STARTS,                                                            \
         (w->gpu_request_type = "portion", w->worker.gpu_portion_milli = 300))                                   \
     ROW(gpu_milli, 1000, EMPTY, STARTS, STARTS, w->gpu_milli = 9000)                                            \
