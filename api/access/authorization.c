@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "db/db.h"
+#include "db/roles.h"
 #include "db/scopes.h"
 
 #include <assert.h>
@@ -42,6 +43,17 @@ bool access_is_held(const struct identity *caller, const struct scope_path *wher
         if (grant_allows(&caller->grants->items[i], type, action) &&
             scope_path_contains(&caller->grants->items[i].path, where))
             return true;
+    return false;
+}
+
+bool access_is_rule_giver(const struct identity *caller, const struct scope_path *where)
+{
+    for (size_t i = 0; i < caller->grants->count; i++) {
+        const struct grant *grant = &caller->grants->items[i];
+        if (grant->role->id <= ROLE_PREDEFINED_MAX && grant_allows(grant, RESOURCE_TYPE_ACCESS_RULES, ACTION_CREATE) &&
+            scope_path_contains(&grant->path, where))
+            return true;
+    }
     return false;
 }
 

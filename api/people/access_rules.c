@@ -226,8 +226,8 @@ int op_get_access_rule(struct request *req, struct response *res, struct error *
     return 0;
 }
 
-// What is done inside a project is the matter of whoever gives rights there, whether he does such work himself or not;
-// so are the keys that everybody has for himself.
+// What is done inside a project is the matter of its administrators, whether they do such work themselves or not; so
+// are the keys that everybody has for himself.
 static bool is_work(enum resource_type type)
 {
     const char *group = resource_type_group(type);
@@ -255,15 +255,17 @@ static int find_role(const struct request *req, int64_t role_id, const struct ro
     return 0;
 }
 
-// Nobody gives more than he has: a role may hold no right over people, the organisation, hardware or dashboards that
-// its giver lacks in that scope. The first role can do everything, so only those who have it there pass it on.
+// Nobody gives more than he has: a role may hold no right that its giver lacks in that scope. A predefined administrator
+// is there to give people their work: that he hands on without doing it himself. The first role can do everything, so
+// only those who have it there pass it on.
 static int check_role(const struct request *req, int64_t role_id, const struct scope_path *where, struct error *err)
 {
     const struct role *role;
     if (find_role(req, role_id, &role, err) < 0)
         return -1;
+    bool gives_work = role_id != ROLE_SYSTEM_ADMINISTRATOR && access_is_rule_giver(req->caller, where);
     for (enum resource_type type = 0; type < RESOURCE_TYPE_COUNT; type++) {
-        if (role_id != ROLE_SYSTEM_ADMINISTRATOR && is_work(type))
+        if (gives_work && is_work(type))
             continue;
         for (enum access_action action = ACTION_CREATE; action <= ACTION_DELETE; action *= 2) {
             if (!(role->permissions.actions[type] & action) || access_is_held(req->caller, where, type, action))

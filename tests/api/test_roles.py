@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from test_access import make_caller, rule_for
+from test_access import department_id, make_caller, rule_for
 
 ROLES = "/api/v2/authorization/roles"
 RULES = "/api/v1/authorization/access-rules"
@@ -181,6 +181,37 @@ def test_nobody_puts_more_into_a_role_than_he_holds(server):
     # Rights over a project are not rights over the tenant.
     _, below, _ = caller_with(server, "below", maker["id"], "project", server.project_id("team-a"))
     assert server.request("POST", ROLES, body("Below"), token=below).status == 403
+
+
+def test_who_gives_rules_by_a_role_that_was_made_gives_what_he_has(server):
+    """A predefined administrator gives people work that he does not do; others do not, and not to themselves."""
+    project = server.project_id("team-a")
+    giver = create(server, "Giver", permissionSets=[{"name": "Basics"}, {"name": "Manage access"}])
+    worker = create(server, "Worker", permissionSets=[{"name": "Basics"}, {"name": "Manage workloads"}])
+    me, token, _ = caller_with(server, "giver", giver["id"], "project", project)
+    friend, _ = make_caller(server, "friend")
+
+    def give(account, role_id, token):
+        rule = {**rule_for(account, "Viewer", "project", project), "roleId": role_id}
+        return server.request("POST", RULES, rule, token=token)
+
+    for account in (me, friend):
+        refused = give(account, worker["id"], token)
+        assert refused.status == 403 and "Worker may create " in refused.json["message"], refused
+        l1 = give(account, 9, token)
+        assert l1.status == 403 and "L1 researcher may " in l1.json["message"], l1
+    assert give(friend, giver["id"], token).status == 201, "what he has, he gives"
+    scope = {"scopeType": "project", "scopeId": project}
+    several = {"subjects": [{"subjectId": friend["clientId"], "subjectType": "service-account"}], "scopes": [scope]}
+    batch = server.request("POST", f"{RULES}/batch-create", {"payload": {**several, "roleId": 9}}, token=token)
+    assert not batch.json["succeeded"] and batch.json["failed"][0]["code"] == 403, batch
+    # With the work he has the right to hand it on; with a predefined administrator's role as well.
+    caller_rule = {**rule_for(me, "Viewer", "project", project), "roleId": worker["id"]}
+    assert server.post(RULES, caller_rule).status == 201
+    assert give(friend, worker["id"], token).status == 201
+    _, administrator, _ = caller_with(server, "dora", 2, "department", department_id(server))
+    other, _ = make_caller(server, "other")
+    assert give(other, worker["id"], administrator).status == 201
 
 
 def test_a_rule_ends_at_its_date(server):
