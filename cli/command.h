@@ -84,8 +84,9 @@ int cli_change_password(struct cli *cli, const char *current, const char *wanted
 // Server.
 int cli_get(struct cli *cli, json_t **out_answer, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-// All entries of a list under `key` (NULL: a bare array), page by page; path has no offset or limit. Owned by the
-// caller.
+// All entries of a list under `key`, page by page, as --page-size and --max-items say; path has no offset or limit. key
+// NULL: a bare array that comes whole; CLI_BARE_PAGES: one in pages. Owned by the caller.
+#define CLI_BARE_PAGES ""
 int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out_entries, struct error *err);
 // --project, else the default one; ERROR_INVALID where there is none.
 int cli_project_name(struct cli *cli, const char **out_name, struct error *err);

@@ -14,7 +14,7 @@ enum {
 
 #define COLUMNS(titles) titles, sizeof(titles) / sizeof((titles)[0])
 
-// A list as asked for: JSON, YAML or a table. key NULL: a bare array.
+// A list as asked for: JSON, YAML or a table. key as for cli_get_all.
 static int show_list(struct cli *cli, const char *path, const char *key, const char *const *titles, size_t count,
                      cli_row_fn add_row, struct error *err)
 {

@@ -30,6 +30,7 @@ static size_t number_flag(const struct cli *cli, const char *name, size_t fallba
 int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out_entries, struct error *err)
 {
     json_t *all = json_array();
+    bool is_bare = !key || !*key;
     size_t page = number_flag(cli, "page-size", PAGE_DEFAULT), most = number_flag(cli, "max-items", SIZE_MAX);
     if (page > PAGE_MAX)
         page = PAGE_MAX;
@@ -40,8 +41,8 @@ int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out
             json_decref(all);
             return -1;
         }
-        json_t *entries = key ? json_object_get(answer, key) : answer;
-        // A page of long rows ends early and says so; bare arrays come whole.
+        json_t *entries = is_bare ? answer : json_object_get(answer, key);
+        // A page of long rows ends early and says so.
         has_more = key && (json_array_size(entries) == page || json_object_get(answer, "next"));
         json_array_extend(all, entries);
         json_decref(answer);

@@ -9,27 +9,6 @@
 
 #define PATH "/api/v1/users"
 
-enum {
-    PAGE = 500 // the most that one answer has
-};
-
-static int get_all(struct cli *cli, json_t **out_users, struct error *err)
-{
-    size_t count = PAGE;
-    *out_users = json_array();
-    while (count == PAGE) {
-        json_t *page;
-        if (cli_get(cli, &page, err, PATH "?limit=%d&offset=%zu", PAGE, json_array_size(*out_users)) < 0) {
-            json_decref(*out_users);
-            return -1;
-        }
-        count = json_array_size(page);
-        json_array_extend(*out_users, page);
-        json_decref(page);
-    }
-    return 0;
-}
-
 static void add_row(struct cli *cli, const json_t *user, struct table *table)
 {
     const char *last = cli_text(user, "lastLogin");
@@ -43,7 +22,7 @@ int run_user_list(struct cli *cli, struct error *err)
 {
     static const char *const TITLES[] = {"User", "Kind", "Created", "Last Login", "Created By"};
     json_t *users;
-    if (get_all(cli, &users, err) < 0)
+    if (cli_get_all(cli, PATH, CLI_BARE_PAGES, &users, err) < 0)
         return -1;
     cli_print_list(cli, users, TITLES, sizeof(TITLES) / sizeof(TITLES[0]), add_row);
     json_decref(users);

@@ -1,5 +1,6 @@
 """Users by the command line: made, listed, given a new password, signed out, deleted."""
 
+import json
 import re
 
 ANN = "ann@example.org"
@@ -20,6 +21,24 @@ def test_a_user_is_made_listed_and_deleted(client):
     assert "no second factor" in client.run("user", "reset-otp", ANN, status=1)
     assert client.run("user", "delete", ANN) == f"user {ANN} deleted successfully\n"
     assert ANN not in client.run("user", "list")
+
+
+def test_the_list_goes_by_pages_and_ends_where_it_is_told_to(client):
+    mails = [f"user{number}@example.org" for number in range(5)]
+    for mail in mails:
+        client.run("user", "create", mail)
+
+    def listed(*flags):
+        return [user["username"] for user in json.loads(client.run("user", "list", "--json", *flags))]
+
+    everybody = listed()
+    assert set(mails) < set(everybody) and len(everybody) == len(set(everybody)) == 6
+    for size in ("1", "2", "3", "6"):
+        assert listed("--page-size", size) == everybody, size
+    assert listed("--max-items", "4", "--page-size", "3") == everybody[:4]
+    asked = client.server.tail(100000).count("operation=get_users")
+    listed("--page-size", "2")
+    assert client.server.tail(100000).count("operation=get_users") - asked == 4, "three full pages and an empty one"
 
 
 def test_what_is_wrong_is_named(client):
