@@ -116,7 +116,8 @@ SCOPES = [
         "a question of ten thousand pods",
         post(
             "/api/v1/scheduler/what-if",
-            '{"type":"Distributed","workload":{"name":"x","projectId":"{own_project}","clusterId":"{cluster}","spec":{"image":"x","numWorkers":9999,"compute":{"gpuDevicesRequest":1}}}}',
+            '{"type":"Distributed","workload":{"name":"x","projectId":"{own_project}","clusterId":"{cluster}",'
+            '"spec":{"image":"x","numWorkers":9999,"compute":{"gpuDevicesRequest":1}}}}',
         ),
         200,
         "",
@@ -125,7 +126,8 @@ SCOPES = [
         "a question of too many pods",
         post(
             "/api/v1/scheduler/what-if",
-            '{"type":"Distributed","workload":{"name":"x","projectId":"{own_project}","clusterId":"{cluster}","spec":{"image":"x","numWorkers":99999999}}}',
+            '{"type":"Distributed","workload":{"name":"x","projectId":"{own_project}","clusterId":"{cluster}",'
+            '"spec":{"image":"x","numWorkers":99999999}}}',
         ),
         400,
         "workload.spec.numWorkers",

@@ -100,7 +100,7 @@ def test_nothing_starts_on_a_disk_without_room(small, folder):
     server.kill()
     server.start()
     server.wait_for(
-        "it is seen anew", lambda: len(events_of(server, "DiskPressure")) == 2 and node_of(server)["status"] != "Ready"
+        "it is seen again", lambda: len(events_of(server, "DiskPressure")) == 2 and node_of(server)["status"] != "Ready"
     )
     server.wait_phase(waits, "Pending")
     assert server.workload(hog)["phase"] == "Running"

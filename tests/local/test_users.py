@@ -46,7 +46,7 @@ def test_projects_and_subjects_are_mapped(start, map_file):
     assert user_of(server, "mapped")[0] == IDS["daemon"]
     assert user_of(server, "other", project="team-b")[0] == IDS["games"]
     map_file("project team-a daemon\nsubject admin@prorata.local bin\n")
-    assert user_of(server, "subject")[0] == IDS["bin"], "a subject wins, and the file is read anew"
+    assert user_of(server, "subject")[0] == IDS["bin"], "a subject wins, and the file is read again"
 
 
 @needs_root

@@ -61,7 +61,7 @@ static void test_refused_plan(void)
     struct live live = {0};
     char folder[96];
     live_open(&live, 1, 4);
-    // Opened anew, with the spoiled planner and a folder for what it makes.
+    // Opened again, with the spoiled planner and a folder for what it makes.
     snprintf(folder, sizeof(folder), "%s/refused", live.folder);
     live.options.plan = plan_spoiled;
     live.options.refused_folder = folder;

@@ -1,4 +1,4 @@
-// Time-based fair share fed from what was recorded: usage over a window, its half life, its beginning anew; and what
+// Time-based fair share fed from what was recorded: usage over a window, its half life, its new beginning; and what
 // comes of it. scheduler.md, 2.6 and 2.7.
 #include "base/error.h"
 #include "tests/support/check.h"
@@ -82,7 +82,7 @@ static const struct usage_case CASES[] = {
      "{\"enabled\":true,\"windowType\":\"tumbling\",\"windowDuration\":\"7h\",\"tumblingWindowStartTime\":\"" BEGIN
      "\"}",
      4, 2, 266667},
-    {"a tumbling window that has begun anew",
+    {"a tumbling window that has begun again",
      "{\"enabled\":true,\"windowType\":\"tumbling\",\"windowDuration\":\"7h\",\"tumblingWindowStartTime\":\"" BEGIN
      "\"}",
      6, 4, 0},

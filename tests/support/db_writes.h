@@ -4,7 +4,7 @@
 #include "db/db.h"
 #include "model/workload_spec.h"
 
-// What they act on. The ids are looked up anew before each.
+// What they act on. The ids are looked up again before each.
 struct db_writes {
     struct arena arena;
     struct workload_spec spec;
