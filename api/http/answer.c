@@ -196,6 +196,8 @@ void answer_error(struct exchange *exchange, const struct error *err)
         json_text(&json, "message", err->message);
         if (err->details[0])
             json_text(&json, "details", err->details);
+        if (status == 400 && exchange->request.compliance_json)
+            json_raw(&json, "complianceIssues", exchange->request.compliance_json);
     }
     json_end_object(&json);
     res->status = status;

@@ -6,7 +6,8 @@ struct error;
 
 // Sends what the response holds. HEAD gets the head alone.
 void answer_send(struct exchange *exchange, enum answer_policy policy);
-// Drops the body and sends {"code", "message", "details"}; further header lines stay.
+// Drops the body and sends {"code", "message", "details"}, and complianceIssues where a policy refused; further header
+// lines stay.
 void answer_error(struct exchange *exchange, const struct error *err);
 // The head of a stream; no length, the connection ends with it. -1 when it could not be sent.
 int answer_stream_head(struct exchange *exchange, const char *content_type);

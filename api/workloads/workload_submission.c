@@ -5,6 +5,7 @@
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/server.h"
+#include "api/workloads/submission_policy.h"
 #include "api/workloads/submission_template.h"
 #include "api/workloads/submission_topologies.h"
 #include "api/workloads/submitted_workload.h"
@@ -235,15 +236,24 @@ static struct project_rules rules_of(const struct workload_place *place)
                                   .department_node_types_json = place->department_node_types_json};
 }
 
-int workload_submission_read(struct request *req, json_t *body, enum workload_type type,
-                             struct prepared_submission *out, struct error *err)
+// Who it is and where it goes.
+static int open_submission(struct request *req, json_t *body, enum workload_type type, struct prepared_submission *out,
+                           struct error *err)
 {
     struct fields top = {body, "", req->arena, err};
     *out = (struct prepared_submission){0};
+    if (read_envelope(&top, &out->envelope) < 0)
+        return -1;
+    return find_place(req, &top, &out->envelope, type, &out->place);
+}
+
+// What it asks for, once templates and policies have had their say.
+static int complete(struct request *req, json_t *body, enum workload_type type, struct prepared_submission *out,
+                    struct error *err)
+{
+    struct fields top = {body, "", req->arena, err};
     const struct workload_place *place = &out->place;
-    if (read_envelope(&top, &out->envelope) < 0 || find_place(req, &top, &out->envelope, type, &out->place) < 0 ||
-        submission_template_apply(req, body, type, &place->scope, err) < 0 ||
-        workload_type_fill(req, workload_type_text(type), json_object_get(body, "spec"), err) < 0 ||
+    if (workload_type_fill(req, workload_type_text(type), json_object_get(body, "spec"), err) < 0 ||
         workload_spec_read(body, type, req->arena, &out->spec, err) < 0 || check_names(req, place, &out->spec, err) < 0)
         return -1;
     struct project_rules rules = rules_of(place);
@@ -285,10 +295,20 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
     return 0;
 }
 
+int workload_submission_read(struct request *req, json_t *body, enum workload_type type,
+                             struct prepared_submission *out, struct error *err)
+{
+    if (open_submission(req, body, type, out, err) < 0)
+        return -1;
+    return complete(req, body, type, out, err);
+}
+
 int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
                                 struct prepared_submission *out, struct error *err)
 {
-    if (workload_submission_read(req, body, type, out, err) < 0)
+    if (open_submission(req, body, type, out, err) < 0 ||
+        submission_template_apply(req, body, type, &out->place.scope, err) < 0 ||
+        submission_policy_apply(req, body, type, &out->place.scope, err) < 0 || complete(req, body, type, out, err) < 0)
         return -1;
     struct project_rules rules = rules_of(&out->place);
     if (project_rules_apply_node_types(&rules, &out->spec, req->arena, err) < 0 ||

@@ -1,6 +1,6 @@
 // Submission of workloads of every kind: names, projects, clusters, pools, and the specification's own rules
-// (model/workload_spec.h), then one write. Statements: 1 to find the project, 1 per node pool named; in the write 5 and
-// one per pod.
+// (model/workload_spec.h), then one write. Statements: 1 to find the project, 1 for its policies, 1 per node pool
+// named; in the write 5 and one per pod.
 #pragma once
 #include "db/workload_places.h"
 #include "model/submission.h"
