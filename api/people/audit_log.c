@@ -215,19 +215,21 @@ void audit_log_write_csv(struct buffer *out, sqlite3_stmt *row)
 }
 
 // The list stands under both names that the contract has for it.
-static void write_page(struct response *res, const struct list_query *query, const char *rows)
+static void write_page(struct response *res, const struct list_query *query, const char *rows, int64_t total)
 {
     struct json_writer json;
     json_writer_init(&json, res->body, false);
     json_begin_object(&json);
     json_raw(&json, "audit_logs", rows);
     json_raw(&json, "logs", rows);
+    json_int(&json, "total", total);
     if (query->request.limit > 0)
         list_query_write_next(query, &json);
     json_end_object(&json);
 }
 
-static int read_page(struct request *req, struct list_query *query, struct buffer *rows, struct error *err)
+static int read_page(struct request *req, struct list_query *query, struct buffer *rows, int64_t *out_total,
+                     struct error *err)
 {
     struct json_writer json;
     struct db_conn *conn = db_acquire(req->server->db);
@@ -239,6 +241,8 @@ static int read_page(struct request *req, struct list_query *query, struct buffe
             audit_log_write(&json, query->stmt);
     json_end_array(&json);
     list_query_close(query);
+    if (rc == 0)
+        rc = list_query_count(query, conn, out_total, err);
     db_give_back(req->server->db, conn);
     return rc;
 }
@@ -251,9 +255,10 @@ int op_getAuditLogs(struct request *req, struct response *res, struct error *err
         return -1;
     buffer_init(&rows, 0);
     query.answer = &rows;
-    int rc = read_page(req, &query, &rows, err);
+    int64_t total = 0;
+    int rc = read_page(req, &query, &rows, &total, err);
     if (rc == 0)
-        write_page(res, &query, rows.data);
+        write_page(res, &query, rows.data, total);
     buffer_done(&rows);
     return rc;
 }
