@@ -152,11 +152,40 @@ static void write_images(struct json_writer *json, const struct workload_listing
     json_end_array(json);
 }
 
-static void write_urls(struct json_writer *json, const json_t *spec)
+// Where no address is real, the name that a cluster's own would have.
+static const char *serving_url(const struct workload_listing *listing, struct arena *arena)
 {
-    const json_t *list = json_object_get(spec, "exposedUrls");
+    const struct serving *serving = &listing->spec->serving;
+    if (serving->address)
+        return arena_printf(arena, "%s://%s", serving->protocol, serving->address);
+    return arena_printf(arena, "%s://%s.%s.svc.cluster.local:%" PRId64, serving->protocol, listing->name,
+                        listing->namespace_name, serving->port);
+}
+
+static void write_serving_connection(struct json_writer *json, const struct workload_listing *listing,
+                                     struct arena *arena)
+{
+    const json_t *port = json_object_get(listing->spec_json, "servingPort");
+    const char *access = text_of(port, "authorizationType");
+    json_begin_object(json);
+    json_text(json, "name", "serving");
+    json_text(json, "toolType", "");
+    json_text(json, "connectionType", "ServingPort");
+    json_text(json, "url", serving_url(listing, arena));
+    if (access && strncmp(access, "authorized", strlen("authorized")) == 0)
+        access = "authorizedUsersOrGroups";
+    write_text_if_any(json, "authorizationType", access);
+    json_int(json, "containerPort", listing->spec->serving.port);
+    json_end_object(json);
+}
+
+static void write_urls(struct json_writer *json, const struct workload_listing *listing, struct arena *arena)
+{
+    const json_t *list = json_object_get(listing->spec_json, "exposedUrls");
     json_key(json, "urls");
     json_begin_array(json);
+    if (listing->spec->type == WORKLOAD_TYPE_INFERENCE)
+        json_value_text(json, serving_url(listing, arena));
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *url = text_of(json_array_get(list, i), "url");
         if (url && !json_is_true(json_object_get(json_array_get(list, i), "exclude")))
@@ -222,9 +251,11 @@ const char *workload_listing_text(const struct workload_listing *listing, struct
         json_value_text(&json, listing->node_pools[i]);
     json_end_array(&json);
     write_images(&json, listing);
-    write_urls(&json, listing->spec_json);
+    write_urls(&json, listing, arena);
     json_key(&json, "externalConnections");
     json_begin_array(&json);
+    if (listing->spec->type == WORKLOAD_TYPE_INFERENCE)
+        write_serving_connection(&json, listing, arena);
     write_connections(&json, json_object_get(listing->spec_json, "exposedUrls"), "ExternalUrl");
     write_connections(&json, json_object_get(listing->spec_json, "ports"), "ClusterIP");
     json_end_array(&json);

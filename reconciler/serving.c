@@ -1,15 +1,34 @@
 // Inferences as the submission sees them: what can be served here.
 #include "model/serving.h"
+#include "base/arena.h"
 #include "base/error.h"
 #include "reconciler/reconciler.h"
 #include "reconciler/state.h"
 
+enum {
+    ADDRESS_SIZE = 128
+};
+
 int reconciler_check_serving(const struct reconciler *reconciler, const struct serving *serving, struct error *err)
 {
-    if (serving->min_replicas > 0)
+    if (serving->min_replicas > 0 || reconciler->backend->ops->serve)
         return 0;
     return error_set(err, ERROR_INVALID,
                      "spec.autoscaling.minReplicas: at least 1 here: the %s backend cannot hold the address while no "
                      "replica runs; got 0",
                      reconciler->backend->ops->name);
+}
+
+int reconciler_choose_address(const struct reconciler *reconciler, const char *workload_uuid, struct arena *arena,
+                              const char **out_address, struct error *err)
+{
+    const struct backend *backend = reconciler->backend;
+    char address[ADDRESS_SIZE];
+    *out_address = NULL;
+    if (!backend->ops->choose_address)
+        return 0;
+    if (backend->ops->choose_address(backend->self, workload_uuid, address, sizeof(address), err) < 0)
+        return -1;
+    *out_address = arena_strdup(arena, address);
+    return 0;
 }

@@ -73,7 +73,7 @@ static int check_place(const struct request *req, const struct fields *top, cons
                        const struct workload_place *place, enum workload_type type)
 {
     struct error *err = top->err;
-    if (access_check(req, &place->scope, WORKLOAD_KINDS[type]->resource, ACTION_CREATE,
+    if (access_check(req, &place->scope, WORKLOAD_KINDS[type]->resource, envelope->action,
                      arena_printf(req->arena, "project %" PRId64, envelope->project_id), err) < 0) {
         if (err->code == ERROR_NOT_FOUND)
             return fields_fail(top, "projectId", "no project %" PRId64, envelope->project_id);
@@ -237,11 +237,11 @@ static struct project_rules rules_of(const struct workload_place *place)
 }
 
 // Who it is and where it goes.
-static int open_submission(struct request *req, json_t *body, enum workload_type type, struct prepared_submission *out,
-                           struct error *err)
+static int open_submission(struct request *req, json_t *body, enum workload_type type, enum access_action action,
+                           struct prepared_submission *out, struct error *err)
 {
     struct fields top = {body, "", req->arena, err};
-    *out = (struct prepared_submission){0};
+    *out = (struct prepared_submission){.envelope.action = action};
     if (read_envelope(&top, &out->envelope) < 0)
         return -1;
     return find_place(req, &top, &out->envelope, type, &out->place);
@@ -298,15 +298,15 @@ static int complete(struct request *req, json_t *body, enum workload_type type, 
 int workload_submission_read(struct request *req, json_t *body, enum workload_type type,
                              struct prepared_submission *out, struct error *err)
 {
-    if (open_submission(req, body, type, out, err) < 0)
+    if (open_submission(req, body, type, ACTION_CREATE, out, err) < 0)
         return -1;
     return complete(req, body, type, out, err);
 }
 
-int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
-                                struct prepared_submission *out, struct error *err)
+static int prepare(struct request *req, json_t *body, enum workload_type type, enum access_action action,
+                   struct prepared_submission *out, struct error *err)
 {
-    if (open_submission(req, body, type, out, err) < 0 ||
+    if (open_submission(req, body, type, action, out, err) < 0 ||
         submission_template_apply(req, body, type, &out->place.scope, err) < 0 ||
         submission_policy_apply(req, body, type, &out->place.scope, err) < 0 || complete(req, body, type, out, err) < 0)
         return -1;
@@ -315,6 +315,31 @@ int workload_submission_prepare(struct request *req, json_t *body, enum workload
         check_size(req->server->config.workload_max_bytes, &out->submission, err) < 0)
         return -1;
     return check_backend(req, &out->submission, &out->place, err);
+}
+
+int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
+                                struct prepared_submission *out, struct error *err)
+{
+    return prepare(req, body, type, ACTION_CREATE, out, err);
+}
+
+int workload_change_prepare(struct request *req, json_t *body, enum workload_type type,
+                            struct prepared_submission *out, struct error *err)
+{
+    return prepare(req, body, type, ACTION_UPDATE, out, err);
+}
+
+// An inference's address is its own from now on; a backend without addresses gives it one by its name alone.
+static int take_address(struct request *req, struct prepared_submission *prepared, struct error *err)
+{
+    struct serving *serving = &prepared->spec.serving;
+    if (!prepared->submission.serving_json)
+        return 0;
+    if (reconciler_choose_address(req->server->reconciler, prepared->submission.uuid, req->arena, &serving->address,
+                                  err) < 0)
+        return -1;
+    prepared->submission.serving_json = serving_text(serving, req->arena);
+    return 0;
 }
 
 int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err)
@@ -327,7 +352,7 @@ int workload_submit(struct request *req, struct response *res, enum workload_typ
     char uuid[UUID_SIZE];
     uuid_create(uuid);
     submission->uuid = prepared.listing.uuid = uuid;
-    if (store(req, &prepared.envelope, submission, &prepared.listing, err) < 0)
+    if (take_address(req, &prepared, err) < 0 || store(req, &prepared.envelope, submission, &prepared.listing, err) < 0)
         return -1;
     struct submitted_workload answer = {
         .name = submission->name,

@@ -2,6 +2,7 @@
 // (model/workload_spec.h), then one write. Statements: 1 to find the project, 1 for its policies, 1 per node pool
 // named; in the write 5 and one per pod.
 #pragma once
+#include "api/access/roles.h"
 #include "db/workload_places.h"
 #include "model/submission.h"
 #include "model/workload_listing.h"
@@ -18,6 +19,7 @@ struct submission_envelope {
     bool is_prefix;
     int64_t project_id;
     const char *cluster_uuid;
+    enum access_action action; // that the caller must be allowed in the project
 };
 
 // A submission that has passed every check and only lacks an id and, where its name is a prefix, its name.
@@ -39,5 +41,8 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
 // nothing.
 int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
                                 struct prepared_submission *out, struct error *err);
+// The same of a workload that is there and is to change; nothing takes its name or its place in a count.
+int workload_change_prepare(struct request *req, json_t *body, enum workload_type type,
+                            struct prepared_submission *out, struct error *err);
 // Checks req->body, stores the workload, answers with it.
 int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err);

@@ -212,7 +212,10 @@ static void add_target(struct turn *turn, const struct cache_pod *pod, const str
 static struct autoscale_reading measure(struct turn *turn, struct cache_workload *workload,
                                         const struct serving *serving)
 {
-    struct autoscale_reading out = {.now_ms = turn->now_ms, .interval_ms = page_reader_interval(turn->pages)};
+    struct autoscale_reading out = {.now_ms = turn->now_ms};
+    if (!turn->pages)
+        return out;
+    out.interval_ms = page_reader_interval(turn->pages);
     struct page_reading reading;
     int64_t round = 0;
     for (size_t i = 0; i < workload->pod_count; i++) {
@@ -295,7 +298,7 @@ static void scale(struct turn *turn, struct cache_workload *workload, const stru
         workload->autoscale = memory_array(1, sizeof(*workload->autoscale));
     bool is_new = workload->read_round != round || workload->read_round == 0;
     bool moves = before < serving->min_replicas || before > serving->max_replicas || before == 0 || reading.is_idle;
-    if (serving->min_replicas == 0 || serving_scales(serving))
+    if (turn->pages && (serving->min_replicas == 0 || serving_scales(serving)))
         turn_note_due(turn, turn->now_ms + reading.interval_ms);
     if (!is_new && !moves)
         return;
@@ -326,8 +329,7 @@ void replicas_attend(struct turn *turn, struct cache_workload *workload)
     struct serving serving;
     if (!serving_parse(workload->serving_json, turn->arena, &serving))
         return;
-    if (turn->pages)
-        scale(turn, workload, &serving);
+    scale(turn, workload, &serving);
     fit(turn, workload);
     if (workload->phase == PHASE_UPDATING && replicas_of_before(workload) == 0)
         turn_touch_workload(turn, workload);

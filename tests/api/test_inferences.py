@@ -135,3 +135,74 @@ REFUSALS = [
 def test_create_inference1_refuses(module_server, what, spec, message):
     answer = submit(module_server, "bad", spec)
     assert answer.status == 400 and answer.json["message"].startswith(message), answer
+
+
+def patch(server, workload_id, spec):
+    return server.request("PATCH", f"/api/v1/workloads/inferences/{workload_id}", {"spec": spec})
+
+
+def names(server, workload_id):
+    return sorted(pod["name"] for pod in pods(server, workload_id))
+
+
+def history(server, workload_id):
+    answer = server.get(f"/api/v1/workloads/{workload_id}/history").json
+    records = next(rows for rows in answer.values() if isinstance(rows, list))
+    return [record["spec"]["phaseUpdate"]["phase"] for record in records if "phaseUpdate" in record["spec"]]
+
+
+def test_update_inference_spec_rolls_replica_by_replica(server):
+    two = {"minReplicas": 2, "maxReplicas": 2}
+    workload_id = submit(server, "svc", {"autoscaling": two})
+    workload_id = workload_id.json["workloadId"]
+    server.wait_phase(workload_id, "Running")
+    server.wait_for("both", lambda: server.workload(workload_id)["runningPods"] == 2)
+    answer = patch(
+        server,
+        workload_id,
+        {"image": "vllm/vllm-openai:v0.11.0", "environmentVariables": [{"name": "A", "value": "1"}]},
+    )
+    assert answer.status == 202 and answer.json["spec"]["image"] == "vllm/vllm-openai:v0.11.0", answer
+    assert answer.json["actualPhase"] == "Updating" and answer.json["spec"]["autoscaling"]["minReplicas"] == 2
+    server.wait_phase(workload_id, "Running")
+    assert names(server, workload_id) == ["svc-2-0", "svc-3-0"]
+    row = server.workload(workload_id)
+    assert row["images"] == ["vllm/vllm-openai:v0.11.0"] and row["environmentVariables"] == {"A": "1"}
+    assert "Updating" in history(server, workload_id)
+    # The number of replicas follows bounds that moved, without new replicas of those that stay.
+    assert patch(server, workload_id, {"autoscaling": {"minReplicas": 1, "maxReplicas": 1}}).status == 202
+    server.wait_for("one", lambda: names(server, workload_id) == ["svc-2-0"])
+    server.wait_phase(workload_id, "Running")
+    assert server.workload(workload_id)["requestedPods"] == {"number": 1, "min": 1, "max": 1}
+    spec = server.get(f"/api/v1/workloads/inferences/{workload_id}").json["spec"]
+    assert spec["autoscaling"] == {"minReplicas": 1, "maxReplicas": 1, "initialReplicas": 1}
+
+
+def test_an_update_finds_room_where_there_is_none(server):
+    """Both GPUs of the quota are taken: an old replica gives way, or the update would never come."""
+    workload_id = submit(
+        server, "full", {"compute": {"gpuDevicesRequest": 1}, "autoscaling": {"minReplicas": 2, "maxReplicas": 2}}
+    ).json["workloadId"]
+    server.wait_for("both", lambda: server.workload(workload_id)["runningPods"] == 2)
+    assert patch(server, workload_id, {"compute": {"gpuDevicesRequest": 2}}).status == 202
+    server.wait_for("a new replica waits", lambda: len(pods(server, workload_id)) == 3)
+    assert server.workload(workload_id)["phase"] == "Updating"
+
+
+UPDATE_REFUSALS = [
+    ("what is fixed", {"servingPort": {"container": 9}}, "spec.servingPort: is fixed"),
+    ("no image at all", {"image": None}, "spec.image: required"),
+    ("bounds the wrong way round", {"autoscaling": {"minReplicas": 3}}, "spec.autoscaling.maxReplicas: at least"),
+    ("a pool that is none", {"nodePools": ["moon"]}, "spec.nodePools[0]: the cluster has no node pool moon"),
+]
+
+
+@pytest.mark.parametrize(
+    "what,spec,message", UPDATE_REFUSALS, ids=[row[0].replace(" ", "-") for row in UPDATE_REFUSALS]
+)
+def test_update_inference_spec_refuses(module_server, what, spec, message):
+    workload_id = submit(module_server, "upd-" + what.split()[0] + str(len(what)), {}).json["workloadId"]
+    before = module_server.get(f"/api/v1/workloads/inferences/{workload_id}").json["spec"]
+    answer = patch(module_server, workload_id, spec)
+    assert answer.status == 400 and answer.json["message"].startswith(message), answer
+    assert module_server.get(f"/api/v1/workloads/inferences/{workload_id}").json["spec"] == before
