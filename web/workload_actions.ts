@@ -30,6 +30,7 @@ const FORMS: Record<string, FormKind | undefined> = {
   Training: "training",
   Workspace: "workspace",
   Distributed: "distributed",
+  Inference: "inference",
 };
 export const formOf = (w: Kinded) => FORMS[w.type ?? ""];
 

@@ -37,7 +37,7 @@ async function known(kind: FormKind, query: Query, abort: AbortSignal) {
     may("read", "nodes")
       ? get("/api/v1/nodes/telemetry", { telemetryType: type, groupBy: "Nodepool" }, options).then(byPool, gone)
       : null;
-  const [projects, pools, free, total, computes, environments, copied] = await Promise.all([
+  const [projects, pools, free, total, computes, environments, templates, copied] = await Promise.all([
     getAll("/api/v1/org-unit/projects", "projects", { sortBy: "name" }, options),
     may("read", "nodepools")
       ? get("/api/v1/node-pools", { limit: 500 }, options).then(a => a.nodepools ?? [], gone)
@@ -46,17 +46,19 @@ async function known(kind: FormKind, query: Query, abort: AbortSignal) {
     figures("TOTAL_GPUS"),
     get("/api/v1/asset/compute", {}, options).then(a => a.entries ?? [], none),
     get("/api/v1/asset/environment", {}, options).then(a => a.entries ?? [], none),
+    get("/api/v1/workload-templates", { limit: 500 }, options).then(a => a.entries ?? [], none),
     query.copy
       ? (get(`${KINDS[kind].path}/${query.copy}` as const, {}, options) as Promise<Submitted & { name: string }>)
       : null,
   ]);
-  return { projects, pools, free, total, computes: sorted(computes), environments, copied };
+  return { projects, pools, free, total, computes: sorted(computes), environments, templates, copied };
 }
 
 const CHOICES: { value: FormKind; label: string }[] = [
   { value: "training", label: "Training" },
   { value: "distributed", label: "Distributed" },
   { value: "workspace", label: "Workspace" },
+  { value: "inference", label: "Inference" },
 ];
 
 export default function NewWorkload({ kind }: { kind: string }) {

@@ -67,7 +67,8 @@ type Sums = ReturnType<typeof sumsOf>;
 export function SubmissionPanel(props: PanelProps) {
   const { v, kind, project, clusterId, whatIf, fill } = props,
     { answer, asking } = whatIf;
-  const body = bodyOf(v, kind, clusterId);
+  const body = bodyOf(v, kind, clusterId),
+    cli = commandOf(v, kind, project?.name);
   const sums = sumsOf(props);
   const waits = asking && !answer;
   return (
@@ -84,14 +85,16 @@ export function SubmissionPanel(props: PanelProps) {
           {project && sums.before && <Outcome kind={kind} project={project} sums={sums} whatIf={whatIf} fill={fill} />}
           <Code
             forms={{
-              cli: commandOf(v, kind, project?.name),
+              cli,
               curl: curl("POST", KINDS[kind].path, body),
               json: JSON.stringify(body, null, 2),
             }}
           />
-          <p class="small muted what-if">
-            With <code>--what-if</code> the command asks this very question and submits nothing.
-          </p>
+          {cli && (
+            <p class="small muted what-if">
+              With <code>--what-if</code> the command asks this very question and submits nothing.
+            </p>
+          )}
         </div>
       )}
     </aside>

@@ -19,6 +19,7 @@ import {
   fromCompute,
   fromEnvironment,
 } from "../pictures/submission";
+import { PATHS, type Policy, brokenRules, ruledFields } from "../pictures/submission_fields";
 import { knownTypes } from "../pictures/unit_rules";
 import { go, type route } from "../router";
 import { may } from "../session";
@@ -27,31 +28,8 @@ import { type Facts, startValues } from "./new_workload";
 import { SubmissionPanel, Verdict } from "./submission_panel";
 import { useWhatIf } from "./what_if";
 import { Compute, Ports, Rules, WhatToRun, Where } from "./workload_sections";
-
-// Names of the API's fields -> ours.
-const PATHS: Record<string, string> = {
-  name: "name",
-  projectId: "project",
-  "spec.image": "image",
-  "spec.command": "command",
-  "spec.args": "args",
-  "spec.workingDir": "workingDir",
-  "spec.environmentVariables": "environment",
-  "spec.compute.cpuCoreRequest": "cpu",
-  "spec.compute.cpuMemoryRequest": "memory",
-  "spec.compute": "gpus",
-  "spec.nodePools": "pools",
-  "spec.nodeType": "nodeType",
-  "spec.ports": "ports",
-  "spec.exposedUrls": "ports",
-  "spec.priorityClass": "priority",
-  "spec.preemptibility": "preemptibility",
-  "spec.backoffLimit": "backoff",
-  "spec.completions": "completions",
-  "spec.parallelism": "parallelism",
-  "spec.numWorkers": "workers",
-  "spec.distributedFramework": "framework",
-};
+import { Serving } from "./serving_section";
+import { usePolicy, useTemplate } from "./workload_sources";
 
 interface FormProps {
   kind: FormKind;
@@ -122,11 +100,19 @@ function useAssets({ facts }: FormProps, v: FormValues, fill: (values: Partial<F
   return { preset, environment, choose, saved };
 }
 
+type Marked = { hint?: string; lock?: string };
+
 function useWorkloadForm(props: FormProps) {
   const { kind, facts, query, at } = props,
     { path } = KINDS[kind];
   const initial = useMemo(() => startValues(facts, query), []);
-  const clusterOf = (values: FormValues) => facts.projects.find(p => p.id === values.project)?.clusterId ?? "";
+  const projectOf = (values: FormValues) => facts.projects.find(p => p.id === values.project);
+  const clusterOf = (values: FormValues) => projectOf(values)?.clusterId ?? "";
+  const policy = useRef<Policy>({});
+  const ruled = (values: FormValues) => {
+    const project = projectOf(values);
+    return project ? ruledFields(policy.current, kind, values, project) : {};
+  };
   const send = async (values: FormValues) => {
     const body = bodyOf(values, kind, clusterOf(values));
     const made = await post(path, body as unknown as Body<typeof path, "post">);
@@ -137,25 +123,39 @@ function useWorkloadForm(props: FormProps) {
     await go(`/workloads?open=${made.workloadId}`);
     toast(`${made.name} is submitted.`);
   };
-  const form = useForm({ initial, check: v => check(v, kind), send, paths: PATHS });
+  const wrong = (v: FormValues) => ({ ...brokenRules(v, ruled(v)), ...check(v, kind) });
+  const form = useForm({ initial, check: wrong, send, paths: PATHS });
   const { values: v, set } = form;
-  const project = facts.projects.find(p => p.id === v.project);
+  const project = projectOf(v);
   at.current = v.project;
   useEffect(() => {
     document.getElementById("f-name")?.focus({ preventScroll: true });
   }, []);
   const { setPools, fill } = usePools(props, v, set, project);
+  usePolicy(policy, kind, form, facts.copied ? {} : initial);
+  const template = useTemplate(query.template, kind, v, fill);
+  const rules = ruled(v);
+  // A field with what a policy or a template says of it.
+  const field = <K extends keyof FormValues & string>(key: K, hint?: string) => {
+    const said = rules[key],
+      words = said && `${said.whose}: ${said.text}.`,
+      marked: Marked = said?.locked
+        ? { lock: words }
+        : { hint: [template.saidOf(key), words ?? hint].filter(Boolean).join(" · ") };
+    return { ...form.field(key), ...marked };
+  };
   const types = useNodeTypes(kind, v, set, project);
   const clusterId = clusterOf(v),
     whatIf = useWhatIf(v, kind, clusterId);
-  return { form, kind, facts, query, project, clusterId, types, whatIf, setPools, fill, ...useAssets(props, v, fill) };
+  const shared = { form, field, kind, facts, query, project, clusterId, types, whatIf, template, setPools, fill };
+  return { ...shared, wrong, ...useAssets(props, v, fill) };
 }
 
 export function WorkloadForm(props: FormProps) {
   const state = useWorkloadForm(props);
   const { form, kind, facts, project, whatIf, clusterId, fill } = state,
     { verb } = KINDS[kind];
-  const wrong = Object.values(check(form.values, kind)).filter(Boolean).length;
+  const wrong = Object.values(state.wrong(form.values)).filter(Boolean).length;
   const panel = { v: form.values, kind, project, facts, whatIf };
   return (
     <div class="form-page">
@@ -163,6 +163,7 @@ export function WorkloadForm(props: FormProps) {
         <Where state={state} />
         <WhatToRun state={state} />
         <Compute state={state} />
+        {kind === "inference" && <Serving state={state} />}
         <Ports state={state} />
         <Rules state={state} />
         <Problem error={form.problem} />

@@ -26,22 +26,40 @@ export function heldLine(project?: Project) {
 
 export function Where({
   state: {
-    form: { field },
+    field,
     facts,
+    kind,
     query,
     project,
+    template,
+    form: { values: v },
   },
 }: Props) {
+  const templates = facts.templates.filter(t => t.meta.workloadType === KINDS[kind].type);
   return (
     <Section title="Where" help="The project pays with its quota.">
       <SelectField
         label="Project"
         size="half"
-        {...field("project")}
-        hint={heldLine(project)}
+        {...field("project", heldLine(project))}
         options={facts.projects.map(p => ({ value: p.id, label: p.name }))}
       />
-      <TextField label="Name" size="half" {...field("name")} hint="Small letters, digits, dashes" maxlength={63} />
+      <TextField label="Name" size="half" {...field("name", "Small letters, digits, dashes")} maxlength={63} />
+      {(templates.length > 0 || v.template) && (
+        <SelectField
+          label="Template"
+          size="half"
+          {...field(
+            "template",
+            templates.find(t => t.meta.id === v.template)?.meta.description ?? "Fills the fields below",
+          )}
+          onValue={template.choose}
+          options={[
+            { value: "", label: "Start from scratch" },
+            ...templates.map(t => ({ value: t.meta.id, label: t.meta.name })),
+          ]}
+        />
+      )}
       {facts.copied && query.replace === "1" && may("delete", "workloads") && (
         <CheckField
           label={`Delete ${facts.copied.name} then`}
@@ -55,12 +73,14 @@ export function Where({
 
 export function WhatToRun({
   state: {
-    form: { field, set, values: v },
+    field,
+    form: { set, values: v },
     facts,
     project,
     environment,
     choose,
     saved,
+    template,
   },
 }: Props) {
   const spec = () => ({
@@ -94,18 +114,12 @@ export function WhatToRun({
         />
       </div>
       <TextField label="Image" mono {...field("image")} placeholder="registry.example/team/image:tag" />
-      <TextField label="Command" mono {...field("command")} hint="Replaces the image's entry point" />
+      <TextField label="Command" mono {...field("command", "Replaces the image's entry point")} />
       <TextField label="Arguments" mono rows={2} {...field("args")} onValue={text => set("args", oneLine(text))} />
-      <details class="f">
+      <details class="f" open={Boolean(template.saidOf("environment"))}>
         <summary>Environment variables and working directory</summary>
         <div class="fields inner">
-          <TextField
-            label="Environment variables"
-            mono
-            rows={3}
-            {...field("environment")}
-            hint="One NAME=value a line"
-          />
+          <TextField label="Environment variables" mono rows={3} {...field("environment", "One NAME=value a line")} />
           <TextField label="Working directory" mono {...field("workingDir")} />
         </div>
       </details>
@@ -117,8 +131,8 @@ export function WhatToRun({
 const oneLine = (text: string) => text.replace(/\s*\\?\r?\n\s*/g, " ");
 
 export function Compute({ state }: Props) {
-  const { form, kind, facts, project, preset, choose, saved } = state,
-    { field, values: v } = form;
+  const { form, field, kind, facts, project, preset, choose, saved } = state,
+    { values: v } = form;
   const choosePreset = choose("compute", facts.computes, fromCompute);
   return (
     <Section title="Compute" help={kind === "distributed" ? "Per pod. The master has the same size." : "Per pod."}>
@@ -137,10 +151,10 @@ export function Compute({ state }: Props) {
           ]}
         />
       )}
-      <NumberField label="GPUs per pod" size="third" {...field("gpus")} hint="Below 1: a part of one" />
+      <NumberField label="GPUs per pod" size="third" {...field("gpus", "Below 1: a part of one")} />
       <PodCounts state={state} />
       <NumberField label="CPU cores" size="third" step={0.5} {...field("cpu")} />
-      <TextField label="CPU memory" size="third" {...field("memory")} hint="512M, 4Gi" />
+      <TextField label="CPU memory" size="third" {...field("memory", "512M, 4Gi")} />
       <div class="f third end">
         <SaveAsset
           kind="compute"
@@ -160,7 +174,8 @@ export function Compute({ state }: Props) {
 // How many pods there are.
 function PodCounts({
   state: {
-    form: { field, values: v },
+    field,
+    form: { values: v },
     kind,
   },
 }: Props) {
@@ -172,8 +187,7 @@ function PodCounts({
             label="Workers"
             size="third"
             min={1}
-            {...field("workers")}
-            hint={`${(Number(v.workers) || 0) + 1} pods with the master, all or nothing`}
+            {...field("workers", `${(Number(v.workers) || 0) + 1} pods with the master, all or nothing`)}
           />
           <SelectField
             label="Framework"
@@ -185,8 +199,8 @@ function PodCounts({
       )}
       {kind === "training" && (
         <>
-          <NumberField label="Runs" size="third" min={1} {...field("completions")} hint="Pods that must succeed" />
-          <NumberField label="At once" size="third" min={1} {...field("parallelism")} hint="Pods side by side" />
+          <NumberField label="Runs" size="third" min={1} {...field("completions", "Pods that must succeed")} />
+          <NumberField label="At once" size="third" min={1} {...field("parallelism", "Pods side by side")} />
         </>
       )}
     </>
@@ -203,7 +217,8 @@ function poolNote(project: Project | undefined, pool: string) {
 // Which node pools, in which order; a choice where there are several.
 function Pools({
   state: {
-    form: { field, values: v },
+    field,
+    form: { values: v },
     facts,
     project,
     setPools,
@@ -254,7 +269,8 @@ function Pools({
 
 function NodeType({
   state: {
-    form: { field, values: v },
+    field,
+    form: { values: v },
     types,
   },
 }: Props) {
@@ -263,8 +279,7 @@ function NodeType({
     <SelectField
       label="Node type"
       size="half"
-      {...field("nodeType")}
-      hint={types.list.length ? "The project's list" : "The node's label run.ai/type"}
+      {...field("nodeType", types.list.length ? "The project's list" : "The node's label run.ai/type")}
       options={[
         { value: "", label: types.list.length ? "Any of the project's" : "Any" },
         ...(types.options.some(o => o.value === v.nodeType) || !v.nodeType ? [] : [{ value: v.nodeType }]),
@@ -276,7 +291,8 @@ function NodeType({
 
 export function Ports({
   state: {
-    form: { field, set, values: v },
+    field,
+    form: { set, values: v },
     kind,
   },
 }: Props) {
@@ -290,7 +306,8 @@ export function Ports({
 
 export function Rules({
   state: {
-    form: { field, values: v },
+    field,
+    form: { values: v },
     kind,
     project,
   },
@@ -316,7 +333,7 @@ export function Rules({
           { value: "non-preemptible", label: "No" },
         ]}
       />
-      <NumberField label="Retries" size="third" {...field("backoff")} placeholder="6" />
+      {kind !== "inference" && <NumberField label="Retries" size="third" {...field("backoff")} placeholder="6" />}
       {limits && (
         <p class="f hint">
           <span class="lock">

@@ -16,7 +16,8 @@ export function Code({
   forms: Partial<Record<Form, string>>;
 }) {
   const options = (Object.keys(forms) as Form[]).filter(k => forms[k]).map(k => ({ value: k, label: NAMES[k] }));
-  const [form, setForm] = useState(options[0]?.value);
+  const [wanted, setForm] = useState(options[0]?.value);
+  const form = forms[wanted] ? wanted : options[0]?.value;
   const copy = () =>
     navigator.clipboard?.writeText(forms[form] ?? "").then(
       () => toast("Copied."),

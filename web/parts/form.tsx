@@ -178,10 +178,7 @@ export function Field({ path, label, hint, error, lock, size = "", children }: F
             {error}
           </>
         ) : lock ? (
-          <span class="lock">
-            <Icon name="lock" />
-            {lock}
-          </span>
+          <Locked by={lock} />
         ) : (
           hint
         )}
@@ -189,6 +186,13 @@ export function Field({ path, label, hint, error, lock, size = "", children }: F
     </div>
   );
 }
+
+const Locked = ({ by }: { by: ComponentChildren }) => (
+  <span class="lock">
+    <Icon name="lock" />
+    {by}
+  </span>
+);
 
 interface TextProps extends Framed, FieldFacts<string> {
   mono?: boolean;
@@ -317,13 +321,24 @@ export function NumberField(props: NumberProps) {
   );
 }
 
-export function CheckField({ path, label, value, hint, size, onValue }: Framed & Omit<FieldFacts<boolean>, "onBlur">) {
-  const id = `f-${path}`;
+export function CheckField(props: Framed & Omit<FieldFacts<boolean>, "onBlur">) {
+  const { path, label, value, error, hint, lock, size, onValue } = props,
+    id = `f-${path}`;
   return (
     <div class={`f check ${size ?? ""}`}>
-      <input type="checkbox" id={id} checked={Boolean(value)} onChange={e => onValue(e.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        id={id}
+        checked={Boolean(value)}
+        disabled={Boolean(lock)}
+        onChange={e => onValue(e.currentTarget.checked)}
+      />
       <label for={id}>{label}</label>
-      {hint && <p class="hint">{hint}</p>}
+      {error || lock || hint ? (
+        <p class={"hint" + (error ? " bad" : "")} role={error ? "alert" : undefined}>
+          {error || (lock ? <Locked by={lock} /> : hint)}
+        </p>
+      ) : null}
     </div>
   );
 }

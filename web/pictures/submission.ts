@@ -3,10 +3,19 @@
 import type { ComputeSpec, EnvironmentAsset } from "../types";
 
 /** What the forms of workloads are for. */
-export type FormKind = "training" | "distributed" | "workspace";
+export type FormKind = "training" | "distributed" | "workspace" | "inference";
 interface KindFacts {
-  type: "Training" | "Distributed" | "Workspace";
-  path: "/api/v1/workloads/trainings" | "/api/v1/workloads/distributed" | "/api/v1/workloads/workspaces";
+  type: "Training" | "Distributed" | "Workspace" | "Inference";
+  path:
+    | "/api/v1/workloads/trainings"
+    | "/api/v1/workloads/distributed"
+    | "/api/v1/workloads/workspaces"
+    | "/api/v1/workloads/inferences";
+  policy:
+    | "/api/v2/policy/trainings"
+    | "/api/v2/policy/distributed"
+    | "/api/v2/policy/workspaces"
+    | "/api/v2/policy/inferences";
   title: string;
   verb: string;
   priority: string;
@@ -23,6 +32,7 @@ export const KINDS: Record<FormKind, KindFacts> = {
   training: {
     type: "Training",
     path: "/api/v1/workloads/trainings",
+    policy: "/api/v2/policy/trainings",
     title: "New training",
     verb: "Create training",
     priority: "low",
@@ -31,6 +41,7 @@ export const KINDS: Record<FormKind, KindFacts> = {
   distributed: {
     type: "Distributed",
     path: "/api/v1/workloads/distributed",
+    policy: "/api/v2/policy/distributed",
     title: "New distributed training",
     verb: "Create distributed training",
     priority: "low",
@@ -39,9 +50,19 @@ export const KINDS: Record<FormKind, KindFacts> = {
   workspace: {
     type: "Workspace",
     path: "/api/v1/workloads/workspaces",
+    policy: "/api/v2/policy/workspaces",
     title: "New workspace",
     verb: "Create workspace",
     priority: "high",
+    firm: true,
+  },
+  inference: {
+    type: "Inference",
+    path: "/api/v1/workloads/inferences",
+    policy: "/api/v2/policy/inferences",
+    title: "New inference",
+    verb: "Create inference",
+    priority: "very-high",
     firm: true,
   },
 };
@@ -73,6 +94,17 @@ export interface FormValues {
   shm: boolean;
   nodeType: string;
   ports: PortValue[];
+  serving: Typed;
+  protocol: string;
+  inside: boolean;
+  least: Typed;
+  most: Typed;
+  initial: Typed;
+  metric: string;
+  threshold: Typed;
+  retention: Typed;
+  /** The id of the template that fills what the form leaves out. */
+  template: string;
   /** The one that was copied is deleted then. */
   replace: boolean;
 }
@@ -99,6 +131,16 @@ export const EMPTY: FormValues = {
   shm: false,
   nodeType: "",
   ports: [],
+  serving: 8000,
+  protocol: "http",
+  inside: false,
+  least: 1,
+  most: 1,
+  initial: "",
+  metric: "",
+  threshold: "",
+  retention: "",
+  template: "",
   replace: false,
 };
 
@@ -122,6 +164,7 @@ export function check(v: FormValues, kind: FormKind) {
   if (kind === "training")
     for (const key of ["completions", "parallelism"] as const)
       if (!(Number.isInteger(Number(v[key])) && Number(v[key]) >= 1)) wrong[key] = "At least 1.";
+  if (kind === "inference") Object.assign(wrong, checkServing(v));
   if (v.backoff !== "" && !(Number.isInteger(Number(v.backoff)) && Number(v.backoff) >= 0))
     wrong.backoff = "A whole number from 0.";
   if (v.ports.some(p => !isPort(p.container) || (p.external !== "" && !isPort(p.external))))
@@ -129,6 +172,25 @@ export function check(v: FormValues, kind: FormKind) {
   for (const line of lines(v.environment))
     if (!/^[A-Za-z_][A-Za-z0-9_.-]*=/.test(line))
       wrong.environment = `One NAME=value a line; "${line.slice(0, 30)}" is none.`;
+  return wrong;
+}
+
+const isFrom = (least: number, value: Typed) => Number.isInteger(Number(value)) && Number(value) >= least;
+
+// What a model's replicas may not be.
+function checkServing(v: FormValues) {
+  const wrong: Record<string, string> = {};
+  if (!isPort(v.serving)) wrong.serving = "A port from 1 to 65535.";
+  if (v.least === "" || !isFrom(0, v.least)) wrong.least = "A whole number from 0.";
+  if (!isFrom(1, v.most)) wrong.most = "At least 1.";
+  else if (Number(v.most) < Number(v.least)) wrong.most = `At least the ${v.least} that are always there.`;
+  else if (Number(v.most) > Math.max(1, Number(v.least)) && !v.metric)
+    wrong.metric = "Which figure decides how many there are?";
+  if (v.initial !== "" && !isFrom(0, v.initial)) wrong.initial = "A whole number from 0.";
+  if (v.metric && !/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(v.metric)) wrong.metric = "Letters, digits, _ and : only.";
+  if (v.metric && !isFrom(1, v.threshold)) wrong.threshold = "A whole number from 1.";
+  if (v.retention !== "" && !(isFrom(0, v.retention) && Number(v.retention) <= 3600))
+    wrong.retention = "Seconds, 0 to 3600.";
   return wrong;
 }
 
@@ -173,6 +235,30 @@ export function computeOf(v: FormValues) {
   };
 }
 
+const number = (value: Typed) => (value === "" ? undefined : Number(value));
+const without = (fields: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+// Where a model answers, and how many replicas of it there are.
+function servingOf(v: FormValues) {
+  const zero = Number(v.least) === 0;
+  return {
+    servingPort: without({
+      container: Number(v.serving),
+      protocol: v.protocol,
+      clusterLocalAccessOnly: v.inside || undefined,
+    }),
+    autoscaling: without({
+      minReplicas: Number(v.least),
+      maxReplicas: Number(v.most),
+      initialReplicas: number(v.initial),
+      metric: v.metric || undefined,
+      metricThreshold: v.metric ? number(v.threshold) : undefined,
+      scaleToZeroRetentionSeconds: zero ? number(v.retention) : undefined,
+    }),
+  };
+}
+
 // The body that is sent; only what was said, so that policies and defaults can fill the rest.
 export function bodyOf(v: FormValues, kind: FormKind, clusterId: string) {
   const spec: Record<string, unknown> = { image: v.image };
@@ -188,10 +274,17 @@ export function bodyOf(v: FormValues, kind: FormKind, clusterId: string) {
   if (urls.length) spec.exposedUrls = urls;
   if (v.priority) spec.priorityClass = v.priority;
   if (v.preemptibility) spec.preemptibility = v.preemptibility;
-  if (v.backoff !== "") spec.backoffLimit = Number(v.backoff);
+  if (kind === "inference") Object.assign(spec, servingOf(v));
+  else if (v.backoff !== "") spec.backoffLimit = Number(v.backoff);
   if (kind === "training" && Number(v.completions) > 1) spec.completions = Number(v.completions);
   if (kind === "training" && Number(v.parallelism) > 1) spec.parallelism = Number(v.parallelism);
-  const body = { name: v.name, projectId: v.project, clusterId, spec };
+  const body = {
+    name: v.name,
+    projectId: v.project,
+    clusterId,
+    ...(v.template ? { templateId: v.template } : {}),
+    spec,
+  };
   if (kind !== "distributed") return body;
   return {
     ...body,
@@ -210,13 +303,17 @@ export function totalGpus(v: FormValues, kind: FormKind) {
             Number(v.parallelism) || 1,
             Number(v.completions) > 1 ? Number(v.completions) : Number(v.parallelism) || 1,
           )
-        : 1;
+        : kind === "inference"
+          ? (number(v.initial) ?? Math.max(1, Number(v.least) || 0))
+          : 1;
   return { pods, each: Number(v.gpus) || 0, all: pods * (Number(v.gpus) || 0) };
 }
 
 const shell = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
 
+// "" where the command line has no words for it.
 export function commandOf(v: FormValues, kind: FormKind, projectName?: string) {
+  if (kind === "inference" || v.template) return "";
   const verb = {
     training: "training submit",
     distributed: `training ${v.framework === "TF" ? "tensorflow" : v.framework.toLowerCase()} submit`,
@@ -266,6 +363,15 @@ interface SubmittedSpec extends ComputeOwner {
   parallelism?: number | null;
   numWorkers?: number | null;
   distributedFramework?: string | null;
+  servingPort?: { container?: number | null; protocol?: string | null; clusterLocalAccessOnly?: boolean | null } | null;
+  autoscaling?: {
+    minReplicas?: number | null;
+    maxReplicas?: number | null;
+    initialReplicas?: number | null;
+    metric?: string | null;
+    metricThreshold?: number | null;
+    scaleToZeroRetentionSeconds?: number | null;
+  } | null;
 }
 type ComputeOwner = EnvironmentSpec & { compute?: ComputeSpec | null };
 type EnvironmentSpec = Pick<EnvironmentAsset["spec"], "image" | "command" | "args" | "workingDir">;
@@ -308,6 +414,22 @@ export function valuesOf(workload: Submitted, name: string): FormValues {
     parallelism: spec.parallelism ?? 1,
     workers: spec.numWorkers ?? 1,
     framework: spec.distributedFramework ?? "PyTorch",
+    ...fromServing(spec),
+  };
+}
+
+function fromServing({ servingPort: port, autoscaling: scale }: Pick<SubmittedSpec, "servingPort" | "autoscaling">) {
+  const least = scale?.minReplicas ?? EMPTY.least;
+  return {
+    serving: port?.container ?? EMPTY.serving,
+    protocol: port?.protocol ?? EMPTY.protocol,
+    inside: Boolean(port?.clusterLocalAccessOnly),
+    least,
+    most: scale?.maxReplicas ?? Math.max(1, Number(least)),
+    initial: scale?.initialReplicas ?? "",
+    metric: scale?.metric ?? "",
+    threshold: scale?.metricThreshold ?? "",
+    retention: scale?.scaleToZeroRetentionSeconds ?? "",
   };
 }
 
