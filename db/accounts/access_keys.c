@@ -118,8 +118,7 @@ int db_create_access_key_in(struct db_conn *conn, struct access_key *key, struct
         return error_set(err, ERROR_CONFLICT, "access keys: you have %d, the most there may be; delete one first",
                          ACCESS_KEYS_MAX);
     key->id = db_last_insert_id(conn);
-    db_touch_user(conn, key->user_id);
-    return 0;
+    return db_touch_user(conn, key->user_id, err);
 }
 
 static int create_key(struct db_conn *conn, void *context, struct error *err)
@@ -163,8 +162,9 @@ static int change_key(struct db_conn *conn, void *context, struct error *err)
     db_release(conn, stmt);
     if (rc == 0 && !db_changed_rows(conn))
         return error_set(err, ERROR_NOT_FOUND, "access key %.60s: not found", change->uuid);
-    db_touch_user(conn, change->user_id);
-    return rc < 0 || !change->secret_hash ? rc : end_sessions(conn, change->uuid, err);
+    if (rc < 0 || db_touch_user(conn, change->user_id, err) < 0)
+        return -1;
+    return !change->secret_hash ? 0 : end_sessions(conn, change->uuid, err);
 }
 
 int db_set_access_key_secret(struct db *db, int64_t user_id, const char *uuid,

@@ -100,8 +100,7 @@ static int write_groups(struct db_conn *conn, int64_t user_id, const struct exte
         rc = db_run(conn, stmt, err);
         db_release(conn, stmt);
     }
-    db_touch_user(conn, user_id);
-    return rc;
+    return rc < 0 ? -1 : db_touch_user(conn, user_id, err);
 }
 
 // Most refreshes change nothing.

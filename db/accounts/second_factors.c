@@ -115,7 +115,8 @@ static int confirm_factor(struct db_conn *conn, void *context, struct error *err
     for (size_t i = 0; i < RECOVERY_CODES; i++)
         if (run_for_user(conn, SQL_ADD_CODE, confirmation->user_id, confirmation->recovery_hashes[i], err) < 0)
             return -1;
-    db_touch_user(conn, confirmation->user_id);
+    if (db_touch_user(conn, confirmation->user_id, err) < 0)
+        return -1;
     return db_end_sessions_in(conn, SESSION_OF_USER, confirmation->user_id, confirmation->kept_session, err);
 }
 
@@ -136,9 +137,9 @@ static int remove_factor(struct db_conn *conn, void *context, struct error *err)
     int64_t removed = run_for_user(conn, SQL_REMOVE, removal->user_id, NULL, err);
     if (removed == 0)
         return error_set(err, ERROR_NOT_FOUND, "the account has no second factor");
-    if (removed < 0 || run_for_user(conn, SQL_REMOVE_CODES, removal->user_id, NULL, err) < 0)
+    if (removed < 0 || run_for_user(conn, SQL_REMOVE_CODES, removal->user_id, NULL, err) < 0 ||
+        db_touch_user(conn, removal->user_id, err) < 0)
         return -1;
-    db_touch_user(conn, removal->user_id);
     return db_end_sessions_in(conn, SESSION_OF_USER, removal->user_id, removal->kept_session, err);
 }
 

@@ -105,18 +105,20 @@ int db_create_user_in(struct db_conn *conn, struct user *user, struct error *err
     return 0;
 }
 
-void db_touch_user(struct db_conn *conn, int64_t id)
+int db_touch_user(struct db_conn *conn, int64_t id, struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
     struct arena arena;
-    if (db_prepare(conn, SQL_UUID, &stmt, NULL) < 0)
-        return;
+    if (db_prepare(conn, SQL_UUID, &stmt, err) < 0)
+        return -1;
     arena_init(&arena);
     db_bind_int(stmt, 1, id);
-    if (db_step(conn, stmt, NULL) > 0)
+    int rc = db_step(conn, stmt, err);
+    if (rc > 0)
         db_touch(conn, CHANGE_ACCESS, db_column_text(stmt, 0, &arena));
     db_release(conn, stmt);
     arena_done(&arena);
+    return rc < 0 ? -1 : 0;
 }
 
 static int create_user(struct db_conn *conn, void *context, struct error *err)
@@ -158,8 +160,9 @@ static int set_password(struct db_conn *conn, void *context, struct error *err)
     db_release(conn, stmt);
     if (rc == 0 && !db_changed_rows(conn))
         return error_set(err, ERROR_NOT_FOUND, "user: not found");
-    db_touch_user(conn, change->user_id);
-    return rc < 0 ? -1 : db_end_sessions_in(conn, SESSION_OF_USER, change->user_id, change->kept_session, err);
+    if (rc < 0 || db_touch_user(conn, change->user_id, err) < 0)
+        return -1;
+    return db_end_sessions_in(conn, SESSION_OF_USER, change->user_id, change->kept_session, err);
 }
 
 int db_set_user_password(struct db *db, const struct password_change *change, struct error *err)

@@ -59,5 +59,5 @@ int db_delete_user(struct db *db, int64_t id, int64_t now_ms, struct error *err)
 
 // Inside a write function.
 int db_create_user_in(struct db_conn *conn, struct user *user, struct error *err);
-// Says that the user changed.
-void db_touch_user(struct db_conn *conn, int64_t id);
+// Says that the user changed, where there is one.
+int db_touch_user(struct db_conn *conn, int64_t id, struct error *err);

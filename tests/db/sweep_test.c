@@ -29,7 +29,7 @@ static struct {
     _Atomic int64_t left; // statements until one fails; 0: none does
     _Atomic int64_t seen;
     enum fault fault;
-    bool is_inside; // of a write function
+    bool is_inside; // of a write function: between its savepoint and the companion, which is the last
     bool is_told;   // the code that the library would have
     bool in_exec;
 } state;
@@ -85,11 +85,14 @@ int sqlite3_exec(sqlite3 *handle, const char *sql, sqlite3_callback callback, vo
 {
     if (sqlite3_db_readonly(handle, "main") != 0)
         return exec_really(handle, sql, callback, context, message);
+    if (strncmp(sql, "RELEASE", strlen("RELEASE")) == 0 || strncmp(sql, "ROLLBACK", strlen("ROLLBACK")) == 0)
+        state.is_inside = false;
     if (fails(handle))
         return CODES[state.fault];
     state.in_exec = true;
     int rc = exec_really(handle, sql, callback, context, message);
     state.in_exec = false;
+    state.is_inside = state.is_inside || strncmp(sql, "SAVEPOINT", strlen("SAVEPOINT")) == 0;
     return rc;
 }
 
@@ -106,7 +109,6 @@ struct world {
     sqlite3 *other; // a connection of somebody else
     struct db_writes writes;
     _Atomic int64_t told; // changes that listeners heard of
-    db_write_fn fn;
 };
 
 static uint64_t mix(uint64_t hash, const void *data, size_t size)
@@ -182,18 +184,33 @@ static void note_ids(struct world *world)
     world->writes.pod_uuid = text(world, "SELECT uuid FROM pods ORDER BY id LIMIT 1");
 }
 
-static int run_inside(struct db_conn *conn, void *context, struct error *err)
+static int end_inside(struct db_conn *conn, const struct db_change *changes, size_t count, void *context,
+                      struct error *err)
 {
-    struct world *world = context;
-    state.is_inside = true;
-    int rc = world->fn(conn, &world->writes, err);
+    (void)conn;
+    (void)changes;
+    (void)count;
+    (void)context;
     state.is_inside = false;
-    return rc;
+    return state.fault == FAULT_ALONE ? error_set(err, ERROR_CONFLICT, "refused after all") : 0;
 }
 
-static int run_and_refuse(struct db_conn *conn, void *context, struct error *err)
+// A row of either table.
+struct row {
+    const char *name;
+    int64_t statements;
+    const struct write_case *inner; // NULL: whole is
+    const struct whole_write_case *whole;
+};
+
+static int run(struct world *world, const struct row *row, struct error *err)
 {
-    return run_inside(conn, context, err) < 0 ? -1 : error_set(err, ERROR_CONFLICT, "refused after all");
+    struct db_companion companion = {.fn = end_inside};
+    db_accompany(world->db, &companion);
+    int rc = row->whole ? row->whole->run(world->db, &world->writes, err)
+                        : db_write(world->db, row->inner->fn, &world->writes, err);
+    db_accompany(world->db, NULL);
+    return rc;
 }
 
 static int no_change(struct db_conn *conn, void *context, struct error *err)
@@ -211,7 +228,7 @@ static void listen_to(const struct db_change *changes, size_t count, void *conte
 }
 
 // Fails at statement nth of the write. False where the write has fewer.
-static bool fail_at(struct world *world, const struct write_case *row, enum fault fault, int64_t nth)
+static bool fail_at(struct world *world, const struct row *row, enum fault fault, int64_t nth)
 {
     static const enum error_code WANTED[FAULT_COUNT] = {
         [FAULT_ALONE] = ERROR_INTERNAL, [FAULT_FULL] = ERROR_UNAVAILABLE};
@@ -220,11 +237,10 @@ static bool fail_at(struct world *world, const struct write_case *row, enum faul
     char name[120];
     snprintf(name, sizeof(name), "%s, %s %" PRId64, row->name, fault == FAULT_FULL ? "full at" : "statement", nth);
     world->told = 0;
-    world->fn = row->fn;
     state.fault = fault;
     state.seen = 0;
     state.left = nth;
-    int rc = db_write(world->db, fault == FAULT_ALONE ? run_and_refuse : run_inside, world, &err);
+    int rc = run(world, row, &err);
     bool has_failed = state.left == 0;
     state.left = 0;
     if (has_failed)
@@ -243,7 +259,7 @@ static bool fail_at(struct world *world, const struct write_case *row, enum faul
     return has_failed;
 }
 
-static void sweep(struct world *world, const struct write_case *row)
+static void sweep(struct world *world, const struct row *row)
 {
     int64_t nth = 0;
     note_ids(world);
@@ -270,7 +286,9 @@ int main(void)
     db_add_listener(world.db, listen_to, &world);
     check_int(db_write(world.db, db_writes_seed, &world.writes, &err), 0, "%s", err.message);
     for (const struct write_case *row = DB_WRITES; row->name; row++)
-        sweep(&world, row);
+        sweep(&world, &(struct row){row->name, row->statements, .inner = row});
+    for (const struct whole_write_case *row = ACCOUNT_WRITES; row->name; row++)
+        sweep(&world, &(struct row){row->name, row->statements, .whole = row});
     sqlite3_close(world.other);
     db_close(world.db);
     arena_done(&world.writes.arena);

@@ -149,7 +149,7 @@ static int change_template(struct db_conn *conn, void *context, struct error *er
 {
     (void)context;
     struct workload_template template = TEMPLATE;
-    template.updated_by = "";
+    template.updated_by = "ada@example.com";
     if (db_update_template_in(conn, &template, err) < 0 || db_set_template_combined_in(conn, &template, err) < 0)
         return -1;
     return db_set_template_assets_in(conn, template.id, TEMPLATE_ASSETS, 1, err);
@@ -161,10 +161,12 @@ static int delete_template(struct db_conn *conn, void *context, struct error *er
     return db_delete_template_in(conn, TEMPLATE.uuid, err);
 }
 
+#define ASSET "asset-1"
+
 static int write_asset(struct db_conn *conn, void *context, struct error *err)
 {
     (void)context;
-    struct asset asset = {.uuid = "asset-1",
+    struct asset asset = {.uuid = ASSET,
                           .kind = ASSET_KIND_COMPUTE,
                           .name = "one",
                           .description = "",
@@ -173,9 +175,14 @@ static int write_asset(struct db_conn *conn, void *context, struct error *err)
                           .spec_json = "{}",
                           .created_by = "",
                           .updated_by = ""};
-    bool is_done = db_create_asset_in(conn, &asset, err) == 0 && db_update_asset_in(conn, &asset, err) == 0 &&
-                   db_delete_asset_in(conn, asset.uuid, err) == 0;
+    bool is_done = db_create_asset_in(conn, &asset, err) == 0 && db_update_asset_in(conn, &asset, err) == 0;
     return is_done ? 0 : -1;
+}
+
+static int delete_asset(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    return db_delete_asset_in(conn, ASSET, err);
 }
 
 static int write_policy(struct db_conn *conn, const struct db_writes *writes, const char *name, struct error *err)
@@ -412,12 +419,13 @@ const struct write_case DB_WRITES[] = {
     {"change a project", change_project, 5},
     {"set a quota", set_quota, 7},
     {"create a user", create_user, 1},
-    {"create an access key", create_access_key, 1},
+    {"create an access key", create_access_key, 2},
     {"create an access rule", create_rule, 5},
     {"create a template", create_template, 3},
     {"change it", change_template, 4},
     {"delete it", delete_template, 1},
-    {"create, change and delete an asset", write_asset, 3},
+    {"create and change an asset", write_asset, 2},
+    {"delete the asset", delete_asset, 1},
     {"submit a workload", submit, 4},
     {"set a policy", put_policy, 1},
     {"set it again", change_policy, 1},

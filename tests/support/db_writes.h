@@ -21,3 +21,11 @@ struct write_case {
     int64_t statements; // that it begins
 };
 extern const struct write_case DB_WRITES[];
+
+// The same of functions that make their change themselves, by one db_write.
+struct whole_write_case {
+    const char *name;
+    int (*run)(struct db *db, struct db_writes *writes, struct error *err);
+    int64_t statements;
+};
+extern const struct whole_write_case ACCOUNT_WRITES[];
