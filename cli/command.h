@@ -64,6 +64,7 @@ enum output {
 enum output cli_output(const struct cli *cli);
 // Prints the value as JSON or YAML, as asked for.
 void cli_print(const struct cli *cli, const json_t *value);
+void cli_print_yaml(const json_t *value);
 // The entries as asked for: JSON, YAML, or a table with a row that add_row adds for each.
 typedef void (*cli_row_fn)(struct cli *cli, const json_t *entry, struct table *table);
 void cli_print_list(struct cli *cli, const json_t *entries, const char *const *titles, size_t count,
@@ -115,6 +116,11 @@ int run_role_describe(struct cli *cli, struct error *err);
 int run_role_create(struct cli *cli, struct error *err);
 int run_role_update(struct cli *cli, struct error *err);
 int run_role_delete(struct cli *cli, struct error *err);
+int run_policy_list(struct cli *cli, struct error *err);
+int run_policy_describe(struct cli *cli, struct error *err);
+int run_policy_effective(struct cli *cli, struct error *err);
+int run_policy_apply(struct cli *cli, struct error *err);
+int run_policy_delete(struct cli *cli, struct error *err);
 int run_access_rule_list(struct cli *cli, struct error *err);
 int run_access_rule_create(struct cli *cli, struct error *err);
 int run_access_rule_delete(struct cli *cli, struct error *err);

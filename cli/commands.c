@@ -62,6 +62,26 @@ static const struct flag ROLE_CHANGE_FLAGS[] = {
     {0},
 };
 
+static const struct flag SCOPE_FLAGS[] = {
+    {"project", NULL, 'p', FLAG_TEXT, "NAME", "of this project; of the tenant where no scope is named"},
+    {"department", NULL, 0, FLAG_TEXT, "NAME", "of this department"},
+    {"cluster", NULL, 0, FLAG_SWITCH, "", "of the cluster"},
+    {0},
+};
+
+static const struct flag POLICY_FLAGS[] = {
+    {"file", NULL, 'f', FLAG_TEXT, "FILE", "defaults and rules, as YAML or JSON"},
+    {"name", NULL, 0, FLAG_TEXT, "NAME", "what the policy is called; else as its scope"},
+    {"merge", NULL, 0, FLAG_SWITCH, "", "into what is set there; else the file replaces it"},
+    {"validate-only", NULL, 0, FLAG_SWITCH, "", "check it and store nothing"},
+    {0},
+};
+
+static const struct flag SYSTEM_FLAGS[] = {
+    {"system", NULL, 0, FLAG_SWITCH, "", "and the system's policy, which lies beneath all"},
+    {0},
+};
+
 static const struct flag RULE_FLAGS[] = {
     {"role", NULL, 0, FLAG_TEXT, "NAME", "the role"},
     {"user", NULL, 0, FLAG_LIST, "EMAIL", "a user (repeat it)"},
@@ -238,6 +258,9 @@ TABLES(WITH_PROJECTS, PROJECTS_FLAGS);
 TABLES(WITH_ROLE, ROLE_FLAGS);
 TABLES(WITH_ROLE_CHANGE, ROLE_FLAGS, ROLE_CHANGE_FLAGS);
 TABLES(WITH_RULE, RULE_FLAGS);
+TABLES(WITH_SCOPE, SCOPE_FLAGS, LIST_FLAGS);
+TABLES(WITH_POLICY, SCOPE_FLAGS, POLICY_FLAGS);
+TABLES(WITH_POLICIES, SYSTEM_FLAGS, LIST_FLAGS);
 TABLES(WITH_UNIT, QUOTA_FLAGS, UNIT_FLAGS);
 TABLES(WITH_PROJECT, QUOTA_FLAGS, UNIT_FLAGS, DEPARTMENT_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
@@ -317,6 +340,15 @@ const struct command COMMANDS[] = {
     {"role update", run_role_update, NEEDS_SERVER, NULL, WITH_ROLE_CHANGE, false, "NAME [FLAGS]",
      "change a role; sets and permissions that are given replace all of it"},
     {"role delete", run_role_delete, NEEDS_SERVER, NULL, NULL, false, "NAME", "delete a role that nobody has"},
+    {"policy list", run_policy_list, NEEDS_SERVER, NULL, WITH_POLICIES, false, "", "the policies that are set"},
+    {"policy describe", run_policy_describe, NEEDS_SERVER, NULL, WITH_SCOPE, false, "TYPE [--project P]",
+     "the policy that is set in a scope, as a file for apply"},
+    {"policy effective", run_policy_effective, NEEDS_SERVER, NULL, WITH_SCOPE, false, "TYPE [--project P]",
+     "what holds in a scope, and which scope says so"},
+    {"policy apply", run_policy_apply, NEEDS_SERVER, NULL, WITH_POLICY, false, "TYPE -f FILE [--project P]",
+     "set the policy of a scope"},
+    {"policy delete", run_policy_delete, NEEDS_SERVER, NULL, WITH_SCOPE, false, "TYPE [--project P]",
+     "remove the policy of a scope"},
     {"access-rule list", run_access_rule_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "who has which role where"},
     {"access-rule create", run_access_rule_create, NEEDS_SERVER, NULL, WITH_RULE, false,
      "--role R --user U --project P [--expires TIME]", "give a role to each subject in each scope"},

@@ -60,10 +60,15 @@ static void print_yaml(const json_t *value, int depth, bool after_dash)
     }
 }
 
+void cli_print_yaml(const json_t *value)
+{
+    print_yaml(value, 0, false);
+}
+
 void cli_print(const struct cli *cli, const json_t *value)
 {
     if (cli_output(cli) == OUTPUT_YAML) {
-        print_yaml(value, 0, false);
+        cli_print_yaml(value);
         return;
     }
     char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
