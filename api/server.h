@@ -16,6 +16,7 @@ struct db;
 struct exec_sessions;
 struct openid; // api/access/openid.h
 struct error;
+struct notifications; // api/notifications/notifications.h
 struct peers;
 struct reconciler;
 struct socket_access;
@@ -46,6 +47,7 @@ struct server {
     struct audit *audit;               // NULL: no records are made
     const struct audit_key *audit_key; // of audit
     struct openid *openid;
+    struct notifications *notifications;
     struct exec_sessions *exec_sessions; // api/http/exec_sessions.h; made at the start
     struct change_feed *changes;         // api/http/change_feed.h; made before the reconciler starts
 

@@ -8,6 +8,7 @@
 #include "api/audit/keeper.h"
 #include "api/http/change_feed.h"
 #include "api/http/listen.h"
+#include "api/notifications/notifications.h"
 #include "api/organisation/quota_rights.h"
 #include "backends/backend.h"
 #include "base/arena.h"
@@ -65,6 +66,7 @@ struct daemon {
     struct auth *auth;
     struct audit *audit;
     struct openid *openid;
+    struct notifications *notifications;
     struct health health;
     struct notifier notifier;
     int signal_fd, started_fd; // what the main thread waits for; -1: not there
@@ -216,8 +218,25 @@ static void open_doors(struct daemon *daemon)
     server->audit = daemon->audit;
     server->audit_key = &daemon->audit->key;
     server->openid = daemon->openid;
+    server->notifications = daemon->notifications;
     atomic_store(&daemon->health.is_open, true);
     atomic_store(&server->is_starting, false);
+}
+
+static int create_notifications(struct daemon *daemon, struct error *err)
+{
+    const struct settings *settings = &daemon->settings;
+    struct notification_options options = {
+        .networks = settings->notify_networks,
+        .network_count = settings->notify_networks_count,
+        .proxy = settings->notify_proxy,
+        .ca_file = settings->notify_ca,
+        .slack_api = settings->slack_api,
+        .per_hour = settings->notify_per_hour,
+        .retry_ms = (int64_t)(settings->notify_retry_s * 1000),
+        .give_up_ms = (int64_t)(settings->notify_give_up_h * 3600000),
+    };
+    return notifications_create(daemon->db, daemon->auth->sealing, &options, &daemon->notifications, err);
 }
 
 // What is quick and needs no database: after it the probes are answered.
@@ -246,7 +265,8 @@ static int start(struct daemon *daemon, struct error *err)
     const char *ca_file = daemon->settings.openid_ca;
     if (fill_database(daemon, err) < 0 || open_audit(daemon, err) < 0 ||
         openid_create(daemon->db, daemon->auth->sealing, ca_file, &daemon->openid, err) < 0 ||
-        create_reconciler(daemon, err) < 0 || reconciler_start(daemon->reconciler, err) < 0)
+        create_notifications(daemon, err) < 0 || create_reconciler(daemon, err) < 0 ||
+        reconciler_start(daemon->reconciler, err) < 0 || notifications_start(daemon->notifications, err) < 0)
         return -1;
     daemon->door.audit = daemon->audit;
     if (door_open(&daemon->door, &daemon->settings, daemon->db, daemon->is_first, &daemon->arena, &daemon->server,
@@ -274,9 +294,11 @@ static void stop(struct daemon *daemon)
     reconciler_stop(daemon->reconciler);
     journal_close(daemon->journal);
     audit_close(daemon->audit);
+    notifications_stop(daemon->notifications);
     openid_destroy(daemon->openid);
     auth_destroy(daemon->auth);
     db_close(daemon->db);
+    notifications_destroy(daemon->notifications);
     change_feed_destroy(daemon->server.changes);
     reconciler_destroy(daemon->reconciler);
     backend_destroy(&daemon->backend);
@@ -415,26 +437,27 @@ static int prepare(struct daemon *daemon, int argc, char **argv, const char *com
 
 int daemon_main_serve(int argc, char **argv)
 {
-    struct daemon daemon = {0};
+    struct daemon *daemon = memory_array(1, sizeof(*daemon));
     enum settings_outcome outcome = SETTINGS_HELP_SHOWN;
-    int status = prepare(&daemon, argc, argv, "serve", &outcome);
-    if (status == 0 && outcome == SETTINGS_READ && !daemon.settings.data) {
+    int status = prepare(daemon, argc, argv, "serve", &outcome);
+    if (status == 0 && outcome == SETTINGS_READ && !daemon->settings.data) {
         fputs("prorata: --data: the folder for the database is missing\n", stderr);
         status = EXIT_BAD_SETTING;
     } else if (status == 0 && outcome == SETTINGS_READ) {
-        status = run(&daemon);
+        status = run(daemon);
     }
-    arena_done(&daemon.arena);
+    arena_done(&daemon->arena);
+    free(daemon);
     return status;
 }
 
 int daemon_main_demo(int argc, char **argv)
 {
-    struct daemon daemon = {0};
+    struct daemon *daemon = memory_array(1, sizeof(*daemon));
     enum settings_outcome outcome = SETTINGS_HELP_SHOWN;
-    int status = prepare(&daemon, argc, argv, "demo", &outcome);
+    int status = prepare(daemon, argc, argv, "demo", &outcome);
     if (status == 0 && outcome == SETTINGS_READ) {
-        struct settings *settings = &daemon.settings;
+        struct settings *settings = &daemon->settings;
         const char *parent = getenv("TMPDIR");
         if (!settings->scenario)
             settings->scenario = "quota";
@@ -442,17 +465,18 @@ int daemon_main_demo(int argc, char **argv)
             fprintf(stderr, "prorata: --scenario: quota or preemption, got %s\n", settings->scenario);
             status = EXIT_BAD_SETTING;
         } else if (!settings->data) {
-            char *path = arena_printf(&daemon.arena, "%s/prorata-demo-XXXXXX", parent && *parent ? parent : "/tmp");
+            char *path = arena_printf(&daemon->arena, "%s/prorata-demo-XXXXXX", parent && *parent ? parent : "/tmp");
             settings->data = mkdtemp(path);
-            daemon.is_temporary = true;
+            daemon->is_temporary = true;
             if (!settings->data) {
                 perror("prorata: cannot make a temporary folder");
                 status = EXIT_BAD_SETTING;
             }
         }
         if (status == 0)
-            status = run(&daemon);
+            status = run(daemon);
     }
-    arena_done(&daemon.arena);
+    arena_done(&daemon->arena);
+    free(daemon);
     return status;
 }

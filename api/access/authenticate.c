@@ -3,6 +3,7 @@
 #include "api/access/auth.h"
 #include "api/access/authorization.h"
 #include "api/access/custom_roles.h"
+#include "api/access/grants.h"
 #include "api/access/jwt.h"
 #include "api/access/secrets.h"
 #include "api/access/security_settings.h"
@@ -16,7 +17,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
-#include "db/access_rules.h"
 #include "db/accounts/sessions.h"
 #include "db/db.h"
 
@@ -126,17 +126,11 @@ static bool is_peers(const struct request *req, const struct session_subject *su
 static int resolve_grants(struct request *req, struct db_conn *conn, const struct session_subject *subject,
                           const struct grants **out_grants, struct error *err)
 {
-    struct access_rule *rules;
-    size_t count;
-    if (db_list_rules_in_force(conn, subject->is_user, subject->rule_key, req->arena, &rules, &count, err) < 0)
-        return -1;
-    struct grant *items = arena_array(req->arena, count + SOCKET_RULES_MAX + 1, sizeof(*items));
+    struct grant *items;
     struct grants *grants = arena_alloc(req->arena, sizeof(*grants));
-    for (size_t i = 0; i < count; i++) {
-        const struct role *role = role_of_rule(&rules[i], req->arena);
-        if (role)
-            items[grants->count++] = (struct grant){.role = role, .scope = rules[i].scope_type, .path = rules[i].path};
-    }
+    if (grants_load(conn, subject->is_user, subject->rule_key, SOCKET_RULES_MAX, req->arena, &items, &grants->count,
+                    err) < 0)
+        return -1;
     grants->items = items;
     *out_grants = grants;
     return is_peers(req, subject) ? socket_sign_in_grants(req, conn, items, &grants->count, err) : 0;

@@ -1,5 +1,6 @@
 #include "api/access/outbound.h"
 
+#include "api/access/outbound_guard.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -73,13 +74,22 @@ static const char *say_failure(CURLcode code, const char text[CURL_ERROR_SIZE], 
     return said;
 }
 
+// An address that somebody set may be a secret.
+static const char *name_of(const struct outbound_call *call)
+{
+    return call->guard ? "the receiver" : call->url;
+}
+
 static int fail(const struct outbound_call *call, CURLcode code, const char *said, struct error *err)
 {
-    error_set(err, ERROR_UNAVAILABLE, "%.150s: %s", call->url, said);
+    const struct outbound_guard *guard = call->guard;
+    const char *ca_file = guard ? guard->ca_file : call->ca_file;
+    error_set(err, ERROR_UNAVAILABLE, "%.150s: %s", name_of(call),
+              guard && guard->has_refused ? outbound_guard_reason(guard, code) : said);
     if (code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE)
         return -1;
-    return error_details(err, "The server trusts %.150s; --openid-ca FILE names the certificates of another authority",
-                         call->ca_file ? call->ca_file : "what the system trusts");
+    return error_details(err, "The server trusts %.150s; --%s FILE names the certificates of another authority",
+                         ca_file ? ca_file : "what the system trusts", guard ? "notify-ca" : "openid-ca");
 }
 
 static void prepare(CURL *curl, const struct outbound_call *call, struct buffer *out)
@@ -97,6 +107,10 @@ static void prepare(CURL *curl, const struct outbound_call *call, struct buffer 
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
     if (call->ca_file)
         curl_easy_setopt(curl, CURLOPT_CAINFO, call->ca_file);
+    if (call->guard)
+        outbound_guard_set(curl, call->guard, true);
+    if (call->json)
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->json);
     if (call->form)
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->form);
     if (call->user) {
@@ -110,6 +124,16 @@ static void prepare(CURL *curl, const struct outbound_call *call, struct buffer 
     }
 }
 
+static struct curl_slist *headers_of(const struct outbound_call *call)
+{
+    struct curl_slist *headers = curl_slist_append(NULL, "Accept: application/json");
+    if (call->json)
+        headers = curl_slist_append(headers, "Content-Type: application/json; charset=utf-8");
+    for (size_t i = 0; i < OUTBOUND_HEADERS_MAX && call->headers[i]; i++)
+        headers = curl_slist_append(headers, call->headers[i]);
+    return headers;
+}
+
 int outbound_call(const struct outbound_call *call, struct arena *arena, struct outbound_answer *out_answer,
                   struct error *err)
 {
@@ -117,14 +141,14 @@ int outbound_call(const struct outbound_call *call, struct arena *arena, struct 
     char said[CURL_ERROR_SIZE] = "";
     long status = 0;
     if (!outbound_is_allowed(call->url))
-        return error_set(err, ERROR_UNAVAILABLE, "%.150s: neither https nor this machine itself", call->url);
+        return error_set(err, ERROR_UNAVAILABLE, "%.150s: neither https nor this machine itself", name_of(call));
     CURL *curl = curl_easy_init();
     if (!curl)
         return error_set(err, ERROR_INTERNAL, "libcurl does not start");
     buffer_init(&body, OUTBOUND_BYTES_MAX);
     prepare(curl, call, &body);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, said);
-    struct curl_slist *headers = curl_slist_append(NULL, "Accept: application/json");
+    struct curl_slist *headers = headers_of(call);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

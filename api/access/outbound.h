@@ -6,8 +6,10 @@
 
 struct arena;
 struct error;
+struct outbound_guard;
 
 enum {
+    OUTBOUND_HEADERS_MAX = 8,
     OUTBOUND_CONNECT_MS = 3000,
     OUTBOUND_TOTAL_MS = 5000,
     OUTBOUND_BYTES_MAX = 256 << 10
@@ -16,10 +18,13 @@ enum {
 struct outbound_call {
     const char *url;
     const char *form; // the body of a POST; NULL: a GET
+    const char *json; // the same, of another type; NULL: none
     const char *user; // with password, HTTP Basic; NULL: none
     const char *password;
-    const char *bearer;  // a token; NULL: none
-    const char *ca_file; // certificates to trust instead of the system's; NULL: the system's
+    const char *bearer;                        // a token; NULL: none
+    const char *ca_file;                       // certificates to trust instead of the system's; NULL: the system's
+    const char *headers[OUTBOUND_HEADERS_MAX]; // "Name: value"; ends with NULL where there are fewer
+    struct outbound_guard *guard;              // NULL: an address that the installation set itself
 };
 
 struct outbound_answer {

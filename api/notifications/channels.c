@@ -6,6 +6,7 @@
 #include "api/http/response.h"
 #include "api/identity.h"
 #include "api/notifications/channel_config.h"
+#include "api/notifications/notifications.h"
 #include "api/operations.h"
 #include "api/server.h"
 #include "base/arena.h"
@@ -13,6 +14,7 @@
 #include "base/json_writer.h"
 #include "base/timestamp.h"
 #include "db/db.h"
+#include "db/notifications/outbox.h"
 
 #include <string.h>
 
@@ -148,4 +150,73 @@ int op_deleteNotificationChannelConfig(struct request *req, struct response *res
         db_delete_notification_channel(req->server->db, request_path(req, "name"), err) < 0)
         return -1;
     return response_empty(res, 204);
+}
+
+int op_validateNotificationChannel(struct request *req, struct response *res, struct error *err)
+{
+    struct channel_config config;
+    const char *type = json_string_value(json_object_get(req->body, "type"));
+    if (require(req, ACTION_CREATE, err) < 0 ||
+        channel_config_read(type, json_object_get(req->body, "config"), NULL, false, &config, err) < 0)
+        return -1;
+    if (notifications_try(req->server->notifications, type, &config, req->arena, err) < 0) {
+        if (err->code == ERROR_UNAVAILABLE)
+            err->code = ERROR_INVALID;
+        return -1;
+    }
+    return response_json(res, json_true());
+}
+
+int op_createSlackApp(struct request *req, struct response *res, struct error *err)
+{
+    const char *token = json_string_value(json_object_get(req->body, "accessToken")), *url;
+    if (require(req, ACTION_CREATE, err) < 0)
+        return -1;
+    if (notifications_create_slack_app(req->server->notifications, token, req->arena, &url, err) < 0) {
+        if (err->code == ERROR_UNAVAILABLE)
+            err->code = ERROR_INVALID;
+        return -1;
+    }
+    return response_json(res, json_pack("{s:s}", "slackAppUrl", url));
+}
+
+static void write_delivery(struct json_writer *json, const struct delivery *delivery)
+{
+    json_begin_object(json);
+    json_text(json, "id", delivery->uuid);
+    json_text(json, "channel", delivery->channel);
+    json_text(json, "recipient", delivery->user_email);
+    json_text(json, "state", delivery->state);
+    json_bool(json, "isDigest", delivery->is_digest);
+    json_int(json, "omitted", delivery->omitted_count);
+    json_int(json, "attempts", delivery->attempts);
+    json_time(json, "createdAt", delivery->created_ms);
+    json_time(json, "nextAt", delivery->ended_ms ? 0 : delivery->next_ms);
+    json_time(json, "endedAt", delivery->ended_ms);
+    json_text(json, "error", delivery->error);
+    json_end_object(json);
+}
+
+int op_list_notification_deliveries(struct request *req, struct response *res, struct error *err)
+{
+    struct delivery *deliveries;
+    size_t count;
+    struct json_writer json;
+    if (require(req, ACTION_UPDATE, err) < 0)
+        return -1;
+    struct db_conn *conn = db_acquire(req->server->db);
+    int rc = db_list_deliveries(conn, request_query(req, "state"), request_query_integer(req, "limit", 50), req->arena,
+                                &deliveries, &count, err);
+    db_give_back(req->server->db, conn);
+    if (rc < 0)
+        return -1;
+    json_writer_init(&json, res->body, false);
+    json_begin_object(&json);
+    json_key(&json, "deliveries");
+    json_begin_array(&json);
+    for (size_t i = 0; i < count; i++)
+        write_delivery(&json, &deliveries[i]);
+    json_end_array(&json);
+    json_end_object(&json);
+    return 0;
 }

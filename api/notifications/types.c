@@ -57,10 +57,32 @@ const struct notification_type NOTIFICATION_TYPES[] = {
 };
 const size_t NOTIFICATION_TYPE_COUNT = sizeof(NOTIFICATION_TYPES) / sizeof(NOTIFICATION_TYPES[0]);
 
+uint64_t notification_type_mask(const struct notification_type *type)
+{
+    return UINT64_C(1) << (type - NOTIFICATION_TYPES);
+}
+
 uint64_t notification_type_bit(const char *category, const char *type)
 {
     for (size_t i = 0; i < NOTIFICATION_TYPE_COUNT; i++)
         if (strcmp(NOTIFICATION_TYPES[i].category, category) == 0 && strcmp(NOTIFICATION_TYPES[i].type, type) == 0)
             return UINT64_C(1) << i;
     return 0;
+}
+
+const struct notification_type *notification_type_of_phase(const char *phase)
+{
+    for (size_t i = 0; i < NOTIFICATION_TYPE_COUNT; i++)
+        if (NOTIFICATION_TYPES[i].phase && strcmp(NOTIFICATION_TYPES[i].phase, phase) == 0)
+            return &NOTIFICATION_TYPES[i];
+    return NULL;
+}
+
+const struct notification_type *notification_type_of_reason(const char *reason)
+{
+    for (size_t i = 0; i < NOTIFICATION_TYPE_COUNT; i++)
+        for (size_t r = 0; r < NOTIFICATION_REASONS_MAX && NOTIFICATION_TYPES[i].reasons[r]; r++)
+            if (strcmp(NOTIFICATION_TYPES[i].reasons[r], reason) == 0)
+                return &NOTIFICATION_TYPES[i];
+    return NULL;
 }

@@ -25,3 +25,8 @@ extern const size_t NOTIFICATION_TYPE_COUNT; // at most 64: a set of them is a u
 
 // The bit of a type; 0 where there is no such one.
 uint64_t notification_type_bit(const char *category, const char *type);
+// What a phase, or an event's reason, makes; NULL: nothing.
+const struct notification_type *notification_type_of_phase(const char *phase);
+const struct notification_type *notification_type_of_reason(const char *reason);
+// The bit of a row of the table.
+uint64_t notification_type_mask(const struct notification_type *type);

@@ -82,9 +82,9 @@ static void bind_channel(sqlite3_stmt *stmt, const struct notification_channel *
     db_set_int(stmt, ":updated_ms", channel->updated_ms);
 }
 
-static int create_channel(struct db_conn *conn, void *context, struct error *err)
+int db_create_notification_channel_in(struct db_conn *conn, const struct notification_channel *channel,
+                                      struct error *err)
 {
-    const struct notification_channel *channel = context;
     sqlite3_stmt *stmt = NULL;
     struct error cause = {0};
     if (db_prepare(conn, SQL_INSERT, &stmt, err) < 0)
@@ -106,6 +106,11 @@ static int create_channel(struct db_conn *conn, void *context, struct error *err
                          NOTIFICATION_CHANNELS_MAX);
     db_touch(conn, CHANGE_SETTING, "notifications");
     return 0;
+}
+
+static int create_channel(struct db_conn *conn, void *context, struct error *err)
+{
+    return db_create_notification_channel_in(conn, context, err);
 }
 
 int db_create_notification_channel(struct db *db, const struct notification_channel *channel, struct error *err)

@@ -37,6 +37,9 @@ int db_list_notification_channels(struct db_conn *conn, struct arena *arena, str
 
 // ERROR_CONFLICT where the name is taken, or there are NOTIFICATION_CHANNELS_MAX.
 int db_create_notification_channel(struct db *db, const struct notification_channel *channel, struct error *err);
+// Inside a write function.
+int db_create_notification_channel_in(struct db_conn *conn, const struct notification_channel *channel,
+                                      struct error *err);
 // Its switch stays as it is, and what waits is tried at once. ERROR_NOT_FOUND.
 int db_update_notification_channel(struct db *db, const struct notification_channel *channel, struct error *err);
 // With it goes what waits for it. ERROR_NOT_FOUND.

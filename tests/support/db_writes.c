@@ -9,6 +9,8 @@
 #include "db/catalog/templates.h"
 #include "db/events.h"
 #include "db/nodes.h"
+#include "db/notifications/channels.h"
+#include "db/notifications/outbox.h"
 #include "db/org_seed.h"
 #include "db/org_units.h"
 #include "db/policies/policies.h"
@@ -400,6 +402,35 @@ static int remove_allocations(struct db_conn *conn, void *context, struct error 
     return remove_oldest(conn, RETENTION_ALLOCATIONS, err);
 }
 
+static int create_channel(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    struct notification_channel channel = {.name = "email", .type = "email", .config_json = "{}", .updated_by = ""};
+    return db_create_notification_channel_in(conn, &channel, err);
+}
+
+// To a person, and to those whom the channel names; the second is one too many for the hour.
+static int notify(struct db_conn *conn, void *context, struct error *err)
+{
+    struct db_writes *writes = context;
+    struct notification_line line = {.user_id = 1,
+                                     .source = "phase:1",
+                                     .category = "Workload status change",
+                                     .type = "Running",
+                                     .time_ms = NOW_MS,
+                                     .sentence = "first of project team-a is Running",
+                                     .workload_uuid = "4a3e1b3c-0000-4000-8000-000000000001",
+                                     .workload_name = "first",
+                                     .project_name = "team-a",
+                                     .project_id = writes->project_id};
+    struct notification_line next = line;
+    next.source = "phase:2";
+    struct notification_post posts[] = {{"email", false, line}, {"email", true, line}, {"email", true, next}};
+    struct notification_batch batch = {
+        .posts = posts, .count = 3, .cursor = {.phase_id = 2}, .now_ms = NOW_MS, .per_hour = 1};
+    return db_add_notifications_in(conn, &batch, err);
+}
+
 static int delete_project(struct db_conn *conn, void *context, struct error *err)
 {
     bool is_finished;
@@ -438,6 +469,8 @@ const struct write_case DB_WRITES[] = {
     {"a cycle ends its pod", end_pod, 5},
     {"retention takes the workload", remove_workloads, 10},
     {"retention takes the allocation", remove_allocations, 5},
+    {"create a notification channel", create_channel, 1},
+    {"notify a person and a channel", notify, 16},
     {"delete the access rules of a user", delete_rules, 1},
     {"delete a project with a workload", delete_project, 5},
     {"delete its department", delete_department, 8},
