@@ -13,6 +13,8 @@ static const struct {
      "UPDATE identity_provider SET client_secret_sealed = ?2 WHERE id = CAST(?1 AS INTEGER)"},
     {SEALED_REFRESH_TOKEN, "SELECT session_uuid, refresh_sealed FROM external_sessions",
      "UPDATE external_sessions SET refresh_sealed = ?2 WHERE session_uuid = ?1"},
+    {SEALED_CREDENTIAL, "SELECT asset_uuid, secret_sealed FROM credential_secrets",
+     "UPDATE credential_secrets SET secret_sealed = ?2 WHERE asset_uuid = ?1"},
     {SEALED_SECOND_FACTOR, "SELECT u.uuid, f.secret_sealed FROM second_factors f JOIN users u ON u.id = f.user_id",
      "UPDATE second_factors SET secret_sealed = ?2 WHERE user_id = (SELECT id FROM users WHERE uuid = ?1)"},
     {SEALED_NOTIFICATION_CHANNEL,

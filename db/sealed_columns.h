@@ -11,6 +11,7 @@ struct error;
 // What a text was sealed for: static text, part of each sealed text for good.
 #define SEALED_CLIENT_SECRET "identity_provider.client_secret"      // id: "1"
 #define SEALED_REFRESH_TOKEN "external_sessions.refresh"            // id: the session's uuid
+#define SEALED_CREDENTIAL "credential_secrets.secret"               // id: the asset's uuid
 #define SEALED_SECOND_FACTOR "second_factors.secret"                // id: the user's uuid
 #define SEALED_NOTIFICATION_CHANNEL "notification_channels.secrets" // id: the channel's name
 

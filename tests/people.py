@@ -14,6 +14,7 @@ ROLES = {
     "Editor": 7,
     "AI practitioner": 5,
     "Project administrator": 4,
+    "Data source administrator": 15,
 }
 PEOPLES_PASSWORD = "a password of one's own"
 

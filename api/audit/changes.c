@@ -106,7 +106,7 @@ static void walk_member(struct walk *walk, const char *key, const json_t *before
     if ((hides_values && !is_named_value) || (audit_is_secret(key) && !is_named_value))
         write_field(walk, before, after, true);
     else
-        walk_value(walk, before, after, strcasestr(key, "environmentVariable") != NULL);
+        walk_value(walk, before, after, strcasestr(key, "environmentVariable") || strcasestr(key, "keyValuePair"));
     walk->path[length] = '\0';
 }
 

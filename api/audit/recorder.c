@@ -56,6 +56,7 @@ static const struct entity_kind KINDS[] = {
     {"environments", "environment-asset", CHANGE_ASSET},
     {"templates", "template", CHANGE_ASSET},
     {"policies", "policy", CHANGE_POLICY},
+    {"credentials", "credential", CHANGE_ASSET},
     {"users", "user", CHANGE_ACCESS},
     {"service-account", "service-account", CHANGE_ACCESS},
     {"apps", "application", CHANGE_ACCESS},
@@ -133,13 +134,14 @@ static struct audit_work *work_of(const struct request *req)
     return (struct audit_work *)(void *)req->audit;
 }
 
-// What a caller changes of his own, for which he needs no permission.
+// What a caller changes of his own, for which he needs no permission; and what the handler knows the permission of.
 static const char *type_of_own(const struct operation *operation)
 {
-    return strstr(operation->path, "/access-keys") ? "access-key"
-           : strstr(operation->path, "/password")  ? "user"
-           : strstr(operation->path, "/session")   ? "session"
-                                                   : "";
+    return strstr(operation->path, "/access-keys")        ? "access-key"
+           : strstr(operation->path, "/password")         ? "user"
+           : strstr(operation->path, "/session")          ? "session"
+           : strstr(operation->path, "/asset/datasource") ? "data-source"
+                                                          : "";
 }
 
 void recorder_begin(struct exchange *exchange, const struct route *route, const struct path *path)

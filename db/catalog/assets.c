@@ -14,7 +14,7 @@
     "LEFT JOIN departments d ON a.scope = 'department' AND d.id = CAST(a.scope_id AS INTEGER) "                   \
     "LEFT JOIN clusters c ON a.scope = 'cluster' AND c.uuid = a.scope_id "
 static const char SQL_BY_UUID[] = SELECT_ASSET "WHERE a.kind = coalesce(?, a.kind) AND a.uuid = ?";
-static const char SQL_BY_KIND[] = SELECT_ASSET "WHERE a.kind = ? ORDER BY a.name, a.id";
+static const char SQL_BY_KIND[] = SELECT_ASSET "WHERE a.kind = coalesce(?, a.kind) ORDER BY a.name, a.id";
 static const char SQL_INSERT[] = "INSERT INTO assets (uuid, kind, name, description, scope, scope_id, "
                                  "workload_types_json, spec_json, created_by, updated_by, "
                                  "created_ms, updated_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";

@@ -1,5 +1,5 @@
-// Assets: compute resources and environments that people load into a submission. An asset belongs to a scope and is
-// seen by all below it.
+// Assets: compute resources, environments and data sources that people load into a submission, and credentials. An
+// asset belongs to a scope and is seen by all below it.
 #pragma once
 #include "model/scope.h"
 
@@ -30,7 +30,7 @@ struct asset {
 
 // Which assets: all conditions that are set must hold.
 struct asset_query {
-    const char *kind;
+    const char *kind;             // NULL: any
     const char *name;             // NULL: any
     const enum scope_type *scope; // NULL: any
     const struct scope_path *at;  // NULL: anywhere; else those that hold there (of the scopes above, and its own)

@@ -97,7 +97,7 @@ REFUSALS = [
         "clusterId: project team-a is in cluster",
     ),
     ("a cluster that is no uuid", {"clusterId": "here"}, "clusterId: "),
-    ("an unknown template", {"templateId": "11111111-1111-4111-8111-111111111111"}, "templateId: no workload template"),
+    ("an unknown template", {"templateId": "11111111-1111-4111-8111-111111111111"}, "templateId: there is no"),
     ("no specification", {"spec": "absent"}, "spec: required"),
     ("a specification of null", {"spec": None}, "spec: required"),
     ("no image", {"spec": {}}, "spec.image: required"),

@@ -1,0 +1,74 @@
+#include "db/catalog/credentials.h"
+
+#include "base/arena.h"
+#include "db/db.h"
+
+// The members by which assets name credentials.
+static const char SQL_USES[] =
+    "SELECT DISTINCT j.atom, a.uuid, a.name, a.kind, a.scope, coalesce(p.cluster_id, d.cluster_id, c.id), "
+    "coalesce(p.department_id, d.id), p.id FROM assets a JOIN json_tree(a.spec_json) j "
+    "LEFT JOIN projects p ON a.scope = 'project' AND p.id = CAST(a.scope_id AS INTEGER) "
+    "LEFT JOIN departments d ON a.scope = 'department' AND d.id = CAST(a.scope_id AS INTEGER) "
+    "LEFT JOIN clusters c ON a.scope = 'cluster' AND c.uuid = a.scope_id "
+    "WHERE a.kind IN ('environment', 'git', 's3', 'secret-volume') AND j.key IN ('accessKeyAssetId', 'assetId', "
+    "'credentialAssetId', 'credentialId', 'passwordAssetId') AND j.type = 'text' AND j.atom = coalesce(:uuid, j.atom) "
+    "ORDER BY 1, a.name, a.id";
+static const char SQL_HAS_SECRET[] = "SELECT 1 FROM credential_secrets WHERE asset_uuid = :uuid";
+static const char SQL_SET_SECRET[] =
+    "INSERT INTO credential_secrets (asset_uuid, secret_sealed) VALUES (:uuid, :secret) "
+    "ON CONFLICT (asset_uuid) DO UPDATE SET secret_sealed = :secret";
+static const char SQL_FORGET_SECRET[] = "DELETE FROM credential_secrets WHERE asset_uuid = :uuid";
+
+int db_list_credential_uses(struct db_conn *conn, const char *credential_uuid, struct arena *arena,
+                            struct credential_use **out_uses, size_t *out_count, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    struct credential_use *uses = NULL;
+    size_t count = 0, capacity = 0;
+    int rc;
+    if (db_prepare(conn, SQL_USES, &stmt, err) < 0)
+        return -1;
+    db_set_text(stmt, ":uuid", credential_uuid);
+    while ((rc = db_step(conn, stmt, err)) > 0) {
+        uses = arena_grow(arena, uses, &capacity, count + 1, sizeof(*uses));
+        struct credential_use *use = &uses[count++];
+        *use = (struct credential_use){
+            .credential_uuid = db_column_text(stmt, 0, arena),
+            .uuid = db_column_text(stmt, 1, arena),
+            .name = db_column_text(stmt, 2, arena),
+            .kind = db_column_text(stmt, 3, arena),
+            .path = {.cluster_id = db_column_int(stmt, 5),
+                     .department_id = db_column_int(stmt, 6),
+                     .project_id = db_column_int(stmt, 7)},
+        };
+        scope_type_parse(db_column_text(stmt, 4, arena), &use->scope);
+    }
+    db_release(conn, stmt);
+    *out_uses = uses;
+    *out_count = count;
+    return rc;
+}
+
+int db_credential_has_secret(struct db_conn *conn, const char *uuid, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_HAS_SECRET, &stmt, err) < 0)
+        return -1;
+    db_set_text(stmt, ":uuid", uuid);
+    int rc = db_step(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
+
+int db_set_credential_secret_in(struct db_conn *conn, const char *uuid, const char *secret_sealed, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, secret_sealed ? SQL_SET_SECRET : SQL_FORGET_SECRET, &stmt, err) < 0)
+        return -1;
+    db_set_text(stmt, ":uuid", uuid);
+    if (secret_sealed)
+        db_set_text(stmt, ":secret", secret_sealed);
+    int rc = db_run(conn, stmt, err);
+    db_release(conn, stmt);
+    return rc;
+}
