@@ -5,6 +5,7 @@ import { copyFile, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { policySchema } from "./policy_schema.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2] ?? join(here, "../build/web"));
@@ -30,6 +31,18 @@ const lean = {
   },
 };
 
+// import schema from "policy-schema": what the editor of policies completes.
+const policies = {
+  name: "policies",
+  setup: bundle => {
+    bundle.onResolve({ filter: /^policy-schema$/ }, ({ path }) => ({ path, namespace: "policies" }));
+    bundle.onLoad({ filter: /.*/, namespace: "policies" }, async () => ({
+      contents: JSON.stringify(await policySchema(join(here, "../openapi/openapi.yaml"))),
+      loader: "json",
+    }));
+  },
+};
+
 const result = await build({
   absWorkingDir: here,
   entryPoints: ["main.tsx", "theme.ts", "style.css"],
@@ -50,7 +63,7 @@ const result = await build({
   charset: "utf8",
   treeShaking: true,
   metafile: true,
-  plugins: [lean],
+  plugins: [lean, policies],
   logLevel: "warning",
 });
 

@@ -64,6 +64,7 @@ export const NAV: { group: string; pages: NavPage[] }[] = [
       { label: "Access rules", href: "/access/rules", icon: "key", key: "a", resource: "access_rules" },
       { label: "Roles", href: "/access/roles", icon: "rule", key: "r", resource: "roles" },
       { label: "Identity", href: "/access/identity", icon: "lock", key: "i", resource: "security-settings" },
+      { label: "Policies", href: "/policies", icon: "rule", key: "y", resource: "policies" },
       { label: "Audit", href: "/audit", icon: "clock", key: "h", resource: "events-history" },
     ],
   },

@@ -41,6 +41,7 @@ export const ROUTES: Record<string, View> = {
     "Assets",
     () => import("./pages/assets"),
   ),
+  "/policies": laterPage("Policies", () => import("./pages/policies")),
   "/audit": laterPage("Audit", () => import("./pages/audit")),
   "/access/roles/:id/edit": laterPage("Role", () => import("./pages/edit_role")),
 };

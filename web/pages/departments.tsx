@@ -21,6 +21,7 @@ import type { Department, DepartmentForList, Project, QuotaStatus } from "../typ
 import { WORDS, shareWords } from "../words";
 import { PoolTable, Rules, WorkloadsOf } from "./projects";
 import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
+import { PolicyButton } from "./policy_button";
 import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts";
 
 const KINDS = ["department", "project", "nodepool", "queue", "workload"];
@@ -201,6 +202,7 @@ function Actions({ department: d, projects }: { department: Department; projects
           Edit
         </Button>
       )}
+      <PolicyButton name={d.name} place={{ scope: "department", departmentId: d.id }} />
       <Button
         small
         icon="trash"

@@ -20,6 +20,7 @@ import { may, scope, scopeFilter } from "../session";
 import type { Project } from "../types";
 import { WORDS, rankWord, shareWords } from "../words";
 import { QuotaChoices, QuotaFoot, SubBar, chosenParts, useQuotaColumns } from "./quota_columns";
+import { PolicyButton } from "./policy_button";
 import { OverTime, PoolBars, ShareSentence, WhyShare } from "./unit_parts";
 
 const KINDS = ["project", "department", "nodepool", "queue", "workload"];
@@ -196,6 +197,7 @@ function Actions({ project: p }: { project: Project }) {
           Edit
         </Button>
       )}
+      <PolicyButton name={p.name} place={{ scope: "project", projectId: p.id }} />
       <LinkButton small icon="plus" href={`/workloads/new/training?project=${p.id}`}>
         New training
       </LinkButton>

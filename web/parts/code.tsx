@@ -11,11 +11,14 @@ type Form = keyof typeof NAMES;
 export function Code({
   title = "The same without the mouse",
   forms,
+  names = NAMES,
 }: {
   title?: string;
   forms: Partial<Record<Form, string>>;
+  names?: Partial<Record<Form, string>>;
 }) {
-  const options = (Object.keys(forms) as Form[]).filter(k => forms[k]).map(k => ({ value: k, label: NAMES[k] }));
+  const word = (form: Form) => names[form] ?? NAMES[form];
+  const options = (Object.keys(forms) as Form[]).filter(k => forms[k]).map(k => ({ value: k, label: word(k) }));
   const [wanted, setForm] = useState(options[0]?.value);
   const form = forms[wanted] ? wanted : options[0]?.value;
   const copy = () =>
