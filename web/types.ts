@@ -37,6 +37,7 @@ export type ServiceAccount = Schemas["Application"];
 export type Session = Schemas["Session"];
 export type ShareNode = Schemas["ShareNode"];
 export type ShareTree = Schemas["ShareTree"];
+export type SubGroup = Schemas["SubGroup"];
 export type Telemetry = Schemas["TelemetryResponse"];
 export type Topology = Schemas["NetworkTopology"];
 export type User = Schemas["User2"];
@@ -47,6 +48,7 @@ export type WhatIfFix = Schemas["WhatIfFix"];
 export type WhatIfQuestion = Schemas["WhatIfQuestion"];
 export type Workload = Schemas["Workload"];
 export type WorkloadExplanation = Schemas["WorkloadExplanation"];
+export type WorkloadTopology = NonNullable<Schemas["WorkloadTopology"]>;
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 

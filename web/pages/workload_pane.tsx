@@ -21,6 +21,7 @@ import { may } from "../session";
 import type { Answer, Pod, Workload } from "../types";
 import { type Look, PHASES, WORDS } from "../words";
 import { canRun, formOf, pathOf, remove, run, stop, whyNot } from "../workload_actions";
+import { SubGroups } from "./sub_groups";
 import { WorkloadWhy } from "./workload_why";
 
 const WAITING = ["Pending", "Creating", "Resuming"];
@@ -290,7 +291,7 @@ function formsOf(w: Workload, submitted: SubmittedWorkload) {
   return {
     json,
     curl: curl("POST", KINDS[kind].path, body),
-    cli: commandOf(valuesOf({ projectId, spec }, name), kind, w.projectName),
+    cli: commandOf(valuesOf({ projectId, spec }, name), kind, w.projectName, spec ?? {}),
   };
 }
 
@@ -334,7 +335,12 @@ function Spec({ workload: w }: { workload: Workload }) {
         />
       </section>
       <Loaded of={spec} what="The specification">
-        {s => <Code title="As submitted" forms={formsOf(w, s)} />}
+        {s => (
+          <>
+            <SubGroups shape={s.spec ?? {}} />
+            <Code title="As submitted" forms={formsOf(w, s)} />
+          </>
+        )}
       </Loaded>
     </>
   );

@@ -1,6 +1,7 @@
 // A form's values -> the body of the API, and the command line that does the same. Pure; both are made from one object.
 
 import type { ComputeSpec, EnvironmentAsset } from "../types";
+import { type Shape, shapeFlags } from "./gang";
 
 /** What the forms of workloads are for. */
 export type FormKind = "training" | "distributed" | "workspace" | "inference";
@@ -312,7 +313,7 @@ export function totalGpus(v: FormValues, kind: FormKind) {
 const shell = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
 
 // "" where the command line has no words for it.
-export function commandOf(v: FormValues, kind: FormKind, projectName?: string) {
+export function commandOf(v: FormValues, kind: FormKind, projectName?: string, shape: Shape = {}) {
   if (kind === "inference" || v.template) return "";
   const verb = {
     training: "training submit",
@@ -326,7 +327,7 @@ export function commandOf(v: FormValues, kind: FormKind, projectName?: string) {
   const gpus = Number(v.gpus) || 0;
   if (gpus > 0 && gpus < 1) parts.push(`-g 1 --gpu-portion-request ${gpus}`);
   else parts.push(`-g ${gpus}`);
-  if (kind === "distributed") parts.push(`--workers ${v.workers}`);
+  if (kind === "distributed") parts.push(`--workers ${v.workers}`, ...shapeFlags(shape));
   if (kind === "training" && Number(v.completions) > 1) parts.push(`--runs ${v.completions}`);
   if (kind === "training" && Number(v.parallelism) > 1) parts.push(`--parallelism ${v.parallelism}`);
   if (v.cpu !== "") parts.push(`--cpu-core-request ${v.cpu}`);
@@ -350,7 +351,7 @@ export function commandOf(v: FormValues, kind: FormKind, projectName?: string) {
   return parts.join(" \\\n  ");
 }
 
-interface SubmittedSpec extends ComputeOwner {
+interface SubmittedSpec extends ComputeOwner, Shape {
   environmentVariables?: { name: string; value?: string | null }[] | null;
   nodePools?: string[] | null;
   nodeType?: string | null;

@@ -286,3 +286,20 @@ test("the overview is six questions, however many wait", async t => {
   await page.waitForSelector(".ev li");
   assert.ok(asked.length <= 6, asked.join("\n"));
 });
+
+test("a gang's own shape stands in its specification, with the flags that ask for it again", async t => {
+  const { page, url } = await begin(t);
+  const send = (path, body) => page.evaluate(async ([p, b]) => (await fetch(p, { method: "POST", headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify(b) })).json(), [path, body]);
+  const [project] = (await ask(page, "/api/v1/org-unit/projects?filterBy=name==team-a")).projects;
+  const clusterId = (await ask(page, "/api/v1/clusters"))[0].uuid;
+  await send("/api/v1/network-topologies", { name: "dc", clusterId, levels: ["rack", "kubernetes.io/hostname"] });
+  const spec = { image: IMAGE, numWorkers: 3, compute: { gpuDevicesRequest: 1 }, topology: { name: "dc", preferred: "rack" },
+    subGroups: [{ name: "left", parent: "top", workers: 2, topology: { name: "dc", required: "kubernetes.io/hostname" } }, { name: "top" }, { name: "right", workers: 1 }] };
+  await send("/api/v1/workloads/distributed", { name: "gang", projectId: project.id, clusterId, spec });
+  await page.goto(`${url}/workloads?open=${await idOf(page, "gang")}`);
+  await tab(page, "Spec");
+  const shape = page.locator("section", { has: page.getByRole("heading", { name: "Sub-groups" }) });
+  await shape.getByText("The whole stands if possible in one rack of dc.").waitFor();
+  assert.deepEqual(await shape.locator("tbody tr").allInnerTexts(), ["top\t1 of 1 sub-group\t–", "\u2003left\t2 of 2 pods\tin one kubernetes.io/hostname of dc", "right\t1 of 1 pod\t–"]);
+  assert.deepEqual(await axe(page), []);
+});
