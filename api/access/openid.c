@@ -48,6 +48,7 @@ struct work {
     struct openid_endpoints endpoints;
     const struct openid_flow *flow;
     const char *code;
+    const char *token; // to be checked
     int64_t now_ms;
     struct arena *arena;
     int (*run)(struct work *work, struct error *err);
@@ -228,6 +229,29 @@ int openid_finish(struct openid *openid, const struct openid_flow *flow, const c
 {
     struct work work = {
         .openid = openid, .arena = arena, .flow = flow, .code = code, .now_ms = now_ms, .run = take_code};
+    if (load_work(&work, err) < 0 || call_issuer(&work, err) < 0)
+        return -1;
+    *out_person = work.person;
+    return 0;
+}
+
+static int take_token(struct work *work, struct error *err)
+{
+    json_t *claims;
+    struct openid_expected expected = {work->provider.issuer, work->provider.client_id, NULL, NULL,
+                                       work->now_ms / 1000};
+    if (check_token(work, work->token, &expected, &claims, err) < 0)
+        return -1;
+    openid_person_read(&work->provider, claims, json_string_value(json_object_get(claims, "sub")), work->arena,
+                       &work->person);
+    json_decref(claims);
+    return 0;
+}
+
+int openid_check(struct openid *openid, const char *token, int64_t now_ms, struct arena *arena,
+                 struct openid_person *out_person, struct error *err)
+{
+    struct work work = {.openid = openid, .arena = arena, .token = token, .now_ms = now_ms, .run = take_token};
     if (load_work(&work, err) < 0 || call_issuer(&work, err) < 0)
         return -1;
     *out_person = work.person;

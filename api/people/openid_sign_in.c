@@ -5,16 +5,14 @@
 // sent with (login CSRF) finds no cookie. A browser gets the session's cookie; a command line gets a code through its
 // own listener on the loopback, or for the person to copy, and exchanges it with its verifier (POST /api/v1/token).
 #include "api/access/audit.h"
-#include "api/access/auth.h"
 #include "api/access/openid.h"
-#include "api/access/passwords.h"
-#include "api/access/sealing.h"
 #include "api/access/secrets.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/identity.h"
 #include "api/operations.h"
 #include "api/people/openid_flow.h"
+#include "api/people/openid_session.h"
 #include "api/people/session.h"
 #include "api/server.h"
 #include "base/arena.h"
@@ -24,7 +22,6 @@
 #include "db/accounts/identity_provider.h"
 #include "db/accounts/sessions.h"
 #include "db/db.h"
-#include "db/sealed_columns.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -88,29 +85,6 @@ static const char *word_of(const struct error *err)
     return err->code == ERROR_UNAUTHORIZED ? "refused" : err->code == ERROR_CONFLICT ? "taken" : "unavailable";
 }
 
-// A password that nobody knows, so that a try with one takes its usual time and fails.
-static int hash_for_new(struct request *req, const struct openid_person *person, const char **out_hash,
-                        struct error *err)
-{
-    struct user user = {.email = person->wanted_name};
-    char password[PASSWORD_RANDOM_SIZE];
-    struct db_conn *conn = db_acquire_for_sign_in(req->server->db);
-    int found = db_find_external_user(conn, person->issuer, person->subject, req->arena, &user, err);
-    db_give_back(req->server->db, conn);
-    *out_hash = NULL;
-    if (found >= 0) {
-        audit_signed_in(req, SUBJECT_USER, user.email);
-        audit_detail(req, "issuer", person->issuer);
-        audit_detail(req, "subject", person->subject);
-    }
-    if (found != 0)
-        return found < 0 ? -1 : 0;
-    char *hash = arena_alloc(req->arena, PASSWORD_HASH_SIZE);
-    password_random(password);
-    *out_hash = hash;
-    return password_hash(req->server->auth->passwords, password, hash, err);
-}
-
 // What the issuer says in place of a code (RFC 6749, 4.1.2.1), as far as it is such a word.
 static const char *refusal_of_issuer(const struct request *req)
 {
@@ -134,36 +108,16 @@ static int make_session(struct request *req, const struct openid_flow_state *sta
     secret_hash(handover->secret, handover->hash);
     uuid_create(handover->uuid);
     struct external_sign_in sign_in = {
-        .issuer = person->issuer,
-        .subject = person->subject,
-        .wanted_name = person->wanted_name,
-        .fallback_name = person->fallback_name,
-        .groups = person->groups,
         .session = {.uuid = handover->uuid,
                     .kind = is_browser ? SESSION_KIND_BROWSER : SESSION_KIND_TOKEN,
-                    .remote_address = req->remote_address,
                     .cookie_hash = is_browser ? handover->hash : NULL,
-                    .created_ms = req->received_ms,
                     .expires_ms = req->received_ms + (is_browser ? life_ms : CODE_LIFE_MS)},
-        .next_check_ms = req->received_ms + person->refresh_s * 1000,
         .code = {.hash = is_browser ? NULL : handover->hash,
                  .challenge = state->challenge,
                  .redirect_uri = state->redirect_uri,
                  .expires_ms = req->received_ms + CODE_LIFE_MS},
-        .arena = req->arena,
     };
-    if (person->refresh_token && strlen(person->refresh_token) <= SEALING_BYTES_MAX)
-        sign_in.refresh_sealed = sealing_seal(req->server->auth->sealing, SEALED_REFRESH_TOKEN, handover->uuid,
-                                              person->refresh_token, strlen(person->refresh_token), req->arena);
-    if (hash_for_new(req, person, &sign_in.password_hash, err) < 0 ||
-        db_sign_in_external(req->server->db, &sign_in, err) < 0)
-        return -1;
-    audit_signed_in(req, SUBJECT_USER, sign_in.user.email);
-    char quoted[LOG_TEXT_SIZE];
-    log_write(LOG_INFO, "api", "signed in by the issuer user=%s is_new=%d remote=%s request=%s",
-              log_text(sign_in.user.email, quoted), sign_in.is_new, req->remote_address, req->id);
-    openid_wake(req->server->openid);
-    return 0;
+    return openid_session_create(req, person, &sign_in, err);
 }
 
 static int hand_over(struct request *req, struct response *res, const struct openid_flow_state *state,

@@ -3,9 +3,11 @@
 #include "api/access/audit.h"
 #include "api/access/auth.h"
 #include "api/access/jwt.h"
+#include "api/access/openid.h"
 #include "api/access/secrets.h"
 #include "api/access/signing_keys.h"
 #include "api/http/request.h"
+#include "api/people/openid_session.h"
 #include "api/people/sign_in.h"
 #include "api/server.h"
 #include "base/arena.h"
@@ -24,7 +26,9 @@
 #include <string.h>
 
 #define DAY_MS INT64_C(86400000)
-#define CODE_SESSION_LIFE_MS INT64_C(3600000) // where the issuer cannot be asked about it again
+#define UNCONFIRMED_LIFE_MS INT64_C(3600000) // where the issuer cannot be asked about the session again
+
+#define EXTERNAL_TOKENS "tokens of the issuer" // for the limits: no account is known before the token is good
 
 enum {
     FAMILY_LENGTH = SECRET_TEXT_SIZE - 1,
@@ -216,6 +220,12 @@ static const char *challenge_of(const char *verifier, struct arena *arena)
     return sodium_bin2base64(text, SECRET_TEXT_SIZE, hash, sizeof(hash), sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
+static void shorten(struct token_grant *grant)
+{
+    if (grant->expires_in_s > UNCONFIRMED_LIFE_MS / 1000)
+        grant->expires_in_s = UNCONFIRMED_LIFE_MS / 1000;
+}
+
 int token_grant_code(struct request *req, const char *code, const char *redirect_uri, const char *verifier,
                      struct token_grant *out_grant, struct error *err)
 {
@@ -235,7 +245,7 @@ int token_grant_code(struct request *req, const char *code, const char *redirect
         .refresh_hash = refresh_hash,
         .now_ms = req->received_ms,
         .expires_ms = req->received_ms + REFRESH_LIFE_DAYS * DAY_MS,
-        .short_expires_ms = req->received_ms + CODE_SESSION_LIFE_MS,
+        .short_expires_ms = req->received_ms + UNCONFIRMED_LIFE_MS,
         .arena = req->arena,
     };
     if (db_exchange_sign_in_code(req->server->db, &exchange, err) < 0)
@@ -246,7 +256,49 @@ int token_grant_code(struct request *req, const char *code, const char *redirect
     if (sign(req, subject->subject_uuid, subject->session_uuid, subject->name, out_grant, err) < 0)
         return -1;
     out_grant->refresh_token = exchange.can_refresh ? refresh_token : NULL;
-    if (!exchange.can_refresh && out_grant->expires_in_s > CODE_SESSION_LIFE_MS / 1000)
-        out_grant->expires_in_s = CODE_SESSION_LIFE_MS / 1000;
+    if (!exchange.can_refresh)
+        shorten(out_grant);
+    return 0;
+}
+
+// Under the limits of all sign-ins: a bad token counts as a wrong password of this address.
+static int check_external(struct request *req, struct response *res, const char *token,
+                          struct openid_person *out_person, struct error *err)
+{
+    struct error cause = {0};
+    audit_tried(req, SUBJECT_USER, "");
+    audit_detail(req, "grant", "external_token");
+    if (sign_in_begin(req, res, EXTERNAL_TOKENS, err) < 0)
+        return -1;
+    int rc = openid_check(req->server->openid, token, req->received_ms, req->arena, out_person, &cause);
+    bool is_bad = rc < 0 && cause.code == ERROR_UNAUTHORIZED;
+    sign_in_end(req, EXTERNAL_TOKENS, rc == 0 ? SIGN_IN_SUCCEEDED : is_bad ? SIGN_IN_FAILED : SIGN_IN_NOT_TRIED);
+    if (rc == 0)
+        return 0;
+    audit_not_signed_in(req, cause.message);
+    log_write(LOG_WARN, "api", "an external token was refused: %s remote=%s request=%s", cause.message,
+              req->remote_address, req->id);
+    if (cause.code == ERROR_NOT_FOUND)
+        cause.code = ERROR_INVALID;
+    if (err)
+        *err = cause;
+    return error_prefix(err, "externalToken: ");
+}
+
+int token_grant_external(struct request *req, struct response *res, const char *token, struct token_grant *out_grant,
+                         struct error *err)
+{
+    struct openid_person person;
+    char uuid[UUID_SIZE];
+    uuid_create(uuid);
+    struct external_sign_in sign_in = {.session = {.uuid = uuid,
+                                                   .kind = SESSION_KIND_TOKEN,
+                                                   .user_agent = sign_in_user_agent(req),
+                                                   .expires_ms = req->received_ms + UNCONFIRMED_LIFE_MS}};
+    if (check_external(req, res, token, &person, err) < 0 || openid_session_create(req, &person, &sign_in, err) < 0 ||
+        sign(req, sign_in.user.uuid, uuid, sign_in.user.email, out_grant, err) < 0)
+        return -1;
+    out_grant->refresh_token = NULL;
+    shorten(out_grant);
     return 0;
 }

@@ -27,5 +27,9 @@ int token_grant_password(struct request *req, struct response *res, const struct
 // The code that signing in at the issuer gave, with the redirect URI that it went to and the verifier of its challenge.
 int token_grant_code(struct request *req, const char *code, const char *redirect_uri, const char *verifier,
                      struct token_grant *out_grant, struct error *err);
+// A token that the issuer gave somebody for our client. Without a refresh token, and for an hour: the issuer cannot be
+// asked about the session.
+int token_grant_external(struct request *req, struct response *res, const char *token, struct token_grant *out_grant,
+                         struct error *err);
 int token_grant_refresh(struct request *req, const char *refresh_token, struct token_grant *out_grant,
                         struct error *err);

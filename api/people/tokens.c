@@ -113,9 +113,12 @@ static int grant_by_type(struct request *req, struct response *res, const char *
     }
     if (!strcmp(type, "exchange_token"))
         return grant_exchange_token(req, out_grant, err);
-    if (!strcmp(type, "external_token_exchange"))
-        return error_set(err, ERROR_INVALID,
-                         "grantType: the issuer's own tokens are not taken: sign in by exchange_token");
+    if (!strcmp(type, "external_token_exchange")) {
+        if (body_text(req, "externalToken", &first, err) < 0)
+            return -1;
+        return first ? token_grant_external(req, res, first, out_grant, err)
+                     : error_set(err, ERROR_INVALID, "externalToken: required");
+    }
     return error_set(err, ERROR_INVALID, "grantType: unknown");
 }
 

@@ -154,7 +154,7 @@ V1_REFUSALS = [
     (
         "token from a provider",
         {"grantType": "external_token_exchange", "externalToken": "x"},
-        "grantType: the issuer's own tokens are not taken: sign in by exchange_token",
+        "externalToken: no identity provider is set up",
     ),
     ("an array", [], "body: expected an object"),
     ("a text", "x", "body: expected an object"),
