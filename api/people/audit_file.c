@@ -39,7 +39,8 @@ static int write_all(struct list_query *query, bool is_csv, struct buffer *out, 
 int op_downloadAuditLogs(struct request *req, struct response *res, struct error *err)
 {
     struct list_query query;
-    bool is_csv = strcmp(request_query(req, "file_type"), "CSV") == 0;
+    const char *type = request_query(req, request_has_query(req, "fileType") ? "fileType" : "file_type");
+    bool is_csv = strcmp(type, "CSV") == 0;
     if (audit_log_init(req, &query, err) < 0)
         return -1;
     query.answer = NULL;

@@ -152,7 +152,9 @@ def test_each_is_told_what_he_asked_for_and_may_see(site, receiver):
     run(site, "of-ann", "team-a", site.ann)
     run(site, "of-bob", "team-b", site.bob)
     run(site, "of-admin", "team-a", site.token)
-    site.wait_for("the last", lambda: "of-admin" in names(receiver, "for-eve") and "of-admin" in names(receiver, "for-ann"))
+    site.wait_for(
+        "the last", lambda: "of-admin" in names(receiver, "for-eve") and "of-admin" in names(receiver, "for-ann")
+    )
     site.wait_for("bob's", lambda: names(receiver, "for-bob"))
     assert names(receiver, "for-ann") == names(receiver, "for-eve") == ["of-ann", "of-admin"]
     assert names(receiver, "for-bob") == ["of-bob"], "the other project stays hidden"
@@ -415,7 +417,9 @@ def test_a_flood_becomes_a_digest(make_server, receiver):
     server.post(SUBSCRIPTIONS, {"events": events, "channels": ["flood"]})
     for i in range(205):
         server.submit(f"flood-{i}", "team-a", 0, spec={"compute": {"gpuDevicesRequest": 0}})
-    (digest,) = server.wait_for("all are counted", lambda: [d for d in deliveries(server, "Waiting") if d["omitted"] == 3])
+    (digest,) = server.wait_for(
+        "all are counted", lambda: [d for d in deliveries(server, "Waiting") if d["omitted"] == 3]
+    )
     assert digest["isDigest"] and names(receiver, "flood") == ["flood-0", "flood-1"]
     server.stop()
     with sqlite3.connect(server.data / "prorata.db") as database:
