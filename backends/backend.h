@@ -53,6 +53,7 @@ struct backend_service {
     const char *address;          // HOST:PORT, as choose_address gave it
     const char *const *pod_uuids; // that run; none: who connects waits, and wakes the owner
     size_t pod_count;
+    int64_t wait_ms; // the longest that who connects waits for a pod
 };
 
 struct backend_service_state {
@@ -130,6 +131,7 @@ enum backend_fact_kind {
     BACKEND_POD_UNKNOWN,  // (after adopt) rows say it should be there, and it is not: the order must be given again
     BACKEND_POD_WARNING,  // something about it that people should know: reason and message
     BACKEND_POD_USAGE,    // gpu_utilization from time_ms on
+    BACKEND_SERVICE_CALLED, // somebody waits at an inference's address
     BACKEND_NODE_STATE,   // node_name is ready, or not, with reason
     BACKEND_NODE_WARNING, // something about node_name that people should know: reason and message
     BACKEND_NODE_DEVICES  // of node_name's devices those of unusable_gpus must take nothing new

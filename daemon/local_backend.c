@@ -207,6 +207,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
         options.mpi_agent =
             arena_printf(arena, "%.*s/prorata-mpi-agent", (int)(strrchr(options.supervisor, '/') - options.supervisor),
                          options.supervisor);
+    options.inference_address = settings->local_inference_address;
     options.unkillable_ms = (int64_t)(settings->local_unkillable_s * 1000);
     if (local_users_choose(settings, db, is_first, arena, &options.users, err) < 0)
         return -1;

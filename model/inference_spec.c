@@ -160,16 +160,16 @@ static int read_page(const struct fields *spec, struct serving *serving)
     return 0;
 }
 
-static int check_configuration(const struct fields *spec)
+static int read_configuration(const struct fields *spec, struct serving *serving)
 {
     struct fields configuration;
-    int64_t seconds;
-    if (fields_object(spec, "servingConfiguration", &configuration) < 0)
+    int64_t wait = SERVING_WAIT_SECONDS_DEFAULT, seconds;
+    if (fields_object(spec, "servingConfiguration", &configuration) < 0 ||
+        fields_integer(&configuration, "initializationTimeoutSeconds", 1, INT32_MAX, &wait) < 0 ||
+        fields_integer(&configuration, "requestTimeoutSeconds", 1, INT32_MAX, &seconds) < 0)
         return -1;
-    return fields_integer(&configuration, "initializationTimeoutSeconds", 1, INT32_MAX, &seconds) < 0 ||
-                   fields_integer(&configuration, "requestTimeoutSeconds", 1, INT32_MAX, &seconds) < 0
-               ? -1
-               : 0;
+    serving->wait_ms = wait * 1000;
+    return 0;
 }
 
 int inference_spec_read(const struct fields *spec, struct workload_spec *out)
@@ -179,7 +179,7 @@ int inference_spec_read(const struct fields *spec, struct workload_spec *out)
     *serving = (struct serving){.replica = out->worker};
     if (read_port(spec, serving) < 0 || read_object(spec, "autoscaling", &scaling) < 0 ||
         read_replicas(&scaling, serving) < 0 || read_metric(&scaling, serving) < 0 ||
-        read_delays(&scaling, serving) < 0 || read_page(spec, serving) < 0 || check_configuration(spec) < 0)
+        read_delays(&scaling, serving) < 0 || read_page(spec, serving) < 0 || read_configuration(spec, serving) < 0)
         return -1;
     out->worker_count = serving->initial_replicas;
     out->min_workers = serving->min_replicas;

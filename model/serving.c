@@ -15,12 +15,13 @@ const char *serving_text(const struct serving *serving, struct arena *arena)
 {
     const struct pod_request *replica = &serving->replica;
     json_t *json = json_pack(
-        "{s:s?, s:I, s:s, s:I, s:I, s:I, s:I, s:s?, s:f, s:I, s:I, s:I, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:s?}}",
+        "{s:s?, s:I, s:s, s:I, s:I, s:I, s:I, s:s?, s:f, s:I, s:I, s:I, s:I, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:s?}}",
         "address", serving->address, "port", (json_int_t)serving->port, "protocol", serving->protocol, "minReplicas",
         (json_int_t)serving->min_replicas, "maxReplicas", (json_int_t)serving->max_replicas, "initialReplicas",
         (json_int_t)serving->initial_replicas, "activationReplicas", (json_int_t)serving->activation_replicas, "metric",
         serving->metric, "target", serving->target, "retentionMs", (json_int_t)serving->retention_ms,
-        "scaleDownDelayMs", (json_int_t)serving->scale_down_delay_ms, "pagePort", (json_int_t)serving->page_port,
+        "scaleDownDelayMs", (json_int_t)serving->scale_down_delay_ms, "waitMs", (json_int_t)serving->wait_ms,
+        "pagePort", (json_int_t)serving->page_port,
         "pagePath", serving->page_path, "replica", "gpuDevices", (json_int_t)replica->gpu_devices, "gpuPortionMilli",
         (json_int_t)replica->gpu_portion_milli, "gpuMemoryMib", (json_int_t)replica->gpu_memory_mib, "cpuMilli",
         (json_int_t)replica->cpu_milli, "memoryBytes", (json_int_t)replica->memory_bytes, "constraints",
@@ -73,6 +74,7 @@ bool serving_parse(const char *text, struct arena *arena, struct serving *out)
         .target = json_number_value(json_object_get(json, "target")),
         .retention_ms = number_of(json, "retentionMs"),
         .scale_down_delay_ms = number_of(json, "scaleDownDelayMs"),
+        .wait_ms = number_of(json, "waitMs"),
         .page_port = number_of(json, "pagePort"),
         .page_path = text_of(json, "pagePath", arena),
     };

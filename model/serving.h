@@ -12,6 +12,7 @@ enum {
     SERVING_PORT_DEFAULT = 8080,
     SERVING_REPLICAS_MAX = 1000,
     SERVING_PERCENTAGE_DEFAULT = 70,
+    SERVING_WAIT_SECONDS_DEFAULT = 600,
 };
 
 struct serving {
@@ -25,6 +26,7 @@ struct serving {
     double target;               // of the metric, for one replica: the threshold and its percentage
     int64_t retention_ms;        // without a connection, before the last replica goes
     int64_t scale_down_delay_ms;
+    int64_t wait_ms; // the longest that who connects waits for a replica
     int64_t page_port;     // where its metrics are; 0: at its port
     const char *page_path; // "/metrics"
     struct pod_request replica;

@@ -6,6 +6,7 @@
 #include "backends/local/pods/pod_log.h"
 #include "backends/local/pods/pod_state.h"
 #include "backends/local/pods/sessions.h"
+#include "backends/local/serving/relay.h"
 #include "backends/local/specification/isolation.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -46,6 +47,8 @@ static int start(void *backend, backend_wake_fn wake, void *wake_context, struct
     if (rc != 0)
         return error_set(err, ERROR_INTERNAL, "cannot start the local backend's thread: %s", strerror(rc));
     local->has_thread = true;
+    if (inference_relay_start(local->relay, err) < 0)
+        return -1;
     if (!log_keeper_start(local->logs) || !disk_watch_start(local->disks))
         return error_set(err, ERROR_INTERNAL, "cannot start the threads that watch logs and disks");
     return local->options.nvml
@@ -346,6 +349,7 @@ static void stop(void *backend)
     struct local *local = backend;
     if (!local->has_thread)
         return;
+    inference_relay_stop(local->relay); // its thread may wait for the lock
     pthread_mutex_lock(&local->lock);
     local->stopping = true;
     pthread_mutex_unlock(&local->lock);
@@ -374,16 +378,11 @@ static int check(void *backend, const struct backend_pod *pod, struct error *err
     return launch_check(&local->options, pod, err);
 }
 
-static int open_session(void *backend, const struct backend_session_request *request, struct backend_session *out,
-                        struct error *err)
-{
-    return sessions_open(backend, request, out, err);
-}
-
 static void destroy(void *backend)
 {
     struct local *local = backend;
     const int fds[] = {local->home_fd, local->epoll_fd, local->wake_fd, local->socket_fd, local->session_fd};
+    inference_relay_destroy(local->relay);
     local_pods_done(&local->pods);
     images_destroy(local->images);
     homes_destroy(local->homes);
@@ -410,11 +409,15 @@ static const struct backend_ops OPS = {
     .list_strays = strays_list,
     .apply = apply,
     .check = check,
-    .open_session = open_session,
+    .open_session = sessions_open,
     .read_devices = gpus_read,
     .take_facts = take_facts,
     .logs = read_logs,
     .read_storage = read_storage,
+    .find_address = addresses_find,
+    .choose_address = addresses_choose,
+    .serve = addresses_serve,
+    .read_service = addresses_read,
     .stop = stop,
     .destroy = destroy,
 };
@@ -481,6 +484,11 @@ int local_create(const struct local_options *options, struct backend *out_backen
     struct disk_bounds bounds = {options->data, options->homes, options->disk_reserve, options->home_project};
     local->disks = disk_watch_create(&bounds, report_disk, local);
     *out_backend = (struct backend){.ops = &OPS, .self = local};
+    if (local->session_fd >= 0 && addresses_open(local, err) < 0) {
+        destroy(local);
+        *out_backend = (struct backend){0};
+        return -1;
+    }
     if (local->session_fd >= 0 && add_to_epoll(local, local->wake_fd, &local->wake_fd) &&
         add_to_epoll(local, local->socket_fd, &local->socket_fd))
         return 0;

@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 struct pod_state;
+struct relay;
 struct supervisors;
 
 // Whether the kernel holds pods to their GPUs, or these are only asked for.
@@ -27,6 +28,7 @@ struct local {
     struct homes *homes;
     struct log_keeper *logs;
     struct disk_watch *disks;
+    struct relay *relay;
     int home_fd;
     pthread_mutex_t lock; // of all below
     pthread_t thread;
@@ -114,6 +116,13 @@ void strays_adopt(struct local *local, struct local_pod *pod);
 // One that is over.
 void strays_forget(struct local *local, struct local_pod *pod);
 size_t strays_list(void *local, struct arena *arena, struct backend_stray **out_strays); // any thread
+
+// addresses.c: where inferences and their replicas answer. Any thread, and not under the lock.
+int addresses_open(struct local *local, struct error *err);
+int addresses_choose(void *local, const char *workload_uuid, char *out, size_t size, struct error *err);
+bool addresses_find(void *local, const char *pod_uuid, bool is_page, char *out, size_t size);
+void addresses_serve(void *local, const struct backend_service *services, size_t count);
+bool addresses_read(void *local, const char *workload_uuid, struct backend_service_state *out);
 
 // holding.c: which device nodes pods may open. Under the lock, but for the first.
 void holding_open(struct local *local); // tells the log

@@ -224,6 +224,8 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
         take_node_state(turn, fact);
         return;
     }
+    if (fact->kind == BACKEND_SERVICE_CALLED) // replicas.c reads how many wait
+        return;
     if (fact->kind == BACKEND_NODE_DEVICES) {
         take_node_devices(turn, fact);
         return;
@@ -269,6 +271,7 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
         turn_add_pod_event(turn, pod, EVENT_WARNING, arena_strdup(turn->arena, fact->reason), "backend",
                            arena_printf(turn->arena, "%s %s", pod->name, fact->message));
         break;
+    case BACKEND_SERVICE_CALLED:
     case BACKEND_NODE_STATE:
     case BACKEND_NODE_WARNING:
     case BACKEND_NODE_DEVICES:

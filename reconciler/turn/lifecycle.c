@@ -237,7 +237,7 @@ static void set_running_phase(struct turn *turn, struct cache_workload *workload
             turn_set_phase(turn, workload, PHASE_RESUMING, "Resumed");
         return;
     }
-    if (replicas_are_of(workload) && workload->pods_wanted == 0 && counts.placed == 0 && counts.releasing == 0) {
+    if (replicas_are_of(workload) && workload->pods_wanted == 0 && counts.placed == 0) {
         turn_set_phase(turn, workload, PHASE_RUNNING, "No replica runs: nobody calls");
     } else if (replicas_are_of(workload) && counts.running > 0 && replicas_of_before(workload) > 0) {
         turn_set_phase(turn, workload, PHASE_UPDATING, "Its replicas change over to the new specification");

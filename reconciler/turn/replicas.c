@@ -321,7 +321,7 @@ static void add_service(struct turn *turn, const struct cache_workload *workload
             uuids[count++] = workload->pods[i]->uuid;
     turn->services = arena_grow(turn->arena, turn->services, &turn->service_capacity, turn->service_count + 1,
                                 sizeof(*turn->services));
-    turn->services[turn->service_count++] = (struct backend_service){workload->uuid, serving->address, uuids, count};
+    turn->services[turn->service_count++] = (struct backend_service){workload->uuid, serving->address, uuids, count, serving->wait_ms};
 }
 
 void replicas_attend(struct turn *turn, struct cache_workload *workload)
@@ -331,7 +331,8 @@ void replicas_attend(struct turn *turn, struct cache_workload *workload)
         return;
     scale(turn, workload, &serving);
     fit(turn, workload);
-    if (workload->phase == PHASE_UPDATING && replicas_of_before(workload) == 0)
+    if ((workload->phase == PHASE_UPDATING && replicas_of_before(workload) == 0) ||
+        (workload->pods_wanted == 0 && workload->phase != PHASE_RUNNING))
         turn_touch_workload(turn, workload);
     add_service(turn, workload, &serving);
 }

@@ -33,7 +33,7 @@ FLOORS = {
     "scheduler": [{"."}, {"state"}, {"order"}, {"placing"}, {"victims", "victims/fast"}, {"actions"}, {"ask"}],
     "backends": [
         {"."},
-        {"simulated", "local/users", "local/cgroups", "local/images"},
+        {"simulated", "local/users", "local/cgroups", "local/images", "local/serving"},
         {"local/devices"},
         {"local", "local/specification", "local/pods"},
     ],

@@ -37,7 +37,12 @@ def supervisors_of(server):
 
 
 def kind_of(workload):
-    return {"Training": "trainings", "Workspace": "workspaces", "Distributed": "distributed"}[workload["type"]]
+    return {
+        "Training": "trainings",
+        "Workspace": "workspaces",
+        "Distributed": "distributed",
+        "Inference": "inferences",
+    }[workload["type"]]
 
 
 def submit(server, name, script, project="team-a", gpus=1, spec=None, **extra):

@@ -182,9 +182,10 @@ static void close_all(const int *fds, size_t count)
             close(fds[i]);
 }
 
-int sessions_open(struct local *local, const struct backend_session_request *request, struct backend_session *out,
+int sessions_open(void *backend, const struct backend_session_request *request, struct backend_session *out,
                   struct error *err)
 {
+    struct local *local = backend;
     struct backend_session session = {-1, -1, -1, -1};
     struct pod_state state = {0};
     int pidfd, fds[3] = {-1, -1, -1}, rc = -1;

@@ -7,5 +7,5 @@ struct local;
 
 // The socket on which supervisors come, beside the pods' folders. -1: err.
 int sessions_listen(int home_fd, struct error *err);
-int sessions_open(struct local *local, const struct backend_session_request *request, struct backend_session *out,
+int sessions_open(void *local, const struct backend_session_request *request, struct backend_session *out,
                   struct error *err);

@@ -31,7 +31,7 @@ struct launch {
     uint64_t gpus;                // it holds, by index
     const char *project, *workload;
     const char *record; // to be kept beside it; NULL: nothing
-    struct ports ports; // of a distributed workload
+    struct ports ports; // of a distributed workload; of an inference, its own: one to serve at, one for metrics
     uint64_t mig_instances;
     int64_t pod_count; // of its workload
     pid_t join;        // the supervisor of another pod of it, whose shared memory it is to have; 0: none

@@ -55,6 +55,11 @@ static void set_share(struct variables *variables, const struct local_options *o
         variables_set(variables, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", limits);
 }
 
+static bool is_inference(const struct backend_pod *pod)
+{
+    return pod->workload_type && strcmp(pod->workload_type, "Inference") == 0;
+}
+
 // The first MACHINE_VARIABLES are about the machine and the user on it.
 static void set_ours(struct variables *variables, const struct local_options *options, const struct backend_pod *pod,
                      const struct launch *launch)
@@ -82,6 +87,10 @@ static void set_ours(struct variables *variables, const struct local_options *op
     variables_set(variables, "POD_NAMESPACE", pod->namespace);
     variables_set(variables, "NODE_NAME", options->node_name);
     variables_set_number(variables, "JOB_COMPLETION_INDEX", pod->index);
+    if (!is_inference(pod))
+        return;
+    variables_set_number(variables, "PORT", launch->ports.first);
+    variables_set_number(variables, "METRICS_PORT", launch->ports.first + 1);
 }
 
 // The words of a text; $(NAME) in them becomes the variable's value, as Kubernetes has it.
@@ -246,6 +255,8 @@ int launch_read(const struct local_options *options, const struct local_pods *po
         distributed.port = out_launch->ports.first;
         out_launch->reaches_workload = distributed_reaches_all(&distributed);
     }
+    if (is_inference(pod)) // replicas of one machine must not take each other's: each has two of its own
+        out_launch->ports = ports_choose(pods, pod->uuid, 2);
     int rc = mig_choose(options, pods, json_object_get(spec, "compute"), &out_launch->mig_instances, err);
     if (rc == 0)
         rc = spec ? read_spec(options, &distributed, pod, spec, arena, out_launch, err)
