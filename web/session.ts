@@ -68,6 +68,21 @@ export function may(action: "create" | "read" | "update" | "delete", resourceTyp
   return list.some(p => p.resourceType === resourceType && p.actions?.includes(action));
 }
 
+// Kinds of workloads, and what one needs to make one.
+const MADE: [kind: string, resourceType: string][] = [
+  ["training", "trainings"],
+  ["distributed", "trainings"],
+  ["workspace", "workspaces"],
+  ["inference", "inferences"],
+];
+/** The kinds of workloads that the account may make somewhere. */
+export const kindsToMake = () => MADE.filter(([, type]) => may("create", type)).map(([kind]) => kind);
+/** The form of a new workload; "" where the account may make none. */
+export function newWorkload() {
+  const [kind] = kindsToMake();
+  return kind ? `/workloads/new/${kind}` : "";
+}
+
 // One scope for all pages, per tab: null, {departmentId, name} or {departmentId, projectId, name}.
 function keptScope(): Scope | null {
   try {

@@ -21,7 +21,7 @@ import {
 } from "../pictures/submission";
 import { valuesOfQuery } from "../pictures/what_if";
 import { go, route } from "../router";
-import { may, scope } from "../session";
+import { kindsToMake, may, scope } from "../session";
 import { WorkloadForm } from "./workload_form";
 
 type Query = typeof route.value.query;
@@ -83,6 +83,8 @@ function New({ kind }: { kind: FormKind }) {
     "nodepool",
     "queue",
   ]);
+  const able = kindsToMake(),
+    choices = CHOICES.filter(c => c.value === kind || able.includes(c.value));
   const change = (other: FormKind) => {
     const project = at.current || query.project;
     return go(`/workloads/new/${other}${project ? `?project=${project}` : ""}`);
@@ -90,7 +92,7 @@ function New({ kind }: { kind: FormKind }) {
   return (
     <Page title={KINDS[kind].title} action={null}>
       <div class="kind-row">
-        <Seg label="Kind" options={CHOICES} value={kind} onChange={change} />
+        <Seg label="Kind" options={choices} value={kind} onChange={change} />
       </div>
       {facts.error && !facts.data ? (
         <Fault error={facts.error} retry={facts.reload} what="The form" />

@@ -19,7 +19,7 @@ import {
   fromCompute,
   fromEnvironment,
 } from "../pictures/submission";
-import { PATHS, type Policy, brokenRules, ruledFields } from "../pictures/submission_fields";
+import { PATHS, type Policy, addedVariables, brokenRules, ruledFields } from "../pictures/submission_fields";
 import { knownTypes } from "../pictures/unit_rules";
 import { go, type route } from "../router";
 import { may } from "../session";
@@ -128,13 +128,12 @@ function useWorkloadForm(props: FormProps) {
   const { values: v, set } = form;
   const project = projectOf(v);
   at.current = v.project;
-  useEffect(() => {
-    document.getElementById("f-name")?.focus({ preventScroll: true });
-  }, []);
+  useEffect(() => document.getElementById("f-name")?.focus({ preventScroll: true }), []);
   const { setPools, fill } = usePools(props, v, set, project);
   usePolicy(policy, kind, form, facts.copied ? {} : initial);
   const template = useTemplate(query.template, kind, v, fill);
-  const rules = ruled(v);
+  const rules = ruled(v),
+    added = addedVariables(policy.current, kind);
   // A field with what a policy or a template says of it.
   const field = <K extends keyof FormValues & string>(key: K, hint?: string) => {
     const said = rules[key],
@@ -147,7 +146,21 @@ function useWorkloadForm(props: FormProps) {
   const types = useNodeTypes(kind, v, set, project);
   const clusterId = clusterOf(v),
     whatIf = useWhatIf(v, kind, clusterId);
-  const shared = { form, field, kind, facts, query, project, clusterId, types, whatIf, template, setPools, fill };
+  const shared = {
+    added,
+    form,
+    field,
+    kind,
+    facts,
+    query,
+    project,
+    clusterId,
+    types,
+    whatIf,
+    template,
+    setPools,
+    fill,
+  };
   return { ...shared, wrong, ...useAssets(props, v, fill) };
 }
 

@@ -71,8 +71,8 @@ export function Where({
   );
 }
 
-export function WhatToRun({
-  state: {
+export function WhatToRun({ state }: Props) {
+  const {
     field,
     form: { set, values: v },
     facts,
@@ -80,9 +80,7 @@ export function WhatToRun({
     environment,
     choose,
     saved,
-    template,
-  },
-}: Props) {
+  } = state;
   const spec = () => ({
     image: v.image,
     ...(v.command ? { command: v.command } : {}),
@@ -116,14 +114,26 @@ export function WhatToRun({
       <TextField label="Image" mono {...field("image")} placeholder="registry.example/team/image:tag" />
       <TextField label="Command" mono {...field("command", "Replaces the image's entry point")} />
       <TextField label="Arguments" mono rows={2} {...field("args")} onValue={text => set("args", oneLine(text))} />
-      <details class="f" open={Boolean(template.saidOf("environment"))}>
-        <summary>Environment variables and working directory</summary>
-        <div class="fields inner">
-          <TextField label="Environment variables" mono rows={3} {...field("environment", "One NAME=value a line")} />
-          <TextField label="Working directory" mono {...field("workingDir")} />
-        </div>
-      </details>
+      <MoreToRun state={state} />
     </Section>
+  );
+}
+
+function MoreToRun({ state: { added, field, template } }: Props) {
+  const adds = added.length ? `. A policy adds ${added.join(", ")}` : "";
+  return (
+    <details class="f" open={Boolean(template.saidOf("environment"))}>
+      <summary>Environment variables and working directory</summary>
+      <div class="fields inner">
+        <TextField
+          label="Environment variables"
+          mono
+          rows={3}
+          {...field("environment", `One NAME=value a line${adds}`)}
+        />
+        <TextField label="Working directory" mono {...field("workingDir")} />
+      </div>
+    </details>
   );
 }
 

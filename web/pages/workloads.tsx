@@ -11,7 +11,7 @@ import { Fault, Loading } from "../parts/states";
 import { ProjectName, Status } from "../parts/status";
 import { type Column, Table, openHref } from "../parts/table";
 import { route } from "../router";
-import { may, scope, scopeFilter } from "../session";
+import { newWorkload, scope, scopeFilter } from "../session";
 import type { Workload } from "../types";
 import { PHASES, TYPES } from "../words";
 import { canRun, canStop, remove, run, stop, whyNot } from "../workload_actions";
@@ -238,11 +238,10 @@ const ROW_KEYS = {
 const EMPTY = () => (
   <>
     No workloads yet.
-    {may("create", "workloads") && (
+    {newWorkload() && (
       <>
         {" "}
-        <a href="/workloads/new/training">New workload</a> · or by the command line:{" "}
-        <code>prorata training submit …</code>
+        <a href={newWorkload()}>New workload</a> · or by the command line: <code>prorata training submit …</code>
       </>
     )}
   </>

@@ -5,7 +5,7 @@ import { type Options, get } from "../api";
 import { Icon } from "../icons";
 import { allPages } from "../nav";
 import { go } from "../router";
-import { may } from "../session";
+import { kindsToMake, may } from "../session";
 import { TYPES } from "../words";
 import { Dialog } from "./dialog";
 import { Swatch } from "./status";
@@ -29,24 +29,16 @@ interface Result {
   swatch?: string;
 }
 
-const KINDS = [
-  ["training", "Training"],
-  ["distributed", "Distributed"],
-  ["workspace", "Workspace"],
-];
-
 // What needs no server: pages and actions whose label holds every word.
 function local(words: string[]): Result[] {
   const fits = (label: string) => words.every(w => label.toLowerCase().includes(w));
   const pages = allPages().map(p => ({ group: "Pages", label: p.label, href: p.href, icon: p.icon }));
-  const actions: Result[] = may("create", "workloads")
-    ? KINDS.map(([kind, type]) => ({
-        group: "Actions",
-        label: `New ${kind}`,
-        href: `/workloads/new/${kind}`,
-        icon: type,
-      }))
-    : [];
+  const actions: Result[] = kindsToMake().map(kind => ({
+    group: "Actions",
+    label: `New ${kind}`,
+    href: `/workloads/new/${kind}`,
+    icon: kind[0].toUpperCase() + kind.slice(1),
+  }));
   if (may("create", "project"))
     actions.push({ group: "Actions", label: "New project", href: "/projects/new", icon: "plus" });
   return [...pages, ...actions].filter(x => fits(x.label));
@@ -54,7 +46,7 @@ function local(words: string[]): Result[] {
 
 // "new training in speech": a project named in the words makes an action of its own.
 async function madeIn(text: string, options: Options): Promise<Result[]> {
-  const made = /^new\s+(training|workspace|distributed)\s+(?:in\s+)?(\S+)/i.exec(text);
+  const made = /^new\s+(training|workspace|distributed|inference)\s+(?:in\s+)?(\S+)/i.exec(text);
   if (!made) return [];
   const projects = await get("/api/v1/org-unit/projects", { search: made[2], limit: 3 }, options).then(
     a => a?.projects ?? [],

@@ -10,7 +10,7 @@ import { keys, keysOn, known } from "../keys";
 import { allPages, groups, home, isCurrent } from "../nav";
 import { keep, setTheme, theme } from "../prefs";
 import { go, route } from "../router";
-import { may, session, signOut } from "../session";
+import { newWorkload, session, signOut } from "../session";
 import type { Answer, Session } from "../types";
 import { WORDS } from "../words";
 import { Button } from "./button";
@@ -29,7 +29,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       keys({
         "/": { say: "Find anything", run: openFind },
         "?": { say: "These keys", run: () => setHelp(true) },
-        n: { say: "New workload", run: () => may("create", "workloads") && go("/workloads/new/training") },
+        n: { say: "New workload", run: () => newWorkload() && go(newWorkload()) },
         ...Object.fromEntries(allPages().map(p => [`g ${p.key}`, { say: `Go to ${p.label}`, run: () => go(p.href) }])),
       }),
     [],

@@ -9,7 +9,7 @@ import { clock } from "../format";
 import { Icon, type IconName } from "../icons";
 import { stream } from "../live";
 import { setTheme, theme } from "../prefs";
-import { may } from "../session";
+import { newWorkload } from "../session";
 import { WORDS } from "../words";
 import { Button } from "./button";
 import { openFind } from "./find";
@@ -71,7 +71,8 @@ export function Page({ title, scoped, tools, action = <NewWorkload />, children 
 }
 
 function NewWorkload() {
-  return may("create", "workloads") && <Primary href="/workloads/new/training" icon="plus" label="New workload" />;
+  const href = newWorkload();
+  return href && <Primary href={href} icon="plus" label="New workload" />;
 }
 
 // The one primary action of a page; on a phone only its icon is left.

@@ -169,6 +169,12 @@ function breaks(value: unknown, rule: Rule) {
   return isSet(rule.step) && Math.abs(((size - sizeOf(rule.min ?? 0)) / rule.step!) % 1) > 1e-9;
 }
 
+/** The environment variables that a policy adds to every submission, by name. */
+export function addedVariables(policy: Policy | null | undefined, kind: FormKind) {
+  const listed = at(part(policy?.defaults, kind), "environmentVariables.instances") as { name?: string }[] | undefined;
+  return (listed ?? []).map(i => i.name).filter(Boolean);
+}
+
 // What of a form the policy refuses: {field: sentence}.
 export function brokenRules(v: FormValues, ruled: RuledFields) {
   const wrong: Record<string, string> = {};

@@ -97,8 +97,24 @@ test("a template fills its fields, says so, and goes with the submission", async
   await value("image", IMAGE);
 });
 
-test("what a policy refuses all the same stands at its field", async () => {
-  await page.route("**/api/v1/workloads/trainings", route => route.fulfill({ status: 400, contentType: "application/json", body: JSON.stringify({ code: 400, message: "the policy refuses it", complianceIssues: [{ field: "compute.cpuMemoryRequest", details: "at most 4Gi by the policy of the tenant", rule: "max" }] }) }));
+test("what the server's policy refuses stands at its field, though the form knew nothing of it", async () => {
+  await policy("workspaces", { defaults: { environmentVariables: { instances: [{ name: "LAB", value: "1" }] } }, rules: { compute: { cpuMemoryRequest: { max: "1Gi" } } } });
+  await form(`/workloads/new/workspace?project=${team.id}`);
+  await page.getByText("Environment variables and working directory").click();
+  await page.waitForSelector("#f-environment-hint:has-text('A policy adds LAB')");
+  await page.route("**/api/v2/policy/**", route => route.abort());
+  await form(`/workloads/new/workspace?project=${team.id}`);
+  await page.fill("#f-name", "too-much");
+  await page.fill("#f-image", IMAGE);
+  await page.fill("#f-memory", "2Gi");
+  await page.getByRole("button", { name: "Create workspace", exact: true }).click();
+  await page.waitForSelector("#f-memory[aria-invalid=true]");
+  assert.match(await hint("memory"), /1Gi/);
+  await page.unroute("**/api/v2/policy/**");
+});
+
+test("what a policy refuses by a submission's path stands at its field", async () => {
+  await page.route("**/api/v1/workloads/trainings", route => route.fulfill({ status: 400, contentType: "application/json", body: JSON.stringify({ code: 400, message: "the policy refuses it", complianceIssues: [{ field: "spec.compute.cpuMemoryRequest", details: "at most 4Gi by the policy of the tenant", rule: "max" }] }) }));
   await form(`/workloads/new/training?project=${team.id}`);
   await page.fill("#f-name", "refused");
   await page.fill("#f-image", IMAGE);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { load } from "../load.mjs";
 
 const { EMPTY, bodyOf, check, commandOf, totalGpus, valuesOf } = await load("pictures/submission");
-const { PATHS, brokenRules, ofTemplate, ruledFields, withDefaults } = await load("pictures/submission_fields");
+const { PATHS, addedVariables, brokenRules, ofTemplate, ruledFields, withDefaults } = await load("pictures/submission_fields");
 
 const V = more => ({ ...EMPTY, name: "a1", project: "4", image: "x", cpu: "", memory: "", ...more });
 const PROJECT = { name: "vision", parent: { name: "research" } };
@@ -73,6 +73,8 @@ test("defaults go where nobody typed, and into locked fields always", () => {
   assert.deepEqual(second.values, { gpus: 1, cpu: "" }, "another project's policy takes them back");
   const copied = withDefaults(V({ gpus: 1, cpu: 8 }), {}, {}, policy, "training");
   assert.deepEqual(copied.values, { cpu: 4 }, "a copy is as it was, but for what is locked");
+  const adding = { defaults: { environmentVariables: { instances: [{ name: "LAB", value: "1" }] } } };
+  assert.deepEqual([addedVariables(adding, "training"), addedVariables(adding, "distributed"), withDefaults(start, start, start, adding, "training").values], [["LAB"], [], {}], "what the policy adds is not typed in");
   const worker = { defaults: { worker: { numWorkers: 3 }, master: { image: "m" } }, rules: null };
   assert.deepEqual(withDefaults(start, start, start, worker, "distributed").values, { workers: 3 });
 });
