@@ -65,6 +65,8 @@ enum output cli_output(const struct cli *cli);
 // Prints the value as JSON or YAML, as asked for.
 void cli_print(const struct cli *cli, const json_t *value);
 void cli_print_yaml(const json_t *value);
+// Takes away the lines that the YAML reader adds: they are no fields.
+void cli_drop_lines(json_t *value);
 // The entries as asked for: JSON, YAML, or a table with a row that add_row adds for each.
 typedef void (*cli_row_fn)(struct cli *cli, const json_t *entry, struct table *table);
 void cli_print_list(struct cli *cli, const json_t *entries, const char *const *titles, size_t count,
@@ -183,3 +185,6 @@ int run_fairshare(struct cli *cli, struct error *err);
 int run_queue(struct cli *cli, struct error *err);
 int run_receipts(struct cli *cli, struct error *err);
 int run_submit(struct cli *cli, struct error *err);
+int run_submit_file(struct cli *cli, struct error *err);
+int run_asset_list(struct cli *cli, struct error *err);
+int run_asset_describe(struct cli *cli, struct error *err);

@@ -1,4 +1,5 @@
 // Every command, its words and its flags.
+#include "cli/assets.h"
 #include "cli/command.h"
 
 static const struct kind TRAINING = {"training", "Training", "trainings", NULL};
@@ -24,6 +25,13 @@ const struct flag GLOBAL_FLAGS[] = {
 
 static const struct flag PROJECT_FLAGS[] = {
     {"project", NULL, 'p', FLAG_TEXT, "NAME", "the project; else the default one"},
+    {0},
+};
+
+static const struct flag FILE_FLAGS[] = {
+    {"file", NULL, 'f', FLAG_TEXT, "FILE", "the body of a creation as YAML or JSON, with type and project"},
+    {"dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"},
+    {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing"},
     {0},
 };
 
@@ -259,6 +267,7 @@ TABLES(WITH_ROLE, ROLE_FLAGS);
 TABLES(WITH_ROLE_CHANGE, ROLE_FLAGS, ROLE_CHANGE_FLAGS);
 TABLES(WITH_RULE, RULE_FLAGS);
 TABLES(WITH_SCOPE, SCOPE_FLAGS, LIST_FLAGS);
+TABLES(WITH_FILE, PROJECT_FLAGS, FILE_FLAGS, FORM_FLAGS);
 TABLES(WITH_POLICY, SCOPE_FLAGS, POLICY_FLAGS);
 TABLES(WITH_POLICIES, SYSTEM_FLAGS, LIST_FLAGS);
 TABLES(WITH_UNIT, QUOTA_FLAGS, UNIT_FLAGS);
@@ -295,6 +304,12 @@ TABLES(WITH_CONFIG, CONFIG_FLAGS);
     {                                                                                                   \
         words_ "attach", run_workload_attach, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]", \
             "its output, from now on"                                                                   \
+    }
+
+#define ASSET_COMMANDS(word_, kind_, plural_)                                                             \
+    {word_ " list", run_asset_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "[-p PROJECT]", plural_},     \
+    {                                                                                                     \
+        word_ " describe", run_asset_describe, NEEDS_SERVER, &kind_, WITH_LIST, false, "NAME", "show one" \
     }
 
 #define LIFE(words_, kind_)                                                                                          \
@@ -349,6 +364,10 @@ const struct command COMMANDS[] = {
      "set the policy of a scope"},
     {"policy delete", run_policy_delete, NEEDS_SERVER, NULL, WITH_SCOPE, false, "TYPE [--project P]",
      "remove the policy of a scope"},
+    ASSET_COMMANDS("template", ASSET_TEMPLATE, "templates"),
+    ASSET_COMMANDS("compute", ASSET_COMPUTE, "compute resources"),
+    ASSET_COMMANDS("environment", ASSET_ENVIRONMENT, "environments"),
+    ASSET_COMMANDS("datasource", ASSET_DATA_SOURCE, "data sources"),
     {"access-rule list", run_access_rule_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "who has which role where"},
     {"access-rule create", run_access_rule_create, NEEDS_SERVER, NULL, WITH_RULE, false,
      "--role R --user U --project P [--expires TIME]", "give a role to each subject in each scope"},
@@ -406,6 +425,7 @@ const struct command COMMANDS[] = {
      "make one of them, with all pods of its workload, a workload again"},
     {"nodepool list", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "node pools"},
     {"workload list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "", "workloads of every kind"},
+    {"workload submit", run_submit_file, NEEDS_SERVER, &ANY, WITH_FILE, false, "[NAME] -f FILE", "submit a file"},
     {"workload describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME", "show one"},
     {"workload explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
      "why it waits, and what would start it"},
@@ -455,6 +475,8 @@ const struct command COMMANDS[] = {
      "submit a training, or with --interactive a workspace"},
     {"list projects", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "projects and their quota"},
     {"list nodes", run_node_list, NEEDS_SERVER, NULL, WITH_NODES, true, "", "nodes"},
+    {"list templates", run_asset_list, NEEDS_SERVER, &ASSET_TEMPLATE, WITH_LIST, true, "", "templates"},
+    {"describe template", run_asset_describe, NEEDS_SERVER, &ASSET_TEMPLATE, WITH_LIST, true, "NAME", "show one"},
     {"list clusters", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "clusters"},
     {"list jobs", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
     {"list job", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},

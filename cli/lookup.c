@@ -43,7 +43,8 @@ int cli_get_all(struct cli *cli, const char *path, const char *key, json_t **out
         }
         json_t *entries = is_bare ? answer : json_object_get(answer, key);
         // A page of long rows ends early and says so.
-        has_more = key && (json_array_size(entries) == page || json_object_get(answer, "next"));
+        has_more = key && (json_array_size(entries) == page || json_object_get(answer, "next") ||
+                           cli_at(answer, "pagination.nextOffset"));
         json_array_extend(all, entries);
         json_decref(answer);
     }

@@ -1,6 +1,7 @@
 // What commands share for showing things: tables of values, JSON, YAML, ages.
 #include "base/error.h"
 #include "base/timestamp.h"
+#include "base/yaml_reader.h"
 #include "cli/command.h"
 #include "cli/table.h"
 
@@ -58,6 +59,18 @@ static void print_yaml(const json_t *value, int depth, bool after_dash)
         print_scalar(value);
         putchar('\n');
     }
+}
+
+void cli_drop_lines(json_t *value)
+{
+    size_t i;
+    const char *key;
+    json_t *item;
+    json_object_del(value, YAML_LINE_KEY);
+    json_object_foreach(value, key, item)
+        cli_drop_lines(item);
+    json_array_foreach(value, i, item)
+        cli_drop_lines(item);
 }
 
 void cli_print_yaml(const json_t *value)

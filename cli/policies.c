@@ -244,19 +244,6 @@ int run_policy_effective(struct cli *cli, struct error *err)
     return 0;
 }
 
-// The lines that the YAML reader adds are no fields.
-static void drop_lines(json_t *value)
-{
-    size_t i;
-    const char *key;
-    json_t *item;
-    json_object_del(value, YAML_LINE_KEY);
-    json_object_foreach(value, key, item)
-        drop_lines(item);
-    json_array_foreach(value, i, item)
-        drop_lines(item);
-}
-
 static int read_file(struct cli *cli, json_t **out_policy, struct error *err)
 {
     const char *path = flag_text(&cli->arguments, "file");
@@ -265,7 +252,7 @@ static int read_file(struct cli *cli, json_t **out_policy, struct error *err)
         return error_set(err, ERROR_INVALID, "--file is missing: defaults and rules as YAML or JSON");
     if (yaml_read_file(path, &document, err) < 0) // JSON is YAML
         return -1;
-    drop_lines(document);
+    cli_drop_lines(document);
     json_t *inner = json_object_get(document, "policy"); // an answer of the API
     *out_policy = json_incref(inner ? inner : document);
     json_decref(document);

@@ -76,6 +76,8 @@ static json_t *field_value(const struct spec_field *field, const struct flag_val
                 append_names(list, value->texts[i]);
                 continue;
             }
+            if (strcmp(field->flag, "environment-variable") == 0 && !strchr(value->texts[i], '='))
+                continue; // an environment: submit_take_assets
             json_t *item = named_item(field->flag, value->texts[i], err);
             if (!item) {
                 json_decref(list);
@@ -317,7 +319,7 @@ static int complete(struct cli *cli, const struct kind *kind, json_t *spec, stru
     if (strcmp(kind->type, "Distributed") == 0) {
         if (kind->framework)
             json_object_set_new(spec, "distributedFramework", json_string(kind->framework));
-        if (!cli_at(spec, "numWorkers"))
+        if (!cli_at(spec, "numWorkers") && !flag_is_set(&cli->arguments, "template"))
             json_object_set_new(spec, "numWorkers", json_integer(1));
     }
     return 0;
@@ -330,6 +332,8 @@ static int add_master(struct cli *cli, json_t *body, const json_t *spec, struct 
     const char *command = flag_text(&cli->arguments, "master-command"),
                *args = flag_text(&cli->arguments, "master-args");
     double number;
+    if (!gpus && !command && !args && flag_is_set(&cli->arguments, "template"))
+        return 0; // as the template has it
     if (!gpus && !command && !args) {
         json_object_set_new(body, "masterSpecSameAsWorker", json_true());
         return 0;
@@ -373,7 +377,7 @@ static int make_body(struct cli *cli, const struct kind *kind, const json_t *pro
     json_object_set_new(body, "clusterId", json_string(cli_text(project, "clusterId")));
     json_t *spec = json_object();
     json_object_set_new(body, "spec", spec);
-    if (take_fields(cli, spec, err) < 0)
+    if (submit_take_assets(cli, body, err) < 0 || take_fields(cli, spec, err) < 0)
         return -1;
     take_structures(cli, spec);
     if (submit_take_gang(cli, spec, err) < 0)
@@ -421,12 +425,51 @@ static int ask_what_if(struct cli *cli, const struct kind *kind, json_t *body, s
     return 0;
 }
 
+static int send(struct cli *cli, const struct kind *kind, json_t *body, const char *project, struct error *err)
+{
+    json_t *answer;
+    if (flag_is_set(&cli->arguments, "dry-run")) {
+        cli_print(cli, body);
+        return 0;
+    }
+    if (flag_is_set(&cli->arguments, "what-if"))
+        return ask_what_if(cli, kind, body, err);
+    if (client_call(&cli->client, "POST", arena_printf(&cli->arena, "/api/v1/workloads/%s", kind->path), body, &answer,
+                    err) < 0)
+        return -1;
+    report(cli, kind, answer, project);
+    json_decref(answer);
+    return 0;
+}
+
+int run_submit_file(struct cli *cli, struct error *err)
+{
+    static const struct kind KINDS[] = {{"training", "Training", "trainings", NULL},
+                                        {"workspace", "Workspace", "workspaces", NULL},
+                                        {"distributed", "Distributed", "distributed", NULL},
+                                        {"inference", "Inference", "inferences", NULL}};
+    const char *type, *project;
+    json_t *body;
+    if (submit_read_file(cli, &body, &type, &project, err) < 0)
+        return -1;
+    int rc = -1;
+    size_t i = 0;
+    while (i < sizeof(KINDS) / sizeof(KINDS[0]) && strcasecmp(KINDS[i].type, type) != 0)
+        i++;
+    if (i < sizeof(KINDS) / sizeof(KINDS[0]))
+        rc = send(cli, &KINDS[i], body, project, err);
+    else
+        error_set(err, ERROR_INVALID, "type: Training, Workspace, Distributed or Inference, got %.60s", type);
+    json_decref(body);
+    return rc;
+}
+
 int run_submit(struct cli *cli, struct error *err)
 {
     static const struct kind OLD_WORKSPACE = {"workspace", "Workspace", "workspaces", NULL};
     const struct kind *kind = cli->command->kind;
     const char *project_name;
-    json_t *project, *answer;
+    json_t *project;
     if (cli->command->is_old &&
         (flag_is_set(&cli->arguments, "interactive") || flag_is_set(&cli->arguments, "jupyter")))
         kind = &OLD_WORKSPACE;
@@ -434,18 +477,8 @@ int run_submit(struct cli *cli, struct error *err)
         return -1;
     json_t *body = json_object();
     int rc = make_body(cli, kind, project, body, err);
-    if (rc == 0 && flag_is_set(&cli->arguments, "dry-run")) {
-        cli_print(cli, body);
-    } else if (rc == 0 && flag_is_set(&cli->arguments, "what-if")) {
-        rc = ask_what_if(cli, kind, body, err);
-    } else if (rc == 0) {
-        rc = client_call(&cli->client, "POST", arena_printf(&cli->arena, "/api/v1/workloads/%s", kind->path), body,
-                         &answer, err);
-        if (rc == 0) {
-            report(cli, kind, answer, project_name);
-            json_decref(answer);
-        }
-    }
+    if (rc == 0)
+        rc = send(cli, kind, body, project_name, err);
     json_decref(body);
     json_decref(project);
     return rc;

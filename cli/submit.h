@@ -26,4 +26,11 @@ const char *submit_part_of(struct cli *cli, const char *text, const char *key);
 // The shape of a gang: --sub-group and --topology.
 int submit_take_gang(struct cli *cli, json_t *spec, struct error *err);
 
+// What it is made from: --template, --compute, --environment NAME, --datasource. The body has its project.
+int submit_take_assets(struct cli *cli, json_t *body, struct error *err);
+// --file: the body of a creation, with `type` and the names `project` and `template` beside it. The caller owns
+// *out_body; the texts are the arena's.
+int submit_read_file(struct cli *cli, json_t **out_body, const char **out_type, const char **out_project,
+                     struct error *err);
+
 extern const struct spec_field SPEC_FIELDS[]; // ends with flag == NULL

@@ -6,6 +6,7 @@
 #include "db/accounts/users.h"
 #include "db/adoption.h"
 #include "db/catalog/assets.h"
+#include "db/catalog/credentials.h"
 #include "db/catalog/templates.h"
 #include "db/events.h"
 #include "db/nodes.h"
@@ -215,6 +216,18 @@ static int delete_policy(struct db_conn *conn, void *context, struct error *err)
     struct db_writes *writes = context;
     struct scope_path path = {.project_id = writes->project_id};
     return db_delete_policy(conn, "training", SCOPE_PROJECT, &path, err);
+}
+
+static int hide_secret(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    return db_set_credential_secret_in(conn, "asset-1", "sealed", err);
+}
+
+static int forget_secret(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    return db_set_credential_secret_in(conn, "asset-1", NULL, err);
 }
 
 static int delete_rules(struct db_conn *conn, void *context, struct error *err)
@@ -456,6 +469,8 @@ const struct write_case DB_WRITES[] = {
     {"change it", change_template, 4},
     {"delete it", delete_template, 1},
     {"create and change an asset", write_asset, 2},
+    {"hide its secret", hide_secret, 1},
+    {"forget its secret", forget_secret, 1},
     {"delete the asset", delete_asset, 1},
     {"submit a workload", submit, 4},
     {"set a policy", put_policy, 1},
