@@ -127,8 +127,8 @@ static const char *kinds_json(const struct step *step, bool is_phase)
             continue;
         if (is_phase && type->phase)
             json_array_append_new(list, json_string(type->phase));
-        for (size_t r = 0; !is_phase && r < NOTIFICATION_REASONS_MAX && type->reasons[r]; r++)
-            json_array_append_new(list, json_string(type->reasons[r]));
+        for (size_t r = 0; !is_phase && r < type->reason_count; r++)
+            json_array_append_new(list, json_string(event_reason_text(type->reasons[r])));
     }
     char *text = json_dumps(list, JSON_COMPACT);
     const char *copy = arena_strdup(step->arena, text);

@@ -8,6 +8,7 @@
 #include "model/told.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum {
@@ -42,11 +43,15 @@ static const char *shown_name(void *context, enum told_kind kind, const char *na
 const char *message_sentence(const struct notification_source *source, struct arena *arena)
 {
     struct notification_source copy = *source;
-    const char *told = told_text(arena, source->message, shown_name, &copy);
-    const char *sentence = source->is_phase ? arena_printf(arena, "%s of project %s is %s%s%s", source->workload_name,
-                                                           source->project_name, source->kind, *told ? ": " : "", told)
-                                            : arena_printf(arena, "%s of project %s: %s", source->workload_name,
-                                                           source->project_name, told);
+    const char *told = told_text(arena, source->message, shown_name, &copy), *sentence;
+    bool is_named = strncmp(told, source->workload_name, strlen(source->workload_name)) == 0; // it, or a pod of it
+    if (source->is_phase)
+        sentence = arena_printf(arena, "%s of project %s is %s%s%s", source->workload_name, source->project_name,
+                                source->kind, *told ? ": " : "", told);
+    else if (is_named)
+        sentence = arena_printf(arena, "Project %s: %s", source->project_name, told);
+    else
+        sentence = arena_printf(arena, "%s of project %s: %s", source->workload_name, source->project_name, told);
     return message_one_line(sentence, SENTENCE_MAX, arena);
 }
 

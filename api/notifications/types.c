@@ -2,12 +2,9 @@
 
 #include <string.h>
 
-#define STATUS(phase, description)                               \
-    {                                                            \
-        NOTIFICATION_CATEGORY_STATUS, phase, description, phase, \
-        {                                                        \
-            NULL                                                 \
-        }                                                        \
+#define STATUS(phase, description)                                      \
+    {                                                                   \
+        NOTIFICATION_CATEGORY_STATUS, phase, description, phase, {0}, 0 \
     }
 
 const struct notification_type NOTIFICATION_TYPES[] = {
@@ -28,32 +25,38 @@ const struct notification_type NOTIFICATION_TYPES[] = {
      "Time limit warning",
      "A rule of the project stops the workload soon: it has run for too long.",
      NULL,
-     {"TimeLimitWarning"}},
+     {EVENT_REASON_TIME_LIMIT_WARNING},
+     1},
     {NOTIFICATION_CATEGORY_LIMITS,
      "Idle limit warning",
      "A rule of the project stops the workload soon: its GPUs are idle.",
      NULL,
-     {"IdleLimitWarning"}},
+     {EVENT_REASON_IDLE_LIMIT_WARNING},
+     1},
     {NOTIFICATION_CATEGORY_LIMITS,
      "Stopped by a limit",
      "A rule of the project stopped the workload.",
      NULL,
-     {"TimeLimitExceeded", "IdleLimitExceeded"}},
+     {EVENT_REASON_TIME_LIMIT_EXCEEDED, EVENT_REASON_IDLE_LIMIT_EXCEEDED},
+     2},
     {NOTIFICATION_CATEGORY_PREEMPTION,
      "Preempted",
      "The workload gave its place to another, or lost it with its gang.",
      NULL,
-     {"Preempted", "StaleJob"}},
+     {EVENT_REASON_PREEMPTED, EVENT_REASON_STALE_JOB},
+     2},
     {NOTIFICATION_CATEGORY_PREEMPTION,
      "Moved",
      "The workload was moved to make room for another.",
      NULL,
-     {"Consolidated"}},
+     {EVENT_REASON_CONSOLIDATED},
+     1},
     {NOTIFICATION_CATEGORY_QUOTA,
      NOTIFICATION_TYPE_OVER_QUOTA,
      "Once a day: the projects that hold more GPUs than their quota.",
      NULL,
-     {NULL}},
+     {0},
+     0},
 };
 const size_t NOTIFICATION_TYPE_COUNT = sizeof(NOTIFICATION_TYPES) / sizeof(NOTIFICATION_TYPES[0]);
 
@@ -81,8 +84,8 @@ const struct notification_type *notification_type_of_phase(const char *phase)
 const struct notification_type *notification_type_of_reason(const char *reason)
 {
     for (size_t i = 0; i < NOTIFICATION_TYPE_COUNT; i++)
-        for (size_t r = 0; r < NOTIFICATION_REASONS_MAX && NOTIFICATION_TYPES[i].reasons[r]; r++)
-            if (strcmp(NOTIFICATION_TYPES[i].reasons[r], reason) == 0)
+        for (size_t r = 0; r < NOTIFICATION_TYPES[i].reason_count; r++)
+            if (strcmp(event_reason_text(NOTIFICATION_TYPES[i].reasons[r]), reason) == 0)
                 return &NOTIFICATION_TYPES[i];
     return NULL;
 }

@@ -1,6 +1,8 @@
 // The kinds of notifications that a person can choose, and what makes one: a phase that a workload enters, or an event
 // with one of some reasons. docs/notifications.md has the same table for people.
 #pragma once
+#include "model/event_reason.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,13 +13,14 @@
 #define NOTIFICATION_TYPE_OVER_QUOTA "Over-quota digest"
 
 enum {
-    NOTIFICATION_REASONS_MAX = 6
+    NOTIFICATION_REASONS_MAX = 4
 };
 
 struct notification_type {
     const char *category, *type, *description;
-    const char *phase;                             // NULL: no phase makes it
-    const char *reasons[NOTIFICATION_REASONS_MAX]; // of events
+    const char *phase;                                   // NULL: no phase makes it
+    enum event_reason reasons[NOTIFICATION_REASONS_MAX]; // of events
+    size_t reason_count;
 };
 
 extern const struct notification_type NOTIFICATION_TYPES[];

@@ -1,4 +1,4 @@
-"""Whoever is told: a mail server, and a receiver of webhooks that plays Slack too."""
+"""Whoever is told: a mail server, and a receiver of webhooks that plays Slack too; and what there is to tell."""
 
 import base64
 import email
@@ -48,7 +48,7 @@ class MailServer:
             self.mails.append(email.message_from_bytes(row["raw"], policy=email.policy.default))
 
     def to(self, address):
-        return [mail for mail, row in zip(list(self.mails), list(self.rows)) if address in row["to"]]
+        return [mail for mail, row in zip(list(self.mails), list(self.rows), strict=False) if address in row["to"]]
 
     def stop(self):
         self.process.kill()
@@ -107,3 +107,58 @@ class Receiver:
 def signature(secret, timestamp, body):
     """As docs/notifications.md says, by another library."""
     return "v1=" + hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+FAST = {"annotations": [{"name": "prorata.io/sim-duration", "value": "1s"}]}
+
+
+def mail_config(port, **more):
+    return {
+        "smtpHost": "127.0.0.1",
+        "smtpPort": port,
+        "smtpTlsEnabled": False,
+        "authType": "auth_none",
+        "from": "gpu@lab.example",
+        **more,
+    }
+
+
+def run(server, name, project, token):
+    """A short training, by whoever has the token, to its end."""
+    body = {
+        "name": name,
+        "projectId": server.project_id(project),
+        "clusterId": server.cluster_id(),
+        "spec": {"image": "x", "compute": {"gpuDevicesRequest": 0, "cpuCoreRequest": 0.1}, **FAST},
+    }
+    answer = server.request("POST", "/api/v1/workloads/trainings", body, token=token)
+    assert answer.status == 202, answer
+    workload = answer.json["workloadId"]
+    server.wait_phase(workload, "Completed")
+    return workload
+
+
+def channel_of(server, name):
+    return server.get(f"/api/v1/notification-channels/{name}").json
+
+
+def names(receiver, path):
+    return [line["workloadName"] for line in receiver.lines(path)]
+
+
+def deliveries(server, state):
+    answer = server.get("/api/v1/notification-deliveries", state=state)
+    assert answer.status == 200, answer
+    return answer.json["deliveries"]
+
+
+def slack(path, body):
+    """A little of Slack's API."""
+    if "users.lookupByEmail?email=ann%40example.org" in path:
+        return 200, b'{"ok": true, "user": {"id": "U1"}}'
+    if "users.lookupByEmail" in path:
+        return 200, b'{"ok": false, "error": "users_not_found"}'
+    if "apps.manifest.create" in path:
+        json.loads(json.loads(body)["manifest"])
+        return 200, b'{"ok": true, "oauth_authorize_url": "https://slack.example/install"}'
+    return 200, b'{"ok": true}'

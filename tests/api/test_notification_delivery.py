@@ -4,18 +4,29 @@ import json
 import pathlib
 import shutil
 import sqlite3
+import subprocess
 import tempfile
 import time
 
 import pytest
 from people import id_of, make_person
-from receivers import MailServer, Receiver, make_certificate, signature
-from servers import Server
+from receivers import (
+    MailServer,
+    Receiver,
+    channel_of,
+    deliveries,
+    mail_config,
+    make_certificate,
+    names,
+    run,
+    signature,
+    slack,
+)
+from servers import PRORATA, Server
 from test_notifications import CHANNELS, STATE, SUBSCRIPTIONS
 
 SECRET = "a key of the webhook's"
 LOCAL = ("--notify-network", "127.0.0.0/8")
-FAST = {"annotations": [{"name": "prorata.io/sim-duration", "value": "1s"}]}
 STATUS = "Workload status change"
 COMPLETED = [{"category": STATUS, "types": ["Completed"]}]
 TRY = "/api/v1/validate-notification-channel"
@@ -80,17 +91,6 @@ def hook(server, receiver, path, **config):
     assert answer.status == 200, answer
 
 
-def mail_config(port, **more):
-    return {
-        "smtpHost": "127.0.0.1",
-        "smtpPort": port,
-        "smtpTlsEnabled": False,
-        "authType": "auth_none",
-        "from": "gpu@lab.example",
-        **more,
-    }
-
-
 def post_office(server, port, **more):
     answer = server.post(CHANNELS, {"type": "email", "config": mail_config(port, **more)})
     assert answer.status == 200, answer
@@ -101,29 +101,6 @@ def subscribe(server, token, channel, events=None, **more):
     answer = server.request("POST", SUBSCRIPTIONS, body, token=token)
     assert answer.status == 200, answer
     return answer.json["id"]
-
-
-def run(server, name, project, token):
-    """A short training, by whoever has the token, to its end."""
-    body = {
-        "name": name,
-        "projectId": server.project_id(project),
-        "clusterId": server.cluster_id(),
-        "spec": {"image": "x", "compute": {"gpuDevicesRequest": 0, "cpuCoreRequest": 0.1}, **FAST},
-    }
-    answer = server.request("POST", "/api/v1/workloads/trainings", body, token=token)
-    assert answer.status == 202, answer
-    workload = answer.json["workloadId"]
-    server.wait_phase(workload, "Completed")
-    return workload
-
-
-def channel_of(server, name):
-    return server.get(f"{CHANNELS}/{name}").json
-
-
-def names(receiver, path):
-    return [line["workloadName"] for line in receiver.lines(path)]
 
 
 def test_a_webhook_gets_a_signed_delivery(site, receiver):
@@ -185,12 +162,6 @@ def test_an_outage_ends_and_everything_arrives(site, receiver):
     (sent,) = site.wait_for("it is sent", lambda: [d for d in deliveries(site, "Sent") if d["channel"] == "outage"])
     assert len({body["id"] for body in receiver.bodies("outage")}) == 1, "each try has the same id"
     assert sent["id"] == receiver.bodies("outage")[0]["id"] and channel_of(site, "outage")["lastError"] == ""
-
-
-def deliveries(server, state):
-    answer = server.get("/api/v1/notification-deliveries", state=state)
-    assert answer.status == 200, answer
-    return answer.json["deliveries"]
 
 
 def test_a_redirect_is_not_followed(site, receiver):
@@ -380,18 +351,6 @@ def test_slack_needs_its_address_for_a_token(site):
     assert (answer.status, answer.json["message"]) == (501, "config.apiToken: --slack-api is not set")
 
 
-def slack(path, body):
-    """A little of Slack's API."""
-    if "users.lookupByEmail?email=ann%40example.org" in path:
-        return 200, b'{"ok": true, "user": {"id": "U1"}}'
-    if "users.lookupByEmail" in path:
-        return 200, b'{"ok": false, "error": "users_not_found"}'
-    if "apps.manifest.create" in path:
-        json.loads(json.loads(body)["manifest"])
-        return 200, b'{"ok": true, "oauth_authorize_url": "https://slack.example/install"}'
-    return 200, b'{"ok": true}'
-
-
 def test_slack_by_token(make_server, receiver):
     receiver.answer = slack
     server = make_server("--quick-start", "--speed", "20", "--slack-api", receiver.url("slack"), *LOCAL)
@@ -408,6 +367,12 @@ def test_slack_by_token(make_server, receiver):
     server.wait_for("both", lambda: len(receiver.bodies(where)) == 2)
     assert {body["channel"] for body in receiver.bodies(where)} == {"U1", "C1"}
     assert b"xoxb" not in server.log.read_bytes()
+    assert server.stop() == 0
+    done = subprocess.run([PRORATA, "keys", "rotate", "--data", server.data], capture_output=True, text=True)
+    assert "1 secrets were sealed again" in done.stdout, done
+    server.start()
+    run(server, "chat-again", "team-a", ann)
+    server.wait_for("two more", lambda: len(receiver.bodies(where)) == 4)
 
 
 def test_a_flood_becomes_a_digest(make_server, receiver):
@@ -467,7 +432,7 @@ def test_what_cannot_be_sent_is_given_up_visibly(make_server, receiver):
     assert (failed["state"], failed["error"]) == ("Failed", "the receiver answers 500")
 
 
-def test_preemption_limits_and_quota(make_server, receiver):
+def test_preemption_and_quota(make_server, receiver):
     """team-a holds more than its quota, then gives way: told of both, and nothing of who got it."""
     server = make_server("--quick-start", "--speed", "20", *LOCAL)
     hook(server, receiver, "preempted")
@@ -490,3 +455,27 @@ def test_preemption_limits_and_quota(make_server, receiver):
     assert line["type"] == "Preempted" and line["workloadName"].startswith("held-")
     assert "rival" not in line["message"] and "team-b" not in line["message"], line
     assert len(quota()) == 1, "once a day"
+
+
+def test_limits_are_told_before_and_after(site, receiver):
+    body = {"name": "timed", "clusterId": site.cluster_id(), "schedulingRules": {"trainingJobTimeLimitSeconds": 1}}
+    made = site.post("/api/v1/org-unit/projects", {**body, "parentId": "1", "resources": []})
+    assert made.status == 201, made
+    hook(site, receiver, "limits")
+    events = [{"category": "Workload limits", "types": ["Time limit warning", "Stopped by a limit"]}]
+    subscription = site.post(SUBSCRIPTIONS, {"events": events, "channels": ["limits"]}).json["id"]
+    site.submit("too-long", "timed", 0, spec={"annotations": [{"name": "prorata.io/sim-duration", "value": "10h"}]})
+    site.wait_for("both", lambda: len(receiver.lines("limits")) == 2)
+    warning, stop = receiver.lines("limits")
+    assert (warning["type"], stop["type"]) == ("Time limit warning", "Stopped by a limit")
+    assert warning["message"].startswith("Project timed: too-long stops in ")
+    assert stop["message"].startswith(
+        "Project timed: too-long: Stopped: ran 1 s (training time limit of project timed)"
+    )
+    assert site.delete(f"{SUBSCRIPTIONS}/{subscription}").status == 204
+
+
+def test_a_network_that_is_none_is_refused(folder):
+    server = Server(folder, "--notify-network", "10.0.0.0/99").start(wait=False)
+    assert server.process.wait(30) == 2
+    assert '--notify-network: expected a network like 10.1.0.0/16, got "10.0.0.0/99"' in server.tail()
