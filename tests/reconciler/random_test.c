@@ -40,6 +40,14 @@ static const char *LIVES[] = {
     "[{\"name\":\"prorata.io/sim-duration\",\"value\":\"3s\"},{\"name\":\"prorata.io/sim-exit-code\",\"value\":\"1\"}]",
 };
 
+// Of four workers, two needed at least.
+static const char *const SHAPES[] = {
+    "{\"minSubGroups\":1,\"subGroups\":[{\"name\":\"b\",\"workers\":2},{\"name\":\"a\",\"workers\":2}]}",
+    "{\"subGroups\":[{\"name\":\"a\",\"workers\":3,\"minPods\":1},{\"name\":\"b\",\"workers\":1}]}",
+    "{\"subGroups\":[{\"name\":\"top\",\"minSubGroups\":1},{\"name\":\"b\",\"parent\":\"top\",\"workers\":2},"
+    "{\"name\":\"a\",\"parent\":\"top\",\"workers\":2}]}",
+};
+
 static void submit(struct story *story)
 {
     struct live_spec spec = {
@@ -54,6 +62,10 @@ static void submit(struct story *story)
     case 0:
         spec.workers = 2 + (int)roll(story, 3);
         spec.gpus = 1;
+        if (spec.workers == 4 && roll(story, 2)) {
+            spec.sub_groups = SHAPES[roll(story, COUNT(SHAPES))];
+            spec.min_pods = 2;
+        }
         break;
     case 1:
         spec.workers = 3;

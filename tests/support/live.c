@@ -324,6 +324,7 @@ static int submit(struct db_conn *conn, void *context, struct error *err)
                    .memory_bytes = 100 << 20},
         .worker_count = pods,
         .has_master = wanted->has_master,
+        .sub_groups_json = wanted->sub_groups,
         .pods_wanted = pods + wanted->has_master,
         .min_pods = (wanted->min_pods  ? wanted->min_pods
                      : wanted->workers ? pods

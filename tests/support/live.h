@@ -60,6 +60,7 @@ struct live_spec {
     int workers;            // a distributed workload of so many; 0: a training
     int min_pods;           // of the workers; 0: all
     bool has_master;        // as large as a worker
+    const char *sub_groups; // JSON as the row has it (model/sub_groups.h), with min_pods; NULL: none
     int completions, parallelism;
     int backoff_limit;
     int64_t time_limit_ms, idle_limit_ms, auto_delete_ms; // limits: of project `project`

@@ -291,7 +291,7 @@ function formsOf(w: Workload, submitted: SubmittedWorkload) {
   return {
     json,
     curl: curl("POST", KINDS[kind].path, body),
-    cli: commandOf(valuesOf({ projectId, spec }, name), kind, w.projectName, spec ?? {}),
+    cli: commandOf(valuesOf({ projectId, spec }, name), kind, w.projectName),
   };
 }
 

@@ -7,6 +7,16 @@ export interface Shape {
   minSubGroups?: number | null;
   subGroups?: SubGroup[] | null;
 }
+// Of a specification the members that are there.
+export const shapeOf = ({ topology, minSubGroups, subGroups }: Shape): Shape => ({
+  ...(topology ? { topology } : {}),
+  ...(minSubGroups ? { minSubGroups } : {}),
+  ...(subGroups?.length ? { subGroups } : {}),
+});
+
+// Sub-groups say whether there is a master; without them the form's workloads have one.
+export const hasMaster = ({ subGroups }: Shape) => !subGroups?.length || subGroups.some(g => g.master);
+
 export interface ShapeRow {
   group: SubGroup;
   depth: number;
@@ -74,5 +84,6 @@ export function shapeFlags({ topology: whole, minSubGroups, subGroups }: Shape):
         ["preferred", g.topology?.preferred],
       ])}`,
     );
+  if (!hasMaster({ subGroups })) flags.push("--no-master");
   return flags;
 }

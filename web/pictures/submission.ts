@@ -1,7 +1,7 @@
 // A form's values -> the body of the API, and the command line that does the same. Pure; both are made from one object.
 
 import type { ComputeSpec, EnvironmentAsset } from "../types";
-import { type Shape, shapeFlags } from "./gang";
+import { type Shape, hasMaster, shapeFlags, shapeOf } from "./gang";
 
 /** What the forms of workloads are for. */
 export type FormKind = "training" | "distributed" | "workspace" | "inference";
@@ -83,6 +83,7 @@ export interface FormValues {
   environment: string;
   gpus: Typed;
   workers: Typed;
+  shape: Shape; // of a copy's gang; no field of the form
   framework: string;
   cpu: Typed;
   memory: string;
@@ -120,6 +121,7 @@ export const EMPTY: FormValues = {
   environment: "",
   gpus: 1,
   workers: 1,
+  shape: {},
   framework: "PyTorch",
   cpu: 0.1,
   memory: "100M",
@@ -289,8 +291,8 @@ export function bodyOf(v: FormValues, kind: FormKind, clusterId: string) {
   if (kind !== "distributed") return body;
   return {
     ...body,
-    masterSpecSameAsWorker: true,
-    spec: { ...spec, distributedFramework: v.framework, numWorkers: Number(v.workers) },
+    masterSpecSameAsWorker: hasMaster(v.shape),
+    spec: { ...spec, distributedFramework: v.framework, numWorkers: Number(v.workers), ...v.shape },
   };
 }
 
@@ -313,7 +315,7 @@ export function totalGpus(v: FormValues, kind: FormKind) {
 const shell = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
 
 // "" where the command line has no words for it.
-export function commandOf(v: FormValues, kind: FormKind, projectName?: string, shape: Shape = {}) {
+export function commandOf(v: FormValues, kind: FormKind, projectName?: string) {
   if (kind === "inference" || v.template) return "";
   const verb = {
     training: "training submit",
@@ -327,7 +329,7 @@ export function commandOf(v: FormValues, kind: FormKind, projectName?: string, s
   const gpus = Number(v.gpus) || 0;
   if (gpus > 0 && gpus < 1) parts.push(`-g 1 --gpu-portion-request ${gpus}`);
   else parts.push(`-g ${gpus}`);
-  if (kind === "distributed") parts.push(`--workers ${v.workers}`, ...shapeFlags(shape));
+  if (kind === "distributed") parts.push(`--workers ${v.workers}`, ...shapeFlags(v.shape));
   if (kind === "training" && Number(v.completions) > 1) parts.push(`--runs ${v.completions}`);
   if (kind === "training" && Number(v.parallelism) > 1) parts.push(`--parallelism ${v.parallelism}`);
   if (v.cpu !== "") parts.push(`--cpu-core-request ${v.cpu}`);
@@ -414,6 +416,7 @@ export function valuesOf(workload: Submitted, name: string): FormValues {
     completions: spec.completions ?? 1,
     parallelism: spec.parallelism ?? 1,
     workers: spec.numWorkers ?? 1,
+    shape: shapeOf(spec),
     framework: spec.distributedFramework ?? "PyTorch",
     ...fromServing(spec),
   };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { load } from "../load.mjs";
 
 const { shapeFlags, shapeRows, topologyWords } = await load("pictures/gang");
-const { EMPTY, commandOf } = await load("pictures/submission");
+const { EMPTY, bodyOf, commandOf, valuesOf } = await load("pictures/submission");
 
 const SHAPE = {
   topology: { name: "dc", preferred: "zone" },
@@ -41,6 +41,19 @@ test("the flags ask for the same again", () => {
   ];
   assert.deepEqual(shapeFlags(SHAPE), flags);
   assert.deepEqual(shapeFlags({}), []);
-  const line = commandOf({ ...EMPTY, name: "a1", args: "train.py", workers: 5 }, "distributed", "p", SHAPE).replaceAll(" \\\n  ", " ");
+  assert.deepEqual(shapeFlags({ subGroups: [{ name: "a", workers: 1 }] }), ["--sub-group name=a,workers=1", "--no-master"]);
+  const line = commandOf({ ...EMPTY, name: "a1", args: "train.py", workers: 5, shape: SHAPE }, "distributed", "p").replaceAll(" \\\n  ", " ");
   assert.ok(line.includes(`--workers 5 ${flags.join(" ")} `) && line.endsWith("-- train.py"), line);
+});
+
+test("a copy keeps the shape, and has the master that it names", () => {
+  const copy = spec => bodyOf(valuesOf({ projectId: 1, spec }, "a1"), "distributed", "c");
+  const body = copy({ image: "x", numWorkers: 5, ...SHAPE });
+  const { topology, minSubGroups, subGroups } = body.spec;
+  assert.deepEqual({ topology, minSubGroups, subGroups }, SHAPE);
+  assert.equal(body.masterSpecSameAsWorker, true);
+  assert.equal(copy({ image: "x", numWorkers: 1, subGroups: [{ name: "a", workers: 1 }] }).masterSpecSameAsWorker, false);
+  const plain = copy({ image: "x", numWorkers: 1, topology: null });
+  assert.deepEqual(["topology", "minSubGroups", "subGroups"].filter(key => key in plain.spec), []);
+  assert.equal(plain.masterSpecSameAsWorker, true);
 });
