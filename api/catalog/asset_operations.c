@@ -6,6 +6,7 @@
 #include "api/catalog/asset_family.h"
 #include "api/catalog/asset_scope.h"
 #include "api/catalog/asset_usage.h"
+#include "api/catalog/catalog_compliance.h"
 #include "api/catalog/template_combine.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
@@ -53,19 +54,6 @@ static void write_meta(struct json_writer *json, const struct asset *asset)
     json_end_object(json);
 }
 
-// Policies alone make an asset unfit; without one every asset complies.
-static void write_compliance(struct json_writer *json)
-{
-    json_key(json, "compliance");
-    json_begin_object(json);
-    json_bool(json, "imposed", false);
-    json_bool(json, "compliance", true);
-    json_key(json, "reason");
-    json_begin_array(json);
-    json_end_array(json);
-    json_end_object(json);
-}
-
 static void write_status(struct json_writer *json)
 {
     json_key(json, "status");
@@ -91,8 +79,8 @@ static void write_spec(struct json_writer *json, const struct asset *asset, cons
 }
 
 // A parameter that the operation does not have counts as left out.
-static void write_asset(struct json_writer *json, const struct request *req, const struct asset *asset,
-                        const char *within, const struct asset_usage *usage)
+static void write_asset(struct json_writer *json, struct request *req, const struct asset *asset, const char *within,
+                        const struct asset_usage *usage, const struct catalog_compliance *compliance)
 {
     bool is_get = req->operation->method == HTTP_METHOD_GET;
     bool is_environment = !strcmp(asset->kind, ASSET_KIND_ENVIRONMENT);
@@ -101,24 +89,11 @@ static void write_asset(struct json_writer *json, const struct request *req, con
     write_spec(json, asset, within);
     if (usage->is_asked)
         asset_usage_write(json, req, asset->uuid, usage);
-    if (is_get && request_has_query(req, "complyToProject"))
-        write_compliance(json);
+    if (is_get && compliance->is_asked)
+        catalog_compliance_write(json, compliance, asset->kind, asset->spec_json, req->arena);
     if (is_get && is_environment && request_query_boolean(req, "statusInfo"))
         write_status(json);
     json_end_object(json);
-}
-
-// Compliance is asked for a project that the caller may read.
-static int check_compliance_project(struct request *req, struct error *err)
-{
-    if (!request_has_query(req, "complyToProject"))
-        return 0;
-    int64_t project = request_query_integer(req, "complyToProject", 0);
-    if (access_check_project(req, project, RESOURCE_TYPE_PROJECT, ACTION_READ, NULL, err) == 0)
-        return 0;
-    return err && err->code == ERROR_NOT_FOUND
-               ? error_set(err, ERROR_INVALID, "complyToProject: there is no project %" PRId64, project)
-               : -1;
 }
 
 // Where the list is asked for: the deepest of the three parameters; false where there is none. An unknown place is a
@@ -177,7 +152,7 @@ static int find_assets(struct request *req, const char *kind, struct asset **out
     bool has_place, has_scope = request_has_query(req, "scope");
     if (has_scope && !scope_type_parse(request_query(req, "scope"), &scope))
         return error_set(err, ERROR_INVALID, "scope: expected system, tenant, cluster, department or project");
-    if (check_compliance_project(req, err) < 0 || read_place(req, &has_place, &place, err) < 0)
+    if (read_place(req, &has_place, &place, err) < 0)
         return -1;
     struct asset_query query = {
         .kind = kind,
@@ -198,10 +173,11 @@ static int list_shown(struct request *req, struct response *res, const struct as
 {
     struct asset *assets;
     struct asset_usage usage;
+    struct catalog_compliance compliance;
     struct json_writer json;
     size_t count;
     if (find_assets(req, family ? family->kind : NULL, &assets, &count, err) < 0 ||
-        asset_usage_read(req, group, NULL, &usage, err) < 0)
+        asset_usage_read(req, group, NULL, &usage, err) < 0 || catalog_compliance_open(req, &compliance, err) < 0)
         return -1;
     json_writer_init(&json, res->body, false);
     json_begin_object(&json);
@@ -212,10 +188,11 @@ static int list_shown(struct request *req, struct response *res, const struct as
         const struct asset_family *own = asset_family_of(asset->kind);
         if (own && own->group == group && asset_family_is_allowed(req, own, ACTION_READ) &&
             asset_scope_is_shown(req, asset->scope, &asset->path, own->type) && suits_kinds(req, asset))
-            write_asset(&json, req, asset, family ? NULL : own->within, &usage);
+            write_asset(&json, req, asset, family ? NULL : own->within, &usage, &compliance);
     }
     json_end_array(&json);
     json_end_object(&json);
+    catalog_compliance_done(&compliance);
     return 0;
 }
 
@@ -246,18 +223,20 @@ static int answer_asset(struct request *req, struct response *res, const struct 
 {
     struct json_writer json;
     struct asset_usage usage;
-    if (asset_usage_read(req, family->group, asset->uuid, &usage, err) < 0)
+    struct catalog_compliance compliance;
+    if (asset_usage_read(req, family->group, asset->uuid, &usage, err) < 0 ||
+        catalog_compliance_open(req, &compliance, err) < 0)
         return -1;
     json_writer_init(&json, res->body, false);
-    write_asset(&json, req, asset, NULL, &usage);
+    write_asset(&json, req, asset, NULL, &usage, &compliance);
+    catalog_compliance_done(&compliance);
     return 0;
 }
 
 int asset_get(struct request *req, struct response *res, const struct asset_family *family, struct error *err)
 {
     struct asset asset;
-    if (check_compliance_project(req, err) < 0 ||
-        find_asset(req, family, request_path(req, "AssetId"), ACTION_READ, &asset, err) < 0)
+    if (find_asset(req, family, request_path(req, "AssetId"), ACTION_READ, &asset, err) < 0)
         return -1;
     return answer_asset(req, res, family, &asset, err);
 }

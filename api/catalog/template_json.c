@@ -67,7 +67,7 @@ static void write_runnable(struct json_writer *json, const struct workload_templ
     json_end_object(json);
 }
 
-void template_write(struct json_writer *json, const struct workload_template *template, bool is_complied)
+void template_write(struct json_writer *json, const struct workload_template *template, const char *issues_json)
 {
     json_begin_object(json);
     write_meta(json, template);
@@ -77,8 +77,8 @@ void template_write(struct json_writer *json, const struct workload_template *te
     if (template->combined_master_json)
         json_raw(json, "combinedMasterSpec", template->combined_master_json);
     json_raw(json, "combinedSources", template->sources_json);
-    if (is_complied)
-        json_raw(json, "complianceIssues", "[]");
+    if (issues_json)
+        json_raw(json, "complianceIssues", issues_json);
     json_end_object(json);
 }
 

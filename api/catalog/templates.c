@@ -4,6 +4,7 @@
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
 #include "api/catalog/asset_scope.h"
+#include "api/catalog/catalog_compliance.h"
 #include "api/catalog/template_assets.h"
 #include "api/catalog/template_combine.h"
 #include "api/catalog/template_json.h"
@@ -87,19 +88,27 @@ static int narrow_to_project(struct request *req, struct list_query *query, stru
 
 static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context)
 {
-    (void)context;
+    const struct catalog_compliance *compliance = context;
     struct workload_template template;
     template_from_row(row, req->arena, &template);
-    template_write(json, &template, request_has_query(req, "complyToProject"));
+    const char *issues = NULL;
+    if (compliance->is_asked)
+        issues = catalog_compliance_of_template(compliance, template.workload_type, template.combined_spec_json,
+                                                template.combined_master_json, req->arena);
+    template_write(json, &template, issues);
 }
 
 static int list(struct request *req, struct response *res, const char *type, struct error *err)
 {
     static const struct list_form FORM = {.key = "entries", .tells_page = true, .write_row = write_row};
     struct list_query query;
-    if (init_query(req, &query, type, err) < 0 || narrow_to_project(req, &query, err) < 0)
+    struct catalog_compliance compliance;
+    if (init_query(req, &query, type, err) < 0 || narrow_to_project(req, &query, err) < 0 ||
+        catalog_compliance_open(req, &compliance, err) < 0)
         return -1;
-    return list_answer(req, res, &query, &FORM, NULL, err);
+    int rc = list_answer(req, res, &query, &FORM, &compliance, err);
+    catalog_compliance_done(&compliance);
+    return rc;
 }
 
 // The template of the path, if the caller may do this to it. type is NULL for any.
@@ -121,7 +130,7 @@ static int answer(struct response *res, const struct workload_template *template
 {
     struct json_writer json;
     json_writer_init(&json, res->body, false);
-    template_write(&json, template, false);
+    template_write(&json, template, NULL);
     return 0;
 }
 
@@ -134,7 +143,7 @@ static int get(struct request *req, struct response *res, const char *type, stru
 // One write of a template. The change is made from what is there when its turn comes, so that two at once lose nothing.
 struct template_write {
     struct workload_template *template; // to be made, or as it was found
-    const struct request *req;
+    struct request *req;
     bool is_patch;
     int64_t max_bytes;
 };
@@ -155,6 +164,7 @@ static int create_in(struct db_conn *conn, void *context, struct error *err)
 {
     const struct template_write *write = context;
     if (template_combine(conn, write->template, write->req->arena, err) < 0 || check_size(write, err) < 0 ||
+        catalog_compliance_check_template(conn, write->req, write->template, err) < 0 ||
         db_create_template_in(conn, write->template, err) < 0)
         return -1;
     return template_store_assets(conn, write->template, write->req->arena, err);
@@ -182,6 +192,7 @@ static int change_in(struct db_conn *conn, void *context, struct error *err)
     template->updated_by = req->caller->name;
     template->updated_ms = req->received_ms;
     if (template_combine(conn, template, req->arena, err) < 0 || check_size(write, err) < 0 ||
+        catalog_compliance_check_template(conn, write->req, template, err) < 0 ||
         db_update_template_in(conn, template, err) < 0)
         return -1;
     return template_store_assets(conn, template, req->arena, err);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *text, *plural, *operation; // that takes the whole policy as its body
@@ -19,6 +20,16 @@ static const struct {
 const char *policy_kind_text(enum policy_kind kind)
 {
     return KINDS[kind].text;
+}
+
+bool policy_kind_parse(const char *text, enum policy_kind *out_kind)
+{
+    for (int i = 0; i < POLICY_KIND_COUNT; i++)
+        if (strcasecmp(KINDS[i].text, text) == 0) {
+            *out_kind = (enum policy_kind)i;
+            return true;
+        }
+    return false;
 }
 
 const struct schema *policy_kind_schema(enum policy_kind kind)

@@ -21,6 +21,8 @@ enum {
 
 // "workspace", "training", ...: as lists and the database have it. Static text.
 const char *policy_kind_text(enum policy_kind kind);
+// "Training" of a template, or "training". False where it is none.
+bool policy_kind_parse(const char *text, enum policy_kind *out_kind);
 // Of {defaults, rules, imposedAssets, status}.
 const struct schema *policy_kind_schema(enum policy_kind kind);
 
