@@ -20,13 +20,24 @@ static int answer_series(struct request *req, struct response *res, const struct
     return rc < 0 ? -1 : metrics_answer(&metrics);
 }
 
-int op_get_workload_metrics(struct request *req, struct response *res, struct error *err)
+static int answer_workload(struct request *req, struct response *res, const struct workload_kind *kind,
+                           struct error *err)
 {
     struct workload_state state;
-    if (workload_of_path(req, &KIND_ANY, ACTION_READ, &state, err) < 0)
+    if (workload_of_path(req, kind, ACTION_READ, &state, err) < 0)
         return -1;
     struct series series = {.scope = "workload", .scope_id = state.id};
     return answer_series(req, res, &series, err);
+}
+
+int op_get_workload_metrics(struct request *req, struct response *res, struct error *err)
+{
+    return answer_workload(req, res, &KIND_ANY, err);
+}
+
+int op_get_inference_workload_metrics(struct request *req, struct response *res, struct error *err)
+{
+    return answer_workload(req, res, &KIND_INFERENCE, err);
 }
 
 static int find_pod(struct db *db, int64_t workload_id, const char *uuid, int64_t *out_id, struct error *err)
@@ -49,12 +60,22 @@ static int find_pod(struct db *db, int64_t workload_id, const char *uuid, int64_
     return rc < 0 ? -1 : 0;
 }
 
-int op_get_workload_pod_metrics(struct request *req, struct response *res, struct error *err)
+static int answer_pod(struct request *req, struct response *res, const struct workload_kind *kind, struct error *err)
 {
     struct workload_state state;
     struct series series = {.scope = "pod"};
-    if (workload_of_path(req, &KIND_ANY, ACTION_READ, &state, err) < 0 ||
+    if (workload_of_path(req, kind, ACTION_READ, &state, err) < 0 ||
         find_pod(req->server->db, state.id, request_path(req, "podId"), &series.scope_id, err) < 0)
         return -1;
     return answer_series(req, res, &series, err);
+}
+
+int op_get_workload_pod_metrics(struct request *req, struct response *res, struct error *err)
+{
+    return answer_pod(req, res, &KIND_ANY, err);
+}
+
+int op_get_inference_workload_pod_metrics(struct request *req, struct response *res, struct error *err)
+{
+    return answer_pod(req, res, &KIND_INFERENCE, err);
 }

@@ -405,6 +405,32 @@ static void sample_workload(struct sampler *sampler, const struct cache_workload
     sample(sampler, "workload", workload->id, 0, "RUNNING_POD_COUNT", (double)running);
 }
 
+// Of what inferences do: requests a second of all replicas, and what one takes on the mean of them.
+static void sample_service(struct sampler *sampler, const struct cache_workload *workload)
+{
+    double throughput = 0, latency = 0;
+    int64_t with_throughput = 0, with_latency = 0;
+    for (size_t i = 0; i < workload->pod_count; i++) {
+        const struct cache_pod *pod = workload->pods[i];
+        if (pod->status != POD_STATUS_RUNNING)
+            continue;
+        if (pod->throughput >= 0) {
+            sample(sampler, "pod", pod->id, 0, "THROUGHPUT", pod->throughput);
+            throughput += pod->throughput;
+            with_throughput++;
+        }
+        if (pod->latency_ms >= 0) {
+            sample(sampler, "pod", pod->id, 0, "LATENCY", pod->latency_ms);
+            latency += pod->latency_ms;
+            with_latency++;
+        }
+    }
+    if (with_throughput)
+        sample(sampler, "workload", workload->id, 0, "THROUGHPUT", throughput);
+    if (with_latency)
+        sample(sampler, "workload", workload->id, 0, "LATENCY", latency / (double)with_latency);
+}
+
 void figures_of_samples(struct figures *figures, struct past_usage *usage, struct turn *turn,
                         struct figure_changes *changes)
 {
@@ -439,6 +465,8 @@ void figures_of_samples(struct figures *figures, struct past_usage *usage, struc
     for (size_t i = 0; i < cache->workload_count; i++) {
         const struct cache_workload *workload = cache->order[i];
         sample_workload(&sampler, workload);
+        if (workload->serving_json)
+            sample_service(&sampler, workload);
         all->workloads++;
         for (size_t k = 0; k < workload->pod_count; k++) {
             uint32_t node = world_node(world, workload->pods[k]->node_id);

@@ -219,7 +219,7 @@ static struct autoscale_reading measure(struct turn *turn, struct cache_workload
     struct page_reading reading;
     int64_t round = 0;
     for (size_t i = 0; i < workload->pod_count; i++) {
-        const struct cache_pod *pod = workload->pods[i];
+        struct cache_pod *pod = workload->pods[i];
         double load;
         if (pod->status != POD_STATUS_RUNNING)
             continue;
@@ -227,6 +227,8 @@ static struct autoscale_reading measure(struct turn *turn, struct cache_workload
         if (!page_reader_get(turn->pages, pod->uuid, &reading) || reading.round == workload->read_round)
             continue;
         round = reading.round;
+        pod->throughput = reading.has_throughput ? reading.throughput : -1;
+        pod->latency_ms = reading.has_latency ? reading.latency_ms : -1;
         if (!serving->metric || !read_load(&reading, serving->metric, &load))
             continue;
         out.has_load = true;

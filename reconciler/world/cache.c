@@ -159,7 +159,7 @@ static struct cache_pod *add_pod(struct cache *cache, struct cache_workload *wor
     struct cache_pod *pod = memory_array(1, sizeof(*pod));
     pod_facts_copy(&pod->facts, row);
     pod->workload = workload;
-    pod->gpu_utilization = -1;
+    pod->gpu_utilization = pod->throughput = pod->latency_ms = -1;
     if (workload->pod_count == workload->pod_capacity) {
         workload->pod_capacity = workload->pod_capacity ? workload->pod_capacity * 2 : 2;
         workload->pods = memory_realloc(workload->pods, workload->pod_capacity * sizeof(struct cache_pod *));

@@ -24,6 +24,7 @@ struct cache_pod {
     struct cache_workload *workload;
     const struct placement *placement; // of placement_world
     const struct world *placement_world;
+    double throughput, latency_ms; // of a replica, as its page said last; negative: it has not
     double gpu_utilization;  // as the backend said last; negative: it has said nothing
     int64_t unused_since_ms; // its devices do nothing since then, as far as a limit asks; 0: they do, or nobody knows
     // Of the present turn.

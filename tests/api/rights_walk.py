@@ -43,6 +43,10 @@ def served(document):
     }
 
 
+def first_pod(server, workload):
+    return server.get(f"/api/v1/workloads/{workload}/pods").json["pods"][0]["id"]
+
+
 class Target:
     """A project with something of each kind in it; every name begins with the mark."""
 
@@ -71,8 +75,8 @@ class Target:
         }
         for workload in self.workloads.values():
             server.wait_phase(workload, "Running")
-        pods = server.get(f"/api/v1/workloads/{self.workloads['trainings']}/pods").json["pods"]
-        self.pod = pods[0]["id"]
+        self.pod = first_pod(server, self.workloads["trainings"])
+        self.replica = first_pod(server, self.workloads["inferences"])
         self.assets = {kind: self.asset(server, kind) for kind in SPECS}
         self.templates = {kind: self.template(server, kind) for kind in TEMPLATES}
         self.rule = self.give_rule(server, subject)
@@ -257,7 +261,7 @@ class Walk:
             "projectId": target.project,
             "workload": target.workloads[kind],
             "workloadId": target.workloads[kind],
-            "podId": target.pod,
+            "podId": target.replica if kind == "inferences" else target.pod,
             "AssetId": target.assets[asset],
             "templateId": target.templates[template],
             "template name": f"{target.mark}-{template}-template",
@@ -336,6 +340,8 @@ class Walk:
                 more = {"distributedFramework": "PyTorch", "numWorkers": 1} if kind == "distributed" else {}
                 new = f"{target.mark}-{kind}-{next(self.numbers)}"
                 target.workloads[kind] = self.server.submit(new, target.project_name, 0, kind, {**LONG, **more})
+                if kind == "inferences":
+                    target.replica = first_pod(self.server, target.workloads[kind])
         for kind in SPECS:
             if name.startswith(f"delete_{kind.split('/')[0].removesuffix('s')}_asset"):
                 target.assets[kind] = target.asset(self.server, kind, f"asset{next(self.numbers)}")

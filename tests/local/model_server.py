@@ -1,7 +1,8 @@
 """A replica for tests: answers at $PORT, and shows metrics at $METRICS_PORT and at /metrics.
 
 GET / says who answers. What /metrics says is the file that is named, else a gauge of nothing; `endless` never ends,
-`huge` is larger than anybody reads, `silent` answers nothing."""
+`counting` answers a request of 250 ms between any two looks at it, `huge` is larger than
+anybody reads, `silent` answers nothing."""
 
 import http.server
 import os
@@ -10,6 +11,9 @@ import sys
 import threading
 
 PAGE = sys.argv[1] if len(sys.argv) > 1 else ""
+
+
+COUNT = [0]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -24,6 +28,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def durations(self):
+        return b"http_request_duration_seconds_sum %g\n" % (COUNT[0] * 0.25)
+
     def do_GET(self):
         if self.path != "/metrics":
             self.answer(os.environ["POD_NAME"].encode())
@@ -35,6 +42,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     self.wfile.write(b"queue_depth 99\n" * 4096)
             except OSError:
                 self.close_connection = True
+        elif PAGE == "counting":
+            COUNT[0] += 1
+            lines = ("http_requests_total %d", "http_request_duration_seconds_count %d", "")
+            self.answer("\n".join(lines).replace("%d", str(COUNT[0])).encode() + self.durations())
         elif PAGE == "silent":
             threading.Event().wait(60)
         else:

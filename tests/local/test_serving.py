@@ -102,6 +102,27 @@ def test_replicas_follow_the_metric(start, script, folder):
     server.wait_for("it says so", lambda: events(server, workload_id, "MetricMissing"))
 
 
+def figures(server, path):
+    """The last value of each type; None as long as one has none."""
+    now = time.time()
+    at = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second)) for second in (now - 60, now + 1)]
+    rows = server.get(
+        f"/api/v1/workloads/inferences/{path}/metrics?metricType=THROUGHPUT,LATENCY&start={at[0]}&end={at[1]}"
+    ).json["measurements"]
+    values = {row["type"]: float(row["values"][-1]["value"]) for row in rows if row["values"]}
+    return values if len(values) == 2 else None
+
+
+def test_get_inference_workload_metrics_says_what_pages_say(start, script):
+    server = start(*FAST)
+    workload_id = submit(server, "counts", script, "counting")
+    server.wait_for("it runs", lambda: running(server, workload_id) == 1)
+    pod = server.get(f"/api/v1/workloads/{workload_id}/pods").json["pods"][0]["id"]
+    found = server.wait_for("figures", lambda: figures(server, workload_id))
+    assert 2 < found["THROUGHPUT"] < 11 and found["LATENCY"] == pytest.approx(250), found
+    assert server.wait_for("the replica's", lambda: figures(server, f"{workload_id}/pods/{pod}"))
+
+
 @pytest.mark.parametrize("page", ["endless", "huge", "silent"])
 def test_a_hostile_page_holds_up_nobody(start, script, page, folder):
     server = start(*FAST)
