@@ -16,11 +16,14 @@ static json_t *parse(const char *text)
     return value;
 }
 
+// A hundred years: what is longer is no limit, and no sum of times runs over.
+static const int64_t LIMIT_SECONDS_MAX = 3153600000;
+
 static void tighten(int64_t *limit_ms, const char **limit_scope, const json_t *rules, const char *key,
                     const char *scope)
 {
     int64_t seconds = json_integer_value(json_object_get(rules, key));
-    if (seconds <= 0 || seconds > INT64_MAX / 1000 || (*limit_ms != 0 && seconds * 1000 >= *limit_ms))
+    if (seconds <= 0 || seconds > LIMIT_SECONDS_MAX || (*limit_ms != 0 && seconds * 1000 >= *limit_ms))
         return;
     *limit_ms = seconds * 1000;
     *limit_scope = scope;

@@ -24,6 +24,7 @@ CASES = [
     ("other-desk", {DESK_IDLE: 1}, {}, "workspaces", LAZY | LOOSE, None),
     ("other-kind", {DESK_IDLE: 1, DESK_TIME: 1}, {}, "trainings", LAZY, None),
     ("busy", {IDLE: 1}, {}, "trainings", {}, None),
+    ("ages", {TIME: 9223372036854775, IDLE: 2**63 - 1}, {}, "trainings", LAZY, None),
 ]  # fmt: skip
 TENTH = {"compute": {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.1}}
 
