@@ -9,7 +9,8 @@
 #include <stdio.h>
 
 enum {
-    OPTIONS_SHOWN = 8
+    OPTIONS_SHOWN = 8,
+    ISSUES_MAX = 1000 // of one specification; who breaks more sees these
 };
 
 struct checking {
@@ -34,6 +35,8 @@ static const char *author(const json_t *rule, struct arena *arena)
 
 static void add_issue(struct checking *checking, const char *rule, const char *details)
 {
+    if (json_array_size(checking->issues) >= ISSUES_MAX)
+        return;
     json_t *issue = json_pack("{s:s, s:s, s:s}", "field", checking->path, "details", details, "rule", rule);
     assert(issue); // texts are cut between characters
     json_array_append_new(checking->issues, issue);

@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    LIST_MAX = 256 // instances, options or locked keys of one field: each submission is compared with all of them
+};
+
 // What answers say beside the policy, and may be sent back.
 static const char *const ANSWERS[] = {"status", "sourceOfDefaults"};
 
@@ -52,6 +56,16 @@ static int refuse(const struct reading *reading, const char *rule)
     return error_set(reading->err, ERROR_INVALID, "%.160s: %s", reading->path, rule);
 }
 
+static int check_lists(const json_t *rule, const struct reading *reading)
+{
+    static const char *const LISTS[] = {"options", "locked"};
+    for (size_t i = 0; i < sizeof(LISTS) / sizeof(LISTS[0]); i++)
+        if (json_array_size(json_object_get(rule, LISTS[i])) > LIST_MAX)
+            return error_set(reading->err, ERROR_INVALID, "%.160s.%s: at most %d items", reading->path, LISTS[i],
+                             LIST_MAX);
+    return 0;
+}
+
 static int check_bounds(const struct schema *schema, const json_t *rule, const struct reading *reading)
 {
     const json_t *minimum = json_object_get(rule, "min"), *maximum = json_object_get(rule, "max");
@@ -63,6 +77,8 @@ static int check_bounds(const struct schema *schema, const json_t *rule, const s
         return refuse(reading, "max: expected an amount, such as 100M or 1Gi");
     if (minimum && maximum && low > high)
         return refuse(reading, "min is above max: no value is left");
+    if (check_lists(rule, reading) < 0)
+        return -1;
     if (step && (!policy_value_amount(schema, step, &width) || width <= 0))
         return refuse(reading, "step: expected a number above 0");
     return 0;
@@ -105,6 +121,8 @@ static int check_rules(const struct schema *schema, const json_t *rules, struct 
 
 static int check_instances(const json_t *list, const struct reading *reading)
 {
+    if (json_array_size(list) > LIST_MAX)
+        return error_set(reading->err, ERROR_INVALID, "%.160s: at most %d items", reading->path, LIST_MAX);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
         if (!json_is_object(item) || !policy_item_key(item))

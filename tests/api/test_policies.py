@@ -243,6 +243,14 @@ BAD = [
     ({"defaults": {"labels": {"instances": [{"value": "x"}]}}}, "each instance needs a name"),
     ({"defaults": {"labels": {"instances": [{"name": "a"}, {"name": "a"}]}}}, "an instance is there twice"),
     ({"defaults": {"labels": {"instances": [{"name": "a", "exclude": True}]}}}, "exclude is for specifications"),
+    (
+        {"defaults": {"labels": {"instances": [{"name": f"l{i}"} for i in range(257)]}}},
+        "policy.defaults.labels.instances: at most 256 items",
+    ),
+    (
+        {"rules": {"image": {"options": [{"value": str(i)} for i in range(257)]}}},
+        "policy.rules.image.options: at most 256 items",
+    ),
     ({"imposedAssets": ["5f3c1f6e-7a0b-4a53-9a36-0d3f2a1b7c55"]}, "policy.imposedAssets: this release imposes none"),
     ([], "policy: expected an object"),
     (None, "policy: required"),
