@@ -32,10 +32,12 @@ export interface FieldFacts<T> {
   onBlur: () => void;
 }
 
-// The focus goes to the first field that is wrong, and what is wrong into sight.
-const focusFirst = (form: RefObject<HTMLFormElement | null>) =>
+// The focus goes to the first field that is wrong, and what is wrong into sight; unseen() where no field shows it.
+const focusFirst = (form: RefObject<HTMLFormElement | null>, unseen: () => void) =>
   requestAnimationFrame(() => {
     const first = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
+    if (!first && !form.current?.querySelector(".hint.bad")) unseen();
+    first?.closest("details")?.setAttribute("open", "");
     first?.focus({ preventScroll: true });
     (first?.closest(".f, tbody") ?? form.current?.querySelector(".hint.bad, .fault"))?.scrollIntoView({
       block: "nearest",
@@ -77,14 +79,16 @@ export function useForm<V extends object>({ initial, check = () => ({}), send, p
     setRefused(named);
     setProblem(Object.keys(named).some(path => path in values) ? null : error);
     if (error.status === 0) toastError(error);
-    focusFirst(form);
+    focusFirst(form, () => setProblem(error));
   };
   const submit = async (event?: Event) => {
     event?.preventDefault();
     setTouched(Object.fromEntries(Object.keys({ ...values, ...wrong }).map(k => [k, true])));
     setProblem(null);
-    if (Object.values(wrong).some(Boolean)) {
-      focusFirst(form);
+    const missed = Object.entries(wrong).filter(([, text]) => text);
+    if (missed.length) {
+      const message = missed.map(([path, text]) => `${path}: ${text}`).join(" ");
+      focusFirst(form, () => setProblem(new ApiError(400, { message })));
       return;
     }
     setBusy(true);

@@ -124,6 +124,31 @@ test("what a policy refuses by a submission's path stands at its field", async (
   await page.unroute("**/api/v1/workloads/trainings");
 });
 
+test("a rule of a field that the form doesn't have here is said all the same", async () => {
+  await policy("workspaces", { defaults: {}, rules: { nodeType: { required: true } } });
+  await form(`/workloads/new/workspace?project=${team.id}`);
+  assert.equal(await page.locator("#f-nodeType").count(), 0, "no node has a type");
+  await page.fill("#f-name", "typeless");
+  await page.fill("#f-image", IMAGE);
+  const create = page.getByRole("button", { name: "Create workspace", exact: true });
+  await page.waitForSelector(".submit-bar:has-text('1 field is missing or wrong')");
+  await create.click();
+  await page.waitForSelector("form .fault:has-text('nodeType: Policy of department research: required.')");
+  await policy("workspaces", { defaults: {}, rules: {} });
+});
+
+test("a wrong field that is folded away is unfolded", async () => {
+  await form(`/workloads/new/workspace?project=${team.id}`);
+  const fold = page.getByText("Environment variables and working directory");
+  await page.fill("#f-name", "folded");
+  await page.fill("#f-image", IMAGE);
+  await fold.click();
+  await page.fill("#f-environment", "no variable");
+  await fold.click();
+  await page.getByRole("button", { name: "Create workspace", exact: true }).click();
+  await page.waitForFunction(() => document.activeElement?.id === "f-environment");
+});
+
 test("an inference is made, and a copy of it has its port and replicas", async () => {
   await form(`/workloads/new/inference?project=${team.id}`);
   await page.fill("#f-name", "answers");
