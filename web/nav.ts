@@ -65,6 +65,7 @@ export const NAV: { group: string; pages: NavPage[] }[] = [
       { label: "Roles", href: "/access/roles", icon: "rule", key: "r", resource: "roles" },
       { label: "Identity", href: "/access/identity", icon: "lock", key: "i", resource: "security-settings" },
       { label: "Policies", href: "/policies", icon: "rule", key: "y", resource: "policies" },
+      { label: "Settings", href: "/settings", icon: "cols", key: "x", resource: "settings" },
       { label: "Audit", href: "/audit", icon: "clock", key: "h", resource: "events-history" },
     ],
   },

@@ -42,6 +42,7 @@ export const ROUTES: Record<string, View> = {
     () => import("./pages/assets"),
   ),
   "/policies": laterPage("Policies", () => import("./pages/policies")),
+  "/settings": laterPage("Settings", () => import("./pages/settings")),
   "/audit": laterPage("Audit", () => import("./pages/audit")),
   "/access/roles/:id/edit": laterPage("Role", () => import("./pages/edit_role")),
 };

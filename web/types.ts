@@ -38,6 +38,7 @@ export type Session = Schemas["Session"];
 export type ShareNode = Schemas["ShareNode"];
 export type ShareTree = Schemas["ShareTree"];
 export type SubGroup = Schemas["SubGroup"];
+export type Subscription = Schemas["Subscription"];
 export type Telemetry = Schemas["TelemetryResponse"];
 export type Topology = Schemas["NetworkTopology"];
 export type User = Schemas["User2"];

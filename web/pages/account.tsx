@@ -9,6 +9,7 @@ import PasswordForm from "../parts/password";
 import { Empty, Loaded } from "../parts/states";
 import { session } from "../session";
 import { AccessKeys } from "./access_keys";
+import { Notifications } from "./notifications";
 import { RuleList } from "./rules_of";
 import { SecondFactor } from "./second_factor";
 import { Sessions } from "./sessions";
@@ -23,6 +24,7 @@ export default function Account() {
       <div class="account-page">
         <OwnRules />
         {isPerson && <AccessKeys />}
+        {isPerson && <Notifications />}
         <Sessions key={changes} />
         {isLocal && <SecondFactor changed={() => setChanges(n => n + 1)} />}
         {isPerson && <Password isLocal={isLocal} />}

@@ -188,7 +188,7 @@ interface EntryProps<T> {
 }
 
 // The control of one field.
-function Entry({ field: f, facts }: EntryProps<never>) {
+export function Entry({ field: f, facts }: EntryProps<never>) {
   const { label, size, hint } = f;
   const as = <T,>() => facts as unknown as FieldFacts<T>;
   if (f.from) return <FromAssets field={f} facts={facts} />;
@@ -203,7 +203,7 @@ function Entry({ field: f, facts }: EntryProps<never>) {
       mono={f.mono}
       rows={f.rows}
       placeholder={f.placeholder}
-      type={f.secret && !f.rows && /password|secret/i.test(f.path) ? "password" : "text"}
+      type={f.secret && !f.rows && /password|secret|token|webhook/i.test(f.path) ? "password" : "text"}
       {...as<string>()}
     />
   );

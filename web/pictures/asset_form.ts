@@ -37,6 +37,7 @@ const isPlain = (pair: Pair, [, value]: [string, string]) => pair[value] !== und
 // A value of the specification -> what its field shows.
 function shown({ as, pair }: Field, value: unknown): Values[string] {
   if (as === "check") return Boolean(value);
+  if (as === "lines") return ((value ?? []) as string[]).join("\n");
   if (as === "many") return ((value ?? []) as Ref[]).map(refWord);
   if (pair)
     return ((value ?? []) as Pair[])
@@ -63,6 +64,11 @@ function meant({ as, pair }: Field, value: Values[string], old: unknown): unknow
   if (as === "many") return (value as string[]).length ? (value as string[]).map(refOf) : undefined;
   if (pair) return pairs(String(value), pair, old);
   const text = String(value ?? "").trim();
+  if (as === "lines")
+    return text
+      .split("\n")
+      .map(line => line.trim())
+      .filter(Boolean);
   if (text === "") return undefined;
   return as === "number" ? Number(text) : as === "flag" ? { [text]: true } : text;
 }

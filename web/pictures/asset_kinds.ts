@@ -8,7 +8,7 @@ export interface Field {
   /** In the specification; dots go deeper. */
   path: string;
   label: string;
-  as?: "number" | "check" | "flag" | "many";
+  as?: "number" | "check" | "flag" | "many" | "lines";
   /** Lines NAME=value: the two members of each item. */
   pair?: [string, string];
   options?: { value: string; label?: string }[];
