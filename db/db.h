@@ -119,12 +119,14 @@ typedef void (*db_listener_fn)(const struct db_change *changes, size_t count, vo
 void db_add_listener(struct db *db, db_listener_fn fn, void *context);
 
 // A reading connection of the pool; waits for one. Who signs in or is looked up has connections of his own, so that he
-// never waits for somebody's long list; so has the reconciler, which may read without limit. What the others read
+// never waits for somebody's long list; so has the reconciler, which may read without limit, and so have notifications,
+// which hold up nobody. What the others read
 // ends by ERROR_UNAVAILABLE where read_limit_ms have passed since they got the connection. Between acquire and release
 // all reads see one state if begun with db_read_begin (a read transaction); single statements need none.
 struct db_conn *db_acquire(struct db *db);
 struct db_conn *db_acquire_for_sign_in(struct db *db);
 struct db_conn *db_acquire_for_reconciler(struct db *db);
+struct db_conn *db_acquire_for_notifications(struct db *db);
 void db_give_back(struct db *db, struct db_conn *conn);
 int db_read_begin(struct db_conn *conn, struct error *err);
 void db_read_end(struct db_conn *conn);
@@ -171,6 +173,7 @@ enum db_use {
     DB_USE_REQUESTS,
     DB_USE_SIGN_IN,
     DB_USE_RECONCILER,
+    DB_USE_NOTIFICATIONS,
     DB_USE_COUNT
 };
 

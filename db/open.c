@@ -68,10 +68,8 @@ const char *change_kind_text(enum change_kind kind)
 const char *db_use_text(enum db_use use)
 {
     static const char *const TEXTS[DB_USE_COUNT] = {
-        [DB_USE_WRITES] = "writes",
-        [DB_USE_REQUESTS] = "requests",
-        [DB_USE_SIGN_IN] = "sign-in",
-        [DB_USE_RECONCILER] = "reconciler",
+        [DB_USE_WRITES] = "writes",         [DB_USE_REQUESTS] = "requests",           [DB_USE_SIGN_IN] = "sign-in",
+        [DB_USE_RECONCILER] = "reconciler", [DB_USE_NOTIFICATIONS] = "notifications",
     };
     return TEXTS[use];
 }
@@ -258,7 +256,8 @@ static int open_readers(struct db *db, int count, struct error *err)
     int wanted = count > 0 && count <= READERS_MAXIMUM ? count : DB_DEFAULT_READERS;
     return open_pool(db, DB_USE_REQUESTS, wanted, err) < 0 ||
                    open_pool(db, DB_USE_SIGN_IN, RESERVED_READERS, err) < 0 ||
-                   open_pool(db, DB_USE_RECONCILER, RESERVED_READERS, err) < 0
+                   open_pool(db, DB_USE_RECONCILER, RESERVED_READERS, err) < 0 ||
+                   open_pool(db, DB_USE_NOTIFICATIONS, RESERVED_READERS, err) < 0
                ? -1
                : 0;
 }
@@ -378,6 +377,11 @@ struct db_conn *db_acquire_for_sign_in(struct db *db)
 struct db_conn *db_acquire_for_reconciler(struct db *db)
 {
     return acquire(&db->pools[DB_USE_RECONCILER], 0);
+}
+
+struct db_conn *db_acquire_for_notifications(struct db *db)
+{
+    return acquire(&db->pools[DB_USE_NOTIFICATIONS], db->read_limit_ms);
 }
 
 void db_give_back(struct db *db, struct db_conn *conn)

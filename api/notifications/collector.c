@@ -329,7 +329,7 @@ int collector_step(struct collector *collector, int64_t now_ms, bool *out_has_mo
 {
     struct arena arena;
     arena_init(&arena);
-    struct db_conn *conn = db_acquire(collector->db);
+    struct db_conn *conn = db_acquire_for_notifications(collector->db);
     struct step step = {.collector = collector, .conn = conn, .arena = &arena, .now_ms = now_ms};
     step.audience = (struct audience){.conn = conn, .arena = &arena};
     int rc = run_step(&step, out_has_more, err);

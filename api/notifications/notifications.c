@@ -165,7 +165,7 @@ static int dispatch(struct notifications *notifications, int64_t now_ms, int64_t
     struct notification_channel *channels;
     size_t count = 0;
     arena_init(&arena);
-    struct db_conn *conn = db_acquire(notifications->sender.db);
+    struct db_conn *conn = db_acquire_for_notifications(notifications->sender.db);
     int rc = db_list_notification_channels(conn, &arena, &channels, &count, err);
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = look_at(notifications, conn, &arena, &channels[i], now_ms, next_ms, err);

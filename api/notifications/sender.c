@@ -68,7 +68,7 @@ static int load_from(struct work *work, struct db_conn *conn, struct error *err)
 
 static int load(struct work *work, struct error *err)
 {
-    struct db_conn *conn = db_acquire(work->sender->db);
+    struct db_conn *conn = db_acquire_for_notifications(work->sender->db);
     int rc = load_from(work, conn, err);
     db_give_back(work->sender->db, conn);
     return rc < 0 ? -1 : channel_config_load(&work->channel, work->sender->sealing, work->arena, &work->config, err);
@@ -180,7 +180,7 @@ void sender_carry(struct sender *sender, const char *channel, int64_t delivery_i
     int64_t next_ms, now_ms = timestamp_now_ms();
     struct work work = {.sender = sender, .arena = &arena};
     arena_init(&arena);
-    struct db_conn *conn = db_acquire(sender->db);
+    struct db_conn *conn = db_acquire_for_notifications(sender->db);
     int rc = db_find_due_delivery(conn, channel, now_ms, &arena, &work.delivery, &next_ms, &err);
     db_give_back(sender->db, conn);
     if (rc > 0 && work.delivery.id == delivery_id)
