@@ -107,6 +107,7 @@ int cli_name(struct cli *cli, const char **out_name, struct error *err);
 
 // Commands (files of the same names).
 int run_login(struct cli *cli, struct error *err);
+int run_inference_update(struct cli *cli, struct error *err);
 // Takes the grant's body over; keeps the token and the cluster. who NULL: the server says who that is.
 int cli_sign_in(struct cli *cli, json_t *grant, const char *who, struct error *err);
 int run_login_sso(struct cli *cli, struct error *err);

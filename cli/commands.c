@@ -1,16 +1,7 @@
 // Every command, its words and its flags.
 #include "cli/assets.h"
 #include "cli/command.h"
-
-static const struct kind TRAINING = {"training", "Training", "trainings", NULL};
-static const struct kind WORKSPACE = {"workspace", "Workspace", "workspaces", NULL};
-static const struct kind ANY = {"workload", NULL, NULL, NULL};
-static const struct kind DISTRIBUTED = {"distributed", "Distributed", "distributed", NULL};
-static const struct kind PYTORCH = {"training pytorch", "Distributed", "distributed", "PyTorch"};
-static const struct kind MPI = {"training mpi", "Distributed", "distributed", "MPI"};
-static const struct kind TENSORFLOW = {"training tensorflow", "Distributed", "distributed", "TF"};
-static const struct kind XGBOOST = {"training xgboost", "Distributed", "distributed", "XGBoost"};
-static const struct kind JAX = {"training jax", "Distributed", "distributed", "JAX"};
+#include "cli/kinds.h"
 
 const struct flag GLOBAL_FLAGS[] = {
     {"help", NULL, 'h', FLAG_SWITCH, "", "show how to use a command"},
@@ -445,6 +436,7 @@ const struct command COMMANDS[] = {
     ENTER("training xgboost ", XGBOOST),
     ENTER("training jax ", JAX),
     ENTER("workspace ", WORKSPACE),
+    ENTER("inference ", INFERENCE),
     ENTER("distributed ", DISTRIBUTED),
     {"explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
      "why a workload waits, and what would start it"},
@@ -462,6 +454,9 @@ const struct command COMMANDS[] = {
     LIFE("training standard", TRAINING),
     LIFE("training", TRAINING),
     LIFE("workspace", WORKSPACE),
+    LIFE("inference", INFERENCE),
+    {"inference update", run_inference_update, NEEDS_SERVER, &INFERENCE, WITH_SUBMIT, false, "NAME [FLAGS] [-- ARGS]",
+     "change what is given; replicas follow one by one"},
     LIFE("distributed", DISTRIBUTED),
     LIFE("pytorch", PYTORCH),
     LIFE("mpi", MPI),

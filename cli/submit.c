@@ -364,6 +364,18 @@ static const char *random_name(struct cli *cli, const struct kind *kind)
                         randombytes_uniform(1U << 24));
 }
 
+int submit_make_spec(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err)
+{
+    if (take_fields(cli, spec, err) < 0)
+        return -1;
+    take_structures(cli, spec);
+    if (submit_take_gang(cli, spec, err) < 0)
+        return -1;
+    take_ports(cli, spec);
+    take_command(cli, spec);
+    return submit_take_serving(cli, kind, spec, err) < 0 ? -1 : complete(cli, kind, spec, err);
+}
+
 static int make_body(struct cli *cli, const struct kind *kind, const json_t *project, json_t *body, struct error *err)
 {
     const char *name = cli->arguments.word_count ? cli->arguments.words[0] : flag_text(&cli->arguments, "name");
@@ -377,14 +389,7 @@ static int make_body(struct cli *cli, const struct kind *kind, const json_t *pro
     json_object_set_new(body, "clusterId", json_string(cli_text(project, "clusterId")));
     json_t *spec = json_object();
     json_object_set_new(body, "spec", spec);
-    if (submit_take_assets(cli, body, err) < 0 || take_fields(cli, spec, err) < 0)
-        return -1;
-    take_structures(cli, spec);
-    if (submit_take_gang(cli, spec, err) < 0)
-        return -1;
-    take_ports(cli, spec);
-    take_command(cli, spec);
-    if (complete(cli, kind, spec, err) < 0)
+    if (submit_take_assets(cli, body, err) < 0 || submit_make_spec(cli, kind, spec, err) < 0)
         return -1;
     return strcmp(kind->type, "Distributed") == 0 && !flag_is_set(&cli->arguments, "no-master")
                ? add_master(cli, body, spec, err)

@@ -20,11 +20,16 @@ struct spec_field {
 
 struct cli;
 struct error;
+struct kind;
 
 // The parts of `a=1,b=2,c`; NULL where the key is missing, "" where it has no value.
 const char *submit_part_of(struct cli *cli, const char *text, const char *key);
 // The shape of a gang: --sub-group and --topology.
 int submit_take_gang(struct cli *cli, json_t *spec, struct error *err);
+// What an inference is told by flags of other kinds, and --serving-port. kind is the command's.
+int submit_take_serving(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err);
+// All flags as a specification; submit.c.
+int submit_make_spec(struct cli *cli, const struct kind *kind, json_t *spec, struct error *err);
 
 // What it is made from: --template, --compute, --environment NAME, --datasource. The body has its project.
 int submit_take_assets(struct cli *cli, json_t *body, struct error *err);

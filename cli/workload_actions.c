@@ -20,10 +20,27 @@ static int confirm(struct cli *cli, const char *name, struct error *err)
     return 0;
 }
 
+// Inferences are stopped and resumed by the batch alone.
+static int act_by_batch(struct cli *cli, const char *id, const char *what, struct error *err)
+{
+    json_t *answer, *body = json_pack("{s:[s], s:s}", "ids", id, "action", what);
+    int rc = client_call(&cli->client, "POST", "/api/v1/workloads/batch", body, &answer, err);
+    json_decref(body);
+    if (rc < 0)
+        return -1;
+    const json_t *failed = json_array_get(json_object_get(answer, "failed"), 0);
+    if (failed)
+        rc = error_set(err, ERROR_INVALID, "%s", cli_text(failed, "message"));
+    json_decref(answer);
+    return rc;
+}
+
 // One call on the typed path of the workload; what NULL is DELETE.
 static int act_on(struct cli *cli, const json_t *workload, const char *what, struct error *err)
 {
     const char *id = cli_text(workload, "id"), *kind = cli_path_of_type(cli_text(workload, "type"));
+    if (what && strcmp(kind, "inferences") == 0)
+        return act_by_batch(cli, id, what, err);
     const char *path =
         arena_printf(&cli->arena, "/api/v1/workloads/%s/%s%s%s", kind, id, what ? "/" : "", what ? what : "");
     return client_call(&cli->client, what ? "POST" : "DELETE", path, NULL, NULL, err);

@@ -36,10 +36,14 @@ def test_assets_are_listed_and_shown(client, server):
 
 
 def test_submissions_from_templates_and_assets(client, server, folder):
-    save(server, "asset/environment", "torch", {"image": "torch", "environmentVariables": [{"name": "A", "value": "1"}]})
+    save(
+        server, "asset/environment", "torch", {"image": "torch", "environmentVariables": [{"name": "A", "value": "1"}]}
+    )
     save(server, "asset/datasource/nfs", "images", {"server": "nas", "path": "/exports", "mountPath": "/data"})
     save(server, "workload-templates/trainings", "nightly", {"image": "x", "args": "template", "backoffLimit": 2})
-    client.run("training", "submit", "one", "-p", "team-a", "--template", "nightly", "--backoff-limit", "3", "-e", "B=2")
+    client.run(
+        "training", "submit", "one", "-p", "team-a", "--template", "nightly", "--backoff-limit", "3", "-e", "B=2"
+    )
     spec = spec_of(server, "one")
     assert (spec["image"], spec["args"], spec["backoffLimit"]) == ("x", "template", 3)
     flags = ["--environment", "torch", "--compute", "cpu-only", "--datasource", "type=nfs,name=images", "-e", "B=2"]

@@ -1,0 +1,44 @@
+"""prorata inference: submitted, changed, stopped and deleted by words."""
+
+import json
+
+TEAM = ("-p", "team-a")
+
+
+def test_an_inference_by_words(client):
+    said = client.run(
+        *("inference", "submit", "llm", "-i", "x", *TEAM, "--serving-port", "container=8000,protocol=grpc"),
+        *("--min-replicas", "1", "--max-replicas", "2", "--metric", "latency", "--metric-threshold", "9"),
+        *("--scale-down-delay", "2m", "--", "--port", "$(PORT)"),
+    )
+    assert "inference llm" in said
+    (row,) = client.server.get("/api/v1/workloads").json["workloads"]
+    path = f"/api/v1/workloads/inferences/{row['id']}"
+    spec = client.server.get(path).json["spec"]
+    assert spec["servingPort"] == {"container": 8000, "protocol": "grpc", "authorizationType": "public"}
+    assert spec["autoscaling"]["maxReplicas"] == 2 and spec["autoscaling"]["scaleDownDelaySeconds"] == 120
+    client.server.wait_phase(row["id"], "Running")
+    assert "llm" in client.run("inference", "list", *TEAM) and "llm-0-0" in client.run(
+        "inference", "describe", "llm", *TEAM
+    )
+    assert "llm is being changed" in client.run("inference", "update", "llm", *TEAM, "-i", "y", "--max-replicas", "3")
+    spec = client.server.get(path).json["spec"]
+    assert (spec["image"], spec["autoscaling"]["maxReplicas"], spec["autoscaling"]["metric"]) == ("y", 3, "latency")
+    client.run("inference", "suspend", "llm", *TEAM)
+    client.server.wait_phase(row["id"], "Stopped")
+    client.run("inference", "resume", "llm", *TEAM)
+    client.server.wait_phase(row["id"], "Running")
+    client.run("inference", "delete", "llm", *TEAM, "-y")
+    client.server.wait_for("gone", lambda: not client.server.get("/api/v1/workloads").json["workloads"])
+
+
+def test_what_the_words_refuse(client):
+    for words in (("--serving-port", "container=web"), ("--min-replicas", "x"), ("--metric", "latency")):
+        client.run("inference", "submit", "bad", "-i", "x", *TEAM, *words, status=1)
+    client.run("inference", "update", "none", *TEAM, status=1)
+
+
+def test_a_dry_run_sends_nothing(client):
+    words = ("inference", "submit", "dry", "-i", "x", *TEAM, "--min-replicas", "2", "--serving-port", "80", "--dry-run")
+    body = json.loads(client.run(*words))
+    assert body["spec"] == {"image": "x", "autoscaling": {"minReplicas": 2}, "servingPort": {"container": 80}}
