@@ -57,8 +57,8 @@ struct backend_service {
 };
 
 struct backend_service_state {
-    int64_t open;    // connections that are handed on
-    int64_t waiting; // for a pod
+    int64_t open;     // connections that are handed on
+    int64_t waiting;  // for a pod
     int64_t quiet_ms; // since the last one came or ended; 0 while there is any
 };
 
@@ -164,8 +164,15 @@ struct backend_log_request {
 };
 
 // A further process in a pod that runs: a shell. Texts belong to the caller and end with the call.
+// Who asks; named as submitted_by and machine_user of a pod are.
+struct backend_caller {
+    const char *name, *machine_user;
+    bool is_root; // of this machine
+};
+
 struct backend_session_request {
     struct backend_pod pod;
+    struct backend_caller caller;
     const char *const *words; // ends with NULL
     bool has_terminal;
     uint16_t rows, columns; // of it
@@ -241,6 +248,10 @@ struct backend_ops {
     // Whether a pod could ever be run here, of which project, submitter and specification are told: ERROR_INVALID names
     // the field. NULL where anything is taken. Any thread.
     int (*check)(void *backend, const struct backend_pod *pod, struct error *err);
+    // Whether the caller may decide what the pod runs, by the rules of whose user that is: ERROR_FORBIDDEN. NULL:
+    // anybody may who has the rights. Any thread.
+    int (*check_caller)(void *backend, const struct backend_pod *pod, const struct backend_caller *caller,
+                        struct error *err);
     // What rows say of nodes has changed, for a backend whose nodes live in rows. May be NULL.
     void (*nodes_changed)(void *backend, const struct backend_node *nodes, size_t count);
     // Where a pod of an inference answers, as a number of port and host: "127.0.0.1:20001"; is_page: where its metrics
@@ -258,7 +269,8 @@ struct backend_ops {
     // thread.
     int (*logs)(void *backend, const struct backend_log_request *request, struct buffer *out, int64_t *out_position,
                 bool *out_ended, struct error *err);
-    // Opens a session. ERROR_CONFLICT: the pod does not run. NULL where there is nothing to run a shell in. Any thread.
+    // Opens a session. ERROR_CONFLICT: the pod does not run; ERROR_FORBIDDEN: it runs as a person of the machine who is
+    // another than the caller. NULL where there is nothing to run a shell in. Any thread.
     int (*open_session)(void *backend, const struct backend_session_request *request, struct backend_session *out,
                         struct error *err);
     // What is known of a node's devices, by index; none where nothing is measured. NULL: never is. Any thread.

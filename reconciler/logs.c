@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "db/db.h"
+#include "model/pod.h"
 #include "reconciler/state.h"
 #include "reconciler/world/world_json.h"
 
@@ -35,6 +36,7 @@ static int find_pod(struct db_conn *conn, const struct reconciler_log_request *r
         .workload_type = context.workload_type,
         .workload_pods = context.pods_wanted,
         .project_name = context.project_name,
+        .project_number = context.project_number,
         .namespace = context.namespace,
         .spec_json = context.spec_json,
         .workload_spec_json = context.workload_spec_json,
@@ -86,6 +88,35 @@ int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_
     return rc;
 }
 
+static struct backend_caller caller_of(const struct reconciler_caller *caller)
+{
+    return (struct backend_caller){caller->name, caller->machine_user, caller->is_root};
+}
+
+int reconciler_check_caller(struct reconciler *reconciler, int64_t workload_id, const struct reconciler_caller *caller,
+                            struct error *err)
+{
+    const struct backend *backend = reconciler->backend;
+    struct arena arena;
+    struct pod_context context;
+    if (!backend->ops->check_caller)
+        return 0;
+    arena_init(&arena);
+    struct db_conn *conn = db_acquire(reconciler->db);
+    int rc = db_read_pod_context(conn, workload_id, POD_ROLE_TEXT_WORKER, &arena, &context, err);
+    db_give_back(reconciler->db, conn);
+    if (rc == 0) {
+        struct backend_pod pod = {.project_name = context.project_name,
+                                  .project_number = context.project_number,
+                                  .submitted_by = context.submitted_by,
+                                  .machine_user = context.machine_user};
+        struct backend_caller asks = caller_of(caller);
+        rc = backend->ops->check_caller(backend->self, &pod, &asks, err);
+    }
+    arena_done(&arena);
+    return rc < 0 ? -1 : 0;
+}
+
 int reconciler_open_session(struct reconciler *reconciler, const struct reconciler_session_request *request,
                             struct arena *arena, struct reconciler_session *out, struct error *err)
 {
@@ -94,7 +125,8 @@ int reconciler_open_session(struct reconciler *reconciler, const struct reconcil
     struct backend_session_request asked = {.words = request->words,
                                             .has_terminal = request->has_terminal,
                                             .rows = request->rows,
-                                            .columns = request->columns};
+                                            .columns = request->columns,
+                                            .caller = caller_of(&request->caller)};
     struct backend_session session;
     struct db_conn *conn = db_acquire(reconciler->db);
     int rc = find_pod(conn, &wanted, arena, &asked.pod, err);

@@ -143,15 +143,27 @@ struct reconciler_log_request {
 int reconciler_read_logs(struct reconciler *reconciler, const struct reconciler_log_request *request,
                          struct buffer *out, int64_t *out_position, bool *out_ended, struct error *err);
 
+// Who asks; machine_user as of reconciler_spec.
+struct reconciler_caller {
+    const char *name, *machine_user;
+    bool is_root; // of this machine
+};
+// Whether the caller may decide what the workload's pods run: ERROR_FORBIDDEN where they run as a person of the machine
+// who is another. Any thread.
+int reconciler_check_caller(struct reconciler *reconciler, int64_t workload_id, const struct reconciler_caller *caller,
+                            struct error *err);
+
 struct reconciler_session_request {
     int64_t workload_id;      // row
     const char *pod_name;     // NULL: the newest pod
     const char *const *words; // ends with NULL
     bool has_terminal;
     uint16_t rows, columns;
+    struct reconciler_caller caller;
 };
-// The descriptors are the caller's. *out_pod_name is the arena's. ERROR_NOT_FOUND: no such pod; ERROR_CONFLICT: it does
-// not run, or its backend has nothing to run a shell in. Any thread; takes seconds where a supervisor does not answer.
+// The descriptors are the caller's. *out_pod_name is the arena's. ERROR_NOT_FOUND: no such pod; ERROR_FORBIDDEN: it
+// runs as a person, and not as the caller; ERROR_CONFLICT: it does not run, or its backend has nothing to run a shell
+// in. Any thread; takes seconds where a supervisor does not answer.
 struct reconciler_session {
     int input_fd, output_fd, error_fd, control_fd; // as backends/backend.h has them
     const char *pod_name;

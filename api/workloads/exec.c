@@ -51,17 +51,6 @@ static int record(struct request *req, const struct workload_state *workload, co
                            arena_printf(req->arena, "%s runs %.80s in %s", req->caller->name, word, where), err);
 }
 
-// A pod that runs as a person is entered by him alone: who else may steer it would be that person on this machine.
-static int check_person(const struct request *req, const struct workload_state *workload, struct error *err)
-{
-    const char *own = req->caller->machine_user, *name = workload->machine_user;
-    if (!*name || (own && strcmp(own, name) == 0))
-        return 0;
-    error_set(err, ERROR_FORBIDDEN, "the pods of %s run as %.*s of this machine, who alone may enter them",
-              workload->name, (int)strcspn(name, ":"), name);
-    return error_details(err, "he enters them by the machine's socket, not with a login");
-}
-
 int op_create_exec_session(struct request *req, struct response *res, struct error *err)
 {
     struct workload_state workload;
@@ -74,7 +63,8 @@ int op_create_exec_session(struct request *req, struct response *res, struct err
         return error_set(err, ERROR_INVALID, "command: at least one word");
     if (workload_of_path(req, &KIND_ANY, ACTION_UPDATE, &workload, err) < 0)
         return -1;
-    if (check_person(req, &workload, err) < 0)
+    struct reconciler_caller caller;
+    if (workload_check_person(req, &workload, &caller, err) < 0)
         return -1;
     struct reconciler_session_request request = {
         .workload_id = workload.id,
@@ -83,6 +73,7 @@ int op_create_exec_session(struct request *req, struct response *res, struct err
         .has_terminal = json_is_true(json_object_get(req->body, "terminal")),
         .rows = size_of(req->body, "rows", ROWS_DEFAULT),
         .columns = size_of(req->body, "columns", COLUMNS_DEFAULT),
+        .caller = caller,
     };
     if (record(req, &workload, request.pod_name, words[0], err) < 0 ||
         reconciler_open_session(req->server->reconciler, &request, req->arena, &opened, err) < 0)

@@ -11,6 +11,7 @@
 #include "db/db.h"
 #include "db/inferences.h"
 #include "model/workload_spec.h"
+#include "reconciler/reconciler.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -159,6 +160,9 @@ int inference_update(struct request *req, struct error *err)
 {
     struct workload_state state;
     if (workload_of_path(req, &KIND_INFERENCE, ACTION_UPDATE, &state, err) < 0)
+        return -1;
+    struct reconciler_caller caller;
+    if (workload_check_person(req, &state, &caller, err) < 0)
         return -1;
     for (int i = 0; i < TRIES; i++) {
         *err = (struct error){0};

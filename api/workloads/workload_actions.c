@@ -2,6 +2,7 @@
 
 #include "api/access/authenticate.h"
 #include "api/access/authorization.h"
+#include "api/http/peers.h"
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/server.h"
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "db/db.h"
 #include "db/events.h"
+#include "reconciler/reconciler.h"
 
 #include <string.h>
 
@@ -165,6 +167,21 @@ static int write_record(struct db_conn *conn, void *context, struct error *err)
                           .object_uuid = job->workload->uuid};
     db_revision(conn);
     return db_add_event(conn, &event, err);
+}
+
+int workload_check_person(const struct request *req, const struct workload_state *workload,
+                          struct reconciler_caller *out_caller, struct error *err)
+{
+    const char *own = req->caller->machine_user, *name = workload->machine_user;
+    bool is_root = req->caller->is_peer && req->peer->uid == 0; // he is anybody here without us
+    *out_caller = (struct reconciler_caller){req->caller->name, own, is_root};
+    if (is_root || (*name && own && strcmp(own, name) == 0))
+        return 0;
+    if (!*name)
+        return reconciler_check_caller(req->server->reconciler, workload->id, out_caller, err);
+    error_set(err, ERROR_FORBIDDEN, "the pods of %s run as %.*s of this machine, who alone may say what runs in them",
+              workload->name, (int)strcspn(name, ":"), name);
+    return error_details(err, "he does so by the machine's socket, not with a login");
 }
 
 int workload_record(struct request *req, const struct workload_state *workload, const char *reason, const char *message,

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 struct error;
+struct reconciler_caller; // reconciler/reconciler.h
 struct request;
 struct response;
 
@@ -31,6 +32,10 @@ int workload_of_path(struct request *req, const struct workload_kind *kind, enum
 int workload_answer(struct request *req, struct response *res, const struct workload_kind *kind, struct error *err);
 int workload_act(struct request *req, struct response *res, const struct workload_kind *kind, enum workload_wish wish,
                  struct error *err);
+// Whether the caller may decide what the workload's pods run: one whose pods run as a person of the machine is that
+// person's alone, since who else may steer it could be him there. ERROR_FORBIDDEN. *out_caller is who asks.
+int workload_check_person(const struct request *req, const struct workload_state *workload,
+                          struct reconciler_caller *out_caller, struct error *err);
 // An event of the workload that says what somebody did with it; on disk when it returns.
 int workload_record(struct request *req, const struct workload_state *workload, const char *reason, const char *message,
                     struct error *err);

@@ -29,8 +29,7 @@ enum {
 
 void local_wake(struct local *local)
 {
-    uint64_t one = 1;
-    (void)!write(local->wake_fd, &one, sizeof(one));
+    (void)eventfd_write(local->wake_fd, 1);
 }
 
 static int start(void *backend, backend_wake_fn wake, void *wake_context, struct error *err)
@@ -409,6 +408,7 @@ static const struct backend_ops OPS = {
     .list_strays = strays_list,
     .apply = apply,
     .check = check,
+    .check_caller = sessions_check_caller,
     .open_session = sessions_open,
     .read_devices = gpus_read,
     .take_facts = take_facts,

@@ -15,10 +15,12 @@ import termios
 import time
 
 import pytest
+from people import make_person
 from pods import events_of, processes_of, read_quietly, submit, supervisors_of, wait_log
 from servers import ADMIN, PRORATA, Client
 from test_images import IMAGE, Runtime
 
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 RESEARCHER, VIEWER = 9, 12
 USER = "2000000001" if os.geteuid() == 0 else str(os.geteuid())  # of team-a, the second project
 SLEEPS = "echo up; while true; do sleep 0.05; done"
@@ -49,6 +51,40 @@ def client(machine, folder):
     client = Client(machine, folder / "home").sign_in()
     client.run("config", "project", "team-a", program=client.runai)
     return client
+
+
+@needs_root
+def test_a_pod_of_a_mapped_person_is_entered_by_that_person_alone(start, folder):
+    """By who is mapped to the same user, and by the submitter; an administrator and others of the project are not."""
+    map_file = folder / "users"
+    bob, eve = "bob@example.org", "eve@example.org"
+    map_file.write_text(f"subject {bob} daemon\nsubject {eve} daemon\n")
+    map_file.chmod(0o600)
+    server = start("--local-user-map", str(map_file))
+    place = ("L1 researcher", "project", server.project_id("team-a"))
+    tokens = {mail: make_person(server, mail, place) for mail in (bob, eve, "carl@example.org")}
+
+    def submitted(name, token):
+        body = {"name": name, "projectId": server.project_id("team-a"), "clusterId": server.cluster_id(),
+                "spec": {"image": "i", "command": "sleep 600", "compute": {"gpuDevicesRequest": 0}}}  # fmt: skip
+        answer = server.request("POST", "/api/v1/workloads/trainings", body, token=token)
+        assert answer.status == 202, answer
+        server.wait_phase(answer.json["workloadId"], "Running")
+        return answer.json["workloadId"]
+
+    def enter(workload, token):
+        return server.request("POST", f"/api/v1/workloads/{workload}/exec", {"command": ["id"]}, token=token)
+
+    his, shared = submitted("his", tokens[bob]), submitted("shared", tokens["carl@example.org"])
+    for token in (tokens["carl@example.org"], "admin"):
+        answer = enter(his, token)
+        assert answer.status == 403 and "who alone may say what runs in it" in answer.json["message"], answer
+    assert enter(his, tokens[bob]).status == 201 and enter(his, tokens[eve]).status == 201
+    for token in tokens.values():
+        assert enter(shared, token).status == 201, "what runs as the project's user is the project's"
+    map_file.write_text("# nobody is mapped any more\n")
+    assert enter(his, tokens["carl@example.org"]).status == 403, "its processes are that person's all the same"
+    assert enter(his, "admin").status == 403
 
 
 def named(uuid, word):

@@ -321,6 +321,18 @@ def test_a_persons_pod_is_entered_by_that_person_alone(machine):
     assert machine.ask(carol, f"/api/v1/workloads/trainings/{workload}", "DELETE").status in (200, 202, 204)
 
 
+def test_what_a_persons_inference_runs_is_changed_by_that_person_alone(door):
+    """Else who shares the project would have a command of his run as that person."""
+    body = {"name": "serve", "projectId": door.server.project_id("team-a"), "clusterId": door.server.cluster_id(),
+            "spec": {"image": "i", "servingPort": {"container": 8080}, "compute": {"gpuDevicesRequest": 1}}}  # fmt: skip
+    made = door.ask(door.alice, "/api/v1/workloads/inferences", "POST", body)
+    assert made.status == 202, made
+    path, change = f"/api/v1/workloads/inferences/{made.json['workloadId']}", {"spec": {"command": "id"}}
+    answer = door.server.request("PATCH", path, change)
+    assert answer.status == 403 and "may say what runs in them" in answer.json["message"], answer
+    assert door.ask(door.alice, path, "PATCH", change).status in (200, 202)
+
+
 def test_a_pod_of_somebody_who_is_another_now_does_not_start(machine):
     """The name and the number must still be one: neither another's files nor another's name."""
     block = machine.server.submit("block", "team-a", 4, spec={"command": "sleep 600"})

@@ -3,6 +3,7 @@
 #include "backends/local/local_state.h"
 #include "backends/local/pods/pod_folder.h"
 #include "backends/local/pods/pod_state.h"
+#include "backends/local/pods/session_user.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/timestamp.h"
@@ -182,6 +183,13 @@ static void close_all(const int *fds, size_t count)
             close(fds[i]);
 }
 
+int sessions_check_caller(void *backend, const struct backend_pod *pod, const struct backend_caller *caller,
+                          struct error *err)
+{
+    const struct local *local = backend;
+    return session_user_check(&local->options.users, pod, caller, 0, err);
+}
+
 int sessions_open(void *backend, const struct backend_session_request *request, struct backend_session *out,
                   struct error *err)
 {
@@ -192,6 +200,11 @@ int sessions_open(void *backend, const struct backend_session_request *request, 
     pid_t supervisor;
     if (find_supervisor(local, request->pod.uuid, &supervisor, &pidfd, &state, err) < 0)
         return -1;
+    if (session_user_check(&local->options.users, &request->pod, &request->caller, state.container[0] ? 0 : state.pid,
+                           err) < 0) {
+        close(pidfd);
+        return -1;
+    }
     char *text = memory_alloc(POD_SESSION_WORDS_SIZE);
     size_t length = join(request, &state, text);
     if (length == 0)
