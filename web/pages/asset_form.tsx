@@ -69,8 +69,7 @@ function bodyOf({ kind, from, isCopy, places }: FormProps, v: Values) {
     !isNew || !place ? {} : isTemplate ? { scopeType: place.scopeType, scopeId: place.scopeId } : metaOf(place);
   const description = String(v.description).trim();
   const meta = { name: String(v.name).trim(), ...(description ? { description } : {}), ...where };
-  if (kind.right !== "credentials" || isNew) return { meta, spec, ...(assets ? { assets } : {}) };
-  return { meta: { description: description || undefined } };
+  return { meta, spec, ...(assets ? { assets } : {}) };
 }
 
 function useAssetForm(props: FormProps) {
@@ -102,18 +101,16 @@ function Form(props: FormProps) {
   const form = useAssetForm(props),
     { isNew, verb } = form;
   const body = bodyOf(props, form.values);
-  const isFixed = !isNew && kind.right === "credentials";
+  const isKept = !isNew && kind.right === "credentials";
   return (
     <div class="form-page">
       <form class="sheet" aria-label={verb} onSubmit={form.submit} ref={form.form} novalidate>
-        <About {...props} form={form} isNew={isNew} isFixed={isFixed} />
-        {!isFixed && (
-          <Section title="What it holds" help={page.kinds.length > 1 ? kind.label : undefined}>
-            {fieldsNow(kind, form.values).map(f => (
-              <Entry key={f.path} field={f} facts={form.field(f.path) as never} />
-            ))}
-          </Section>
-        )}
+        <About {...props} form={form} isNew={isNew} isKept={isKept} />
+        <Section title="What it holds" help={page.kinds.length > 1 ? kind.label : undefined}>
+          {fieldsNow(kind, form.values).map(f => (
+            <Entry key={f.path} field={f} facts={form.field(f.path) as never} />
+          ))}
+        </Section>
         <Problem error={form.problem} />
         <div class="submit-bar">
           <span class="grow" />
@@ -142,15 +139,16 @@ function Form(props: FormProps) {
 interface AboutProps extends FormProps {
   form: ReturnType<typeof useAssetForm>;
   isNew: boolean;
-  isFixed: boolean;
+  /** What is secret stays where its field is empty. */
+  isKept: boolean;
 }
 
-function About({ page, kind, kinds, choose, from, places, form, isNew, isFixed }: AboutProps) {
+function About({ page, kind, kinds, choose, from, places, form, isNew, isKept }: AboutProps) {
   const facts = (path: string) => form.field(path) as FieldFacts<string>;
   return (
     <Section
       title={page.word[0].toUpperCase() + page.word.slice(1)}
-      help={isFixed ? "Its values stay; make a new one for others." : undefined}
+      help={isKept ? "A secret stays where its field is empty." : undefined}
     >
       {isNew && page.kinds.length > 1 && (
         <SelectField
@@ -176,7 +174,7 @@ function About({ page, kind, kinds, choose, from, places, form, isNew, isFixed }
           ]}
         />
       )}
-      <TextField label="Name" {...facts("name")} maxlength={100} lock={isFixed && "It keeps its name"} />
+      <TextField label="Name" {...facts("name")} maxlength={100} />
       <TextField label="Description" {...facts("description")} maxlength={250} />
     </Section>
   );

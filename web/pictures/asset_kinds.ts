@@ -371,7 +371,7 @@ const TEMPLATES: AssetKind[] = [
   template("Workspace", "workspaces", []),
   template("Training", "trainings", [count("completions", "Runs"), count("parallelism", "At once")]),
   template("Distributed", "distributed", [
-    count("numWorkers", "Workers"),
+    { ...count("numWorkers", "Workers"), initial: 1 },
     {
       path: "distributedFramework",
       label: "Framework",

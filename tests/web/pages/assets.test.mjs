@@ -96,3 +96,41 @@ test("an address of an asset that is gone says so", async () => {
     await page.waitForSelector(".fault:has-text('It was deleted, or you may not read it.')");
   }
 });
+
+test("a credential is never shown again; a data source and a template take it from there", async () => {
+  const page = await ready();
+  const made = async (where, kind, values, name) => {
+    await page.goto(`${site.server.url}/assets/${where}?new=1`);
+    await page.selectOption("#f-kind", kind);
+    await page.selectOption("#f-place", { label: "Project team-a" });
+    await page.fill("#f-name", name);
+    for (const [id, value] of Object.entries(values)) await page.fill(`#f-${id}`, value);
+  };
+  const create = word => button(page, `Create ${word}`).click();
+  await made("credentials", "password", { user: "robot" }, "git-robot");
+  await create("credential");
+  await page.waitForSelector("#f-password[aria-invalid=true]");
+  await page.fill("#f-password", "never to be seen");
+  await create("credential");
+  await toast(page, "Created git-robot.");
+  await link(page, "Edit").click();
+  await page.fill("#f-description", "Reads the code");
+  assert.equal(await page.inputValue("#f-password"), "");
+  await button(page, "Save").click();
+  await toast(page, "Saved git-robot.");
+  assert.ok(!(await page.content()).includes("never to be seen"));
+  await made("data-sources", "git", { repository: "https://git.lab.example/code.git", path: "/code" }, "code");
+  await page.selectOption("#f-credentialId", { label: "git-robot" });
+  await create("data source");
+  await toast(page, "Created code.");
+  await made("templates", "Training", { image: "ubuntu" }, "nightly");
+  await page.fill("[id='f-assets.datasources']", "code");
+  await page.keyboard.press("Enter");
+  await create("template");
+  await toast(page, "Created nightly.");
+  await page.waitForSelector("aside dd:has-text('ubuntu')");
+  assert.deepEqual(await axe(page), []);
+  const [template] = (await ask(page, "/api/v1/workload-templates")).entries;
+  assert.deepEqual([template.assets.datasources.length, template.spec.image], [1, "ubuntu"]);
+  assert.match(await link(page, "Use in a new workload").getAttribute("href"), /^\/workloads\/new\/training\?template=/);
+});

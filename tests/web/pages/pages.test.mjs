@@ -50,6 +50,8 @@ const PAGES = {
   audit: "/audit",
   "audit-record": "/audit?open=r-0",
   "role-new": "/access/roles/new?from=9",
+  environments: "/assets/environments",
+  "compute-new": "/assets/compute?new=1",
   "role-given": "/access/roles?open=9&tab=given",
 };
 
