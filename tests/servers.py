@@ -17,6 +17,8 @@ import tempfile
 import time
 import urllib.parse
 
+from document import check_any_answer
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -139,9 +141,11 @@ class Server:
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
-            return Answer(answer.status, answer.headers, answer.read())
+            answer = Answer(answer.status, answer.headers, answer.read())
         finally:
             connection.close()
+        check_any_answer(method, path, answer)
+        return answer
 
     def sign_in(self, username=ADMIN, password=PASSWORD):
         answer = self.request(

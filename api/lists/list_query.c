@@ -290,16 +290,40 @@ void list_query_where_scope(struct list_query *query, const struct scope_filter 
         add_text(query, lists[i]);
 }
 
+// A list's own order walks an index until the page is full, which is soon over, unless few rows are picked by their
+// texts: then it goes past all the others' wide rows.
+static bool picks_few(const struct list_query *query)
+{
+    if (query->request.search && *query->request.search)
+        return true;
+    for (size_t i = 0; i < query->request.filter_count; i++)
+        if (query->request.filters[i].op == FILTER_EQUAL && strcmp(query->request.filters[i].field, "name") == 0)
+            return true;
+    return false;
+}
+
+static const char *order_of(const struct list_query *query)
+{
+    const char *direction = query->request.is_descending ? "DESC" : "ASC", *id = query->source->id;
+    if (!query->sort) // with + it is no index's order
+        return query->source->late && picks_few(query) ? arena_printf(query->arena, "+%s", query->source->order)
+                                                       : query->source->order;
+    if (strcmp(query->sort->sql, "NULL") == 0) // nothing is known of it: all are alike
+        return arena_printf(query->arena, "%s %s", id, direction);
+    return arena_printf(query->arena, "%s %s, %s %s", query->sort->sql, direction, id, direction);
+}
+
 const char *list_query_sql(const struct list_query *query)
 {
     const struct list_source *source = query->source;
-    const char *direction = query->request.is_descending ? "DESC" : "ASC";
-    const char *order =
-        query->sort ? arena_printf(query->arena, "%s %s, %s %s", query->sort->sql, direction, source->id, direction)
-                    : source->order;
-    return arena_printf(query->arena, "SELECT %s FROM %s%s%s%s%s ORDER BY %s LIMIT ? OFFSET ?", source->columns,
-                        source->from, query->where[0] ? " WHERE " : "", query->where, source->group ? " GROUP BY " : "",
-                        source->group ? source->group : "", order);
+    const char *order = order_of(query);
+    const char *page = arena_printf(query->arena, "FROM %s%s%s%s%s ORDER BY %s LIMIT ? OFFSET ?", source->from,
+                                    query->where[0] ? " WHERE " : "", query->where, source->group ? " GROUP BY " : "",
+                                    source->group ? source->group : "", order);
+    if (!source->late)
+        return arena_printf(query->arena, "SELECT %s %s", source->columns, page);
+    return arena_printf(query->arena, "SELECT %s FROM %s WHERE %s IN (SELECT %s %s) ORDER BY %s", source->columns,
+                        source->late, source->id, source->id, page, order);
 }
 
 static void bind_conditions(const struct list_query *query, sqlite3_stmt *stmt)

@@ -54,6 +54,8 @@ struct list_source {
     const char *where; // always holds; NULL: nothing
     const char *group; // a GROUP BY for sums; NULL: none
     const char *id;    // a column that differs between all rows
+    const char *late;  // the id's own table as in `from`: its page is found first, and only then are rows read, so that
+                       // a sort moves no wide rows; NULL: at once
     const char *order; // without sortBy: a whole ORDER BY, ending in the id
     const struct list_field *fields;
     size_t field_count;

@@ -7,7 +7,7 @@
 #include "db/scopes.h"
 
 enum {
-    FEW = 1000 // rows that are sorted for a page
+    FEW = 10000 // rows whose ids are sorted for a page
 };
 
 static const char SQL_MORE_THAN_FEW[] =

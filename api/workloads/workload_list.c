@@ -102,16 +102,19 @@ const struct list_source WORKLOAD_LIST = {
     .from = "workloads w",
     .where = "w.deleted_ms = 0",
     .id = "w.id",
+    .late = "workloads w",
     .order = "w.created_ms DESC, w.id DESC",
     .fields = FIELDS,
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
 };
 
+// With + no index that begins with the deletion: from the projects' side theirs is the one.
 const struct list_source SCOPED_WORKLOAD_LIST = {
     .columns = COLUMNS,
     .from = WORKLOAD_SCOPE_FROM,
-    .where = "w.deleted_ms = 0",
+    .where = "+w.deleted_ms = 0",
     .id = "w.id",
+    .late = "workloads w",
     .order = "w.created_ms DESC, w.id DESC",
     .fields = FIELDS,
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
@@ -122,6 +125,7 @@ const struct list_source DELETED_WORKLOAD_LIST = {
     .from = "workloads w",
     .where = "w.deleted_ms > 0",
     .id = "w.id",
+    .late = "workloads w",
     .order = "w.deleted_ms DESC, w.id DESC",
     .fields = FIELDS,
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
@@ -130,8 +134,9 @@ const struct list_source DELETED_WORKLOAD_LIST = {
 const struct list_source SCOPED_DELETED_WORKLOAD_LIST = {
     .columns = COLUMNS,
     .from = WORKLOAD_SCOPE_FROM,
-    .where = "w.deleted_ms > 0",
+    .where = "+w.deleted_ms > 0",
     .id = "w.id",
+    .late = "workloads w",
     .order = "w.deleted_ms DESC, w.id DESC",
     .fields = FIELDS,
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),

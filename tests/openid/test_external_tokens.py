@@ -101,7 +101,11 @@ BAD = [
 
 def test_a_bad_token_is_refused_and_recorded_with_its_reason(site, ann):
     tokens = [(token_of(site, ann, **spoilt), reason) for spoilt, reason in BAD]
-    tokens += [("x", "not three base64url segments"), ("a.b.c", "not a JSON object"), ("." * 4000, "not three base64url segments")]
+    tokens += [
+        ("x", "not three base64url segments"),
+        ("a.b.c", "not a JSON object"),
+        ("." * 4000, "not three base64url segments"),
+    ]
     ours = site.sign_in()
     tokens.append((ours, "no such key"))
     for number, (token, reason) in enumerate(tokens):
