@@ -246,7 +246,7 @@ static struct submission submission_of(struct db_writes *writes, const char *uui
                                .now_ms = NOW_MS,
                                .spec = &writes->spec,
                                .spec_json = "{}",
-                               .listing_json = "{}"};
+                               .listing_json = "\"requestedPods\":{\"number\":1}"};
 }
 
 static int submit(struct db_conn *conn, void *context, struct error *err)
@@ -478,6 +478,8 @@ const struct write_case DB_WRITES[] = {
     {"delete the policy", delete_policy, 1},
     {"suspend it", suspend, 6},
     {"resume it", resume, 6},
+    {"change its specification", db_write_specification, 3},
+    {"scale it", db_write_scale, 1},
     {"a cycle binds its pod", begin_pod, 8},
     {"adopt a pod", adopt, 19},
     {"delete a workload", delete_workload, 6},

@@ -15,6 +15,10 @@ struct db_writes {
 // A write function on a new file; context is the struct. The arena was begun by the caller, who ends it.
 int db_writes_seed(struct db_conn *conn, void *context, struct error *err);
 
+// Of them those that change an inference (db_write_inferences.c).
+int db_write_specification(struct db_conn *conn, void *context, struct error *err);
+int db_write_scale(struct db_conn *conn, void *context, struct error *err);
+
 struct write_case {
     const char *name;   // NULL: the end
     db_write_fn fn;     // its context is a struct db_writes
