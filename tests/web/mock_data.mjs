@@ -49,8 +49,8 @@ export function makeData(at = Date.now(), scale = 1) {
   ];
   data.nodes = POOLS.flatMap(pool => Array.from({ length: pool.nodes * scale }, (_, i) => node(at, data.workloads, pool, i + 1)));
   data.projects = PROJECTS.map(p => project(at, data.workloads, p));
-  data.computes = [["half-gpu", 0.5], ["one-gpu", 1], ["two-gpus", 2], ["eight-gpus", 8]].map(([name, gpu], i) => ({ meta: { id: uuid(700 + i), name, kind: "compute", scope: "system", description: "" }, spec: { ...(gpu < 1 ? { gpuDevicesRequest: 1, gpuRequestType: "portion", gpuPortionRequest: gpu } : { gpuDevicesRequest: gpu }), cpuCoreRequest: 0.1, cpuMemoryRequest: "100M" } }));
-  data.environments = [{ meta: { id: uuid(720), name: "quickstart", kind: "environment", scope: "system" }, spec: { image: "registry.lab.example/quickstart:1" } }];
+  data.computes = [["half-gpu", 0.5], ["one-gpu", 1], ["two-gpus", 2], ["eight-gpus", 8]].map(([name, gpu], i) => ({ meta: { id: uuid(700 + i), name, kind: "compute", scope: "system", description: "", createdBy: "prorata", createdAt: "2026-11-20T10:00:00.000Z" }, spec: { ...(gpu < 1 ? { gpuDevicesRequest: 1, gpuRequestType: "portion", gpuPortionRequest: gpu } : { gpuDevicesRequest: gpu }), cpuCoreRequest: 0.1, cpuMemoryRequest: "100M" } }));
+  data.environments = [{ meta: { id: uuid(720), name: "quickstart", kind: "environment", scope: "system", createdBy: "prorata", createdAt: "2026-11-20T10:00:00.000Z" }, spec: { image: "registry.lab.example/quickstart:1" } }];
   data.departments = DEPARTMENTS.map(d => department(at, data.projects, d));
   data.pools = POOLS.map(p => nodepool(at, data.nodes, p));
   data.events = EVENTS.map(([minutes, type, reason, name, message], i) => {

@@ -100,7 +100,7 @@ export function TextEditor(props: EditorProps) {
   return (
     <div class="f editor-field">
       <label for="f-text">{label}</label>
-      <div class={"editor in" + (mistakes.length ? " wrong" : "")}>
+      <div class={"editor" + (mistakes.length ? " wrong" : "")}>
         <div class="editor-back" ref={back} aria-hidden="true">
           {lines.map((line, i) => (
             <Line key={i} number={i + 1} text={line} mistake={mistakes.find(m => m.line === i)?.message} />
