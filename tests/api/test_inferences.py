@@ -1,5 +1,7 @@
 """Inferences: submitting, reading, deleting; what is refused."""
 
+import concurrent.futures
+
 import pytest
 
 IMAGE = "vllm/vllm-openai:v0.10.0"
@@ -206,3 +208,15 @@ def test_update_inference_spec_refuses(module_server, what, spec, message):
     answer = patch(module_server, workload_id, spec)
     assert answer.status == 400 and answer.json["message"].startswith(message), answer
     assert module_server.get(f"/api/v1/workloads/inferences/{workload_id}").json["spec"] == before
+
+
+def test_changes_at_once_are_all_made(server):
+    workload_id = submit(server, "shared", {}).json["workloadId"]
+
+    def change(number):
+        return patch(server, workload_id, {"environmentVariables": [{"name": "A", "value": str(number)}]}).status
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(change, range(8))) == [202] * 8
+    events = server.get(f"/api/v1/workloads/{workload_id}/events?limit=100").json["events"]
+    assert sum(event["reason"] == "Updated" for event in events) == 8
