@@ -110,7 +110,7 @@ function List({ page }: { page: AssetPage }) {
         <Table<Asset>
           name={page.word}
           caption={page.title}
-          source={{ path: page.list, key: null, local: true, rows: rowsOf(page) }}
+          source={{ path: page.list, key: null, local: true, query: page.query, rows: rowsOf(page) }}
           kinds={["asset"]}
           columns={columnsOf(page, where)}
           sort="name"
@@ -125,9 +125,11 @@ function List({ page }: { page: AssetPage }) {
 
 // The list has all there is of an asset.
 function useAsset(page: AssetPage, id: string) {
-  const found = useData(page.list, async abort => rowsOf(page)(await getList(page.list, {}, { signal: abort })), [
-    "asset",
-  ]);
+  const found = useData(
+    page.list,
+    async abort => rowsOf(page)(await getList(page.list, page.query ?? {}, { signal: abort })),
+    ["asset"],
+  );
   const asset = found.data?.find(a => a.id === id);
   const gone =
     found.data && !asset && Object.assign(new Error("It was deleted, or you may not read it."), { status: 404 });

@@ -46,6 +46,8 @@ export interface AssetPage {
   icon: IconName;
   /** The list of all its kinds. */
   list: string;
+  /** What the list is asked with. */
+  query?: { limit: number };
   kinds: AssetKind[];
   none: string;
 }
@@ -410,6 +412,7 @@ export const ASSET_PAGES: Record<string, AssetPage> = {
     word: "template",
     icon: "copy",
     list: "/api/v1/workload-templates",
+    query: { limit: 500 },
     kinds: TEMPLATES,
     none: "No templates yet: a workload that is ready but for its name and project.",
   },
