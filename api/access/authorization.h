@@ -23,6 +23,7 @@ struct grant {
     const struct role *role;
     enum scope_type scope;
     struct scope_path path;
+    int64_t expires_ms; // 0: never
 };
 
 struct grants {

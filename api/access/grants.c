@@ -15,7 +15,8 @@ int grants_load(struct db_conn *conn, bool is_user, const char *rule_key, size_t
     for (size_t i = 0; i < rule_count; i++) {
         const struct role *role = role_of_rule(&rules[i], arena);
         if (role)
-            items[count++] = (struct grant){.role = role, .scope = rules[i].scope_type, .path = rules[i].path};
+            items[count++] = (struct grant){
+                .role = role, .scope = rules[i].scope_type, .path = rules[i].path, .expires_ms = rules[i].expires_ms};
     }
     *out_items = items;
     *out_count = count;

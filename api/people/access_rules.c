@@ -255,25 +255,51 @@ static int find_role(const struct request *req, int64_t role_id, const struct ro
     return 0;
 }
 
-// Nobody gives more than he has: a role may hold no right that its giver lacks in that scope. A predefined administrator
-// is there to give people their work: that he hands on without doing it himself. The first role can do everything, so
-// only those who have it there pass it on.
-static int check_role(const struct request *req, int64_t role_id, const struct scope_path *where, struct error *err)
+// The caller with those of his rights that last as long as what he gives; expires_ms 0: for ever.
+static const struct identity *with_lasting_rights(const struct request *req, int64_t expires_ms)
+{
+    const struct grants *all = req->caller->grants;
+    struct grant *items = arena_array(req->arena, all->count + 1, sizeof(*items));
+    struct grants *lasting = arena_alloc(req->arena, sizeof(*lasting));
+    struct identity *giver = arena_alloc(req->arena, sizeof(*giver));
+    *lasting = (struct grants){.items = items};
+    for (size_t i = 0; i < all->count; i++)
+        if (!all->items[i].expires_ms || (expires_ms && expires_ms <= all->items[i].expires_ms))
+            items[lasting->count++] = all->items[i];
+    *giver = *req->caller;
+    giver->grants = lasting;
+    return giver;
+}
+
+static int refuse_role(const struct request *req, const struct role *role, const struct scope_path *where,
+                       enum resource_type type, enum access_action action, struct error *err)
+{
+    if (access_is_held(req->caller, where, type, action))
+        return error_set(err, ERROR_FORBIDDEN, "expiresAt: your own right to %s %s here ends before that",
+                         access_action_text(action), resource_type_text(type));
+    if (role->id == ROLE_SYSTEM_ADMINISTRATOR)
+        return error_set(err, ERROR_FORBIDDEN, "roleId: only a system administrator gives this role");
+    return error_set(err, ERROR_FORBIDDEN, "roleId: %s may %s %s, and you may not here", role->name,
+                     access_action_text(action), resource_type_text(type));
+}
+
+// Nobody gives more than he has, nor for longer: a role may hold no right that its giver lacks in that scope. A
+// predefined administrator is there to give people their work: that he hands on without doing it himself. The first
+// role can do everything, so only those who have it there pass it on.
+static int check_role(const struct request *req, const struct access_rule *rule, const struct scope_path *where,
+                      struct error *err)
 {
     const struct role *role;
-    if (find_role(req, role_id, &role, err) < 0)
+    const struct identity *giver = with_lasting_rights(req, rule->expires_ms);
+    if (find_role(req, rule->role_id, &role, err) < 0)
         return -1;
-    bool gives_work = role_id != ROLE_SYSTEM_ADMINISTRATOR && access_is_rule_giver(req->caller, where);
+    bool gives_work = rule->role_id != ROLE_SYSTEM_ADMINISTRATOR && access_is_rule_giver(giver, where);
     for (enum resource_type type = 0; type < RESOURCE_TYPE_COUNT; type++) {
         if (gives_work && is_work(type))
             continue;
         for (enum access_action action = ACTION_CREATE; action <= ACTION_DELETE; action *= 2) {
-            if (!(role->permissions.actions[type] & action) || access_is_held(req->caller, where, type, action))
-                continue;
-            if (role_id == ROLE_SYSTEM_ADMINISTRATOR)
-                return error_set(err, ERROR_FORBIDDEN, "roleId: only a system administrator gives this role");
-            return error_set(err, ERROR_FORBIDDEN, "roleId: %s may %s %s, and you may not here", role->name,
-                             access_action_text(action), resource_type_text(type));
+            if (role->permissions.actions[type] & action && !access_is_held(giver, where, type, action))
+                return refuse_role(req, role, where, type, action, err);
         }
     }
     return 0;
@@ -295,7 +321,7 @@ static int check_creation(struct request *req, const struct access_rule *rule, s
     if (rc < 0 && err && err->code == ERROR_NOT_FOUND)
         return error_set(err, ERROR_INVALID, "scopeId: there is no %s %.60s", scope_type_text(rule->scope_type),
                          rule->scope_id);
-    return rc < 0 ? -1 : check_role(req, rule->role_id, &where, err);
+    return rc < 0 ? -1 : check_role(req, rule, &where, err);
 }
 
 // Makes one rule and reads it as it is now.

@@ -70,7 +70,7 @@ static const struct access_case CASES[] = {
 
 static int status_of(struct arena *arena, const struct access_case *row)
 {
-    struct grant grant = {role_find(row->role_id), row->scope, *row->granted};
+    struct grant grant = {.role = role_find(row->role_id), .scope = row->scope, .path = *row->granted};
     struct grants grants = {&grant, 1};
     struct identity caller = {.grants = &grants};
     struct request req = {.caller = &caller, .arena = arena};
@@ -87,9 +87,9 @@ static void test_cases(struct arena *arena)
 static void test_filter(struct arena *arena)
 {
     const struct grant grants_list[] = {
-        {role_find(9), SCOPE_PROJECT, TEAM_C_PATH},
-        {role_find(12), SCOPE_DEPARTMENT, RESEARCH_PATH},
-        {role_find(9), SCOPE_PROJECT, TEAM_C_PATH}, // twice changes nothing
+        {.role = role_find(9), .scope = SCOPE_PROJECT, .path = TEAM_C_PATH},
+        {.role = role_find(12), .scope = SCOPE_DEPARTMENT, .path = RESEARCH_PATH},
+        {.role = role_find(9), .scope = SCOPE_PROJECT, .path = TEAM_C_PATH}, // twice changes nothing
     };
     struct grants grants = {grants_list, COUNT(grants_list)};
     struct identity caller = {.grants = &grants};

@@ -255,3 +255,21 @@ def test_several_subjects_and_scopes_in_one_request(server):
     assert answer.status == 200 and len(answer.json["succeeded"]) == 6 and len(answer.json["failed"]) == 2, answer
     assert {r["expiresAt"][:19] for r in answer.json["succeeded"]} == {ends[:19]}
     assert {f["payload"]["subjectId"] for f in answer.json["failed"]} == {"nobody"}
+
+
+def test_nobody_gives_rights_for_longer_than_he_has_them(server):
+    end, sooner, later = (in_future(days=days) for days in (7, 6, 8))
+    _, token, _ = caller_with(server, "guest-admin", 1, "tenant", "1", expiresAt=end)
+    other, _ = make_caller(server, "other")
+
+    def give(role, **more):
+        rule = {**rule_for(other, role, "tenant", "1"), **more}
+        return server.request("POST", RULES, rule, token=token)
+
+    for role in ("Viewer", "L1 researcher", "System administrator"):
+        for more in ({}, {"expiresAt": later}):
+            answer = give(role, **more)
+            assert answer.status == 403 and "ends before" in answer.json["message"], (role, more, answer)
+        assert give(role, expiresAt=sooner).status == 201, role
+    project = {**rule_for(other, "Viewer", "project", server.project_id("team-b")), "expiresAt": end}
+    assert server.request("POST", RULES, project, token=token).status == 201
