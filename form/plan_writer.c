@@ -79,13 +79,14 @@ static void write_nodes(struct json_writer *json, const struct snapshot *snapsho
     json_end_array(json);
 }
 
-static void write_forecast(struct json_writer *json, const struct plan_workload *workload)
+static void write_forecast(struct json_writer *json, const struct why_names *names,
+                           const struct plan_workload *workload)
 {
     struct arena arena;
     arena_init(&arena);
     struct plan_forecast forecast = plan_forecast_of(workload, &arena);
     json_key(json, "forecast");
-    why_write_forecast(json, &forecast);
+    why_write_forecast(json, names, &forecast);
     arena_done(&arena);
 }
 
@@ -110,7 +111,7 @@ static void write_workload(struct json_writer *json, const struct snapshot *snap
     }
     json_end_array(json);
     if (explains && workload->explanation_count > 0)
-        write_forecast(json, workload);
+        write_forecast(json, &names, workload);
     json_end_object(json);
 }
 

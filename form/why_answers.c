@@ -151,7 +151,7 @@ void why_write_what_if(struct json_writer *json, const struct why_names *names, 
     write_displaced(json, names, answer->displaced, answer->displaced_count);
     why_write_sentence(json, names, "couldLoseTo", answer->could_lose_to);
     json_key(json, "forecast");
-    why_write_forecast(json, &answer->forecast);
+    why_write_forecast(json, names, &answer->forecast);
     json_key(json, "explanation");
     json_begin_array(json);
     for (size_t i = 0; i < answer->explanation_count; i++)

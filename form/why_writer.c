@@ -163,12 +163,12 @@ void why_write_explanation(struct json_writer *json, const struct why_names *nam
     json_end_object(json);
 }
 
-void why_write_forecast(struct json_writer *json, const struct plan_forecast *forecast)
+void why_write_forecast(struct json_writer *json, const struct why_names *names, const struct plan_forecast *forecast)
 {
     json_begin_object(json);
     json_text(json, "kind", forecast_kind_name(forecast->kind));
     write_time(json, "at", forecast->at_ms);
-    json_text(json, "sentence", forecast->sentence);
+    why_write_sentence(json, names, "sentence", forecast->sentence);
     json_end_object(json);
 }
 

@@ -25,7 +25,7 @@ struct why_names {
 void why_write_explanation(struct json_writer *json, const struct why_names *names,
                            const struct plan_explanation *explanation, const struct snapshot_workload *workload);
 // An object: kind, at, sentence.
-void why_write_forecast(struct json_writer *json, const struct plan_forecast *forecast);
+void why_write_forecast(struct json_writer *json, const struct why_names *names, const struct plan_forecast *forecast);
 // Members of the open object, without id and time. The decision is an eviction with a receipt.
 void why_write_receipt(struct json_writer *json, const struct why_names *names, const struct plan_decision *decision);
 // A value: one side of a receipt; null where there is none.

@@ -79,6 +79,12 @@ static enum idempotency answer_again(struct request *req, struct response *res, 
         error_set(err, ERROR_CONFLICT, "Idempotency-Key: it came with another request before");
         return IDEMPOTENCY_REFUSED;
     }
+    if (shows_secret(req->operation)) {
+        error_set(err, ERROR_CONFLICT,
+                  "Idempotency-Key: the request was carried out, and its answer held a secret that is kept nowhere%s%s",
+                  *row->thing ? ": it made " : "", row->thing);
+        return IDEMPOTENCY_REFUSED;
+    }
     response_header(res, "Idempotency-Replayed", "true");
     if (row->status == 0) {
         *out_thing = row->thing;

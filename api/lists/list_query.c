@@ -322,8 +322,9 @@ const char *list_query_sql(const struct list_query *query)
                                     source->group ? source->group : "", order);
     if (!source->late)
         return arena_printf(query->arena, "SELECT %s %s", source->columns, page);
-    return arena_printf(query->arena, "SELECT %s FROM %s WHERE %s IN (SELECT %s %s) ORDER BY %s", source->columns,
-                        source->late, source->id, source->id, page, order);
+    // The page's ids come in their order, and rows are read one by one: a sort of them would hold them all.
+    return arena_printf(query->arena, "SELECT %s FROM (SELECT %s AS id %s) AS page CROSS JOIN %s ON %s = page.id",
+                        source->columns, source->id, page, source->late, source->id);
 }
 
 static void bind_conditions(const struct list_query *query, sqlite3_stmt *stmt)

@@ -52,7 +52,7 @@ static void write_body(struct buffer *out, const struct snapshot *snapshot, cons
     json_text(&json, "code", explanation_code_name(first->code));
     json_text(&json, "pool", pool_name(snapshot, first->node_pool));
     json_key(&json, "forecast");
-    why_write_forecast(&json, &forecast);
+    why_write_forecast(&json, &names, &forecast);
     json_key(&json, "nodePools");
     json_begin_array(&json);
     for (size_t i = 0; i < planned->explanation_count; i++)
