@@ -4,10 +4,13 @@
 #include "base/json_writer.h"
 #include "db/db.h"
 
+// The contract has an id for everything that something happens to (RFC 9562, the nil UUID).
+#define NO_UUID "00000000-0000-0000-0000-000000000000"
+
 void event_write_members(struct json_writer *json, sqlite3_stmt *stmt, bool with_workload,
                          const struct visibility *visibility, struct arena *arena)
 {
-    const char *namespace = db_column_text(stmt, 9, arena);
+    const char *uid = db_column_text(stmt, 8, arena), *namespace = db_column_text(stmt, 9, arena);
     json_text(json, "id", db_column_text(stmt, 0, arena));
     json_time(json, "createdAt", db_column_int(stmt, 1));
     json_text(json, "type", db_column_text(stmt, 2, arena));
@@ -19,7 +22,7 @@ void event_write_members(struct json_writer *json, sqlite3_stmt *stmt, bool with
     json_begin_object(json);
     json_text(json, "kind", db_column_text(stmt, 6, arena));
     json_text(json, "name", db_column_text(stmt, 7, arena));
-    json_text(json, "uid", db_column_text(stmt, 8, arena));
+    json_text(json, "uid", uid && *uid ? uid : NO_UUID);
     json_text(json, "namespace", namespace ? namespace : "");
     json_end_object(json);
     if (!with_workload)

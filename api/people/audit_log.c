@@ -151,8 +151,10 @@ void audit_log_write(struct json_writer *json, sqlite3_stmt *row)
     if (inet_pton(AF_INET, record.address, &address) == 1)
         json_text(json, "source_ip", record.address);
     json_text(json, "action", record.action);
-    json_text(json, "http_method", record.method);
-    json_text(json, "url", record.url);
+    if (*record.method) { // who comes by the socket has asked for nothing yet
+        json_text(json, "http_method", record.method);
+        json_text(json, "url", record.url);
+    }
     json_text(json, "entity_type", record.entity_type);
     json_text(json, "entity_name", record.entity_name);
     json_text(json, "entity_id", record.entity_id);
