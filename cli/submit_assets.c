@@ -54,6 +54,17 @@ static int add_data_source(struct cli *cli, const char *text, json_t *body, stru
     return 0;
 }
 
+// --environment NAME; with a value it is a variable, which this one may have been meant to be.
+static int add_environment(struct cli *cli, const char *text, json_t *body, struct error *err)
+{
+    if (strchr(text, '=') || add_asset(cli, &ASSET_ENVIRONMENT, text, body, err) == 0)
+        return 0;
+    if (err && err->code == ERROR_NOT_FOUND)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "no environment was found with the name %s; an environment variable is NAME=VALUE", text);
+    return -1;
+}
+
 int submit_take_assets(struct cli *cli, json_t *body, struct error *err)
 {
     const char *template = flag_text(&cli->arguments, "template"), *compute = flag_text(&cli->arguments, "compute"),
@@ -67,8 +78,8 @@ int submit_take_assets(struct cli *cli, json_t *body, struct error *err)
     }
     if (compute && add_asset(cli, &ASSET_COMPUTE, compute, body, err) < 0)
         return -1;
-    for (size_t i = 0; variables && i < variables->count; i++) // --environment NAME; NAME=VALUE is a variable
-        if (!strchr(variables->texts[i], '=') && add_asset(cli, &ASSET_ENVIRONMENT, variables->texts[i], body, err) < 0)
+    for (size_t i = 0; variables && i < variables->count; i++)
+        if (add_environment(cli, variables->texts[i], body, err) < 0)
             return -1;
     for (size_t i = 0; sources && i < sources->count; i++)
         if (add_data_source(cli, sources->texts[i], body, err) < 0)
