@@ -64,6 +64,8 @@ function answer(data, path, query, body) {
     for (const w of data.workloads) phases.set(w.phase, (phases.get(w.phase) ?? 0) + 1);
     return { type: "WORKLOADS_COUNT", timestamp: new Date().toISOString(), values: [...phases].map(([value, n]) => ({ value: String(n), groups: [{ key: "Phase", value }] })) };
   }
+  if (path === "/api/v1/workload-templates") return { entries: [], pagination: { limit: 500, offset: 0, nextOffset: 0 } };
+  if (path.startsWith("/api/v2/policy/")) return { policy: null, effective: { defaults: {}, rules: {} }, effectiveUpdatedAt: "2026-11-20T10:00:00.000Z" };
   if (path.startsWith("/api/v1/asset/")) return { entries: path.endsWith("compute") ? data.computes : data.environments };
   if (path === "/api/v1/authorization/permitted-scopes") {
     const everywhere = { system: false, tenants: ["1"], clusters: [], departments: [], projects: [] };
@@ -122,7 +124,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
       request.on("close", () => logs.delete(response));
       return undefined;
     }
-    if (url.pathname.startsWith("/api/v1/")) {
+    if (/^\/api\/v[12]\//.test(url.pathname)) {
       const body = answer(data, url.pathname, url.searchParams, request.method === "POST" ? JSON.parse(Buffer.concat(await request.toArray()).toString()) : null);
       if (body && permissions && url.pathname === "/api/v1/overview") for (const [kind, keys] of Object.entries(PARTS)) if (!permissions.some(p => p.resourceType === kind)) for (const key of keys) delete body[key];
       return body ? json(200, body) : json(404, { code: 404, message: `${url.pathname}: unknown` });
