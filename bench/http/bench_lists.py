@@ -1,7 +1,7 @@
 """What a list of 50,000 workloads costs the server: ms of its CPU a request, and the median wall time, one at a time.
 
 bench_lists.py [WORKLOADS]: makes a database with so many workloads in 50 projects, nine of ten finished and the others
-suspended, and asks as the administrator and as the viewer of one project. Beside each the bound that we set ourselves."""
+suspended, and asks as the administrator and as the viewer of one project. Beside each stands our own bound."""
 
 import http.client
 import os

@@ -323,8 +323,12 @@ def test_a_persons_pod_is_entered_by_that_person_alone(machine):
 
 def test_what_a_persons_inference_runs_is_changed_by_that_person_alone(door):
     """Else who shares the project would have a command of his run as that person."""
-    body = {"name": "serve", "projectId": door.server.project_id("team-a"), "clusterId": door.server.cluster_id(),
-            "spec": {"image": "i", "servingPort": {"container": 8080}, "compute": {"gpuDevicesRequest": 1}}}  # fmt: skip
+    body = {
+        "name": "serve",
+        "projectId": door.server.project_id("team-a"),
+        "clusterId": door.server.cluster_id(),
+        "spec": {"image": "i", "servingPort": {"container": 8080}, "compute": {"gpuDevicesRequest": 1}},
+    }
     made = door.ask(door.alice, "/api/v1/workloads/inferences", "POST", body)
     assert made.status == 202, made
     path, change = f"/api/v1/workloads/inferences/{made.json['workloadId']}", {"spec": {"command": "id"}}

@@ -65,8 +65,10 @@ def test_the_issuers_token_is_exchanged_for_ours(site, ann):
     record = records(site, "Succeeded")["10.0.0.1"]
     assert record["subject"] == "ann@lab.example" and record["metadata"]["subject"] == "ann", record
     with sqlite3.connect(site.data / "prorata.db") as database:
-        ((life_ms,),) = database.execute("SELECT expires_ms - created_ms FROM sessions WHERE kind = 'token' "
-                                         "AND subject_id = (SELECT id FROM users WHERE email LIKE 'ann@%')").fetchall()  # fmt: skip
+        ((life_ms,),) = database.execute(
+            "SELECT expires_ms - created_ms FROM sessions WHERE kind = 'token' "
+            "AND subject_id = (SELECT id FROM users WHERE email LIKE 'ann@%')"
+        ).fetchall()
     database.close()
     assert life_ms == HOUR_S * 1000
 

@@ -64,6 +64,7 @@ function answer(data, path, query, body) {
     for (const w of data.workloads) phases.set(w.phase, (phases.get(w.phase) ?? 0) + 1);
     return { type: "WORKLOADS_COUNT", timestamp: new Date().toISOString(), values: [...phases].map(([value, n]) => ({ value: String(n), groups: [{ key: "Phase", value }] })) };
   }
+  if (path === "/api/v1/notification-types" || path === "/api/v1/notification-channels" || path === "/api/v1/subscriptions") return [];
   if (path === "/api/v1/workload-templates") return { entries: [], pagination: { limit: 500, offset: 0, nextOffset: 0 } };
   if (path.startsWith("/api/v2/policy/")) return { policy: null, effective: { defaults: {}, rules: {} }, effectiveUpdatedAt: "2026-11-20T10:00:00.000Z" };
   if (path.startsWith("/api/v1/asset/")) return { entries: path.endsWith("compute") ? data.computes : data.environments };
