@@ -88,8 +88,9 @@ def test_nothing_starts_on_a_disk_without_room(small, folder):
     hog = submit(
         server,
         "hog",
-        "head -c 55000000 /dev/zero > file; while [ $(df -k --output=avail . | tail -1) -gt 2200 ]; do head -c "
-        "100000 /dev/zero >> file; done; while true; do sleep 0.1; done",
+        # It fills what the database frees meanwhile, too.
+        "head -c 55000000 /dev/zero > file; while true; do while [ $(df -k --output=avail . | tail -1) -gt 2200 ]; "
+        "do head -c 100000 /dev/zero >> file; done; sleep 0.1; done",
         gpus=0,
         spec={"terminationGracePeriodSeconds": 1},
     )

@@ -9,6 +9,11 @@ from test_logs import MIB, metrics_of
 OVER = "may take 2Mi (--local-home-project)"
 
 
+def large_homes_of(server):
+    events = server.get("/api/v1/events", limit=500).json["events"]
+    return [event["message"] for event in events if event["reason"] == "HomesTooLarge"]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="homes of workloads' own need root")
 def test_a_project_with_large_homes_submits_nothing(make_server, folder):
     server = make_server("--backend", "local", "--local-gpus", "0", "--quick-start", "--local-home-project", "2Mi")
@@ -37,10 +42,8 @@ def test_a_project_with_large_homes_submits_nothing(make_server, folder):
     assert message.startswith("projectId: the homes of team-a's workloads take ") and OVER in message
     assert not refused("team-b", "others")
     assert 3 * 10**6 <= homes_of_team_a() < 4 * MIB, "a file of two names once, and nothing behind a link"
-    events = server.get("/api/v1/events", limit=500).json["events"]
-    assert ["--local-home-project" in event["message"] for event in events if event["reason"] == "HomesTooLarge"] == [
-        True
-    ]
+    told = server.wait_for("it is told", lambda: large_homes_of(server))
+    assert len(told) == 1 and "--local-home-project" in told[0]
     server.kill()
     server.start()
     server.wait_for("it is measured after a restart too", lambda: homes_of_team_a() > 2 * MIB, 60)
