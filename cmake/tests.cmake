@@ -73,3 +73,10 @@ add_library(shift_clock MODULE ${CMAKE_SOURCE_DIR}/tests/support/shift_clock/shi
 set_target_properties(shift_clock PROPERTIES PREFIX "" OUTPUT_NAME shift_clock)
 target_compile_options(shift_clock PRIVATE -fno-sanitize=all)
 target_link_options(shift_clock PRIVATE -fno-sanitize=all)
+
+# Stands in for the Kubernetes API server.
+file(GLOB fakekube CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fakekube/*.c)
+add_executable(fakekube ${fakekube})
+target_include_directories(fakekube PRIVATE ${CMAKE_SOURCE_DIR})
+target_link_libraries(fakekube PRIVATE prorata_base ${CIVETWEB} PkgConfig::JANSSON PkgConfig::SODIUM PkgConfig::ZLIB
+                                       Threads::Threads m)

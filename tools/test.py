@@ -168,6 +168,7 @@ def whole():
         ),
         ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
         pytest("API and migrations", "build-asan", "tests/api", "tests/db", "tests/openid", after=(ASAN,)),
+        pytest("the stand-in for Kubernetes", "build-asan", "tests/fakekube", after=(ASAN,)),
         pytest("walk-throughs and faults", "build-asan", "tests/whole/e2e", after=(ASAN,), shares=MACHINE),
         pytest(
             "command line and the rules of scheduling",

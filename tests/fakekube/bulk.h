@@ -1,0 +1,9 @@
+// Fills the stand-in with objects.
+#pragma once
+#include "tests/fakekube/kube.h"
+
+// The namespaces that every cluster has.
+void bulk_add_namespaces(struct kube *kube);
+// Nodes node-00000.. with so many GPUs, Ready; pods of others on them, running, in namespace "others".
+// Called with the store's lock held.
+void bulk_fill(struct kube *kube, int64_t nodes, int64_t gpus, int64_t pods);

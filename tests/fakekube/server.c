@@ -1,0 +1,317 @@
+#include "tests/fakekube/server.h"
+#include "base/timestamp.h"
+#include "tests/fakekube/connection.h"
+#include "tests/fakekube/control.h"
+#include "tests/fakekube/faults.h"
+#include "tests/fakekube/pods.h"
+#include "tests/fakekube/reads.h"
+#include "tests/fakekube/watches.h"
+#include "tests/fakekube/writes.h"
+#include <civetweb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    BODY_MAX = 8 << 20,
+    REQUESTS_MAX = 5000
+};
+
+static void sleep_ms(int64_t ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+static void read_body(struct call *call)
+{
+    struct buffer body;
+    char part[2048];
+    int count;
+    buffer_init(&body, BODY_MAX);
+    while ((count = mg_read(call->connection, part, sizeof(part))) > 0)
+        buffer_append(&body, part, (size_t)count);
+    call->body_length = body.length;
+    if (body.length)
+        call->body_text = arena_strndup(&call->arena, body.data, body.length);
+    call->body = body.length ? json_loadb(body.data, body.length, JSON_DECODE_ANY, NULL) : NULL;
+    buffer_done(&body);
+}
+
+// Who the token belongs to: settings.users = {token: {"name": ..., "deny": [{verb, resource, subresource}]}}.
+static const json_t *find_user(struct call *call)
+{
+    const char *header = mg_get_header(call->connection, "Authorization");
+    const char *token = header && strncmp(header, "Bearer ", 7) == 0 ? header + 7 : "";
+    const json_t *users = json_object_get(call->kube->settings, "users");
+    const json_t *user = json_object_get(users, token);
+    if (*token && (user || !users)) {
+        const char *name = json_text_at(user, "name");
+        call->user = name ? arena_strdup(&call->arena, name) : "admin";
+    }
+    return user;
+}
+
+static bool is_denied(const json_t *user, const char *verb, const char *resource, const char *subresource)
+{
+    size_t index;
+    json_t *rule;
+    json_array_foreach(json_object_get(user, "deny"), index, rule) {
+        const char *rule_verb = json_text_at(rule, "verb"), *rule_resource = json_text_at(rule, "resource");
+        const char *rule_subresource = json_text_at(rule, "subresource");
+        if ((!rule_verb || strcmp(rule_verb, verb) == 0) && (!rule_resource || strcmp(rule_resource, resource) == 0) &&
+            strcmp(rule_subresource ? rule_subresource : "", subresource) == 0)
+            return true;
+    }
+    return false;
+}
+
+// RBAC's verb, where ours is finer.
+static const char *rbac_verb(const struct call *call)
+{
+    if (strcmp(call->verb, "bind") == 0 || strcmp(call->verb, "evict") == 0)
+        return "create";
+    return strcmp(call->verb, "log") == 0 ? "get" : call->verb;
+}
+
+static int authorize(struct call *call)
+{
+    const json_t *user = find_user(call);
+    if (!*call->user) {
+        int rc = call_fail(call, 401, "Unauthorized", "Unauthorized");
+        json_object_del(call->value, "details");
+        return rc;
+    }
+    if (call->resource < 0 || !is_denied(user, rbac_verb(call), call_resource(call)->plural, call->subresource))
+        return 0;
+    const char *slash = *call->subresource ? "/" : "";
+    return call_fail(call, 403, "Forbidden",
+                     "%s is forbidden: User \"%s\" cannot %s resource \"%s%s%s\" in API group \"%s\"",
+                     call_resource(call)->plural, call->user, rbac_verb(call), call_resource(call)->plural, slash,
+                     call->subresource, call_resource(call)->group);
+}
+
+int review_access(struct call *call)
+{
+    if (!json_is_object(call->body))
+        return call_fail(call, 400, "BadRequest", "the body of the request is not a SelfSubjectAccessReview");
+    const json_t *asked = json_at(call->body, "spec.resourceAttributes");
+    const char *verb = json_text_at(asked, "verb"), *resource = json_text_at(asked, "resource");
+    const char *subresource = json_text_at(asked, "subresource");
+    bool is_allowed =
+        !is_denied(find_user(call), verb ? verb : "", resource ? resource : "", subresource ? subresource : "");
+    json_t *answer = json_deep_copy(call->body);
+    json_object_set_new(answer, "status", json_pack("{s:b,s:s}", "allowed", is_allowed, "reason", ""));
+    return call_answer(call, 201, answer);
+}
+
+static int answer_path(struct call *call)
+{
+    if (strcmp(call->path, "/version") == 0) {
+        char minor[8];
+        snprintf(minor, sizeof(minor), "%d", call->kube->traits.minor);
+        return call_answer(call, 200,
+                           json_pack("{s:s,s:s,s:o,s:s}", "major", "1", "minor", minor, "gitVersion",
+                                     json_sprintf("v%s", call->kube->version), "platform", "linux/amd64"));
+    }
+    if (strcmp(call->path, "/readyz") == 0 || strcmp(call->path, "/healthz") == 0 ||
+        strcmp(call->path, "/livez") == 0) {
+        call->code = 200;
+        call->text_type = "text/plain";
+        buffer_text(&call->text, "ok");
+        return 0;
+    }
+    if (strcmp(call->path, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") == 0)
+        return review_access(call);
+    return call_fail(call, 404, "NotFound", "the server could not find the requested resource");
+}
+
+static int answer_subresource(struct call *call)
+{
+    const char *part = call->subresource;
+    bool is_pod = call->resource == RESOURCE_PODS;
+    if (strcmp(part, "status") == 0 && call_resource(call)->has_status) {
+        if (strcmp(call->verb, "update") == 0)
+            return update_object(call);
+        return strcmp(call->verb, "patch") == 0 ? patch_object(call) : get_object(call);
+    }
+    if (is_pod && strcmp(call->verb, "bind") == 0)
+        return pod_bind(call);
+    if (is_pod && strcmp(call->verb, "evict") == 0)
+        return pod_evict(call);
+    if (is_pod && strcmp(call->verb, "log") == 0)
+        return pod_log(call);
+    if (is_pod && (strcmp(part, "exec") == 0 || strcmp(part, "attach") == 0)) {
+        // What the real server answers to a protocol that it does not know: forbidden, and nothing more.
+        call->code = 403;
+        return -1;
+    }
+    if (call->resource == RESOURCE_NAMESPACES && strcmp(part, "finalize") == 0 && strcmp(call->verb, "update") == 0)
+        return finalize_namespace(call);
+    return call_fail(call, 404, "NotFound", "the server could not find the requested resource");
+}
+
+static int answer_object(struct call *call)
+{
+    if (*call->subresource)
+        return answer_subresource(call);
+    if (strcmp(call->verb, "get") == 0)
+        return get_object(call);
+    if (strcmp(call->verb, "list") == 0)
+        return list_objects(call);
+    if (strcmp(call->verb, "create") == 0)
+        return create_object(call);
+    if (strcmp(call->verb, "update") == 0)
+        return update_object(call);
+    if (strcmp(call->verb, "patch") == 0 && *call->name)
+        return patch_object(call);
+    if (strcmp(call->verb, "delete") == 0)
+        return delete_object(call, call->body);
+    if (strcmp(call->verb, "deletecollection") == 0 && strcmp(call->method, "DELETE") == 0)
+        return delete_collection(call);
+    return call_fail(call, 405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
+}
+
+static void answer(struct call *call)
+{
+    store_lock(&call->kube->store);
+    if (authorize(call) == 0) {
+        if (call->resource < 0)
+            answer_path(call);
+        else
+            answer_object(call);
+    }
+    store_unlock(&call->kube->store);
+}
+
+// Waits until the test lets go of it.
+static void hang(struct call *call)
+{
+    struct kube *kube = call->kube;
+    store_lock(&kube->store);
+    int serial = kube->hang_serial;
+    while (kube->hang_serial == serial && !kube->stops)
+        pthread_cond_wait(&kube->store.changed, &kube->store.lock);
+    store_unlock(&kube->store);
+    connection_reset(call);
+}
+
+// Shows what the answer would be, and does the work when the client may already count on it.
+static void answer_before_work(struct call *call)
+{
+    const char *name = call->name;
+    json_t *dry = json_object_get(call->query, "dryRun");
+    json_incref(dry);
+    json_object_set_new(call->query, "dryRun", json_string("All"));
+    answer(call);
+    connection_send(call, -1);
+    sleep_ms(fault_number(call, "answerFirst"));
+    json_object_del(call->query, "dryRun");
+    if (dry)
+        json_object_set_new(call->query, "dryRun", dry);
+    buffer_clear(&call->text);
+    call->name = name;
+    answer(call);
+}
+
+static void serve_object(struct call *call)
+{
+    if (fault_number(call, "delayMs") > 0)
+        sleep_ms(fault_number(call, "delayMs"));
+    if (fault_is(call, "compact")) {
+        store_lock(&call->kube->store);
+        store_compact(&call->kube->store);
+        store_unlock(&call->kube->store);
+    }
+    if (fault_is(call, "hang"))
+        hang(call);
+    else if (fault_is(call, "reset"))
+        connection_reset(call);
+    else if (fault_number(call, "answerFirst") >= 0)
+        answer_before_work(call);
+    else if (fault_action(call, "status"))
+        fault_answer(call, fault_action(call, "status"));
+    else if (strcmp(call->verb, "watch") == 0 && (find_user(call), *call->user))
+        watch_serve(call);
+    else
+        answer(call);
+    if (fault_is(call, "dropAnswer") && !call->is_sent)
+        connection_reset(call);
+}
+
+static void note_request(struct call *call)
+{
+    struct kube *kube = call->kube;
+    const char *agent = mg_get_header(call->connection, "User-Agent");
+    const char *query = mg_get_request_info(call->connection)->query_string;
+    kube->request_count++;
+    json_array_append_new(kube->requests,
+                          json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:s}", "verb", call->verb, "method", call->method, "path",
+                                    call->path, "query", query ? query : "", "agent", agent ? agent : "", "at_ms",
+                                    (json_int_t)timestamp_now_ms(), "body",
+                                    call->body_length < 4096 ? call->body_text : "..."));
+    if (json_array_size(kube->requests) > REQUESTS_MAX)
+        json_array_remove(kube->requests, 0);
+}
+
+static int on_request(struct mg_connection *connection)
+{
+    const struct mg_request_info *info = mg_get_request_info(connection);
+    struct call call;
+    call_init(&call, mg_get_user_data(mg_get_context(connection)));
+    call.connection = connection;
+    call_read(&call, info->request_method, info->local_uri, info->query_string);
+    const char *type = mg_get_header(connection, "Content-Type");
+    call.content_type = type ? type : "";
+    read_body(&call);
+    if (strncmp(call.path, "/fakekube/", 10) == 0) {
+        control_answer(&call);
+    } else {
+        store_lock(&call.kube->store);
+        note_request(&call);
+        call.fault = faults_strike(call.kube, &call);
+        store_unlock(&call.kube->store);
+        serve_object(&call);
+    }
+    if (!call.is_sent)
+        connection_send(&call, fault_number(&call, "cutAfterBytes"));
+    int code = call.code ? call.code : 200;
+    call_done(&call);
+    return code;
+}
+
+struct mg_context *server_start(struct kube *kube, int port, const char *certificate, int *out_port)
+{
+    char ports[48];
+    snprintf(ports, sizeof(ports), "127.0.0.1:%d%s", port, certificate ? "s" : "");
+    const char *options[] = {"listening_ports",
+                             ports,
+                             "num_threads",
+                             "256",
+                             "enable_keep_alive",
+                             "yes",
+                             "keep_alive_timeout_ms",
+                             "90000",
+                             "request_timeout_ms",
+                             "120000",
+                             "tcp_nodelay",
+                             "1",
+                             "decode_url",
+                             "no",
+                             "connection_queue",
+                             "128",
+                             "listen_backlog",
+                             "1024",
+                             "max_request_size",
+                             "65536",
+                             certificate ? "ssl_certificate" : NULL,
+                             certificate,
+                             NULL};
+    struct mg_callbacks callbacks = {.begin_request = on_request};
+    mg_init_library(certificate ? MG_FEATURES_TLS : 0);
+    struct mg_context *context = mg_start(&callbacks, kube, options);
+    struct mg_server_port opened;
+    if (!context || mg_get_server_ports(context, 1, &opened) < 1)
+        return NULL;
+    *out_port = opened.port;
+    return context;
+}
