@@ -151,6 +151,18 @@ def whole():
     return [
         build(BUILD, "build"),
         build(ASAN, "build-asan", "address"),
+        # The two longest come first, so that neither is left alone at the end.
+        pytest("API and migrations", "build-asan", "tests/api", "tests/db", "tests/openid", after=(ASAN,)),
+        # One file at a time, for each runs a browser.
+        Stage(
+            "dashboard in a browser",
+            "node",
+            "--test",
+            "--test-concurrency=1",
+            *files("tests/web/pages/*.test.mjs"),
+            after=(BUILD,),
+            PRORATA=str(ROOT / "build/prorata"),
+        ),
         pytest("house rules", "build", "tests/house", after=(BUILD,)),
         node_units(),
         node_types(),
@@ -167,7 +179,6 @@ def whole():
             shares=MACHINE,
         ),
         ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
-        pytest("API and migrations", "build-asan", "tests/api", "tests/db", "tests/openid", after=(ASAN,)),
         pytest("the stand-in for Kubernetes", "build-asan", "tests/fakekube", after=(ASAN,)),
         pytest("walk-throughs and faults", "build-asan", "tests/whole/e2e", after=(ASAN,), shares=MACHINE),
         pytest(
@@ -187,16 +198,6 @@ def whole():
             shares=MACHINE,
         ),
         pytest("API pages in a browser", "build", "tests/web/api_pages", after=(BUILD,)),
-        # One file at a time, for each runs a browser.
-        Stage(
-            "dashboard in a browser",
-            "node",
-            "--test",
-            "--test-concurrency=1",
-            *files("tests/web/pages/*.test.mjs"),
-            after=(BUILD,),
-            PRORATA=str(ROOT / "build/prorata"),
-        ),
         build(TSAN, "build-tsan", "thread"),
         ctest("threads", "build-tsan", "-L", "db|reconciler|backends|api", "-LE", "long", after=(TSAN,)),
         pytest("threads of the whole server", "build-tsan", "tests/whole/threads", after=(TSAN,)),
