@@ -5,6 +5,7 @@
 #include "backends/kubernetes/config/kube_credentials.h"
 
 #include <curl/curl.h>
+#include <stdatomic.h>
 
 struct error;
 struct kube_access;
@@ -19,14 +20,13 @@ const struct kube_config *kube_access_config(const struct kube_access *access);
 struct kube_transfer {
     CURL *easy; // NULL: none
     struct curl_slist *headers, *connect_to;
-    char *url;
-    char *body;
     int64_t generation; // of the credential it carries
 };
 
-// err says why no credentials can be had. timeout_ms 0: no bound on the whole.
+// err says why no credentials can be had. timeout_ms 0: no bound on the whole. Ends early when *stopping becomes true.
+// The call's texts may end before the transfer.
 int kube_transfer_init(struct kube_transfer *transfer, struct kube_access *access, const struct kube_call *call,
-                       int64_t timeout_ms, struct error *err);
+                       int64_t timeout_ms, const atomic_bool *stopping, struct error *err);
 void kube_transfer_done(struct kube_transfer *transfer);
 // The server answered 401, or showed a certificate that is not trusted: the next transfer has fresh credentials.
 void kube_access_refuse(struct kube_access *access, int64_t generation);

@@ -26,9 +26,10 @@ enum {
     KUBE_TRY_FOR_MS = 30000,
     KUBE_ANSWER_MAX = 16 * 1024 * 1024,
     KUBE_REASON_SIZE = 64,
-    KUBE_FIELD_SIZE = 128,
-    KUBE_MESSAGE_SIZE = 512,
-    KUBE_CAUSES_MAX = 4
+    KUBE_FIELD_SIZE = 96,
+    KUBE_MESSAGE_SIZE = 400,
+    KUBE_CAUSE_SIZE = 200,
+    KUBE_CAUSES_MAX = 3
 };
 
 // Texts end with the call (a submitted one is copied).
@@ -41,7 +42,8 @@ struct kube_call {
     enum kube_limit limit;
     // Whether sending it twice does no harm. Reads always are; a write is one where a fixed name, a uid or a version
     // makes the second a refusal (409, 404), which the caller reads as done. Others are sent again only after an answer
-    // that says that nothing was done: 429, or no connection.
+    // that says that nothing was done: 429, or no connection. libcurl itself sends any call twice whose kept connection
+    // died without a byte, so a 409 or 404 calls for a look in every case.
     bool is_repeatable;
     int64_t try_for_ms; // how long it is sent again after what may pass; 0: never, -1: KUBE_TRY_FOR_MS
     size_t answer_max;  // bytes; 0: KUBE_ANSWER_MAX
@@ -50,7 +52,7 @@ struct kube_call {
 struct kube_cause {
     char reason[KUBE_REASON_SIZE]; // DisruptionBudget, NamespaceTerminating, FieldValueInvalid, ...
     char field[KUBE_FIELD_SIZE];
-    char message[KUBE_MESSAGE_SIZE];
+    char message[KUBE_CAUSE_SIZE];
 };
 
 // What a Status says. Decide by code, then reason, then causes; message is for people.
@@ -78,11 +80,12 @@ struct kube_answer {
     json_t *body;              // NULL: none, or not JSON
     char *text;                // the bytes as they came, where it is not JSON (a log); ends in '\0'; NULL: none
     size_t text_length;
-    int64_t retry_after_ms;          // -1: not said
-    int64_t date_ms;                 // the server's clock (header Date); 0: not said
-    char warning[KUBE_MESSAGE_SIZE]; // the first Warning header's text; "": none
-    int attempts;                    // how often it was sent
-    bool is_certificate_bad;         // of the server's certificate, with KUBE_NOT_SENT
+    bool is_json;                  // the server says so
+    int64_t retry_after_ms;        // -1: not said
+    int64_t date_ms;               // the server's clock (header Date); 0: not said
+    char warning[KUBE_CAUSE_SIZE]; // the first Warning header's text; "": none
+    int attempts;                  // how often it was sent
+    bool is_certificate_bad;       // of the server's certificate, with KUBE_NOT_SENT
 };
 
 void kube_answer_done(struct kube_answer *answer);

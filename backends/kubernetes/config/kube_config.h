@@ -42,9 +42,12 @@ struct kube_config_source {
 
 // The caller destroys *out_config. ERROR_INVALID names the file and the key.
 int kube_config_load(const struct kube_config_source *source, struct kube_config **out_config, struct error *err);
-// From kubeconfig texts, the first value of each name wins. For names in paths: folders[i] is where texts[i] lies.
+// From kubeconfig texts, the first value of each name wins. names are the files' paths: what they name lies beside
+// them.
 int kube_config_read_texts(const char *const *texts, const char *const *names, size_t count, const char *context,
                            struct kube_config **out_config, struct error *err);
 // From the environment and a service account's folder. ERROR_NOT_FOUND: we are in no cluster.
 int kube_config_read_in_cluster(const char *folder, struct kube_config **out_config, struct error *err);
+// With all texts empty, for a reader to fill.
+struct kube_config *kube_config_create(void);
 void kube_config_destroy(struct kube_config *config); // NULL is fine
