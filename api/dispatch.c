@@ -162,10 +162,6 @@ static int run_operation(struct exchange *exchange, const struct route *route, c
     exchange->response.status = operation->success_status;
     if (operation->access != OPERATION_ACCESS_OPEN && (authenticate(req, err) < 0 || authorize(req, err) < 0))
         return -1;
-    if (operation->is_later) {
-        error_set(err, ERROR_LATER, "%s: this release does not carry it out", operation->id);
-        return -1;
-    }
     if (parameters_read(req, path, exchange->info->query_string, err) < 0 || body_read(exchange, err) < 0)
         return -1;
     if (begin_reading(exchange, err) < 0)

@@ -72,7 +72,6 @@ struct operation {
     int success_status;
     bool has_conflict; // the document lists 409; elsewhere a name that is taken is a 400
     bool is_stream;    // holds its thread while it lives: counted and capped
-    bool is_later;     // answered 501 by the server itself
 };
 
 extern const struct operation OPERATIONS[];

@@ -2,22 +2,22 @@
 // that knows what happened writes the message; those above pass it on, or put a path in front with error_prefix.
 #pragma once
 
-#define ERROR_CODES(X)                                                                       \
-    X(ERROR_INVALID, 400, "the request is wrong; the message names the field")               \
-    X(ERROR_UNAUTHORIZED, 401, "no token, or one that is not good")                          \
-    X(ERROR_FORBIDDEN, 403, "the caller's roles do not allow it in this scope")              \
-    X(ERROR_NOT_FOUND, 404, "unknown, or outside the caller's scope")                        \
-    X(ERROR_METHOD, 405, "the path has no such method")                                      \
-    X(ERROR_TIMEOUT, 408, "the body did not arrive in time")                                 \
-    X(ERROR_CONFLICT, 409, "the name is taken or the state has moved on")                    \
-    X(ERROR_PRECONDITION, 412, "still in use")                                               \
-    X(ERROR_TOO_LARGE, 413, "the body exceeds its bound")                                    \
-    X(ERROR_MEDIA_TYPE, 415, "the body is of another media type than the operation takes")   \
-    X(ERROR_UNPROCESSABLE, 422, "well formed, but the combination is impossible")            \
-    X(ERROR_TOO_MANY, 429, "too many tries; wait")                                           \
-    X(ERROR_HEADERS_TOO_LARGE, 431, "too many or too large headers")                         \
-    X(ERROR_INTERNAL, 500, "our fault; the log has the cause")                               \
-    X(ERROR_LATER, 501, "an operation of the contract that this release does not carry out") \
+#define ERROR_CODES(X)                                                                     \
+    X(ERROR_INVALID, 400, "the request is wrong; the message names the field")             \
+    X(ERROR_UNAUTHORIZED, 401, "no token, or one that is not good")                        \
+    X(ERROR_FORBIDDEN, 403, "the caller's roles do not allow it in this scope")            \
+    X(ERROR_NOT_FOUND, 404, "unknown, or outside the caller's scope")                      \
+    X(ERROR_METHOD, 405, "the path has no such method")                                    \
+    X(ERROR_TIMEOUT, 408, "the body did not arrive in time")                               \
+    X(ERROR_CONFLICT, 409, "the name is taken or the state has moved on")                  \
+    X(ERROR_PRECONDITION, 412, "still in use")                                             \
+    X(ERROR_TOO_LARGE, 413, "the body exceeds its bound")                                  \
+    X(ERROR_MEDIA_TYPE, 415, "the body is of another media type than the operation takes") \
+    X(ERROR_UNPROCESSABLE, 422, "well formed, but the combination is impossible")          \
+    X(ERROR_TOO_MANY, 429, "too many tries; wait")                                         \
+    X(ERROR_HEADERS_TOO_LARGE, 431, "too many or too large headers")                       \
+    X(ERROR_INTERNAL, 500, "our fault; the log has the cause")                             \
+    X(ERROR_LATER, 501, "an operation that an outside party must be set up for first")     \
     X(ERROR_UNAVAILABLE, 503, "the service cannot do it at present; try again")
 
 enum error_code {

@@ -19,7 +19,7 @@ OPERATIONS = {
     item[m]["operationId"]: (m.upper(), path, item[m])
     for path, item in DOCUMENT["paths"].items()
     for m in METHODS
-    if m in item and not item[m].get("x-later")
+    if m in item
 }
 
 

@@ -203,7 +203,7 @@ class Tables:
         return "{%s}" % ", ".join(".%s = %s" % f for f in fields)
 
     def operation(self, method, path, shared_parameters, node):
-        name, is_later = node["operationId"], node.get("x-later", False)
+        name = node["operationId"]
         fields = [("id", text(name)), ("method", "HTTP_METHOD_" + method.upper()), ("path", text(path))]
         permission = node["x-permission"]
         if permission == "none":
@@ -218,8 +218,6 @@ class Tables:
                 ("resource", text(permission["resource"])),
                 ("action", text(permission["action"])),
             ]
-        if is_later:
-            return fields + [("is_later", "true"), ("success_status", "501")]
         fields.append(("handler", "op_" + name))
         parameters = [
             self.resolve(p["$ref"]) if "$ref" in p else p for p in shared_parameters + node.get("parameters", [])
@@ -308,8 +306,7 @@ def main(document_path, out):
                 fields = tables.operation(method, path, item.get("parameters", []), node)
             except ValueError as problem:
                 sys.exit("%s: %s: %s" % (document_path, node.get("operationId", path), problem))
-            if not node.get("x-later"):
-                handlers.append(node["operationId"])
+            handlers.append(node["operationId"])
             rows.append("    {%s}," % ", ".join(".%s = %s" % f for f in fields))
             places.append((method, path))
     routes = route_tree(places)

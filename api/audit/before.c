@@ -82,7 +82,7 @@ json_t *before_read(const struct request *req, const struct route *route, const 
     if (!get)
         return ask_whole(req, path);
     bool is_one = strchr(get->path, '{'); // else the body says which of a list, and a deletion has none
-    if (get->is_stream || get->is_later || (!is_one && method == HTTP_METHOD_DELETE))
+    if (get->is_stream || (!is_one && method == HTTP_METHOD_DELETE))
         return NULL;
     json_t *found = ask(req, get, path);
     return json_is_array(found) ? pick(found, req->body) : found;
@@ -96,5 +96,5 @@ json_t *before_read_made(const struct request *req, const struct path *path, con
     made.segments[made.count++] = id;
     const struct route *route = router_find(&made);
     const struct operation *get = route ? router_operation(route, HTTP_METHOD_GET) : NULL;
-    return get && !get->is_stream && !get->is_later ? ask(req, get, &made) : NULL;
+    return get && !get->is_stream ? ask(req, get, &made) : NULL;
 }

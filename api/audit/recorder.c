@@ -148,7 +148,7 @@ void recorder_begin(struct exchange *exchange, const struct route *route, const 
 {
     struct request *req = &exchange->request;
     const struct operation *operation = req->operation;
-    if (!req->server->audit || operation->is_later || req->is_head)
+    if (!req->server->audit || req->is_head)
         return;
     const struct entity_kind *kind = kind_of(operation);
     struct audit_work *work = arena_alloc(req->arena, sizeof(*work));

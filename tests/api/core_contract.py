@@ -72,8 +72,6 @@ class Comparison:
         old, new = item[method], own[method]
         if old["operationId"] != new["operationId"]:
             self.note(name, "operationId", new["operationId"])
-        if new.get("x-later"):
-            self.note(name, "later")
         self.parameters(name, (item, old), (own, new))
         self.body(f"{name} body", old.get("requestBody", {}), new.get("requestBody", {}))
         for status in self.sets(f"{name} ", old["responses"], new["responses"]):

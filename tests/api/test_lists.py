@@ -23,7 +23,7 @@ def lists():
     for path, item in DOCUMENT["paths"].items():
         operation = item.get("get", {})
         parameters = {p["name"]: resolve(p.get("schema", {})) for p in map(resolve, operation.get("parameters", []))}
-        if operation.get("x-later") or "{" in path.replace("{clusterUuid}", ""):
+        if "{" in path.replace("{clusterUuid}", ""):
             continue
         pattern = resolve(parameters.get("filterBy", {}).get("items", {})).get("pattern", "")
         fields = re.match(r"\^\(([^)]*)\)", pattern)

@@ -42,7 +42,7 @@ def served():
     for path, item in list(document["paths"].items()):
         for method in METHODS:
             name = f"{method.upper()} {path}"
-            if method in item and (item[method].get("x-later") or LEFT_OUT.fullmatch(name) or OWN.match(name)):
+            if method in item and (LEFT_OUT.fullmatch(name) or OWN.match(name)):
                 del item[method]
         if not set(METHODS) & set(item):
             del document["paths"][path]
