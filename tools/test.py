@@ -179,7 +179,13 @@ def whole():
             shares=MACHINE,
         ),
         ctest("unit tests, conformance and fuzz corpora", "build-asan", "-LE", "long", after=(ASAN,)),
-        pytest("the stand-in for Kubernetes", "build-asan", "tests/fakekube", after=(ASAN,)),
+        pytest(
+            "the stand-in for Kubernetes",
+            "build-asan",
+            "tests/fakekube",
+            "tests/kubernetes/test_cases.py",
+            after=(ASAN,),
+        ),
         pytest("walk-throughs and faults", "build-asan", "tests/whole/e2e", after=(ASAN,), shares=MACHINE),
         pytest(
             "command line and the rules of scheduling",

@@ -262,31 +262,38 @@ static const char *const CONTAINER_KEYS[] = {"args",
                                              "workingDir",
                                              NULL};
 
-static void note_unknown(struct call *call, const json_t *object, const char *const *names, const char *where)
+// Takes off what the kind does not know, with a warning from 1.25 on.
+static void drop_unknown(struct call *call, json_t *object, const char *const *names, const char *where)
 {
     const char *key;
+    void *next;
     json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-        if (!is_known(names, key))
+    json_object_foreach_safe(object, next, key, value)
+    {
+        if (is_known(names, key))
+            continue;
+        if (call->kube->traits.minor >= 25)
             json_array_append_new(call->warnings, json_sprintf("unknown field \"%s%s\"", where, key));
+        json_object_del(object, key);
+    }
 }
 
-int object_check_fields(struct call *call, const json_t *object)
+int object_check_fields(struct call *call, json_t *object)
 {
     const char *renew = json_text_at(object, "spec.renewTime");
     if (call->resource == RESOURCE_LEASES && renew && !is_micro_time(renew))
         return call_fail(call, 400, "BadRequest",
                          "Lease in version \"v1\" cannot be handled as a Lease: parsing time \"%s\"", renew);
-    if (call->resource != RESOURCE_PODS || call->kube->traits.minor < 25)
+    if (call->resource != RESOURCE_PODS)
         return 0;
-    note_unknown(call, object, TOP_KEYS, "");
-    note_unknown(call, json_at(object, "spec"), POD_KEYS, "spec.");
+    drop_unknown(call, object, TOP_KEYS, "");
+    drop_unknown(call, json_at(object, "spec"), POD_KEYS, "spec.");
     size_t index;
     json_t *container;
     json_array_foreach(json_at(object, "spec.containers"), index, container) {
         char where[48];
         snprintf(where, sizeof(where), "spec.containers[%zu].", index);
-        note_unknown(call, container, CONTAINER_KEYS, where);
+        drop_unknown(call, container, CONTAINER_KEYS, where);
     }
     if (strcmp(call_query(call, "fieldValidation"), "Strict") != 0 || json_array_size(call->warnings) == 0)
         return 0;

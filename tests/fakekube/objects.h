@@ -12,7 +12,7 @@ void object_check_metadata(struct call *call, const json_t *object, json_t *caus
 void object_stamp(struct call *call, json_t *object);
 // Defaults and checks of the kinds that have some; appends causes.
 void object_complete(struct call *call, json_t *object, json_t *causes);
-// 400 of fieldValidation=Strict for a key that no pod has; a Warning where it is not strict. 0: goes on.
-int object_check_fields(struct call *call, const json_t *object);
+// Takes off keys that no pod has: 400 with fieldValidation=Strict, else a Warning. 0: goes on.
+int object_check_fields(struct call *call, json_t *object);
 // The uid and resourceVersion the caller insists on (either may be NULL) against what is there. -1: 409 is answered.
 int object_check_preconditions(struct call *call, const json_t *object, const char *uid, const char *version);

@@ -81,9 +81,11 @@ static void check_amounts(const json_t *container, const char *where, json_t *ca
         char field[200];
         json_t *limit = json_object_get(limits, name);
         snprintf(field, sizeof(field), "%s.resources.requests", where);
-        if (is_extended(name) && !limit)
+        if (is_extended(name) && !limit) {
+            snprintf(field, sizeof(field), "%s.resources.limits", where);
             cause_add_required(causes, field, "Limit must be set for non overcommitable resources");
-        else if (limit && is_extended(name) && quantity_milli(limit) != quantity_milli(amount))
+        }
+        if (limit && is_extended(name) && quantity_milli(limit) != quantity_milli(amount))
             cause_add(causes, "FieldValueInvalid", field, json_string_value(amount), "must be equal to its limit");
         else if (limit && quantity_milli(limit) < quantity_milli(amount))
             cause_add(causes, "FieldValueInvalid", field, json_string_value(amount),

@@ -6,13 +6,32 @@
 #include <string.h>
 #include <time.h>
 
-int fail_options(struct call *call, const char *field, const char *detail)
+static void add_wrong_option(json_t *causes, const char *reason, const char *field, const char *message)
 {
-    call_fail(call, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s: Forbidden: %s", field, detail);
+    json_array_append_new(causes, json_pack("{s:s,s:s,s:s}", "reason", reason, "message", message, "field", field));
+}
+
+// Takes the causes. 0 without one.
+static int fail_wrong_options(struct call *call, json_t *causes)
+{
+    if (json_array_size(causes) == 0) {
+        json_decref(causes);
+        return 0;
+    }
+    const json_t *first = json_array_get(causes, 0);
+    call_fail(call, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s: %s", json_text_at(first, "field"),
+              json_text_at(first, "message"));
     call_set_details(call, "group", json_string("meta.k8s.io"));
     call_set_details(call, "kind", json_string("ListOptions"));
-    call_add_cause(call, "FieldValueForbidden", arena_printf(&call->arena, "Forbidden: %s", detail), field);
+    call_set_details(call, "causes", causes);
     return -1;
+}
+
+int fail_options(struct call *call, const char *field, const char *detail)
+{
+    json_t *causes = json_array();
+    add_wrong_option(causes, "FieldValueForbidden", field, arena_printf(&call->arena, "Forbidden: %s", detail));
+    return fail_wrong_options(call, causes);
 }
 
 int filter_read(struct call *call, struct filter *out_filter)
@@ -117,20 +136,22 @@ static int read_token(struct call *call, const char *token, struct page *page)
 
 static int check_match(struct call *call, const char *match, bool has_version, bool has_token)
 {
-    if (!*match)
-        return 0;
-    if (has_token)
-        return fail_options(call, "resourceVersionMatch",
-                            "resourceVersionMatch is forbidden when continue is provided");
-    if (!has_version)
-        return fail_options(call, "resourceVersionMatch",
-                            "resourceVersionMatch is forbidden unless resourceVersion is provided");
-    if (strcmp(match, "Exact") != 0 && strcmp(match, "NotOlderThan") != 0)
-        return fail_options(call, "resourceVersionMatch", "supported values: \"Exact\", \"NotOlderThan\", \"\"");
-    if (strcmp(match, "Exact") == 0 && strcmp(call_query(call, "resourceVersion"), "0") == 0)
-        return fail_options(call, "resourceVersionMatch",
-                            "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
-    return 0;
+    static const char FIELD[] = "resourceVersionMatch";
+    json_t *causes = json_array();
+    bool is_exact = strcmp(match, "Exact") == 0;
+    if (*match && !has_version)
+        add_wrong_option(causes, "FieldValueForbidden", FIELD,
+                         "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (*match && has_token)
+        add_wrong_option(causes, "FieldValueForbidden", FIELD,
+                         "Forbidden: resourceVersionMatch is forbidden when continue is provided");
+    if (*match && !is_exact && strcmp(match, "NotOlderThan") != 0)
+        add_wrong_option(causes, "FieldValueNotSupported", FIELD,
+                         "Unsupported value: supported values: \"Exact\", \"NotOlderThan\", \"\"");
+    if (is_exact && strcmp(call_query(call, "resourceVersion"), "0") == 0)
+        add_wrong_option(causes, "FieldValueForbidden", FIELD,
+                         "Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+    return fail_wrong_options(call, causes);
 }
 
 static int choose_exact(struct call *call, struct page *page, int64_t version)

@@ -76,11 +76,23 @@ json_t *revision_value(const struct revision *revision)
     return json_loadb(revision->text, revision->length, 0, NULL);
 }
 
+// Members of metadata that are empty are left out, as the real server writes them.
+static void drop_empty(json_t *metadata)
+{
+    static const char *const MAY_BE_EMPTY[] = {"labels", "annotations", "finalizers", "ownerReferences"};
+    for (size_t i = 0; i < sizeof(MAY_BE_EMPTY) / sizeof(*MAY_BE_EMPTY); i++) {
+        json_t *value = json_object_get(metadata, MAY_BE_EMPTY[i]);
+        if (value && json_object_size(value) == 0 && json_array_size(value) == 0)
+            json_object_del(metadata, MAY_BE_EMPTY[i]);
+    }
+}
+
 static struct revision *make_revision(int resource, const char *key, json_t *value, int64_t number)
 {
     char version[24];
     snprintf(version, sizeof(version), "%" PRId64, number);
     json_object_set_new(json_object_made(value, "metadata"), "resourceVersion", json_string(version));
+    drop_empty(json_object_get(value, "metadata"));
     json_t *item = json_copy(value);
     json_object_del(item, "kind");
     json_object_del(item, "apiVersion");
