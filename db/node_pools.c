@@ -25,7 +25,7 @@ static const char SQL_TAKEN[] =
 static const char SQL_TOPOLOGY[] = "SELECT count(*) FROM topologies WHERE cluster_id = ? AND uuid = ?";
 static const char SQL_HELD[] = "SELECT count(*), p.name FROM pods p JOIN nodes n ON n.id = p.node_id "
                                "WHERE n.node_pool_id = ? AND p.deleted_ms = 0 "
-                               "AND p.status NOT IN ('Pending', 'Succeeded', 'Failed', 'Deleted')";
+                               "AND p.status IN ('Binding', 'Bound', 'Running', 'Releasing')";
 static const char SQL_DELETE[] =
     "UPDATE node_pools SET phase = 'Deleted', deleted_ms = ?2, updated_ms = ?2, revision = ?3 WHERE id = ?1";
 // A list of defaults that becomes empty is none.

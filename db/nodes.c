@@ -64,7 +64,8 @@ static const char SQL_RENEW_PHASES[] =
     "WHERE node_pools.id = now.id AND node_pools.phase <> now.phase RETURNING node_pools.id";
 static const char SQL_MOVE_PODS[] =
     "UPDATE pods SET node_pool_id = n.node_pool_id, revision = ?2 FROM nodes n "
-    "WHERE n.id = pods.node_id AND n.cluster_id = ?1 AND pods.deleted_ms = 0 AND pods.node_pool_id <> n.node_pool_id "
+    "WHERE n.id = pods.node_id AND n.cluster_id = ?1 AND pods.deleted_ms = 0 "
+    "AND pods.status IN ('Binding', 'Bound', 'Running', 'Releasing') AND pods.node_pool_id <> n.node_pool_id "
     "RETURNING pods.uuid";
 
 static const char *text_or(const char *text, const char *fallback)

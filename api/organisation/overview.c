@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "db/db.h"
+#include "model/phase.h"
 
 static bool may_read(const struct request *req, enum resource_type type)
 {
@@ -57,14 +58,14 @@ static int write_clusters(struct request *req, struct db_conn *conn, struct json
     return rc;
 }
 
-// From the index workloads_by_state alone.
+// From the index workloads_by_state alone, and in its order: a sum over all projects would sort every workload.
 static const struct list_source PHASES = {
     .columns = "w.phase, count(*)",
     .from = "projects p CROSS JOIN workloads w ON w.project_id = p.id",
     .where = "w.deleted_ms = 0",
-    .group = "w.phase",
-    .id = "w.phase",
-    .order = "w.phase",
+    .group = "p.id, w.phase",
+    .id = "p.id",
+    .order = "p.id, w.phase",
 };
 
 static int write_phases(struct request *req, struct db_conn *conn, struct json_writer *json, struct error *err)
@@ -76,11 +77,15 @@ static int write_phases(struct request *req, struct db_conn *conn, struct json_w
     overview_add_scope(req, &query);
     if (list_query_open(&query, conn, err) < 0)
         return -1;
-    json_key(json, "phases");
-    json_begin_object(json);
+    int64_t counts[PHASE_COUNT] = {0};
     int rc;
     while ((rc = list_query_step(&query, err)) == 1)
-        json_int(json, db_column_text(query.stmt, 0, req->arena), db_column_int(query.stmt, 1));
+        counts[phase_parse(db_column_text(query.stmt, 0, req->arena))] += db_column_int(query.stmt, 1);
+    json_key(json, "phases");
+    json_begin_object(json);
+    for (int phase = 0; phase < PHASE_COUNT; phase++)
+        if (counts[phase])
+            json_int(json, phase_text((enum workload_phase)phase), counts[phase]);
     json_end_object(json);
     list_query_close(&query);
     return rc;

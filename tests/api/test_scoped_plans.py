@@ -53,7 +53,7 @@ def plans(told_server):
 
     def plans_of(path, scope):
         log.write_bytes(b"")
-        answer = server.request("GET", "/api/v1" + path, token=callers[scope])
+        answer = server.request("GET", "/api/v1" + path, token=callers.get(scope, "admin"))
         assert answer.status == 200, answer
         statements = [
             text.decode() for text in log.read_bytes().split(b"\0") if re.search(rb" (?:workloads|events) ", text)
@@ -74,3 +74,11 @@ def test_a_small_scope_is_read_from_its_projects(plans, path, scope):
     for sql, plan in plans(path, scope):
         wrong = [line for line in plan if MANY.search(line) or BESIDE.search(line)]
         assert not wrong, f"{wrong}\n{sql}\n" + "\n".join(plan)
+
+
+def test_the_overview_pays_nothing_for_pods_and_little_for_workloads_that_are_over(plans):
+    plan_of = {}
+    for sql, plan in plans("/overview", "all"):
+        plan_of["nodes" if " p.node_id IN " in sql else "phases" if "w.phase, count(*)" in sql else sql] = plan
+    assert any("pods_on_node" in line for line in plan_of["nodes"]), plan_of["nodes"]
+    assert not any("TEMP B-TREE" in line for line in plan_of["phases"]), plan_of["phases"]

@@ -23,11 +23,6 @@ KEPT = {
     "topologies": "uuid, name, levels_json",
     "departments": "id, name, description, scheduling_rules_json, default_node_pools_json, node_types_json, "
     "created_by, "
-    ""
-    ""
-    ""
-    ""
-    ""
     "created_ms",
     "projects": "id, department_id, name, description, namespace, requested_namespace, scheduling_rules_json, "
     "default_node_pools_json, node_types_json, created_by, created_ms",
