@@ -5,7 +5,10 @@ import http.client
 import json
 import os
 import pathlib
+import socket
+import ssl
 import subprocess
+import threading
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -22,6 +25,51 @@ class Answer:
 
     def __repr__(self):
         return f"<{self.code} {self.body[:400]!r}>"
+
+
+def relay(source, target):
+    """One direction of a connection; its end is told to both."""
+    with contextlib.suppress(OSError, ValueError):
+        while data := source.recv(65536):
+            target.sendall(data)
+    for end in (source, target):
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+
+class TlsFront:
+    """TLS in front of the stand-in: a PEM file of certificate and key; `clients` names the authority of client
+    certificates. `certificate` may be replaced while it runs."""
+
+    def __init__(self, address, certificate, clients=None):
+        self.behind, self.certificate, self.clients = address.split(":"), certificate, clients
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.socket.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self.serve, args=(self.socket.accept()[0],), daemon=True).start()
+
+    def serve(self, plain):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate)
+        if self.clients:
+            context.load_verify_locations(self.clients)
+            context.verify_mode = ssl.CERT_REQUIRED
+        with (
+            contextlib.suppress(OSError),
+            context.wrap_socket(plain, server_side=True) as outside,
+            socket.create_connection((self.behind[0], int(self.behind[1]))) as inside,
+        ):
+            back = threading.Thread(target=relay, args=(inside, outside), daemon=True)
+            back.start()
+            relay(outside, inside)
+            back.join()
+
+    def close(self):
+        self.socket.close()
 
 
 class FakeKube:

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from fake_kube import FakeKube
 
@@ -12,7 +14,7 @@ def fake(tmp_path_factory):
 @pytest.fixture
 def namespace(fake, request):
     """A namespace of the test's own; faults end with it."""
-    name = request.node.name.replace("_", "-").replace("[", "-").replace("]", "").lower()[:60].strip("-")
+    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower())[:60].strip("-")
     assert fake.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}}).code == 201
     yield name
     fake.control("DELETE", "faults")

@@ -47,7 +47,14 @@ static int change_settings(struct call *call)
     struct kube *kube = call->kube;
     if (!json_is_object(call->body))
         return call_fail(call, 400, "BadRequest", "an object of settings");
-    json_object_update(kube->settings, call->body);
+    const char *name;
+    json_t *value;
+    json_object_foreach(call->body, name, value) {
+        if (json_is_null(value))
+            json_object_del(kube->settings, name);
+        else
+            json_object_set(kube->settings, name, value);
+    }
     const char *version = json_text_at(kube->settings, "version");
     if (version)
         kube_set_version(kube, version);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 struct options {
-    const char *kubeconfig, *certificate, *version;
+    const char *kubeconfig, *version;
     int port;
     int64_t nodes, gpus, pods;
     bool has_no_kubelet, ends_with_input;
@@ -28,25 +28,26 @@ static int write_kubeconfig(const struct options *options, int port)
     FILE *file = fopen(options->kubeconfig, "w");
     if (!file)
         return -1;
-    fprintf(
-        file,
-        "apiVersion: v1\nkind: Config\ncurrent-context: fakekube\ncontexts:\n- name: fakekube\n  context: {cluster: "
-        "fakekube, user: admin}\nclusters:\n- name: fakekube\n  cluster:\n    server: http%s://127.0.0.1:%d\n",
-        options->certificate ? "s" : "", port);
-    if (options->certificate)
-        fprintf(file, "    certificate-authority: %s\n", options->certificate);
-    fprintf(file, "users:\n- name: admin\n  user: {token: fakekube}\n");
+    fprintf(file,
+            "apiVersion: v1\nkind: Config\ncurrent-context: fakekube\ncontexts:\n"
+            "- {name: fakekube, context: {cluster: fakekube, user: admin}}\n"
+            "clusters:\n- {name: fakekube, cluster: {server: \"http://127.0.0.1:%d\"}}\n"
+            "users:\n- {name: admin, user: {token: fakekube}}\n",
+            port);
     return fclose(file);
 }
 
 static bool read_options(int argc, char **argv, struct options *out)
 {
-    static const struct option KNOWN[] = {
-        {"kubeconfig", required_argument, NULL, 'k'},   {"port", required_argument, NULL, 'p'},
-        {"tls", required_argument, NULL, 't'},          {"version", required_argument, NULL, 'v'},
-        {"nodes", required_argument, NULL, 'n'},        {"gpus", required_argument, NULL, 'g'},
-        {"pods", required_argument, NULL, 'm'},         {"no-kubelet", no_argument, NULL, 'x'},
-        {"until-stdin-closes", no_argument, NULL, 'u'}, {NULL, 0, NULL, 0}};
+    static const struct option KNOWN[] = {{"kubeconfig", required_argument, NULL, 'k'},
+                                          {"port", required_argument, NULL, 'p'},
+                                          {"version", required_argument, NULL, 'v'},
+                                          {"nodes", required_argument, NULL, 'n'},
+                                          {"gpus", required_argument, NULL, 'g'},
+                                          {"pods", required_argument, NULL, 'm'},
+                                          {"no-kubelet", no_argument, NULL, 'x'},
+                                          {"until-stdin-closes", no_argument, NULL, 'u'},
+                                          {NULL, 0, NULL, 0}};
     *out = (struct options){.version = "1.37.1", .gpus = 8};
     int option;
     while ((option = getopt_long(argc, argv, "", KNOWN, NULL)) != -1) {
@@ -56,9 +57,6 @@ static bool read_options(int argc, char **argv, struct options *out)
             break;
         case 'p':
             out->port = atoi(optarg);
-            break;
-        case 't':
-            out->certificate = optarg;
             break;
         case 'v':
             out->version = optarg;
@@ -133,7 +131,7 @@ int main(int argc, char **argv)
     int port = 0;
     sigset_t signals;
     if (!read_options(argc, argv, &options) || sodium_init() < 0) {
-        fprintf(stderr, "fakekube [--kubeconfig FILE] [--port P] [--tls PEM] [--version 1.37.1] [--nodes N] [--gpus N] "
+        fprintf(stderr, "fakekube [--kubeconfig FILE] [--port P] [--version 1.37.1] [--nodes N] [--gpus N] "
                         "[--pods N] [--no-kubelet] [--until-stdin-closes]\n");
         return 2;
     }
@@ -143,13 +141,13 @@ int main(int argc, char **argv)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
     prepare(&kube, &options);
-    struct mg_context *context = server_start(&kube, options.port, options.certificate, &port);
+    struct mg_context *context = server_start(&kube, options.port, &port);
     int rc = 1;
     if (!context || write_kubeconfig(&options, port) < 0) {
         fprintf(stderr, "fakekube: cannot listen on port %d, or write %s\n", options.port,
                 options.kubeconfig ? options.kubeconfig : "nothing");
     } else {
-        printf("http%s://127.0.0.1:%d\n", options.certificate ? "s" : "", port);
+        printf("http://127.0.0.1:%d\n", port);
         fflush(stdout);
         int descriptor = signalfd(-1, &signals, SFD_CLOEXEC);
         wait_for_end(descriptor, options.ends_with_input);

@@ -279,10 +279,10 @@ static int on_request(struct mg_connection *connection)
     return code;
 }
 
-struct mg_context *server_start(struct kube *kube, int port, const char *certificate, int *out_port)
+struct mg_context *server_start(struct kube *kube, int port, int *out_port)
 {
     char ports[48];
-    snprintf(ports, sizeof(ports), "127.0.0.1:%d%s", port, certificate ? "s" : "");
+    snprintf(ports, sizeof(ports), "127.0.0.1:%d", port);
     const char *options[] = {"listening_ports",
                              ports,
                              "num_threads",
@@ -303,11 +303,9 @@ struct mg_context *server_start(struct kube *kube, int port, const char *certifi
                              "1024",
                              "max_request_size",
                              "65536",
-                             certificate ? "ssl_certificate" : NULL,
-                             certificate,
                              NULL};
     struct mg_callbacks callbacks = {.begin_request = on_request};
-    mg_init_library(certificate ? MG_FEATURES_TLS : 0);
+    mg_init_library(0);
     struct mg_context *context = mg_start(&callbacks, kube, options);
     struct mg_server_port opened;
     if (!context || mg_get_server_ports(context, 1, &opened) < 1)

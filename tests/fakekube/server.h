@@ -3,5 +3,5 @@
 #include "tests/fakekube/kube.h"
 struct mg_context;
 
-// Listens on loopback. certificate: a PEM file with the key in it, or NULL for plain HTTP. NULL: cannot; says why.
-struct mg_context *server_start(struct kube *kube, int port, const char *certificate, int *out_port);
+// Listens on loopback, in plain HTTP: Debian's civetweb does not go with OpenSSL 3. NULL: cannot.
+struct mg_context *server_start(struct kube *kube, int port, int *out_port);

@@ -160,7 +160,10 @@ def test_a_silent_watch_says_nothing_and_ends_in_time(fake, namespace):
 
 
 @pytest.mark.parametrize("how, wanted, is_cut", [
-    ("close", ["ADDED"], False), ("reset", None, True), ("midLine", ["ADDED"], True), ("error", ["ADDED", "ERROR"], False),
+    ("close", ["ADDED"], False),
+    ("reset", None, True),
+    ("midLine", ["ADDED"], True),
+    ("error", ["ADDED", "ERROR"], False),
 ])  # fmt: skip
 def test_an_order_to_open_watches(fake, namespace, how, wanted, is_cut):
     path = watch_path(fake, namespace)

@@ -1,0 +1,174 @@
+"""The built-in kubelet, TLS, rights and the bulk mode."""
+
+import gzip
+import http.client
+import json
+import ssl
+import subprocess
+import time
+
+import pytest
+from fake_kube import TlsFront
+
+GPU = "nvidia.com/gpu"
+
+
+def make(fake, namespace, name, node="node-00000", gpus=0, spec=None, **annotations):
+    container = {"name": "main", "image": "image:1"}
+    if gpus:
+        container["resources"] = {"limits": {GPU: str(gpus)}}
+    pod = {
+        "metadata": {
+            "name": name,
+            "annotations": {f"test.prorata.io/{k.replace('_', '-')}": v for k, v in annotations.items()},
+        },
+        "spec": {"containers": [container], "nodeName": node, **(spec or {})},
+    }
+    answer = fake.ask("POST", f"/api/v1/namespaces/{namespace}/pods", pod)
+    assert answer.code == 201, answer
+    return f"/api/v1/namespaces/{namespace}/pods/{name}"
+
+
+def wait(fake, path, until, limit_s=10):
+    end = time.monotonic() + limit_s
+    while True:
+        answer = fake.ask("GET", path)
+        if until(answer):
+            return answer
+        assert time.monotonic() < end, answer
+        time.sleep(0.01)
+
+
+def wait_phase(fake, path, phase):
+    return wait(fake, path, lambda answer: answer.code == 200 and answer.json["status"]["phase"] == phase).json
+
+
+def test_a_pod_runs_and_ends_as_it_was_told(fake, namespace):
+    path = make(fake, namespace, "a", ends_after="100ms", exit_code="3", log="one\ntwo\n")
+    running = wait_phase(fake, path, "Running")
+    assert running["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
+    assert fake.ask("GET", path + "/log").body == "one\ntwo\n"
+    assert fake.ask("GET", path + "/log?tailLines=1").body == "two\n"
+    assert fake.ask("GET", path + "/log?limitBytes=2").body == "on"
+    failed = wait_phase(fake, path, "Failed")
+    assert failed["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 3
+
+
+def test_a_node_refuses_what_it_cannot_hold(fake, namespace):
+    first = make(fake, namespace, "a", node="node-00001", gpus=6)
+    wait_phase(fake, first, "Running")
+    second = wait_phase(fake, make(fake, namespace, "b", node="node-00001", gpus=3), "Failed")
+    assert second["status"]["reason"] == f"OutOf{GPU}"
+    wait_phase(fake, make(fake, namespace, "c", node="node-00001", gpus=2), "Running")
+    asked = wait_phase(fake, make(fake, namespace, "d", reject="UnexpectedAdmissionError"), "Failed")
+    assert asked["status"]["reason"] == "UnexpectedAdmissionError"
+
+
+def test_a_resource_that_the_node_does_not_list_is_dropped(fake, namespace):
+    node = {"metadata": {"name": namespace}, "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
+    assert fake.ask("POST", "/api/v1/nodes", node).code == 201
+    path = make(fake, namespace, "a", node=namespace, gpus=8)
+    wait_phase(fake, path, "Running")
+    ready = wait(fake, f"/api/v1/nodes/{namespace}", lambda a: a.json["status"].get("conditions")).json
+    assert ready["status"]["conditions"][0]["type"] == "Ready"
+
+
+@pytest.mark.parametrize(
+    "version, phases", [("1.37.1", ["Running", "Running", "Failed", "Failed"]), ("1.26.15", ["Running"] * 3)]
+)
+def test_a_deleted_pod_ends_in_steps(fake, namespace, version, phases):
+    fake.settings(version=version)
+    path = make(fake, namespace, "a")
+    begin = wait_phase(fake, path, "Running")["metadata"]["resourceVersion"]
+    watch = f"/api/v1/namespaces/{namespace}/pods?watch=1&resourceVersion={begin}&timeoutSeconds=20"
+    with fake.open("GET", watch) as stream:
+        assert fake.ask("DELETE", path).json["metadata"]["deletionGracePeriodSeconds"] == 30
+        seen = []
+        while not seen or seen[-1]["type"] != "DELETED":
+            seen.append(json.loads(stream.readline()))
+    fake.settings(version="1.37.1")
+    assert [
+        event["object"]["status"]["phase"] for event in [{"object": {"status": {"phase": "Running"}}}, *seen]
+    ] == phases
+    assert seen[-1]["object"]["metadata"]["deletionGracePeriodSeconds"] == 0
+
+
+def test_a_stuck_pod_stays_until_it_is_forced(fake, namespace):
+    path = make(fake, namespace, "a", stuck="true")
+    wait_phase(fake, path, "Running")
+    fake.ask("DELETE", path + "?gracePeriodSeconds=1")
+    other = make(fake, namespace, "b")
+    wait_phase(fake, other, "Running")
+    fake.ask("DELETE", other)
+    wait(fake, other, lambda answer: answer.code == 404)
+    assert fake.ask("GET", path).json["status"]["phase"] == "Running"
+    assert fake.ask("DELETE", path + "?gracePeriodSeconds=0").code == 200
+    assert fake.ask("GET", path).code == 404
+
+
+def test_a_foreign_finalizer_keeps_the_object_of_an_ended_pod(fake, namespace):
+    path = make(fake, namespace, "a")
+    wait_phase(fake, path, "Running")
+    patch = {"metadata": {"finalizers": ["example.com/hold"]}}
+    fake.ask("PATCH", path, patch, {"Content-Type": "application/merge-patch+json"})
+    fake.ask("DELETE", path)
+    wait(fake, path, lambda a: a.json["metadata"].get("deletionGracePeriodSeconds") == 0)
+    assert fake.ask("GET", path).json["status"]["phase"] == "Failed"
+
+
+def test_a_dead_node_does_nothing(fake, namespace):
+    node = {
+        "metadata": {"name": namespace, "labels": {"test.prorata.io/dead": "true"}},
+        "status": {"capacity": {"cpu": "1"}},
+    }
+    fake.ask("POST", "/api/v1/nodes", node)
+    dead = make(fake, namespace, "a", node=namespace)
+    wait_phase(fake, make(fake, namespace, "b"), "Running")
+    assert fake.ask("GET", dead).json["status"]["phase"] == "Pending"
+
+
+def test_a_lost_uid_check(fake, namespace):
+    fake.settings(bindingHonoursUid=False)
+    path = make(fake, namespace, "a", node="")
+    wrong = {"metadata": {"name": "a", "uid": "wrong"}, "target": {"kind": "Node", "name": "node-00000"}}
+    assert fake.ask("POST", path + "/binding", wrong).code == 201
+    fake.settings(bindingHonoursUid=None)
+
+
+def test_rights_are_refused_and_told_in_advance(fake, namespace):
+    deny = [{"verb": "create", "resource": "pods", "subresource": "binding"}]
+    fake.settings(users={"fakekube": {"name": "admin"}, "weak": {"name": "prorata", "deny": deny}})
+    weak = {"Authorization": "Bearer weak"}
+    path = make(fake, namespace, "a", node="")
+    refused = fake.ask("POST", path + "/binding", {"metadata": {"name": "a"}, "target": {"name": "n"}}, weak)
+    assert (refused.code, refused.json["reason"]) == (403, "Forbidden")
+    review = {"spec": {"resourceAttributes": deny[0]}}
+    where = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    assert fake.ask("POST", where, review, weak).json["status"]["allowed"] is False
+    assert fake.ask("POST", where, review).json["status"]["allowed"] is True
+    assert fake.ask("GET", path, headers={"Authorization": "Bearer nobody"}).code == 401
+    fake.settings(users=None)
+
+
+def test_large_lists_are_gzipped_where_the_client_takes_it(fake):
+    fake.control("POST", "fill", {"nodes": 0, "gpus": 0, "pods": 300})
+    plain = fake.ask("GET", "/api/v1/namespaces/others/pods").json
+    with fake.open("GET", "/api/v1/namespaces/others/pods", headers={"Accept-Encoding": "gzip"}) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert json.loads(gzip.decompress(answer.read())) == plain
+    assert len(plain["items"]) == 300
+
+
+def test_tls_in_front_of_it(fake, tmp_path):
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=fakekube"
+    more = "-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem"
+    subprocess.run(["openssl", *words.split(), *more.split()], cwd=tmp_path, check=True, capture_output=True)
+    both = tmp_path / "both.pem"
+    both.write_text((tmp_path / "cert.pem").read_text() + (tmp_path / "key.pem").read_text())
+    front = TlsFront(fake.address, both)
+    context = ssl.create_default_context(cafile=tmp_path / "cert.pem")
+    connection = http.client.HTTPSConnection(front.address, timeout=10, context=context)
+    connection.request("GET", "/version", headers={"Authorization": "Bearer fakekube"})
+    assert json.loads(connection.getresponse().read())["gitVersion"] == "v1.37.1"
+    connection.close()
+    front.close()
