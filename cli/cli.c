@@ -30,7 +30,8 @@ static const struct command *find_command(int argc, char **argv, int *out_taken)
 {
     const struct command *found = NULL;
     *out_taken = 0;
-    for (const struct command *command = COMMANDS; command->words; command++) {
+    struct command_walk walk = {0};
+    for (const struct command *command; (command = command_next(&walk));) {
         int taken = words_taken(command, argc, argv);
         if (taken > *out_taken) {
             *out_taken = taken;
@@ -43,7 +44,8 @@ static const struct command *find_command(int argc, char **argv, int *out_taken)
 int cli_has_command(const char *word)
 {
     size_t length = strlen(word);
-    for (const struct command *command = COMMANDS; command->words; command++)
+    struct command_walk walk = {0};
+    for (const struct command *command; (command = command_next(&walk));)
         if (strncmp(command->words, word, length) == 0 &&
             (command->words[length] == ' ' || command->words[length] == 0))
             return 1;
@@ -53,7 +55,8 @@ int cli_has_command(const char *word)
 static void list_commands(const char *program, const char *first_word)
 {
     printf("Usage: %s COMMAND [FLAGS]\n\n", program);
-    for (const struct command *command = COMMANDS; command->words; command++) {
+    struct command_walk walk = {0};
+    for (const struct command *command; (command = command_next(&walk));) {
         size_t length = first_word ? strlen(first_word) : 0;
         if (first_word && strncmp(command->words, first_word, length) != 0)
             continue;
@@ -68,7 +71,8 @@ static void show_others(const struct cli *cli)
 {
     size_t length = strlen(cli->command->words);
     bool is_first = true;
-    for (const struct command *other = COMMANDS; other->words; other++) {
+    struct command_walk walk = {0};
+    for (const struct command *other; (other = command_next(&walk));) {
         if (strncmp(other->words, cli->command->words, length) != 0 || other->words[length] != ' ')
             continue;
         printf("%s  %s %s\n      %s\n", is_first ? "\nCommands:\n" : "", other->words, other->usage, other->sentence);

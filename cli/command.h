@@ -51,7 +51,13 @@ struct command {
     const char *sentence;
 };
 
-extern const struct command COMMANDS[]; // ends with words == NULL
+// Which command comes next; zero before the first.
+struct command_walk {
+    size_t family, row;
+};
+
+// Every command once, NULL behind the last.
+const struct command *command_next(struct command_walk *walk);
 extern const struct flag GLOBAL_FLAGS[], LIST_FLAGS[], SUBMIT_FLAGS[], OLD_SUBMIT_FLAGS[], LOG_FLAGS[],
     DESCRIBE_FLAGS[];
 
@@ -146,6 +152,7 @@ int run_account_otp(struct cli *cli, struct error *err);
 int run_account_otp_enable(struct cli *cli, struct error *err);
 int run_account_otp_confirm(struct cli *cli, struct error *err);
 int run_account_otp_disable(struct cli *cli, struct error *err);
+int run_auth_get_token(struct cli *cli, struct error *err);
 int run_logout(struct cli *cli, struct error *err);
 int run_whoami(struct cli *cli, struct error *err);
 int run_version(struct cli *cli, struct error *err);

@@ -187,6 +187,28 @@ int run_whoami(struct cli *cli, struct error *err)
     return 0;
 }
 
+// The token goes to the output alone: it is as good as a password.
+int run_auth_get_token(struct cli *cli, struct error *err)
+{
+    const char *form = flag_text(&cli->arguments, "output"), *token;
+    if (form && strcmp(form, "plaintext") != 0 && strcmp(form, "kubeconfig") != 0)
+        return error_set(err, ERROR_INVALID, "--output: plaintext or kubeconfig, got %.60s", form);
+    if (profile_read_token(&cli->profile, &cli->arena, &token, err) < 0)
+        return -1;
+    if (!token)
+        return error_set(err, ERROR_UNAUTHORIZED, "no login is saved; %s login saves one", cli->program);
+    if (form && strcmp(form, "plaintext") == 0) {
+        puts(token);
+        return 0;
+    }
+    json_t *credential = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "client.authentication.k8s.io/v1", "kind",
+                                   "ExecCredential", "status", "token", token);
+    json_dumpf(credential, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(credential);
+    return 0;
+}
+
 int run_version(struct cli *cli, struct error *err)
 {
     (void)cli;

@@ -85,6 +85,9 @@ static void print_compute(struct cli *cli, const json_t *workload)
               (const char *const[]){"GPU Compute",
                                     cli_amount(cli, cli_number(workload, "workloadRequestedResources.gpu.request")),
                                     cli_amount(cli, cli_number(workload, "allocatedResources.gpu"))});
+    if (cli_at(workload, "workloadRequestedResources.gpuMemory.request"))
+        table_add(&table, (const char *const[]){
+                              "GPU Memory", cli_text(workload, "workloadRequestedResources.gpuMemory.request"), "-"});
     table_add(&table,
               (const char *const[]){"CPU Compute",
                                     cli_amount(cli, cli_number(workload, "workloadRequestedResources.cpu.request")),

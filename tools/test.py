@@ -186,7 +186,14 @@ def whole():
             "tests/kubernetes/test_cases.py",
             after=(ASAN,),
         ),
-        pytest("walk-throughs and faults", "build-asan", "tests/whole/e2e", after=(ASAN,), shares=MACHINE),
+        pytest(
+            "walk-throughs and faults",
+            "build-asan",
+            "tests/whole/e2e",
+            "tests/whole/scripts",
+            after=(ASAN,),
+            shares=MACHINE,
+        ),
         pytest(
             "command line and the rules of scheduling",
             "build-asan",

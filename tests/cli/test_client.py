@@ -26,6 +26,16 @@ def test_files_are_what_other_clients_read(client):
     assert token.count(".") == 2 and stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_the_token_is_for_other_programs(client):
+    token = client.run("auth", "get-token", "-o", "plaintext").strip()
+    assert client.server.request("GET", "/api/v1/workloads", token=token).status == 200
+    plugin = json.loads(client.run("auth", "get-token"))
+    assert plugin["kind"] == "ExecCredential" and plugin["status"] == {"token": token}
+    assert "--output: plaintext or kubeconfig, got json" in client.run("auth", "get-token", "-o", "json", status=1)
+    client.run("logout")
+    assert "no login is saved" in client.run("auth", "get-token", status=1)
+
+
 def test_over_quota_quick_start_by_the_present_words(client):
     client.run("training", "submit", "a1", "-i", "runai.jfrog.io/demo/quickstart", "-g", "1", "-p", "team-a")
     client.run("training", "submit", "a2", "-i", "runai.jfrog.io/demo/quickstart", "-g", "2", "-p", "team-a")

@@ -41,6 +41,7 @@ FLOORS = {
         {"kubernetes/watch"},
         {"kubernetes"},
     ],
+    "cli": [{"."}, {"commands"}],
     "reconciler": [{"."}, {"world", "serving"}, {"turn", "check"}, {"outcome"}],
     "api": [
         {"."},

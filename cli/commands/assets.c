@@ -1,0 +1,52 @@
+// Commands for policies, templates and assets.
+#include "cli/assets.h"
+#include "cli/command.h"
+#include "cli/commands/command_tables.h"
+
+static const struct flag SCOPE_FLAGS[] = {
+    {"project", NULL, 'p', FLAG_TEXT, "NAME", "of this project; of the tenant where no scope is named"},
+    {"department", NULL, 0, FLAG_TEXT, "NAME", "of this department"},
+    {"cluster", NULL, 0, FLAG_SWITCH, "", "of the cluster"},
+    {0},
+};
+
+static const struct flag POLICY_FLAGS[] = {
+    {"file", NULL, 'f', FLAG_TEXT, "FILE", "defaults and rules, as YAML or JSON"},
+    {"name", NULL, 0, FLAG_TEXT, "NAME", "what the policy is called; else as its scope"},
+    {"merge", NULL, 0, FLAG_SWITCH, "", "into what is set there; else the file replaces it"},
+    {"validate-only", NULL, 0, FLAG_SWITCH, "", "check it and store nothing"},
+    {0},
+};
+
+static const struct flag SYSTEM_FLAGS[] = {
+    {"system", NULL, 0, FLAG_SWITCH, "", "and the system's policy, which lies beneath all"},
+    {0},
+};
+
+TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
+TABLES(WITH_SCOPE, SCOPE_FLAGS, LIST_FLAGS);
+TABLES(WITH_POLICY, SCOPE_FLAGS, POLICY_FLAGS);
+TABLES(WITH_POLICIES, SYSTEM_FLAGS, LIST_FLAGS);
+
+#define ASSET_COMMANDS(word_, kind_, plural_)                                                             \
+    {word_ " list", run_asset_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "[-p PROJECT]", plural_},     \
+    {                                                                                                     \
+        word_ " describe", run_asset_describe, NEEDS_SERVER, &kind_, WITH_LIST, false, "NAME", "show one" \
+    }
+
+const struct command ASSETS_COMMANDS[] = {
+    {"policy list", run_policy_list, NEEDS_SERVER, NULL, WITH_POLICIES, false, "", "the policies that are set"},
+    {"policy describe", run_policy_describe, NEEDS_SERVER, NULL, WITH_SCOPE, false, "TYPE [--project P]",
+     "the policy that is set in a scope, as a file for apply"},
+    {"policy effective", run_policy_effective, NEEDS_SERVER, NULL, WITH_SCOPE, false, "TYPE [--project P]",
+     "what holds in a scope, and which scope says so"},
+    {"policy apply", run_policy_apply, NEEDS_SERVER, NULL, WITH_POLICY, false, "TYPE -f FILE [--project P]",
+     "set the policy of a scope"},
+    {"policy delete", run_policy_delete, NEEDS_SERVER, NULL, WITH_SCOPE, false, "TYPE [--project P]",
+     "remove the policy of a scope"},
+    ASSET_COMMANDS("template", ASSET_TEMPLATE, "templates"),
+    ASSET_COMMANDS("compute", ASSET_COMPUTE, "compute resources"),
+    ASSET_COMMANDS("environment", ASSET_ENVIRONMENT, "environments"),
+    ASSET_COMMANDS("datasource", ASSET_DATA_SOURCE, "data sources"),
+    {0},
+};

@@ -1,0 +1,90 @@
+// Commands for projects, departments, nodes and what the scheduler makes of them.
+#include "cli/command.h"
+#include "cli/commands/command_tables.h"
+
+static const struct flag QUOTA_FLAGS[] = {
+    {"gpu-quota", NULL, 0, FLAG_TEXT, "N", "its quota of GPUs, in thousandths at the finest"},
+    {"node-pool", NULL, 0, FLAG_TEXT, "POOL", "in this node pool (default: default)"},
+    {0},
+};
+
+static const struct flag UNIT_FLAGS[] = {
+    {"description", NULL, 0, FLAG_TEXT, "TEXT", "what it is for"},
+    {0},
+};
+
+static const struct flag PROJECTS_FLAGS[] = {
+    {"with-projects", NULL, 0, FLAG_SWITCH, "", "with its projects and all their workloads"},
+    {0},
+};
+
+static const struct flag DEPARTMENT_FLAGS[] = {
+    {"department", NULL, 0, FLAG_TEXT, "NAME", "its department; else the default one"},
+    {0},
+};
+
+static const struct flag ADOPT_FLAGS[] = {
+    {"project", NULL, 'p', FLAG_TEXT, "NAME", "the project that gets it, if its own is gone"},
+    {0},
+};
+
+static const struct flag LABEL_FLAGS[] = {
+    {"overwrite", NULL, 0, FLAG_SWITCH, "", "accepted; an existing label always changes"},
+    {0},
+};
+
+static const struct flag SHARE_FLAGS[] = {
+    {"resource", NULL, 0, FLAG_TEXT, "NAME", "gpu (the default), cpu or memory"},
+    {"terms", NULL, 0, FLAG_SWITCH, "", "with the terms of each share's sum"},
+    {0},
+};
+
+TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
+TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
+TABLES(WITH_LABELS, LABEL_FLAGS);
+TABLES(WITH_ADOPT, ADOPT_FLAGS);
+TABLES(WITH_QUOTA, QUOTA_FLAGS);
+TABLES(WITH_PROJECTS, PROJECTS_FLAGS);
+TABLES(WITH_UNIT, QUOTA_FLAGS, UNIT_FLAGS);
+TABLES(WITH_PROJECT, QUOTA_FLAGS, UNIT_FLAGS, DEPARTMENT_FLAGS);
+TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
+TABLES(WITH_SHARES, FORM_FLAGS, SHARE_FLAGS);
+TABLES(WITH_QUEUE, FORM_FLAGS);
+
+const struct command CLUSTER_COMMANDS[] = {
+    {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},
+    {"project set", run_project_set, NEEDS_SERVER, NULL, NULL, false, "NAME", "the default project"},
+    {"project list", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "projects, quota and use"},
+    {"project create", run_project_create, NEEDS_SERVER, NULL, WITH_PROJECT, false,
+     "NAME [--department D] [--gpu-quota N]", "make a project"},
+    {"project update", run_project_update, NEEDS_SERVER, NULL, WITH_QUOTA, false, "NAME --gpu-quota N",
+     "change its quota in a node pool"},
+    {"project delete", run_project_delete, NEEDS_SERVER, NULL, NULL, false, "NAME", "delete it and its workloads"},
+    {"department create", run_department_create, NEEDS_SERVER, NULL, WITH_UNIT, false, "NAME [--gpu-quota N]",
+     "make a department"},
+    {"department update", run_department_update, NEEDS_SERVER, NULL, WITH_QUOTA, false, "NAME --gpu-quota N",
+     "change its quota in a node pool"},
+    {"department delete", run_department_delete, NEEDS_SERVER, NULL, WITH_PROJECTS, false, "NAME [--with-projects]",
+     "delete it"},
+    {"department list", run_department_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "departments, quota and use"},
+    {"cluster list", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "clusters"},
+    {"cluster set", run_cluster_set, NEEDS_SERVER, NULL, NULL, false, "NAME", "the cluster to use"},
+    {"node list", run_node_list, NEEDS_SERVER, NULL, WITH_NODES, false, "[--show-labels]",
+     "nodes and what is free on them"},
+    {"node describe", run_node_describe, NEEDS_SERVER, NULL, WITH_DESCRIBE, false, "NAME",
+     "a node: resources, labels, its GPUs and who holds them"},
+    {"node label", run_node_label, NEEDS_SERVER, NULL, WITH_LABELS, false, "NAME KEY=VALUE... KEY-...",
+     "set labels of a node, or with KEY- remove them; its node pool follows"},
+    {"pods list", run_pods_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "running pods without a workload"},
+    {"pods end", run_pods_end, NEEDS_SERVER, NULL, NULL, false, "NAME|ID", "end one of them"},
+    {"pods adopt", run_pods_adopt, NEEDS_SERVER, NULL, WITH_ADOPT, false, "NAME|ID [-p PROJECT]",
+     "make one of them, with all pods of its workload, a workload again"},
+    {"nodepool list", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "node pools"},
+    {"top", run_top, NEEDS_SERVER, NULL, WITH_QUEUE, false, "",
+     "GPUs: utilization, memory, who holds them, who else uses them"},
+    {"fairshare", run_fairshare, NEEDS_SERVER, NULL, WITH_SHARES, false, "[--pool NAME] [--terms]",
+     "how a node pool is divided between departments and projects"},
+    {"queue", run_queue, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[--pool NAME]",
+     "who waits for a node pool, in the order in which the scheduler tries them"},
+    {0},
+};

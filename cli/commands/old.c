@@ -1,0 +1,43 @@
+// The first generation's spellings.
+#include "cli/assets.h"
+#include "cli/command.h"
+#include "cli/commands/command_tables.h"
+#include "cli/kinds.h"
+
+TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
+TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
+TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
+TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
+TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
+TABLES(WITH_OLD_SUBMIT, PROJECT_FLAGS, OLD_SUBMIT_FLAGS);
+
+const struct command OLD_COMMANDS[] = {
+    {"submit-mpi", run_submit, NEEDS_SERVER, &MPI, WITH_OLD_SUBMIT, true, "NAME --processes N -i IMAGE [FLAGS]",
+     "submit a distributed training"},
+    {"submit", run_submit, NEEDS_SERVER, &TRAINING, WITH_OLD_SUBMIT, true, "NAME -i IMAGE [-g GPUS] [FLAGS] [-- ARGS]",
+     "submit a training, or with --interactive a workspace"},
+    {"list projects", run_project_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "projects and their quota"},
+    {"list nodes", run_node_list, NEEDS_SERVER, NULL, WITH_NODES, true, "", "nodes"},
+    {"list templates", run_asset_list, NEEDS_SERVER, &ASSET_TEMPLATE, WITH_LIST, true, "", "templates"},
+    {"describe template", run_asset_describe, NEEDS_SERVER, &ASSET_TEMPLATE, WITH_LIST, true, "NAME", "show one"},
+    {"list clusters", run_cluster_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "clusters"},
+    {"list jobs", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
+    {"list job", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, true, "[-A]", "workloads"},
+    {"list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "[-A]", "workloads (earlier spelling)"},
+    {"describe project", run_describe_project, NEEDS_SERVER, NULL, WITH_DESCRIBE, true, "NAME", "a project's share"},
+    {"describe node", run_node_describe, NEEDS_SERVER, NULL, WITH_DESCRIBE, true, "NAME", "a node"},
+    {"describe job", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, true, "NAME", "a workload"},
+    {"describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, true, "NAME [--show-events]", "a workload"},
+    {"get resources", run_get_resources, NEEDS_SERVER, NULL, WITH_LIST, true, "--project NAME",
+     "quota against allocation, by node pool"},
+    {"get node-pools", run_nodepool_list, NEEDS_SERVER, NULL, WITH_LIST, true, "", "node pools"},
+    {"get nodes", run_node_list, NEEDS_SERVER, NULL, WITH_NODES, true, "[--show-labels]", "nodes"},
+    {"get", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, true, "NAME", "a workload"},
+    {"cluster-info", run_cluster_info, NEEDS_SERVER, NULL, WITH_LIST, true, "", "nodes and GPUs, by node pool"},
+    {"delete job", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME...", "delete workloads"},
+    {"delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME...", "delete workloads"},
+    {"suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME", "stop a workload"},
+    {"resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, true, "NAME", "run it again"},
+    {"logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, true, "NAME", "its output"},
+    {0},
+};

@@ -1,0 +1,110 @@
+// Commands for workloads.
+#include "cli/command.h"
+#include "cli/commands/command_tables.h"
+#include "cli/kinds.h"
+
+static const struct flag FILE_FLAGS[] = {
+    {"file", NULL, 'f', FLAG_TEXT, "FILE", "the body of a creation as YAML or JSON, with type and project"},
+    {"dry-run", NULL, 0, FLAG_SWITCH, "", "print what would be sent, and send nothing"},
+    {"what-if", NULL, 0, FLAG_SWITCH, "", "say what would happen, and submit nothing"},
+    {0},
+};
+
+static const struct flag EXEC_FLAGS[] = {
+    {"pod", NULL, 0, FLAG_TEXT, "NAME", "in this pod; else the newest"},
+    {"container", NULL, 'c', FLAG_TEXT, "NAME", "accepted; a pod has one"},
+    {"stdin", NULL, 'i', FLAG_SWITCH, "", "pass the input on"},
+    {"tty", NULL, 't', FLAG_SWITCH, "", "with a terminal"},
+    {"wait-timeout", NULL, 0, FLAG_TEXT, "TIME", "accepted; the pod must run"},
+    {0},
+};
+
+static const struct flag RECEIPT_FLAGS[] = {
+    {"workload", NULL, 0, FLAG_TEXT, "NAME", "only of this workload"},
+    {"since", NULL, 0, FLAG_TEXT, "TIME", "not older than: 2026-01-01T00:00:00Z"},
+    {0},
+};
+
+TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
+TABLES(WITH_FILE, PROJECT_FLAGS, FILE_FLAGS, FORM_FLAGS);
+TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
+TABLES(WITH_LOGS, PROJECT_FLAGS, LOG_FLAGS);
+TABLES(WITH_EXEC, PROJECT_FLAGS, EXEC_FLAGS);
+TABLES(WITH_DELETE, PROJECT_FLAGS, DELETE_FLAGS);
+TABLES(WITH_SUBMIT, PROJECT_FLAGS, SUBMIT_FLAGS);
+TABLES(WITH_RECEIPTS, PROJECT_FLAGS, FORM_FLAGS, RECEIPT_FLAGS);
+
+#define ENTER(words_, kind_)                                                                            \
+    {words_ "bash",    run_workload_bash,         NEEDS_SERVER, &kind_, WITH_EXEC, false,               \
+     "NAME [--pod P]", "a shell in a running pod"},                                                     \
+        {words_ "exec",                                                                                 \
+         run_workload_exec,                                                                             \
+         NEEDS_SERVER,                                                                                  \
+         &kind_,                                                                                        \
+         WITH_EXEC,                                                                                     \
+         false,                                                                                         \
+         "NAME [--pod P] -- COMMAND...",                                                                \
+         "a command in a running pod"},                                                                 \
+    {                                                                                                   \
+        words_ "attach", run_workload_attach, NEEDS_SERVER, &kind_, WITH_EXEC, false, "NAME [--pod P]", \
+            "its output, from now on"                                                                   \
+    }
+
+#define LIFE(words_, kind_)                                                                                          \
+    {words_ " submit", run_submit, NEEDS_SERVER, &kind_, WITH_SUBMIT, false, "[NAME] -i IMAGE [FLAGS] [-- ARGS]",    \
+     "submit one"},                                                                                                  \
+        {words_ " list", run_workload_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "", "list them"},                \
+        {words_ " describe", run_workload_describe, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "show one"}, \
+        {words_ " explain", run_explain, NEEDS_SERVER, &kind_, WITH_DESCRIBE, false, "NAME", "why it waits"},        \
+        {words_ " logs", run_workload_logs, NEEDS_SERVER, &kind_, WITH_LOGS, false, "NAME", "its output"},           \
+        {words_ " suspend", run_workload_suspend, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "stop one"},     \
+        {words_ " resume", run_workload_resume, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME", "run it again"},   \
+    {                                                                                                                \
+        words_ " delete", run_workload_delete, NEEDS_SERVER, &kind_, WITH_DELETE, false, "NAME...", "delete one"     \
+    }
+
+const struct command WORKLOADS_COMMANDS[] = {
+    {"workload list", run_workload_list, NEEDS_SERVER, &ANY, WITH_LIST, false, "", "workloads of every kind"},
+    {"workload submit", run_submit_file, NEEDS_SERVER, &ANY, WITH_FILE, false, "[NAME] -f FILE", "submit a file"},
+    {"workload describe", run_workload_describe, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME", "show one"},
+    {"workload explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
+     "why it waits, and what would start it"},
+    {"workload logs", run_workload_logs, NEEDS_SERVER, &ANY, WITH_LOGS, false, "NAME", "its output"},
+    {"workload delete", run_workload_delete, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME...", "delete one"},
+    {"workload suspend", run_workload_suspend, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "stop one"},
+    {"workload resume", run_workload_resume, NEEDS_SERVER, &ANY, WITH_DELETE, false, "NAME", "run it again"},
+    ENTER("", ANY),
+    ENTER("workload ", ANY),
+    ENTER("training ", TRAINING),
+    ENTER("training standard ", TRAINING),
+    ENTER("training pytorch ", PYTORCH),
+    ENTER("training mpi ", MPI),
+    ENTER("training tensorflow ", TENSORFLOW),
+    ENTER("training xgboost ", XGBOOST),
+    ENTER("training jax ", JAX),
+    ENTER("workspace ", WORKSPACE),
+    ENTER("inference ", INFERENCE),
+    ENTER("distributed ", DISTRIBUTED),
+    {"explain", run_explain, NEEDS_SERVER, &ANY, WITH_DESCRIBE, false, "NAME",
+     "why a workload waits, and what would start it"},
+    {"receipts", run_receipts, NEEDS_SERVER, &ANY, WITH_RECEIPTS, false, "[-p PROJECT] [--workload NAME] [--pool NAME]",
+     "what gave way, for whom, and what it cost"},
+    LIFE("training pytorch", PYTORCH),
+    LIFE("training mpi", MPI),
+    LIFE("training tensorflow", TENSORFLOW),
+    LIFE("training xgboost", XGBOOST),
+    LIFE("training jax", JAX),
+    LIFE("training standard", TRAINING),
+    LIFE("training", TRAINING),
+    LIFE("workspace", WORKSPACE),
+    LIFE("inference", INFERENCE),
+    {"inference update", run_inference_update, NEEDS_SERVER, &INFERENCE, WITH_SUBMIT, false, "NAME [FLAGS] [-- ARGS]",
+     "change what is given; replicas follow one by one"},
+    LIFE("distributed", DISTRIBUTED),
+    LIFE("pytorch", PYTORCH),
+    LIFE("mpi", MPI),
+    LIFE("tensorflow", TENSORFLOW),
+    LIFE("xgboost", XGBOOST),
+    LIFE("jax", JAX),
+    {0},
+};
