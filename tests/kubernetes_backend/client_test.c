@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/timestamp.h"
 #include "tests/support/check.h"
-#include "tests/support/python_server.h"
+#include "tests/support/side_program.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -114,13 +114,7 @@ static const struct call_case CALLS[] = {
      1,
      "",
      "no JSON: line 1 column 5: unexpected token near end of file"},
-    {"too large",
-     {.path = "/big/100000", .answer_max = 50000},
-     KUBE_BAD_ANSWER,
-     0,
-     1,
-     "",
-     "larger than 50000 bytes"},
+    {"too large", {.path = "/big/100000", .answer_max = 50000}, KUBE_BAD_ANSWER, 0, 1, "", "larger than 50000 bytes"},
     {"a cut answer to a read", {.path = "/cut/h", .try_for_ms = 1200}, KUBE_NO_ANSWER, 0, -2, "", NULL},
     {"a cut answer to a write",
      {.method = KUBE_POST, .path = "/cut/i", .body = "{}", .try_for_ms = -1},
@@ -328,7 +322,7 @@ static void check_tls_case(const char *what, const char *cluster, const char *us
 
 static void check_tls(void)
 {
-    struct python_server server;
+    struct side_program server;
     char command[2048], cluster[600], user[400];
     snprintf(
         command, sizeof(command),
@@ -339,7 +333,7 @@ static void check_tls(void)
         "-CAkey ca.key -CAcreateserial -days 2 -extfile ext -out $c.pem || exit 1; done",
         folder);
     check_int(system(command), 0, "certificates");
-    python_server_start(&server, STAND_IN, folder);
+    side_program_start(&server, (const char *const[]){"/usr/bin/python3", STAND_IN, folder, NULL});
 #define AT "server: 'https://127.0.0.1:%d', certificate-authority: %s/"
     snprintf(cluster, sizeof(cluster), AT "ca.pem, tls-server-name: kubernetes", server.port, folder);
     check_tls_case("a name of its own", cluster, "token: a", KUBE_ANSWERED, false);
@@ -355,7 +349,7 @@ static void check_tls(void)
     check_tls_case("another authority", cluster, "token: a", KUBE_NOT_SENT, true);
     snprintf(cluster, sizeof(cluster), "server: 'https://127.0.0.1:%d', tls-server-name: kubernetes", server.port);
     check_tls_case("the system's authorities", cluster, "token: a", KUBE_NOT_SENT, true);
-    python_server_stop(&server);
+    side_program_stop(&server);
 }
 
 struct try_case {
@@ -424,13 +418,13 @@ static void check_pace(void)
 
 int main(void)
 {
-    struct python_server server;
+    struct side_program server;
     char command[300];
     if (!mkdtemp(folder))
         return 1;
     check_tries();
     check_pace();
-    python_server_start(&server, STAND_IN, "http");
+    side_program_start(&server, (const char *const[]){"/usr/bin/python3", STAND_IN, "http", NULL});
     struct kube_access *access = plain_access(server.port, "token: secret");
     struct kube_client *client = client_of(access, NULL);
     check_calls(client);
@@ -441,7 +435,7 @@ int main(void)
     kube_access_destroy(access);
     check_refreshed_token(server.port);
     check_nobody_there();
-    python_server_stop(&server);
+    side_program_stop(&server);
     check_tls();
     snprintf(command, sizeof(command), "rm -rf %s", folder);
     check_int(system(command), 0, "%s", command);
