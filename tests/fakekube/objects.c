@@ -2,6 +2,7 @@
 #include "base/timestamp.h"
 #include "base/uuid.h"
 #include "tests/fakekube/pods.h"
+#include "tests/fakekube/shapes.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -280,7 +281,10 @@ static void drop_unknown(struct call *call, json_t *object, const char *const *n
 
 int object_check_fields(struct call *call, json_t *object)
 {
-    const char *renew = json_text_at(object, "spec.renewTime");
+    const char *wrong = shape_find_wrong(object), *renew = json_text_at(object, "spec.renewTime");
+    if (wrong)
+        return call_fail(call, 400, "BadRequest", "%s cannot be handled as a %s: json: cannot unmarshal %s",
+                         call_resource(call)->kind, call_resource(call)->kind, wrong);
     if (call->resource == RESOURCE_LEASES && renew && !is_micro_time(renew))
         return call_fail(call, 400, "BadRequest",
                          "Lease in version \"v1\" cannot be handled as a Lease: parsing time \"%s\"", renew);

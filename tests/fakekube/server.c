@@ -5,6 +5,7 @@
 #include "tests/fakekube/faults.h"
 #include "tests/fakekube/pods.h"
 #include "tests/fakekube/reads.h"
+#include "tests/fakekube/shapes.h"
 #include "tests/fakekube/watches.h"
 #include "tests/fakekube/writes.h"
 #include <civetweb.h>
@@ -171,10 +172,20 @@ static int answer_object(struct call *call)
     return call_fail(call, 405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
 }
 
+// Bodies that are no patches have the types that their kinds have.
+static int check_shape(struct call *call)
+{
+    const char *wrong = NULL;
+    if (json_is_object(call->body) && strcmp(call->method, "PATCH") != 0)
+        wrong = shape_find_wrong(call->body);
+    return wrong ? call_fail(call, 400, "BadRequest", "the body cannot be handled: json: cannot unmarshal %s", wrong)
+                 : 0;
+}
+
 static void answer(struct call *call)
 {
     store_lock(&call->kube->store);
-    if (authorize(call) == 0) {
+    if (authorize(call) == 0 && check_shape(call) == 0) {
         if (call->resource < 0)
             answer_path(call);
         else
