@@ -2,7 +2,6 @@
 #include "tests/fakekube/faults.h"
 #include "tests/fakekube/pods.h"
 #include "tests/fakekube/writes.h"
-#include <stdlib.h>
 #include <string.h>
 
 static int refuse_bind(struct call *call, const json_t *pod, const char *node)
@@ -180,71 +179,6 @@ int pod_evict(struct call *call)
     }
     if (rc == 0)
         call_succeed(call, 201, NULL);
-    json_decref(pod);
-    return rc;
-}
-
-static int refuse_log(struct call *call, const json_t *pod)
-{
-    const char *wanted = call_query(call, "container");
-    bool is_there = !*wanted;
-    size_t index;
-    json_t *container;
-    json_array_foreach(json_at(pod, "spec.containers"), index, container)
-        is_there = is_there || strcmp(json_text_at(container, "name"), wanted) == 0;
-    if (*call_query(call, "sinceTime") && *call_query(call, "sinceSeconds")) {
-        json_t *causes = json_array();
-        cause_add(causes, "FieldValueForbidden", "", NULL,
-                  "at most one of `sinceTime` or `sinceSeconds` may be specified");
-        return call_fail_invalid(call, causes);
-    }
-    if (!is_there)
-        return call_fail(call, 400, "BadRequest", "container %s is not valid for pod %s", wanted, call->name);
-    if (!*wanted && json_array_size(json_at(pod, "spec.containers")) > 1)
-        return call_fail(call, 400, "BadRequest", "a container name must be specified for pod %s", call->name);
-    return 0;
-}
-
-static void write_log(struct call *call, const json_t *pod)
-{
-    const char *text = json_string_value(json_object_get(json_at(pod, "metadata.annotations"), "test.prorata.io/log"));
-    const char *tail = call_query(call, "tailLines");
-    size_t length = text ? strlen(text) : 0, from = 0,
-           bytes = (size_t)strtoul(call_query(call, "limitBytes"), NULL, 10);
-    long lines = *tail ? strtol(tail, NULL, 10) : -1;
-    for (size_t i = length; lines >= 0 && i > 0; i--)
-        if (text[i - 1] == '\n' && i < length && --lines == 0)
-            from = i;
-    if (lines == 0 && *tail && strtol(tail, NULL, 10) == 0)
-        from = length;
-    length -= from;
-    if (bytes && length > bytes)
-        length = bytes;
-    if (length)
-        buffer_append(&call->text, text + from, length);
-}
-
-int pod_log(struct call *call)
-{
-    const struct revision *found = store_find(&call->kube->store, RESOURCE_PODS, call_key(call));
-    if (!found)
-        return call_fail_not_found(call);
-    json_t *pod = revision_value(found);
-    const char *node = json_text_at(pod, "spec.nodeName"), *phase = json_text_at(pod, "status.phase");
-    int rc = refuse_log(call, pod);
-    call->text_type = "text/plain";
-    if (rc == 0 && !pod_is_bound(pod)) {
-        call->code = 204;
-    } else if (rc == 0 && !store_find(&call->kube->store, RESOURCE_NODES, node)) {
-        rc = call_fail(call, 404, "NotFound", "pods \"%s\" not found", node);
-        call_set_details(call, "name", json_string(node));
-    } else if (rc == 0 && strcmp(phase, "Pending") == 0) {
-        rc = call_fail(call, 400, "BadRequest", "container in pod %s is waiting to start: ContainerCreating",
-                       call->name);
-    } else if (rc == 0) {
-        call->code = 200;
-        write_log(call, pod);
-    }
     json_decref(pod);
     return rc;
 }

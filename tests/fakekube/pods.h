@@ -1,4 +1,4 @@
-// Pods: defaults, checks, what they ask for, and the requests that only pods know: binding, eviction, log.
+// Pods: defaults, checks, what they ask for, and the requests that only pods know: binding, eviction.
 #pragma once
 #include "tests/fakekube/objects.h"
 
@@ -17,4 +17,3 @@ void pod_set_condition(json_t *pod, const char *type, const char *status, const 
 // 0 or -1; both have answered.
 int pod_bind(struct call *call);
 int pod_evict(struct call *call);
-int pod_log(struct call *call);

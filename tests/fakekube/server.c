@@ -3,6 +3,7 @@
 #include "tests/fakekube/connection.h"
 #include "tests/fakekube/control.h"
 #include "tests/fakekube/faults.h"
+#include "tests/fakekube/logs.h"
 #include "tests/fakekube/pods.h"
 #include "tests/fakekube/reads.h"
 #include "tests/fakekube/shapes.h"
@@ -140,7 +141,7 @@ static int answer_subresource(struct call *call)
     if (is_pod && strcmp(call->verb, "evict") == 0)
         return pod_evict(call);
     if (is_pod && strcmp(call->verb, "log") == 0)
-        return pod_log(call);
+        return log_answer(call);
     if (is_pod && (strcmp(part, "exec") == 0 || strcmp(part, "attach") == 0)) {
         // What the real server answers to a protocol that it does not know: forbidden, and nothing more.
         call->code = 403;
@@ -224,6 +225,24 @@ static void answer_before_work(struct call *call)
     answer(call);
 }
 
+static bool is_stream(const struct call *call)
+{
+    return strcmp(call->verb, "watch") == 0 || (strcmp(call->verb, "log") == 0 && call_query_is(call, "follow"));
+}
+
+static void serve_stream(struct call *call)
+{
+    store_lock(&call->kube->store);
+    int rc = authorize(call);
+    store_unlock(&call->kube->store);
+    if (rc < 0)
+        return;
+    if (strcmp(call->verb, "watch") == 0)
+        watch_serve(call);
+    else
+        log_follow(call);
+}
+
 static void serve_object(struct call *call)
 {
     if (fault_number(call, "delayMs") > 0)
@@ -241,8 +260,8 @@ static void serve_object(struct call *call)
         answer_before_work(call);
     else if (fault_action(call, "status"))
         fault_answer(call, fault_action(call, "status"));
-    else if (strcmp(call->verb, "watch") == 0 && (find_user(call), *call->user))
-        watch_serve(call);
+    else if (is_stream(call))
+        serve_stream(call);
     else
         answer(call);
     if (fault_is(call, "dropAnswer") && !call->is_sent)

@@ -54,6 +54,21 @@ def test_a_pod_runs_and_ends_as_it_was_told(fake, namespace):
     assert failed["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 3
 
 
+def test_a_log_is_followed_to_the_end_of_its_pod(fake, namespace):
+    path = make(fake, namespace, "a", log="one\ntwo\n")
+    begin = wait_phase(fake, path, "Running")["status"]["startTime"]
+    stamps = [line.split(" ")[0] for line in fake.ask("GET", path + "/log?timestamps=true").body.splitlines()]
+    assert stamps[0][:19] == begin[:19]
+    assert fake.ask("GET", path + f"/log?sinceTime={stamps[1]}").body == "two\n"
+    with fake.open("GET", path + "/log?follow=true&tailLines=1") as log:
+        assert log.readline() == b"two\n"
+        more = {"metadata": {"annotations": {"test.prorata.io/log": "one\ntwo\nthree\n"}}}
+        fake.ask("PATCH", path, more, {"Content-Type": "application/merge-patch+json"})
+        assert log.readline() == b"three\n"
+        fake.ask("DELETE", path)
+        assert log.read() == b""
+
+
 def test_a_node_refuses_what_it_cannot_hold(fake, namespace):
     first = make(fake, namespace, "a", node="node-00001", gpus=6)
     wait_phase(fake, first, "Running")

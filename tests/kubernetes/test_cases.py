@@ -1,6 +1,9 @@
-"""The stand-in for the Kubernetes API server answers as the real one: every case against both."""
+"""The stand-in for the Kubernetes API server answers as the real one: every case against both.
+
+The real one is that of the kubeconfig in $CASES_KUBECONFIG; its user is an administrator."""
 
 import json
+import os
 import pathlib
 
 import pytest
@@ -59,3 +62,17 @@ def run_case(api, version, name):
 @pytest.mark.parametrize("version, name", FAKE)
 def test_stand_in(fakes, version, name):
     run_case(fakes(version), version, name)
+
+
+if "CASES_KUBECONFIG" in os.environ:
+
+    @pytest.fixture(scope="module")
+    def real():
+        api = Api(os.environ["CASES_KUBECONFIG"])
+        return api, f"1.{api.minor()}"
+
+    @pytest.mark.parametrize("name", CASES)
+    def test_real_server(real, name):
+        api, version = real
+        if is_for(CASES[name], version):
+            run_case(api, version, name)
