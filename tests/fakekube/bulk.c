@@ -1,7 +1,10 @@
 #include "tests/fakekube/bulk.h"
+#include "base/arena.h"
 #include "base/timestamp.h"
 #include "base/uuid.h"
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static json_t *metadata(const char *name, const char *namespace)
 {
@@ -58,7 +61,7 @@ static void add_node(struct kube *kube, const char *name, int64_t gpus)
     json_decref(node);
 }
 
-static void add_pod(struct kube *kube, int64_t number, int64_t nodes)
+static void add_pod(struct kube *kube, int64_t number, int64_t nodes, const char *padding)
 {
     char name[40], key[60], node[32], time[32];
     snprintf(name, sizeof(name), "pod-%06" PRId64, number);
@@ -78,13 +81,20 @@ static void add_pod(struct kube *kube, int64_t number, int64_t nodes)
         "restartCount", 0, "state", "running", "startedAt", time, "image", "registry.example/others/job:1");
     json_object_set_new(json_object_get(pod, "metadata"), "labels",
                         json_pack("{s:s,s:s}", "app", "others", "tier", "batch"));
+    if (*padding)
+        json_object_set_new(json_object_get(pod, "metadata"), "annotations",
+                            json_pack("{s:s}", "example.com/notes", padding));
     store_put(&kube->store, RESOURCE_PODS, key, pod);
     json_decref(pod);
 }
 
-void bulk_fill(struct kube *kube, int64_t nodes, int64_t gpus, int64_t pods)
+void bulk_fill(struct kube *kube, int64_t nodes, int64_t gpus, int64_t pods, int64_t pod_bytes)
 {
     char name[32];
+    size_t length = pod_bytes > 0 ? (size_t)pod_bytes : 0;
+    char *padding = memory_alloc(length + 1);
+    memset(padding, 'x', length);
+    padding[length] = '\0';
     if (pods > 0)
         add_namespace(kube, "others");
     for (int64_t i = 0; i < nodes; i++) {
@@ -92,5 +102,6 @@ void bulk_fill(struct kube *kube, int64_t nodes, int64_t gpus, int64_t pods)
         add_node(kube, name, gpus);
     }
     for (int64_t i = 0; i < pods; i++)
-        add_pod(kube, i, nodes);
+        add_pod(kube, i, nodes, padding);
+    free(padding);
 }

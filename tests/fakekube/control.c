@@ -100,7 +100,8 @@ static int fill(struct call *call)
 {
     bulk_fill(call->kube, json_integer_value(json_object_get(call->body, "nodes")),
               json_integer_value(json_object_get(call->body, "gpus")),
-              json_integer_value(json_object_get(call->body, "pods")));
+              json_integer_value(json_object_get(call->body, "pods")),
+              json_integer_value(json_object_get(call->body, "podBytes")));
     return show_state(call);
 }
 

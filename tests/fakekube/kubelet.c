@@ -197,6 +197,27 @@ static void set_containers(json_t *pod, const char *state, int code)
     json_object_set_new(json_object_made(pod, "status"), "containerStatuses", statuses);
 }
 
+// What a kubelet says of a pod, where settings.kubeletEvents asks for it.
+static void tell(struct kubelet *kubelet, const json_t *pod, const char *reason, const char *message)
+{
+    char time[32], key[600], name[340];
+    const char *pod_name = json_text_at(pod, "metadata.name"), *namespace = json_text_at(pod, "metadata.namespace");
+    struct store *store = &kubelet->kube->store;
+    if (!kube_setting_is(kubelet->kube, "kubeletEvents"))
+        return;
+    kube_time(timestamp_now_ms(), time);
+    snprintf(name, sizeof(name), "%s.%" PRIx64, pod_name, store->number);
+    snprintf(key, sizeof(key), "%s/%s", namespace, name);
+    json_t *event = json_pack(
+        "{s:{s:s,s:s,s:s},s:{s:s,s:s,s:s,s:s,s:s},s:s,s:s,s:s,s:s,s:s,s:i,s:{s:s,s:s}}", "metadata", "name", name,
+        "namespace", namespace, "creationTimestamp", time, "involvedObject", "kind", "Pod", "apiVersion", "v1", "name",
+        pod_name, "namespace", namespace, "uid", json_text_at(pod, "metadata.uid"), "reason", reason, "message",
+        message, "type", strcmp(reason, "Started") == 0 ? "Normal" : "Warning", "firstTimestamp", time, "lastTimestamp",
+        time, "count", 1, "source", "component", "kubelet", "host", json_text_at(pod, "spec.nodeName"));
+    store_put(store, RESOURCE_EVENTS, key, event);
+    json_decref(event);
+}
+
 static void set_phase(json_t *pod, const char *phase)
 {
     json_object_set_new(json_object_made(pod, "status"), "phase", json_string(phase));
@@ -227,6 +248,7 @@ static void admit(struct kubelet *kubelet, const char *key, json_t *pod)
             add_task(kubelet, STEP_END, key, json_text_at(pod, "metadata.uid"), annotated_us(pod, "ends-after", 0));
     }
     store_put(&kubelet->kube->store, RESOURCE_PODS, key, pod);
+    tell(kubelet, pod, reason ? reason : "Started", reason ? "the node refuses the pod" : "Started container main");
     json_decref(node);
 }
 

@@ -17,7 +17,7 @@
 struct options {
     const char *kubeconfig, *version;
     int port;
-    int64_t nodes, gpus, pods;
+    int64_t nodes, gpus, pods, pod_bytes;
     bool has_no_kubelet, ends_with_input;
 };
 
@@ -39,15 +39,12 @@ static int write_kubeconfig(const struct options *options, int port)
 
 static bool read_options(int argc, char **argv, struct options *out)
 {
-    static const struct option KNOWN[] = {{"kubeconfig", required_argument, NULL, 'k'},
-                                          {"port", required_argument, NULL, 'p'},
-                                          {"version", required_argument, NULL, 'v'},
-                                          {"nodes", required_argument, NULL, 'n'},
-                                          {"gpus", required_argument, NULL, 'g'},
-                                          {"pods", required_argument, NULL, 'm'},
-                                          {"no-kubelet", no_argument, NULL, 'x'},
-                                          {"until-stdin-closes", no_argument, NULL, 'u'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option KNOWN[] = {
+        {"kubeconfig", required_argument, NULL, 'k'},   {"port", required_argument, NULL, 'p'},
+        {"version", required_argument, NULL, 'v'},      {"nodes", required_argument, NULL, 'n'},
+        {"gpus", required_argument, NULL, 'g'},         {"pods", required_argument, NULL, 'm'},
+        {"pod-bytes", required_argument, NULL, 'b'},    {"no-kubelet", no_argument, NULL, 'x'},
+        {"until-stdin-closes", no_argument, NULL, 'u'}, {NULL, 0, NULL, 0}};
     *out = (struct options){.version = "1.37.1", .gpus = 8};
     int option;
     while ((option = getopt_long(argc, argv, "", KNOWN, NULL)) != -1) {
@@ -69,6 +66,9 @@ static bool read_options(int argc, char **argv, struct options *out)
             break;
         case 'm':
             out->pods = atoll(optarg);
+            break;
+        case 'b':
+            out->pod_bytes = atoll(optarg);
             break;
         case 'x':
             out->has_no_kubelet = true;
@@ -104,7 +104,7 @@ static void prepare(struct kube *kube, const struct options *options)
     kube->requests = json_array();
     kube_set_version(kube, options->version);
     bulk_add_namespaces(kube);
-    bulk_fill(kube, options->nodes, options->gpus, options->pods);
+    bulk_fill(kube, options->nodes, options->gpus, options->pods, options->pod_bytes);
     if (!options->has_no_kubelet)
         kube->kubelet = kubelet_create(kube);
 }
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
     sigset_t signals;
     if (!read_options(argc, argv, &options) || sodium_init() < 0) {
         fprintf(stderr, "fakekube [--kubeconfig FILE] [--port P] [--version 1.37.1] [--nodes N] [--gpus N] "
-                        "[--pods N] [--no-kubelet] [--until-stdin-closes]\n");
+                        "[--pods N] [--pod-bytes N] [--no-kubelet] [--until-stdin-closes]\n");
         return 2;
     }
     sigemptyset(&signals);

@@ -106,6 +106,15 @@ int review_access(struct call *call)
     return call_answer(call, 201, answer);
 }
 
+// What no handler knows is answered in plain text.
+static int fail_unknown_path(struct call *call)
+{
+    call->code = 404;
+    call->text_type = "text/plain; charset=utf-8";
+    buffer_text(&call->text, "404 page not found\n");
+    return -1;
+}
+
 static int answer_path(struct call *call)
 {
     if (strcmp(call->path, "/version") == 0) {
@@ -124,7 +133,7 @@ static int answer_path(struct call *call)
     }
     if (strcmp(call->path, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") == 0)
         return review_access(call);
-    return call_fail(call, 404, "NotFound", "the server could not find the requested resource");
+    return fail_unknown_path(call);
 }
 
 static int answer_subresource(struct call *call)
@@ -149,7 +158,7 @@ static int answer_subresource(struct call *call)
     }
     if (call->resource == RESOURCE_NAMESPACES && strcmp(part, "finalize") == 0 && strcmp(call->verb, "update") == 0)
         return finalize_namespace(call);
-    return call_fail(call, 404, "NotFound", "the server could not find the requested resource");
+    return fail_unknown_path(call);
 }
 
 static int answer_object(struct call *call)

@@ -108,6 +108,14 @@ def test_a_deleted_pod_ends_in_steps(fake, namespace, version, phases):
     assert seen[-1]["object"]["metadata"]["deletionGracePeriodSeconds"] == 0
 
 
+def test_a_kubelet_tells_of_its_pods(fake, namespace):
+    fake.settings(kubeletEvents=True)
+    wait_phase(fake, make(fake, namespace, "a", reject="NodeAffinity"), "Failed")
+    events = wait(fake, f"/api/v1/namespaces/{namespace}/events", lambda answer: answer.json["items"]).json["items"]
+    fake.settings(kubeletEvents=None)
+    assert [(e["reason"], e["type"], e["involvedObject"]["name"]) for e in events] == [("NodeAffinity", "Warning", "a")]
+
+
 def test_a_stuck_pod_stays_until_it_is_forced(fake, namespace):
     path = make(fake, namespace, "a", stuck="true")
     wait_phase(fake, path, "Running")
