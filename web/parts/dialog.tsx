@@ -1,7 +1,7 @@
 // Dialogs on <dialog>: modal, Escape closes, focus returns to where it was.
 import { signal } from "@preact/signals";
 import type { ComponentChildren, TargetedEvent } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button";
 
 interface DialogProps {
@@ -13,10 +13,10 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-// Opened while mounted. onClose is called on Escape and on a click beside it (unless it is firm).
+// Opened while mounted, before the next key can come: what is typed at once is typed into it. onClose is called on Escape and on a click beside it (unless it is firm).
 export function Dialog({ label, labelledby, class: more = "", onClose, firm, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     ref.current?.showModal();
     return () => {

@@ -1,7 +1,7 @@
 // The frame around every page: skip link, sidebar, tab bar and drawer of a phone, account menu, dialogs, toasts, tip.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { get } from "../api";
 import { useData } from "../data";
 import { count } from "../format";
@@ -24,7 +24,7 @@ import { Announcer, Toasts } from "./toast";
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const [help, setHelp] = useState(false);
-  useEffect(
+  useLayoutEffect(
     () =>
       keys({
         "/": { say: "Find anything", run: openFind },

@@ -1,7 +1,7 @@
 // Details beside a table: status, name, one line, actions, tabs. The table stays usable; Esc closes and the focus goes
 // back to the row. On a phone the pane is a page of its own with Back.
 import type { ComponentChildren, TargetedKeyboardEvent } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { keys, ofKey } from "../keys";
 import { route, setQuery } from "../router";
 import { Button } from "./button";
@@ -53,7 +53,7 @@ interface PaneProps {
 export function Pane({ id, title, status, line, actions, tabs = [], first, children }: PaneProps) {
   const at = tabs.find(t => t.id === route.value.query.tab) ?? tabs.find(t => t.id === first) ?? tabs[0];
   const ref = useRef<HTMLElement>(null);
-  useEffect(() => keys({ Escape: { say: "Close the details", run: closePane } }), []);
+  useLayoutEffect(() => keys({ Escape: { say: "Close the details", run: closePane } }), []);
   useEffect(() => {
     if (innerWidth <= 1240) ref.current?.querySelector("h2")?.focus({ preventScroll: innerWidth > 720 });
     ref.current?.scrollTo(0, 0);

@@ -1,7 +1,7 @@
 // Tables: the server pages, sorts, searches and filters; what is chosen lives in the query string, so that a link shows
 // what its sender saw. Keys: j and k walk through rows, Enter opens, x selects.
 import type { ComponentChildren, RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Amount } from "../format";
 import { Icon } from "../icons";
 import { keys } from "../keys";
@@ -411,7 +411,7 @@ interface Walk<R> {
 function useWalk<R>({ body, rows, idOf, pick, rowKeys }: Walk<R>) {
   const state = useRef({ rows, pick, rowKeys });
   state.current = { rows, pick, rowKeys };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const at = () => {
       const id = document.activeElement?.closest?.<HTMLElement>("[data-row]")?.dataset.row ?? route.peek().query.open;
       return state.current.rows.findIndex(r => String(idOf(r)) === id);

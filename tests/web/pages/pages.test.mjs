@@ -170,6 +170,21 @@ test("Find anything, the keys and the menus are without fault", async () => {
   await context.close();
 });
 
+test("who types at once after / loses no letter, however busy the browser is", async () => {
+  const { page, context } = await open(browser, mock.url);
+  await page.addInitScript(() => {
+    window.requestAnimationFrame = callback => setTimeout(() => callback(performance.now()), 400);
+  });
+  await page.goto(mock.url + "/");
+  await page.waitForSelector(".q-row");
+  const session = await context.newCDPSession(page);
+  // All keys are on their way before the first is answered.
+  await Promise.all([..."/vision"].flatMap(key => ["keyDown", "keyUp"].map(type => session.send("Input.dispatchKeyEvent", { type, key, text: type === "keyDown" ? key : undefined }))));
+  await page.waitForSelector("#found [role=option]:has-text('vision')");
+  assert.equal(await page.inputValue(".find-box input"), "vision");
+  await context.close();
+});
+
 test("a storm of changes moves nothing and asks a few times at most", async () => {
   const { page, troubles, context } = await open(browser, mock.url, { reducedMotion: "no-preference" });
   await page.goto(mock.url + "/");
