@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <zlib.h>
 
 enum {
@@ -46,6 +47,18 @@ bool connection_is_gone(struct call *call)
 static const char *reason_phrase(int code)
 {
     return mg_get_response_code_text(NULL, code);
+}
+
+// The first lines of every answer; the date is by the server's clock.
+static void write_head(const struct call *call, int code, bool is_last, struct buffer *head)
+{
+    char date[64];
+    struct tm parts;
+    time_t seconds = (time_t)(kube_now_ms(call->kube) / 1000);
+    gmtime_r(&seconds, &parts);
+    strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+    buffer_printf(head, "HTTP/1.1 %d %s\r\nConnection: %s\r\nCache-Control: no-cache, private\r\nDate: %s\r\n", code,
+                  reason_phrase(code), is_last ? "close" : "keep-alive", date);
 }
 
 static void write_warnings(struct call *call, struct buffer *head)
@@ -101,8 +114,7 @@ void connection_send(struct call *call, int64_t bytes)
         compress_text(&call->text);
     if (bytes >= 0)
         mg_disable_connection_keep_alive(call->connection);
-    buffer_printf(&head, "HTTP/1.1 %d %s\r\nConnection: %s\r\nCache-Control: no-cache, private\r\n", call->code,
-                  reason_phrase(call->code), bytes >= 0 ? "close" : "keep-alive");
+    write_head(call, call->code, bytes >= 0, &head);
     write_warnings(call, &head);
     if (call->headers.length)
         buffer_text(&head, call->headers.data);
@@ -122,10 +134,12 @@ void connection_send(struct call *call, int64_t bytes)
 
 void connection_begin_stream(struct call *call, const char *type)
 {
-    mg_printf(call->connection,
-              "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nCache-Control: no-cache, private\r\nContent-Type: "
-              "%s\r\nTransfer-Encoding: chunked\r\n\r\n",
-              type);
+    struct buffer head;
+    buffer_init(&head, 0);
+    write_head(call, 200, false, &head);
+    buffer_printf(&head, "Content-Type: %s\r\nTransfer-Encoding: chunked\r\n\r\n", type);
+    mg_write(call->connection, head.data, head.length);
+    buffer_done(&head);
     call->is_sent = true;
     call->code = 200;
 }

@@ -58,6 +58,7 @@ static int change_settings(struct call *call)
     const char *version = json_text_at(kube->settings, "version");
     if (version)
         kube_set_version(kube, version);
+    kube->clock_ms = kube_setting_int(kube, "clockMs", 0);
     kube->store.history_max = (size_t)kube_setting_int(kube, "history", (int64_t)kube->store.history_max);
     pthread_cond_broadcast(&kube->store.changed);
     return call_answer(call, 200, json_deep_copy(kube->settings));

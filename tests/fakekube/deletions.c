@@ -16,11 +16,12 @@ static int64_t pod_grace(const json_t *pod, const json_t *options)
     return pod_is_bound(pod) && !pod_is_terminal(pod) ? grace : 0;
 }
 
-static void mark(json_t *object, int64_t grace)
+static void mark(const struct call *call, json_t *object, int64_t grace)
 {
     char time[32];
     json_t *metadata = json_object_get(object, "metadata");
-    json_object_set_new(metadata, "deletionTimestamp", json_string(kube_time(timestamp_now_ms() + grace * 1000, time)));
+    json_object_set_new(metadata, "deletionTimestamp",
+                        json_string(kube_time(kube_now_ms(call->kube) + grace * 1000, time)));
     json_object_set_new(metadata, "deletionGracePeriodSeconds", json_integer(grace));
 }
 
@@ -35,7 +36,7 @@ static void answer_deleted(struct call *call, const struct revision *revision, c
 
 static void mark_and_answer(struct call *call, json_t *object, int64_t grace)
 {
-    mark(object, grace);
+    mark(call, object, grace);
     if (call->resource == RESOURCE_NAMESPACES)
         json_object_set_new(json_object_made(object, "status"), "phase", json_string("Terminating"));
     answer_deleted(call, store_put(&call->kube->store, call->resource, call_key(call), object), object, true);

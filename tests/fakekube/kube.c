@@ -43,6 +43,11 @@ int64_t kube_setting_int(const struct kube *kube, const char *name, int64_t with
     return json_is_integer(value) ? json_integer_value(value) : without;
 }
 
+int64_t kube_now_ms(const struct kube *kube)
+{
+    return timestamp_now_ms() + kube->clock_ms;
+}
+
 const char *kube_time(int64_t time_ms, char out[32])
 {
     char full[TIMESTAMP_SIZE];

@@ -37,11 +37,14 @@ struct kube {
     int hang_serial;         // grows to let go of requests that hang
     struct kubelet *kubelet; // NULL: none
     atomic_bool stops;
+    atomic_llong clock_ms; // settings.clockMs, read without the lock
 };
 
 // Reads "1.26.15".
 void kube_set_version(struct kube *kube, const char *version);
 bool kube_setting_is(const struct kube *kube, const char *name); // true or not
 int64_t kube_setting_int(const struct kube *kube, const char *name, int64_t without);
+// The server's clock: settings.clockMs is how far it is ahead.
+int64_t kube_now_ms(const struct kube *kube);
 // RFC 3339 in seconds, as metadata has it; out has room for 32 bytes.
 const char *kube_time(int64_t time_ms, char out[32]);

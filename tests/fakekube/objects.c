@@ -116,7 +116,7 @@ void object_stamp(struct call *call, json_t *object)
     char uuid[UUID_SIZE], time[32];
     uuid_create(uuid);
     json_object_set_new(metadata, "uid", json_string(uuid));
-    json_object_set_new(metadata, "creationTimestamp", json_string(kube_time(timestamp_now_ms(), time)));
+    json_object_set_new(metadata, "creationTimestamp", json_string(kube_time(kube_now_ms(call->kube), time)));
 }
 
 static void complete_namespace(json_t *object)

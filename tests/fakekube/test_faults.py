@@ -1,5 +1,7 @@
 """Each fault does what its name says, and the state afterwards is the one the client must find."""
 
+import calendar
+import email.utils
 import http.client
 import json
 import threading
@@ -66,6 +68,26 @@ def test_an_answer_before_the_work(fake, namespace):
     while fake.ask("GET", pods(namespace, "a")).code == 404:
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def test_a_webhook_of_admission_changes_what_is_created(fake, namespace):
+    gate = [{"name": "example.com/wait"}]
+    fake.fault(
+        {"verb": "create", "resource": "pods"}, mutate={"spec": {"schedulerName": "other", "schedulingGates": gate}}
+    )
+    made = fake.ask("POST", pods(namespace), pod("a")).json
+    assert (made["spec"]["schedulerName"], made["spec"]["schedulingGates"]) == ("other", gate)
+    assert fake.ask("POST", pods(namespace, "a/binding"), binding("a")).code == 409
+
+
+def test_the_servers_clock_may_be_wrong(fake, namespace):
+    fake.settings(clockMs=-3600_000)
+    answer = fake.ask("POST", pods(namespace), pod("a"))
+    fake.settings(clockMs=None)
+    now = time.time()
+    created = calendar.timegm(time.strptime(answer.json["metadata"]["creationTimestamp"], "%Y-%m-%dT%H:%M:%SZ"))
+    for told in (created, email.utils.parsedate_to_datetime(answer.headers["Date"]).timestamp()):
+        assert 3500 < now - told < 3700
 
 
 def test_an_answer_cut_short(fake, namespace):

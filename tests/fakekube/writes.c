@@ -1,4 +1,5 @@
 #include "tests/fakekube/writes.h"
+#include "tests/fakekube/faults.h"
 #include "tests/fakekube/patches.h"
 #include "tests/fakekube/pods.h"
 #include <string.h>
@@ -115,6 +116,8 @@ static int refuse_create(struct call *call, const json_t *object)
 static int create_from(struct call *call, json_t *object)
 {
     object_stamp(call, object);
+    if (fault_action(call, "mutate"))
+        patch_merge(object, fault_action(call, "mutate"));
     const char *name = json_text_at(object, "metadata.name");
     call->name = name ? arena_strdup(&call->arena, name) : "";
     json_t *causes = json_array();
