@@ -200,8 +200,8 @@ test("a storm of changes moves nothing and asks a few times at most", async () =
   });
   const rows = () => page.locator(".q-row .name").allTextContents();
   const order = await rows();
-  const end = Date.now() + 4000;
-  for (let n = 0; Date.now() < end; n++) {
+  const begun = Date.now();
+  for (let n = 0; n < 80 || (asked < 2 && n < 600); n++) {
     const project = mock.data.projects[n % 8];
     for (const s of project.status.nodePoolQuotaStatuses) s.allocated.gpu = Math.max(0, s.allocated.gpu + (n % 3) - 1);
     mock.change("workload", mock.data.workloads[n % 20].id);
@@ -210,7 +210,8 @@ test("a storm of changes moves nothing and asks a few times at most", async () =
   }
   assert.deepEqual(await rows(), order, "rows keep their order");
   assert.deepEqual(await page.evaluate(() => [window.shift, window.shifted]), [0, []]);
-  assert.ok(asked >= 2 && asked <= 6, `asked ${asked} times`);
+  const seconds = (Date.now() - begun) / 1000; // a busy machine takes longer over the same storm
+  assert.ok(asked >= 2 && asked <= 2 + seconds, `asked ${asked} times in ${seconds} s`);
   assert.deepEqual(troubles.errors, []);
   await context.close();
 });
