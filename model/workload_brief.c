@@ -79,6 +79,34 @@ static bool is_free(const char *key, size_t length)
     return false;
 }
 
+bool workload_brief_cuts(const char *name)
+{
+    return is_free(name, strlen(name));
+}
+
+static bool is_asked(const char *key, size_t length, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(names[i], key, length) == 0 && names[i][length] == '\0')
+            return true;
+    return false;
+}
+
+void workload_brief_pick(const char *object, const char *const *names, size_t count, struct buffer *out)
+{
+    bool is_first = true;
+    for (const char *at = object + 1; *at == '"';) {
+        const char *key_end = after_text(at), *end = after_value(key_end + 1);
+        if (is_asked(at + 1, (size_t)(key_end - at) - 2, names, count)) {
+            if (!is_first)
+                buffer_char(out, ',');
+            buffer_append(out, at, (size_t)(end - at));
+            is_first = false;
+        }
+        at = *end == ',' ? end + 1 : end;
+    }
+}
+
 bool workload_brief_append(const char *listing, struct buffer *out)
 {
     size_t room = WORKLOAD_BRIEF_BYTES;

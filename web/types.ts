@@ -77,7 +77,10 @@ type Good<R> = R extends { 200: infer C }
     : R extends { 202: infer C }
       ? Json<C>
       : null;
-export type Answer<P extends string, M extends Method = "get"> = Good<Responses<Operation<P, M>>>;
+// Rows of workloads are whole here: no page asks for `fields`.
+export type Answer<P extends string, M extends Method = "get"> = `${M} ${P}` extends "get /api/v1/workloads"
+  ? { workloads: Workload[]; next?: number }
+  : Good<Responses<Operation<P, M>>>;
 export type Body<P extends string, M extends Method> =
   Operation<P, M> extends { requestBody: infer C } ? Json<NonNullable<C>> : Json<Optional<Operation<P, M>>>;
 type Optional<O> = O extends { requestBody?: infer C } ? NonNullable<C> : never;

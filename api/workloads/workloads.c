@@ -7,6 +7,7 @@
 #include "api/operations.h"
 #include "api/server.h"
 #include "api/workloads/workload_actions.h"
+#include "api/workloads/workload_fields.h"
 #include "api/workloads/workload_list.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -31,6 +32,7 @@ static int write_list(struct request *req, struct response *res, struct db_conn 
     struct runtime_pools pools;
     struct json_writer json;
     struct workload_scope scope;
+    struct workload_fields fields;
     bool is_deleted = request_query_boolean(req, "deleted");
     if (workload_scope_of_page(req, conn, is_deleted, &scope, err) < 0 ||
         init_query(req, &query, is_deleted, &scope, err) < 0 || runtime_pools_read(conn, req->arena, &pools, err) < 0 ||
@@ -41,11 +43,10 @@ static int write_list(struct request *req, struct response *res, struct db_conn 
     json_key(&json, "workloads");
     json_begin_array(&json);
     int rc;
-    while ((rc = list_query_step(&query, err)) == 1) {
-        json_begin_object(&json);
-        workload_write_row(&json, query.stmt, &pools, req->received_ms, visibility);
-        json_end_object(&json);
-    }
+    workload_fields_init(&fields, req);
+    while ((rc = list_query_step(&query, err)) == 1)
+        workload_fields_write_row(&fields, &json, query.stmt, &pools, req->received_ms, visibility);
+    workload_fields_done(&fields);
     json_end_array(&json);
     list_query_write_next(&query, &json);
     json_end_object(&json);

@@ -109,6 +109,9 @@ class Comparison:
         if pair != (None, None) and pair in inside:
             return
         inside, old, new = (*inside, pair), whole(self.old, old), whole(self.new, new)
+        if where.endswith("[]") and "anyOf" in new and "anyOf" not in old:  # what the old client gets stands first
+            self.note(where, "anyOf", f"0 -> {len(new['anyOf'])}")
+            new = whole(self.new, new["anyOf"][0])
         for facet in FACETS:
             if old.get(facet) != new.get(facet) and (old.get(facet) or new.get(facet) is not None):
                 self.note(where, facet, f"{old.get(facet)} -> {new.get(facet)}")
