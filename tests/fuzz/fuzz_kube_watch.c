@@ -2,6 +2,7 @@
 // comes and how large the pieces are. Whatever is told fits together.
 #include "backends/kubernetes/watch/kube_lines.h"
 #include "backends/kubernetes/watch/kube_picture.h"
+#include "backends/kubernetes/watch/kube_trim.h"
 #include "base/arena.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -36,13 +37,26 @@ static void count(void *context, const struct kube_event *event)
     assert((event->kind == KUBE_CHANGED) == (event->before != NULL));
 }
 
+// Where a text was JSON it still is, and differs in that array alone.
+static size_t trim(char *text, size_t length)
+{
+    json_t *before = json_loadb(text, length, 0, NULL);
+    length = kube_trim_array(text, length, "managedFields");
+    json_t *after = json_loadb(text, length, 0, NULL);
+    assert(text[length] == '\0' && !before == !after);
+    assert(json_object_size(before) == json_object_size(after));
+    json_decref(before);
+    json_decref(after);
+    return length;
+}
+
 static int take(void *context, const char *text, size_t length)
 {
     struct reading *reading = context;
     char *exact = memory_alloc(length + 1); // of its exact size, as a record is
     memcpy(exact, text, length);
     exact[length] = '\0';
-    kube_picture_take(&reading->picture, reading->kind, exact, length);
+    kube_picture_take(&reading->picture, reading->kind, exact, trim(exact, length));
     free(exact);
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "backends/kubernetes/watch/kube_lines.h"
 #include "backends/kubernetes/watch/kube_next.h"
 #include "backends/kubernetes/watch/kube_picture.h"
+#include "backends/kubernetes/watch/kube_trim.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "tests/support/check.h"
@@ -67,6 +68,32 @@ static void check_lines(void)
     check_int(kube_lines_is_whole(&lines), 0, "a list that was cut");
     kube_lines_done(&lines);
     buffer_done(&got);
+}
+
+struct trim_case {
+    const char *text, *want;
+};
+
+static const struct trim_case TRIMS[] = {
+    {"{\"a\":1,\"m\":[{\"x\":\"]\\\"\"},[2]],\"b\":[3]}", "{\"a\":1,\"m\":[],\"b\":[3]}"},
+    {"{\"m\":[1]}", "{\"m\":[]}"},
+    {"{\"m\":[],\"n\":{\"m\":[1,2]}}", "{\"m\":[],\"n\":{\"m\":[]}}"},
+    {"{\"a\":\",\\\"m\\\":[1]\"}", "{\"a\":\",\\\"m\\\":[1]\"}"},
+    {"{\"m\" : [1]}", "{\"m\" : [1]}"},
+    {"{\"m\":[1,{\"a\"", "{\"m\":[1,{\"a\""},
+    {"{\"mm\":[1]}", "{\"mm\":[1]}"},
+    {"", ""},
+};
+
+static void check_trims(void)
+{
+    for (size_t i = 0; i < COUNT(TRIMS); i++) {
+        char *text = memory_strdup(TRIMS[i].text);
+        check_int((int64_t)kube_trim_array(text, strlen(text), "m"), (int64_t)strlen(TRIMS[i].want), "%s: length",
+                  TRIMS[i].text);
+        check_text(text, TRIMS[i].want, "%s", TRIMS[i].text);
+        free(text);
+    }
 }
 
 // Records are written as words: LIST, a=3 (item a, version 3), LISTED=9, +a=4 ~a=5 -a=6 (events), B=7 (bookmark),
@@ -309,6 +336,7 @@ static void check_steps(void)
 int main(void)
 {
     check_lines();
+    check_trims();
     check_stories();
     check_steps();
     return check_finish();

@@ -10,7 +10,7 @@ enum kube_event_kind {
     KUBE_SYNCED // all that a list had has been told
 };
 
-// Texts and object are borrowed and end with the call.
+// Texts and object are borrowed and end with the call. Of an object metadata.managedFields is empty.
 struct kube_event {
     enum kube_event_kind kind;
     const char *namespace, *name, *uid, *resource_version; // namespace "": none

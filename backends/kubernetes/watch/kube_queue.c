@@ -8,10 +8,11 @@
 
 struct kube_queue {
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t pushed, popped;
     struct kube_record *first, **end;
     size_t bytes, bytes_max;
-    bool is_busy; // one is popped and not done
+    bool is_busy;      // one is popped and not done
+    bool wants_record; // somebody waits for one
     bool is_closed;
 };
 
@@ -21,7 +22,8 @@ struct kube_queue *kube_queue_create(size_t bytes_max)
     queue->bytes_max = bytes_max;
     queue->end = &queue->first;
     pthread_mutex_init(&queue->lock, NULL);
-    pthread_cond_init(&queue->changed, NULL);
+    pthread_cond_init(&queue->pushed, NULL);
+    pthread_cond_init(&queue->popped, NULL);
     return queue;
 }
 
@@ -33,7 +35,8 @@ void kube_queue_destroy(struct kube_queue *queue)
         queue->first = record->next;
         free(record);
     }
-    pthread_cond_destroy(&queue->changed);
+    pthread_cond_destroy(&queue->pushed);
+    pthread_cond_destroy(&queue->popped);
     pthread_mutex_destroy(&queue->lock);
     free(queue);
 }
@@ -49,13 +52,14 @@ int kube_queue_push(struct kube_queue *queue, enum kube_record_kind kind, const 
     record->text[length] = '\0';
     pthread_mutex_lock(&queue->lock);
     while (!queue->is_closed && queue->first && queue->bytes + length > queue->bytes_max)
-        pthread_cond_wait(&queue->changed, &queue->lock);
+        pthread_cond_wait(&queue->popped, &queue->lock);
     bool is_closed = queue->is_closed;
     if (!is_closed) {
         *queue->end = record;
         queue->end = &record->next;
         queue->bytes += length;
-        pthread_cond_broadcast(&queue->changed);
+        if (queue->wants_record)
+            pthread_cond_signal(&queue->pushed);
     }
     pthread_mutex_unlock(&queue->lock);
     if (is_closed)
@@ -68,10 +72,12 @@ struct kube_record *kube_queue_pop(struct kube_queue *queue)
     struct kube_record *record = NULL;
     pthread_mutex_lock(&queue->lock);
     if (queue->is_busy && !queue->first)
-        pthread_cond_broadcast(&queue->changed);
+        pthread_cond_broadcast(&queue->popped);
     queue->is_busy = false;
+    queue->wants_record = true;
     while (!queue->is_closed && !queue->first)
-        pthread_cond_wait(&queue->changed, &queue->lock);
+        pthread_cond_wait(&queue->pushed, &queue->lock);
+    queue->wants_record = false;
     if (!queue->is_closed) {
         bool was_full = queue->bytes >= queue->bytes_max / 2;
         record = queue->first;
@@ -81,7 +87,7 @@ struct kube_record *kube_queue_pop(struct kube_queue *queue)
         queue->bytes -= record->length;
         queue->is_busy = true;
         if (was_full)
-            pthread_cond_broadcast(&queue->changed);
+            pthread_cond_broadcast(&queue->popped);
     }
     pthread_mutex_unlock(&queue->lock);
     return record;
@@ -91,7 +97,7 @@ int kube_queue_wait_done(struct kube_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     while (!queue->is_closed && (queue->first || queue->is_busy))
-        pthread_cond_wait(&queue->changed, &queue->lock);
+        pthread_cond_wait(&queue->popped, &queue->lock);
     bool is_closed = queue->is_closed;
     pthread_mutex_unlock(&queue->lock);
     return is_closed ? -1 : 0;
@@ -101,7 +107,8 @@ void kube_queue_close(struct kube_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     queue->is_closed = true;
-    pthread_cond_broadcast(&queue->changed);
+    pthread_cond_broadcast(&queue->pushed);
+    pthread_cond_broadcast(&queue->popped);
     pthread_mutex_unlock(&queue->lock);
 }
 

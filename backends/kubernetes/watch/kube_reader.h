@@ -12,7 +12,8 @@
 // What both threads of a watch share.
 struct kube_watch {
     struct kube_access *access;
-    char *name, *path, *label_selector, *field_selector, *kind, *list_kind; // selectors: NULL: none
+    char *name, *path, *kind, *list_kind;
+    char *label_selector, *field_selector, *unread_array; // NULL: none
     struct kube_watch_times times;
     struct kube_queue *queue;
     CURLM *multi;

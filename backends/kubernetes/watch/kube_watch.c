@@ -1,6 +1,7 @@
 #include "backends/kubernetes/watch/kube_watch.h"
 
 #include "backends/kubernetes/watch/kube_reader.h"
+#include "backends/kubernetes/watch/kube_trim.h"
 #include "base/arena.h"
 #include "base/error.h"
 
@@ -63,12 +64,23 @@ static void publish(struct kube_watch *watch, bool is_synced)
     pthread_mutex_unlock(&watch->lock);
 }
 
+static void take_record(struct kube_watch *watch, struct kube_record *record)
+{
+    size_t length = record->length;
+    if (record->kind == KUBE_RECORD_ITEM || record->kind == KUBE_RECORD_EVENT) {
+        length = kube_trim_array(record->text, length, "managedFields");
+        if (watch->unread_array)
+            length = kube_trim_array(record->text, length, watch->unread_array);
+    }
+    kube_picture_take(&watch->picture, record->kind, record->text, length);
+}
+
 static void *parse(void *context)
 {
     struct kube_watch *watch = context;
     for (struct kube_record *record; (record = kube_queue_pop(watch->queue));) {
         bool is_listed = record->kind == KUBE_RECORD_LISTED;
-        kube_picture_take(&watch->picture, record->kind, record->text, record->length);
+        take_record(watch, record);
         publish(watch, watch->picture.has_synced);
         free(record);
         if (is_listed)
@@ -92,6 +104,7 @@ static void free_all(struct kube_watch *watch)
     free(watch->path);
     free(watch->label_selector);
     free(watch->field_selector);
+    free(watch->unread_array);
     free(watch->kind);
     free(watch->list_kind);
     free(watch);
@@ -120,6 +133,7 @@ int kube_watch_create(struct kube_access *access, const struct kube_watch_setup 
     watch->path = memory_strdup(setup->path);
     watch->label_selector = copy_or_null(setup->label_selector);
     watch->field_selector = copy_or_null(setup->field_selector);
+    watch->unread_array = copy_or_null(setup->unread_array);
     watch->kind = memory_strdup(setup->kind);
     watch->list_kind = memory_alloc(strlen(setup->kind) + sizeof("List"));
     sprintf(watch->list_kind, "%sList", setup->kind);

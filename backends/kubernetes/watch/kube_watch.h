@@ -14,6 +14,7 @@ struct kube_watch_setup {
     const char *path;                            // "/api/v1/nodes"
     const char *label_selector, *field_selector; // NULL: none. Not escaped
     const char *kind;                            // "Node": what lists and events must be of
+    const char *unread_array; // a key whose array the owner does not need ("images" of nodes); NULL: none
     struct kube_watch_ops ops;
     void *context;
     struct kube_watch_times times;
