@@ -1,4 +1,4 @@
-// template, compute, environment, datasource: list, describe. And the same by name, for submissions.
+// template, compute, environment, datasource, credential: list, describe. And the same by name, for submissions.
 #include "cli/assets.h"
 
 #include "base/error.h"
@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-// The project asked for, as a member of a query; "" for all.
-static int project_query(struct cli *cli, const struct kind *kind, const char **out_query, struct error *err)
+int asset_read_query(struct cli *cli, const struct kind *kind, const char **out_query, struct error *err)
 {
     const char *name = flag_text(&cli->arguments, "project");
     json_t *project;
@@ -43,7 +42,7 @@ int asset_get_list(struct cli *cli, const struct kind *kind, const char *query, 
     return 0;
 }
 
-static const char *scope_of(const json_t *meta)
+const char *asset_scope(const json_t *meta)
 {
     const char *scope = cli_text(meta, "scope");
     return *scope ? scope : cli_text(meta, "scopeType");
@@ -53,7 +52,7 @@ static const char *scope_of(const json_t *meta)
 static int nearness(const json_t *entry)
 {
     static const char *const SCOPES[] = {"system", "tenant", "cluster", "department", "project"};
-    const char *scope = scope_of(json_object_get(entry, "meta"));
+    const char *scope = asset_scope(json_object_get(entry, "meta"));
     int rank = 0;
     for (int i = 0; i < (int)(sizeof(SCOPES) / sizeof(SCOPES[0])); i++)
         if (strcmp(scope, SCOPES[i]) == 0)
@@ -107,7 +106,7 @@ static const char *contents_of(struct cli *cli, const json_t *entry)
 static void add_row(struct cli *cli, const json_t *entry, struct table *table)
 {
     const json_t *meta = json_object_get(entry, "meta");
-    table_add(table, (const char *const[]){cli_text(meta, "name"), contents_of(cli, entry), scope_of(meta),
+    table_add(table, (const char *const[]){cli_text(meta, "name"), contents_of(cli, entry), asset_scope(meta),
                                            cli_text(meta, "createdBy"), cli_age(cli, cli_text(meta, "createdAt"))});
 }
 
@@ -125,7 +124,7 @@ int run_asset_list(struct cli *cli, struct error *err)
     const char *const titles[] = {"Name", kind->framework, "Scope", "Created By", "Age"};
     const char *query;
     json_t *entries;
-    if (project_query(cli, kind, &query, err) < 0 || asset_get_list(cli, kind, query, &entries, err) < 0)
+    if (asset_read_query(cli, kind, &query, err) < 0 || asset_get_list(cli, kind, query, &entries, err) < 0)
         return -1;
     if (cli->command->is_old)
         cli_print_list(cli, entries, OLD_TITLES, sizeof(OLD_TITLES) / sizeof(OLD_TITLES[0]), add_old_row);
@@ -139,7 +138,7 @@ int run_asset_describe(struct cli *cli, struct error *err)
 {
     const char *name, *query;
     json_t *entry;
-    if (cli_name(cli, &name, err) < 0 || project_query(cli, cli->command->kind, &query, err) < 0 ||
+    if (cli_name(cli, &name, err) < 0 || asset_read_query(cli, cli->command->kind, &query, err) < 0 ||
         asset_find_by_name(cli, cli->command->kind, name, query, &entry, err) < 0)
         return -1;
     if (cli_output(cli) == OUTPUT_TABLE)

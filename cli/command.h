@@ -87,6 +87,9 @@ const json_t *cli_at(const json_t *object, const char *path);
 
 // Asks at the terminal; `secret` does not show what is typed. NULL without a terminal.
 const char *cli_ask(struct cli *cli, const char *question, bool secret);
+// Before something is deleted: the first generation never asks; the present one asks at a terminal, and refuses without
+// one where there is no --yes.
+int cli_confirm_deletion(struct cli *cli, const char *name, struct error *err);
 // The caller's own password; wanted NULL: asks for it, twice.
 int cli_change_password(struct cli *cli, const char *current, const char *wanted, struct error *err);
 
@@ -196,3 +199,5 @@ int run_submit(struct cli *cli, struct error *err);
 int run_submit_file(struct cli *cli, struct error *err);
 int run_asset_list(struct cli *cli, struct error *err);
 int run_asset_describe(struct cli *cli, struct error *err);
+int run_asset_create(struct cli *cli, struct error *err);
+int run_asset_delete(struct cli *cli, struct error *err);

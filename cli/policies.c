@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/yaml_reader.h"
 #include "cli/command.h"
+#include "cli/place.h"
 #include "cli/table.h"
 
 #include <inttypes.h>
@@ -27,46 +28,6 @@ static int read_type(struct cli *cli, const char **out_path, struct error *err)
             return 0;
         }
     return error_set(err, ERROR_INVALID, "TYPE: training, workspace, distributed or inference, got %.60s", word);
-}
-
-// Where a policy is set: as members of meta, and as a query.
-struct place {
-    const char *scope, *key, *id; // key and id: NULL for the tenant
-};
-
-static int find_unit(struct cli *cli, const char *kind, const char *name, struct place *out, struct error *err)
-{
-    const char *filter = arena_printf(&cli->arena, "name==%s", name);
-    json_t *answer;
-    if (cli_get(cli, &answer, err, "/api/v1/org-unit/%ss?filterBy=%s", kind, client_escape(&cli->client, filter)) < 0)
-        return -1;
-    const json_t *unit = json_array_get(json_object_get(answer, arena_printf(&cli->arena, "%ss", kind)), 0);
-    *out = (struct place){kind, arena_printf(&cli->arena, "%sId", kind),
-                          unit ? arena_strdup(&cli->arena, cli_text(unit, "id")) : NULL};
-    json_decref(answer);
-    return unit ? 0 : error_set(err, ERROR_NOT_FOUND, "no %s was found with the name %s", kind, name);
-}
-
-static int read_place(struct cli *cli, struct place *out, struct error *err)
-{
-    const char *project = flag_text(&cli->arguments, "project"), *unit = flag_text(&cli->arguments, "department");
-    bool is_cluster = flag_is_set(&cli->arguments, "cluster");
-    if ((project != NULL) + (unit != NULL) + is_cluster > 1)
-        return error_set(err, ERROR_INVALID, "--project, --department and --cluster: only one of them");
-    if (project)
-        return find_unit(cli, "project", project, out, err);
-    if (unit)
-        return find_unit(cli, "department", unit, out, err);
-    *out = (struct place){"tenant", NULL, NULL};
-    if (!is_cluster)
-        return 0;
-    json_t *clusters;
-    if (cli_get(cli, &clusters, err, "/api/v1/clusters") < 0)
-        return -1;
-    *out = (struct place){"cluster", "clusterId",
-                          arena_strdup(&cli->arena, cli_text(json_array_get(clusters, 0), "uuid"))};
-    json_decref(clusters);
-    return 0;
 }
 
 static const char *path_of(struct cli *cli, const char *type, const struct place *place)
@@ -110,7 +71,7 @@ static int get_policy(struct cli *cli, json_t **out_answer, struct error *err)
 {
     const char *type;
     struct place place;
-    if (read_type(cli, &type, err) < 0 || read_place(cli, &place, err) < 0)
+    if (read_type(cli, &type, err) < 0 || cli_read_place(cli, &place, err) < 0)
         return -1;
     return cli_get(cli, out_answer, err, "%s", path_of(cli, type, &place));
 }
@@ -276,7 +237,7 @@ int run_policy_apply(struct cli *cli, struct error *err)
     struct place place;
     json_t *policy = NULL;
     bool is_check = flag_is_set(&cli->arguments, "validate-only");
-    if (read_type(cli, &type, err) < 0 || read_place(cli, &place, err) < 0 || read_file(cli, &policy, err) < 0)
+    if (read_type(cli, &type, err) < 0 || cli_read_place(cli, &place, err) < 0 || read_file(cli, &policy, err) < 0)
         return -1;
     json_t *body = body_of(cli, &place, policy);
     int rc = client_call(&cli->client, flag_is_set(&cli->arguments, "merge") ? "PATCH" : "PUT",
@@ -293,7 +254,7 @@ int run_policy_delete(struct cli *cli, struct error *err)
 {
     const char *type;
     struct place place;
-    if (read_type(cli, &type, err) < 0 || read_place(cli, &place, err) < 0 ||
+    if (read_type(cli, &type, err) < 0 || cli_read_place(cli, &place, err) < 0 ||
         client_call(&cli->client, "DELETE", path_of(cli, type, &place), NULL, NULL, err) < 0)
         return -1;
     printf("policy of %s deleted\n", type);

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The first generation never asks; the present one asks at a terminal and refuses without one.
-static int confirm(struct cli *cli, const char *name, struct error *err)
+int cli_confirm_deletion(struct cli *cli, const char *name, struct error *err)
 {
     char answer[16] = "";
     if (cli->command->is_old || flag_is_set(&cli->arguments, "yes"))
@@ -61,7 +60,7 @@ static int act_on_name(struct cli *cli, const char *name, const char *what, cons
     json_t *workload;
     if (cli_find_workload(cli, name, &workload, err) < 0)
         return -1;
-    int rc = what ? 0 : confirm(cli, name, err);
+    int rc = what ? 0 : cli_confirm_deletion(cli, name, err);
     if (rc == 0)
         rc = act_on(cli, workload, what, err);
     if (rc == 0)
@@ -76,7 +75,8 @@ static int act_on_all(struct cli *cli, const char *what, const char *done, struc
     const char *project;
     json_t *workloads, *workload;
     size_t i;
-    if (cli_project_name(cli, &project, err) < 0 || (!what && confirm(cli, "all workloads of the project", err) < 0))
+    if (cli_project_name(cli, &project, err) < 0 ||
+        (!what && cli_confirm_deletion(cli, "all workloads of the project", err) < 0))
         return -1;
     const char *filter = client_escape(&cli->client, arena_printf(&cli->arena, "projectName==%s", project));
     if (cli_get_all(cli, arena_printf(&cli->arena, "/api/v1/workloads?filterBy=%s", filter), "workloads", &workloads,

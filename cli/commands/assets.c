@@ -23,15 +23,32 @@ static const struct flag SYSTEM_FLAGS[] = {
     {0},
 };
 
+static const struct flag CREATE_FLAGS[] = {
+    {"file", NULL, 'f', FLAG_TEXT, "FILE",
+     "the specification, or meta, spec and assets, as YAML or JSON; - is the input"},
+    {"type", NULL, 't', FLAG_TEXT, "TYPE", "which kind, where there are several"},
+    {"description", NULL, 0, FLAG_TEXT, "TEXT", "what it is for"},
+    {0},
+};
+
+static const struct flag YES_FLAGS[] = {
+    {"yes", NULL, 'y', FLAG_SWITCH, "", "do not ask"},
+    {0},
+};
+
+TABLES(WITH_CREATE, SCOPE_FLAGS, CREATE_FLAGS);
+TABLES(WITH_YES, PROJECT_FLAGS, YES_FLAGS);
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_SCOPE, SCOPE_FLAGS, LIST_FLAGS);
 TABLES(WITH_POLICY, SCOPE_FLAGS, POLICY_FLAGS);
 TABLES(WITH_POLICIES, SYSTEM_FLAGS, LIST_FLAGS);
 
-#define ASSET_COMMANDS(word_, kind_, plural_)                                                             \
-    {word_ " list", run_asset_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "[-p PROJECT]", plural_},     \
-    {                                                                                                     \
-        word_ " describe", run_asset_describe, NEEDS_SERVER, &kind_, WITH_LIST, false, "NAME", "show one" \
+#define ASSET_COMMANDS(word_, kind_, create_, plural_)                                                                  \
+    {word_ " list", run_asset_list, NEEDS_SERVER, &kind_, WITH_LIST, false, "[-p PROJECT]", plural_},                   \
+        {word_ " create", run_asset_create, NEEDS_SERVER, &kind_, WITH_CREATE, false, create_, "make one from a file"}, \
+        {word_ " delete", run_asset_delete, NEEDS_SERVER, &kind_, WITH_YES, false, "NAME [-p PROJECT]", "delete one"},  \
+    {                                                                                                                   \
+        word_ " describe", run_asset_describe, NEEDS_SERVER, &kind_, WITH_LIST, false, "NAME", "show one"               \
     }
 
 const struct command ASSETS_COMMANDS[] = {
@@ -44,9 +61,10 @@ const struct command ASSETS_COMMANDS[] = {
      "set the policy of a scope"},
     {"policy delete", run_policy_delete, NEEDS_SERVER, NULL, WITH_SCOPE, false, "TYPE [--project P]",
      "remove the policy of a scope"},
-    ASSET_COMMANDS("template", ASSET_TEMPLATE, "templates"),
-    ASSET_COMMANDS("compute", ASSET_COMPUTE, "compute resources"),
-    ASSET_COMMANDS("environment", ASSET_ENVIRONMENT, "environments"),
-    ASSET_COMMANDS("datasource", ASSET_DATA_SOURCE, "data sources"),
+    ASSET_COMMANDS("template", ASSET_TEMPLATE, "NAME --type training -f FILE [--project P]", "templates"),
+    ASSET_COMMANDS("compute", ASSET_COMPUTE, "NAME -f FILE [--project P]", "compute resources"),
+    ASSET_COMMANDS("environment", ASSET_ENVIRONMENT, "NAME -f FILE [--project P]", "environments"),
+    ASSET_COMMANDS("datasource", ASSET_DATA_SOURCE, "NAME --type nfs -f FILE [--project P]", "data sources"),
+    ASSET_COMMANDS("credential", ASSET_CREDENTIAL, "NAME --type password -f FILE|- [--project P]", "credentials"),
     {0},
 };

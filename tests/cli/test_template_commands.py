@@ -1,7 +1,11 @@
 """Templates, assets and submissions made from them, by the command line."""
 
 import json
+import os
 import re
+import subprocess
+
+from servers import PRORATA
 
 
 def save(server, path, name, spec, scope="tenant", **more):
@@ -66,3 +70,87 @@ def test_submissions_from_templates_and_assets(client, server, folder):
     path.write_text("- a\n")
     client.run("workload", "submit", "-f", str(path), status=1)
     assert "--file is missing" in client.run("workload", "submit", status=1)
+
+
+SECRET = "hunter2hunter2"
+
+
+def fed(client, text, *words, status=0):
+    """As client.run, with an input."""
+    done = subprocess.run(
+        [PRORATA, *words],
+        input=text,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HOME": str(client.home)},
+        timeout=60,
+    )
+    assert done.returncode == status, done
+    return done.stdout + done.stderr
+
+
+def test_assets_are_made_from_files_and_deleted(client, server, folder):
+    file = folder / "asset.yaml"
+    file.write_text("server: nas\npath: /exports\nmountPath: /data\n")
+    made = ("-f", str(file))
+    client.run("datasource", "create", "images", "--type", "nfs", *made, "-p", "team-a", "--description", "pictures")
+    (entry,) = server.get("/api/v1/asset/datasource").json["entries"]
+    assert entry["meta"]["projectName"] == "team-a" and entry["meta"]["description"] == "pictures"
+    assert entry["spec"]["nfs"]["mountPath"] == "/data"
+    assert "images" in client.run("datasource", "list") and "nas" in client.run("datasource", "describe", "images")
+    assert "is taken" in client.run("datasource", "create", "images", "--type", "nfs", *made, "-p", "team-a", status=1)
+    file.write_text("path: /etc\nmountPath: /host\n")
+    client.run("datasource", "create", "etc", "--type", "host-path", *made)
+    file.write_text("gpuDevicesRequest: 1\n")
+    client.run("compute", "create", "one", *made, "--department", "research")
+    file.write_text("image: torch\n")
+    client.run("environment", "create", "torch", *made, "--cluster")
+    entries = server.get("/api/v1/asset/compute").json["entries"]
+    compute = next(e["meta"]["id"] for e in entries if e["meta"]["scope"] == "department")
+    body = {"meta": {"description": "x"}, "spec": {"args": "y"}, "assets": {"compute": compute}}
+    file.write_text(json.dumps(body))
+    client.run("template", "create", "nightly", "--type", "training", *made, "-p", "team-a")
+    shown = json.loads(client.run("template", "describe", "nightly", "--json"))
+    assert shown["combinedSpec"] == {"args": "y", "compute": {"gpuDevicesRequest": 1}}
+    assert shown["meta"]["description"] == "x" and shown["meta"]["scopeType"] == "project"
+    assert "use --yes" in client.run("template", "delete", "nightly", status=1)
+    for word, name in (("template", "nightly"), ("compute", "one"), ("environment", "torch")):
+        assert f"{word} {name} of scope" in client.run(word, "delete", name, "-y")
+    client.run("datasource", "delete", "images", "-p", "team-a", "--yes")
+    client.run("datasource", "delete", "etc", "-y")
+    assert "no datasource was found" in client.run("datasource", "delete", "etc", "-y", status=1)
+
+
+def test_credentials_come_from_the_input_and_never_out(client, server, folder):
+    kinds = {
+        "password": {"user": "robot", "password": SECRET},
+        "access-key": {"accessKeyId": "AKIA", "secretAccessKey": SECRET},
+        "docker-registry": {"url": "https://r.example", "user": "robot", "password": SECRET},
+        "generic-secret": {"keyValuePairs": [{"key": "TOKEN", "value": SECRET}]},
+        "ngc-api-key": {"ngcApiKey": SECRET},
+    }
+    for kind, spec in kinds.items():
+        said = fed(client, json.dumps(spec), "credential", "create", f"my-{kind}", "--type", kind, "-f", "-")
+        said += client.run("credential", "describe", f"my-{kind}") + client.run("credential", "list", "--json")
+        assert SECRET not in said
+    assert "password" not in client.run("credential", "create", "--help").lower().replace("--type password", "")
+    for kind in kinds:
+        client.run("credential", "delete", f"my-{kind}", "-y")
+    assert server.get("/api/v1/asset/credentials").json["entries"] == []
+
+
+def test_what_is_no_asset_is_refused(client, folder):
+    password = ("credential", "create", "x", "--type", "password", "-f", "-")
+    assert "--type: one of password, access-key, " in client.run("credential", "create", "x", "-f", "-", status=1)
+    for kind in ("", "nfs", "or", "password,", "Password", "../users"):
+        assert "--type: one of" in client.run("credential", "create", "x", "--type", kind, "-f", "-", status=1)
+    assert "--type: a compute has none" in client.run("compute", "create", "x", "--type", "nfs", "-f", "-", status=1)
+    assert "--file is missing" in client.run("compute", "create", "x", status=1)
+    for text in ("", "- a\n", "5", "a: [", "user: robot", f"user: {{}}\npassword: {SECRET}\n", "\0", "x" * (1 << 21)):
+        assert SECRET not in fed(client, text, *password, status=1)
+    assert "only one of them" in fed(client, "{}", *password, "-p", "team-a", "--cluster", status=1)
+    assert "no project was found" in fed(client, "{}", *password, "-p", "nowhere", status=1)
+    client.run("compute", "create", "x", "-f", str(folder / "nothing"), status=1)
+    client.run("compute", "create", "x", "-f", str(folder), status=1)
+    client.run("compute", "create", "-f", "-", status=1)
+    assert client.server.get("/api/v1/asset/credentials").json["entries"] == []
