@@ -72,7 +72,7 @@ const struct flag SUBMIT_FLAGS[] = {
      "what replicas are counted by: concurrency, throughput, latency, or a series"},
     {"metric-threshold", NULL, 0, FLAG_TEXT, "N", "of the metric, for one replica"},
     {"metric-threshold-percentage", NULL, 0, FLAG_TEXT, "F", "the part of it that is aimed at (default 70)"},
-    {"concurrency-hard-limit", NULL, 0, FLAG_TEXT, "N", "requests at once that a replica takes"},
+    {"concurrency-hard-limit", NULL, 0, FLAG_TEXT, "N", "kept and shown; nothing limits requests"},
     {"scale-to-zero-retention", NULL, 0, FLAG_TEXT, "TIME", "without a call, before the last replica goes"},
     {"scale-down-delay", NULL, 0, FLAG_TEXT, "TIME", "how long less must be enough before replicas go"},
     {"initialization-timeout", NULL, 0, FLAG_TEXT, "TIME", "the longest that a caller waits for a replica"},
