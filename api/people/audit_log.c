@@ -13,6 +13,7 @@
 #include "base/timestamp.h"
 #include "db/audit/records.h"
 #include "db/db.h"
+#include "db/scopes.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -71,6 +72,31 @@ static int where_time(const struct request *req, struct list_query *query, struc
     return 0;
 }
 
+// Who sees one kind of scope has his records by its index, in the range of time, before a wide row is read. Others walk
+// the times: they see nearly all, or are few.
+static void narrow(struct list_source *source, const struct scope_filter *filter)
+{
+    if (filter->is_all || filter->cluster_count || (filter->department_count && filter->project_count))
+        return;
+    source->from = filter->department_count ? "audit_records r INDEXED BY audit_records_department"
+                                            : "audit_records r INDEXED BY audit_records_project";
+    source->late = "audit_records r";
+}
+
+static void where_scope(struct list_query *query, const struct scope_filter *filter)
+{
+    const char *lists[3];
+    if (!query->source->late) {
+        list_query_where_scope(query, filter, "r.cluster_id", "r.department_id", "r.project_id");
+        return;
+    }
+    scope_filter_lists(filter, query->arena, lists);
+    if (filter->department_count)
+        list_query_where_text(query, "r.department_id IN (SELECT value FROM json_each(?))", lists[1]);
+    else
+        list_query_where_text(query, "r.project_id IN (SELECT value FROM json_each(?))", lists[2]);
+}
+
 int audit_log_init(struct request *req, struct list_query *query, struct error *err)
 {
     struct scope_filter filter;
@@ -78,6 +104,8 @@ int audit_log_init(struct request *req, struct list_query *query, struct error *
     const char *sort = request_query(req, "sortBy"), *order = request_query(req, "sortOrder");
     bool is_ordered = request_has_query(req, "sortOrder");
     *source = make_source(req->arena);
+    access_filter(req, RESOURCE_TYPE_EVENTS_HISTORY, ACTION_READ, &filter);
+    narrow(source, &filter);
     struct list_request request = {
         .filters = req->filters,
         .filter_count = req->filter_count,
@@ -89,8 +117,7 @@ int audit_log_init(struct request *req, struct list_query *query, struct error *
     if (list_query_build(query, source, &request, req->arena, err) < 0 || where_time(req, query, err) < 0)
         return -1;
     query->request.limit = request_query_integer(req, "numberOfSamples", SAMPLES_DEFAULT);
-    access_filter(req, RESOURCE_TYPE_EVENTS_HISTORY, ACTION_READ, &filter);
-    list_query_where_scope(query, &filter, "r.cluster_id", "r.department_id", "r.project_id");
+    where_scope(query, &filter);
     return 0;
 }
 

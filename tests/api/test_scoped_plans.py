@@ -56,7 +56,9 @@ def plans(told_server):
         answer = server.request("GET", "/api/v1" + path, token=callers.get(scope, "admin"))
         assert answer.status == 200, answer
         statements = [
-            text.decode() for text in log.read_bytes().split(b"\0") if re.search(rb" (?:workloads|events) ", text)
+            text.decode()
+            for text in log.read_bytes().split(b"\0")
+            if re.search(rb" (?:workloads|events|audit_records) ", text)
         ]
         assert statements, "the server told what it prepared"
         with sqlite3.connect(f"file:{server.data}/prorata.db?mode=ro", uri=True) as database:
@@ -74,6 +76,16 @@ def test_a_small_scope_is_read_from_its_projects(plans, path, scope):
     for sql, plan in plans(path, scope):
         wrong = [line for line in plan if MANY.search(line) or BESIDE.search(line)]
         assert not wrong, f"{wrong}\n{sql}\n" + "\n".join(plan)
+
+
+@pytest.mark.parametrize("scope", ["project", "department"])
+def test_records_of_a_small_scope_are_found_before_they_are_read(plans, scope):
+    path = "/audit/log?start=2026-01-01T00:00:00Z&end=2036-01-01T00:00:00Z"
+    told = [(sql, plan) for sql, plan in plans(path, scope) if " json_each(" in sql and " audit_records " in sql]
+    assert len(told) == 2, "the page and the count"
+    index = f"SEARCH r USING COVERING INDEX audit_records_{scope} ({scope}_id=? AND time_ms>? AND time_ms<?)"
+    for sql, plan in told:
+        assert index in plan, f"{sql}\n" + "\n".join(plan)
 
 
 def test_the_overview_pays_nothing_for_pods_and_little_for_workloads_that_are_over(plans):
