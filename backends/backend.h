@@ -80,6 +80,22 @@ struct backend_rows {
     void *context;
 };
 
+// A key of a secret. name and value are the arena's.
+struct backend_secret_key {
+    const char *name;
+    const char *value; // ends in a NUL that length does not count
+    size_t length;
+};
+
+// The credentials that the server keeps, for the secrets that pods name. Called from any thread of the backend.
+struct backend_vault {
+    // The keys, by name, of the credential that stands for a secret in a project: the one of that id, or the nearest
+    // one of that name. ERROR_NOT_FOUND: none does; ERROR_UNAVAILABLE: it cannot be opened. Never log a value.
+    int (*read)(void *context, const char *project_name, const char *name, struct arena *arena,
+                struct backend_secret_key **out_keys, size_t *out_count, struct error *err);
+    void *context;
+};
+
 // Whose a pod is, or was. Texts are the arena's.
 struct backend_owner {
     const char *workload_uuid;

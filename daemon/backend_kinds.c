@@ -1,6 +1,7 @@
 #include "daemon/backend_kinds.h"
 
 #include "backends/simulated/simulated.h"
+#include "daemon/backend_site.h"
 #include "daemon/cluster.h"
 #include "daemon/local_backend.h"
 #include "daemon/settings.h"
@@ -27,14 +28,9 @@ static int set_speed(const struct settings *settings, struct reconciler *reconci
     return reconciler_set_speed(reconciler, settings->speed, err);
 }
 
-static int create_local(const struct backend_site *site, struct backend *out_backend, struct error *err)
-{
-    return local_backend_create(site->settings, site->folder, site->db, site->is_first, site->arena, out_backend, err);
-}
-
 static const struct backend_kind KINDS[] = {
     {.name = "simulated", .create = create_simulated, .after_start = set_speed},
-    {.name = "local", .is_machine = true, .create = create_local},
+    {.name = "local", .is_machine = true, .create = local_backend_create},
 };
 
 const struct backend_kind *backend_kind_find(const char *name)

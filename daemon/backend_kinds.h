@@ -2,22 +2,11 @@
 #pragma once
 #include <stdbool.h>
 
-struct arena;
 struct backend;
-struct data_folder;
-struct db;
+struct backend_site;
 struct error;
 struct reconciler;
 struct settings;
-
-// What a backend may look at while it is made.
-struct backend_site {
-    const struct settings *settings;
-    const struct data_folder *folder;
-    struct db *db;
-    struct arena *arena;
-    bool is_first; // the first start in this folder
-};
 
 struct backend_kind {
     const char *name;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/quantity.h"
 #include "base/timestamp.h"
+#include "daemon/backend_site.h"
 #include "daemon/data_folder.h"
 #include "daemon/local_users.h"
 #include "daemon/settings.h"
@@ -184,19 +185,21 @@ static int read_part_of_disk(const char *name, const char *text, const char *pat
     return 0;
 }
 
-int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
-                         bool is_first, struct arena *arena, struct backend *out_backend, struct error *err)
+int local_backend_create(const struct backend_site *site, struct backend *out_backend, struct error *err)
 {
+    const struct settings *settings = site->settings;
+    struct arena *arena = site->arena;
     struct machine machine;
     struct machine_wishes wishes;
     struct local_options options = {0};
-    char *path = realpath(folder->path, NULL);
+    char *path = realpath(site->folder->path, NULL);
     if (!path)
-        return error_set(err, ERROR_INVALID, "%s: %s", folder->path, strerror(errno));
+        return error_set(err, ERROR_INVALID, "%s: %s", site->folder->path, strerror(errno));
     options.home = arena_printf(arena, "%s/pods", path);
     // Two servers on a machine have pods of their own.
     options.cgroup_name = name_of_folder(path, arena);
     options.data = arena_strdup(arena, path);
+    options.vault = site->vault;
     options.images_folder = arena_printf(arena, "%s/images", path);
     local_backend_scratch(settings, path, arena, &options.scratch_above, &options.scratch);
     options.homes = arena_printf(arena, "%s-homes", options.scratch);
@@ -209,7 +212,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
                          options.supervisor);
     options.inference_address = settings->local_inference_address;
     options.unkillable_ms = (int64_t)(settings->local_unkillable_s * 1000);
-    if (local_users_choose(settings, db, is_first, arena, &options.users, err) < 0)
+    if (local_users_choose(settings, site->db, site->is_first, arena, &options.users, err) < 0)
         return -1;
     if (quantity_parse_memory(settings->local_disk_reserve, &options.disk_reserve, err) < 0)
         return error_prefix(err, "local-disk-reserve: ");
@@ -239,7 +242,7 @@ int local_backend_create(const struct settings *settings, const struct data_fold
     options.avoids_foreign = !settings->local_ignores_foreign;
     options.strays = (enum local_stray)settings->local_strays;
     options.kills_over_memory = settings->local_kills_over_memory;
-    if (db_write(db, register_node, &machine, err) < 0) {
+    if (db_write(site->db, register_node, &machine, err) < 0) {
         nvml_close(machine.nvml);
         return -1;
     }

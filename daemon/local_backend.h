@@ -1,18 +1,15 @@
 // This machine as the cluster: its node's row, and the backend that runs pods as its processes.
 #pragma once
-#include <stdbool.h>
 struct arena;
 struct backend;
-struct data_folder;
-struct db;
+struct backend_site;
 struct error;
 struct log_bounds;
 struct settings;
 
 // Looks at the machine, brings its row up to date (others are removed), and creates the backend. Says on the log how
 // pods will run here.
-int local_backend_create(const struct settings *settings, const struct data_folder *folder, struct db *db,
-                         bool is_first, struct arena *arena, struct backend *out_backend, struct error *err);
+int local_backend_create(const struct backend_site *site, struct backend *out_backend, struct error *err);
 // The program that supervises pods: beside this one where it was built, else where it is installed. NULL: err.
 const char *local_backend_find_supervisor(struct arena *arena, struct error *err);
 // What logs may take of the disk that `data` is on: a bound is never above the next larger one.

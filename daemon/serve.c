@@ -16,6 +16,8 @@
 #include "base/log.h"
 #include "base/timestamp.h"
 #include "daemon/backend_kinds.h"
+#include "daemon/backend_site.h"
+#include "daemon/credential_vault.h"
 #include "daemon/data_folder.h"
 #include "daemon/first_start.h"
 #include "daemon/greeting.h"
@@ -57,6 +59,8 @@ struct daemon {
     struct data_folder folder;
     bool has_folder, is_temporary;
     struct db *db;
+    struct credential_vault credentials;
+    struct backend_vault vault; // of the backend
     struct backend backend;
     struct journal *journal; // NULL: none is kept
     struct reconciler *reconciler;
@@ -122,11 +126,14 @@ static int fill_database(struct daemon *daemon, struct error *err)
         sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxies_count > 0, timestamp_now_ms(), err) < 0 ||
         claim_folder(daemon, err) < 0 || (daemon->kind->is_machine && first_start_name_cluster(daemon->db, err) < 0))
         return -1;
+    daemon->credentials = (struct credential_vault){daemon->db, daemon->auth->sealing};
+    daemon->vault = credential_vault_of(&daemon->credentials);
     struct backend_site site = {.settings = &daemon->settings,
                                 .folder = &daemon->folder,
                                 .db = daemon->db,
                                 .arena = &daemon->arena,
-                                .is_first = daemon->is_first};
+                                .is_first = daemon->is_first,
+                                .vault = &daemon->vault};
     if (daemon->kind->create(&site, &daemon->backend, err) < 0)
         return -1;
     if (!daemon->is_first)

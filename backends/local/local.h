@@ -37,6 +37,7 @@ struct local_options {
     bool isolates;                        // it is: found out by local_create
     struct user_rules users;              // the users that pods run as
     const char *data;                     // the data folder: its secrets and config maps
+    const struct backend_vault *vault;    // other secrets; NULL: none
     const char *scratch_above;            // the folder that the next one is in
     const char *scratch;                  // the folder of the pods' own volumes, this server's alone
     const char *homes;                    // beside it: the folder of workloads' homes
@@ -44,10 +45,10 @@ struct local_options {
     int64_t image_bytes;                  // they may take together; 0: any amount
     enum image_policy images;
     struct log_bounds logs;
-    int64_t home_project;  // bytes that a project's homes may take before it gets nothing new; 0: any
+    int64_t home_project;          // bytes that a project's homes may take before it gets nothing new; 0: any
     const char *inference_address; // HOST:FIRST-LAST, of inferences
-    int64_t unkillable_ms; // how long beyond the grace a process may take to end
-    int64_t disk_reserve;  // bytes that logs leave free, or a twentieth of the disk where that is less
+    int64_t unkillable_ms;         // how long beyond the grace a process may take to end
+    int64_t disk_reserve;          // bytes that logs leave free, or a twentieth of the disk where that is less
 };
 
 // ERROR_INVALID: the folder cannot be used, or the supervisor is not there. All texts must outlive the backend.

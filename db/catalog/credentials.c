@@ -13,6 +13,15 @@ static const char SQL_USES[] =
     "WHERE a.kind IN ('environment', 'git', 's3', 'secret-volume') AND j.key IN ('accessKeyAssetId', 'assetId', "
     "'credentialAssetId', 'credentialId', 'passwordAssetId') AND j.type = 'text' AND j.atom = coalesce(:uuid, j.atom) "
     "ORDER BY 1, a.name, a.id";
+// An asset of a scope above the project's holds in it, too.
+static const char SQL_KEPT[] =
+    "SELECT a.uuid, a.kind, a.spec_json, s.secret_sealed FROM projects p JOIN departments d ON d.id = p.department_id "
+    "JOIN clusters c ON c.id = p.cluster_id JOIN assets a JOIN credential_secrets s ON s.asset_uuid = a.uuid "
+    "WHERE p.name = :project AND (a.uuid = :secret OR a.name = :secret) AND (a.scope IN ('system', 'tenant') "
+    "OR (a.scope = 'cluster' AND a.scope_id = c.uuid) OR (a.scope = 'department' AND a.scope_id = CAST(d.id AS TEXT)) "
+    "OR (a.scope = 'project' AND a.scope_id = CAST(p.id AS TEXT))) ORDER BY a.uuid != :secret, CASE a.scope WHEN "
+    "'project' THEN 0 "
+    "WHEN 'department' THEN 1 WHEN 'cluster' THEN 2 ELSE 3 END, a.kind LIMIT 1";
 static const char SQL_HAS_SECRET[] = "SELECT 1 FROM credential_secrets WHERE asset_uuid = :uuid";
 static const char SQL_SET_SECRET[] =
     "INSERT INTO credential_secrets (asset_uuid, secret_sealed) VALUES (:uuid, :secret) "
@@ -46,6 +55,26 @@ int db_list_credential_uses(struct db_conn *conn, const char *credential_uuid, s
     db_release(conn, stmt);
     *out_uses = uses;
     *out_count = count;
+    return rc;
+}
+
+int db_find_kept_credential(struct db_conn *conn, const char *project_name, const char *secret_name,
+                            struct arena *arena, struct kept_credential *out_credential, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (db_prepare(conn, SQL_KEPT, &stmt, err) < 0)
+        return -1;
+    db_set_text(stmt, ":project", project_name);
+    db_set_text(stmt, ":secret", secret_name);
+    int rc = db_step(conn, stmt, err);
+    if (rc > 0)
+        *out_credential = (struct kept_credential){
+            .uuid = db_column_text(stmt, 0, arena),
+            .kind = db_column_text(stmt, 1, arena),
+            .shown_json = db_column_text(stmt, 2, arena),
+            .secret_sealed = db_column_text(stmt, 3, arena),
+        };
+    db_release(conn, stmt);
     return rc;
 }
 

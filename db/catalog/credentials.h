@@ -16,6 +16,17 @@ struct credential_use {
     struct scope_path path;
 };
 
+// A credential that keeps a secret. Texts are the arena's.
+struct kept_credential {
+    const char *uuid, *kind;
+    const char *shown_json;    // what may be seen of it
+    const char *secret_sealed; // for SEALED_CREDENTIAL and uuid
+};
+
+// The one that stands for a secret in a project: the one of that uuid, else the one of that name and the nearest scope,
+// of several kinds there the first by kind. 1: found; 0: none; -1: error.
+int db_find_kept_credential(struct db_conn *conn, const char *project_name, const char *secret_name,
+                            struct arena *arena, struct kept_credential *out_credential, struct error *err);
 // By credential, then by name; of all credentials where credential_uuid is NULL.
 int db_list_credential_uses(struct db_conn *conn, const char *credential_uuid, struct arena *arena,
                             struct credential_use **out_uses, size_t *out_count, struct error *err);

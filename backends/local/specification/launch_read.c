@@ -192,7 +192,8 @@ static int read_spec(const struct local_options *options, const struct distribut
                      struct error *err)
 {
     struct variables variables;
-    struct volume_source source = {options->scratch, options->data, pod->project_name, pod->uuid};
+    struct secret_source secrets = {options->data, pod->project_name, options->vault};
+    struct volume_source source = {options->scratch, pod->uuid, secrets};
     out->devices = list_devices(options, pod, out->mig_instances, arena);
     struct user_claim claim = {pod->project_name, pod->project_number, pod->submitted_by, pod->machine_user};
     if (users_find(&options->users, &claim, pod->gpu_index_count > 0, arena, &out->user, err) < 0 ||
@@ -209,7 +210,7 @@ static int read_spec(const struct local_options *options, const struct distribut
     volumes_set(&out->volumes, &variables);
     char *machine[MACHINE_VARIABLES];
     memcpy(machine, variables.items, sizeof(machine));
-    struct variable_source from = {options->data, pod, spec};
+    struct variable_source from = {secrets, pod, spec};
     if (their_variables_set(&from, &variables, err) < 0 ||
         read_words(spec, "command", &variables, &out->command, err) < 0 ||
         read_words(spec, "args", &variables, &out->arguments, err) < 0)

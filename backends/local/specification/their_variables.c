@@ -70,8 +70,8 @@ static int read_key(const struct variable_source *source, const json_t *referenc
 {
     const char *name = json_string_value(json_object_get(reference, "name"));
     const char *key = json_string_value(json_object_get(reference, "key"));
-    struct secret_key found;
-    if (secrets_read(source->data, folder, source->pod->project_name, name ? name : "", key, arena, &found, err) < 0)
+    struct backend_secret_key found;
+    if (secrets_read(&source->secrets, folder, name ? name : "", key, arena, &found, err) < 0)
         return -1;
     if (strlen(found.value) != found.length)
         return error_set(err, ERROR_INVALID, "key %s holds a zero byte: a volume can carry it, a variable cannot", key);

@@ -1,13 +1,12 @@
 // The variables that a specification brings: values, keys of secrets and config maps, what is known of the pod.
 #pragma once
+#include "backends/local/specification/secrets.h"
 
-struct backend_pod;
-struct error;
 struct json_t;
 struct variables;
 
 struct variable_source {
-    const char *data; // the data folder: secrets and config maps
+    struct secret_source secrets;
     const struct backend_pod *pod;
     const struct json_t *spec;
 };

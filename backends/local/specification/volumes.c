@@ -85,12 +85,11 @@ static int read_empty(struct reading *reading, const json_t *item, struct error 
 static int read_files(struct reading *reading, const json_t *item, const char *folder, const char *name,
                       const char *only, mode_t mode, struct error *err)
 {
-    struct secret_key *keys;
+    struct backend_secret_key *keys;
     size_t count;
     const char *mount = text_of(item, "mountPath"), *given = text_of(item, "defaultMode");
     if (check_path("mountPath", mount, err) < 0 ||
-        secrets_list(reading->source->data, folder, reading->source->project, name ? name : "", reading->arena, &keys,
-                     &count, err) < 0)
+        secrets_list(&reading->source->secrets, folder, name ? name : "", reading->arena, &keys, &count, err) < 0)
         return -1;
     struct volume *volume = add(reading, VOLUME_FILES, mount);
     volume->mode = given ? (mode_t)strtoul(given, NULL, 8) & 0777 : mode;
@@ -133,7 +132,7 @@ static int read_credentials(struct reading *reading, const json_t *item, struct 
     const json_t *reference = json_object_get(item, "secretRef");
     const char *name = text_of(reference, "name"), *method = text_of(reference, "authenticationMethod");
     const json_t *keys = name ? reference : item;
-    struct secret_key user, password;
+    struct backend_secret_key user, password;
     if (!name)
         name = text_of(item, "passwordSecret");
     if (!name)
@@ -142,16 +141,15 @@ static int read_credentials(struct reading *reading, const json_t *item, struct 
     const char *password_key = text_of(keys, "secretKeyOfPassword"), *user_key = text_of(keys, "secretKeyOfUser");
     if (!password_key)
         password_key = volume->is_ssh_key ? "ssh-privatekey" : "password";
-    if (secrets_read(reading->source->data, SECRETS_FOLDER, reading->source->project, name, password_key,
-                     reading->arena, &password, err) < 0)
+    if (secrets_read(&reading->source->secrets, SECRETS_FOLDER, name, password_key, reading->arena, &password, err) < 0)
         return -1;
     volume->credentials_folder = arena_printf(reading->arena, "%s.credentials", volume->place);
     volume->credentials = arena_printf(reading->arena, "%s/text", volume->credentials_folder);
     volume->credentials_text = password.value;
     if (volume->is_ssh_key)
         return 0;
-    if (secrets_read(reading->source->data, SECRETS_FOLDER, reading->source->project, name,
-                     user_key ? user_key : "username", reading->arena, &user, err) < 0)
+    if (secrets_read(&reading->source->secrets, SECRETS_FOLDER, name, user_key ? user_key : "username", reading->arena,
+                     &user, err) < 0)
         return -1;
     const char *host = strstr(volume->url, "://");
     if (!host || (strncmp(volume->url, "https:", 6) != 0 && strncmp(volume->url, "http:", 5) != 0))

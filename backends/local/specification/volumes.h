@@ -8,6 +8,8 @@
 // With a container runtime the place is mounted where the specification says. Without, the pod finds it in a variable:
 // PRORATA_PATH_DATA_SETS for the mount path /data/sets; a working folder below a mount path is one below the place.
 #pragma once
+#include "backends/local/specification/secrets.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,9 +61,8 @@ struct volumes {
 
 struct volume_source {
     const char *scratch; // the folder of the pods' folders of places
-    const char *data;    // the data folder: secrets and config maps
-    const char *project;
     const char *pod_uuid;
+    struct secret_source secrets;
 };
 
 // What the specification's storage (and createHomeDir) comes to. Everything is the arena's. ERROR_INVALID: a secret or
