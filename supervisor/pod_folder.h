@@ -16,6 +16,7 @@
 //   ports FIRST COUNT WORKLOAD     of a distributed workload; written by the server, before all others
 //   mig UUID[,UUID]...             MIG instances that it holds; written by the server, likewise
 //   group GID                      (the server's) a group that all processes of the pod have, and no others
+//   user UID                       (the server's, where it is root) the user that it runs as
 //   launcher                       (the server's) of an MPI workload: uses the devices of all its pods
 //   shm                            (the server's) its shared memory is not the host's
 //   memory BYTES default|asked     its bound, and whether that is the site's or was asked for; written by the server

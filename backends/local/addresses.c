@@ -1,11 +1,11 @@
 // Where inferences and their replicas answer on this machine. A replica listens on a port of its own, which it is told
 // in PORT; the inference's own port is held by the relay.
 #include "backends/local/local_state.h"
+#include "backends/local/serving/listener.h"
 #include "backends/local/serving/relay.h"
 #include "base/arena.h"
 #include "base/timestamp.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 static void note_call(void *context)
@@ -31,22 +31,28 @@ int addresses_choose(void *backend, const char *workload_uuid, char *out, size_t
     return inference_relay_choose(local->relay, workload_uuid, out, size, err);
 }
 
-// 0: it has none.
-static int64_t port_of(const struct local *local, const char *pod_uuid)
+// False: it has none.
+static bool find_target(const struct local *local, const char *pod_uuid, struct relay_target *out_target)
 {
     const struct local_pod *pod = local_pods_find(&local->pods, pod_uuid);
-    return pod && pod->ports.count == 2 ? pod->ports.first : 0;
+    if (!pod || pod->ports.count != 2)
+        return false;
+    *out_target = (struct relay_target){(uint16_t)pod->ports.first, pod->user};
+    return true;
 }
 
 bool addresses_find(void *backend, const char *pod_uuid, bool is_page, char *out, size_t size)
 {
     struct local *local = backend;
     pthread_mutex_lock(&local->lock);
-    int64_t port = port_of(local, pod_uuid);
+    struct relay_target target;
+    bool is_there = find_target(local, pod_uuid, &target);
     pthread_mutex_unlock(&local->lock);
-    if (port)
-        snprintf(out, size, "127.0.0.1:%" PRId64, port + is_page);
-    return port != 0;
+    uint16_t port = is_there ? (uint16_t)(target.port + is_page) : 0;
+    if (!is_there || listener_owner_of(port, target.user) == LISTENER_FOREIGN)
+        return false;
+    snprintf(out, size, "127.0.0.1:%u", (unsigned)port);
+    return true;
 }
 
 // The relay's lock is never taken under ours: its thread takes ours under its own.
@@ -58,15 +64,15 @@ void addresses_serve(void *backend, const struct backend_service *services, size
     struct relay_service *held = arena_array(&arena, count, sizeof(*held));
     pthread_mutex_lock(&local->lock);
     for (size_t i = 0; i < count; i++) {
-        uint16_t *ports = arena_array(&arena, services[i].pod_count, sizeof(*ports));
+        struct relay_target *targets = arena_array(&arena, services[i].pod_count, sizeof(*targets));
         held[i] = (struct relay_service){.uuid = services[i].workload_uuid,
                                          .address = services[i].address,
-                                         .targets = ports,
+                                         .targets = targets,
                                          .wait_ms = services[i].wait_ms};
         for (size_t k = 0; k < services[i].pod_count; k++) {
-            int64_t port = port_of(local, services[i].pod_uuids[k]);
-            if (port)
-                ports[held[i].target_count++] = (uint16_t)port;
+            struct relay_target target;
+            if (find_target(local, services[i].pod_uuids[k], &target))
+                targets[held[i].target_count++] = target;
         }
     }
     pthread_mutex_unlock(&local->lock);

@@ -60,6 +60,7 @@ void attend_take_up(struct local *local, struct local_pod *pod, int folder_fd)
     pod->mig_instances = mig_find(local->options.mig, local->options.mig_count, state.mig);
     pod->reaches_workload = state.is_launcher;
     pod->group = state.group;
+    pod->user = state.user;
     if (lives) {
         pod->supervisor = state.supervisor;
         lives = attend_watch(local, pod, state.supervisor_start);

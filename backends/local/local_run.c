@@ -149,11 +149,7 @@ static void start_pod(struct local *local, struct local_pod *pod, const struct b
     give_group(local, pod);
     pod->launch.gpus = pod->gpus;
     pod->launch.record = arena_strdup(&pod->arena, row->record);
-    pod->ports = pod->launch.ports;
-    pod->mig_instances = pod->launch.mig_instances;
-    pod->memory_bytes = pod->launch.bounds.memory_bytes;
-    pod->is_memory_default = pod->launch.bounds.is_memory_default;
-    pod->reaches_workload = pod->launch.reaches_workload;
+    local_pod_follow_launch(pod);
     holding_follow(local, pod);
     decide_ask(local, pod);
 }

@@ -1,12 +1,15 @@
 """Inferences on this machine: replicas behind one address, as many as their own metrics ask for."""
 
+import os
 import pathlib
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
 
 import pytest
-from pods import supervisors_of
+from pods import log_of, supervisors_of
 
 MODEL = pathlib.Path(__file__).with_name("model_server.py")
 FAST = ("--inference-interval", "0.1")
@@ -86,6 +89,39 @@ def test_replicas_answer_at_one_address_and_outlive_the_server(start, script):
     assert supervisors_of(server) == before and server.workload(workload_id)["urls"] == [url]
     assert server.delete(f"/api/v1/workloads/inferences/{workload_id}").status == 202
     server.wait_for("nobody answers", lambda: answers(url) is None)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user than the pod's is needed")
+def test_another_user_who_listens_at_a_replicas_port_gets_no_connection(start, script, folder):
+    late = folder / "late.sh"
+    late.write_text(f"#!/bin/sh\necho $PORT\nwhile ! [ -e {folder}/go ]; do sleep 0.05; done\nexec python3 {script}\n")
+    late.chmod(0o755)
+    server = start(*FAST)
+    workload_id = submit(
+        server, "web", script, scaling={"minReplicas": 1, "maxReplicas": 1}, command=str(late), args="late"
+    )
+    port = int(server.wait_for("its port", lambda: log_of(server, workload_id).strip()))
+    thief = subprocess.Popen(
+        [sys.executable, str(script)],
+        env={"PORT": str(port), "METRICS_PORT": str(port + 1), "POD_NAME": "thief"},
+        user=65533,
+        group=65533,
+        extra_groups=[],
+    )
+    try:
+        (url,) = server.workload(workload_id)["urls"]
+        server.wait_for("the thief listens", lambda: answers(f"http://127.0.0.1:{port}") == "thief")
+        with pytest.raises(OSError):
+            call(url, timeout=1)
+        server.wait_for("the log says so", lambda: f"at port {port} of an inference's replica" in server.tail())
+    finally:
+        thief.kill()
+        thief.wait()
+    (folder / "go").touch()
+    server.wait_for("the replica answers", lambda: answers(url) == "web-0-0")
+    server.kill()
+    server.start()
+    server.wait_for("it answers again", lambda: answers(url) == "web-0-0")
 
 
 def test_replicas_follow_the_metric(start, script, folder):

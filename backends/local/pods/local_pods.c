@@ -54,6 +54,7 @@ struct local_pod *local_pods_add(struct local_pods *pods, const char *uuid)
     struct local_pod *pod = memory_array(1, sizeof(*pod));
     snprintf(pod->uuid, sizeof(pod->uuid), "%s", uuid);
     pod->pidfd = -1;
+    pod->user = -1;
     pod->utilization = -1;
     arena_init(&pod->arena);
     size_t slot = slot_of(pods, pod->uuid);
@@ -143,4 +144,14 @@ struct local_pod *local_pods_next(const struct local_pods *pods, const struct lo
         if (pods->slots[i])
             return pods->slots[i];
     return NULL;
+}
+
+void local_pod_follow_launch(struct local_pod *pod)
+{
+    pod->ports = pod->launch.ports;
+    pod->user = pod->launch.user.changes ? (int64_t)pod->launch.user.id : -1;
+    pod->mig_instances = pod->launch.mig_instances;
+    pod->memory_bytes = pod->launch.bounds.memory_bytes;
+    pod->is_memory_default = pod->launch.bounds.is_memory_default;
+    pod->reaches_workload = pod->launch.reaches_workload;
 }

@@ -33,6 +33,7 @@ struct local_pod {
     pid_t supervisor;
     int pidfd;                    // of the supervisor; -1: none
     gid_t group;                  // its own, which all its processes have; 0: none
+    int64_t user;                 // that it runs as, where the server is root; -1: not known
     uint64_t gpus;                // it holds, by index
     uint64_t mig_instances;       // likewise
     int64_t gpu_memory_limit_mib; // of each of them; 0: none
@@ -75,6 +76,8 @@ struct local_pod *local_pods_add(struct local_pods *pods, const char *uuid);
 // been fetched already.
 void local_pods_remove(struct local_pods *pods, struct local_pod *pod);
 void local_pods_free_removed(struct local_pods *pods);
+// What it keeps of its launch, which goes when it has started.
+void local_pod_follow_launch(struct local_pod *pod);
 void local_pods_queue(struct local_pods *pods, struct local_pod *pod);
 struct local_pod *local_pods_take_queued(struct local_pods *pods); // NULL: none waits
 // All, in any order: NULL starts, NULL ends. The one returned may be removed by the caller after asking for the next.

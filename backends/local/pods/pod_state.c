@@ -56,6 +56,8 @@ static void read_record(const char *line, struct pod_state *state)
         state->ports = ports;
     } else if (sscanf(line, "group %d", &code) == 1) {
         state->group = (gid_t)code;
+    } else if (sscanf(line, "user %" SCNd64, &time_ms) == 1) {
+        state->user = time_ms;
     } else if (strcmp(line, "shm") == 0) {
         state->has_own_shm = true;
     } else if (strcmp(line, "launcher") == 0) {
@@ -78,7 +80,7 @@ static void read_record(const char *line, struct pod_state *state)
 bool pod_state_read(int folder_fd, struct pod_state *out_state)
 {
     char text[STATE_MAX];
-    *out_state = (struct pod_state){0};
+    *out_state = (struct pod_state){.user = -1};
     if (!read_text(folder_fd, POD_STATE_FILE, text, sizeof(text)))
         return false;
     for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) { // an unfinished record is none

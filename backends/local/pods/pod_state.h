@@ -28,6 +28,7 @@ struct pod_state {
     char project[128], workload[128];
     struct ports ports;
     gid_t group;              // the pod's own
+    int64_t user;             // that it runs as, where the server was root; -1: not known
     bool is_launcher;         // of an MPI workload
     bool has_own_shm;         // its shared memory is not the host's
     int64_t memory_bytes;     // its bound; 0: none
@@ -35,7 +36,7 @@ struct pod_state {
     char mig[POD_RECORD_MAX]; // UUIDs of MIG instances, with commas
 };
 
-// Reads the records; what is not there stays 0. False where there is no such file.
+// Reads the records; what is not there stays 0, or -1. False where there is no such file.
 bool pod_state_read(int folder_fd, struct pod_state *out_state);
 // Whether the supervisor's lock is held, that is: whether it lives.
 bool pod_state_is_locked(int folder_fd);

@@ -1,8 +1,10 @@
+#include "backends/local/serving/listener.h"
 #include "backends/local/serving/relay_state.h"
-
 #include "base/arena.h"
+#include "base/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -41,7 +43,8 @@ static bool begin_connect(struct relay *relay, struct connection *connection)
     if (connection->replica.fd >= 0 || service->target_count == 0 || connection->tries >= service->target_count)
         return false;
     connection->tries++;
-    address.sin_port = htons(service->targets[service->next_target++ % service->target_count]);
+    connection->target = service->targets[service->next_target++ % service->target_count];
+    address.sin_port = htons(connection->target.port);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return false;
@@ -132,11 +135,27 @@ static void hand_on(struct relay *relay, struct connection *connection)
     relay_watch(relay, &connection->replica, wants_of(connection->down, connection->up));
 }
 
+// Looked at once the connection stands: whoever listens then has it, and has not seen a byte of it.
+static bool is_foreign(struct connection *connection)
+{
+    const struct relay_target *target = &connection->target;
+    struct held_service *service = connection->service;
+    if (listener_owner_of(target->port, target->user) != LISTENER_FOREIGN)
+        return false;
+    if (!service->is_foreign_told)
+        log_write(LOG_WARN, "backends",
+                  "another user than %" PRId64 " listens at port %u of an inference's replica workload=%s",
+                  target->user, (unsigned)target->port, service->uuid);
+    service->is_foreign_told = true;
+    return true;
+}
+
 static void take_connected(struct relay *relay, struct connection *connection)
 {
     int cause = 0;
     socklen_t size = sizeof(cause);
-    if (getsockopt(connection->replica.fd, SOL_SOCKET, SO_ERROR, &cause, &size) < 0 || cause) {
+    if (getsockopt(connection->replica.fd, SOL_SOCKET, SO_ERROR, &cause, &size) < 0 || cause ||
+        is_foreign(connection)) {
         close_end(relay, &connection->replica);
         try_targets(relay, connection);
         return;

@@ -45,7 +45,8 @@ static int parse_range(const char *range, struct relay *out, struct error *err)
     if (sscanf(range, "%63[0-9.]:%u-%u%c", host, &first, &last, &rest) != 3 ||
         inet_pton(AF_INET, host, &out->host.sin_addr) != 1 || first < 1 || last > 65535 || first > last)
         return error_set(err, ERROR_INVALID,
-                         "local-inference-address: an address and its ports as 127.0.0.1:32001-32700, got %.80s", range);
+                         "local-inference-address: an address and its ports as 127.0.0.1:32001-32700, got %.80s",
+                         range);
     out->host.sin_family = AF_INET;
     out->first = (uint16_t)first;
     out->last = (uint16_t)last;
@@ -253,7 +254,8 @@ static void *run(void *context)
     return NULL;
 }
 
-int inference_relay_create(const char *range, relay_wake_fn wake, void *context, struct relay **out_relay, struct error *err)
+int inference_relay_create(const char *range, relay_wake_fn wake, void *context, struct relay **out_relay,
+                           struct error *err)
 {
     struct relay *relay = memory_array(1, sizeof(*relay));
     relay->wake = wake;

@@ -1,5 +1,6 @@
 // The relay's inside, for its own files: relay.c (services), connections.c (what is handed on). All under the lock.
 #pragma once
+#include "backends/local/serving/relay_target.h"
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -33,7 +34,7 @@ struct held_service {
     struct end listener;
     char uuid[RELAY_UUID_SIZE];
     struct sockaddr_in address;
-    uint16_t targets[RELAY_TARGETS_MAX];
+    struct relay_target targets[RELAY_TARGETS_MAX];
     size_t target_count, next_target;
     int64_t wait_ms;
     int64_t open, waiting;
@@ -41,6 +42,7 @@ struct held_service {
     int64_t chosen_until_ms; // kept until then though it was not named; 0: it was
     bool is_gone;            // the thread drops it
     bool is_told;            // that its port cannot be had
+    bool is_foreign_told;    // that somebody else listens at a replica's
     struct held_service *next;
 };
 
@@ -57,6 +59,7 @@ struct connection {
     bool is_dead;
     int64_t until_ms; // it waits
     size_t tries;     // of targets, in the present round
+    struct relay_target target;
     struct pipe_buffer *up, *down;
     struct connection *next;
 };

@@ -167,6 +167,7 @@ static bool write_holdings(const struct local_options *options, const struct lau
             dprintf(state_fd, "mig %s\n", mig_list(options->mig, options->mig_count, launch->mig_instances, arena)) >
                 0) &&
            (!launch->group || dprintf(state_fd, "group %u\n", (unsigned)launch->group) > 0) &&
+           (!launch->user.changes || dprintf(state_fd, "user %u\n", (unsigned)launch->user.id) > 0) &&
            (!launch->reaches_workload || dprintf(state_fd, "launcher\n") > 0) &&
            (!isolation->shm_bytes || dprintf(state_fd, "shm\n") > 0) &&
            (!launch->bounds.memory_bytes || dprintf(state_fd, "memory %" PRId64 " %s\n", launch->bounds.memory_bytes,
