@@ -38,7 +38,7 @@ FLOORS = {
         {"local", "local/specification", "local/pods"},
         {"kubernetes/config", "kubernetes/objects"},
         {"kubernetes/client"},
-        {"kubernetes/watch"},
+        {"kubernetes/watch", "kubernetes/manifests"},
         {"kubernetes"},
     ],
     "cli": [{"."}, {"commands"}],

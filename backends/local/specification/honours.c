@@ -1,5 +1,6 @@
 #include "backends/local/specification/honours.h"
 
+#include "backends/spec_find.h"
 #include "base/arena.h"
 #include "base/error.h"
 
@@ -7,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// A path's parts are parted by dots; [] after one stands for any of its items that is not excluded.
+// The path is spec_find's.
 struct honour {
     const char *path;
     const char *value; // NULL: any but false, "" and []
@@ -57,38 +58,6 @@ static const struct honour HONOURS[] = {
     {"sshAuthMountPath", NULL, HONOUR_ANYWHERE, "is not used: workers of one machine need no ssh"},
 };
 
-static bool is_wanted(const json_t *value, const char *text)
-{
-    if (text)
-        return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
-    return value && !json_is_null(value) && !json_is_false(value) &&
-           !(json_is_string(value) && !*json_string_value(value)) &&
-           !(json_is_array(value) && json_array_size(value) == 0);
-}
-
-// Writes where the wanted value was found; a path has a few parts, and so few levels.
-static bool find(const json_t *node, const char *path, const char *wanted, const char *where, struct arena *arena,
-                 const char **out_where)
-{
-    size_t length = strcspn(path, ".");
-    bool is_list = length > 2 && path[length - 1] == ']';
-    const char *name = arena_strndup(arena, path, is_list ? length - 2 : length);
-    const char *rest = path[length] ? path + length + 1 : NULL;
-    const json_t *value = json_object_get(node, name), *item;
-    where = arena_printf(arena, "%s.%s", where, name);
-    size_t i;
-    if (!is_list) {
-        *out_where = where;
-        return rest ? find(value, rest, wanted, where, arena, out_where) : is_wanted(value, wanted);
-    }
-    json_array_foreach(value, i, item) {
-        const char *at = arena_printf(arena, "%s[%zu]", where, i);
-        if (!json_is_true(json_object_get(item, "exclude")) && rest && find(item, rest, wanted, at, arena, out_where))
-            return true;
-    }
-    return false;
-}
-
 int honours_check(const struct json_t *spec, struct error *err)
 {
     struct arena arena;
@@ -96,7 +65,7 @@ int honours_check(const struct json_t *spec, struct error *err)
     int rc = 0;
     arena_init(&arena);
     for (size_t i = 0; i < sizeof(HONOURS) / sizeof(HONOURS[0]) && rc == 0; i++)
-        if (!HONOURS[i].places && find(spec, HONOURS[i].path, HONOURS[i].value, "spec", &arena, &where))
+        if (!HONOURS[i].places && spec_find(spec, HONOURS[i].path, HONOURS[i].value, &arena, &where))
             rc = error_set(err, ERROR_INVALID, "%s: %s", where, HONOURS[i].says);
     arena_done(&arena);
     return rc;
@@ -108,7 +77,7 @@ size_t honours_notes(const struct json_t *spec, unsigned places, struct arena *a
     const char *where;
     *out_notes = arena_array(arena, sizeof(HONOURS) / sizeof(HONOURS[0]), sizeof(**out_notes));
     for (size_t i = 0; i < sizeof(HONOURS) / sizeof(HONOURS[0]); i++)
-        if ((HONOURS[i].places & places) && find(spec, HONOURS[i].path, HONOURS[i].value, "spec", arena, &where))
+        if ((HONOURS[i].places & places) && spec_find(spec, HONOURS[i].path, HONOURS[i].value, arena, &where))
             (*out_notes)[count++] = arena_printf(arena, "%s%s%s %s", where, HONOURS[i].value ? ": " : "",
                                                  HONOURS[i].value ? HONOURS[i].value : "", HONOURS[i].says);
     return count;
