@@ -138,19 +138,19 @@ struct backend_order {
 };
 
 enum backend_fact_kind {
-    BACKEND_POD_STARTING, // accepted; pulls its image
-    BACKEND_POD_RUNNING,  // since time_ms
-    BACKEND_POD_ENDED,    // by itself, at time_ms, with exit_code and reason: holds nothing any more
-    BACKEND_POD_GONE,     // after having been told to stop: holds nothing any more
-    BACKEND_POD_REFUSED,  // could not be started there: never held anything
-    BACKEND_POD_LOST,     // its node is lost, and it with it
-    BACKEND_POD_UNKNOWN,  // (after adopt) rows say it should be there, and it is not: the order must be given again
-    BACKEND_POD_WARNING,  // something about it that people should know: reason and message
-    BACKEND_POD_USAGE,    // gpu_utilization from time_ms on
+    BACKEND_POD_STARTING,   // accepted; pulls its image
+    BACKEND_POD_RUNNING,    // since time_ms
+    BACKEND_POD_ENDED,      // by itself, at time_ms, with exit_code and reason: holds nothing any more
+    BACKEND_POD_GONE,       // after having been told to stop: holds nothing any more
+    BACKEND_POD_REFUSED,    // could not be started there: never held anything
+    BACKEND_POD_LOST,       // its node is lost, and it with it
+    BACKEND_POD_UNKNOWN,    // (after adopt) rows say it should be there, and it is not: the order must be given again
+    BACKEND_POD_WARNING,    // something about it that people should know: reason and message
+    BACKEND_POD_USAGE,      // gpu_utilization from time_ms on
     BACKEND_SERVICE_CALLED, // somebody waits at an inference's address
-    BACKEND_NODE_STATE,   // node_name is ready, or not, with reason
-    BACKEND_NODE_WARNING, // something about node_name that people should know: reason and message
-    BACKEND_NODE_DEVICES  // of node_name's devices those of unusable_gpus must take nothing new
+    BACKEND_NODE_STATE,     // node_name is ready, or not, with reason
+    BACKEND_NODE_WARNING,   // something about node_name that people should know: reason and message
+    BACKEND_NODE_DEVICES    // of node_name's devices those of unusable_gpus must take nothing new
 };
 
 struct backend_fact {

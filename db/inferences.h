@@ -20,8 +20,8 @@ struct inference_change {
     const struct submission *submission; // as it is to be
     int64_t generation;                  // as it was read, with the next
     const char *old_spec_json;
-    bool is_new_generation;              // replicas run something else from now on
-    const char *what;                    // has changed, for people: "image, autoscaling"
+    bool is_new_generation; // replicas run something else from now on
+    const char *what;       // has changed, for people: "image, autoscaling"
     const char *caller_name;
     int64_t now_ms;
 };

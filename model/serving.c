@@ -21,11 +21,10 @@ const char *serving_text(const struct serving *serving, struct arena *arena)
         (json_int_t)serving->initial_replicas, "activationReplicas", (json_int_t)serving->activation_replicas, "metric",
         serving->metric, "target", serving->target, "retentionMs", (json_int_t)serving->retention_ms,
         "scaleDownDelayMs", (json_int_t)serving->scale_down_delay_ms, "waitMs", (json_int_t)serving->wait_ms,
-        "pagePort", (json_int_t)serving->page_port,
-        "pagePath", serving->page_path, "replica", "gpuDevices", (json_int_t)replica->gpu_devices, "gpuPortionMilli",
-        (json_int_t)replica->gpu_portion_milli, "gpuMemoryMib", (json_int_t)replica->gpu_memory_mib, "cpuMilli",
-        (json_int_t)replica->cpu_milli, "memoryBytes", (json_int_t)replica->memory_bytes, "constraints",
-        replica->constraints_json);
+        "pagePort", (json_int_t)serving->page_port, "pagePath", serving->page_path, "replica", "gpuDevices",
+        (json_int_t)replica->gpu_devices, "gpuPortionMilli", (json_int_t)replica->gpu_portion_milli, "gpuMemoryMib",
+        (json_int_t)replica->gpu_memory_mib, "cpuMilli", (json_int_t)replica->cpu_milli, "memoryBytes",
+        (json_int_t)replica->memory_bytes, "constraints", replica->constraints_json);
     char *text = json_dumps(json, JSON_COMPACT);
     const char *kept = arena_strdup(arena, text);
     free(text);

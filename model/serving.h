@@ -26,7 +26,7 @@ struct serving {
     double target;               // of the metric, for one replica: the threshold and its percentage
     int64_t retention_ms;        // without a connection, before the last replica goes
     int64_t scale_down_delay_ms;
-    int64_t wait_ms; // the longest that who connects waits for a replica
+    int64_t wait_ms;       // the longest that who connects waits for a replica
     int64_t page_port;     // where its metrics are; 0: at its port
     const char *page_path; // "/metrics"
     struct pod_request replica;

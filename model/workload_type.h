@@ -2,9 +2,9 @@
 #pragma once
 #include <stdbool.h>
 
-#define WORKLOAD_TYPES(X)                   \
-    X(WORKLOAD_TYPE_TRAINING, "Training")   \
-    X(WORKLOAD_TYPE_WORKSPACE, "Workspace") \
+#define WORKLOAD_TYPES(X)                       \
+    X(WORKLOAD_TYPE_TRAINING, "Training")       \
+    X(WORKLOAD_TYPE_WORKSPACE, "Workspace")     \
     X(WORKLOAD_TYPE_DISTRIBUTED, "Distributed") \
     X(WORKLOAD_TYPE_INFERENCE, "Inference")
 

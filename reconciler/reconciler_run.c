@@ -445,7 +445,8 @@ int reconciler_create(struct db *db, struct backend *backend, const struct recon
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&reconciler->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    int64_t interval_ms = reconciler->options.page_interval_ms ? reconciler->options.page_interval_ms : PAGE_INTERVAL_MS;
+    int64_t interval_ms =
+        reconciler->options.page_interval_ms ? reconciler->options.page_interval_ms : PAGE_INTERVAL_MS;
     if (backend->ops->find_address)
         reconciler->pages = page_reader_create(interval_ms, note_pages, reconciler);
     db_add_listener(db, note_changes, reconciler);

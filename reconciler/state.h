@@ -43,7 +43,7 @@ struct reconciler {
     struct past_usage usage;
     struct retention retention;
     struct arena turn_arena;
-    struct page_reader *pages; // of inferences' replicas; NULL: no pod has an address
+    struct page_reader *pages;  // of inferences' replicas; NULL: no pod has an address
     struct backend_fact *facts; // taken from the backend and not yet written
     size_t fact_count, fact_capacity;
     bool has_adopted;

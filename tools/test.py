@@ -119,13 +119,17 @@ def node_types():
         "dashboard types and form",
         "bash",
         "-c",
-        f"{web} check && {web} lint && node --test tests/web/types/types.test.mjs",
+        f"{web} check && {web} lint && {web} lint:openapi && node --test tests/web/types/types.test.mjs",
         after=(BUILD,),
     )
 
 
 def python_form():
     return Stage("form of Python", "tools/lint_python.sh")
+
+
+def c_form():
+    return Stage("form of C", "bash", "-c", "git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror")
 
 
 def quick():
@@ -136,6 +140,7 @@ def quick():
         node_units(),
         node_types(),
         python_form(),
+        c_form(),
         pytest(
             "simulate and the rules of scheduling",
             "build",
@@ -167,6 +172,7 @@ def whole():
         node_units(),
         node_types(),
         python_form(),
+        c_form(),
         pytest(
             "the local backend",
             "build-asan",

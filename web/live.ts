@@ -3,6 +3,7 @@
 // the new content; who shows it asks again. Without a stream every page asks every 5 seconds, hidden ones every 30.
 import { signal } from "@preact/signals";
 import { connection, get, signedOut } from "./api";
+import { session } from "./session";
 
 export const stream = signal<State>("starting"); // starting, live, polling
 
@@ -16,6 +17,7 @@ type State = "starting" | "live" | "polling";
 interface Message {
   change?: Change;
   state?: State;
+  forgets?: boolean; // the server counts from another number: what was shown means nothing
 }
 interface Listener {
   kinds: Set<string>;
@@ -68,7 +70,8 @@ function tell(message: Message) {
   hear(message);
 }
 
-function hear({ change, state }: Message) {
+function hear({ change, state, forgets }: Message) {
+  if (forgets) shown.clear();
   if (change) take(change);
   if (state) stream.value = state;
 }
@@ -76,10 +79,12 @@ function hear({ change, state }: Message) {
 const wait = (ms: number) => new Promise(done => setTimeout(done, ms));
 
 // Reads the stream until it ends for good. After a mere break, or when the server ends it after its five minutes, the
-// browser reconnects by itself with Last-Event-ID; only a gap of some seconds is worth telling.
+// browser reconnects by itself with Last-Event-ID; only a gap of some seconds is worth telling. It begins where the
+// session's answer was: what changed before the stream stood is told, too.
 let lastEvent = "";
 function read() {
   return new Promise<void>(done => {
+    lastEvent ||= String(session.peek().who?.revision ?? "");
     const source = new EventSource("/api/v1/events/stream" + (lastEvent && `?lastEventId=${lastEvent}`));
     let gap: ReturnType<typeof setTimeout> | 0 = 0;
     source.addEventListener("open", () => {
@@ -96,6 +101,10 @@ function read() {
       } catch {
         tell({ change: { kind: "*" } });
       }
+    });
+    source.addEventListener("reset", event => {
+      lastEvent = event.lastEventId;
+      tell({ change: { kind: "*" }, forgets: true });
     });
     source.addEventListener("error", () => {
       if (source.readyState === EventSource.CLOSED) {

@@ -38,8 +38,8 @@ bool access_is_allowed(const struct identity *caller, const struct scope_path *w
 bool access_is_held(const struct identity *caller, const struct scope_path *where, enum resource_type type,
                     enum access_action action);
 
-// Whether a predefined role makes the caller the one who gives rules there: a department's or a project's administrator,
-// or the system's. A role that administrators made does not.
+// Whether a predefined role makes the caller the one who gives rules there: a department's or a project's
+// administrator, or the system's. A role that administrators made does not.
 bool access_is_rule_giver(const struct identity *caller, const struct scope_path *where);
 
 // Whether the caller may read such things somewhere inside the place: what holds for everything below it, as an asset

@@ -40,12 +40,13 @@ struct openid_flow {
 int openid_begin(struct openid *openid, const struct openid_flow *flow, struct arena *arena, const char **out_url,
                  struct error *err);
 
-// The code for the person. ERROR_UNAUTHORIZED where the code or what came for it is not good: the message says why, for log and audit.
+// The code for the person. ERROR_UNAUTHORIZED where the code or what came for it is not good: the message says why, for
+// log and audit.
 int openid_finish(struct openid *openid, const struct openid_flow *flow, const char *code, int64_t now_ms,
                   struct arena *arena, struct openid_person *out_person, struct error *err);
 // The person of an id_token that the issuer gave somebody else for our client: checked as at a sign-in, but for the
-// nonce. ERROR_UNAUTHORIZED where it is not good; ERROR_NOT_FOUND where no provider is set up. Groups are those that the
-// token itself has.
+// nonce. ERROR_UNAUTHORIZED where it is not good; ERROR_NOT_FOUND where no provider is set up. Groups are those that
+// the token itself has.
 int openid_check(struct openid *openid, const char *token, int64_t now_ms, struct arena *arena,
                  struct openid_person *out_person, struct error *err);
 // Where a browser goes to sign out at the issuer too, and comes back to return_to. NULL where the issuer has no such

@@ -25,10 +25,9 @@ struct walk {
 
 bool audit_is_secret(const char *name)
 {
-    static const char *const WORDS[] = {"password", "passwd",        "passphrase",  "secret",     "token",
-                                        "otp",      "credential",    "privatekey",  "accesskey",  "apikey",
-                                        "cookie",   "authorization", "private_key", "access_key", "api_key",
-                                        "webhookurl"};
+    static const char *const WORDS[] = {
+        "password",  "passwd", "passphrase", "secret",        "token",       "otp",        "credential", "privatekey",
+        "accesskey", "apikey", "cookie",     "authorization", "private_key", "access_key", "api_key",    "webhookurl"};
     static const char *const WHOLE[] = {"code", "args", "command", "recoveryCodes"};
     for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
         if (strcasestr(name, WORDS[i]))

@@ -61,8 +61,8 @@ struct request {
     size_t value_count;
     const struct filter *filters; // the filterBy parameter, split; all must hold
     size_t filter_count;
-    struct request_key *key;   // the client's Idempotency-Key; NULL: none
-    struct audit_draft *audit; // what handlers add to the request's audit record; NULL: nobody makes one
+    struct request_key *key;     // the client's Idempotency-Key; NULL: none
+    struct audit_draft *audit;   // what handlers add to the request's audit record; NULL: nobody makes one
     const char *compliance_json; // the list of what policies refuse, for the answer; NULL: they refuse nothing
     struct mg_connection *connection;
     struct exchange *exchange;

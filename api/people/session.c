@@ -82,10 +82,11 @@ static int answer_session(struct request *req, struct response *res, struct erro
     }
     access_permissions(caller, &permissions);
     timestamp_format(caller->expires_ms, expires);
-    json_t *answer = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "subjectType",
-                               is_person ? "user" : "service-account", "subjectId", caller->subject_uuid, "name",
-                               caller->name, "expiresAt", expires, "mustChangePassword", caller->must_change_password,
-                               "permissions", permission_set_to_json(&permissions), "roles", roles);
+    json_t *answer =
+        json_pack("{s:s, s:s, s:s, s:s, s:b, s:I, s:o, s:o}", "subjectType", is_person ? "user" : "service-account",
+                  "subjectId", caller->subject_uuid, "name", caller->name, "expiresAt", expires, "mustChangePassword",
+                  caller->must_change_password, "revision", (json_int_t)db_last_revision(req->server->db),
+                  "permissions", permission_set_to_json(&permissions), "roles", roles);
     if (is_person)
         json_object_set_new(answer, "isLocal", json_boolean(user.is_local));
     return response_json(res, answer);

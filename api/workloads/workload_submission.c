@@ -323,8 +323,8 @@ int workload_submission_prepare(struct request *req, json_t *body, enum workload
     return prepare(req, body, type, ACTION_CREATE, out, err);
 }
 
-int workload_change_prepare(struct request *req, json_t *body, enum workload_type type,
-                            struct prepared_submission *out, struct error *err)
+int workload_change_prepare(struct request *req, json_t *body, enum workload_type type, struct prepared_submission *out,
+                            struct error *err)
 {
     return prepare(req, body, type, ACTION_UPDATE, out, err);
 }

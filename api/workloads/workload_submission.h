@@ -42,7 +42,7 @@ int workload_submission_read(struct request *req, json_t *body, enum workload_ty
 int workload_submission_prepare(struct request *req, json_t *body, enum workload_type type,
                                 struct prepared_submission *out, struct error *err);
 // The same of a workload that is there and is to change; nothing takes its name or its place in a count.
-int workload_change_prepare(struct request *req, json_t *body, enum workload_type type,
-                            struct prepared_submission *out, struct error *err);
+int workload_change_prepare(struct request *req, json_t *body, enum workload_type type, struct prepared_submission *out,
+                            struct error *err);
 // Checks req->body, stores the workload, answers with it.
 int workload_submit(struct request *req, struct response *res, enum workload_type type, struct error *err);

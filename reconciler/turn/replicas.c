@@ -323,7 +323,8 @@ static void add_service(struct turn *turn, const struct cache_workload *workload
             uuids[count++] = workload->pods[i]->uuid;
     turn->services = arena_grow(turn->arena, turn->services, &turn->service_capacity, turn->service_count + 1,
                                 sizeof(*turn->services));
-    turn->services[turn->service_count++] = (struct backend_service){workload->uuid, serving->address, uuids, count, serving->wait_ms};
+    turn->services[turn->service_count++] =
+        (struct backend_service){workload->uuid, serving->address, uuids, count, serving->wait_ms};
 }
 
 void replicas_attend(struct turn *turn, struct cache_workload *workload)

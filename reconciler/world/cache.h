@@ -25,7 +25,7 @@ struct cache_pod {
     const struct placement *placement; // of placement_world
     const struct world *placement_world;
     double throughput, latency_ms; // of a replica, as its page said last; negative: it has not
-    double gpu_utilization;  // as the backend said last; negative: it has said nothing
+    double gpu_utilization;        // as the backend said last; negative: it has said nothing
     int64_t unused_since_ms; // its devices do nothing since then, as far as a limit asks; 0: they do, or nobody knows
     // Of the present turn.
     bool is_touched;
@@ -51,7 +51,7 @@ struct cache_workload {
     int64_t explained_ms;
     struct cache_pod **pods; // by role (master first), index, attempt
     size_t pod_count, pod_capacity;
-    bool pods_unread; // it came into the cache, and its pods have not been read
+    bool pods_unread;                   // it came into the cache, and its pods have not been read
     struct autoscale_memory *autoscale; // of an inference; owned; NULL: nothing was measured
     int64_t read_round;                 // of the page reader, taken into it last
     bool misses_metric;                 // no replica showed it, and an event said so

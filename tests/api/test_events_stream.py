@@ -96,6 +96,14 @@ def test_stream_goes_on_from_the_last_event(server):
         assert data["revision"] > number
 
 
+def test_stream_from_the_sessions_revision_misses_nothing(server):
+    revision = server.get("/api/v1/session").json["revision"]
+    workload_id = server.submit("t1", "team-a")
+    server.wait_phase(workload_id, "Running")
+    with Stream(server, f"/api/v1/events/stream?lastEventId={revision}") as stream:
+        assert stream.until("workload", workload_id)[1]["revision"] > revision
+
+
 @pytest.mark.parametrize("last", ["9000000000000000000", "4611686018427387904"])
 def test_stream_resets_who_comes_from_another_life(server, last):
     with Stream(server, **{"Last-Event-ID": last}) as stream:

@@ -94,7 +94,7 @@ const LOG = Array.from({ length: 120 }, (_, i) => `2026-11-22T10:00:00.000Z step
 // Starts on a free port. {url, data, folder (which may change), change(kind, id), print(line), close()}; signedIn: false makes every call answer 401.
 export async function startMock(folder, { scale = 1, permissions } = {}) {
   const data = makeData(Date.now(), scale);
-  const mock = { folder };
+  const mock = { folder, begins: [] }; // begins: where streams wanted to begin
   const pages = JSON.parse(await readFile(`${folder}-pages.json`, "utf8")).map(pageOf);
   const streams = new Set(), logs = new Set();
   const server = createServer(async (request, response) => {
@@ -103,7 +103,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
     const json = (status, body) => send(status, "application/json", JSON.stringify(body));
     if (url.pathname === "/api/v1/session") {
       if (request.method !== "GET") data.signedIn = request.method === "POST";
-      return data.signedIn ? json(200, { subjectType: "user", subjectId: "1", name: "mira@lab.example", roles: [{ roleId: 1, roleName: "System administrator", scopeType: "tenant", scopeId: "1", scopeName: "prorata" }], expiresAt: new Date(Date.now() + 3600000).toISOString(), permissions }) : request.method === "DELETE" ? send(204, "text/plain", "") : json(401, { code: 401, message: "sign in first" });
+      return data.signedIn ? json(200, { subjectType: "user", subjectId: "1", name: "mira@lab.example", roles: [{ roleId: 1, roleName: "System administrator", scopeType: "tenant", scopeId: "1", scopeName: "prorata" }], expiresAt: new Date(Date.now() + 3600000).toISOString(), revision: data.revision, permissions }) : request.method === "DELETE" ? send(204, "text/plain", "") : json(401, { code: 401, message: "sign in first" });
     }
     if (url.pathname === "/api/v1/authentication/openid") return json(200, { enabled: false, name: null });
     if (url.pathname === "/api/v1/authentication/openid/sign-out") {
@@ -112,6 +112,7 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
     }
     if (url.pathname.startsWith("/api/") && !data.signedIn) return json(401, { code: 401, message: "sign in first" });
     if (url.pathname === "/api/v1/events/stream") {
+      mock.begins.push(url.searchParams.get("lastEventId"));
       response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" }).write(": hello\n\n");
       streams.add(response);
       request.on("close", () => streams.delete(response));
@@ -144,6 +145,10 @@ export async function startMock(folder, { scale = 1, permissions } = {}) {
   Object.assign(mock, {
     url: `http://127.0.0.1:${server.address().port}`,
     data,
+    reset() {
+      data.revision = 1;
+      for (const stream of streams) stream.write('id: 1\nevent: reset\ndata: {"revision":1}\n\n');
+    },
     change(kind, id) {
       data.revision += 1;
       for (const stream of streams) stream.write(`id: ${data.revision}\nevent: change\ndata: ${JSON.stringify({ kind, id, revision: data.revision })}\n\n`);

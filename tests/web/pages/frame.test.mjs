@@ -127,3 +127,21 @@ test("deleting promises nothing that isn't there", async t => {
   await page.waitForSelector("dialog");
   assert.equal(await page.textContent("dialog p"), "Its pods end now, and it leaves the list. Data volumes stay.");
 });
+
+test("the stream begins where the session's answer was, and a reset forgets what was shown", async t => {
+  mock.data.revision = 41;
+  mock.begins.length = 0;
+  const { page } = await show(t, "/projects");
+  await page.waitForSelector(".live.ok");
+  assert.deepEqual(mock.begins, ["41"]);
+  const asks = () => page.waitForRequest(request => request.url().includes("/org-unit/projects"));
+  let asked = asks();
+  mock.change("project", "2");
+  await asked;
+  asked = asks();
+  mock.reset();
+  await asked;
+  asked = asks();
+  mock.change("project", "2"); // its number is lower than the one before
+  await asked;
+});
