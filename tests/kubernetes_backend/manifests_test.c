@@ -198,8 +198,277 @@ static void test_pods(void)
     }
 }
 
+struct list_case {
+    const char *what, *type, *role, *spec, *path, *want;
+};
+
+static const struct list_case SERVICES[] = {
+    {"a training without ports needs none", "Training", "worker", "{'image':'a'}", "", "[]"},
+    {"ports of one type are one service", "Workspace", "worker",
+     "{'image':'a','ports':[{'container':80,'external':8080},{'container':81,'serviceType':'ClusterIP'}],"
+     "'exposedUrls':[{'container':81},{'container':82}]}",
+     "0 spec ports",
+     "[{'name':'port-8080','port':8080,'protocol':'TCP','targetPort':80},{'name':'port-81','port':81,'protocol':"
+     "'TCP','targetPort':81},{'name':'port-82','port':82,'protocol':'TCP','targetPort':82}]"},
+    {"ports of nodes are another", "Workspace", "worker",
+     "{'image':'a','ports':[{'container':80},{'container':81,'serviceType':'NodePort','external':30081}]}",
+     "1 metadata name", "'llm-node-port'"},
+    {"with the port that was asked for", "Workspace", "worker",
+     "{'image':'a','ports':[{'container':81,'serviceType':'NodePort','external':30081}]}", "0 spec ports",
+     "[{'name':'port-81','nodePort':30081,'port':81,'protocol':'TCP','targetPort':81}]"},
+    {"what lies outside is a third", "Workspace", "worker",
+     "{'image':'a','ports':[{'container':81,'serviceType':'LoadBalancer','external':443}]}", "0 spec type",
+     "'LoadBalancer'"},
+    {"pods of distributed work get names before they are ready", "Distributed", "master", "{'image':'a'}", "0 spec",
+     "{'clusterIP':'None','ports':[{'name':'port-23456','port':23456,'protocol':'TCP','targetPort':23456}],"
+     "'publishNotReadyAddresses':true,'selector':{'prorata.io/instance':'7f3a9c21','prorata.io/workload':"
+     "'99999999-2222-3333-4444-555555555555'}}"},
+    {"and a role's ports are its own", "Distributed", "master", "{'image':'a','ports':[{'container':80}]}",
+     "1 metadata name", "'llm-master-ports'"},
+    {"an inference answers at the port of http too", "Inference", "worker",
+     "{'image':'a','servingPort':{'container':8000,'protocol':'grpc'}}", "0 spec ports",
+     "[{'appProtocol':'kubernetes.io/h2c','name':'port-80','port':80,'protocol':'TCP','targetPort':8000},{'name':"
+     "'port-8000','port':8000,'protocol':'TCP','targetPort':8000}]"},
+};
+
+static const struct list_case CLAIMS[] = {
+    {"what exists, or ends with its pod, is not made", "Training", "worker",
+     "{'image':'a','storage':{'pvc':[{'path':'/a','existingPvc':true,'claimName':'c'},{'path':'/b','ephemeral':true,"
+     "'claimInfo':{'size':'1Gi'}}]}}",
+     "", "[]"},
+    {"a claim that outlives its pods", "Training", "worker",
+     "{'image':'a','storage':{'pvc':[{'path':'/a','claimInfo':{'size':'1Gi','accessModes':{'readWriteMany':true},"
+     "'volumeMode':'Filesystem'}}]}}",
+     "0 spec",
+     "{'accessModes':['ReadWriteMany'],'resources':{'requests':{'storage':'1Gi'}},'volumeMode':'Filesystem'}"},
+    {"its name is its workload's", "Training", "worker",
+     "{'image':'a','storage':{'pvc':[{'path':'/a','claimInfo':{'size':'1Gi'}}]}}", "0 metadata name", "'llm-claim-0'"},
+};
+
+typedef int (*list_fn)(const struct kube_site *site, const struct backend_pod *pod, struct arena *arena,
+                       json_t **out_list, struct error *err);
+
+static void test_lists(const struct list_case *cases, size_t count, list_fn make)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct arena arena;
+        struct error err = {0};
+        json_t *list = NULL;
+        arena_init(&arena);
+        struct backend_pod pod = pod_of(&arena, cases[i].type, cases[i].role, cases[i].spec);
+        check_int(make(&SITE, &pod, &arena, &list, &err), 0, "%s", cases[i].what);
+        check_value(cases[i].what, list, cases[i].path, cases[i].want, &arena);
+        json_decref(list);
+        arena_done(&arena);
+    }
+}
+
+// spec, want_message: "" is taken
+static const char *const CHECKS[][2] = {
+    {"{'image':'a'}", ""},
+    {"{'image':'a','compute':{'gpuDevicesRequest':2}}", ""},
+    {"{'image':'a','compute':{'gpuRequestType':'portion','gpuPortionRequest':0.5}}",
+     "spec.compute.gpuPortionRequest: this cluster gives whole GPUs alone; ask for gpuDevicesRequest without a "
+     "portion"},
+    {"{'image':'a','compute':{'gpuMemoryRequest':'5G'}}",
+     "spec.compute.gpuMemoryRequest: this cluster gives whole GPUs alone; ask for gpuDevicesRequest without a portion"},
+    {"{'image':'a','compute':{'extendedResources':[{'resource':'nvidia.com/gpu','quantity':'1'}]}}",
+     "spec.compute.extendedResources[0].resource: ask for GPUs by gpuDevicesRequest"},
+    {"{'image':'a','command':'echo \\\\'}", "spec.command: a backslash at the end"},
+    {"{'image':'a','distributedFramework':'MPI'}",
+     "spec.distributedFramework: this cluster starts no MPI launchers; use PyTorch, TF, JAX or XGBoost"},
+    {"{'image':'a','labels':[{'name':'prorata.io/instance','value':'x'}]}",
+     "spec.labels[0].name: labels of prorata.io/ are the server's own"},
+    {"{'image':'a','environmentVariables':[{'name':'A','podFieldRef':{'path':'metadata.labels[\\u0027x\\u0027]'}}]}",
+     ""},
+    {"{'image':'a','environmentVariables':[{'name':'A','podFieldRef':{'path':'status.phase'}}]}",
+     "spec.environmentVariables[0].podFieldRef: status.phase: Kubernetes tells no pod of it"},
+    {"{'image':'a','environmentVariables':[{'name':'A','userCredential':{'name':'c','key':'k'}}]}",
+     "spec.environmentVariables[0].userCredential: credentials of users do not reach the cluster; use secret"},
+    {"{'image':'a','storage':{'s3':[{'bucket':'b','exclude':true},{'bucket':'b'}]}}",
+     "spec.storage.s3[1].bucket: a pod mounts no bucket; use a claim whose storage class does"},
+    {"{'image':'a','storage':{'hostPath':[{'path':'data'}]}}",
+     "spec.storage.hostPath[0].path: expected an absolute path without colons, got data"},
+    {"{'image':'a','storage':{'nfs':[{'path':'/a'}]}}", "spec.storage.nfs[0].server: expected a name or an address"},
+    {"{'image':'a','storage':{'git':[{'repository':'--upload-pack=x'}]}}",
+     "spec.storage.git[0].repository: expected an address"},
+    {"{'image':'a','storage':{'pvc':[{'path':'/a'}]}}",
+     "spec.storage.pvc[0].claimInfo.size: required of a claim that is to be made"},
+    {"{'image':'a','storage':{'secretVolume':[{'mountPath':'/a'}]}}",
+     "spec.storage.secretVolume[0].secret: expected a name"},
+    {"no JSON", "spec: it cannot be read"},
+};
+
+static void test_checks(void)
+{
+    for (size_t i = 0; i < COUNT(CHECKS); i++) {
+        struct arena arena;
+        struct error err = {0};
+        arena_init(&arena);
+        struct backend_pod pod = {.spec_json = quoted(&arena, CHECKS[i][0])};
+        int rc = kube_manifest_check(&SITE, &pod, &err);
+        check_text(rc < 0 ? err.message : "", CHECKS[i][1], "%s", CHECKS[i][0]);
+        arena_done(&arena);
+    }
+    struct error err = {0};
+    struct kube_site bare = {.instance = "x"};
+    struct backend_pod pod = {.spec_json = "{\"image\":\"a\",\"storage\":{\"git\":[{\"repository\":\"https://x\"}]}}"};
+    check_int(kube_manifest_check(&bare, &pod, &err), -1, "no image to clone with");
+    check_text(err.message, "spec.storage.git[0].repository: this cluster names no image that clones repositories",
+               "no image to clone with");
+}
+
+// The value of a variable; "" where there is none.
+static const char *variable_of(const json_t *object, const char *name)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach(value_at(object, "spec containers 0 env"), i, item)
+        if (strcmp(json_string_value(json_object_get(item, "name")), name) == 0) {
+            const char *value = json_string_value(json_object_get(item, "value"));
+            return value ? value : "of something";
+        }
+    return "";
+}
+
+struct variable_case {
+    const char *what, *type, *role, *spec, *name, *want;
+};
+
+static const struct variable_case VARIABLES[] = {
+    {"theirs win", "Training", "worker", "{'environmentVariables':[{'name':'RUNAI_PROJECT','value':'x'}]}",
+     "RUNAI_PROJECT", "x"},
+    {"the later of theirs counts", "Training", "worker",
+     "{'environmentVariables':[{'name':'A','value':'x'},{'name':'A','value':'y'}]}", "A", "y"},
+    {"what is excluded does not", "Training", "worker",
+     "{'environmentVariables':[{'name':'A','value':'x','exclude':true}]}", "A", ""},
+    {"a key of a secret", "Training", "worker",
+     "{'environmentVariables':[{'name':'A','secret':{'name':'s','key':'k'}}]}", "A", "of something"},
+    {"without GPUs no image takes all", "Training", "worker",
+     "{'environmentVariables':[{'name':'NVIDIA_VISIBLE_DEVICES','value':'all'}]}", "NVIDIA_VISIBLE_DEVICES", "void"},
+    {"with GPUs the device plugin says which", "Training", "worker", "{'compute':{'gpuDevicesRequest':1}}",
+     "NVIDIA_VISIBLE_DEVICES", ""},
+    {"the master has a name", "Distributed", "worker", "{'numWorkers':4}", "MASTER_ADDR", "llm-master-0.llm"},
+    {"without a master it is the first worker", "Distributed", "worker", "{'numWorkers':5}", "MASTER_ADDR",
+     "llm-worker-0.llm"},
+    {"all pods count", "Distributed", "worker", "{'numWorkers':4}", "WORLD_SIZE", "5"},
+    {"the master is the first", "Distributed", "worker", "{'numWorkers':4}", "RANK", "4"},
+    {"without one the workers begin", "Distributed", "worker", "{'numWorkers':5}", "RANK", "3"},
+    {"torchrun starts a process for each GPU", "Distributed", "worker",
+     "{'numWorkers':4,'compute':{'gpuDevicesRequest':8}}", "PET_NPROC_PER_NODE", "8"},
+    {"elastic workers meet", "Distributed", "worker", "{'maxReplicas':4,'minReplicas':2}", "PET_NNODES", "3:5"},
+    {"TensorFlow's cluster", "Distributed", "master", "{'numWorkers':4,'distributedFramework':'TF'}", "TF_CONFIG",
+     "{\"cluster\":{\"worker\":[\"llm-worker-0.llm:23456\",\"llm-worker-1.llm:23456\",\"llm-worker-2.llm:23456\","
+     "\"llm-worker-3.llm:23456\"],\"chief\":[\"llm-master-0.llm:23456\"]},\"task\":{\"type\":\"chief\",\"index\":3},"
+     "\"environment\":\"cloud\"}"},
+    {"JAX", "Distributed", "worker", "{'numWorkers':4,'distributedFramework':'JAX'}", "JAX_COORDINATOR_ADDRESS",
+     "llm-master-0.llm:23456"},
+    {"XGBoost", "Distributed", "worker", "{'numWorkers':2,'distributedFramework':'XGBoost'}", "WORKER_ADDRS",
+     "llm-worker-0.llm,llm-worker-1.llm"},
+    {"where an inference serves", "Inference", "worker", "{'servingPort':{'container':8000}}", "PORT", "8000"},
+};
+
+static void test_variables(void)
+{
+    for (size_t i = 0; i < COUNT(VARIABLES); i++) {
+        const struct variable_case *row = &VARIABLES[i];
+        struct arena arena;
+        struct error err = {0};
+        json_t *object = NULL;
+        arena_init(&arena);
+        struct backend_pod pod = pod_of(&arena, row->type, row->role, row->spec);
+        check_int(kube_manifest_pod(&SITE, &pod, &arena, &object, &err), 0, "%s", row->what);
+        check_text(variable_of(object, row->name), row->want, "%s", row->what);
+        json_decref(object);
+        arena_done(&arena);
+    }
+}
+
+static void check_object(const char *what, json_t *object, const char *want, struct arena *arena)
+{
+    check_value(what, object, "", want, arena);
+    json_decref(object);
+}
+
+static void test_objects(void)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct kube_target target = {"runai-vision", "llm-3-2", "u-1"};
+    check_object("a binding", kube_manifest_binding(&target, "node-1", 7, 1700000000123),
+                 "{'apiVersion':'v1','kind':'Binding','metadata':{'annotations':{'prorata.io/bound-at':"
+                 "'2023-11-14T22:13:20Z','prorata.io/term':'7'},'name':'llm-3-2','namespace':'runai-vision','uid':'u-1'"
+                 "},'target':{'apiVersion':'v1','kind':'Node','name':'node-1'}}",
+                 &arena);
+    check_object("a deletion", kube_manifest_delete("u-1", 30),
+                 "{'apiVersion':'v1','gracePeriodSeconds':30,'kind':'DeleteOptions','preconditions':{'uid':'u-1'}}",
+                 &arena);
+    check_object("with the pod's own grace", kube_manifest_delete(NULL, -1),
+                 "{'apiVersion':'v1','kind':'DeleteOptions'}", &arena);
+    check_object("a namespace", kube_manifest_namespace(&SITE, "vision", "runai-vision"),
+                 "{'apiVersion':'v1','kind':'Namespace','metadata':{'labels':{'pod-security.kubernetes.io/enforce':"
+                 "'baseline','pod-security.kubernetes.io/warn':'restricted','prorata.io/instance':'7f3a9c21',"
+                 "'prorata.io/project':'vision','runai/queue':'vision'},'name':'runai-vision'}}",
+                 &arena);
+    struct kube_condition condition = {"PodScheduled", "False", "Unschedulable", "no room", 1700000000000};
+    check_object("a condition", kube_manifest_condition(&condition),
+                 "{'status':{'conditions':[{'lastTransitionTime':'2023-11-14T22:13:20Z','message':'no room','reason':"
+                 "'Unschedulable','status':'False','type':'PodScheduled'}]}}",
+                 &arena);
+    char *message = arena_alloc(&arena, 2000);
+    memset(message, 'x', 1023);
+    strcpy(message + 1023, "\xc3\xa9");
+    struct kube_event_text text = {target, true, "Rejected", "Binding", message, 1700000000000, 3};
+    json_t *event = kube_manifest_event(&SITE, &text, &arena);
+    check_int((int64_t)strlen(json_string_value(json_object_get(event, "message"))), 1023, "no half of a character");
+    check_value("an event's name", event, "metadata name", "'llm-3-2.17979cfe362a0003'", &arena);
+    json_decref(event);
+    struct backend_pod pod = pod_of(&arena, "Training", "worker", "{}");
+    struct backend_secret_key key = {"k", "a\0b", 3};
+    json_t *secret = kube_manifest_secret(&SITE, &pod, "s", &key, 1, &arena);
+    check_value("a secret's bytes", secret, "data", "{'k':'YQBi'}", &arena);
+    json_decref(secret);
+    pod = pod_of(&arena, "Training", "worker",
+                 "{'environmentVariables':[{'name':'A','secret':{'name':'s'}},{'name':'B','secret':{'name':'s'}}],"
+                 "'storage':{'secretVolume':[{'secret':'t'}],'git':[{'secretRef':{'name':'g'}}]}}");
+    const char *const *names;
+    check_int((int64_t)kube_manifest_secret_names(&pod, &arena, &names), 3, "each secret once");
+    check_text(names[2], "g", "a repository's too");
+    pod = pod_of(&arena, "Workspace", "worker", "{'exposedUrls':[{'container':1,'url':'https://x'}]}");
+    check_int((int64_t)kube_manifest_notes(&pod, &arena, &names), 1, "one note");
+    check_text(names[0], "spec.exposedUrls[0].url is shown, and the cluster's Ingress must lead there", "its words");
+    arena_done(&arena);
+}
+
+static void test_long_names(void)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct backend_pod pod = pod_of(&arena, "Distributed", "worker", "{'numWorkers':4}");
+    struct error err = {0};
+    json_t *object = NULL;
+    pod.workload_name = "a23456789-123456789-123456789-123456789-1-3456789-123456789-123";
+    check_text(kube_manifest_pod_name(&pod, &arena), "a23456789-123456789-123456789-123456789-1-99999999-worker-3-a2",
+               "a long name is cut before a hyphen, and keeps its end");
+    check_int(kube_manifest_pod(&SITE, &pod, &arena, &object, &err), 0, "long names");
+    check_text(variable_of(object, "MASTER_ADDR"),
+               "a23456789-123456789-123456789-123456789-1-345-99999999-master-0."
+               "a23456789-123456789-123456789-123456789-1-3456789-123456789-123",
+               "the others know it by the same name");
+    json_decref(object);
+    pod.namespace = "";
+    check_text(kube_manifest_namespace_of(&SITE, &pod, &arena), "runai-vision", "a namespace by its project");
+    arena_done(&arena);
+}
+
 int main(void)
 {
     test_pods();
+    test_lists(SERVICES, COUNT(SERVICES), kube_manifest_services);
+    test_lists(CLAIMS, COUNT(CLAIMS), kube_manifest_claims);
+    test_checks();
+    test_variables();
+    test_objects();
+    test_long_names();
     return check_finish();
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/uuid.h"
+#include "model/workload_type.h"
 
 #include <string.h>
 
@@ -104,6 +105,7 @@ int kube_manifest_check(const struct kube_site *site, const struct backend_pod *
     whole.uuid = whole.workload_uuid = NOBODY;
     whole.name = whole.workload_name = whole.role = "pod";
     whole.project_name = pod->project_name ? pod->project_name : "project";
+    whole.workload_type = pod->workload_type ? pod->workload_type : workload_type_text(WORKLOAD_TYPE_TRAINING);
     arena_init(&arena);
     int rc = kube_manifest_pod(site, &whole, &arena, &object, err);
     if (rc == 0)
