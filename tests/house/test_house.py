@@ -39,6 +39,7 @@ FLOORS = {
         {"kubernetes/config", "kubernetes/objects"},
         {"kubernetes/client"},
         {"kubernetes/watch", "kubernetes/manifests"},
+        {"kubernetes/streams"},
         {"kubernetes"},
     ],
     "cli": [{"."}, {"commands"}],
