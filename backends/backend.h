@@ -69,6 +69,24 @@ struct backend_node {
     const char *reason; // of not being ready; may be empty
 };
 
+// A node as a backend finds it, where nodes are the cluster's to make. Texts are the arena's.
+struct backend_machine {
+    const char *name;
+    bool is_ready, is_cordoned;
+    const char *reason;      // of not being ready, or of GPUs that are not counted; "": none
+    const char *labels_json; // {"key": "value"}, by key
+    const char *taints_json; // [{"key", "value", "effect"}]
+    int64_t gpu_count;
+    int64_t gpus_withheld; // so many of them take no pod of ours: others hold them, or they are sick
+    int64_t gpu_memory_mib;
+    const char *gpu_type;
+    const char *mig_strategy;
+    const char *mig_instances_json; // those that others hold are left out
+    int64_t cpu_milli, memory_bytes, max_pods;
+    int64_t others_cpu_milli, others_memory_bytes, others_pods; // of these others hold so much
+    const char *address, *version;
+};
+
 // What rows say, at a start.
 struct backend_rows {
     const struct backend_pod *pods; // that have a place
@@ -142,15 +160,16 @@ enum backend_fact_kind {
     BACKEND_POD_RUNNING,    // since time_ms
     BACKEND_POD_ENDED,      // by itself, at time_ms, with exit_code and reason: holds nothing any more
     BACKEND_POD_GONE,       // after having been told to stop: holds nothing any more
-    BACKEND_POD_REFUSED,    // could not be started there: never held anything
-    BACKEND_POD_LOST,       // its node is lost, and it with it
+    BACKEND_POD_REFUSED,    // could not be started there (is_final: nor anywhere): never held anything
+    BACKEND_POD_LOST,       // it is gone with its node, or as reason and message say
     BACKEND_POD_UNKNOWN,    // (after adopt) rows say it should be there, and it is not: the order must be given again
     BACKEND_POD_WARNING,    // something about it that people should know: reason and message
     BACKEND_POD_USAGE,      // gpu_utilization from time_ms on
     BACKEND_SERVICE_CALLED, // somebody waits at an inference's address
     BACKEND_NODE_STATE,     // node_name is ready, or not, with reason
     BACKEND_NODE_WARNING,   // something about node_name that people should know: reason and message
-    BACKEND_NODE_DEVICES    // of node_name's devices those of unusable_gpus must take nothing new
+    BACKEND_NODE_DEVICES,   // of node_name's devices those of unusable_gpus must take nothing new
+    BACKEND_NODES_CHANGED   // read_machines has something new
 };
 
 struct backend_fact {
@@ -159,7 +178,7 @@ struct backend_fact {
     int64_t decision; // the order it answers; 0: none
     int64_t time_ms;  // wall clock
     int64_t exit_code;
-    bool is_final;          // BACKEND_POD_ENDED: no other pod of its workload would do better
+    bool is_final;          // BACKEND_POD_ENDED, _REFUSED: no other pod of its workload would do better
     double gpu_utilization; // percent of the devices it holds
     bool ready;
     uint64_t unusable_gpus; // by index
@@ -259,7 +278,8 @@ struct backend_ops {
     // Called after adopt, turn by turn while it says that there is more: what is kept of workloads that rows do not
     // know may go. NULL: nothing is.
     bool (*clear_unknown)(void *backend, const struct backend_known *known);
-    // Takes orders over; returns without waiting for their effect.
+    // Takes orders over; returns without waiting for their effect. The pods of a gang that are to start together come
+    // in one call.
     void (*apply)(void *backend, const struct backend_order *orders, size_t count);
     // Whether a pod could ever be run here, of which project, submitter and specification are told: ERROR_INVALID names
     // the field. NULL where anything is taken. Any thread.
@@ -270,6 +290,9 @@ struct backend_ops {
                         struct error *err);
     // What rows say of nodes has changed, for a backend whose nodes live in rows. May be NULL.
     void (*nodes_changed)(void *backend, const struct backend_node *nodes, size_t count);
+    // All nodes of the cluster as they are now, by name: rows follow them. False: not known yet. NULL: nodes are not
+    // the backend's to find.
+    bool (*read_machines)(void *backend, struct arena *arena, struct backend_machine **out_machines, size_t *out_count);
     // Where a pod of an inference answers, as a number of port and host: "127.0.0.1:20001"; is_page: where its metrics
     // are. False: nowhere. NULL: pods have no addresses. Any thread.
     bool (*find_address)(void *backend, const char *pod_uuid, bool is_page, char *out, size_t size);

@@ -3,6 +3,7 @@
 #include "backends/simulated/simulated.h"
 #include "daemon/backend_site.h"
 #include "daemon/cluster.h"
+#include "daemon/kube_backend.h"
 #include "daemon/local_backend.h"
 #include "daemon/settings.h"
 #include "db/db.h"
@@ -31,6 +32,7 @@ static int set_speed(const struct settings *settings, struct reconciler *reconci
 static const struct backend_kind KINDS[] = {
     {.name = "simulated", .create = create_simulated, .after_start = set_speed},
     {.name = "local", .is_machine = true, .create = local_backend_create},
+    {.name = "kubernetes", .create = kube_backend_create},
 };
 
 const struct backend_kind *backend_kind_find(const char *name)

@@ -57,12 +57,12 @@ static int name_cluster(struct db_conn *conn, void *context, struct error *err)
     return id ? db_rename_cluster(conn, id, context, timestamp_now_ms(), err) : 0;
 }
 
-int first_start_name_cluster(struct db *db, struct error *err)
+int first_start_name_cluster(struct db *db, const char *name, struct error *err)
 {
-    char name[HOST_NAME_MAX + 1] = "";
-    if (gethostname(name, sizeof(name) - 1) < 0 || !name[0])
+    char machine[HOST_NAME_MAX + 1] = "";
+    if (!name && (gethostname(machine, sizeof(machine) - 1) < 0 || !machine[0]))
         return 0; // it keeps the name that it has
-    return db_write(db, name_cluster, name, err);
+    return db_write(db, name_cluster, name ? (char *)name : machine, err);
 }
 
 // A unit with some GPUs of the default pool as quota, and everything else as a new unit gets it.

@@ -19,8 +19,7 @@ enum first_start_extras {
 // *out_is_first says whether this was the first start.
 int first_start_seed(struct db *db, struct auth *auth, struct arena *arena, const char **out_password,
                      bool *out_is_first, struct error *err);
-// With the local backend: gives the cluster this machine's name, unless somebody has renamed it. After the folder was
-// claimed.
-int first_start_name_cluster(struct db *db, struct error *err);
+// Gives the cluster a name, NULL: this machine's, unless somebody has renamed it. After the folder was claimed.
+int first_start_name_cluster(struct db *db, const char *name, struct error *err);
 // After the nodes are there, on a first start: default quota, and the demo's department and projects.
 int first_start_finish(struct db *db, enum first_start_extras extras, struct arena *arena, struct error *err);

@@ -124,7 +124,7 @@ static int fill_database(struct daemon *daemon, struct error *err)
         quota_rights_tell(daemon->db, err) < 0 ||
         sealed_secrets_check(daemon->db, daemon->auth->sealing, &daemon->arena, &daemon->server.warning, err) < 0 ||
         sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxies_count > 0, timestamp_now_ms(), err) < 0 ||
-        claim_folder(daemon, err) < 0 || (daemon->kind->is_machine && first_start_name_cluster(daemon->db, err) < 0))
+        claim_folder(daemon, err) < 0 || (daemon->kind->is_machine && first_start_name_cluster(daemon->db, NULL, err) < 0))
         return -1;
     daemon->credentials = (struct credential_vault){daemon->db, daemon->auth->sealing};
     daemon->vault = credential_vault_of(&daemon->credentials);

@@ -17,19 +17,23 @@ static const char SQL_INSERT[] =
     "INSERT INTO nodes (uuid, cluster_id, name, node_pool_id, status, status_reason, cordoned, labels_json, "
     "taints_json, "
     "gpu_count, gpu_memory_mib, gpu_type, mig_strategy, mig_instances_json, cpu_milli, memory_bytes, max_pods, "
-    "unhealthy_gpus_json, ip, version, updated_ms, created_ms, revision) "
-    "SELECT ?22, ?1, ?2, id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21 "
+    "unhealthy_gpus_json, ip, version, updated_ms, created_ms, revision, others_cpu_milli, others_memory_bytes, "
+    "others_pods, gpus_withheld) "
+    "SELECT ?22, ?1, ?2, id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, "
+    "?23, ?24, ?25, ?26 "
     "FROM node_pools WHERE cluster_id = ?1 AND is_default = 1 AND deleted_ms = 0";
 static const char SQL_UPDATE[] =
     "UPDATE nodes SET status = ?3, status_reason = ?4, cordoned = ?5, labels_json = ?6, taints_json = ?7, "
     "gpu_count = ?8, gpu_memory_mib = ?9, gpu_type = ?10, mig_strategy = ?11, mig_instances_json = ?12, "
     "cpu_milli = ?13, memory_bytes = ?14, max_pods = ?15, unhealthy_gpus_json = ?16, ip = ?17, version = ?18, "
-    "updated_ms = ?19, revision = ?21 "
+    "updated_ms = ?19, revision = ?21, others_cpu_milli = ?23, others_memory_bytes = ?24, others_pods = ?25, "
+    "gpus_withheld = ?26 "
     "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND (status IS NOT ?3 OR status_reason IS NOT ?4 OR "
     "cordoned IS NOT ?5 OR labels_json IS NOT ?6 OR taints_json IS NOT ?7 OR gpu_count IS NOT ?8 OR "
     "gpu_memory_mib IS NOT ?9 OR gpu_type IS NOT ?10 OR mig_strategy IS NOT ?11 OR mig_instances_json IS NOT ?12 OR "
     "cpu_milli IS NOT ?13 OR memory_bytes IS NOT ?14 OR max_pods IS NOT ?15 OR unhealthy_gpus_json IS NOT ?16 OR "
-    "ip IS NOT ?17 OR version IS NOT ?18)";
+    "ip IS NOT ?17 OR version IS NOT ?18 OR others_cpu_milli IS NOT ?23 OR others_memory_bytes IS NOT ?24 OR "
+    "others_pods IS NOT ?25 OR gpus_withheld IS NOT ?26)";
 static const char SQL_IDENTITY[] =
     "SELECT id, uuid, node_pool_id, created_ms FROM nodes WHERE cluster_id = ? AND name = ? AND deleted_ms = 0";
 static const char SQL_SET_STATUS[] =
@@ -94,6 +98,10 @@ static void bind_report(sqlite3_stmt *stmt, const struct node *node)
     db_bind_text(stmt, 17, text_or(node->ip, ""));
     db_bind_text(stmt, 18, text_or(node->version, ""));
     db_bind_int(stmt, 19, node->updated_ms);
+    db_bind_int(stmt, 23, node->others_cpu_milli);
+    db_bind_int(stmt, 24, node->others_memory_bytes);
+    db_bind_int(stmt, 25, node->others_pods);
+    db_bind_int(stmt, 26, node->gpus_withheld);
 }
 
 // 1: found, and node's identity is set; 0: there is none; -1: error.
@@ -336,6 +344,10 @@ void node_from_row(sqlite3_stmt *stmt, struct arena *arena, struct node *out_nod
         .created_ms = db_column_int(stmt, 22),
         .updated_ms = db_column_int(stmt, 23),
         .revision = db_column_int(stmt, 24),
+        .others_cpu_milli = db_column_int(stmt, 25),
+        .others_memory_bytes = db_column_int(stmt, 26),
+        .others_pods = db_column_int(stmt, 27),
+        .gpus_withheld = db_column_int(stmt, 28),
     };
     strncpy(out_node->uuid, db_column_text(stmt, 1, arena), sizeof(out_node->uuid) - 1);
 }

@@ -37,9 +37,9 @@ int db_assign_nodes_to_pools(struct db_conn *conn, int64_t cluster_id, int64_t n
     "n.id, n.uuid, n.cluster_id, n.name, n.node_pool_id, np.name, n.status, n.status_reason, n.cordoned, "            \
     "n.labels_json, n.taints_json, n.gpu_count, n.gpu_memory_mib, n.gpu_type, n.mig_strategy, n.mig_instances_json, " \
     "n.cpu_milli, n.memory_bytes, n.max_pods, n.unhealthy_gpus_json, n.ip, n.version, n.created_ms, n.updated_ms, "   \
-    "n.revision"
+    "n.revision, n.others_cpu_milli, n.others_memory_bytes, n.others_pods, n.gpus_withheld"
 enum {
-    NODE_COLUMN_COUNT = 25
+    NODE_COLUMN_COUNT = 29
 };
 struct sqlite3_stmt;
 void node_from_row(struct sqlite3_stmt *stmt, struct arena *arena, struct node *out_node);

@@ -42,6 +42,8 @@ struct node_row {
     int64_t cpu_milli;
     int64_t memory_bytes;
     int64_t max_pods;
+    int64_t others_cpu_milli, others_memory_bytes, others_pods; // held by pods of other schedulers
+    int64_t gpus_withheld;
 };
 
 struct topology_row {

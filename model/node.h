@@ -38,7 +38,11 @@ struct node {
     const char *mig_instances_json; // {"profile": count}
     int64_t cpu_milli;
     int64_t memory_bytes;
-    int64_t max_pods;                // 0: 110
+    int64_t max_pods;         // 0: 110
+    int64_t others_cpu_milli; // that pods of other schedulers hold, as the two below
+    int64_t others_memory_bytes;
+    int64_t others_pods;
+    int64_t gpus_withheld;           // so many take no pod of ours; which count as these says the next
     const char *unhealthy_gpus_json; // [index, ...]
     const char *ip;
     const char *version; // of the agent or the kernel: what the backend knows

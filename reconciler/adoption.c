@@ -4,8 +4,30 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "db/db.h"
+#include "model/pod_status.h"
 #include "reconciler/outcome/pod_record.h"
 #include "reconciler/state.h"
+
+bool adoption_is_over(const char *pod_uuid, void *context)
+{
+    static const char SQL[] = "SELECT status FROM pods WHERE uuid = ?";
+    struct db_conn *conn = context;
+    struct error err = {0};
+    struct arena arena;
+    sqlite3_stmt *stmt;
+    bool is_to_be_over = false;
+    if (db_prepare(conn, SQL, &stmt, &err) < 0)
+        return false;
+    arena_init(&arena);
+    db_bind_text(stmt, 1, pod_uuid);
+    if (db_step(conn, stmt, &err) == 1) {
+        enum pod_status status = pod_status_parse(db_column_text(stmt, 0, &arena));
+        is_to_be_over = status != POD_STATUS_PENDING && status != POD_STATUS_PIPELINED;
+    }
+    db_release(conn, stmt);
+    arena_done(&arena);
+    return is_to_be_over;
+}
 
 struct waiting {
     struct adopted_pod pod;

@@ -14,6 +14,7 @@
 #include "reconciler/turn/clock_back.h"
 #include "reconciler/turn/facts.h"
 #include "reconciler/turn/lifecycle.h"
+#include "reconciler/turn/machines.h"
 #include "scheduler/scheduler.h"
 
 #include <inttypes.h>
@@ -56,28 +57,6 @@ static struct backend_node *list_nodes(const struct world *world, struct arena *
     return nodes;
 }
 
-// A pod that waits has no place yet: what runs of it is of a time after these rows.
-static bool is_over(const char *pod_uuid, void *context)
-{
-    static const char SQL[] = "SELECT status FROM pods WHERE uuid = ?";
-    struct db_conn *conn = context;
-    struct error err = {0};
-    struct arena arena;
-    sqlite3_stmt *stmt;
-    bool is_to_be_over = false;
-    if (db_prepare(conn, SQL, &stmt, &err) < 0)
-        return false;
-    arena_init(&arena);
-    db_bind_text(stmt, 1, pod_uuid);
-    if (db_step(conn, stmt, &err) == 1) {
-        enum pod_status status = pod_status_parse(db_column_text(stmt, 0, &arena));
-        is_to_be_over = status != POD_STATUS_PENDING && status != POD_STATUS_PIPELINED;
-    }
-    db_release(conn, stmt);
-    arena_done(&arena);
-    return is_to_be_over;
-}
-
 // Hands the backend what rows say it should have.
 static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct error *err)
 {
@@ -96,7 +75,7 @@ static int adopt(struct reconciler *reconciler, struct db_conn *conn, struct err
                                 .pod_count = count,
                                 .nodes = list_nodes(cache->world, arena),
                                 .node_count = cache->world->rows.node_count,
-                                .is_over = is_over,
+                                .is_over = adoption_is_over,
                                 .context = conn};
     if (reconciler->backend->ops->adopt(reconciler->backend->self, &rows, err) < 0)
         return -1;
@@ -284,7 +263,7 @@ static int write_turn(struct reconciler *reconciler, struct turn *turn, const st
         return -1;
     reconciler->fact_count = 0;
     atomic_store(&reconciler->rows_changed, true); // ours come back by their revision, and others' with them
-    if (turn->node_state_count)
+    if (turn->node_state_count || turn->machine_count)
         atomic_store(&reconciler->world_changed, true);
     if (commit.order_count)
         reconciler->backend->ops->apply(reconciler->backend->self, commit.orders, commit.order_count);
@@ -334,9 +313,11 @@ static int work(struct reconciler *reconciler, bool has_expired, bool *out_busy,
     if (is_set_back)
         clock_set_back(&turn);
     facts_take(&turn, reconciler->facts, reconciler->fact_count);
+    machines_take(&turn, reconciler->facts, reconciler->fact_count);
     if (world_changed)
         facts_lose_pods_without_node(&turn);
     lifecycle_attend_all(&turn);
+    machines_settle(&turn);
     // Rows of devices, or of what runs, are about to change: the next turn plans, by the new ones.
     bool uses_changed, plans_later = turn_changes_devices(&turn) || reconciler->has_strays_to_match;
     reconciler->cache.needs_plan |= plans_later;

@@ -78,5 +78,8 @@ void clearing_go_on(struct reconciler *reconciler, struct db_conn *conn);
 
 // adoption.c: after what runs was compared with rows, and what came of it is written.
 void adoption_take_waiting(struct reconciler *reconciler);
+// Whether a pod's row wants it to be over. A pod that waits has no place yet: what runs of it is of a time after these
+// rows. context: a connection.
+bool adoption_is_over(const char *pod_uuid, void *context);
 
 int64_t reconciler_now(const struct reconciler *reconciler);

@@ -14,8 +14,8 @@ struct device_use {
 };
 
 struct node_use {
-    int64_t cpu_milli;
-    int64_t memory_bytes;
+    int64_t cpu_milli, new_cpu_milli;
+    int64_t memory_bytes, new_memory_bytes;
     int64_t pods;
     int64_t *extended; // of each extended resource
     struct device_use *devices;
@@ -82,6 +82,8 @@ static int check_nodes(const struct snapshot *snapshot, const struct plan *plan,
         struct node_use *use = use_of(uses, snapshot, node, arena);
         use->cpu_milli += pod->cpu_milli;
         use->memory_bytes += pod->memory_bytes;
+        use->new_cpu_milli += is_new ? pod->cpu_milli : 0;
+        use->new_memory_bytes += is_new ? pod->memory_bytes : 0;
         use->pods++;
         for (size_t e = 0; e < pod->extended_count; e++)
             use->extended[pod->extended[e].resource] += pod->extended[e].count;
@@ -96,7 +98,9 @@ static int check_nodes(const struct snapshot *snapshot, const struct plan *plan,
         const struct snapshot_node *node = &snapshot->nodes[i];
         if (!gets_new[i] || !uses[i].devices)
             continue;
-        bool exceeds = uses[i].cpu_milli > node->cpu_milli || uses[i].memory_bytes > node->memory_bytes ||
+        // What stands there may be more than others leave by now: nothing may be added to it.
+        bool exceeds = (uses[i].new_cpu_milli > 0 && uses[i].cpu_milli > node->cpu_milli) ||
+                       (uses[i].new_memory_bytes > 0 && uses[i].memory_bytes > node->memory_bytes) ||
                        uses[i].pods > (int64_t)node->max_pods;
         for (size_t e = 0; e < node->extended_count; e++)
             exceeds = exceeds || uses[i].extended[node->extended[e].resource] > node->extended[e].count;

@@ -223,8 +223,52 @@ static int write_figures(struct db_conn *conn, const struct turn *turn, const st
     return changes->is_overtime_due ? db_refresh_overtime(conn, turn->now_ms, err) : 0;
 }
 
+static int write_machines(struct db_conn *conn, const struct turn *turn, struct error *err)
+{
+    int64_t cluster_id = turn->cache->world->rows.cluster_id;
+    for (size_t i = 0; i < turn->machine_count; i++) {
+        const struct turn_machine *counted = &turn->machines[i];
+        const struct backend_machine *machine = counted->machine;
+        if (!machine) {
+            if (db_remove_node(conn, cluster_id, counted->name, turn->now_ms, err) < 0)
+                return -1;
+            continue;
+        }
+        struct node node = {
+            .cluster_id = cluster_id,
+            .name = machine->name,
+            .status = machine->is_ready ? NODE_STATUS_READY : NODE_STATUS_NOT_READY,
+            .status_reason = machine->reason,
+            .is_cordoned = machine->is_cordoned,
+            .labels_json = machine->labels_json,
+            .taints_json = machine->taints_json,
+            .gpu_count = counted->gpu_count,
+            .gpus_withheld = machine->gpus_withheld,
+            .gpu_memory_mib = machine->gpu_memory_mib,
+            .gpu_type = machine->gpu_type,
+            .mig_strategy = machine->mig_strategy,
+            .mig_instances_json = machine->mig_instances_json,
+            .cpu_milli = machine->cpu_milli,
+            .memory_bytes = machine->memory_bytes,
+            .max_pods = machine->max_pods,
+            .others_cpu_milli = machine->others_cpu_milli,
+            .others_memory_bytes = machine->others_memory_bytes,
+            .others_pods = machine->others_pods,
+            .unhealthy_gpus_json = counted->unusable_gpus_json,
+            .ip = machine->address,
+            .version = machine->version,
+            .updated_ms = turn->now_ms,
+        };
+        if (db_upsert_node(conn, &node, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int write_nodes(struct db_conn *conn, const struct turn *turn, struct error *err)
 {
+    if (write_machines(conn, turn, err) < 0)
+        return -1;
     for (size_t i = 0; i < turn->node_state_count; i++) {
         const struct turn_node_state *state = &turn->node_states[i];
         int64_t cluster_id = turn->cache->world->rows.cluster_id;

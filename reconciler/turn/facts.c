@@ -137,6 +137,15 @@ static void take_refused(struct turn *turn, struct cache_pod *pod, const struct 
                        arena_printf(turn->arena, "%s was refused by %s: %s", pod->name, node_name_of(turn, pod),
                                     fact->message[0] ? fact->message : fact->reason));
     end_place(turn, pod);
+    if (fact->is_final && pod->workload->desired == DESIRED_RUNNING && !phase_is_final(pod->workload->phase)) {
+        pod->status = POD_STATUS_FAILED;
+        pod->completed_ms = turn->now_ms;
+        snprintf(pod->reason, sizeof(pod->reason), "%s", fact->reason);
+        turn_set_phase(turn, pod->workload, PHASE_FAILED, arena_strdup(turn->arena, fact->message));
+        pod->workload->completed_ms = turn->now_ms;
+        turn_order(turn, pod, BACKEND_FORGET);
+        return;
+    }
     pod->status = POD_STATUS_PENDING;
     pod->node_id = 0;
     pod->gpu_allocated_milli = 0;
@@ -224,7 +233,7 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
         take_node_state(turn, fact);
         return;
     }
-    if (fact->kind == BACKEND_SERVICE_CALLED) // replicas.c reads how many wait
+    if (fact->kind == BACKEND_SERVICE_CALLED || fact->kind == BACKEND_NODES_CHANGED) // replicas.c and machines.c ask
         return;
     if (fact->kind == BACKEND_NODE_DEVICES) {
         take_node_devices(turn, fact);
@@ -258,8 +267,12 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
         take_refused(turn, pod, fact);
         break;
     case BACKEND_POD_LOST:
-        take_lost(turn, pod, "NodeLost",
-                  arena_printf(turn->arena, "%s was lost with %s", pod->name, node_name_of(turn, pod)));
+        if (fact->message[0] && strcmp(fact->reason, "NodeLost") != 0)
+            take_lost(turn, pod, arena_strdup(turn->arena, fact->reason),
+                      arena_printf(turn->arena, "%s %s", pod->name, fact->message));
+        else
+            take_lost(turn, pod, "NodeLost",
+                      arena_printf(turn->arena, "%s was lost with %s", pod->name, node_name_of(turn, pod)));
         break;
     case BACKEND_POD_UNKNOWN:
         take_unknown(turn, pod);
@@ -275,6 +288,7 @@ static void take_fact(struct turn *turn, const struct backend_fact *fact)
     case BACKEND_NODE_STATE:
     case BACKEND_NODE_WARNING:
     case BACKEND_NODE_DEVICES:
+    case BACKEND_NODES_CHANGED:
         break;
     }
 }

@@ -128,11 +128,13 @@ void turn_note_plan_due(struct turn *turn, int64_t due_ms)
 bool turn_has_changes(const struct turn *turn)
 {
     return turn->workload_count || turn->event_count || turn->creation_count || turn->order_count ||
-           turn->node_state_count;
+           turn->node_state_count || turn->machine_count;
 }
 
 bool turn_changes_devices(const struct turn *turn)
 {
+    if (turn->machine_count)
+        return true;
     for (size_t i = 0; i < turn->node_state_count; i++)
         if (turn->node_states[i].unusable_gpus_json)
             return true;

@@ -42,6 +42,14 @@ struct turn_node_state {
     const char *unusable_gpus_json; // NULL: it is about the node, not its devices
 };
 
+// A node as the backend found it.
+struct turn_machine {
+    const char *name;
+    const struct backend_machine *machine; // NULL: it is gone
+    const char *unusable_gpus_json;
+    int64_t gpu_count; // no fewer than our pods hold
+};
+
 struct turn {
     struct cache *cache;
     const struct backend *backend; // asked for addresses of replicas; NULL: there are none
@@ -67,6 +75,8 @@ struct turn {
     size_t order_count, order_capacity;
     struct turn_node_state *node_states;
     size_t node_state_count, node_state_capacity;
+    struct turn_machine *machines; // rows to be brought up to date
+    size_t machine_count, machine_capacity;
     struct cache_pod **pods; // touched
     size_t pod_count, pod_capacity;
     struct cache_workload **workloads; // touched
@@ -96,7 +106,7 @@ void turn_note_due(struct turn *turn, int64_t due_ms);
 void turn_note_plan_due(struct turn *turn, int64_t due_ms);
 // Whether there is anything to write.
 bool turn_has_changes(const struct turn *turn);
-// Whether which devices may be used is among them.
+// Whether nodes, or which of their devices may be used, are among them.
 bool turn_changes_devices(const struct turn *turn);
 // The turn's marks on the objects are taken off.
 void turn_clear_marks(struct turn *turn);

@@ -138,6 +138,12 @@ static void set_unhealthy(struct world *world, const struct node_row *row, struc
     node->unhealthy_gpus = unhealthy;
 }
 
+// What others leave of an amount. 0 would say that the amount is not known.
+static int64_t left_of(int64_t amount, int64_t others)
+{
+    return amount > others || amount == 0 ? amount - (amount ? others : 0) : 1;
+}
+
 static void build_nodes(struct world *world)
 {
     world->nodes = arena_array(&world->arena, world->rows.node_count, sizeof(*world->nodes));
@@ -150,9 +156,9 @@ static void build_nodes(struct world *world)
             .gpu_count = (uint32_t)row->gpu_count,
             .gpu_memory_mib = row->gpu_memory_mib,
             .gpu_type = row->gpu_type,
-            .cpu_milli = row->cpu_milli,
-            .memory_bytes = row->memory_bytes,
-            .max_pods = (uint32_t)row->max_pods,
+            .cpu_milli = left_of(row->cpu_milli, row->others_cpu_milli),
+            .memory_bytes = left_of(row->memory_bytes, row->others_memory_bytes),
+            .max_pods = (uint32_t)left_of(row->max_pods, row->others_pods),
             .mig_strategy = strcmp(row->mig_strategy, "single") == 0  ? MIG_STRATEGY_SINGLE
                             : strcmp(row->mig_strategy, "mixed") == 0 ? MIG_STRATEGY_MIXED
                                                                       : MIG_STRATEGY_NONE,

@@ -1,0 +1,69 @@
+// What is left of a workload that is deleted: pods that have ended, kept for their logs, and its services.
+#include "backends/kubernetes/client/kube_client.h"
+#include "backends/kubernetes/client/kube_path.h"
+#include "backends/kubernetes/kubernetes_state.h"
+#include "base/buffer.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct clearing {
+    struct kubernetes *kubernetes;
+    const char *resource; // static
+};
+
+static void note_deleted(void *context, struct kube_answer *answer)
+{
+    char text[KUBE_MESSAGE_SIZE], quoted[LOG_TEXT_SIZE];
+    (void)context;
+    if (answer->outcome == KUBE_ANSWERED && !kube_answer_is_good(answer) && answer->status.code != 404)
+        log_write(LOG_WARN, "backends", "what is left of a workload stays: %s",
+                  log_text(kube_answer_text(answer, text, sizeof(text)), quoted));
+}
+
+static void take_list(void *context, struct kube_answer *answer)
+{
+    struct clearing *clearing = context;
+    json_t *item;
+    size_t i;
+    json_array_foreach(json_object_get(answer->body, "items"), i, item) {
+        const char *namespace = kube_text_at(item, "metadata.namespace"), *name = kube_text_at(item, "metadata.name");
+        struct buffer path;
+        buffer_init(&path, 0);
+        kube_path(&path, "/api/v1/namespaces/%s/", namespace);
+        buffer_text(&path, clearing->resource);
+        kube_path(&path, "/%s", name);
+        struct kube_call call = {.method = KUBE_DELETE,
+                                 .path = path.data,
+                                 .limit = KUBE_LIMIT_SHORT,
+                                 .is_repeatable = true,
+                                 .try_for_ms = -1};
+        kube_client_submit(clearing->kubernetes->client, &call, note_deleted, NULL);
+        buffer_done(&path);
+    }
+    free(clearing);
+}
+
+void pod_steps_clear(struct kubernetes *kubernetes, const char *workload_uuid)
+{
+    static const char *const RESOURCES[] = {"pods", "services"};
+    free(kube_index_take(&kubernetes->refusals, workload_uuid));
+    for (size_t i = 0; i < sizeof(RESOURCES) / sizeof(RESOURCES[0]); i++) {
+        struct clearing *clearing = memory_array(1, sizeof(*clearing));
+        struct buffer path, query, selector;
+        *clearing = (struct clearing){kubernetes, RESOURCES[i]};
+        buffer_init(&path, 0);
+        buffer_init(&query, 0);
+        buffer_init(&selector, 0);
+        buffer_printf(&path, "/api/v1/%s", RESOURCES[i]);
+        buffer_printf(&selector, KUBE_INSTANCE_LABEL "=%s," KUBE_WORKLOAD_LABEL "=%s", kubernetes->instance,
+                      workload_uuid);
+        kube_query(&query, "labelSelector", selector.data);
+        struct kube_call call = {.method = KUBE_GET, .path = path.data, .query = query.data, .try_for_ms = -1};
+        kube_client_submit(kubernetes->client, &call, take_list, clearing);
+        buffer_done(&path);
+        buffer_done(&query);
+        buffer_done(&selector);
+    }
+}

@@ -1,0 +1,218 @@
+#include "backends/kubernetes/kubernetes.h"
+
+#include "backends/kubernetes/client/kube_access.h"
+#include "backends/kubernetes/client/kube_client.h"
+#include "backends/kubernetes/config/kube_config.h"
+#include "backends/kubernetes/kubernetes_state.h"
+#include "base/error.h"
+#include "base/timestamp.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    ATTEND_MS = 500,
+    STACK_BYTES = 1 << 20
+};
+
+struct backend_fact *kubernetes_tell(struct kubernetes *kubernetes, enum backend_fact_kind kind, const char *pod_uuid,
+                                     int64_t decision)
+{
+    if (kubernetes->fact_count == kubernetes->fact_capacity) {
+        kubernetes->fact_capacity = kubernetes->fact_capacity ? kubernetes->fact_capacity * 2 : 64;
+        kubernetes->facts = memory_realloc(kubernetes->facts, kubernetes->fact_capacity * sizeof(*kubernetes->facts));
+    }
+    struct backend_fact *fact = &kubernetes->facts[kubernetes->fact_count++];
+    *fact = (struct backend_fact){.kind = kind, .decision = decision, .time_ms = timestamp_now_ms()};
+    snprintf(fact->pod_uuid, sizeof(fact->pod_uuid), "%s", pod_uuid);
+    kubernetes->has_news = true;
+    return fact;
+}
+
+void kubernetes_say(struct backend_fact *fact, const char *reason, const char *message)
+{
+    snprintf(fact->reason, sizeof(fact->reason), "%s", reason);
+    snprintf(fact->message, sizeof(fact->message), "%s", message);
+}
+
+// With the lock held, which is given up meanwhile.
+static void wait_for_work(struct kubernetes *kubernetes)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + (int64_t)ATTEND_MS * 1000000;
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    while (!kubernetes->stopping && !kubernetes->has_news && !kubernetes->must_attend &&
+           pthread_cond_timedwait(&kubernetes->changed, &kubernetes->lock, &until) != ETIMEDOUT)
+        ;
+}
+
+// Nodes are told of at most so often: pods of others come and go all the time.
+static void tell_nodes(struct kubernetes *kubernetes, int64_t *told_us)
+{
+    int64_t now_us = timestamp_monotonic_us();
+    bool is_whole = kubernetes->has_own && kubernetes->has_others && kubernetes->has_nodes;
+    if (!kubernetes->nodes_changed || !is_whole || now_us - *told_us < (int64_t)ATTEND_MS * 1000)
+        return;
+    *told_us = now_us;
+    kubernetes->nodes_changed = false;
+    kubernetes_tell(kubernetes, BACKEND_NODES_CHANGED, "", 0);
+}
+
+// Wakes the owner, and looks after what waits for a time.
+static void *attend(void *context)
+{
+    struct kubernetes *kubernetes = context;
+    int64_t told_us = 0;
+    pthread_mutex_lock(&kubernetes->lock);
+    while (!kubernetes->stopping) {
+        wait_for_work(kubernetes);
+        pod_steps_attend(kubernetes);
+        tell_nodes(kubernetes, &told_us);
+        if (kubernetes->has_news && !kubernetes->stopping) {
+            kubernetes->has_news = false;
+            pthread_mutex_unlock(&kubernetes->lock);
+            kubernetes->wake(kubernetes->wake_context);
+            pthread_mutex_lock(&kubernetes->lock);
+        }
+    }
+    pthread_mutex_unlock(&kubernetes->lock);
+    return NULL;
+}
+
+static int start(void *backend, backend_wake_fn wake, void *wake_context, struct error *err)
+{
+    struct kubernetes *kubernetes = backend;
+    kubernetes->wake = wake;
+    kubernetes->wake_context = wake_context;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    int rc = pthread_create(&kubernetes->thread, &attributes, attend, kubernetes);
+    pthread_attr_destroy(&attributes);
+    if (rc != 0)
+        return error_set(err, ERROR_INTERNAL, "cannot start the Kubernetes backend's thread: %s", strerror(rc));
+    kubernetes->has_thread = true;
+    return machines_watch(kubernetes, err);
+}
+
+// Rows come before the first picture: what the watch tells is compared with them.
+static int adopt(void *backend, const struct backend_rows *rows, struct error *err)
+{
+    struct kubernetes *kubernetes = backend;
+    if (ordered_pods_adopt(backend, rows, err) < 0)
+        return -1;
+    return kubernetes->own_watch ? 0 : own_objects_watch(kubernetes, err);
+}
+
+static int check(void *backend, const struct backend_pod *pod, struct error *err)
+{
+    struct kubernetes *kubernetes = backend;
+    return kube_manifest_check(&kubernetes->site, pod, err);
+}
+
+static size_t take_facts(void *backend, struct arena *arena, struct backend_fact **out_facts)
+{
+    struct kubernetes *kubernetes = backend;
+    pthread_mutex_lock(&kubernetes->lock);
+    size_t count = kubernetes->fact_count;
+    *out_facts = arena_array(arena, count, sizeof(struct backend_fact));
+    if (count)
+        memcpy(*out_facts, kubernetes->facts, count * sizeof(struct backend_fact));
+    kubernetes->fact_count = 0;
+    kubernetes->has_news = false;
+    pthread_mutex_unlock(&kubernetes->lock);
+    return count;
+}
+
+static int read_logs(void *backend, const struct backend_log_request *request, struct buffer *out,
+                     int64_t *out_position, bool *out_ended, struct error *err)
+{
+    (void)backend;
+    (void)request;
+    (void)out;
+    (void)out_position;
+    (void)out_ended;
+    return error_set(err, ERROR_UNAVAILABLE, "logs of pods in Kubernetes are read with kubectl logs");
+}
+
+static void stop(void *backend)
+{
+    struct kubernetes *kubernetes = backend;
+    pthread_mutex_lock(&kubernetes->lock);
+    kubernetes->stopping = true;
+    pthread_cond_signal(&kubernetes->changed);
+    pthread_mutex_unlock(&kubernetes->lock);
+    if (kubernetes->has_thread)
+        pthread_join(kubernetes->thread, NULL);
+    kubernetes->has_thread = false;
+    kube_watch_destroy(kubernetes->own_watch);
+    kube_watch_destroy(kubernetes->others_watch);
+    kube_watch_destroy(kubernetes->nodes_watch);
+    kubernetes->own_watch = kubernetes->others_watch = kubernetes->nodes_watch = NULL;
+    kube_client_destroy(kubernetes->client);
+    kubernetes->client = NULL;
+}
+
+static void destroy(void *backend)
+{
+    struct kubernetes *kubernetes = backend;
+    size_t position = 0;
+    struct kube_index_slot *place = NULL;
+    for (struct refusals *refusals; (refusals = kube_index_next(&kubernetes->refusals, &position, &place));)
+        free(refusals);
+    kube_index_done(&kubernetes->refusals);
+    ordered_pods_done(kubernetes);
+    machines_done(kubernetes);
+    kube_index_done(&kubernetes->objects);
+    kube_access_destroy(kubernetes->access);
+    free(kubernetes->facts);
+    free(kubernetes->instance);
+    pthread_mutex_destroy(&kubernetes->lock);
+    pthread_cond_destroy(&kubernetes->changed);
+    free(kubernetes);
+}
+
+static const struct backend_ops OPS = {
+    .name = "kubernetes",
+    .start = start,
+    .adopt = adopt,
+    .apply = ordered_pods_apply,
+    .check = check,
+    .read_machines = machines_read,
+    .take_facts = take_facts,
+    .logs = read_logs,
+    .stop = stop,
+    .destroy = destroy,
+};
+
+int kubernetes_create(struct kube_config *config, const struct kubernetes_options *options, struct backend *out_backend,
+                      struct error *err)
+{
+    struct kube_access *access;
+    struct kube_client *client;
+    if (kube_access_create(config, &access, err) < 0)
+        return -1;
+    if (kube_client_create(access, NULL, &client, err) < 0) {
+        kube_access_destroy(access);
+        return -1;
+    }
+    struct kubernetes *kubernetes = memory_array(1, sizeof(*kubernetes));
+    pthread_condattr_t attributes;
+    kubernetes->access = access;
+    kubernetes->client = client;
+    kubernetes->options = *options;
+    kubernetes->instance = memory_strdup(options->instance);
+    kubernetes->options.instance = kubernetes->site.instance = kubernetes->instance;
+    pthread_mutex_init(&kubernetes->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&kubernetes->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    *out_backend = (struct backend){.ops = &OPS, .self = kubernetes};
+    return 0;
+}

@@ -1,0 +1,144 @@
+// The Kubernetes backend's inside, for its own files. One lock guards all of it; watches and the client call in on
+// threads of their own, and no call waits for an answer while it is held.
+#pragma once
+#include "backends/kubernetes/client/kube_call.h"
+#include "backends/kubernetes/kube_index.h"
+#include "backends/kubernetes/kubernetes.h"
+#include "backends/kubernetes/manifests/kube_manifest.h"
+#include "backends/kubernetes/objects/kube_node.h"
+#include "backends/kubernetes/objects/kube_pod.h"
+#include "backends/kubernetes/watch/kube_watch.h"
+#include "base/arena.h"
+
+#include <pthread.h>
+
+enum pod_step {
+    POD_ADOPTED,  // rows have it; what the cluster has of it is not known yet
+    POD_LACKING,  // it is as rows say but for one thing: its order has to be given again
+    POD_PREPARES, // what it needs is being made, or it itself is
+    POD_CREATED,  // it exists without a node, and waits for its gang
+    POD_BINDS,
+    POD_BOUND, // it has its node: the cluster tells how it lives
+    POD_ENDED  // its end is told
+};
+
+// Pods that are bound together: those of one workload that one call of apply starts.
+struct gang {
+    int members; // that refer to it
+    int wanted;  // that are to be bound
+    int created;
+};
+
+// Something to be made before a pod: a service, a claim, a secret.
+struct preparation {
+    char *path, *body;
+};
+
+// A pod that was ordered, or that rows know.
+struct ordered_pod {
+    char uuid[UUID_SIZE];
+    char *workload_uuid, *project_name, *namespace, *name, *node_name;
+    char *uid; // of the object; NULL: not known to exist
+    int64_t decision;
+    int64_t grace_ms;
+    enum pod_step step;
+    struct gang *gang;    // NULL: it is bound alone
+    int64_t call;         // the number of the one that is in flight; 0: none is
+    bool may_exist;       // a create of it was sent, and may have been done
+    bool is_to_stop;      // it was told to
+    bool is_deleted;      // the server took the deletion
+    bool is_running_told; // the facts below were told
+    bool is_looking;      // after an answer that left it open, the object is asked for
+    char told_reason[64];
+    int64_t again_us;         // a call failed: not before this; 0: at once
+    int64_t failures;         // in a row
+    int64_t refused_until_us; // a refusal is told then; 0: none
+    bool is_refused, is_refused_for_good;
+    bool is_bind_refused;          // by the server: unless its object says that it was done all the same
+    char reason[64], message[240]; // of the refusal
+    char *body;                    // the Pod; NULL: it was not ordered in this run
+    struct preparation *preparations;
+    size_t preparation_count, prepared;
+};
+
+// What the watch keeps of a pod of ours.
+struct own_object {
+    struct arena arena;
+    const char *uuid; // of its row; "": it does not say
+    struct kube_pod pod;
+};
+
+struct kube_machine; // kube_machines.c
+
+// How often a workload's pods were refused in a row.
+struct refusals {
+    char workload_uuid[UUID_SIZE];
+    int64_t count;
+};
+
+struct kubernetes {
+    struct kube_site site;
+    char *instance;
+    struct kubernetes_options options;
+    struct kube_access *access;
+    struct kube_client *client;
+    struct kube_watch *own_watch, *others_watch, *nodes_watch;
+    pthread_mutex_t lock; // of all below
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool has_thread, stopping;
+    backend_wake_fn wake;
+    void *wake_context;
+    struct backend_fact *facts; // not taken yet
+    size_t fact_count, fact_capacity;
+    bool has_news;                       // facts that nobody was woken for
+    bool has_own, has_others, has_nodes; // whole pictures
+    bool nodes_changed;
+    bool must_attend;           // a pod has to be looked after soon
+    int64_t calls;              // submitted so far
+    struct kube_index pods;     // ordered_pod by uuid
+    struct kube_index objects;  // own_object by uuid
+    struct kube_index machines; // kube_machine by name
+    struct kube_index refusals; // by workload
+};
+
+// kubernetes_run.c. All with the lock held.
+struct backend_fact *kubernetes_tell(struct kubernetes *kubernetes, enum backend_fact_kind kind, const char *pod_uuid,
+                                     int64_t decision);
+void kubernetes_say(struct backend_fact *fact, const char *reason, const char *message);
+
+// kube_machines.c: nodes, and what pods of others hold on them.
+int machines_watch(struct kubernetes *kubernetes, struct error *err);
+bool machines_read(void *backend, struct arena *arena, struct backend_machine **out_machines, size_t *out_count);
+void machines_done(struct kubernetes *kubernetes);
+
+// own_objects.c: pods of ours as the cluster shows them.
+int own_objects_watch(struct kubernetes *kubernetes, struct error *err);
+// What the pod's object says, into steps and facts. object: of this pod's row.
+void own_objects_take(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_pod *object);
+// It exists no more.
+void own_objects_take_gone(struct kubernetes *kubernetes, struct ordered_pod *pod);
+
+// ordered_pods.c: the table, and what orders say.
+void ordered_pods_apply(void *backend, const struct backend_order *orders, size_t count);
+int ordered_pods_adopt(void *backend, const struct backend_rows *rows, struct error *err);
+// The first whole picture is there: what was adopted is compared with it.
+void ordered_pods_compare(struct kubernetes *kubernetes);
+void ordered_pods_remove(struct kubernetes *kubernetes, struct ordered_pod *pod);
+void ordered_pods_done(struct kubernetes *kubernetes);
+// It does not wait for its gang any more.
+void ordered_pods_leave_gang(struct ordered_pod *pod);
+
+// pod_steps.c: the next call for a pod, and what comes of it.
+void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod);
+// It has its node.
+void pod_steps_note_bound(struct kubernetes *kubernetes, struct ordered_pod *pod);
+// It runs: the next refusal of its workload counts as the first.
+void pod_steps_forget_refusals(struct kubernetes *kubernetes, const struct ordered_pod *pod);
+// What was kept of a workload goes: objects of finished pods, services.
+void pod_steps_clear(struct kubernetes *kubernetes, const char *workload_uuid);
+// Those that wait for a time.
+void pod_steps_attend(struct kubernetes *kubernetes);
+// The cluster does not take it: what there is of it goes, and then, after a while that grows, it is told.
+void pod_steps_refuse(struct kubernetes *kubernetes, struct ordered_pod *pod, const char *reason, const char *message,
+                      bool is_for_good);

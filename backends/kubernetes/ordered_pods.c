@@ -1,0 +1,316 @@
+// The pods that were ordered: what orders and rows say of them.
+#include "backends/kubernetes/kubernetes_state.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy_or_null(const char *text)
+{
+    return text ? memory_strdup(text) : NULL;
+}
+
+static void forget_preparations(struct ordered_pod *pod)
+{
+    for (size_t i = 0; i < pod->preparation_count; i++) {
+        free(pod->preparations[i].path);
+        free(pod->preparations[i].body);
+    }
+    free(pod->preparations);
+    pod->preparations = NULL;
+    pod->preparation_count = pod->prepared = 0;
+}
+
+void ordered_pods_leave_gang(struct ordered_pod *pod)
+{
+    struct gang *gang = pod->gang;
+    pod->gang = NULL;
+    if (!gang)
+        return;
+    gang->wanted--;
+    gang->created -= pod->step >= POD_CREATED;
+    if (--gang->members == 0)
+        free(gang);
+}
+
+static void destroy(struct ordered_pod *pod)
+{
+    ordered_pods_leave_gang(pod);
+    forget_preparations(pod);
+    free(pod->workload_uuid);
+    free(pod->project_name);
+    free(pod->namespace);
+    free(pod->name);
+    free(pod->node_name);
+    free(pod->uid);
+    free(pod->body);
+    free(pod);
+}
+
+void ordered_pods_remove(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    kube_index_take(&kubernetes->pods, pod->uuid);
+    destroy(pod);
+}
+
+void ordered_pods_done(struct kubernetes *kubernetes)
+{
+    size_t position = 0;
+    struct kube_index_slot *place = NULL;
+    for (struct ordered_pod *pod; (pod = kube_index_next(&kubernetes->pods, &position, &place));)
+        destroy(pod);
+    kube_index_done(&kubernetes->pods);
+}
+
+// What rows say of it; what was known of its object stays.
+static struct ordered_pod *note_pod(struct kubernetes *kubernetes, const struct backend_pod *row)
+{
+    struct arena arena;
+    struct ordered_pod *pod = kube_index_find(&kubernetes->pods, row->uuid);
+    if (!pod) {
+        pod = memory_array(1, sizeof(*pod));
+        snprintf(pod->uuid, sizeof(pod->uuid), "%s", row->uuid);
+        kube_index_set(&kubernetes->pods, pod->uuid, pod);
+    }
+    arena_init(&arena);
+    free(pod->workload_uuid);
+    free(pod->project_name);
+    free(pod->namespace);
+    free(pod->name);
+    free(pod->node_name);
+    pod->workload_uuid = memory_strdup(row->workload_uuid);
+    pod->project_name = memory_strdup(row->project_name);
+    pod->namespace = memory_strdup(kube_manifest_namespace_of(&kubernetes->site, row, &arena));
+    pod->name = memory_strdup(kube_manifest_pod_name(row, &arena));
+    pod->node_name = copy_or_null(row->node_name);
+    pod->grace_ms = row->grace_ms;
+    arena_done(&arena);
+    return pod;
+}
+
+static char *dump(json_t *object)
+{
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    return text;
+}
+
+static void add_preparations(struct ordered_pod *pod, json_t *list, const char *resource)
+{
+    json_t *object;
+    size_t i;
+    json_array_foreach(list, i, object) {
+        struct buffer path;
+        buffer_init(&path, 0);
+        buffer_printf(&path, "/api/v1/namespaces/%s/%s", pod->namespace, resource);
+        pod->preparations =
+            memory_realloc(pod->preparations, (pod->preparation_count + 1) * sizeof(*pod->preparations));
+        pod->preparations[pod->preparation_count++] =
+            (struct preparation){.path = buffer_take(&path), .body = json_dumps(object, JSON_COMPACT)};
+    }
+    json_decref(list);
+}
+
+// The objects that the order asks for.
+static int write_objects(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct backend_pod *row,
+                         struct error *err)
+{
+    json_t *object = NULL, *services = NULL, *claims = NULL;
+    struct arena arena;
+    arena_init(&arena);
+    int rc = kube_manifest_pod(&kubernetes->site, row, &arena, &object, err);
+    if (rc == 0)
+        rc = kube_manifest_services(&kubernetes->site, row, &arena, &services, err);
+    if (rc == 0)
+        rc = kube_manifest_claims(&kubernetes->site, row, &arena, &claims, err);
+    forget_preparations(pod);
+    free(pod->body);
+    pod->body = NULL;
+    if (rc == 0) {
+        add_preparations(pod, services, "services");
+        add_preparations(pod, claims, "persistentvolumeclaims");
+        pod->body = dump(object);
+    } else {
+        json_decref(object);
+        json_decref(services);
+        json_decref(claims);
+    }
+    arena_done(&arena);
+    return rc;
+}
+
+// The gang that a pod of these orders belongs to: pods of one workload. NULL: it is alone.
+static struct gang *find_gang(const struct kubernetes *kubernetes, const struct backend_order *orders, size_t until)
+{
+    for (size_t i = 0; i < until; i++) {
+        if (orders[i].verb != BACKEND_START ||
+            strcmp(orders[i].pod.workload_uuid, orders[until].pod.workload_uuid) != 0)
+            continue;
+        struct ordered_pod *pod = kube_index_find(&kubernetes->pods, orders[i].pod.uuid);
+        if (pod && pod->gang && pod->decision == orders[i].decision)
+            return pod->gang;
+    }
+    return NULL;
+}
+
+static void join(struct ordered_pod *pod, struct gang *gang)
+{
+    pod->gang = gang ? gang : memory_array(1, sizeof(*gang));
+    pod->gang->members++;
+    pod->gang->wanted++;
+}
+
+// Only noted: who is of a gang is known when all orders have been.
+static void note_start(struct kubernetes *kubernetes, const struct backend_order *orders, size_t at)
+{
+    const struct backend_order *order = &orders[at];
+    struct ordered_pod *pod = kube_index_find(&kubernetes->pods, order->pod.uuid);
+    struct error err = {0};
+    if (pod && (pod->decision >= order->decision || pod->is_to_stop ||
+                (pod->step != POD_LACKING && pod->step != POD_ADOPTED))) {
+        if (pod->decision < order->decision)
+            pod->decision = order->decision;
+        return;
+    }
+    pod = note_pod(kubernetes, &order->pod);
+    pod->decision = order->decision;
+    pod->step = POD_PREPARES;
+    join(pod, find_gang(kubernetes, orders, at));
+    if (write_objects(kubernetes, pod, &order->pod, &err) < 0)
+        pod_steps_refuse(kubernetes, pod, "Invalid", err.message, true);
+}
+
+static void note_stop(struct kubernetes *kubernetes, const struct backend_order *order)
+{
+    struct ordered_pod *pod = kube_index_find(&kubernetes->pods, order->pod.uuid);
+    if (!pod && !kubernetes->has_own) { // it may be there
+        pod = note_pod(kubernetes, &order->pod);
+        pod->step = POD_ADOPTED;
+    }
+    const struct own_object *object = kube_index_find(&kubernetes->objects, order->pod.uuid);
+    if (!pod && object && !kube_pod_is_over(&object->pod)) { // a stray
+        pod = note_pod(kubernetes, &order->pod);
+        pod->uid = memory_strdup(object->pod.meta.uid);
+        pod->step = POD_BOUND;
+        free(pod->namespace);
+        free(pod->name);
+        pod->namespace = memory_strdup(object->pod.meta.namespace);
+        pod->name = memory_strdup(object->pod.meta.name);
+    }
+    if (!pod || pod->step == POD_ENDED) {
+        kubernetes_tell(kubernetes, BACKEND_POD_GONE, order->pod.uuid, order->decision);
+        return;
+    }
+    if (pod->decision < order->decision || !pod->is_to_stop) {
+        pod->decision = order->decision;
+        pod->grace_ms = order->pod.grace_ms;
+        pod->is_to_stop = true;
+        pod->again_us = 0;
+    }
+}
+
+// Its end is written. What is left of it in the cluster stays, with its log, until its workload goes.
+static void note_forget(struct kubernetes *kubernetes, const struct backend_order *order)
+{
+    struct ordered_pod *pod = kube_index_find(&kubernetes->pods, order->pod.uuid);
+    if (pod && (pod->step == POD_ENDED || (!pod->uid && !pod->may_exist)))
+        ordered_pods_remove(kubernetes, pod);
+    else if (pod)
+        pod->is_to_stop = true; // rows hold it for lost
+}
+
+static void go_on_all(struct kubernetes *kubernetes, const struct backend_order *orders, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ordered_pod *pod =
+            orders[i].verb == BACKEND_CLEAR ? NULL : kube_index_find(&kubernetes->pods, orders[i].pod.uuid);
+        if (pod)
+            pod_steps_go_on(kubernetes, pod);
+    }
+}
+
+void ordered_pods_apply(void *backend, const struct backend_order *orders, size_t count)
+{
+    struct kubernetes *kubernetes = backend;
+    pthread_mutex_lock(&kubernetes->lock);
+    for (size_t i = 0; i < count; i++) {
+        switch (orders[i].verb) {
+        case BACKEND_START:
+            note_start(kubernetes, orders, i);
+            break;
+        case BACKEND_STOP:
+            note_stop(kubernetes, &orders[i]);
+            break;
+        case BACKEND_FORGET:
+            note_forget(kubernetes, &orders[i]);
+            break;
+        case BACKEND_CLEAR:
+            pod_steps_clear(kubernetes, orders[i].pod.workload_uuid);
+            break;
+        case BACKEND_ADOPT:
+            break;
+        }
+    }
+    go_on_all(kubernetes, orders, count);
+    pthread_cond_signal(&kubernetes->changed);
+    pthread_mutex_unlock(&kubernetes->lock);
+}
+
+static void compare(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    const struct own_object *object = kube_index_find(&kubernetes->objects, pod->uuid);
+    if (!object) {
+        kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision);
+        ordered_pods_remove(kubernetes, pod);
+        return;
+    }
+    pod->step = POD_LACKING;
+    if (!object->pod.node_name[0] && !pod->is_to_stop && !kube_pod_is_over(&object->pod)) {
+        pod->uid = memory_strdup(object->pod.meta.uid);
+        kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision); // it is to be bound with its gang
+        return;
+    }
+    own_objects_take(kubernetes, pod, &object->pod);
+}
+
+void ordered_pods_compare(struct kubernetes *kubernetes)
+{
+    size_t position = 0, adopted = 0;
+    struct kube_index_slot *place = NULL;
+    for (struct ordered_pod *pod; (pod = kube_index_next(&kubernetes->pods, &position, &place));)
+        if (pod->step == POD_ADOPTED) {
+            adopted++;
+            compare(kubernetes, pod);
+        }
+    if (adopted)
+        log_write(LOG_INFO, "backends", "compared pods with the cluster rows=%zu objects=%zu", adopted,
+                  kubernetes->objects.count);
+    position = 0;
+    place = NULL;
+    for (struct ordered_pod *pod; (pod = kube_index_next(&kubernetes->pods, &position, &place));)
+        pod_steps_go_on(kubernetes, pod);
+}
+
+int ordered_pods_adopt(void *backend, const struct backend_rows *rows, struct error *err)
+{
+    struct kubernetes *kubernetes = backend;
+    (void)err;
+    pthread_mutex_lock(&kubernetes->lock);
+    for (size_t i = 0; i < rows->pod_count; i++) {
+        const struct backend_pod *row = &rows->pods[i];
+        if (row->completed_ms || !row->node_name || kube_index_find(&kubernetes->pods, row->uuid))
+            continue;
+        struct ordered_pod *pod = note_pod(kubernetes, row);
+        pod->step = POD_ADOPTED;
+        pod->is_to_stop = row->stopping_ms != 0;
+        pod->is_running_told = row->started_ms != 0;
+    }
+    if (kubernetes->has_own)
+        ordered_pods_compare(kubernetes);
+    pthread_mutex_unlock(&kubernetes->lock);
+    return 0;
+}

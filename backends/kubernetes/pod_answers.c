@@ -1,0 +1,229 @@
+// What comes of the calls for a pod. An answer that is lost or leaves it open is no failure: the object is asked for.
+#include "backends/kubernetes/objects/kube_requests.h"
+#include "backends/kubernetes/pod_steps.h"
+#include "base/timestamp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    AGAIN_MS = 1000,
+    AGAIN_DOUBLINGS = 5 // 1 s to 32 s
+};
+
+// What may pass.
+static void try_later(struct ordered_pod *pod)
+{
+    int64_t doublings = pod->failures < AGAIN_DOUBLINGS ? pod->failures : AGAIN_DOUBLINGS;
+    pod->failures++;
+    pod->again_us = timestamp_monotonic_us() + (AGAIN_MS << doublings) * 1000;
+}
+
+static int code_of(const struct kube_answer *answer)
+{
+    return answer->outcome == KUBE_ANSWERED ? answer->status.code : 0;
+}
+
+static void refuse_by(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_answer *answer,
+                      bool is_for_good)
+{
+    char text[240];
+    pod_steps_refuse(kubernetes, pod, answer->status.reason[0] ? answer->status.reason : "Refused",
+                     kube_answer_text(answer, text, sizeof(text)), is_for_good);
+}
+
+// Of something that was to be made.
+static void take_creation_failure(struct kubernetes *kubernetes, struct ordered_pod *pod,
+                                  const struct kube_answer *answer)
+{
+    int code = code_of(answer);
+    if (code == 404 && strcmp(answer->status.kind, "namespaces") == 0)
+        pod_steps_make_namespace(kubernetes, pod);
+    else if (code == 400 || code == 413 || code == 422)
+        refuse_by(kubernetes, pod, answer, true);
+    else if (code == 403 || code == 404 || code == 409)
+        refuse_by(kubernetes, pod, answer, false);
+    else
+        try_later(pod);
+}
+
+// Admission may have changed what was sent. What came back is what would be bound. NULL: nothing is wrong with it.
+static const char *why_changed(const struct ordered_pod *pod, const struct kube_pod *object, struct arena *arena)
+{
+    struct kube_amounts asked;
+    json_t *sent = pod->body ? json_loads(pod->body, 0, NULL) : NULL;
+    if (object->has_gates)
+        return "something in the cluster put a scheduling gate on it";
+    if (sent && strcmp(object->scheduler_name, kube_text_at(sent, "spec.schedulerName")) != 0) {
+        json_decref(sent);
+        return arena_printf(arena, "something in the cluster gave it to the scheduler %s", object->scheduler_name);
+    }
+    if (!sent)
+        return NULL;
+    kube_requests_read(sent, arena, &asked);
+    bool is_larger = object->requests.cpu_milli > asked.cpu_milli || object->requests.memory_bytes > asked.memory_bytes;
+    for (size_t i = 0; i < object->requests.other_count; i++)
+        is_larger |= object->requests.others[i].units > kube_amounts_get(&asked, object->requests.others[i].name);
+    json_decref(sent);
+    return is_larger ? "something in the cluster made it ask for more than was planned" : NULL;
+}
+
+static void take_created(struct kubernetes *kubernetes, struct ordered_pod *pod, const json_t *body)
+{
+    struct arena arena;
+    struct kube_pod object;
+    arena_init(&arena);
+    if (kube_pod_read(body, &arena, &object) < 0) {
+        try_later(pod); // and is told that it exists
+        arena_done(&arena);
+        return;
+    }
+    if (!pod->uid)
+        pod->uid = memory_strdup(object.meta.uid);
+    pod->failures = 0;
+    const char *why = why_changed(pod, &object, &arena);
+    if (why)
+        pod_steps_refuse(kubernetes, pod, "ChangedByAdmission", why, false);
+    else
+        pod_steps_note_created(kubernetes, pod);
+    arena_done(&arena);
+}
+
+// The object as it is now. It has our label again where somebody took it off.
+static void take_look(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_answer *answer)
+{
+    struct arena arena;
+    struct kube_pod object;
+    char uuid[UUID_SIZE];
+    arena_init(&arena);
+    pod->is_looking = false;
+    memcpy(uuid, pod->uuid, sizeof(uuid));
+    if (kube_pod_read(answer->body, &arena, &object) < 0) {
+        pod->is_looking = true;
+        try_later(pod);
+        arena_done(&arena);
+        return;
+    }
+    const char *owner = kube_meta_annotation(&object.meta, KUBE_POD_ANNOTATION);
+    bool is_another = pod->uid && strcmp(pod->uid, object.meta.uid) != 0;
+    pod->failures = 0;
+    if (is_another) {
+        own_objects_take_gone(kubernetes, pod);
+    } else if (!owner || strcmp(owner, pod->uuid) != 0) {
+        pod->may_exist = false;
+        pod_steps_refuse(kubernetes, pod, "NameTaken", "another pod of this name is in its namespace", false);
+    } else {
+        own_objects_take(kubernetes, pod, &object);
+    }
+    pod = kube_index_find(&kubernetes->pods, uuid);
+    if (pod && pod->step == POD_BINDS && pod->is_bind_refused)
+        pod_steps_refuse(kubernetes, pod, "FailedBinding", arena_strdup(&arena, pod->message), false);
+    else if (pod && pod->step == POD_BINDS)
+        pod->step = POD_CREATED;
+    const char *instance = kube_meta_label(&object.meta, KUBE_INSTANCE_LABEL);
+    if (pod && !is_another && (!instance || strcmp(instance, kubernetes->instance) != 0))
+        pod_steps_label(kubernetes, pod);
+    arena_done(&arena);
+}
+
+static void take_binding(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_answer *answer)
+{
+    int code = code_of(answer);
+    if (kube_answer_is_good(answer)) {
+        pod->failures = 0;
+        pod_steps_note_bound(kubernetes, pod);
+        return;
+    }
+    if (pod->step != POD_BINDS)
+        return; // the watch has said how it went
+    pod->is_looking = true;
+    pod->is_bind_refused = code >= 400 && code < 500 && code != 429;
+    kube_answer_text(answer, pod->message, sizeof(pod->message));
+    if (!pod->is_bind_refused)
+        try_later(pod);
+}
+
+static void take_deletion(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_answer *answer)
+{
+    int code = code_of(answer);
+    if (kube_answer_is_good(answer))
+        pod->is_deleted = true;
+    else if (code == 404)
+        own_objects_take_gone(kubernetes, pod);
+    else {
+        pod->is_looking = code == 409;
+        try_later(pod);
+    }
+}
+
+static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum pod_call kind,
+                 const struct kube_answer *answer)
+{
+    bool is_good = kube_answer_is_good(answer), is_there = code_of(answer) == 409;
+    switch (kind) {
+    case CALL_PREPARE:
+        if (is_good || is_there)
+            pod->prepared++;
+        else
+            take_creation_failure(kubernetes, pod, answer);
+        break;
+    case CALL_NAMESPACE:
+        if (!is_good && !is_there)
+            take_creation_failure(kubernetes, pod, answer);
+        break;
+    case CALL_CREATE:
+        if (is_good) {
+            take_created(kubernetes, pod, answer->body);
+            break;
+        }
+        pod->may_exist = code_of(answer) == 0 || is_there || code_of(answer) >= 500;
+        if (is_there)
+            pod->is_looking = true;
+        else
+            take_creation_failure(kubernetes, pod, answer);
+        break;
+    case CALL_LOOK:
+        if (is_good)
+            take_look(kubernetes, pod, answer);
+        else if (code_of(answer) == 404) {
+            pod->is_looking = false;
+            if (pod->uid || pod->is_to_stop || pod->is_refused)
+                own_objects_take_gone(kubernetes, pod);
+            else
+                pod->may_exist = false;
+        } else
+            try_later(pod);
+        break;
+    case CALL_BIND:
+        take_binding(kubernetes, pod, answer);
+        break;
+    case CALL_DELETE:
+        take_deletion(kubernetes, pod, answer);
+        break;
+    case CALL_LABEL:
+        if (!is_good)
+            try_later(pod);
+        break;
+    }
+}
+
+void pod_answers_take(void *context, struct kube_answer *answer)
+{
+    struct flight *flight = context;
+    struct kubernetes *kubernetes = flight->kubernetes;
+    pthread_mutex_lock(&kubernetes->lock);
+    struct ordered_pod *pod = kube_index_find(&kubernetes->pods, flight->uuid);
+    if (pod && pod->call == flight->call) {
+        pod->call = 0;
+        if (answer->outcome != KUBE_STOPPED) {
+            take(kubernetes, pod, flight->kind, answer);
+            pod = kube_index_find(&kubernetes->pods, flight->uuid);
+            if (pod)
+                pod_steps_go_on(kubernetes, pod);
+        }
+    }
+    pthread_cond_signal(&kubernetes->changed);
+    pthread_mutex_unlock(&kubernetes->lock);
+    free(flight);
+}

@@ -1,0 +1,269 @@
+// What is sent for a pod next. One call at a time for each pod; what comes of it is pod_answers.c's.
+#include "backends/kubernetes/pod_steps.h"
+
+#include "backends/kubernetes/client/kube_path.h"
+#include "base/buffer.h"
+#include "base/timestamp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REFUSAL_WAIT_MS = 5000,
+    REFUSAL_DOUBLINGS = 6, // 5 s to 5 min
+    MS_PER_S = 1000
+};
+
+static void submit(struct kubernetes *kubernetes, struct ordered_pod *pod, enum pod_call kind, struct kube_call *call)
+{
+    struct flight *flight = memory_array(1, sizeof(*flight));
+    flight->kubernetes = kubernetes;
+    flight->kind = kind;
+    flight->call = pod->call = ++kubernetes->calls;
+    memcpy(flight->uuid, pod->uuid, sizeof(flight->uuid));
+    call->try_for_ms = -1;
+    call->is_repeatable = true;
+    kube_client_submit(kubernetes->client, call, pod_answers_take, flight);
+}
+
+// A call about the pod itself; under: "/binding" or "". body is freed.
+static void submit_own(struct kubernetes *kubernetes, struct ordered_pod *pod, enum pod_call kind,
+                       enum kube_method method, const char *under, json_t *body)
+{
+    struct buffer path;
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    buffer_init(&path, 0);
+    kube_path(&path, "/api/v1/namespaces/%s/pods/%s", pod->namespace, pod->name);
+    buffer_text(&path, under);
+    struct kube_call call = {.method = method,
+                             .path = path.data,
+                             .body = text,
+                             .content_type = method == KUBE_PATCH ? KUBE_MERGE_PATCH : NULL,
+                             .limit = method == KUBE_GET ? KUBE_LIMIT_LONG : KUBE_LIMIT_SHORT};
+    submit(kubernetes, pod, kind, &call);
+    buffer_done(&path);
+    free(text);
+    json_decref(body);
+}
+
+static void submit_creation(struct kubernetes *kubernetes, struct ordered_pod *pod, enum pod_call kind,
+                            const char *path, const char *body)
+{
+    struct kube_call call = {.method = KUBE_POST, .path = path, .query = "fieldValidation=Strict", .body = body};
+    submit(kubernetes, pod, kind, &call);
+}
+
+void pod_steps_make_namespace(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    json_t *object = kube_manifest_namespace(&kubernetes->site, pod->project_name, pod->namespace);
+    char *body = json_dumps(object, JSON_COMPACT);
+    submit_creation(kubernetes, pod, CALL_NAMESPACE, "/api/v1/namespaces", body);
+    free(body);
+    json_decref(object);
+}
+
+static void create(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    struct buffer path;
+    buffer_init(&path, 0);
+    kube_path(&path, "/api/v1/namespaces/%s/pods", pod->namespace);
+    pod->may_exist = true;
+    submit_creation(kubernetes, pod, CALL_CREATE, path.data, pod->body);
+    buffer_done(&path);
+}
+
+static void look(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    pod->is_looking = true;
+    submit_own(kubernetes, pod, CALL_LOOK, KUBE_GET, "", NULL);
+}
+
+static void erase(struct kubernetes *kubernetes, struct ordered_pod *pod, int64_t grace_ms)
+{
+    submit_own(kubernetes, pod, CALL_DELETE, KUBE_DELETE, "",
+               kube_manifest_delete(pod->uid, (grace_ms + MS_PER_S - 1) / MS_PER_S));
+}
+
+void pod_steps_label(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    submit_own(kubernetes, pod, CALL_LABEL, KUBE_PATCH, "",
+               json_pack("{s:{s:s, s:{s:s}}}", "metadata", "uid", pod->uid, "labels", KUBE_INSTANCE_LABEL,
+                         kubernetes->instance));
+}
+
+static void bind(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    struct kube_target target = {.namespace = pod->namespace, .name = pod->name, .uid = pod->uid};
+    pod->step = POD_BINDS;
+    submit_own(kubernetes, pod, CALL_BIND, KUBE_POST, "/binding",
+               kube_manifest_binding(&target, pod->node_name, 0, timestamp_now_ms()));
+}
+
+static bool may_bind(const struct ordered_pod *pod, int64_t now_us)
+{
+    return pod->step == POD_CREATED && !pod->call && pod->uid && !pod->is_to_stop && !pod->is_refused &&
+           !pod->is_looking && pod->again_us <= now_us;
+}
+
+// When the last pod of a gang exists, all are bound at once.
+static void bind_gang(struct kubernetes *kubernetes, const struct gang *gang)
+{
+    size_t position = 0;
+    struct kube_index_slot *place = NULL;
+    int64_t now_us = timestamp_monotonic_us();
+    for (struct ordered_pod *pod; (pod = kube_index_next(&kubernetes->pods, &position, &place));)
+        if (pod->gang == gang && may_bind(pod, now_us))
+            bind(kubernetes, pod);
+}
+
+static void go_on_bound_for(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    if (!pod->gang || pod->gang->wanted == 1)
+        bind(kubernetes, pod);
+    else if (pod->gang->created >= pod->gang->wanted)
+        bind_gang(kubernetes, pod->gang);
+}
+
+void pod_steps_note_created(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    (void)kubernetes;
+    if (pod->step >= POD_CREATED)
+        return;
+    pod->step = POD_CREATED;
+    if (pod->gang)
+        pod->gang->created++;
+}
+
+void pod_steps_note_bound(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    if (pod->step >= POD_BOUND)
+        return;
+    pod_steps_note_created(kubernetes, pod);
+    pod->step = POD_BOUND;
+    pod->is_bind_refused = false;
+    kubernetes_tell(kubernetes, BACKEND_POD_STARTING, pod->uuid, pod->decision);
+}
+
+// Nothing of it is left, or ever was.
+static void end_stopped(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    kubernetes_tell(kubernetes, BACKEND_POD_GONE, pod->uuid, pod->decision);
+    ordered_pods_remove(kubernetes, pod);
+}
+
+static void stop(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    ordered_pods_leave_gang(pod);
+    if (!pod->uid && !pod->may_exist)
+        end_stopped(kubernetes, pod);
+    else if (!pod->uid)
+        look(kubernetes, pod);
+    else if (!pod->is_deleted)
+        erase(kubernetes, pod, pod->grace_ms);
+}
+
+static void tell_refused(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    struct backend_fact *fact = kubernetes_tell(kubernetes, BACKEND_POD_REFUSED, pod->uuid, pod->decision);
+    fact->is_final = pod->is_refused_for_good;
+    kubernetes_say(fact, pod->reason, pod->message);
+    ordered_pods_remove(kubernetes, pod);
+}
+
+static void go_on_refused(struct kubernetes *kubernetes, struct ordered_pod *pod, int64_t now_us)
+{
+    if (!pod->uid && pod->may_exist)
+        look(kubernetes, pod);
+    else if (pod->uid && !pod->is_deleted)
+        erase(kubernetes, pod, pod->is_running_told ? pod->grace_ms : 0);
+    else if (pod->uid)
+        return; // it is on its way out
+    else if (pod->is_to_stop)
+        end_stopped(kubernetes, pod);
+    else if (now_us >= pod->refused_until_us)
+        tell_refused(kubernetes, pod);
+}
+
+void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    int64_t now_us = timestamp_monotonic_us();
+    if (!kubernetes->has_own || pod->call || kubernetes->stopping || pod->step == POD_ADOPTED || pod->again_us > now_us)
+        return;
+    if (pod->is_looking)
+        look(kubernetes, pod);
+    else if (pod->is_refused)
+        go_on_refused(kubernetes, pod, now_us);
+    else if (pod->is_to_stop)
+        stop(kubernetes, pod);
+    else if (pod->step == POD_PREPARES && pod->uid)
+        pod_steps_note_created(kubernetes, pod);
+    else if (pod->step == POD_PREPARES && pod->prepared < pod->preparation_count)
+        submit_creation(kubernetes, pod, CALL_PREPARE, pod->preparations[pod->prepared].path,
+                        pod->preparations[pod->prepared].body);
+    else if (pod->step == POD_PREPARES)
+        create(kubernetes, pod);
+    if (may_bind(pod, now_us))
+        go_on_bound_for(kubernetes, pod);
+}
+
+static int64_t count_refusal(struct kubernetes *kubernetes, const struct ordered_pod *pod)
+{
+    struct refusals *refusals = kube_index_find(&kubernetes->refusals, pod->workload_uuid);
+    if (!refusals) {
+        refusals = memory_array(1, sizeof(*refusals));
+        snprintf(refusals->workload_uuid, sizeof(refusals->workload_uuid), "%s", pod->workload_uuid);
+        kube_index_set(&kubernetes->refusals, refusals->workload_uuid, refusals);
+    }
+    int64_t wait_ms = kubernetes->options.refusal_wait_ms ? kubernetes->options.refusal_wait_ms : REFUSAL_WAIT_MS;
+    return wait_ms << (refusals->count < REFUSAL_DOUBLINGS ? refusals->count++ : REFUSAL_DOUBLINGS);
+}
+
+void pod_steps_forget_refusals(struct kubernetes *kubernetes, const struct ordered_pod *pod)
+{
+    free(kube_index_take(&kubernetes->refusals, pod->workload_uuid));
+}
+
+static void mark_refused(struct kubernetes *kubernetes, struct ordered_pod *pod, const char *reason,
+                         const char *message, bool is_for_good, int64_t until_us)
+{
+    pod->is_refused = true;
+    pod->is_refused_for_good = is_for_good;
+    pod->refused_until_us = is_for_good ? 0 : until_us;
+    pod->again_us = 0;
+    pod->is_bind_refused = false;
+    snprintf(pod->reason, sizeof(pod->reason), "%s", reason);
+    snprintf(pod->message, sizeof(pod->message), "%s", message);
+    if (!is_for_good)
+        kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), reason, message);
+}
+
+void pod_steps_refuse(struct kubernetes *kubernetes, struct ordered_pod *pod, const char *reason, const char *message,
+                      bool is_for_good)
+{
+    char about_gang[240];
+    size_t position = 0;
+    struct kube_index_slot *place = NULL;
+    struct gang *gang = pod->gang;
+    if (pod->is_refused)
+        return;
+    int64_t until_us = timestamp_monotonic_us() + count_refusal(kubernetes, pod) * 1000;
+    mark_refused(kubernetes, pod, reason, message, is_for_good, until_us);
+    snprintf(about_gang, sizeof(about_gang), "starts with %.60s or not at all: %.140s", pod->name, message);
+    for (struct ordered_pod *other; gang && (other = kube_index_next(&kubernetes->pods, &position, &place));)
+        if (other != pod && other->gang == gang && !other->is_refused && !other->is_to_stop) {
+            mark_refused(kubernetes, other, reason, about_gang, is_for_good, until_us);
+            kubernetes->must_attend = true;
+        }
+    kubernetes->must_attend = true; // the caller may still look at this one
+}
+
+void pod_steps_attend(struct kubernetes *kubernetes)
+{
+    size_t position = 0;
+    struct kube_index_slot *place = NULL;
+    kubernetes->must_attend = false;
+    for (struct ordered_pod *pod; (pod = kube_index_next(&kubernetes->pods, &position, &place));)
+        if (!pod->call && (pod->is_refused || pod->is_to_stop || pod->is_looking || pod->step < POD_BOUND))
+            pod_steps_go_on(kubernetes, pod);
+}

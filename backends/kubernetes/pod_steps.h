@@ -1,0 +1,31 @@
+// Calls for pods: which is next, and what comes of each. For this folder's files; all with the lock held.
+#pragma once
+#include "backends/kubernetes/client/kube_client.h"
+#include "backends/kubernetes/kubernetes_state.h"
+
+enum pod_call {
+    CALL_PREPARE,
+    CALL_NAMESPACE,
+    CALL_CREATE,
+    CALL_LOOK,
+    CALL_BIND,
+    CALL_DELETE,
+    CALL_LABEL
+};
+
+// A call that is on its way.
+struct flight {
+    struct kubernetes *kubernetes;
+    enum pod_call kind;
+    int64_t call;
+    char uuid[UUID_SIZE];
+};
+
+// pod_steps.c
+void pod_steps_make_namespace(struct kubernetes *kubernetes, struct ordered_pod *pod);
+// Its object has our label again.
+void pod_steps_label(struct kubernetes *kubernetes, struct ordered_pod *pod);
+void pod_steps_note_created(struct kubernetes *kubernetes, struct ordered_pod *pod);
+
+// pod_answers.c. A kube_done_fn; context is a struct flight, and freed.
+void pod_answers_take(void *context, struct kube_answer *answer);

@@ -1,0 +1,54 @@
+"""A training becomes a Pod: created, bound to the planned node, run, ended; and its GPUs are free when it is gone."""
+
+from conftest import events_of, life, nodes_of
+
+
+def test_nodes_of_the_cluster_are_the_nodes_of_the_server(server):
+    nodes = nodes_of(server)
+    assert sorted(nodes) == ["node-00000", "node-00001"]
+    assert {node["status"] for node in nodes.values()} == {"Ready"}
+    assert {node["gpuInfo"]["gpuCount"] for node in nodes.values()} == {4}
+
+
+def test_a_training_runs_and_completes(server, kube):
+    first = server.submit("first", "team-a", 2, spec=life(ends_after="300ms"))
+    server.wait_phase(first, "Completed")
+    (pod,) = kube.pods().values()
+    assert pod["metadata"]["namespace"] == "runai-team-a"
+    assert pod["spec"]["schedulerName"] == "prorata"
+    assert pod["spec"]["nodeName"].startswith("node-0000")
+    assert pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "2"
+    assert len(kube.requests("POST", "/binding")) == 1
+
+
+def test_a_training_that_fails_is_tried_again(server, kube):
+    bad = server.submit("bad", "team-a", spec={"backoffLimit": 0, **life(ends_after="100ms", exit_code=3)})
+    server.wait_phase(bad, "Failed")
+    assert any("exit code 3" in event["message"] for event in events_of(server, bad))
+
+
+def test_suspending_and_deleting_end_the_pod(server, kube):
+    first = server.submit("first", "team-a", 4)
+    server.wait_phase(first, "Running")
+    assert len(kube.live_pods()) == 1
+    server.post(f"/api/v1/workloads/trainings/{first}/suspend")
+    server.wait_phase(first, "Stopped")
+    assert not kube.live_pods()
+    server.post(f"/api/v1/workloads/trainings/{first}/resume")
+    server.wait_phase(first, "Running")
+    assert len(kube.live_pods()) == 1
+    server.delete(f"/api/v1/workloads/trainings/{first}")
+    server.wait_for("no pods", lambda: not kube.pods())
+
+
+def test_gpus_are_free_only_when_the_pod_is_gone(server, kube):
+    slow = server.submit("slow", "team-a", 4, spec=life(stop_delay="2s"))
+    other = server.submit("other", "team-a", 4)
+    server.wait_phase(slow, "Running")
+    server.wait_phase(other, "Running")
+    server.delete(f"/api/v1/workloads/trainings/{slow}")
+    third = server.submit("third", "team-b", 4)
+    server.wait_phase(third, "Running")
+    on = [pod["spec"]["nodeName"] for pod in kube.live_pods().values()]
+    assert sorted(on) == ["node-00000", "node-00001"]
+    assert not any(pod["status"].get("reason", "").startswith("OutOf") for pod in kube.pods().values())
