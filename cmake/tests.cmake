@@ -78,5 +78,5 @@ target_link_options(shift_clock PRIVATE -fno-sanitize=all)
 file(GLOB fakekube CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fakekube/*.c)
 add_executable(fakekube ${fakekube})
 target_include_directories(fakekube PRIVATE ${CMAKE_SOURCE_DIR})
-target_link_libraries(fakekube PRIVATE prorata_base ${CIVETWEB} PkgConfig::JANSSON PkgConfig::SODIUM PkgConfig::ZLIB
-                                       Threads::Threads m)
+target_link_libraries(fakekube PRIVATE prorata_base ${CIVETWEB} PkgConfig::JANSSON PkgConfig::SODIUM PkgConfig::CRYPTO
+                                       PkgConfig::ZLIB Threads::Threads m)

@@ -37,6 +37,14 @@ void connection_reset(struct call *call)
     call->is_sent = true;
 }
 
+int connection_take(struct call *call)
+{
+    mg_disable_connection_keep_alive(call->connection);
+    call->is_sent = true;
+    call->code = 101;
+    return find_socket(call);
+}
+
 bool connection_is_gone(struct call *call)
 {
     char byte;

@@ -11,6 +11,8 @@ enum connection_end {
 // Sends the call's answer; with bytes >= 0 only so many of the body, and the connection is closed.
 void connection_send(struct call *call, int64_t bytes);
 void connection_reset(struct call *call);
+// The client's socket, for who speaks another protocol on it; it is closed when the call is done.
+int connection_take(struct call *call);
 bool connection_is_gone(struct call *call);
 void connection_begin_stream(struct call *call, const char *type);
 int connection_send_chunk(struct call *call, const char *data, size_t length);

@@ -2,6 +2,7 @@
 #include "base/timestamp.h"
 #include "tests/fakekube/connection.h"
 #include "tests/fakekube/control.h"
+#include "tests/fakekube/exec.h"
 #include "tests/fakekube/faults.h"
 #include "tests/fakekube/logs.h"
 #include "tests/fakekube/pods.h"
@@ -16,7 +17,8 @@
 
 enum {
     BODY_MAX = 8 << 20,
-    REQUESTS_MAX = 5000
+    REQUESTS_MAX = 5000,
+    EXEC_NEEDS_CREATE_SINCE = 35 // minor version
 };
 
 static void sleep_ms(int64_t ms)
@@ -151,11 +153,6 @@ static int answer_subresource(struct call *call)
         return pod_evict(call);
     if (is_pod && strcmp(call->verb, "log") == 0)
         return log_answer(call);
-    if (is_pod && (strcmp(part, "exec") == 0 || strcmp(part, "attach") == 0)) {
-        // What the real server answers to a protocol that it does not know: forbidden, and nothing more.
-        call->code = 403;
-        return -1;
-    }
     if (call->resource == RESOURCE_NAMESPACES && strcmp(part, "finalize") == 0 && strcmp(call->verb, "update") == 0)
         return finalize_namespace(call);
     return fail_unknown_path(call);
@@ -236,17 +233,34 @@ static void answer_before_work(struct call *call)
 
 static bool is_stream(const struct call *call)
 {
-    return strcmp(call->verb, "watch") == 0 || (strcmp(call->verb, "log") == 0 && call_query_is(call, "follow"));
+    return strcmp(call->verb, "watch") == 0 || exec_is(call) ||
+           (strcmp(call->verb, "log") == 0 && call_query_is(call, "follow"));
+}
+
+// A WebSocket is opened by GET; newer servers ask for the right to create too.
+static int authorize_stream(struct call *call)
+{
+    if (authorize(call) < 0)
+        return -1;
+    if (!exec_is(call) || call->kube->traits.minor < EXEC_NEEDS_CREATE_SINCE)
+        return 0;
+    const char *verb = call->verb;
+    call->verb = "create";
+    int rc = authorize(call);
+    call->verb = verb;
+    return rc;
 }
 
 static void serve_stream(struct call *call)
 {
     store_lock(&call->kube->store);
-    int rc = authorize(call);
+    int rc = authorize_stream(call);
     store_unlock(&call->kube->store);
     if (rc < 0)
         return;
-    if (strcmp(call->verb, "watch") == 0)
+    if (exec_is(call))
+        exec_serve(call);
+    else if (strcmp(call->verb, "watch") == 0)
         watch_serve(call);
     else
         log_follow(call);

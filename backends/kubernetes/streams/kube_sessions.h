@@ -1,0 +1,18 @@
+// Shells in pods of a cluster: backend_ops.open_session. A thread for each carries bytes between the caller's ends and
+// a WebSocket to the API server (channels of Kubernetes' remote commands: input, output, errors, end, size).
+#pragma once
+#include "backends/backend.h"
+
+struct kube_access;
+struct kube_sessions;
+
+// access must outlive it.
+struct kube_sessions *kube_sessions_create(struct kube_access *access);
+// Hangs up all of them, and waits for their threads; an open that is on its way takes up to 15 s.
+void kube_sessions_destroy(struct kube_sessions *sessions); // NULL is fine
+// namespace and name are those of the pod in the cluster. Waits for the server, 15 s at most. ERROR_CONFLICT: the pod
+// does not run; ERROR_FORBIDDEN: the server may not; ERROR_TOO_MANY: there are too many. A command that the pod does
+// not have ends its session with 127. With the older protocol (servers before 1.30) a command that waits for the end of
+// an input without a terminal never sees it.
+int kube_sessions_open(struct kube_sessions *sessions, const char *namespace, const char *name,
+                       const struct backend_session_request *request, struct backend_session *out, struct error *err);
