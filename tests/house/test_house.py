@@ -39,7 +39,7 @@ FLOORS = {
         {"kubernetes/config", "kubernetes/objects"},
         {"kubernetes/client"},
         {"kubernetes/watch", "kubernetes/manifests"},
-        {"kubernetes/streams"},
+        {"kubernetes/streams", "kubernetes/metrics"},
         {"kubernetes"},
     ],
     "cli": [{"."}, {"commands"}],

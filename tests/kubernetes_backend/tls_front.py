@@ -1,5 +1,6 @@
-"""TLS in front of a stand-in that speaks http: PEM (certificate and key) and its port. Prints its own port; ends with its
-input."""
+"""TLS in front of a stand-in that speaks http. Words: PEM (certificate and key) and its port.
+
+Prints its own port; ends with its input."""
 
 import pathlib
 import sys
