@@ -17,6 +17,10 @@ static const char SQL_CHANGE[] =
     " cpu_requested_milli = :cpu_milli, memory_requested_bytes = :memory_bytes, generation = generation + :is_new,"
     " listing_json = (SELECT substr(j, 2, length(j) - 2) FROM"
     " (SELECT json_set('{' || :listing_json || '}', '$.requestedPods.number', workloads.pods_wanted) AS j)),"
+    " pools_json = iif(current_node_pools_json = '[]',"
+    " coalesce(json_extract('{' || :listing_json || '}', '$.requestedNodePools'), '[]'), pools_json),"
+    " pool = iif(current_node_pools_json = '[]',"
+    " coalesce(json_extract('{' || :listing_json || '}', '$.requestedNodePools[0]'), ''), pool),"
     " updated_by = :caller_name, updated_ms = :now_ms, revision = :revision"
     " WHERE id = :id AND generation = :generation AND spec_json = :old_spec_json AND deleted_ms = 0"
     " AND desired_phase <> 'Deleted'";

@@ -21,6 +21,8 @@ static const char SQL_UPDATE_POD[] =
     ":idle_since_ms, revision = "
     ":revision WHERE "
     "id = :id";
+#define ASKED_POOLS(which, none) \
+    "coalesce(json_extract('{' || listing_json || '}', '$.requestedNodePools" which "'), " none ")"
 static const char SQL_UPDATE_WORKLOAD[] =
     "UPDATE workloads SET k8s_phase_updated_ms = iif(k8s_phase = :k8s_phase, k8s_phase_updated_ms, :now_ms), k8s_phase "
     "= :k8s_phase,"
@@ -29,13 +31,22 @@ static const char SQL_UPDATE_WORKLOAD[] =
     " cpu_allocated_milli = :cpu_allocated_milli, memory_allocated_bytes = :memory_allocated_bytes, pods_running = "
     ":pods_running, pods_pending = :pods_pending,"
     " succeeded_count = :succeeded_count, failed_count = :failed_count, current_node_pools_json = "
-    ":current_node_pools_json, promise = :promise, last_eviction_ms = :last_eviction_ms,"
-    " phase_updated_ms = min(phase_updated_ms, :now_ms), stale_since_ms = :stale_since_ms, displaced_count = "
-    ":displaced_count, displaced_ms = :displaced_ms, time_warned_ms = :time_warned_ms, idle_warned_ms = "
-    ":idle_warned_ms, "
-    "messages_json = iif(:explains, :messages_json, messages_json),"
-    " explanation_json = iif(:explains, :explanation_json, explanation_json), updated_ms = :now_ms, revision = "
-    ":revision WHERE id = :id";
+    ":current_node_pools_json, pools_json = CASE WHEN :current_node_pools_json <> '[]' THEN :current_node_pools_json"
+    " WHEN current_node_pools_json = '[]' THEN pools_json ELSE " ASKED_POOLS(
+        "",
+        "'[]'") " END,"
+                " pool = CASE WHEN :current_node_pools_json <> '[]' THEN json_extract(:current_node_pools_json, '$[0]')"
+                " WHEN current_node_pools_json = '[]' THEN pool ELSE " ASKED_POOLS(
+                    "[0]", "''") " END, promise = :promise, last_eviction_ms = :last_eviction_ms,"
+                                 " phase_updated_ms = min(phase_updated_ms, :now_ms), stale_since_ms = "
+                                 ":stale_since_ms, displaced_count = "
+                                 ":displaced_count, displaced_ms = :displaced_ms, time_warned_ms = :time_warned_ms, "
+                                 "idle_warned_ms = "
+                                 ":idle_warned_ms, "
+                                 "messages_json = iif(:explains, :messages_json, messages_json),"
+                                 " explanation_json = iif(:explains, :explanation_json, explanation_json), updated_ms "
+                                 "= :now_ms, revision = "
+                                 ":revision WHERE id = :id";
 // The listing is an object without its braces.
 static const char SQL_SCALE[] =
     "UPDATE workloads SET pods_wanted = ?2, revision = ?3, listing_json = (SELECT substr(j, 2, length(j) - 2) FROM"

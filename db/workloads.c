@@ -23,7 +23,7 @@ static const char SQL_INSERT_WORKLOAD[] =
     " backoff_limit, grace_period_ms, auto_delete_ms, time_limit_ms, idle_limit_ms, time_limit_scope,"
     " idle_limit_scope, terminate_after_preemption, gpu_request_type, gpu_requested_milli, cpu_requested_milli, "
     "memory_requested_bytes, phase, phase_updated_ms,"
-    " k8s_phase_updated_ms, pods_pending, listing_json, revision)"
+    " k8s_phase_updated_ms, pods_pending, listing_json, pools_json, pool, revision)"
     " SELECT :uuid, :name, :requested_name, :type, :category, p.cluster_id, p.department_id, p.id, d.name, p.name, "
     "p.namespace, :created_by, :machine_user, :now_ms, :now_ms, :spec_json, :master_spec_json,"
     " :framework, :priority, :priority_class, :preemptible, :node_pools_json, :serving_json, :pods_wanted, :min_pods, "
@@ -32,7 +32,9 @@ static const char SQL_INSERT_WORKLOAD[] =
     ":backoff_limit, :grace_period_ms, :auto_delete_ms, :time_limit_ms, :idle_limit_ms, :time_limit_scope, "
     ":idle_limit_scope, :terminate_after_preemption, "
     ":gpu_request_type, :gpu_milli, :cpu_milli, :memory_bytes, 'Creating', :now_ms, :now_ms,"
-    " :pods_wanted, :listing_json, :revision FROM projects p JOIN departments d ON d.id = p.department_id"
+    " :pods_wanted, :listing_json, coalesce(json_extract('{' || :listing_json || '}', '$.requestedNodePools'), '[]'),"
+    " coalesce(json_extract('{' || :listing_json || '}', '$.requestedNodePools[0]'), ''), "
+    ":revision FROM projects p JOIN departments d ON d.id = p.department_id"
     " WHERE p.id = :project_id AND p.phase <> 'Deleting'";
 
 // Answered from an index alone: in three ranges, the phases beside Completed and Failed.

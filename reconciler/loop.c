@@ -98,6 +98,7 @@ static void *thread_main(void *context)
             continue;
         }
         has_failed = false;
+        statistics_step(&reconciler->statistics, reconciler->db, timestamp_now_ms());
         atomic_store(&reconciler->moved_us, timestamp_monotonic_us());
         int64_t took_ms = monotonic_ms() - began_ms;
         if (!busy)

@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/backend.h"
 #include "reconciler/outcome/figures.h"
+#include "reconciler/statistics.h"
 #include "reconciler/view.h"
 
 #include <pthread.h>
@@ -42,6 +43,7 @@ struct reconciler {
     struct figures figures;
     struct past_usage usage;
     struct retention retention;
+    struct statistics statistics;
     struct arena turn_arena;
     struct page_reader *pages;  // of inferences' replicas; NULL: no pod has an address
     struct backend_fact *facts; // taken from the backend and not yet written

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 import pytest
-from servers import ROOT, Client, Manager, Server
+from servers import ROOT, Client, Manager, Server, check_sums
 
 
 @pytest.fixture
@@ -37,6 +37,7 @@ def make_server(folder):
         log = server.log.read_text(errors="replace")
         assert status in (0, -9), f"server ended with {status}:\n{server.tail()}"
         assert "Sanitizer" not in log and "runtime error" not in log, server.tail()
+        check_sums(server.data)
 
 
 @pytest.fixture
@@ -56,6 +57,7 @@ def module_server():
     log = server.log.read_text(errors="replace")
     assert status == 0, f"server ended with {status}:\n{server.tail()}"
     assert "Sanitizer" not in log and "runtime error" not in log, server.tail()
+    check_sums(server.data)
     shutil.rmtree(path, ignore_errors=True)
 
 

@@ -3,6 +3,7 @@
 The binary is $PRORATA (default build/prorata)."""
 
 import atexit
+import contextlib
 import functools
 import http.client
 import json
@@ -12,6 +13,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -40,6 +42,39 @@ def program_for_others():
     for name in ("prorata", "prorata-supervisor", "prorata-mpi-agent"):
         shutil.copy(pathlib.Path(PRORATA).with_name(name), folder)
     return str(folder / "prorata")
+
+
+def check_sums(data):
+    """Sums and words that are kept beside workloads say what rows say, whatever a test did to them."""
+    path = data / "prorata.db"
+    if not path.exists():
+        return
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        keys = "cluster_id, department_id, project_id, type, category, phase, pool"
+        try:
+            kept = database.execute(
+                f"SELECT {keys}, workload_count, gpu_allocated_milli FROM workload_sums ORDER BY {keys}"
+            ).fetchall()
+        except sqlite3.DatabaseError:  # an older schema, or a file that a test has damaged
+            return
+        rows = f"SELECT {keys}, count(*), sum(gpu_allocated_milli) FROM workloads WHERE deleted_ms = 0"
+        assert kept == database.execute(f"{rows} GROUP BY {keys} ORDER BY {keys}").fetchall(), "sums of workloads"
+        words = {
+            "type": "type",
+            "projectName": "project_name",
+            "departmentName": "department_name",
+            "phase": "phase",
+            "category": "category",
+            "distributedFramework": "framework",
+            "priorityClassName": "priority_class",
+        }
+        for field, column in words.items():
+            missing = f"SELECT DISTINCT {column} FROM workloads EXCEPT SELECT word FROM workload_words WHERE field = ?"
+            assert not database.execute(missing, (field,)).fetchall(), f"words of {field}"
+        pools = """coalesce(nullif(current_node_pools_json, '[]'),
+                   json_extract('{' || listing_json || '}', '$.requestedNodePools'), '[]')"""
+        wrong = f"SELECT name FROM workloads WHERE pools_json <> {pools} OR pool <> coalesce(pools_json ->> '$[0]', '')"
+        assert not database.execute(wrong).fetchall(), "node pools that a list shows"
 
 
 class Answer:

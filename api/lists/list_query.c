@@ -195,18 +195,45 @@ static int add_filter(struct list_query *query, const struct filter *filter, str
     }
 }
 
-static void add_search(struct list_query *query, const char *search)
+// 0: no row has the pattern in this field; 1: some may; -1: error.
+static int may_have(const struct list_query *query, struct db_conn *conn, const struct list_field *field,
+                    const char *pattern, struct error *err)
 {
-    const char *pattern = like_pattern(query->arena, "%", search, "%");
-    const char *any = "";
+    sqlite3_stmt *stmt = NULL;
+    if (!field->is_searched)
+        return 0;
+    if (!query->source->words || !conn)
+        return 1;
+    if (db_prepare(conn, query->source->words, &stmt, err) < 0)
+        return -1;
+    db_bind_text(stmt, 1, field->name);
+    db_bind_text(stmt, 2, pattern);
+    int rc = db_step(conn, stmt, err);
+    if (rc == 1)
+        rc = db_column_is_null(stmt, 0) || db_column_int(stmt, 0) != 0;
+    db_release(conn, stmt);
+    return rc;
+}
+
+int list_query_add_search(struct list_query *query, struct db_conn *conn, struct error *err)
+{
+    const char *search = query->request.search;
+    if (!search || !*search || query->has_search)
+        return 0;
+    query->has_search = true;
+    const char *pattern = like_pattern(query->arena, "%", search, "%"), *any = "";
     for (size_t i = 0; i < query->source->field_count; i++) {
         const struct list_field *field = &query->source->fields[i];
-        if (!field->is_searched)
+        int rc = may_have(query, conn, field, pattern, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
             continue;
         any = arena_printf(query->arena, "%s%s%s LIKE ? ESCAPE '\\'", any, any[0] ? " OR " : "", field->sql);
         add_text(query, pattern);
     }
     add_condition(query, any[0] ? arena_printf(query->arena, "(%s)", any) : "0");
+    return 0;
 }
 
 int list_query_build(struct list_query *query, const struct list_source *source, const struct list_request *request,
@@ -227,8 +254,6 @@ int list_query_build(struct list_query *query, const struct list_source *source,
     for (size_t i = 0; i < request->filter_count; i++)
         if (add_filter(query, &request->filters[i], err) < 0)
             return -1;
-    if (request->search && request->search[0])
-        add_search(query, request->search);
     return 0;
 }
 
@@ -343,7 +368,8 @@ static void bind_conditions(const struct list_query *query, sqlite3_stmt *stmt)
 
 int list_query_open(struct list_query *query, struct db_conn *conn, struct error *err)
 {
-    if (db_prepare_once(conn, list_query_sql(query), &query->stmt, err) < 0)
+    if (list_query_add_search(query, conn, err) < 0 ||
+        db_prepare_once(conn, list_query_sql(query), &query->stmt, err) < 0)
         return -1;
     query->conn = conn;
     bind_conditions(query, query->stmt);
@@ -383,7 +409,10 @@ int list_query_count(struct list_query *query, struct db_conn *conn, int64_t *ou
 {
     int rc = -1;
     sqlite3_stmt *stmt = NULL;
-    const char *sql = arena_printf(query->arena, "SELECT count(*) FROM %s%s%s", query->source->from,
+    if (list_query_add_search(query, conn, err) < 0)
+        return -1;
+    const char *sql = arena_printf(query->arena, "SELECT %s FROM %s%s%s",
+                                   query->source->counted ? query->source->counted : "count(*)", query->source->from,
                                    query->where[0] ? " WHERE " : "", query->where);
     if (db_prepare_once(conn, sql, &stmt, err) < 0)
         goto done;

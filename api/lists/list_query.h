@@ -51,11 +51,14 @@ struct list_field {
 struct list_source {
     const char *columns;
     const char *from;
-    const char *where; // always holds; NULL: nothing
-    const char *group; // a GROUP BY for sums; NULL: none
-    const char *id;    // a column that differs between all rows
+    const char *where;   // always holds; NULL: nothing
+    const char *group;   // a GROUP BY for sums; NULL: none
+    const char *counted; // what list_query_count answers; NULL: the number of rows
+    const char *id;      // a column that differs between all rows
     const char *late;  // the id's own table as in `from`: its page is found first, and only then are rows read, so that
                        // a sort moves no wide rows; NULL: at once
+    const char *words; // a SELECT by ?1, a field's name, and ?2, a LIKE pattern: 0 where none of the texts that the
+                       // field has anywhere is like it, so that no row need be looked at; NULL: not known of this field
     const char *order; // without sortBy: a whole ORDER BY, ending in the id
     const struct list_field *fields;
     size_t field_count;
@@ -99,6 +102,7 @@ struct list_query {
     char *where; // in the arena: "a AND b", or ""
     struct list_bind *binds;
     size_t bind_count;
+    bool has_search;
 
     const struct buffer *answer; // what has been written of the page; NULL: unknown
     struct db_conn *conn;
@@ -123,6 +127,9 @@ void list_query_where_int(struct list_query *query, const char *sql, int64_t val
 void list_query_where_scope(struct list_query *query, const struct scope_filter *filter, const char *cluster_column,
                             const char *department_column, const char *project_column);
 
+// The condition of `search`, which comes last, as open and count add it: conn knows the words of fields; NULL: each
+// field is looked at row by row.
+int list_query_add_search(struct list_query *query, struct db_conn *conn, struct error *err);
 // The statement as text, for tests and for EXPLAIN; in the arena.
 const char *list_query_sql(const struct list_query *query);
 

@@ -54,23 +54,39 @@ enum {
 #define RUNNING_MS                                                             \
     "w.running_total_ms + iif(w.phase IN ('Running', 'Degraded', 'Updating')," \
     " max(unixepoch() * 1000 - w.phase_updated_ms, 0), 0)"
-#define NODE_POOLS                                      \
-    "coalesce(nullif(w.current_node_pools_json, '[]')," \
-    " json_extract('{' || w.listing_json || '}', '$.requestedNodePools'))"
 // Of a project's own, else of its department's; in seconds, and NULL where neither says any.
 #define OWN_RUNTIME                                                      \
     "coalesce(p.scheduling_rules_json ->> '$.preemptMinRuntimeSeconds'," \
     " d.scheduling_rules_json ->> '$.preemptMinRuntimeSeconds')"
 #define PROJECTS_AND_DEPARTMENTS "projects p JOIN departments d ON d.id = p.department_id"
-#define GUARANTEED_UNTIL                                                                                       \
-    "(SELECT w.started_ms + nullif(coalesce((SELECT " OWN_RUNTIME " * 1000 FROM " PROJECTS_AND_DEPARTMENTS     \
-    " WHERE p.id = w.project_id), np.min_guaranteed_runtime_ms), 0) FROM node_pools np WHERE w.started_ms > 0" \
-    " AND w.preemptible AND np.deleted_ms = 0 AND np.name = json_extract(w.current_node_pools_json, '$[0]'))"
+// Of what runs, for which pools_json says where.
+#define GUARANTEED_UNTIL                                                                                    \
+    "iif(w.phase IN ('Running', 'Degraded', 'Updating') AND w.started_ms > 0 AND w.preemptible,"            \
+    " (SELECT w.started_ms + nullif(coalesce((SELECT " OWN_RUNTIME " * 1000 FROM " PROJECTS_AND_DEPARTMENTS \
+    " WHERE p.id = w.project_id), np.min_guaranteed_runtime_ms), 0) FROM node_pools np"                     \
+    " WHERE np.deleted_ms = 0 AND np.name = w.pool), NULL)"
+
+// As a rule there is one, which is looked up once.
+#define CLUSTER                                                                  \
+    "iif((SELECT count(*) FROM clusters) = 1, (SELECT min(uuid) FROM clusters)," \
+    " (SELECT uuid FROM clusters WHERE id = w.cluster_id))"
+
+#define LIKE_WORDS(words) "SELECT max(word LIKE ?2 ESCAPE '\\') FROM (" words ")"
+#define WORDS "SELECT word FROM workload_words WHERE field = ?1"
+// Persons, each found by one look at an index.
+#define NEXT_PERSON(after)                                                                                        \
+    "(SELECT created_by FROM workloads INDEXED BY workloads_of_person WHERE deleted_ms = 0 AND created_by " after \
+    " ORDER BY created_by LIMIT 1)"
+#define PERSONS                                                                                       \
+    "WITH RECURSIVE persons(word) AS (SELECT " NEXT_PERSON(">= ''") " UNION ALL SELECT " NEXT_PERSON( \
+        "> word") " FROM persons WHERE word IS NOT NULL)"
+#define LIVE_WORDS \
+    PERSONS LIKE_WORDS(WORDS " UNION ALL SELECT word FROM persons WHERE ?1 = 'submittedBy' AND word IS NOT NULL")
 
 static const struct list_field FIELDS[] = {
     {"name", "w.name", LIST_TEXT, 0, true},
     {"type", "w.type", LIST_TEXT, 0, true},
-    {"clusterId", "(SELECT uuid FROM clusters WHERE id = w.cluster_id)", LIST_TEXT, 0, false},
+    {"clusterId", CLUSTER, LIST_TEXT, 0, false},
     {"projectId", "w.project_id", LIST_NUMBER, 0, false},
     {"projectName", "w.project_name", LIST_TEXT, 0, true},
     {"departmentId", "w.department_id", LIST_NUMBER, 0, false},
@@ -80,7 +96,7 @@ static const struct list_field FIELDS[] = {
     {"submittedBy", "w.created_by", LIST_TEXT, 0, true},
     {"phase", "w.phase", LIST_TEXT, 0, true},
     {"completedAt", "nullif(w.completed_ms, 0)", LIST_TIME, 0, false},
-    {"nodepool", NODE_POOLS, LIST_SET, 0, false},
+    {"nodepool", "w.pools_json", LIST_SET, 0, false},
     {"distributedFramework", "w.framework", LIST_TEXT, 0, true},
     {"allocatedGPU", "w.gpu_allocated_milli", LIST_NUMBER, 1000, false},
     // Idleness is not measured: nothing is known of it.
@@ -103,6 +119,7 @@ const struct list_source WORKLOAD_LIST = {
     .where = "w.deleted_ms = 0",
     .id = "w.id",
     .late = "workloads w",
+    .words = LIVE_WORDS,
     .order = "w.created_ms DESC, w.id DESC",
     .fields = FIELDS,
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
@@ -115,6 +132,7 @@ const struct list_source SCOPED_WORKLOAD_LIST = {
     .where = "+w.deleted_ms = 0",
     .id = "w.id",
     .late = "workloads w",
+    .words = LIVE_WORDS,
     .order = "w.created_ms DESC, w.id DESC",
     .fields = FIELDS,
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
@@ -126,6 +144,7 @@ const struct list_source DELETED_WORKLOAD_LIST = {
     .where = "w.deleted_ms > 0",
     .id = "w.id",
     .late = "workloads w",
+    .words = LIKE_WORDS(WORDS),
     .order = "w.deleted_ms DESC, w.id DESC",
     .fields = FIELDS,
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),
@@ -137,6 +156,7 @@ const struct list_source SCOPED_DELETED_WORKLOAD_LIST = {
     .where = "+w.deleted_ms > 0",
     .id = "w.id",
     .late = "workloads w",
+    .words = LIKE_WORDS(WORDS),
     .order = "w.deleted_ms DESC, w.id DESC",
     .fields = FIELDS,
     .field_count = sizeof(FIELDS) / sizeof(FIELDS[0]),

@@ -21,9 +21,8 @@ enum {
     COLUMN_GROUPS, // value and name of the first group, then of the second
 };
 
-#define NODE_POOL                                                             \
-    "coalesce(json_extract(nullif(w.current_node_pools_json, '[]'), '$[0]')," \
-    " json_extract('{' || w.listing_json || '}', '$.requestedNodePools[0]'))"
+// The first of where it runs, or of what it asked for.
+#define POOL "nullif(w.pool, '')"
 #define WAITING_MS "(unixepoch() * 1000 - w.phase_updated_ms)"
 #define BUCKET                                                                                                 \
     "CASE WHEN " WAITING_MS " < 60000 THEN '0-1m' WHEN " WAITING_MS " < 600000 THEN '1m-10m' WHEN " WAITING_MS \
@@ -31,24 +30,28 @@ enum {
 
 static const char *const BUCKETS[] = {"0-1m", "1m-10m", "10m-1h", "1h+"};
 
+// w is a row of workload_sums, or of workloads where waiting times are asked for.
 static const struct {
     const char *key, *value, *name;
 } GROUPS[] = {
     {"ClusterId", "(SELECT uuid FROM clusters WHERE id = w.cluster_id)",
      "(SELECT name FROM clusters WHERE id = w.cluster_id)"},
-    {"DepartmentId", "w.department_id", "w.department_name"},
-    {"ProjectId", "w.project_id", "w.project_name"},
+    {"DepartmentId", "w.department_id", "(SELECT name FROM departments WHERE id = w.department_id)"},
+    {"ProjectId", "w.project_id", "(SELECT name FROM projects WHERE id = w.project_id)"},
     {"Type", "w.type", "w.type"},
-    {"CurrentNodepools", NODE_POOL, NODE_POOL},
+    {"CurrentNodepools", POOL, POOL},
     {"Phase", "w.phase", "w.phase"},
     {"Category", "w.category", "w.category"},
     {BUCKET_KEY, BUCKET, BUCKET},
 };
 
 // Sums by the groups asked for, one row each.
-static struct list_source *make_source(const struct telemetry *telemetry, bool is_narrow, struct arena *arena)
+static struct list_source *make_source(const struct telemetry *telemetry, const struct workload_scope *scope,
+                                       bool is_waiting, struct arena *arena)
 {
-    const char *columns = "sum(w.gpu_allocated_milli), count(*)", *group = NULL;
+    const char *columns =
+        is_waiting ? "sum(w.gpu_allocated_milli), count(*)" : "sum(w.gpu_allocated_milli), sum(w.workload_count)";
+    const char *group = NULL;
     for (size_t i = 0; i < telemetry->group_count; i++) {
         size_t at = 0;
         while (strcmp(GROUPS[at].key, telemetry->group_keys[i]) != 0)
@@ -59,8 +62,10 @@ static struct list_source *make_source(const struct telemetry *telemetry, bool i
     struct list_source *source = arena_alloc(arena, sizeof(*source));
     *source = (struct list_source){
         .columns = columns,
-        .from = is_narrow ? WORKLOAD_SCOPE_FROM : "workloads w",
-        .where = "w.deleted_ms = 0",
+        .from = !is_waiting        ? "workload_sums w"
+                : scope->is_narrow ? WORKLOAD_SCOPE_FROM
+                                   : "workloads w",
+        .where = is_waiting ? "w.deleted_ms = 0" : NULL,
         .group = group,
         .id = "1",
         .order = group ? group : "1",
@@ -78,7 +83,7 @@ static void add_conditions(struct request *req, const struct workload_scope *sco
     if (cluster)
         list_query_where_text(query, "w.cluster_id = (SELECT id FROM clusters WHERE uuid = ?)", cluster);
     if (pool)
-        list_query_where_text(query, NODE_POOL " = ?", pool);
+        list_query_where_text(query, "w.pool = ?", pool);
     if (department)
         list_query_where_text(query, "CAST(w.department_id AS TEXT) = ?", department);
     if (phase_count == 0)
@@ -140,7 +145,8 @@ int op_get_workloads_telemetry(struct request *req, struct response *res, struct
     if (is_waiting && take_buckets(&telemetry, err) < 0)
         return -1;
     workload_scope_of_sum(req, false, &scope);
-    if (list_query_init(&query, make_source(&telemetry, scope.is_narrow, req->arena), req, err) < 0)
+    scope.is_narrow = scope.is_narrow && is_waiting; // sums are few
+    if (list_query_init(&query, make_source(&telemetry, &scope, is_waiting, req->arena), req, err) < 0)
         return -1;
     add_conditions(req, &scope, &query);
     if (is_waiting)

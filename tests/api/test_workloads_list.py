@@ -161,6 +161,30 @@ def test_get_workloads_search(filled):
     assert names(filled.get("/api/v1/workloads", search="no such thing")) == []
 
 
+SEARCHED = [
+    "name",
+    "type",
+    "projectName",
+    "departmentName",
+    "submittedBy",
+    "phase",
+    "distributedFramework",
+    "category",
+    "priorityClassName",
+]
+
+
+def test_get_workloads_search_looks_at_every_field_that_it_may(filled):
+    rows = filled.get("/api/v1/workloads").json["workloads"]
+    words = {str(row[field]) for row in rows for field in SEARCHED if row.get(field)} | {"%", "_", "e", "TRAIN", "\\"}
+    assert {"team-a", "admin@prorata.local", "Running", "MPI"} <= words
+    for word in sorted(words):
+        having = {row["name"] for row in rows if any(word.lower() in str(row.get(f) or "").lower() for f in SEARCHED)}
+        answer = filled.get("/api/v1/workloads", search=word)
+        assert set(names(answer)) == having, word
+        assert filled.get("/api/v1/workloads/count", search=word).json["count"] == len(having), word
+
+
 def test_get_workload_has_every_required_field(filled):
     required = {
         "type",

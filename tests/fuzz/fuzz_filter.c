@@ -72,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = arena_strndup(&arena, (const char *)data, size < 4096 ? size : 4096);
     if (filters_parse(&FILTER_BY, text, &arena, &filters, &count, &capacity, &err) == 0) {
         struct list_request request = {.filters = filters, .filter_count = count, .search = text, .limit = 50};
-        if (list_query_build(&query, &SOURCE, &request, &arena, &err) == 0)
+        if (list_query_build(&query, &SOURCE, &request, &arena, &err) == 0 &&
+            list_query_add_search(&query, NULL, &err) == 0)
             check_statement(&query);
     }
     arena_done(&arena);

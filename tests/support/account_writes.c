@@ -1,5 +1,6 @@
 // The writes about who may do what: roles, sessions, access keys, second factors, the machine's people, the issuer's
-// people, audit records. They stand on what DB_WRITES has left: the user ada is there.
+// people, audit records; and reports, workload types and keys of creations, which people make, too. They stand on what
+// DB_WRITES has left: the user ada is there.
 #include "base/error.h"
 #include "db/accounts/access_keys.h"
 #include "db/accounts/external_people.h"
@@ -8,12 +9,17 @@
 #include "db/accounts/second_factors.h"
 #include "db/accounts/sessions.h"
 #include "db/audit/records.h"
+#include "db/catalog/workload_types.h"
+#include "db/idempotency_keys.h"
+#include "db/reports.h"
 #include "db/roles.h"
 #include "tests/support/db_writes.h"
 
 #define DAY_MS INT64_C(86400000)
 #define SESSION "5e551013-0000-4000-8000-000000000001"
 #define EXTERNAL_SESSION "5e551013-0000-4000-8000-000000000002"
+#define REPORT "5e551013-0000-4000-8000-000000000003"
+#define TYPE "5e551013-0000-4000-8000-000000000004"
 #define ISSUER "https://id.example.com"
 
 enum {
@@ -257,6 +263,73 @@ static int remove_records(struct db *db, struct db_writes *writes, struct error 
     return db_write(db, remove_records_in, writes, err);
 }
 
+static int create_report(struct db *db, struct db_writes *writes, struct error *err)
+{
+    (void)writes;
+    struct report report = {.uuid = REPORT,
+                            .name = "march",
+                            .description = "",
+                            .end_ms = NOW_MS,
+                            .filters_json = "{}",
+                            .file = "a,b\n",
+                            .created_by = "ada@example.com",
+                            .created_ms = NOW_MS};
+    return db_create_report(db, &report, err);
+}
+
+static int delete_report(struct db *db, struct db_writes *writes, struct error *err)
+{
+    (void)writes;
+    return db_delete_report(db, REPORT, err);
+}
+
+static struct workload_type_row type_of(const char *category)
+{
+    return (struct workload_type_row){.uuid = TYPE,
+                                      .name = "Sweep",
+                                      .group = "example.com",
+                                      .category = category,
+                                      .priority_class = "low",
+                                      .created_by = "ada@example.com",
+                                      .updated_by = "",
+                                      .created_ms = NOW_MS,
+                                      .updated_ms = NOW_MS};
+}
+
+static int create_type(struct db *db, struct db_writes *writes, struct error *err)
+{
+    (void)writes;
+    struct workload_type_row type = type_of("Train");
+    return db_create_workload_type(db, &type, err);
+}
+
+static int change_type(struct db *db, struct db_writes *writes, struct error *err)
+{
+    (void)writes;
+    struct workload_type_row type = type_of("Build");
+    return db_update_workload_type(db, &type, err);
+}
+
+static int delete_type(struct db *db, struct db_writes *writes, struct error *err)
+{
+    (void)writes;
+    return db_delete_workload_type(db, TYPE, err);
+}
+
+static const struct idempotency_key CREATION = {.subject_id = ADA, .operation = "create_training", .key = "once"};
+
+static int add_creation_in(struct db_conn *conn, void *context, struct error *err)
+{
+    (void)context;
+    struct idempotency_row row = {.request_hash = "hash", .thing = "", .answer = ""};
+    return db_add_idempotency_key(conn, &CREATION, &row, NOW_MS, err);
+}
+
+static int add_creation(struct db *db, struct db_writes *writes, struct error *err)
+{
+    return db_write(db, add_creation_in, writes, err);
+}
+
 const struct whole_write_case ACCOUNT_WRITES[] = {
     {"create a role", create_role, 2},
     {"change a role", change_role, 1},
@@ -279,5 +352,11 @@ const struct whole_write_case ACCOUNT_WRITES[] = {
     {"end a user's other sessions", end_sessions_but_one, 1},
     {"add an audit record", add_record, 3},
     {"remove old audit records", remove_records, 3},
+    {"create a report", create_report, 2},
+    {"delete a report", delete_report, 1},
+    {"create a workload type", create_type, 2},
+    {"change it", change_type, 1},
+    {"delete it", delete_type, 1},
+    {"keep the key of a creation", add_creation, 1},
     {NULL, NULL, 0},
 };

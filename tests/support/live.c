@@ -363,7 +363,7 @@ static int submit(struct db_conn *conn, void *context, struct error *err)
                                   wanted->restart_policy ? wanted->restart_policy : "Never",
                                   wanted->annotations ? wanted->annotations : "[]"),
         .node_pools_json = wanted->node_pools,
-        .listing_json = "{}",
+        .listing_json = "",
         .time_limit_ms = wanted->time_limit_ms,
         .idle_limit_ms = wanted->idle_limit_ms,
         .time_limit_scope = scope,
