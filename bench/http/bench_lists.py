@@ -1,7 +1,8 @@
 """What a list of 50,000 workloads costs the server: ms of its CPU a request, and the median wall time, one at a time.
 
 bench_lists.py [WORKLOADS]: makes a database with so many workloads in 50 projects, nine of ten finished and the others
-suspended, and asks as the administrator and as the viewer of one project. Beside each stands our own bound."""
+suspended, and asks as the administrator and as the viewer of one project. Beside each stands our own bound. Below them
+stand bare SQLite, which reads the same rows of the same file, and bare civetweb, which sends as many bytes."""
 
 import http.client
 import os
@@ -9,8 +10,10 @@ import pathlib
 import shutil
 import sqlite3
 import statistics
+import subprocess
 import sys
 import tempfile
+import time
 
 from bench_scopes import ROOT, Server, ask, copy, make_caller, make_projects
 
@@ -75,6 +78,46 @@ def measure(server, callers, count):
     print(f"resident: {resident_mib(pid):.0f} MiB")
 
 
+BARE_ROWS = {
+    "page": "SELECT * FROM workloads WHERE deleted_ms = 0 ORDER BY created_ms DESC, id DESC LIMIT 51",
+    "count": "SELECT count(*) FROM workloads WHERE deleted_ms = 0",
+    "search of a name": "SELECT count(*) FROM workloads WHERE deleted_ms = 0 AND name LIKE '%job-777%'",
+    "sort without an index of its own": "SELECT id FROM workloads WHERE deleted_ms = 0 ORDER BY category, id LIMIT 51",
+}
+
+
+def measure_bare_sqlite(data):
+    database = sqlite3.connect(data / "prorata.db")
+    for name, sql in BARE_ROWS.items():
+        database.execute(sql).fetchall()
+        before = time.process_time()
+        for _ in range(TRIES):
+            database.execute(sql).fetchall()
+        print(f"{'bare SQLite: ' + name:<78}{(time.process_time() - before) * 1000 / TRIES:>12.1f}")
+    database.close()
+
+
+def measure_bare_civetweb(size):
+    program = os.environ.get("PRORATA", ROOT / "build" / "prorata")
+    bare = subprocess.Popen(
+        [pathlib.Path(program).with_name("bench_bare_civetweb"), "18998", str(size)], stdin=subprocess.PIPE
+    )
+    time.sleep(0.5)
+    connection = http.client.HTTPConnection("127.0.0.1", 18998, timeout=60)
+    before = cpu_ms(bare.pid)
+    for _ in range(1000):
+        connection.request("GET", "/")
+        connection.getresponse().read()
+    print(f"{f'bare civetweb: the bytes of a page, {size}':<78}{(cpu_ms(bare.pid) - before) / 1000:>12.2f}")
+    bare.communicate()
+
+
+def page_bytes(server, token):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("GET", "/api/v1/workloads?limit=50", headers={"Authorization": f"Bearer {token}"})
+    return len(connection.getresponse().read())
+
+
 def main(count):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="prorata-bench-"))
     server = Server(folder, "--quick-start").start()
@@ -87,7 +130,10 @@ def main(count):
     suspend_some(server.data)
     server.start()
     measure(server, {"all": server.sign_in(), "project": caller}, count)
+    size = page_bytes(server, server.sign_in())
     server.stop()
+    measure_bare_sqlite(server.data)
+    measure_bare_civetweb(size)
     shutil.rmtree(folder)
 
 
