@@ -4,6 +4,7 @@
 #include "backends/kubernetes/client/kube_client.h"
 #include "backends/kubernetes/config/kube_config.h"
 #include "backends/kubernetes/kubernetes_state.h"
+#include "backends/kubernetes/streams/kube_sessions.h"
 #include "base/error.h"
 #include "base/timestamp.h"
 
@@ -129,17 +130,6 @@ static size_t take_facts(void *backend, struct arena *arena, struct backend_fact
     return count;
 }
 
-static int read_logs(void *backend, const struct backend_log_request *request, struct buffer *out,
-                     int64_t *out_position, bool *out_ended, struct error *err)
-{
-    (void)backend;
-    (void)request;
-    (void)out;
-    (void)out_position;
-    (void)out_ended;
-    return error_set(err, ERROR_UNAVAILABLE, "logs of pods in Kubernetes are read with kubectl logs");
-}
-
 static void stop(void *backend)
 {
     struct kubernetes *kubernetes = backend;
@@ -154,8 +144,10 @@ static void stop(void *backend)
     kube_watch_destroy(kubernetes->others_watch);
     kube_watch_destroy(kubernetes->nodes_watch);
     kubernetes->own_watch = kubernetes->others_watch = kubernetes->nodes_watch = NULL;
+    kube_sessions_destroy(kubernetes->sessions);
     kube_client_destroy(kubernetes->client);
     kubernetes->client = NULL;
+    kubernetes->sessions = NULL;
 }
 
 static void destroy(void *backend)
@@ -185,7 +177,8 @@ static const struct backend_ops OPS = {
     .check = check,
     .read_machines = machines_read,
     .take_facts = take_facts,
-    .logs = read_logs,
+    .logs = pod_streams_logs,
+    .open_session = pod_streams_open,
     .stop = stop,
     .destroy = destroy,
 };
@@ -205,6 +198,7 @@ int kubernetes_create(struct kube_config *config, const struct kubernetes_option
     pthread_condattr_t attributes;
     kubernetes->access = access;
     kubernetes->client = client;
+    kubernetes->sessions = kube_sessions_create(access);
     kubernetes->options = *options;
     kubernetes->instance = memory_strdup(options->instance);
     kubernetes->options.instance = kubernetes->site.instance = kubernetes->instance;

@@ -82,6 +82,7 @@ struct kubernetes {
     struct kubernetes_options options;
     struct kube_access *access;
     struct kube_client *client;
+    struct kube_sessions *sessions; // shells in pods
     struct kube_watch *own_watch, *others_watch, *nodes_watch;
     pthread_mutex_t lock; // of all below
     pthread_cond_t changed;
@@ -128,6 +129,12 @@ void ordered_pods_remove(struct kubernetes *kubernetes, struct ordered_pod *pod)
 void ordered_pods_done(struct kubernetes *kubernetes);
 // It does not wait for its gang any more.
 void ordered_pods_leave_gang(struct ordered_pod *pod);
+
+// pod_streams.c. Both wait for the cluster, and need no lock.
+int pod_streams_logs(void *backend, const struct backend_log_request *request, struct buffer *out,
+                     int64_t *out_position, bool *out_ended, struct error *err);
+int pod_streams_open(void *backend, const struct backend_session_request *request, struct backend_session *out,
+                     struct error *err);
 
 // pod_steps.c: the next call for a pod, and what comes of it.
 void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod);

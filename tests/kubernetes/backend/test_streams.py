@@ -1,0 +1,92 @@
+"""Logs of pods and shells in them, through the server and the command line."""
+
+import threading
+
+import pytest
+from servers import Client
+from shells import Terminal, call, give_input, open_session, read_session
+
+LOG = "test.prorata.io/log"
+
+
+@pytest.fixture
+def runs(server, kube):
+    """A workload that runs, and its pod in the cluster."""
+    workload = server.submit("job", "team-a", 1, spec={"annotations": [{"name": LOG, "value": "one\ntwo\nthree\n"}]})
+    server.wait_phase(workload, "Running")
+    (pod,) = kube.pods()
+    return workload, f"/api/v1/namespaces/runai-team-a/pods/{pod}"
+
+
+@pytest.fixture
+def client(server, folder):
+    client = Client(server, folder / "home").sign_in()
+    client.run("config", "project", "team-a", program=client.runai)
+    return client
+
+
+def log_of(server, workload, query=""):
+    answer = server.get(f"/api/v1/workloads/{workload}/logs{query}")
+    assert answer.status == 200, answer
+    return answer.body.decode()
+
+
+def test_a_log_is_the_containers(server, runs):
+    workload, _ = runs
+    assert log_of(server, workload) == "one\ntwo\nthree\n"
+    assert log_of(server, workload, "?tail=1") == "three\n"
+    lines = log_of(server, workload, "?timestamps=true").splitlines()
+    assert [line.split(" ", 1)[1] for line in lines] == ["one", "two", "three"]
+    assert all(line.split(" ")[0].endswith("Z") for line in lines)
+
+
+def test_a_log_that_is_followed_ends_with_its_pod(server, kube, runs):
+    workload, path = runs
+    said = []
+    reader = threading.Thread(target=lambda: said.append(log_of(server, workload, "?follow=true")))
+    reader.start()
+    kube.patch(path, {"metadata": {"annotations": {LOG: "one\ntwo\nthree\nfour\n"}}})
+    server.wait_for("the log is read", lambda: len(kube.requests("GET", "/log")) > 1)
+    server.post(f"/api/v1/workloads/trainings/{workload}/suspend")
+    reader.join(30)
+    assert said and said[0].startswith("one\ntwo\nthree\n")
+    assert said[0].count("one") == 1
+
+
+def test_a_pod_that_waits_has_no_lines(server, kube):
+    kube.settings(startMs=600000)
+    workload = server.submit("slow", "team-a", 1)
+    server.wait_for("a pod", lambda: kube.requests("POST", "/binding"))
+    assert log_of(server, workload) == ""
+
+
+def test_output_errors_and_status_are_the_commands(runs, client):
+    assert call(client, "exec", "job", "--", "echo", "a b").stdout == "a b\n"
+    done = call(client, "exec", "job", "--", "fail", "7", "err", status=7)
+    assert (done.stdout, done.stderr) == ("", "err")
+    text = "".join(f"line {i}\n" for i in range(5000))
+    assert call(client, "exec", "job", "-i", "--", "cat", input=text).stdout == text
+    assert len(call(client, "exec", "job", "--", "big", "900000").stdout) == 900_000
+    assert "executable file not found" in call(client, "exec", "job", "--", "nothing", status=1).stderr
+
+
+def test_a_session_by_its_operations(server, runs):
+    workload, _ = runs
+    session = open_session(server, workload, "cat")
+    give_input(server, workload, session, b"hello")
+    give_input(server, workload, session, close=True)
+    assert read_session(server, workload, session) == ("hello", "", "0 ")
+
+
+def test_a_terminal_has_its_size(runs, client):
+    shell = Terminal(client, "exec", "job", "-t", "--", "size")
+    shell.wait("Width")
+    shell.write("q")
+    assert shell.status() == 0
+
+
+def test_a_pod_that_does_not_run(server, kube):
+    kube.settings(startMs=600000)
+    workload = server.submit("slow", "team-a", 1)
+    server.wait_for("a pod", lambda: kube.requests("POST", "/binding"))
+    assert "does not run" in open_session(server, workload, "echo", expect=409)
