@@ -178,6 +178,7 @@ struct backend_fact {
     int64_t decision; // the order it answers; 0: none
     int64_t time_ms;  // wall clock
     int64_t exit_code;
+    int64_t avoid_ms;       // BACKEND_POD_REFUSED: so long its workload stays off that node; 0: it may come back
     bool is_final;          // BACKEND_POD_ENDED, _REFUSED: no other pod of its workload would do better
     double gpu_utilization; // percent of the devices it holds
     bool ready;

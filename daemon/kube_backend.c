@@ -2,13 +2,18 @@
 
 #include "backends/kubernetes/config/kube_config.h"
 #include "backends/kubernetes/kubernetes.h"
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "daemon/data_folder.h"
 #include "daemon/first_start.h"
 #include "daemon/settings.h"
 #include "db/db.h"
 
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static int find_instance(struct db *db, struct arena *arena, const char **out_uuid, struct error *err)
 {
@@ -25,11 +30,23 @@ static int find_instance(struct db *db, struct arena *arena, const char **out_uu
     return rc < 0 ? -1 : 0;
 }
 
+// A restart in the same folder of the same machine is us again, for the folder's lock says that the one before is dead.
+// A copy of the folder is somebody else.
+static const char *name_holder(const struct data_folder *folder, struct arena *arena)
+{
+    struct stat about = {0};
+    char machine[HOST_NAME_MAX + 1] = "";
+    if (gethostname(machine, sizeof(machine) - 1) < 0 || stat(folder->path, &about) < 0)
+        return arena_printf(arena, "%s-%ld", machine, (long)getpid());
+    return arena_printf(arena, "%s-%llx-%llx", machine, (unsigned long long)about.st_dev,
+                        (unsigned long long)about.st_ino);
+}
+
 int kube_backend_create(const struct backend_site *site, struct backend *out_backend, struct error *err)
 {
     const struct settings *settings = site->settings;
     struct kube_config_source source = {.kubeconfig = settings->kubeconfig, .context = settings->kube_context};
-    struct kubernetes_options options = {0};
+    struct kubernetes_options options = {.vault = site->vault, .holder = name_holder(site->folder, site->arena)};
     struct kube_config *config;
     char server[LOG_TEXT_SIZE], origin[LOG_TEXT_SIZE];
     if (find_instance(site->db, site->arena, &options.instance, err) < 0 ||

@@ -68,7 +68,7 @@ static void tell_node(void *context, const struct kube_event *event)
 {
     struct kubernetes *kubernetes = context;
     pthread_mutex_lock(&kubernetes->lock);
-    kubernetes->nodes_changed = true;
+    kubernetes->nodes_changed = kubernetes->is_node_news = kubernetes->must_attend = true;
     if (event->kind == KUBE_SYNCED) {
         kubernetes->has_nodes = true;
     } else {

@@ -11,8 +11,9 @@
 struct kube_config;
 
 struct kubernetes_options {
-    const char *instance;    // the label prorata.io/instance of what is ours: the cluster's uuid
-    int64_t refusal_wait_ms; // how long a pod that the cluster refused keeps its place, doubling; 0: 5 s
+    const struct backend_vault *vault; // outlives the backend; NULL: none
+    const char *holder;   // who we are to the lease: the same after a restart, another for a copy of the database
+    const char *instance; // the label prorata.io/instance of what is ours: the cluster's uuid
 };
 
 // Takes config over, also where it fails. Texts of options are copied. Nothing is asked of the cluster yet.

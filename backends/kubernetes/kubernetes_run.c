@@ -3,12 +3,14 @@
 #include "backends/kubernetes/client/kube_access.h"
 #include "backends/kubernetes/client/kube_client.h"
 #include "backends/kubernetes/config/kube_config.h"
+#include "backends/kubernetes/kube_lease.h"
 #include "backends/kubernetes/kubernetes_state.h"
 #include "backends/kubernetes/streams/kube_sessions.h"
 #include "base/error.h"
 #include "base/timestamp.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,10 +59,11 @@ static void tell_nodes(struct kubernetes *kubernetes, int64_t *told_us)
 {
     int64_t now_us = timestamp_monotonic_us();
     bool is_whole = kubernetes->has_own && kubernetes->has_others && kubernetes->has_nodes;
-    if (!kubernetes->nodes_changed || !is_whole || now_us - *told_us < (int64_t)ATTEND_MS * 1000)
+    bool is_early = !kubernetes->is_node_news && now_us - *told_us < (int64_t)ATTEND_MS * 1000;
+    if (!kubernetes->nodes_changed || !is_whole || is_early)
         return;
     *told_us = now_us;
-    kubernetes->nodes_changed = false;
+    kubernetes->nodes_changed = kubernetes->is_node_news = false;
     kubernetes_tell(kubernetes, BACKEND_NODES_CHANGED, "", 0);
 }
 
@@ -85,6 +88,44 @@ static void *attend(void *context)
     return NULL;
 }
 
+static void note_lease(void *context)
+{
+    struct kubernetes *kubernetes = context;
+    pthread_mutex_lock(&kubernetes->lock);
+    kubernetes->must_attend = true;
+    pthread_cond_signal(&kubernetes->changed);
+    pthread_mutex_unlock(&kubernetes->lock);
+}
+
+static bool may_write(void *context)
+{
+    struct kubernetes *kubernetes = context;
+    struct kube_lease *lease = atomic_load(&kubernetes->lease);
+    return lease && kube_lease_is_held(lease);
+}
+
+bool kubernetes_may_write(struct kubernetes *kubernetes)
+{
+    return may_write(kubernetes);
+}
+
+static int start_lease(struct kubernetes *kubernetes, struct error *err)
+{
+    char name[100];
+    struct kube_lease *lease;
+    snprintf(name, sizeof(name), "prorata-%.80s", kubernetes->instance);
+    struct kube_lease_setup setup = {.access = kubernetes->access,
+                                     .namespace = kube_access_config(kubernetes->access)->namespace,
+                                     .name = name,
+                                     .holder = kubernetes->holder,
+                                     .changed = note_lease,
+                                     .context = kubernetes};
+    if (kube_lease_create(&setup, &lease, err) < 0)
+        return -1;
+    atomic_store(&kubernetes->lease, lease);
+    return 0;
+}
+
 static int start(void *backend, backend_wake_fn wake, void *wake_context, struct error *err)
 {
     struct kubernetes *kubernetes = backend;
@@ -98,7 +139,7 @@ static int start(void *backend, backend_wake_fn wake, void *wake_context, struct
     if (rc != 0)
         return error_set(err, ERROR_INTERNAL, "cannot start the Kubernetes backend's thread: %s", strerror(rc));
     kubernetes->has_thread = true;
-    return machines_watch(kubernetes, err);
+    return start_lease(kubernetes, err) < 0 ? -1 : machines_watch(kubernetes, err);
 }
 
 // Rows come before the first picture: what the watch tells is compared with them.
@@ -140,14 +181,15 @@ static void stop(void *backend)
     if (kubernetes->has_thread)
         pthread_join(kubernetes->thread, NULL);
     kubernetes->has_thread = false;
+    kube_sessions_destroy(kubernetes->sessions);
+    kubernetes->sessions = NULL;
     kube_watch_destroy(kubernetes->own_watch);
     kube_watch_destroy(kubernetes->others_watch);
     kube_watch_destroy(kubernetes->nodes_watch);
     kubernetes->own_watch = kubernetes->others_watch = kubernetes->nodes_watch = NULL;
-    kube_sessions_destroy(kubernetes->sessions);
-    kube_client_destroy(kubernetes->client);
+    kube_client_destroy(kubernetes->client); // before the lease goes: nothing is sent after
     kubernetes->client = NULL;
-    kubernetes->sessions = NULL;
+    kube_lease_destroy(atomic_exchange(&kubernetes->lease, NULL));
 }
 
 static void destroy(void *backend)
@@ -164,6 +206,7 @@ static void destroy(void *backend)
     kube_access_destroy(kubernetes->access);
     free(kubernetes->facts);
     free(kubernetes->instance);
+    free(kubernetes->holder);
     pthread_mutex_destroy(&kubernetes->lock);
     pthread_cond_destroy(&kubernetes->changed);
     free(kubernetes);
@@ -190,18 +233,21 @@ int kubernetes_create(struct kube_config *config, const struct kubernetes_option
     struct kube_client *client;
     if (kube_access_create(config, &access, err) < 0)
         return -1;
-    if (kube_client_create(access, NULL, &client, err) < 0) {
+    struct kubernetes *kubernetes = memory_array(1, sizeof(*kubernetes));
+    struct kube_client_options client_options = {.may_write = may_write, .context = kubernetes};
+    if (kube_client_create(access, &client_options, &client, err) < 0) {
         kube_access_destroy(access);
+        free(kubernetes);
         return -1;
     }
-    struct kubernetes *kubernetes = memory_array(1, sizeof(*kubernetes));
     pthread_condattr_t attributes;
     kubernetes->access = access;
     kubernetes->client = client;
     kubernetes->sessions = kube_sessions_create(access);
-    kubernetes->options = *options;
+    kubernetes->vault = options->vault;
     kubernetes->instance = memory_strdup(options->instance);
-    kubernetes->options.instance = kubernetes->site.instance = kubernetes->instance;
+    kubernetes->holder = memory_strdup(options->holder);
+    kubernetes->site.instance = kubernetes->instance;
     pthread_mutex_init(&kubernetes->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -54,6 +54,7 @@ struct ordered_pod {
     int64_t failures;         // in a row
     int64_t refused_until_us; // a refusal is told then; 0: none
     bool is_refused, is_refused_for_good;
+    int64_t avoid_ms;              // it stays off its node so long; 0: the refusal has nothing to do with the node
     bool is_bind_refused;          // by the server: unless its object says that it was done all the same
     char reason[64], message[240]; // of the refusal
     char *body;                    // the Pod; NULL: it was not ordered in this run
@@ -68,7 +69,9 @@ struct own_object {
     struct kube_pod pod;
 };
 
-struct kube_machine; // kube_machines.c
+struct kube_machine;  // kube_machines.c
+struct kube_lease;    // kube_lease.h
+struct kube_sessions; // streams/kube_sessions.h
 
 // How often a workload's pods were refused in a row.
 struct refusals {
@@ -79,10 +82,12 @@ struct refusals {
 struct kubernetes {
     struct kube_site site;
     char *instance;
-    struct kubernetes_options options;
+    const struct backend_vault *vault; // NULL: the server keeps no credentials
     struct kube_access *access;
     struct kube_client *client;
-    struct kube_sessions *sessions; // shells in pods
+    struct kube_sessions *sessions;   // shells in pods
+    struct kube_lease *_Atomic lease; // NULL: not started
+    char *holder;
     struct kube_watch *own_watch, *others_watch, *nodes_watch;
     pthread_mutex_t lock; // of all below
     pthread_cond_t changed;
@@ -95,6 +100,7 @@ struct kubernetes {
     bool has_news;                       // facts that nobody was woken for
     bool has_own, has_others, has_nodes; // whole pictures
     bool nodes_changed;
+    bool is_node_news;          // a node itself has: that is told at once
     bool must_attend;           // a pod has to be looked after soon
     int64_t calls;              // submitted so far
     struct kube_index pods;     // ordered_pod by uuid
@@ -107,6 +113,9 @@ struct kubernetes {
 struct backend_fact *kubernetes_tell(struct kubernetes *kubernetes, enum backend_fact_kind kind, const char *pod_uuid,
                                      int64_t decision);
 void kubernetes_say(struct backend_fact *fact, const char *reason, const char *message);
+
+// Whether this server is the one that acts. Needs no lock.
+bool kubernetes_may_write(struct kubernetes *kubernetes);
 
 // kube_machines.c: nodes, and what pods of others hold on them.
 int machines_watch(struct kubernetes *kubernetes, struct error *err);
@@ -138,6 +147,8 @@ int pod_streams_open(void *backend, const struct backend_session_request *reques
 
 // pod_steps.c: the next call for a pod, and what comes of it.
 void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod);
+// The kubelet did not take it: it is tried elsewhere, and its gang goes on meanwhile.
+void pod_steps_reject(struct kubernetes *kubernetes, struct ordered_pod *pod, const char *reason, const char *message);
 // It has its node.
 void pod_steps_note_bound(struct kubernetes *kubernetes, struct ordered_pod *pod);
 // It runs: the next refusal of its workload counts as the first.

@@ -5,6 +5,7 @@
 #include "base/log.h"
 
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,28 @@ static void add_preparations(struct ordered_pod *pod, json_t *list, const char *
     json_decref(list);
 }
 
+// Credentials that the server keeps stand for secrets of their names: those are made before the pod that reads them.
+static int write_secrets(struct kubernetes *kubernetes, const struct backend_pod *row, struct arena *arena,
+                         json_t *out_list, struct error *err)
+{
+    const char *const *names;
+    size_t name_count = kube_manifest_secret_names(row, arena, &names);
+    for (size_t i = 0; kubernetes->vault && i < name_count; i++) {
+        struct backend_secret_key *keys;
+        struct error why = {0};
+        size_t count;
+        if (kubernetes->vault->read(kubernetes->vault->context, row->project_name, names[i], arena, &keys, &count,
+                                    &why) == 0) {
+            json_array_append_new(out_list, kube_manifest_secret(&kubernetes->site, row, names[i], keys, count, arena));
+            for (size_t k = 0; k < count; k++)
+                sodium_memzero((char *)keys[k].value, keys[k].length);
+        } else if (why.code != ERROR_NOT_FOUND) {
+            return error_set(err, why.code, "the credential %s: %s", names[i], why.message);
+        }
+    }
+    return 0;
+}
+
 // The objects that the order asks for.
 static int write_objects(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct backend_pod *row,
                          struct error *err)
@@ -127,10 +150,14 @@ static int write_objects(struct kubernetes *kubernetes, struct ordered_pod *pod,
         rc = kube_manifest_services(&kubernetes->site, row, &arena, &services, err);
     if (rc == 0)
         rc = kube_manifest_claims(&kubernetes->site, row, &arena, &claims, err);
+    json_t *secrets = json_array();
+    if (rc == 0)
+        rc = write_secrets(kubernetes, row, &arena, secrets, err);
     forget_preparations(pod);
     free(pod->body);
     pod->body = NULL;
     if (rc == 0) {
+        add_preparations(pod, secrets, "secrets");
         add_preparations(pod, services, "services");
         add_preparations(pod, claims, "persistentvolumeclaims");
         pod->body = dump(object);
@@ -138,6 +165,7 @@ static int write_objects(struct kubernetes *kubernetes, struct ordered_pod *pod,
         json_decref(object);
         json_decref(services);
         json_decref(claims);
+        json_decref(secrets);
     }
     arena_done(&arena);
     return rc;
@@ -181,7 +209,7 @@ static void note_start(struct kubernetes *kubernetes, const struct backend_order
     pod->step = POD_PREPARES;
     join(pod, find_gang(kubernetes, orders, at));
     if (write_objects(kubernetes, pod, &order->pod, &err) < 0)
-        pod_steps_refuse(kubernetes, pod, "Invalid", err.message, true);
+        pod_steps_refuse(kubernetes, pod, "Invalid", err.message, err.code == ERROR_INVALID);
 }
 
 static void note_stop(struct kubernetes *kubernetes, const struct backend_order *order)

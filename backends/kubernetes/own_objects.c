@@ -54,7 +54,7 @@ static void take_over(struct kubernetes *kubernetes, struct ordered_pod *pod, co
         kubernetes_tell(kubernetes, BACKEND_POD_GONE, pod->uuid, pod->decision);
         ordered_pods_remove(kubernetes, pod);
     } else if (object->life == KUBE_POD_REJECTED) {
-        pod_steps_refuse(kubernetes, pod, object->reason, object->message, false);
+        pod_steps_reject(kubernetes, pod, object->reason, object->message);
     } else if (pod->step != POD_ENDED) {
         tell_end(kubernetes, pod, object);
     }

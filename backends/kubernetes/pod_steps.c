@@ -2,6 +2,7 @@
 #include "backends/kubernetes/pod_steps.h"
 
 #include "backends/kubernetes/client/kube_path.h"
+#include "backends/kubernetes/kube_lease.h"
 #include "base/buffer.h"
 #include "base/timestamp.h"
 
@@ -11,7 +12,10 @@
 
 enum {
     REFUSAL_WAIT_MS = 5000,
+    SHORT_TRY_MS = 3000,
     REFUSAL_DOUBLINGS = 6, // 5 s to 5 min
+    AVOID_MS = 30 * 1000,
+    AVOID_MAX_MS = 10 * 60 * 1000,
     MS_PER_S = 1000
 };
 
@@ -22,7 +26,8 @@ static void submit(struct kubernetes *kubernetes, struct ordered_pod *pod, enum 
     flight->kind = kind;
     flight->call = pod->call = ++kubernetes->calls;
     memcpy(flight->uuid, pod->uuid, sizeof(flight->uuid));
-    call->try_for_ms = -1;
+    // No longer than a lease is worth: what is sent late might meet another server's doing.
+    call->try_for_ms = kind == CALL_BIND || kind == CALL_DELETE ? SHORT_TRY_MS : -1;
     call->is_repeatable = true;
     kube_client_submit(kubernetes->client, call, pod_answers_take, flight);
 }
@@ -97,7 +102,7 @@ static void bind(struct kubernetes *kubernetes, struct ordered_pod *pod)
     struct kube_target target = {.namespace = pod->namespace, .name = pod->name, .uid = pod->uid};
     pod->step = POD_BINDS;
     submit_own(kubernetes, pod, CALL_BIND, KUBE_POST, "/binding",
-               kube_manifest_binding(&target, pod->node_name, 0, timestamp_now_ms()));
+               kube_manifest_binding(&target, pod->node_name, kube_lease_term(kubernetes->lease), timestamp_now_ms()));
 }
 
 static bool may_bind(const struct ordered_pod *pod, int64_t now_us)
@@ -167,6 +172,7 @@ static void tell_refused(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     struct backend_fact *fact = kubernetes_tell(kubernetes, BACKEND_POD_REFUSED, pod->uuid, pod->decision);
     fact->is_final = pod->is_refused_for_good;
+    fact->avoid_ms = pod->avoid_ms;
     kubernetes_say(fact, pod->reason, pod->message);
     ordered_pods_remove(kubernetes, pod);
 }
@@ -188,7 +194,8 @@ static void go_on_refused(struct kubernetes *kubernetes, struct ordered_pod *pod
 void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     int64_t now_us = timestamp_monotonic_us();
-    if (!kubernetes->has_own || pod->call || kubernetes->stopping || pod->step == POD_ADOPTED || pod->again_us > now_us)
+    if (!kubernetes->has_own || !kubernetes_may_write(kubernetes) || pod->call || kubernetes->stopping ||
+        pod->step == POD_ADOPTED || pod->again_us > now_us)
         return;
     if (pod->is_looking)
         look(kubernetes, pod);
@@ -207,7 +214,8 @@ void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod)
         go_on_bound_for(kubernetes, pod);
 }
 
-static int64_t count_refusal(struct kubernetes *kubernetes, const struct ordered_pod *pod)
+// wait_ms, doubling with each refusal of its workload.
+static int64_t count_refusal(struct kubernetes *kubernetes, const struct ordered_pod *pod, int64_t wait_ms)
 {
     struct refusals *refusals = kube_index_find(&kubernetes->refusals, pod->workload_uuid);
     if (!refusals) {
@@ -215,7 +223,6 @@ static int64_t count_refusal(struct kubernetes *kubernetes, const struct ordered
         snprintf(refusals->workload_uuid, sizeof(refusals->workload_uuid), "%s", pod->workload_uuid);
         kube_index_set(&kubernetes->refusals, refusals->workload_uuid, refusals);
     }
-    int64_t wait_ms = kubernetes->options.refusal_wait_ms ? kubernetes->options.refusal_wait_ms : REFUSAL_WAIT_MS;
     return wait_ms << (refusals->count < REFUSAL_DOUBLINGS ? refusals->count++ : REFUSAL_DOUBLINGS);
 }
 
@@ -247,7 +254,7 @@ void pod_steps_refuse(struct kubernetes *kubernetes, struct ordered_pod *pod, co
     struct gang *gang = pod->gang;
     if (pod->is_refused)
         return;
-    int64_t until_us = timestamp_monotonic_us() + count_refusal(kubernetes, pod) * 1000;
+    int64_t until_us = timestamp_monotonic_us() + count_refusal(kubernetes, pod, REFUSAL_WAIT_MS) * 1000;
     mark_refused(kubernetes, pod, reason, message, is_for_good, until_us);
     snprintf(about_gang, sizeof(about_gang), "starts with %.60s or not at all: %.140s", pod->name, message);
     for (struct ordered_pod *other; gang && (other = kube_index_next(&kubernetes->pods, &position, &place));)
@@ -256,6 +263,15 @@ void pod_steps_refuse(struct kubernetes *kubernetes, struct ordered_pod *pod, co
             kubernetes->must_attend = true;
         }
     kubernetes->must_attend = true; // the caller may still look at this one
+}
+
+void pod_steps_reject(struct kubernetes *kubernetes, struct ordered_pod *pod, const char *reason, const char *message)
+{
+    int64_t wait_ms = count_refusal(kubernetes, pod, AVOID_MS);
+    pod->avoid_ms = wait_ms < AVOID_MAX_MS ? wait_ms : AVOID_MAX_MS;
+    ordered_pods_leave_gang(pod);
+    mark_refused(kubernetes, pod, reason, message, false, 0);
+    kubernetes->must_attend = true;
 }
 
 void pod_steps_attend(struct kubernetes *kubernetes)

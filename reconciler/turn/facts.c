@@ -146,6 +146,8 @@ static void take_refused(struct turn *turn, struct cache_pod *pod, const struct 
         turn_order(turn, pod, BACKEND_FORGET);
         return;
     }
+    if (fact->avoid_ms)
+        cache_avoid_node(pod->workload, pod->node_id, turn->now_ms + fact->avoid_ms);
     pod->status = POD_STATUS_PENDING;
     pod->node_id = 0;
     pod->gpu_allocated_milli = 0;

@@ -67,6 +67,21 @@ struct cache_workload *cache_find_workload(const struct cache *cache, int64_t id
     return id_map_find(&cache->workloads, id);
 }
 
+void cache_avoid_node(struct cache_workload *workload, int64_t node_id, int64_t until_ms)
+{
+    struct avoided_node *chosen = &workload->avoided[0];
+    for (size_t i = 0; i < AVOIDED_NODES; i++) {
+        struct avoided_node *avoided = &workload->avoided[i];
+        if (avoided->node_id == node_id) {
+            chosen = avoided;
+            break;
+        }
+        if (avoided->until_ms < chosen->until_ms)
+            chosen = avoided;
+    }
+    *chosen = (struct avoided_node){node_id, until_ms};
+}
+
 void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json)
 {
     free(pod->gpu_indices);

@@ -6,6 +6,15 @@
 #include "reconciler/world/id_map.h"
 #include "reconciler/world/world.h"
 
+// A node that has refused a pod of the workload.
+struct avoided_node {
+    int64_t node_id; // 0: none
+    int64_t until_ms;
+};
+enum {
+    AVOIDED_NODES = 16 // of a workload; the one whose time is over first makes room
+};
+
 struct autoscale_memory; // reconciler/serving/autoscale.h
 struct cache_workload;
 
@@ -55,6 +64,7 @@ struct cache_workload {
     struct autoscale_memory *autoscale; // of an inference; owned; NULL: nothing was measured
     int64_t read_round;                 // of the page reader, taken into it last
     bool misses_metric;                 // no replica showed it, and an event said so
+    struct avoided_node avoided[AVOIDED_NODES];
     // Of the present turn.
     bool is_touched;
     bool scales; // pods_wanted has changed
@@ -99,6 +109,8 @@ void cache_drop_settled(struct cache *cache);
 // Sorts order where it is not.
 void cache_sort(struct cache *cache);
 
+// Keeps the workload's pods off a node until then. Forgotten by a restart.
+void cache_avoid_node(struct cache_workload *workload, int64_t node_id, int64_t until_ms);
 void cache_set_devices(struct cache_pod *pod, const uint32_t *indices, size_t count, const char *groups_json);
 // [0,1]: the devices that it holds.
 const char *cache_indices_json(const struct cache_pod *pod, struct arena *arena);

@@ -15,6 +15,8 @@ enum {
     SCENARIOS_PER_ACTION = 100000
 };
 
+#define HOSTNAME_LABEL "kubernetes.io/hostname"
+
 struct builder {
     struct cache *cache;
     struct arena *arena;
@@ -78,6 +80,57 @@ static void set_groups(const struct builder *builder, struct snapshot_pod *out, 
     out->gpu_groups = groups;
 }
 
+static const char *host_of(const struct snapshot_node *node)
+{
+    for (size_t i = 0; i < node->label_count; i++)
+        if (strcmp(node->labels[i].key, HOSTNAME_LABEL) == 0)
+            return node->labels[i].value;
+    return node->name;
+}
+
+// The nodes that have refused pods of the workload lately, as a rule. NULL: there are none.
+static const struct snapshot_requirement *avoidance_of(struct builder *builder, const struct cache_workload *workload)
+{
+    const struct world *world = builder->cache->world;
+    const char **hosts = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < AVOIDED_NODES; i++) {
+        const struct avoided_node *avoided = &workload->avoided[i];
+        uint32_t node =
+            avoided->until_ms > builder->live->snapshot.now_ms ? world_node(world, avoided->node_id) : SNAPSHOT_NONE;
+        if (node == SNAPSHOT_NONE)
+            continue;
+        if (!hosts)
+            hosts = arena_array(builder->arena, AVOIDED_NODES, sizeof(*hosts));
+        hosts[count++] = host_of(&world->nodes[node]);
+        if (avoided->until_ms < builder->live->next_due_ms)
+            builder->live->next_due_ms = avoided->until_ms;
+    }
+    if (!count)
+        return NULL;
+    struct snapshot_requirement *requirement = arena_alloc(builder->arena, sizeof(*requirement));
+    *requirement = (struct snapshot_requirement){HOSTNAME_LABEL, REQUIREMENT_NOT_IN, hosts, count};
+    return requirement;
+}
+
+static const struct snapshot_placement_rules *rules_of(struct builder *builder, const struct cache_pod *pod)
+{
+    const struct snapshot_placement_rules *rules = pod->placement ? pod->placement->rules : NULL;
+    const struct snapshot_requirement *avoidance = avoidance_of(builder, pod->workload);
+    if (!avoidance)
+        return rules;
+    struct snapshot_placement_rules *stricter = arena_alloc(builder->arena, sizeof(*stricter));
+    if (rules)
+        *stricter = *rules;
+    struct snapshot_requirement *selector =
+        arena_array(builder->arena, stricter->selector_count + 1, sizeof(*selector));
+    if (stricter->selector_count)
+        memcpy(selector, stricter->selector, stricter->selector_count * sizeof(*selector));
+    selector[stricter->selector_count++] = *avoidance;
+    stricter->selector = selector;
+    return stricter;
+}
+
 static void add_pod(struct builder *builder, struct cache_pod *pod, uint32_t workload, const char *suffix)
 {
     struct snapshot *snapshot = &builder->live->snapshot;
@@ -103,7 +156,7 @@ static void add_pod(struct builder *builder, struct cache_pod *pod, uint32_t wor
         .memory_bytes = pod->memory_bytes,
         .extended = pod->placement ? pod->placement->extended : NULL,
         .extended_count = pod->placement ? pod->placement->extended_count : 0,
-        .rules = pod->placement ? pod->placement->rules : NULL,
+        .rules = rules_of(builder, pod),
         .status = status,
         .node = has_node ? world_node(builder->cache->world, pod->node_id) : promised,
         .started_ms = pod->started_ms ? pod->started_ms : SNAPSHOT_TIME_NONE,

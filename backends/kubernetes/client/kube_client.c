@@ -171,6 +171,12 @@ static void judge(struct kube_client *client, struct job *job)
 
 static void send_job(struct kube_client *client, struct job *job)
 {
+    if (job->is_write && client->options.may_write && !client->options.may_write(client->options.context)) {
+        kube_answer_done(&job->answer);
+        job->answer = (struct kube_answer){.outcome = KUBE_NOT_SENT, .retry_after_ms = -1};
+        finish(client, job);
+        return;
+    }
     if (kube_exchange_begin(&job->exchange, client->access, &job->call, &client->stopping, &job->answer) < 0) {
         finish(client, job);
         return;

@@ -11,6 +11,9 @@ struct kube_client;
 struct kube_client_options {
     int writes_max, reads_max; // at once; 0: 32 and 16
     double writes_per_second;  // 0: 500
+    // Asked right before each write is sent; false: it is done with KUBE_NOT_SENT. NULL: all may be.
+    bool (*may_write)(void *context);
+    void *context;
 };
 
 // Called once for each submitted call, on the client's thread: return soon, and never wait for another call there.

@@ -61,3 +61,9 @@ def life(**annotations):
 
 def events_of(server, workload_id):
     return server.get(f"/api/v1/workloads/{workload_id}/events").json["events"]
+
+
+def gang(server, name, workers, project="team-a", gpus=1, **annotations):
+    """A distributed training without a master."""
+    spec = {"numWorkers": workers, "distributedFramework": "PyTorch", **life(**annotations)}
+    return server.submit(name, project, gpus, kind="distributed", spec=spec)

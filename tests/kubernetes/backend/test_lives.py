@@ -52,3 +52,17 @@ def test_gpus_are_free_only_when_the_pod_is_gone(server, kube):
     on = [pod["spec"]["nodeName"] for pod in kube.live_pods().values()]
     assert sorted(on) == ["node-00000", "node-00001"]
     assert not any(pod["status"].get("reason", "").startswith("OutOf") for pod in kube.pods().values())
+
+
+def test_the_log_of_a_pod_is_read_while_it_runs_and_after_it_has_ended(server, kube):
+    work = server.submit("work", "team-a", spec=life(log="one\\ntwo", ends_after="1s"))
+    server.wait_for("its log", lambda: "one" in server.get(f"/api/v1/workloads/{work}/logs").body.decode())
+    server.wait_phase(work, "Completed")
+    assert "two" in server.get(f"/api/v1/workloads/{work}/logs").body.decode()
+
+
+def test_a_specification_that_no_pod_can_have_is_refused_at_once(server):
+    spec = {"image": "i", "compute": {"gpuPortionRequest": 0.5, "gpuRequestType": "portion", "gpuDevicesRequest": 1}}
+    body = {"name": "half", "projectId": server.project_id("team-a"), "clusterId": server.cluster_id(), "spec": spec}
+    answer = server.post("/api/v1/workloads/trainings", body)
+    assert answer.status == 400, answer

@@ -1,0 +1,139 @@
+"""Nodes of the cluster as they change: what runs goes on, nothing new comes where it must not, and the sums are right."""
+
+from conftest import TEST, events_of, life, nodes_of
+
+
+def wait_for_node(server, name, what, condition):
+    server.wait_for(what, lambda: condition(nodes_of(server).get(name)))
+
+
+def fill(server, count, gpus=4):
+    ids = [server.submit(f"fill-{i}", "team-a", gpus) for i in range(count)]
+    for workload in ids:
+        server.wait_phase(workload, "Running")
+    return ids
+
+
+def test_a_cordoned_node_takes_nothing_new(server, kube):
+    fill(server, 1)
+    (pod,) = kube.live_pods().values()
+    used = pod["spec"]["nodeName"]
+    other = {"node-00000": "node-00001", "node-00001": "node-00000"}[used]
+    kube.patch_node(other, {"spec": {"unschedulable": True}})
+    server.wait_for("it is heard of", lambda: snapshot_node(server, other).get("cordoned"))
+    waiting = server.submit("waiting", "team-a", 1)
+    server.wait_phase(waiting, "Pending")
+    server.wait_for("why", lambda: "cordon" in why(server, waiting))
+    kube.patch_node(other, {"spec": {"unschedulable": None}})
+    server.wait_phase(waiting, "Running")
+    assert kube.live_pods().keys() >= {pod["metadata"]["name"]}
+
+
+def why(server, workload):
+    return server.get(f"/api/v1/workloads/{workload}/explanation").body.decode().lower()
+
+
+def test_a_node_that_is_not_ready_keeps_its_pods(server, kube):
+    fill(server, 2)
+    conditions = [{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}]
+    kube.patch_node("node-00000", {"status": {"conditions": conditions}}, "/status")
+    wait_for_node(server, "node-00000", "not ready", lambda node: node["status"] == "NotReady")
+    assert len(kube.live_pods()) == 2
+    kube.patch_node("node-00000", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, "/status")
+    wait_for_node(server, "node-00000", "ready", lambda node: node["status"] == "Ready")
+    assert len(kube.live_pods()) == 2
+
+
+def test_a_new_node_is_used_and_a_deleted_one_is_gone(server, kube):
+    fill(server, 2)
+    waiting = server.submit("waiting", "team-a", 4)
+    allocatable = {"cpu": "8", "memory": "32Gi", "pods": "110", "nvidia.com/gpu": "4"}
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": "new-node",
+            "labels": {"nvidia.com/gpu.product": "H100", "nvidia.com/gpu.memory": "81920"},
+        },
+        "status": {
+            "allocatable": allocatable,
+            "capacity": allocatable,
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    }
+    assert kube.ask("POST", "/api/v1/nodes", node).code == 201
+    server.wait_phase(waiting, "Running")
+    assert nodes_of(server)["new-node"]["gpuInfo"]["gpuType"] == "H100"
+    assert kube.ask("DELETE", "/api/v1/nodes/new-node").code == 200
+    server.wait_for("the node is gone", lambda: "new-node" not in nodes_of(server))
+    server.wait_phase(waiting, "Pending")
+
+
+def test_a_label_moves_a_node_to_another_pool(server, kube):
+    cluster = server.cluster_id()
+    body = {"name": "fast", "clusterId": cluster, "labelKey": "kind", "labelValue": "fast"}
+    assert server.post("/api/v1/node-pools", body).status in (200, 201, 202)
+    kube.patch_node("node-00001", {"metadata": {"labels": {"kind": "fast"}}})
+    wait_for_node(server, "node-00001", "the pool", lambda node: node["nodePool"] == "fast")
+    work = server.submit("work", "team-a", 4, spec={"nodePools": ["fast"]})
+    server.wait_phase(work, "Running")
+    assert [pod["spec"]["nodeName"] for pod in kube.live_pods().values()] == ["node-00001"]
+
+
+def test_sick_gpus_take_nothing_new_and_come_back(server, kube):
+    def set_gpus(count):
+        kube.patch_node("node-00000", {"status": {"allocatable": {"nvidia.com/gpu": str(count)}}}, "/status")
+
+    kube.patch_node("node-00001", {"spec": {"unschedulable": True}})
+    two = server.submit("two", "team-a", 2)
+    server.wait_phase(two, "Running")
+    set_gpus(3)
+    three = server.submit("three", "team-b", 1)
+    server.wait_phase(three, "Running")
+    set_gpus(0)
+    server.wait_for("all withheld", lambda: len(withheld(server, "node-00000")) == 4)
+    four = server.submit("four", "team-b", 1)
+    server.wait_phase(four, "Pending")
+    assert server.workload(two)["phase"] == server.workload(three)["phase"] == "Running"
+    set_gpus(4)
+    server.wait_phase(four, "Running")
+
+
+def test_what_pods_of_others_hold_is_theirs(server, kube):
+    def other(name, node, gpus):
+        container = {"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}
+        spec = {"nodeName": node, "containers": [container]}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+    for node in ("node-00000", "node-00001"):
+        assert kube.ask("POST", "/api/v1/namespaces/default/pods", other(f"on-{node}", node, 3)).code == 201
+    server.wait_for("others are seen", lambda: all(len(withheld(server, n)) == 3 for n in nodes_of(server)))
+    one, two = server.submit("one", "team-a", 1), server.submit("two", "team-a", 1)
+    server.wait_phase(one, "Running")
+    server.wait_phase(two, "Running")
+    third = server.submit("third", "team-b", 2)
+    server.wait_phase(third, "Pending")
+    kube.ask("DELETE", "/api/v1/namespaces/default/pods/on-node-00000?gracePeriodSeconds=0")
+    server.wait_phase(third, "Running")
+    assert not any(pod["status"].get("reason", "").startswith("OutOf") for pod in kube.pods().values())
+
+
+def snapshot_node(server, name):
+    """A node as the scheduler sees it."""
+    (node,) = [node for node in server.get("/api/v1/scheduler/snapshot").json["nodes"] if node["name"] == name]
+    return node
+
+
+def withheld(server, name):
+    """The devices of a node that take nothing new."""
+    return snapshot_node(server, name).get("unhealthyGpus", [])
+
+
+def test_a_pod_that_the_kubelet_refuses_is_tried_elsewhere(server, kube):
+    kube.patch_node("node-00000", {"metadata": {"labels": {f"{TEST}/x": "y"}}})
+    work = server.submit("work", "team-a", 1, spec=life(reject="OutOfcpu"))
+    server.wait_for("refused on both", lambda: len(kube.requests("POST", "/binding")) >= 2)
+    bound = [r["body"] for r in kube.requests("POST", "/binding")][:2]
+    assert ("node-00000" in bound[0]) != ("node-00000" in bound[1])
+    assert any("OutOfcpu" in event["message"] + event["reason"] for event in events_of(server, work))
+    assert server.workload(work)["phase"] in ("Pending", "Initializing")

@@ -1,0 +1,91 @@
+"""What the cluster refuses or changes: the reason is on the workload, and nothing is left behind."""
+
+import pytest
+from conftest import events_of, life
+
+CREATE = {"verb": "create", "resource": "pods", "subresource": ""}
+
+
+def wait_for_event(server, workload, text):
+    server.wait_for(text, lambda: any(text in e["message"] for e in events_of(server, workload)))
+
+
+def test_an_exceeded_quota_is_told_and_tried_again(server, kube):
+    kube.fault(CREATE, status={"code": 403, "reason": "Forbidden", "message": "exceeded quota: gpus, used 8"})
+    work = server.submit("work", "team-a")
+    wait_for_event(server, work, "exceeded quota: gpus")
+    server.wait_phase(work, "Running")
+
+
+def test_what_can_never_be_made_fails_its_workload(server, kube):
+    kube.fault(CREATE, times=0, status={"code": 422, "reason": "Invalid", "message": "spec.containers: too odd"})
+    work = server.submit("work", "team-a")
+    server.wait_phase(work, "Failed")
+    wait_for_event(server, work, "too odd")
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"spec": {"schedulerName": "kai-scheduler"}}, "kai-scheduler"),
+        ({"spec": {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}}, "scheduling gate"),
+    ],
+)
+def test_a_pod_that_admission_gives_to_others_is_not_bound(server, kube, change, word):
+    kube.fault(CREATE, skip=1, mutate=change)  # the first one finds no namespace
+    work = server.submit("work", "team-a")
+    wait_for_event(server, work, word)
+    server.wait_for("it is gone", lambda: not kube.pods())
+    assert not kube.requests("POST", "/binding")
+    server.wait_phase(work, "Running")
+
+
+def test_a_pod_deleted_by_somebody_is_started_again(server, kube):
+    work = server.submit("work", "team-a")
+    server.wait_phase(work, "Running")
+    (name,) = kube.pods()
+    kube.ask("DELETE", f"/api/v1/namespaces/runai-team-a/pods/{name}")
+    server.wait_for("another pod", lambda: set(kube.live_pods()) - {name}, seconds=60)
+    wait_for_event(server, work, name)
+
+
+def test_an_evicted_pod_is_started_again(server, kube):
+    work = server.submit("work", "team-a")
+    server.wait_phase(work, "Running")
+    (name,) = kube.pods()
+    status = {"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."}
+    kube.patch(f"/api/v1/namespaces/runai-team-a/pods/{name}", {"status": status}, "/status")
+    server.wait_for("another pod", lambda: set(kube.live_pods()) - {name}, seconds=60)
+    wait_for_event(server, work, "low on memory")
+
+
+def test_a_label_that_somebody_takes_off_comes_back(server, kube):
+    work = server.submit("work", "team-a", spec=life(stop_delay="100ms"))
+    server.wait_phase(work, "Running")
+    (name,) = kube.pods()
+    path = f"/api/v1/namespaces/runai-team-a/pods/{name}"
+    kube.patch(path, {"metadata": {"labels": {"prorata.io/instance": None}}})
+    server.wait_for("the label", lambda: name in kube.pods())
+    assert server.workload(work)["phase"] == "Running"
+    server.delete(f"/api/v1/workloads/trainings/{work}")
+    server.wait_for("it is gone", lambda: kube.ask("GET", path).code == 404)
+
+
+def test_an_image_that_cannot_be_pulled_is_told(server, kube):
+    work = server.submit("work", "team-a", spec=life(start_after="60s"))
+    server.wait_for("its pod", lambda: any(p["spec"].get("nodeName") for p in kube.pods().values()))
+    (name,) = kube.pods()
+    waiting = {"reason": "ImagePullBackOff", "message": "Back-off pulling image x"}
+    status = {"containerStatuses": [{"name": "main", "state": {"waiting": waiting}, "ready": False, "restartCount": 0}]}
+    kube.patch(f"/api/v1/namespaces/runai-team-a/pods/{name}", {"status": status}, "/status")
+    wait_for_event(server, work, "Back-off pulling image")
+
+
+def test_a_cluster_that_does_not_answer_is_waited_for(server, kube):
+    kube.fault({"path": "/api*"}, times=0, reset=True)
+    work = server.submit("work", "team-a")
+    server.wait_for("it is planned", lambda: server.workload(work)["phase"] != "Creating")
+    assert server.get("/api/v1/workloads").status == 200
+    kube.control("DELETE", "faults")
+    server.wait_phase(work, "Running", seconds=60)
+    assert len(kube.pods()) == 1
