@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "db/catalog/asset_specs.h"
 #include "db/catalog/assets.h"
 #include "db/catalog/templates.h"
 #include "model/asset_spec.h"
@@ -34,39 +35,6 @@ static const char *kind_from(const char *kind)
     return !strcmp(kind, ASSET_KIND_COMPUTE) || !strcmp(kind, ASSET_KIND_ENVIRONMENT) ? kind : "datasource";
 }
 
-// The name of the secret that stands for a credential: the one that it names, else its id.
-static int name_secret(struct combining *combining, json_t *object, const char *member)
-{
-    struct asset asset;
-    const char *uuid = json_string_value(json_object_get(object, member));
-    if (!uuid)
-        return 0;
-    int rc = db_find_asset(combining->conn, NULL, uuid, combining->arena, &asset, combining->err);
-    if (rc <= 0)
-        return rc;
-    json_t *credential = load(asset.spec_json);
-    const char *existing = json_string_value(json_object_get(credential, "existingSecretName"));
-    if (existing)
-        json_object_set_new(object, member, json_string(existing));
-    json_decref(credential);
-    return 0;
-}
-
-static int name_secrets(struct combining *combining, const struct asset *asset, const json_t *spec)
-{
-    static const char *const MEMBERS[] = {"passwordSecret", "accessKeySecret", "secret"};
-    const char *path_member, *list = asset_spec_storage(asset->kind, &path_member);
-    json_t *variable, *item = list ? json_array_get(json_object_get(json_object_get(spec, "storage"), list), 0) : NULL;
-    size_t i;
-    int rc = 0;
-    for (size_t m = 0; rc == 0 && m < sizeof(MEMBERS) / sizeof(MEMBERS[0]); m++)
-        rc = name_secret(combining, item, MEMBERS[m]);
-    json_array_foreach(json_object_get(spec, "environmentVariables"), i, variable) {
-        rc = rc < 0 ? -1 : name_secret(combining, json_object_get(variable, "secret"), "name");
-    }
-    return rc;
-}
-
 // kind is what the asset must be; NULL: a data source of any kind.
 static int lay_asset(struct combining *combining, const struct section *section, const char *kind, const char *uuid,
                      const char *path)
@@ -82,13 +50,13 @@ static int lay_asset(struct combining *combining, const struct section *section,
                                             kind ? kind : "data source", uuid);
         return 0;
     }
-    json_t *stored = load(asset.spec_json), *spec = asset_spec_for_submission(asset.kind, stored, path);
+    json_t *spec;
+    if (asset_spec_read(combining->conn, &asset, path, combining->arena, &spec, combining->err) < 0)
+        return -1;
     struct spec_layer layer = {spec, kind_from(asset.kind), asset.uuid, asset.name};
-    rc = name_secrets(combining, &asset, spec);
     spec_layers_lay(section->combined, section->sources, &layer, combining->arena);
     json_decref(spec);
-    json_decref(stored);
-    return rc;
+    return 0;
 }
 
 static int lay_named(struct combining *combining, const struct section *section, const char *kind)

@@ -5,6 +5,7 @@
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/operations.h"
+#include "api/policies/policy_assets.h"
 #include "api/policies/policy_place.h"
 #include "api/policies/policy_read.h"
 #include "api/server.h"
@@ -25,6 +26,8 @@ static json_t *effective_json(enum policy_kind kind, const struct policy_chain *
     json_object_set(json, "defaults", effective.defaults);
     json_object_set(json, "rules", effective.rules);
     json_object_set(json, "sourceOfDefaults", effective.sources);
+    if (effective.assets)
+        json_object_set(json, "imposedAssets", effective.assets);
     policy_effective_done(&effective);
     return json;
 }
@@ -100,14 +103,15 @@ static json_t *changed_policy(const struct change *change, const json_t *present
 }
 
 // The chain as it stands once the row is written.
-static void put_in_chain(struct change *change, const struct policy_row *row, json_t *stolen_policy)
+static void put_in_chain(struct change *change, const struct policy_row *row, json_t *stolen_policy,
+                         json_t *stolen_imposed)
 {
     struct policy_chain *chain = &change->chain;
     size_t own = policy_chain_find(chain, row->scope), count = chain->count;
-    struct policy_layer layer = {stolen_policy, policy_source_json(row->scope, row->scope_id), row->updated_ms};
+    struct policy_layer layer = {stolen_policy, stolen_imposed, policy_source_json(row->scope, row->scope_id),
+                                 row->updated_ms};
     if (own < count) {
-        json_decref(chain->layers[own].policy);
-        json_decref(chain->layers[own].source);
+        policy_layer_done(&chain->layers[own]);
     } else {
         struct policy_row *rows = arena_array(change->req->arena, count + 1, sizeof(*rows));
         struct policy_layer *layers = arena_array(change->req->arena, count + 1, sizeof(*layers));
@@ -155,8 +159,14 @@ static int prepare(struct db_conn *conn, struct change *change, struct policy_ro
     json_t *policy = changed_policy(change, is_set ? change->chain.layers[own].policy : NULL, err);
     if (!policy)
         return -1;
+    json_t *imposed;
+    if (policy_assets_check(conn, change->kind, policy, &change->place.path, arena, err) < 0 ||
+        policy_assets_read(conn, change->kind, policy, arena, &imposed, err) < 0) {
+        json_decref(policy);
+        return -1;
+    }
     describe_row(change, is_set ? &change->chain.rows[own] : NULL, policy_text(policy, arena), out_row);
-    put_in_chain(change, out_row, policy);
+    put_in_chain(change, out_row, policy, imposed);
     return 0;
 }
 

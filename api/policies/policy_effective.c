@@ -142,12 +142,40 @@ static void merge_defaults(const struct schema *schema, json_t *into, json_t *de
     }
 }
 
+static void add_list(json_t *into, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        bool is_known = false;
+        for (size_t j = 0; j < json_array_size(into); j++)
+            is_known = is_known || json_equal(json_array_get(into, j), json_array_get(list, i));
+        if (!is_known)
+            json_array_append(into, json_array_get(list, i));
+    }
+}
+
+// A list, or the lists of workers and masters; what stands twice does so once.
+static void add_assets(json_t **into, const json_t *assets)
+{
+    const char *part;
+    json_t *list;
+    if (assets && !*into)
+        *into = json_is_array(assets) ? json_array() : json_object();
+    add_list(*into, assets);
+    json_object_foreach((json_t *)(uintptr_t)assets, part, list) {
+        if (!json_object_get(*into, part))
+            json_object_set_new(*into, part, json_array());
+        add_list(json_object_get(*into, part), list);
+    }
+}
+
 static void add_layer(const struct schema *schema, const struct policy_layer *layer, struct policy_effective *out)
 {
     const struct schema *rules = schema_member(schema, "rules");
     struct merging merging = {.source = layer->source, .sources = out->sources};
     merge_rules(rules, out->rules, json_object_get(layer->policy, "rules"), &merging, false);
+    merge_defaults(rules, out->defaults, layer->imposed, &merging);
     merge_defaults(rules, out->defaults, json_object_get(layer->policy, "defaults"), &merging);
+    add_assets(&out->assets, json_object_get(layer->policy, "imposedAssets"));
     if (layer->updated_ms > out->updated_ms)
         out->updated_ms = layer->updated_ms;
 }
@@ -170,5 +198,6 @@ void policy_effective_done(struct policy_effective *effective)
     json_decref(effective->defaults);
     json_decref(effective->rules);
     json_decref(effective->sources);
+    json_decref(effective->assets);
     *effective = (struct policy_effective){0};
 }

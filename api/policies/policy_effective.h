@@ -8,8 +8,9 @@
 
 // One policy that is set.
 struct policy_layer {
-    json_t *policy; // {defaults, rules}; members that are null are absent
-    json_t *source; // where: a SourceOfRule of the document
+    json_t *policy;  // {defaults, rules, imposedAssets}; members that are null are absent
+    json_t *imposed; // what the assets that it imposes come to, as defaults; NULL: nothing
+    json_t *source;  // where: a SourceOfRule of the document
     int64_t updated_ms;
 };
 
@@ -17,6 +18,7 @@ struct policy_layer {
 struct policy_effective {
     json_t *defaults;
     json_t *rules;      // each with sourceOfRule
+    json_t *assets;     // that policies impose: a list; of distributed trainings {worker, master}; NULL: none
     json_t *sources;    // of defaults: {"compute.gpuDevicesRequest": SourceOfRule, ...}
     int64_t updated_ms; // of the newest; 0: the system's alone
 };

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const KEYS[] = {"name",      "resource", "id",     "claimName",  "container", "url",       "key",
-                                   "configMap", "secret",   "server", "repository", "bucket",    "mountPath", "path"};
+static const char *const KEYS[] = {"name",      "resource", "id",        "claimName", "container",  "url",    "key",
+                                   "configMap", "secret",   "mountPath", "server",    "repository", "bucket", "path"};
 
 enum {
     KEY_COUNT = sizeof(KEYS) / sizeof(KEYS[0])

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 // Two items are the same where the first of name, resource, id, claimName, container, url, key, configMap, secret,
-// server, repository, bucket, mountPath, path that both have is equal.
+// mountPath, server, repository, bucket, path that both have is equal.
 bool policy_item_is_same(const json_t *a, const json_t *b);
 // What the item is called: the first of those members that it has, or NULL.
 const json_t *policy_item_key(const json_t *item);

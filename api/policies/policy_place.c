@@ -2,6 +2,7 @@
 
 #include "api/access/authorization.h"
 #include "api/http/request.h"
+#include "api/policies/policy_assets.h"
 #include "api/server.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -114,19 +115,31 @@ int policy_chain_read(struct db_conn *conn, enum policy_kind kind, const struct 
     out->layers = arena_array(arena, out->count, sizeof(*out->layers));
     for (size_t i = 0; i < out->count; i++) {
         const struct policy_row *row = &out->rows[i];
-        out->layers[i] = (struct policy_layer){json_loads(row->policy_json, 0, NULL),
-                                               policy_source_json(row->scope, row->scope_id), row->updated_ms};
-        assert(out->layers[i].policy); // written by us
+        struct policy_layer *layer = &out->layers[i];
+        *layer = (struct policy_layer){.policy = json_loads(row->policy_json, 0, NULL),
+                                       .source = policy_source_json(row->scope, row->scope_id),
+                                       .updated_ms = row->updated_ms};
+        assert(layer->policy); // written by us
+        if (policy_assets_read(conn, kind, layer->policy, arena, &layer->imposed, err) < 0) {
+            policy_chain_done(out);
+            return -1;
+        }
     }
     return 0;
 }
 
+void policy_layer_done(struct policy_layer *layer)
+{
+    json_decref(layer->policy);
+    json_decref(layer->imposed);
+    json_decref(layer->source);
+    *layer = (struct policy_layer){0};
+}
+
 void policy_chain_done(struct policy_chain *chain)
 {
-    for (size_t i = 0; i < chain->count; i++) {
-        json_decref(chain->layers[i].policy);
-        json_decref(chain->layers[i].source);
-    }
+    for (size_t i = 0; i < chain->count; i++)
+        policy_layer_done(&chain->layers[i]);
     chain->count = 0;
 }
 

@@ -35,6 +35,7 @@ struct policy_chain {
 
 int policy_chain_read(struct db_conn *conn, enum policy_kind kind, const struct scope_path *path, struct arena *arena,
                       struct policy_chain *out, struct error *err);
+void policy_layer_done(struct policy_layer *layer);
 void policy_chain_done(struct policy_chain *chain);
 // The one that is set at the place itself: its index, or count.
 size_t policy_chain_find(const struct policy_chain *chain, enum scope_type scope);

@@ -192,9 +192,8 @@ int policy_read(enum policy_kind kind, json_t *policy, struct arena *arena, stru
     tidy(policy);
     for (size_t i = 0; i < sizeof(ANSWERS) / sizeof(ANSWERS[0]); i++)
         json_object_del(policy, ANSWERS[i]);
-    if (has_assets(json_object_get(policy, "imposedAssets")))
-        return error_set(err, ERROR_INVALID, "policy.imposedAssets: this release imposes none: leave it empty");
-    json_object_del(policy, "imposedAssets");
+    if (!has_assets(json_object_get(policy, "imposedAssets")))
+        json_object_del(policy, "imposedAssets");
     if (kind != POLICY_KIND_DISTRIBUTED)
         return read_part(POLICY_PART_WHOLE, policy, arena, &reading);
     return read_part(POLICY_PART_WORKER, policy, arena, &reading) < 0

@@ -251,7 +251,10 @@ BAD = [
         {"rules": {"image": {"options": [{"value": str(i)} for i in range(257)]}}},
         "policy.rules.image.options: at most 256 items",
     ),
-    ({"imposedAssets": ["5f3c1f6e-7a0b-4a53-9a36-0d3f2a1b7c55"]}, "policy.imposedAssets: this release imposes none"),
+    (
+        {"imposedAssets": ["5f3c1f6e-7a0b-4a53-9a36-0d3f2a1b7c55"]},
+        "policy.imposedAssets[0]: no data source of this id holds here",
+    ),
     ([], "policy: expected an object"),
     (None, "policy: required"),
 ]

@@ -39,7 +39,8 @@ static void evaluate(enum policy_kind kind, json_t *policy, const json_t *spec, 
 {
     struct policy_effective effective;
     json_t *source = json_pack("{s:s}", "scope", "tenant");
-    const struct policy_layer layers[] = {{policy, source, 1}, {policy, source, 2}};
+    const struct policy_layer layers[] = {{.policy = policy, .source = source, .updated_ms = 1},
+                                          {.policy = policy, .source = source, .updated_ms = 2}};
     policy_effective_make(kind, layers, 2, &effective);
     assert(effective.updated_ms == 2);
     check_part(kind, kind == POLICY_KIND_DISTRIBUTED ? POLICY_PART_WORKER : POLICY_PART_WHOLE, &effective, spec, arena);
