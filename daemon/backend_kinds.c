@@ -16,7 +16,7 @@
 static int create_simulated(const struct backend_site *site, struct backend *out_backend, struct error *err)
 {
     struct simulated_options options = {.speed = site->settings->speed};
-    if (cluster_apply(site->db, site->settings, site->is_first, site->arena, err) < 0)
+    if (cluster_apply(site->db, site->settings, site->is_new, site->arena, err) < 0)
         return -1;
     struct db_conn *conn = db_acquire(site->db);
     int rc = db_find_meta(conn, RECONCILER_CLOCK_META, site->arena, &options.state, err);

@@ -14,5 +14,6 @@ struct backend_site {
     struct db *db;
     struct arena *arena;
     bool is_first;                     // the first start in this folder
+    bool is_new;                       // or the first with this backend: it has no nodes yet
     const struct backend_vault *vault; // outlives the backend
 };

@@ -102,7 +102,10 @@ int daemon_main_doctor(int argc, char **argv)
     if (outcome == SETTINGS_READ) {
         struct findings *findings = arena_alloc(&arena, sizeof(*findings));
         findings->arena = &arena;
-        doctor_look_at_machine(&settings, findings);
+        if (strcmp(settings.backend, "kubernetes") == 0)
+            doctor_look_at_kubernetes(&settings, findings);
+        else
+            doctor_look_at_machine(&settings, findings);
         doctor_look_at_socket(&settings, findings);
         doctor_look_at_data(&settings, findings);
         if (is_json)

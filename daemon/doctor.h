@@ -35,6 +35,8 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
 void doctor_look_at_machine(const struct settings *settings, struct findings *findings);
 // Of these: what bounds memory, cores and processes of pods, and what they have to themselves.
 void doctor_look_at_bounds(const struct settings *settings, struct findings *findings);
+// The cluster of --backend kubernetes: whether it answers, what we may do there, its nodes.
+void doctor_look_at_kubernetes(const struct settings *settings, struct findings *findings);
 // The Unix socket for people of this machine.
 void doctor_look_at_socket(const struct settings *settings, struct findings *findings);
 // The data folder, its disk, its database; the ports to listen on.

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timestamp.h"
+#include "daemon/backend_claim.h"
 #include "daemon/backend_kinds.h"
 #include "daemon/backend_site.h"
 #include "daemon/credential_vault.h"
@@ -89,42 +90,20 @@ static enum first_start_extras extras_of(const struct settings *settings)
     return settings->quick_start || settings->scenario ? EXTRAS_QUOTA : EXTRAS_NONE;
 }
 
-struct claim {
-    const char *backend;
-    struct arena *arena;
-};
-
-static int claim(struct db_conn *conn, void *context, struct error *err)
-{
-    static const char KEY[] = "backend";
-    const struct claim *wanted = context;
-    const char *owner;
-    if (db_find_meta(conn, KEY, wanted->arena, &owner, err) < 0)
-        return -1;
-    if (owner && strcmp(owner, wanted->backend) != 0)
-        return error_set(err, ERROR_INVALID, "the data folder belongs to the backend %s, not to %s: take another",
-                         owner, wanted->backend);
-    return owner ? 0 : db_set_meta_in(conn, KEY, wanted->backend, err);
-}
-
-// What one backend runs means nothing to another.
-static int claim_folder(struct daemon *daemon, struct error *err)
-{
-    return db_write(daemon->db, claim, &(struct claim){daemon->settings.backend, &daemon->arena}, err);
-}
-
 static int fill_database(struct daemon *daemon, struct error *err)
 {
     struct auth_options options = {.data_folder = daemon->folder.path,
                                    .token_life_s = daemon->settings.token_lifetime_s,
                                    .password_rules = daemon->settings.password_rules};
+    bool has_changed = false;
     if (auth_create(&options, timestamp_now_ms(), &daemon->auth, err) < 0)
         return -1;
     if (first_start_seed(daemon->db, daemon->auth, &daemon->arena, &daemon->password, &daemon->is_first, err) < 0 ||
         quota_rights_tell(daemon->db, err) < 0 ||
         sealed_secrets_check(daemon->db, daemon->auth->sealing, &daemon->arena, &daemon->server.warning, err) < 0 ||
         sign_in_crowd_remind(daemon->db, daemon->settings.trusted_proxies_count > 0, timestamp_now_ms(), err) < 0 ||
-        claim_folder(daemon, err) < 0 || (daemon->kind->is_machine && first_start_name_cluster(daemon->db, NULL, err) < 0))
+        backend_claim_folder(daemon->db, &daemon->settings, &daemon->arena, &has_changed, err) < 0 ||
+        (daemon->kind->is_machine && first_start_name_cluster(daemon->db, NULL, err) < 0))
         return -1;
     daemon->credentials = (struct credential_vault){daemon->db, daemon->auth->sealing};
     daemon->vault = credential_vault_of(&daemon->credentials);
@@ -133,6 +112,7 @@ static int fill_database(struct daemon *daemon, struct error *err)
                                 .db = daemon->db,
                                 .arena = &daemon->arena,
                                 .is_first = daemon->is_first,
+                                .is_new = daemon->is_first || has_changed,
                                 .vault = &daemon->vault};
     if (daemon->kind->create(&site, &daemon->backend, err) < 0)
         return -1;
