@@ -5,6 +5,7 @@
 #include "backends/kubernetes/config/kube_config.h"
 #include "backends/kubernetes/kube_lease.h"
 #include "backends/kubernetes/kubernetes_state.h"
+#include "backends/kubernetes/metrics/kube_gpu_reader.h"
 #include "backends/kubernetes/streams/kube_sessions.h"
 #include "base/error.h"
 #include "base/timestamp.h"
@@ -139,7 +140,9 @@ static int start(void *backend, backend_wake_fn wake, void *wake_context, struct
     if (rc != 0)
         return error_set(err, ERROR_INTERNAL, "cannot start the Kubernetes backend's thread: %s", strerror(rc));
     kubernetes->has_thread = true;
-    return start_lease(kubernetes, err) < 0 ? -1 : machines_watch(kubernetes, err);
+    if (start_lease(kubernetes, err) < 0 || machines_watch(kubernetes, err) < 0)
+        return -1;
+    return gpu_usage_start(kubernetes, err);
 }
 
 // Rows come before the first picture: what the watch tells is compared with them.
@@ -183,6 +186,10 @@ static void stop(void *backend)
     kubernetes->has_thread = false;
     kube_sessions_destroy(kubernetes->sessions);
     kubernetes->sessions = NULL;
+    if (kubernetes->gpu_reader)
+        kube_client_stop(kubernetes->client);        // so that the reader waits no longer
+    kube_gpu_reader_destroy(kubernetes->gpu_reader); // before the objects that it looks at go
+    kubernetes->gpu_reader = NULL;
     kube_watch_destroy(kubernetes->own_watch);
     kube_watch_destroy(kubernetes->others_watch);
     kube_watch_destroy(kubernetes->nodes_watch);
@@ -203,6 +210,7 @@ static void destroy(void *backend)
     ordered_pods_done(kubernetes);
     machines_done(kubernetes);
     kube_index_done(&kubernetes->objects);
+    gpu_usage_done(kubernetes);
     kube_access_destroy(kubernetes->access);
     free(kubernetes->facts);
     free(kubernetes->instance);
@@ -222,6 +230,7 @@ static const struct backend_ops OPS = {
     .take_facts = take_facts,
     .logs = pod_streams_logs,
     .open_session = pod_streams_open,
+    .read_devices = gpu_usage_read,
     .stop = stop,
     .destroy = destroy,
 };

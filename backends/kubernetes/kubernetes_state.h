@@ -88,6 +88,7 @@ struct kubernetes {
     struct kube_sessions *sessions;   // shells in pods
     struct kube_lease *_Atomic lease; // NULL: not started
     char *holder;
+    struct kube_gpu_reader *gpu_reader;
     struct kube_watch *own_watch, *others_watch, *nodes_watch;
     pthread_mutex_t lock; // of all below
     pthread_cond_t changed;
@@ -107,6 +108,7 @@ struct kubernetes {
     struct kube_index objects;  // own_object by uuid
     struct kube_index machines; // kube_machine by name
     struct kube_index refusals; // by workload
+    struct kube_index gpus;     // gpu_usage.c: by node
 };
 
 // kubernetes_run.c. All with the lock held.
@@ -138,6 +140,11 @@ void ordered_pods_remove(struct kubernetes *kubernetes, struct ordered_pod *pod)
 void ordered_pods_done(struct kubernetes *kubernetes);
 // It does not wait for its gang any more.
 void ordered_pods_leave_gang(struct ordered_pod *pod);
+
+// gpu_usage.c: what exporters on the nodes say. Its reader ends with the client.
+int gpu_usage_start(struct kubernetes *kubernetes, struct error *err);
+size_t gpu_usage_read(void *backend, const char *node_name, struct arena *arena, struct backend_device **out_devices);
+void gpu_usage_done(struct kubernetes *kubernetes);
 
 // pod_streams.c. Both wait for the cluster, and need no lock.
 int pod_streams_logs(void *backend, const struct backend_log_request *request, struct buffer *out,

@@ -2,6 +2,7 @@
 #include "base/timestamp.h"
 #include "tests/fakekube/connection.h"
 #include "tests/fakekube/pods.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,4 +178,21 @@ int log_follow(struct call *call)
     if (call->is_sent)
         connection_end_stream(call, CONNECTION_ENDS);
     return rc < 0 ? -1 : 0;
+}
+
+int page_answer(struct call *call)
+{
+    char namespace[64], name[256];
+    if (sscanf(call->path, "/api/v1/namespaces/%63[^/]/pods/%255[^:/]:%*d/proxy/metrics", namespace, name) != 2)
+        return -1;
+    const char *key = arena_printf(&call->arena, "%s/%s", namespace, name);
+    const struct revision *found = store_find(&call->kube->store, RESOURCE_PODS, key);
+    json_t *pod = found ? revision_value(found) : NULL;
+    const char *page =
+        json_string_value(json_object_get(json_at(pod, "metadata.annotations"), "test.prorata.io/metrics"));
+    call->code = page ? 200 : 503;
+    call->text_type = "text/plain";
+    buffer_text(&call->text, page ? page : "no such page");
+    json_decref(pod);
+    return 0;
 }

@@ -7,3 +7,5 @@
 int log_answer(struct call *call);
 // The same, and then what comes, until the pod has ended; takes and gives back the lock.
 int log_follow(struct call *call);
+// GET .../pods/NAME:PORT/proxy/metrics: the annotation test.prorata.io/metrics of the pod NAME; -1: no such path.
+int page_answer(struct call *call);

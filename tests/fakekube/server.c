@@ -135,7 +135,7 @@ static int answer_path(struct call *call)
     }
     if (strcmp(call->path, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") == 0)
         return review_access(call);
-    return fail_unknown_path(call);
+    return page_answer(call) == 0 ? 0 : fail_unknown_path(call);
 }
 
 static int answer_subresource(struct call *call)

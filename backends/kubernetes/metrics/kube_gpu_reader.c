@@ -1,0 +1,180 @@
+#include "backends/kubernetes/metrics/kube_gpu_reader.h"
+
+#include "backends/kubernetes/client/kube_client.h"
+#include "backends/kubernetes/client/kube_path.h"
+#include "backends/kubernetes/objects/kube_meta.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PERIOD_MS = 10000,
+    PAGES_MAX = 64, // of one round: the next goes on behind them
+    PAGE_MAX = 4 << 20,
+    LIST_MAX = 16 << 20,
+    STACK_BYTES = 512 * 1024
+};
+
+// How the GPU operator and the exporter's own chart label its pods.
+static const char *const SELECTORS[] = {"app=nvidia-dcgm-exporter", "app.kubernetes.io/name=dcgm-exporter"};
+
+struct kube_gpu_reader {
+    struct kube_client *client;
+    struct kube_gpu_reader_ops ops;
+    void *context;
+    int64_t period_ms;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool stopping;
+    bool has_complained;
+    size_t next; // of the exporters: where the next round begins
+};
+
+// 0: the answer's text or JSON is good.
+static int get(struct kube_gpu_reader *reader, const char *path, const char *query, size_t answer_max,
+               struct kube_answer *answer)
+{
+    struct error err = {0};
+    struct kube_call call = {
+        .method = KUBE_GET, .path = path, .query = query, .try_for_ms = 0, .answer_max = answer_max};
+    int rc = kube_client_call(reader->client, &call, answer, &err);
+    if (rc < 0 && answer->status.code == 403 && !reader->has_complained) {
+        reader->has_complained = true;
+        log_write(LOG_WARN, "backends", "no utilization of GPUs is known: the DCGM exporter is out of reach: \"%s\"",
+                  err.message);
+    }
+    return rc;
+}
+
+static void read_page(struct kube_gpu_reader *reader, const json_t *exporter, struct kube_answer *answer)
+{
+    const char *node = kube_text_at(exporter, "spec.nodeName");
+    struct kube_dcgm_device *devices;
+    struct buffer path;
+    struct arena arena;
+    buffer_init(&path, 0);
+    arena_init(&arena);
+    kube_path(&path, "/api/v1/namespaces/%s/pods/%s:9400/proxy/metrics", kube_text_at(exporter, "metadata.namespace"),
+              kube_text_at(exporter, "metadata.name"));
+    if (get(reader, path.data, NULL, PAGE_MAX, answer) == 0 && answer->text) {
+        size_t count = kube_dcgm_read(answer->text, answer->text_length, &arena, &devices);
+        reader->ops.take(reader->context, node, devices, count);
+    }
+    kube_answer_done(answer);
+    arena_done(&arena);
+    buffer_done(&path);
+}
+
+static bool is_stopping(struct kube_gpu_reader *reader)
+{
+    pthread_mutex_lock(&reader->lock);
+    bool stopping = reader->stopping;
+    pthread_mutex_unlock(&reader->lock);
+    return stopping;
+}
+
+static void read_pages(struct kube_gpu_reader *reader, const json_t *exporters)
+{
+    size_t count = json_array_size(exporters), pages = 0;
+    size_t first = count ? reader->next % count : 0;
+    struct kube_answer *answer = memory_array(1, sizeof(*answer)); // large for a stack
+    for (size_t i = 0; i < count && pages < PAGES_MAX && !is_stopping(reader); i++) {
+        const json_t *exporter = json_array_get(exporters, (first + i) % count);
+        const char *node = kube_text_at(exporter, "spec.nodeName");
+        reader->next = (first + i + 1) % count;
+        if (!*node || strcmp(kube_text_at(exporter, "status.phase"), "Running") != 0 ||
+            !reader->ops.wants(reader->context, node))
+            continue;
+        read_page(reader, exporter, answer);
+        pages++;
+    }
+    free(answer);
+}
+
+// One selector's exporters; a cluster has those of one.
+static void read_round(struct kube_gpu_reader *reader)
+{
+    for (size_t i = 0; i < sizeof(SELECTORS) / sizeof(SELECTORS[0]) && !is_stopping(reader); i++) {
+        struct kube_answer answer;
+        struct buffer query;
+        buffer_init(&query, 0);
+        kube_query(&query, "labelSelector", SELECTORS[i]);
+        size_t count = 0;
+        if (get(reader, "/api/v1/pods", query.data, LIST_MAX, &answer) == 0) {
+            const json_t *items = json_object_get(answer.body, "items");
+            count = json_array_size(items);
+            read_pages(reader, items);
+        }
+        kube_answer_done(&answer);
+        buffer_done(&query);
+        if (count)
+            return;
+    }
+}
+
+static void *run(void *context)
+{
+    struct kube_gpu_reader *reader = context;
+    while (!is_stopping(reader)) {
+        struct timespec until;
+        read_round(reader);
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += reader->period_ms / 1000;
+        until.tv_nsec += reader->period_ms % 1000 * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_mutex_lock(&reader->lock);
+        while (!reader->stopping && pthread_cond_timedwait(&reader->changed, &reader->lock, &until) == 0)
+            ;
+        pthread_mutex_unlock(&reader->lock);
+    }
+    return NULL;
+}
+
+int kube_gpu_reader_create(struct kube_client *client, const struct kube_gpu_reader_ops *ops, void *context,
+                           int64_t period_ms, struct kube_gpu_reader **out_reader, struct error *err)
+{
+    struct kube_gpu_reader *reader = memory_array(1, sizeof(*reader));
+    pthread_condattr_t clock;
+    pthread_attr_t attributes;
+    *reader = (struct kube_gpu_reader){
+        .client = client, .ops = *ops, .context = context, .period_ms = period_ms > 0 ? period_ms : PERIOD_MS};
+    pthread_mutex_init(&reader->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&reader->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    int code = pthread_create(&reader->thread, &attributes, run, reader);
+    pthread_attr_destroy(&attributes);
+    if (code == 0) {
+        *out_reader = reader;
+        return 0;
+    }
+    pthread_cond_destroy(&reader->changed);
+    pthread_mutex_destroy(&reader->lock);
+    free(reader);
+    return error_set(err, ERROR_INTERNAL, "cannot start the thread that reads GPUs: %s", strerror(code));
+}
+
+void kube_gpu_reader_destroy(struct kube_gpu_reader *reader)
+{
+    if (!reader)
+        return;
+    pthread_mutex_lock(&reader->lock);
+    reader->stopping = true;
+    pthread_cond_signal(&reader->changed);
+    pthread_mutex_unlock(&reader->lock);
+    pthread_join(reader->thread, NULL);
+    pthread_cond_destroy(&reader->changed);
+    pthread_mutex_destroy(&reader->lock);
+    free(reader);
+}
