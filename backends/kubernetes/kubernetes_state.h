@@ -146,6 +146,9 @@ int gpu_usage_start(struct kubernetes *kubernetes, struct error *err);
 size_t gpu_usage_read(void *backend, const char *node_name, struct arena *arena, struct backend_device **out_devices);
 void gpu_usage_done(struct kubernetes *kubernetes);
 
+// pod_notes.c: what of the specification the cluster does not keep, as warnings. With the lock held.
+void pod_notes_tell(struct kubernetes *kubernetes, const struct backend_pod *row, int64_t decision);
+
 // pod_streams.c. Both wait for the cluster, and need no lock.
 int pod_streams_logs(void *backend, const struct backend_log_request *request, struct buffer *out,
                      int64_t *out_position, bool *out_ended, struct error *err);

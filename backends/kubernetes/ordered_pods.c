@@ -210,6 +210,8 @@ static void note_start(struct kubernetes *kubernetes, const struct backend_order
     join(pod, find_gang(kubernetes, orders, at));
     if (write_objects(kubernetes, pod, &order->pod, &err) < 0)
         pod_steps_refuse(kubernetes, pod, "Invalid", err.message, err.code == ERROR_INVALID);
+    else
+        pod_notes_tell(kubernetes, &order->pod, order->decision);
 }
 
 static void note_stop(struct kubernetes *kubernetes, const struct backend_order *order)

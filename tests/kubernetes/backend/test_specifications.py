@@ -1,0 +1,95 @@
+"""What a specification asks for reaches the Pod, or is refused or said by name."""
+
+
+def events_of(server, workload):
+    return server.get(f"/api/v1/workloads/{workload}/events").json["events"]
+
+
+def test_a_specification_reaches_the_pod(server, kube):
+    workload = server.submit(
+        "job",
+        "team-a",
+        1,
+        spec={
+            "command": "python train.py",
+            "args": "--rank $(RANK)",
+            "compute": {
+                "gpuDevicesRequest": 1,
+                "cpuCoreRequest": 0.5,
+                "cpuMemoryLimit": "1Gi",
+                "largeShmRequest": True,
+            },
+            "environmentVariables": [
+                {"name": "RANK", "value": "0"},
+                {"name": "KEY", "secret": {"name": "team-key", "key": "token"}},
+            ],
+            "security": {"runAsUid": 1000, "runAsGid": 1000},
+            "storage": {
+                "nfs": [{"name": "data", "server": "nfs.example.com", "path": "/export", "mountPath": "/data"}]
+            },
+            "tolerations": [{"name": "t", "key": "team", "operator": "Exists", "effect": "NoSchedule"}],
+        },
+    )
+    server.wait_phase(workload, "Running")
+    (pod,) = kube.pods().values()
+    spec, (container,) = pod["spec"], pod["spec"]["containers"]
+    assert (container["command"], container["args"]) == (["python", "train.py"], ["--rank", "$(RANK)"])
+    assert container["resources"]["requests"] == {"cpu": "500m", "memory": "0", "nvidia.com/gpu": "1"}
+    assert container["resources"]["limits"] == {"memory": "1Gi", "nvidia.com/gpu": "1"}
+    variables = {item["name"]: item for item in container["env"]}
+    assert variables["KEY"]["valueFrom"] == {"secretKeyRef": {"name": "team-key", "key": "token"}}
+    assert variables["RUNAI_JOB_NAME"]["value"] == "job"
+    assert container["securityContext"] == {"runAsUser": 1000, "runAsGroup": 1000}
+    assert {mount["mountPath"] for mount in container["volumeMounts"]} == {"/data", "/dev/shm"}
+    assert {item["key"] for item in spec["tolerations"]} >= {"team", "nvidia.com/gpu"}
+    assert not spec["automountServiceAccountToken"]
+    assert not spec["enableServiceLinks"]
+
+
+def test_pods_of_distributed_work_find_each_other(server, kube):
+    workload = server.submit(
+        "dist",
+        "team-a",
+        1,
+        kind="distributed",
+        spec={"numWorkers": 1},
+        masterSpec={"compute": {"gpuDevicesRequest": 1}},
+    )
+    server.wait_phase(workload, "Running")
+    pods = kube.pods()
+    assert sorted(pods) == ["dist-master-0-a0", "dist-worker-0-a0"]
+    for pod in pods.values():
+        variables = {item["name"]: item.get("value") for item in pod["spec"]["containers"][0]["env"]}
+        assert variables["MASTER_ADDR"] == "dist-master-0.dist"
+        assert variables["WORLD_SIZE"] == "2"
+    service = kube.ask("GET", "/api/v1/namespaces/runai-team-a/services/dist").json
+    assert service["spec"]["clusterIP"] == "None"
+    assert service["spec"]["publishNotReadyAddresses"]
+
+
+def test_what_kubernetes_cannot_do_is_refused_by_name(server):
+    def message_of(spec):
+        body = {"name": "no", "projectId": server.project_id("team-a"), "clusterId": server.cluster_id(),
+                "spec": {"image": "i", **spec}}  # fmt: skip
+        answer = server.post("/api/v1/workloads/trainings", body)
+        assert answer.status == 400, answer
+        return answer.json["message"]
+
+    half = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}
+    assert "whole GPUs" in message_of({"compute": half})
+    assert "spec.storage.s3[0].bucket" in message_of({"storage": {"s3": [{"bucket": "b", "path": "/b"}]}})
+    assert "spec.labels[0].name" in message_of({"labels": [{"name": "prorata.io/instance", "value": "x"}]})
+
+
+def test_what_is_not_kept_is_said(server):
+    workload = server.submit(
+        "space",
+        "team-a",
+        0,
+        kind="workspaces",
+        spec={"exposedUrls": [{"container": 8888, "url": "https://jupyter.example.com"}]},
+    )
+    server.wait_for(
+        "the note",
+        lambda: any("spec.exposedUrls[0].url is shown" in event["message"] for event in events_of(server, workload)),
+    )
