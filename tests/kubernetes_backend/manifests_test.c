@@ -427,13 +427,21 @@ static void test_objects(void)
     struct backend_secret_key key = {"k", "a\0b", 3};
     json_t *secret = kube_manifest_secret(&SITE, &pod, "s", &key, 1, &arena);
     check_value("a secret's bytes", secret, "data", "{'k':'YQBi'}", &arena);
+    check_value("a secret's kind", secret, "type", "'Opaque'", &arena);
     json_decref(secret);
-    pod = pod_of(&arena, "Training", "worker",
-                 "{'environmentVariables':[{'name':'A','secret':{'name':'s'}},{'name':'B','secret':{'name':'s'}}],"
-                 "'storage':{'secretVolume':[{'secret':'t'}],'git':[{'secretRef':{'name':'g'}}]}}");
+    key.name = ".dockerconfigjson";
+    secret = kube_manifest_secret(&SITE, &pod, "s", &key, 1, &arena);
+    check_value("a registry's kind", secret, "type", "'kubernetes.io/dockerconfigjson'", &arena);
+    json_decref(secret);
+    pod = pod_of(
+        &arena, "Training", "worker",
+        "{'environmentVariables':[{'name':'A','secret':{'name':'s'}},{'name':'B','secret':{'name':'s'}}],"
+        "'storage':{'secretVolume':[{'secret':'t'}],'git':[{'secretRef':{'name':'g'}}]},'imagePullSecrets':[{'name':"
+        "'p'},{'name':'s'}]}");
     const char *const *names;
-    check_int((int64_t)kube_manifest_secret_names(&pod, &arena, &names), 3, "each secret once");
+    check_int((int64_t)kube_manifest_secret_names(&pod, &arena, &names), 4, "each secret once");
     check_text(names[2], "g", "a repository's too");
+    check_text(names[3], "p", "and a registry's");
     pod = pod_of(&arena, "Workspace", "worker", "{'exposedUrls':[{'container':1,'url':'https://x'}]}");
     check_int((int64_t)kube_manifest_notes(&pod, &arena, &names), 1, "one note");
     check_text(names[0], "spec.exposedUrls[0].url is shown, and the cluster's Ingress must lead there", "its words");

@@ -47,10 +47,11 @@ int kube_manifest_services(const struct kube_site *site, const struct backend_po
 // Likewise of PersistentVolumeClaims: those that the specification wants made.
 int kube_manifest_claims(const struct kube_site *site, const struct backend_pod *pod, struct arena *arena,
                          json_t **out_list, struct error *err);
-// Names of the secrets that the pod reads, each once; the server may keep a credential that stands for one
-// (backend_vault). Returns how many. None where the specification cannot be read.
+// Names of the secrets that the pod reads or its image is pulled with, each once; the server may keep a credential that
+// stands for one (backend_vault). Returns how many. None where the specification cannot be read.
 size_t kube_manifest_secret_names(const struct backend_pod *pod, struct arena *arena, const char *const **out_names);
-// A Secret of that name in the pod's namespace. The caller wipes nothing: jansson keeps the values until it is freed.
+// A Secret of that name in the pod's namespace, of the kind that its keys call for. The caller wipes nothing: jansson
+// keeps the values until it is freed.
 json_t *kube_manifest_secret(const struct kube_site *site, const struct backend_pod *pod, const char *name,
                              const struct backend_secret_key *keys, size_t count, struct arena *arena);
 

@@ -8,6 +8,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#define REGISTRY_KEY ".dockerconfigjson" // what the kubelet signs in to a registry with
+
 enum {
     MESSAGE_MAX = 1024,
     EVENT_NAME_MAX = 200
@@ -97,7 +99,9 @@ json_t *kube_manifest_secret(const struct kube_site *site, const struct backend_
                              const struct backend_secret_key *keys, size_t count, struct arena *arena)
 {
     json_t *data = json_object();
+    bool is_registry = false;
     for (size_t i = 0; i < count; i++) {
+        is_registry = is_registry || strcmp(keys[i].name, REGISTRY_KEY) == 0;
         size_t size = sodium_base64_encoded_len(keys[i].length, sodium_base64_VARIANT_ORIGINAL);
         char *text = arena_alloc(arena, size);
         sodium_bin2base64(text, size, (const unsigned char *)keys[i].value, keys[i].length,
@@ -105,6 +109,7 @@ json_t *kube_manifest_secret(const struct kube_site *site, const struct backend_
         json_object_set_new(data, keys[i].name, json_string(text));
         sodium_memzero(text, size);
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "apiVersion", "v1", "kind", "Secret", "type", "Opaque", "metadata",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "apiVersion", "v1", "kind", "Secret", "type",
+                     is_registry ? "kubernetes.io/dockerconfigjson" : "Opaque", "metadata",
                      kube_metadata(site, pod, name, arena), "data", data);
 }

@@ -1,4 +1,4 @@
-// Which secrets a pod reads: the server may have to put them into the cluster before it starts.
+// Which secrets a pod reads, and its image is pulled with: the server may have to put them into the cluster before.
 #include "backends/kubernetes/manifests/kube_manifest.h"
 #include "backends/kubernetes/manifests/kube_names.h"
 #include "base/arena.h"
@@ -35,6 +35,8 @@ size_t kube_manifest_secret_names(const struct backend_pod *pod, struct arena *a
         add(&names, kube_spec_text(json_object_get(item, "secretRef"), "name"));
         add(&names, kube_spec_text(item, "passwordSecret"));
     }
+    for (size_t i = 0; (item = kube_spec_next(json_object_get(spec, "imagePullSecrets"), &i));)
+        add(&names, kube_spec_text(item, "name"));
     json_decref(spec);
     *out_names = names.items;
     return names.count;

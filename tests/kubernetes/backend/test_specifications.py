@@ -1,5 +1,7 @@
 """What a specification asks for reaches the Pod, or is refused or said by name."""
 
+import base64
+
 
 def events_of(server, workload):
     return server.get(f"/api/v1/workloads/{workload}/events").json["events"]
@@ -93,3 +95,31 @@ def test_what_is_not_kept_is_said(server):
         "the note",
         lambda: any("spec.exposedUrls[0].url is shown" in event["message"] for event in events_of(server, workload)),
     )
+
+
+def test_credentials_become_secrets_before_the_pod(server, kube):
+    def keep(name, kind, spec):
+        meta = {"name": name, "scope": "project", "projectId": int(server.project_id("team-a"))}
+        answer = server.post(f"/api/v1/asset/credentials/{kind}", {"meta": meta, "spec": spec})
+        assert answer.status == 202, answer
+
+    keep("robot", "password", {"user": "robot", "password": "open sesame"})
+    keep("registry", "docker-registry", {"url": "https://r.example", "user": "robot", "password": "x"})
+    workload = server.submit(
+        "job",
+        "team-a",
+        1,
+        spec={
+            "environmentVariables": [{"name": "PASSWORD", "secret": {"name": "robot", "key": "password"}}],
+            "imagePullSecrets": [{"name": "registry"}, {"name": "of-the-cluster"}],
+        },
+    )
+    server.wait_phase(workload, "Running")
+    items = kube.ask("GET", "/api/v1/namespaces/runai-team-a/secrets").json["items"]
+    secrets = {item["metadata"]["name"]: item for item in items}
+    assert sorted(secrets) == ["registry", "robot"]
+    assert base64.b64decode(secrets["robot"]["data"]["password"]) == b"open sesame"
+    assert secrets["registry"]["type"] == "kubernetes.io/dockerconfigjson"
+    assert "https://r.example" in base64.b64decode(secrets["registry"]["data"][".dockerconfigjson"]).decode()
+    (pod,) = kube.pods().values()
+    assert pod["spec"]["imagePullSecrets"] == [{"name": "registry"}, {"name": "of-the-cluster"}]
