@@ -175,17 +175,12 @@ static const char *labels_of(const struct kube_node *node, struct arena *arena)
     return dump(labels, arena);
 }
 
-// The taint that keeps others from GPUs is none to us: pods that ask for GPUs tolerate it, and to pods that ask for
-// none a node with GPUs is open as well.
 static const char *taints_of(const struct kube_node *node, struct arena *arena)
 {
     json_t *taints = json_array();
-    for (size_t i = 0; i < node->taint_count; i++) {
-        const struct kube_taint *taint = &node->taints[i];
-        if (strcmp(taint->key, KUBE_GPU_RESOURCE) != 0)
-            json_array_append_new(taints, json_pack("{s:s, s:s, s:s}", "key", taint->key, "value", taint->value,
-                                                    "effect", taint->effect));
-    }
+    for (size_t i = 0; i < node->taint_count; i++)
+        json_array_append_new(taints, json_pack("{s:s, s:s, s:s}", "key", node->taints[i].key, "value",
+                                                node->taints[i].value, "effect", node->taints[i].effect));
     return dump(taints, arena);
 }
 
@@ -293,6 +288,12 @@ bool machines_read(void *backend, struct arena *arena, struct backend_machine **
     if (*out_count > 1)
         qsort(*out_machines, *out_count, sizeof(**out_machines), compare_machines);
     return is_known;
+}
+
+bool machines_is_gone(const struct kubernetes *kubernetes, const char *name)
+{
+    const struct kube_machine *machine = kube_index_find(&kubernetes->machines, name);
+    return kubernetes->has_nodes && (!machine || !machine->kept);
 }
 
 void machines_done(struct kubernetes *kubernetes)

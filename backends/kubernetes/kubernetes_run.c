@@ -151,7 +151,9 @@ static int adopt(void *backend, const struct backend_rows *rows, struct error *e
     struct kubernetes *kubernetes = backend;
     if (ordered_pods_adopt(backend, rows, err) < 0)
         return -1;
-    return kubernetes->own_watch ? 0 : own_objects_watch(kubernetes, err);
+    if (kubernetes->own_watch)
+        return 0;
+    return own_objects_watch(kubernetes, err) < 0 ? -1 : pod_events_watch(kubernetes, err);
 }
 
 static int check(void *backend, const struct backend_pod *pod, struct error *err)
@@ -193,7 +195,9 @@ static void stop(void *backend)
     kube_watch_destroy(kubernetes->own_watch);
     kube_watch_destroy(kubernetes->others_watch);
     kube_watch_destroy(kubernetes->nodes_watch);
+    kube_watch_destroy(kubernetes->events_watch);
     kubernetes->own_watch = kubernetes->others_watch = kubernetes->nodes_watch = NULL;
+    kubernetes->events_watch = NULL;
     kube_client_destroy(kubernetes->client); // before the lease goes: nothing is sent after
     kubernetes->client = NULL;
     kube_lease_destroy(atomic_exchange(&kubernetes->lease, NULL));
@@ -211,6 +215,7 @@ static void destroy(void *backend)
     machines_done(kubernetes);
     kube_index_done(&kubernetes->objects);
     gpu_usage_done(kubernetes);
+    kube_index_done(&kubernetes->objects_by_uid);
     kube_access_destroy(kubernetes->access);
     free(kubernetes->facts);
     free(kubernetes->instance);
@@ -224,6 +229,7 @@ static const struct backend_ops OPS = {
     .name = "kubernetes",
     .start = start,
     .adopt = adopt,
+    .list_strays = kube_strays_list,
     .apply = ordered_pods_apply,
     .check = check,
     .read_machines = machines_read,

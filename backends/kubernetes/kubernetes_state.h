@@ -42,10 +42,12 @@ struct ordered_pod {
     int64_t decision;
     int64_t grace_ms;
     enum pod_step step;
-    struct gang *gang;    // NULL: it is bound alone
-    int64_t call;         // the number of the one that is in flight; 0: none is
-    bool may_exist;       // a create of it was sent, and may have been done
-    bool is_to_stop;      // it was told to
+    struct gang *gang;  // NULL: it is bound alone
+    int64_t call;       // the number of the one that is in flight; 0: none is
+    bool may_exist;     // a create of it was sent, and may have been done
+    bool is_to_stop;    // it was told to
+    int64_t deleted_us; // when the server took the deletion
+    bool is_stuck_told;
     bool is_deleted;      // the server took the deletion
     bool is_running_told; // the facts below were told
     bool is_looking;      // after an answer that left it open, the object is asked for
@@ -89,7 +91,8 @@ struct kubernetes {
     struct kube_lease *_Atomic lease; // NULL: not started
     char *holder;
     struct kube_gpu_reader *gpu_reader;
-    struct kube_watch *own_watch, *others_watch, *nodes_watch;
+    struct kube_watch *own_watch, *others_watch, *nodes_watch, *events_watch;
+    int64_t started_ms;   // wall clock
     pthread_mutex_t lock; // of all below
     pthread_cond_t changed;
     pthread_t thread;
@@ -101,11 +104,12 @@ struct kubernetes {
     bool has_news;                       // facts that nobody was woken for
     bool has_own, has_others, has_nodes; // whole pictures
     bool nodes_changed;
-    bool is_node_news;          // a node itself has: that is told at once
-    bool must_attend;           // a pod has to be looked after soon
-    int64_t calls;              // submitted so far
-    struct kube_index pods;     // ordered_pod by uuid
-    struct kube_index objects;  // own_object by uuid
+    bool is_node_news;         // a node itself has: that is told at once
+    bool must_attend;          // a pod has to be looked after soon
+    int64_t calls;             // submitted so far
+    struct kube_index pods;    // ordered_pod by uuid
+    struct kube_index objects; // own_object by uuid
+    struct kube_index objects_by_uid;
     struct kube_index machines; // kube_machine by name
     struct kube_index refusals; // by workload
     struct kube_index gpus;     // gpu_usage.c: by node
@@ -122,6 +126,8 @@ bool kubernetes_may_write(struct kubernetes *kubernetes);
 // kube_machines.c: nodes, and what pods of others hold on them.
 int machines_watch(struct kubernetes *kubernetes, struct error *err);
 bool machines_read(void *backend, struct arena *arena, struct backend_machine **out_machines, size_t *out_count);
+// Whether the cluster has no such node any more.
+bool machines_is_gone(const struct kubernetes *kubernetes, const char *name);
 void machines_done(struct kubernetes *kubernetes);
 
 // own_objects.c: pods of ours as the cluster shows them.
@@ -130,6 +136,12 @@ int own_objects_watch(struct kubernetes *kubernetes, struct error *err);
 void own_objects_take(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_pod *object);
 // It exists no more.
 void own_objects_take_gone(struct kubernetes *kubernetes, struct ordered_pod *pod);
+
+// pod_events.c: what the cluster says of them.
+int pod_events_watch(struct kubernetes *kubernetes, struct error *err);
+
+// kube_strays.c: pods with our label that no row asks for.
+size_t kube_strays_list(void *backend, struct arena *arena, struct backend_stray **out_strays);
 
 // ordered_pods.c: the table, and what orders say.
 void ordered_pods_apply(void *backend, const struct backend_order *orders, size_t count);

@@ -214,6 +214,40 @@ static void note_start(struct kubernetes *kubernetes, const struct backend_order
         pod_notes_tell(kubernetes, &order->pod, order->decision);
 }
 
+// Takes over what the object says of it: rows know no more than whose it is.
+static struct ordered_pod *note_stray(struct kubernetes *kubernetes, const char *uuid, int64_t grace_ms,
+                                      const struct kube_pod *object)
+{
+    const char *workload = kube_meta_label(&object->meta, KUBE_WORKLOAD_LABEL);
+    const char *project = kube_meta_label(&object->meta, KUBE_PROJECT_LABEL);
+    struct ordered_pod *pod = memory_array(1, sizeof(*pod));
+    snprintf(pod->uuid, sizeof(pod->uuid), "%s", uuid);
+    pod->workload_uuid = memory_strdup(workload ? workload : "");
+    pod->project_name = memory_strdup(project ? project : "");
+    pod->namespace = memory_strdup(object->meta.namespace);
+    pod->name = memory_strdup(object->meta.name);
+    pod->node_name = memory_strdup(object->node_name);
+    pod->uid = memory_strdup(object->meta.uid);
+    pod->grace_ms = grace_ms;
+    pod->step = POD_BOUND;
+    kube_index_set(&kubernetes->pods, pod->uuid, pod);
+    return pod;
+}
+
+static void note_adoption(struct kubernetes *kubernetes, const struct backend_order *order)
+{
+    const struct own_object *object = kube_index_find(&kubernetes->objects, order->pod.uuid);
+    if (kube_index_find(&kubernetes->pods, order->pod.uuid))
+        return;
+    if (!object) {
+        kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, order->pod.uuid, order->decision);
+        return;
+    }
+    struct ordered_pod *pod = note_stray(kubernetes, order->pod.uuid, order->pod.grace_ms, &object->pod);
+    kubernetes->nodes_changed = true; // what it holds is ours again
+    own_objects_take(kubernetes, pod, &object->pod);
+}
+
 static void note_stop(struct kubernetes *kubernetes, const struct backend_order *order)
 {
     struct ordered_pod *pod = kube_index_find(&kubernetes->pods, order->pod.uuid);
@@ -223,13 +257,7 @@ static void note_stop(struct kubernetes *kubernetes, const struct backend_order 
     }
     const struct own_object *object = kube_index_find(&kubernetes->objects, order->pod.uuid);
     if (!pod && object && !kube_pod_is_over(&object->pod)) { // a stray
-        pod = note_pod(kubernetes, &order->pod);
-        pod->uid = memory_strdup(object->pod.meta.uid);
-        pod->step = POD_BOUND;
-        free(pod->namespace);
-        free(pod->name);
-        pod->namespace = memory_strdup(object->pod.meta.namespace);
-        pod->name = memory_strdup(object->pod.meta.name);
+        pod = note_stray(kubernetes, order->pod.uuid, order->pod.grace_ms, &object->pod);
     }
     if (!pod || pod->step == POD_ENDED) {
         kubernetes_tell(kubernetes, BACKEND_POD_GONE, order->pod.uuid, order->decision);
@@ -282,6 +310,7 @@ void ordered_pods_apply(void *backend, const struct backend_order *orders, size_
             pod_steps_clear(kubernetes, orders[i].pod.workload_uuid);
             break;
         case BACKEND_ADOPT:
+            note_adoption(kubernetes, &orders[i]);
             break;
         }
     }

@@ -148,6 +148,8 @@ static void tell_gone(struct kubernetes *kubernetes, const struct kube_event *ev
     struct ordered_pod *pod = kube_index_find(&kubernetes->pods, own->uuid);
     if (kube_index_find(&kubernetes->objects, own->uuid) == own)
         kube_index_take(&kubernetes->objects, own->uuid);
+    if (kube_index_find(&kubernetes->objects_by_uid, own->pod.meta.uid) == own)
+        kube_index_take(&kubernetes->objects_by_uid, own->pod.meta.uid);
     if (!pod || !pod->uid || strcmp(pod->uid, event->uid) != 0)
         return;
     if (lost_its_label(event, own)) {
@@ -174,6 +176,7 @@ static void tell(void *context, const struct kube_event *event)
         if (before && kube_index_find(&kubernetes->objects, before->uuid) == before)
             kube_index_take(&kubernetes->objects, before->uuid);
         kube_index_set(&kubernetes->objects, own->uuid, own);
+        kube_index_set(&kubernetes->objects_by_uid, own->pod.meta.uid, own);
         struct ordered_pod *pod = kube_index_find(&kubernetes->pods, own->uuid);
         if (pod && pod->step != POD_ADOPTED)
             own_objects_take(kubernetes, pod, &own->pod);

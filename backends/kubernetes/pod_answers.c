@@ -147,9 +147,10 @@ static void take_binding(struct kubernetes *kubernetes, struct ordered_pod *pod,
 static void take_deletion(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_answer *answer)
 {
     int code = code_of(answer);
-    if (kube_answer_is_good(answer))
+    if (kube_answer_is_good(answer)) {
         pod->is_deleted = true;
-    else if (code == 404)
+        pod->deleted_us = timestamp_monotonic_us();
+    } else if (code == 404)
         own_objects_take_gone(kubernetes, pod);
     else {
         pod->is_looking = code == 409;

@@ -15,6 +15,7 @@ enum {
     SHORT_TRY_MS = 3000,
     REFUSAL_DOUBLINGS = 6, // 5 s to 5 min
     AVOID_MS = 30 * 1000,
+    STUCK_AFTER_MS = 60 * 1000,
     AVOID_MAX_MS = 10 * 60 * 1000,
     MS_PER_S = 1000
 };
@@ -157,6 +158,22 @@ static void end_stopped(struct kubernetes *kubernetes, struct ordered_pod *pod)
     ordered_pods_remove(kubernetes, pod);
 }
 
+// Of a node that is gone nobody is left to end the pod gently.
+static int64_t grace_of(const struct kubernetes *kubernetes, const struct ordered_pod *pod)
+{
+    return pod->node_name && pod->step >= POD_BOUND && machines_is_gone(kubernetes, pod->node_name) ? 0 : pod->grace_ms;
+}
+
+// A node that does not end a pod is told of, and never forced: its devices may still be in use.
+static void tell_if_stuck(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    if (pod->is_stuck_told || timestamp_monotonic_us() < pod->deleted_us + (pod->grace_ms + STUCK_AFTER_MS) * 1000)
+        return;
+    pod->is_stuck_told = true;
+    kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "StuckTerminating",
+                   "was told to stop and is still there: its node or a finalizer holds it; its devices stay counted");
+}
+
 static void stop(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     ordered_pods_leave_gang(pod);
@@ -165,7 +182,9 @@ static void stop(struct kubernetes *kubernetes, struct ordered_pod *pod)
     else if (!pod->uid)
         look(kubernetes, pod);
     else if (!pod->is_deleted)
-        erase(kubernetes, pod, pod->grace_ms);
+        erase(kubernetes, pod, grace_of(kubernetes, pod));
+    else
+        tell_if_stuck(kubernetes, pod);
 }
 
 static void tell_refused(struct kubernetes *kubernetes, struct ordered_pod *pod)
@@ -191,6 +210,19 @@ static void go_on_refused(struct kubernetes *kubernetes, struct ordered_pod *pod
         tell_refused(kubernetes, pod);
 }
 
+static void go_on_started(struct kubernetes *kubernetes, struct ordered_pod *pod, int64_t now_us)
+{
+    if (pod->step == POD_PREPARES && pod->uid)
+        pod_steps_note_created(kubernetes, pod);
+    else if (pod->step == POD_PREPARES && pod->prepared < pod->preparation_count)
+        submit_creation(kubernetes, pod, CALL_PREPARE, pod->preparations[pod->prepared].path,
+                        pod->preparations[pod->prepared].body);
+    else if (pod->step == POD_PREPARES)
+        create(kubernetes, pod);
+    if (may_bind(pod, now_us))
+        go_on_bound_for(kubernetes, pod);
+}
+
 void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     int64_t now_us = timestamp_monotonic_us();
@@ -200,18 +232,11 @@ void pod_steps_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod)
     if (pod->is_looking)
         look(kubernetes, pod);
     else if (pod->is_refused)
-        go_on_refused(kubernetes, pod, now_us);
+        go_on_refused(kubernetes, pod, now_us); // it may be gone then
     else if (pod->is_to_stop)
-        stop(kubernetes, pod);
-    else if (pod->step == POD_PREPARES && pod->uid)
-        pod_steps_note_created(kubernetes, pod);
-    else if (pod->step == POD_PREPARES && pod->prepared < pod->preparation_count)
-        submit_creation(kubernetes, pod, CALL_PREPARE, pod->preparations[pod->prepared].path,
-                        pod->preparations[pod->prepared].body);
-    else if (pod->step == POD_PREPARES)
-        create(kubernetes, pod);
-    if (may_bind(pod, now_us))
-        go_on_bound_for(kubernetes, pod);
+        stop(kubernetes, pod); // likewise
+    else
+        go_on_started(kubernetes, pod, now_us);
 }
 
 // wait_ms, doubling with each refusal of its workload.

@@ -16,6 +16,7 @@ enum {
 };
 
 #define HOSTNAME_LABEL "kubernetes.io/hostname"
+#define GPU_TAINT "nvidia.com/gpu"
 
 struct builder {
     struct cache *cache;
@@ -23,6 +24,9 @@ struct builder {
     struct live_snapshot *live;
     struct snapshot_workload *workloads;
     struct snapshot_pod *pods;
+    bool gpus_are_tainted; // some node keeps pods without GPUs away
+    // The rules that were widened for it last, and what came of them: pods alike share one object.
+    const struct snapshot_placement_rules *plain, *widened;
 };
 
 static bool is_for_planning(const struct cache_workload *workload)
@@ -113,9 +117,49 @@ static const struct snapshot_requirement *avoidance_of(struct builder *builder, 
     return requirement;
 }
 
+static bool has_gpu_taint(const struct world *world)
+{
+    for (size_t i = 0; i < world->rows.node_count; i++)
+        for (size_t k = 0; k < world->nodes[i].taint_count; k++)
+            if (strcmp(world->nodes[i].taints[k].key, GPU_TAINT) == 0)
+                return true;
+    return false;
+}
+
+// A pod that asks for GPUs tolerates the taint that keeps others from them, as it does when it is created.
+static const struct snapshot_placement_rules *widen(struct builder *builder,
+                                                    const struct snapshot_placement_rules *rules)
+{
+    if (builder->widened && builder->plain == rules)
+        return builder->widened;
+    struct snapshot_placement_rules *wider = arena_alloc(builder->arena, sizeof(*wider));
+    if (rules)
+        *wider = *rules;
+    struct snapshot_toleration *tolerations =
+        arena_array(builder->arena, wider->toleration_count + 1, sizeof(*tolerations));
+    if (wider->toleration_count)
+        memcpy(tolerations, wider->tolerations, wider->toleration_count * sizeof(*tolerations));
+    tolerations[wider->toleration_count++] = (struct snapshot_toleration){
+        .key = GPU_TAINT, .value = "", .operator= TOLERATION_EXISTS, .effect = TAINT_NO_SCHEDULE};
+    wider->tolerations = tolerations;
+    builder->plain = rules;
+    builder->widened = wider;
+    return wider;
+}
+
+static bool asks_for_gpus(const struct builder *builder, const struct cache_pod *pod)
+{
+    for (size_t i = 0; pod->placement && i < pod->placement->extended_count; i++)
+        if (builder->cache->world->extended[pod->placement->extended[i].resource].is_mig)
+            return true;
+    return pod->gpu_devices > 0;
+}
+
 static const struct snapshot_placement_rules *rules_of(struct builder *builder, const struct cache_pod *pod)
 {
     const struct snapshot_placement_rules *rules = pod->placement ? pod->placement->rules : NULL;
+    if (builder->gpus_are_tainted && asks_for_gpus(builder, pod))
+        rules = widen(builder, rules);
     const struct snapshot_requirement *avoidance = avoidance_of(builder, pod->workload);
     if (!avoidance)
         return rules;
@@ -358,6 +402,7 @@ void snapshot_build(struct cache *cache, int64_t now_ms, struct arena *arena, st
         .live = out_live,
         .workloads = arena_array(arena, cache->workload_count, sizeof(struct snapshot_workload)),
         .pods = arena_array(arena, pod_count, sizeof(struct snapshot_pod)),
+        .gpus_are_tainted = has_gpu_taint(cache->world),
     };
     out_live->workloads = arena_array(arena, cache->workload_count, sizeof(struct cache_workload *));
     out_live->pods = arena_array(arena, pod_count, sizeof(struct cache_pod *));
@@ -382,6 +427,7 @@ void snapshot_build_one(struct cache_workload *workload, uint32_t project, const
         .live = out_live,
         .workloads = arena_array(arena, 1, sizeof(struct snapshot_workload)),
         .pods = arena_array(arena, workload->pod_count, sizeof(struct snapshot_pod)),
+        .gpus_are_tainted = has_gpu_taint(cache.world),
     };
     out_live->workloads = arena_array(arena, 1, sizeof(struct cache_workload *));
     out_live->pods = arena_array(arena, workload->pod_count, sizeof(struct cache_pod *));

@@ -1,5 +1,7 @@
 """Nodes of the cluster as they change: what runs goes on, nothing new comes where it must not, and the sums are right."""
 
+import shutil
+
 from conftest import TEST, events_of, life, nodes_of
 
 
@@ -119,9 +121,9 @@ def test_what_pods_of_others_hold_is_theirs(server, kube):
 
 
 def snapshot_node(server, name):
-    """A node as the scheduler sees it."""
-    (node,) = [node for node in server.get("/api/v1/scheduler/snapshot").json["nodes"] if node["name"] == name]
-    return node
+    """A node as the latest cycle saw it; empty where it did not."""
+    nodes = server.get("/api/v1/scheduler/snapshot").json["nodes"]
+    return next((node for node in nodes if node["name"] == name), {})
 
 
 def withheld(server, name):
@@ -137,3 +139,36 @@ def test_a_pod_that_the_kubelet_refuses_is_tried_elsewhere(server, kube):
     assert ("node-00000" in bound[0]) != ("node-00000" in bound[1])
     assert any("OutOfcpu" in event["message"] + event["reason"] for event in events_of(server, work))
     assert server.workload(work)["phase"] in ("Pending", "Initializing")
+
+
+def test_the_taint_of_gpu_nodes_keeps_others_away_alone(server, kube):
+    taint = {"spec": {"taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]}}
+    for name in ("node-00000", "node-00001"):
+        kube.patch_node(name, taint)
+        server.wait_for("it is heard of", lambda name=name: snapshot_node(server, name).get("taints"))
+    with_gpu = server.submit("with-gpu", "team-a", 1)
+    without = server.submit("without", "team-a", spec={"compute": {"cpuCoreRequest": 0.1}})
+    server.wait_phase(with_gpu, "Running")
+    server.wait_phase(without, "Pending")
+    server.wait_for("why", lambda: "taint" in why(server, without))
+
+
+def test_pods_of_a_later_time_than_the_rows_keep_their_gpus(server, kube, folder):
+    server.stop()
+    shutil.copytree(server.data, folder / "kept")
+    server.start()
+    lost = server.submit("lost", "team-a", 4)
+    server.wait_phase(lost, "Running")
+    server.stop()
+    shutil.rmtree(server.data)
+    shutil.copytree(folder / "kept", server.data)
+    server.data.chmod(0o700)
+    server.start()
+    server.token = None
+    ((stray, pod),) = kube.live_pods().items()
+    server.wait_for("it is counted", lambda: len(withheld(server, pod["spec"]["nodeName"])) == 4)
+    one = server.submit("one", "team-a", 4)
+    two = server.submit("two", "team-a", 4)
+    server.wait_for("one runs", lambda: "Running" in {server.workload(w)["phase"] for w in (one, two)})
+    server.wait_for("one waits", lambda: "Pending" in {server.workload(w)["phase"] for w in (one, two)})
+    assert stray in kube.live_pods()

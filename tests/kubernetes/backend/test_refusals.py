@@ -89,3 +89,39 @@ def test_a_cluster_that_does_not_answer_is_waited_for(server, kube):
     kube.control("DELETE", "faults")
     server.wait_phase(work, "Running", seconds=60)
     assert len(kube.pods()) == 1
+
+
+def test_warnings_of_the_cluster_are_told_once(server, kube):
+    work = server.submit("work", "team-a")
+    server.wait_phase(work, "Running")
+    (pod,) = kube.pods().values()
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "work.1", "namespace": "runai-team-a"},
+        "involvedObject": {"kind": "Pod", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]},
+        "type": "Warning",
+        "reason": "FailedMount",
+        "message": "MountVolume.SetUp failed for volume x",
+    }
+    path = "/api/v1/namespaces/runai-team-a/events"
+    assert kube.ask("POST", path, event).code == 201
+    wait_for_event(server, work, "MountVolume.SetUp failed")
+    kube.patch(f"{path}/work.1", {"count": 7})
+    assert kube.ask("POST", path, event | {"metadata": {"name": "work.2"}, "message": "another"}).code == 201
+    wait_for_event(server, work, "another")
+    assert sum("MountVolume.SetUp failed" in e["message"] for e in events_of(server, work)) == 1
+
+
+def test_a_pod_that_does_not_go_stays_counted(server, kube):
+    work = server.submit("work", "team-a", 4, spec=life(stuck="true"))
+    other = server.submit("other", "team-a", 4)
+    server.wait_phase(work, "Running")
+    server.wait_phase(other, "Running")
+    server.post(f"/api/v1/workloads/trainings/{work}/suspend")
+    waiting = server.submit("waiting", "team-b", 4)
+    server.wait_for("the deletion", lambda: kube.requests("DELETE", "/pods/"))
+    server.wait_for("it is taken from another", lambda: server.workload(waiting)["phase"] != "Creating")
+    assert server.workload(work)["phase"] == "Stopping"
+    assert len(kube.requests("POST", "/binding")) <= 3
+    assert not any(p["status"].get("reason", "").startswith("OutOf") for p in kube.pods().values())
