@@ -1,6 +1,7 @@
 // WebSockets as a client has them: frames, the upgrade, and what the end of a command says.
 #include "backends/kubernetes/streams/kube_channels.h"
 #include "backends/kubernetes/streams/kube_frames.h"
+#include "backends/kubernetes/streams/kube_relay.h"
 #include "backends/kubernetes/streams/kube_upgrade.h"
 #include "base/error.h"
 #include "tests/support/check.h"
@@ -199,11 +200,25 @@ static void test_ends(void)
     }
 }
 
+// A command that sleeps and then reads its input keeps its session.
+static void test_silence(void)
+{
+    enum {
+        S = 1000000
+    };
+    check_true(!kube_relay_is_lost(100 * S, 71 * S, 0), "pongs come in time");
+    check_true(kube_relay_is_lost(100 * S, 69 * S, 0), "no pong came");
+    check_true(kube_relay_is_lost(100 * S, 69 * S, 68 * S), "no pong came, and no input was sent since");
+    check_true(!kube_relay_is_lost(800 * S, 69 * S, 70 * S), "a pong may wait behind input");
+    check_true(kube_relay_is_lost(1000 * S, 69 * S, 70 * S), "not for ever");
+}
+
 int main(void)
 {
     test_frames();
     test_writing();
     test_upgrades();
     test_ends();
+    test_silence();
     return check_finish();
 }

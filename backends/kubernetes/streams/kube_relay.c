@@ -16,8 +16,9 @@
 enum {
     TICK_MS = 500,
     PING_US = 5 * 1000000,
-    SILENCE_US = 30 * 1000000, // in which a pong would have come
-    STAGE_HIGH = 64 * 1024,    // waiting in front of a descriptor that does not take it
+    SILENCE_US = 30 * 1000000,      // in which a pong would have come
+    BLOCKED_US = 15 * 60 * 1000000, // in which a command would have read its input
+    STAGE_HIGH = 64 * 1024,         // waiting in front of a descriptor that does not take it
     VERSION_WITH_CLOSE = 5
 };
 
@@ -174,10 +175,12 @@ static void end_input(struct kube_relay *relay)
 static void read_input(struct kube_relay *relay)
 {
     ssize_t got = read(relay->input_fd, relay->scratch, sizeof(relay->scratch));
-    if (got > 0)
+    if (got > 0) {
         send_channel(relay, KUBE_CHANNEL_INPUT, relay->scratch, (size_t)got);
-    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        relay->input_us = timestamp_monotonic_us();
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
         end_input(relay);
+    }
 }
 
 static void tell_size(struct kube_relay *relay)
@@ -193,6 +196,11 @@ static void tell_size(struct kube_relay *relay)
     send_channel(relay, KUBE_CHANNEL_SIZE, text, (size_t)length);
 }
 
+bool kube_relay_is_lost(int64_t now_us, int64_t heard_us, int64_t input_us)
+{
+    return now_us - heard_us > (input_us >= heard_us ? BLOCKED_US : SILENCE_US);
+}
+
 static void keep_alive(struct kube_relay *relay)
 {
     int64_t now_us = timestamp_monotonic_us();
@@ -203,7 +211,7 @@ static void keep_alive(struct kube_relay *relay)
     // While nobody takes what came, what would come is not read.
     if (!can_take(relay))
         relay->heard_us = now_us;
-    if (now_us - relay->heard_us > SILENCE_US)
+    if (kube_relay_is_lost(now_us, relay->heard_us, relay->input_us))
         relay->is_closed = true;
 }
 

@@ -20,10 +20,15 @@ struct kube_relay {
     struct kube_stage to_server, to_output, to_errors;
     unsigned short rows, columns; // that the pod was told
     int64_t heard_us, pinged_us;
+    int64_t input_us;        // when input was sent last; 0: never
     char end[KUBE_END_SIZE]; // "": it has not ended
     bool is_closed;          // by the server
     char scratch[16 * 1024];
 };
+
+// Whether a connection is taken for lost, by when something was heard last. Pongs wait behind input that the command
+// does not read, so that a server which was sent some since has much longer.
+bool kube_relay_is_lost(int64_t now_us, int64_t heard_us, int64_t input_us);
 
 // With no descriptors and no socket, for the owner to set.
 void kube_relay_init(struct kube_relay *relay);
