@@ -46,7 +46,9 @@ int kube_backend_create(const struct backend_site *site, struct backend *out_bac
 {
     const struct settings *settings = site->settings;
     struct kube_config_source source = {.kubeconfig = settings->kubeconfig, .context = settings->kube_context};
-    struct kubernetes_options options = {.vault = site->vault, .holder = name_holder(site->folder, site->arena)};
+    struct kubernetes_options options = {.vault = site->vault,
+                                         .finished_ms = (int64_t)(settings->kube_finished_h * 3600000),
+                                         .holder = name_holder(site->folder, site->arena)};
     struct kube_config *config;
     char server[LOG_TEXT_SIZE], origin[LOG_TEXT_SIZE];
     if (find_instance(site->db, site->arena, &options.instance, err) < 0 ||

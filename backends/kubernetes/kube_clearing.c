@@ -4,9 +4,14 @@
 #include "backends/kubernetes/kubernetes_state.h"
 #include "base/buffer.h"
 #include "base/log.h"
+#include "base/timestamp.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    EXPIRE_EVERY_S = 5
+};
 
 struct clearing {
     struct kubernetes *kubernetes;
@@ -65,5 +70,36 @@ void pod_steps_clear(struct kubernetes *kubernetes, const char *workload_uuid)
         buffer_done(&path);
         buffer_done(&query);
         buffer_done(&selector);
+    }
+}
+
+static void expire(struct kubernetes *kubernetes, const struct kube_pod *pod)
+{
+    struct buffer path;
+    json_t *options = kube_manifest_delete(pod->meta.uid, 0);
+    char *body = json_dumps(options, JSON_COMPACT);
+    buffer_init(&path, 0);
+    kube_path(&path, "/api/v1/namespaces/%s/pods/%s", pod->meta.namespace, pod->meta.name);
+    struct kube_call call = {
+        .method = KUBE_DELETE, .path = path.data, .body = body, .limit = KUBE_LIMIT_SHORT, .is_repeatable = true};
+    kube_client_submit(kubernetes->client, &call, note_deleted, NULL);
+    buffer_done(&path);
+    free(body);
+    json_decref(options);
+}
+
+void kube_clearing_expire(struct kubernetes *kubernetes)
+{
+    size_t position = 0;
+    struct kube_index_slot *place = NULL;
+    int64_t now_us = timestamp_monotonic_us(), before_ms = timestamp_now_ms() - kubernetes->finished_ms;
+    if (now_us - kubernetes->cleared_us < (int64_t)EXPIRE_EVERY_S * 1000000 || !kubernetes_may_write(kubernetes))
+        return;
+    kubernetes->cleared_us = now_us;
+    for (const struct own_object *object; (object = kube_index_next(&kubernetes->objects, &position, &place));) {
+        const struct kube_pod *pod = &object->pod;
+        int64_t ended_ms = pod->finished_ms ? pod->finished_ms : pod->meta.created_ms;
+        if (kube_pod_is_over(pod) && ended_ms < before_ms && !kube_index_find(&kubernetes->pods, object->uuid))
+            expire(kubernetes, pod);
     }
 }

@@ -77,6 +77,7 @@ static void *attend(void *context)
     while (!kubernetes->stopping) {
         wait_for_work(kubernetes);
         pod_steps_attend(kubernetes);
+        kube_clearing_expire(kubernetes);
         tell_nodes(kubernetes, &told_us);
         if (kubernetes->has_news && !kubernetes->stopping) {
             kubernetes->has_news = false;
@@ -260,6 +261,7 @@ int kubernetes_create(struct kube_config *config, const struct kubernetes_option
     kubernetes->client = client;
     kubernetes->sessions = kube_sessions_create(access);
     kubernetes->vault = options->vault;
+    kubernetes->finished_ms = options->finished_ms;
     kubernetes->instance = memory_strdup(options->instance);
     kubernetes->holder = memory_strdup(options->holder);
     kubernetes->site.instance = kubernetes->instance;

@@ -90,6 +90,8 @@ struct kubernetes {
     struct kube_sessions *sessions;   // shells in pods
     struct kube_lease *_Atomic lease; // NULL: not started
     char *holder;
+    int64_t finished_ms; // how long a pod that has ended stays
+    int64_t cleared_us;  // when pods that have were looked for last
     struct kube_gpu_reader *gpu_reader;
     struct kube_watch *own_watch, *others_watch, *nodes_watch, *events_watch;
     int64_t started_ms;   // wall clock
@@ -177,6 +179,8 @@ void pod_steps_note_bound(struct kubernetes *kubernetes, struct ordered_pod *pod
 void pod_steps_forget_refusals(struct kubernetes *kubernetes, const struct ordered_pod *pod);
 // What was kept of a workload goes: objects of finished pods, services.
 void pod_steps_clear(struct kubernetes *kubernetes, const char *workload_uuid);
+// Pods that have ended long ago go from the cluster.
+void kube_clearing_expire(struct kubernetes *kubernetes);
 // Those that wait for a time.
 void pod_steps_attend(struct kubernetes *kubernetes);
 // The cluster does not take it: what there is of it goes, and then, after a while that grows, it is told.

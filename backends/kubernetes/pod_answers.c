@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum {
+    EARLY_MAX = 4,
     AGAIN_MS = 1000,
     AGAIN_DOUBLINGS = 5 // 1 s to 32 s
 };
@@ -38,8 +39,12 @@ static void take_creation_failure(struct kubernetes *kubernetes, struct ordered_
                                   const struct kube_answer *answer)
 {
     int code = code_of(answer);
+    // The account that every pod has comes a moment after its namespace; nothing but words tells.
+    bool is_too_early = code == 403 && strstr(answer->status.message, "service account") && pod->failures < EARLY_MAX;
     if (code == 404 && strcmp(answer->status.kind, "namespaces") == 0)
         pod_steps_make_namespace(kubernetes, pod);
+    else if (is_too_early)
+        try_later(pod);
     else if (code == 400 || code == 413 || code == 422)
         refuse_by(kubernetes, pod, answer, true);
     else if (code == 403 || code == 404 || code == 409)

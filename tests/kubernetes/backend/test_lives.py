@@ -66,3 +66,13 @@ def test_a_specification_that_no_pod_can_have_is_refused_at_once(server):
     body = {"name": "half", "projectId": server.project_id("team-a"), "clusterId": server.cluster_id(), "spec": spec}
     answer = server.post("/api/v1/workloads/trainings", body)
     assert answer.status == 400, answer
+
+
+def test_a_finished_pod_goes_from_the_cluster_after_its_time(make_server, kube):
+    server = make_server(
+        "--backend", "kubernetes", "--kubeconfig", kube.kubeconfig, "--quick-start", "--kube-finished", "0.001"
+    )
+    work = server.submit("work", "team-a", spec=life(ends_after="100ms"))
+    server.wait_phase(work, "Completed")
+    server.wait_for("its pod is gone", lambda: not kube.pods(), seconds=60)
+    assert server.workload(work)["phase"] == "Completed"

@@ -125,3 +125,11 @@ def test_a_pod_that_does_not_go_stays_counted(server, kube):
     assert server.workload(work)["phase"] == "Stopping"
     assert len(kube.requests("POST", "/binding")) <= 3
     assert not any(p["status"].get("reason", "").startswith("OutOf") for p in kube.pods().values())
+
+
+def test_a_namespace_without_its_account_yet_is_waited_for(server, kube):
+    message = 'pods "x" is forbidden: error looking up service account runai-team-a/default: not found'
+    kube.fault(CREATE, times=2, skip=1, status={"code": 403, "reason": "Forbidden", "message": message})
+    work = server.submit("work", "team-a")
+    server.wait_phase(work, "Running")
+    assert not any("forbidden" in event["message"] for event in events_of(server, work))
