@@ -40,7 +40,8 @@ int submit_take_serving(struct cli *cli, const struct kind *kind, json_t *spec, 
         return 0;
     const char *container = strchr(text, '=') ? submit_part_of(cli, text, "container") : text;
     const char *protocol = submit_part_of(cli, text, "protocol"),
-               *access = submit_part_of(cli, text, "authorization-type");
+               *access = submit_part_of(cli, text, "authorization-type"),
+               *is_local = submit_part_of(cli, text, "cluster-local");
     json_t *port = section(spec, "servingPort");
     char *end = NULL;
     long number = container ? strtol(container, &end, 10) : 0;
@@ -52,6 +53,10 @@ int submit_take_serving(struct cli *cli, const struct kind *kind, json_t *spec, 
         json_object_set_new(port, "protocol", json_string(protocol));
     if (access && *access)
         json_object_set_new(port, "authorizationType", json_string(access));
+    if (is_local && strcmp(is_local, "true") != 0 && strcmp(is_local, "false") != 0)
+        return error_set(err, ERROR_INVALID, "--serving-port: cluster-local: expected true or false, got %s", is_local);
+    if (is_local)
+        json_object_set_new(port, "clusterLocalAccessOnly", json_boolean(strcmp(is_local, "true") == 0));
     return 0;
 }
 

@@ -42,3 +42,19 @@ def test_a_dry_run_sends_nothing(client):
     words = ("inference", "submit", "dry", "-i", "x", *TEAM, "--min-replicas", "2", "--serving-port", "80", "--dry-run")
     body = json.loads(client.run(*words))
     assert body["spec"] == {"image": "x", "autoscaling": {"minReplicas": 2}, "servingPort": {"container": 80}}
+
+
+def test_the_line_that_the_dashboards_form_shows(client):
+    """As web/pictures/submission.ts writes it (tests/web/unit/submission_fields.test.mjs)."""
+    words = "inference submit a1 -p team-a -i x -g 1 --serving-port container=8000,protocol=http,cluster-local=true "
+    words += "--min-replicas 0 --max-replicas 4 --metric vllm:num_requests_running --metric-threshold 20 "
+    words += "--scale-to-zero-retention 300s --dry-run"
+    spec = json.loads(client.run(*words.split()))["spec"]
+    assert spec["servingPort"] == {"container": 8000, "protocol": "http", "clusterLocalAccessOnly": True}
+    assert spec["autoscaling"] == {
+        "minReplicas": 0,
+        "maxReplicas": 4,
+        "metric": "vllm:num_requests_running",
+        "metricThreshold": 20,
+        "scaleToZeroRetentionSeconds": 300,
+    }

@@ -45,7 +45,7 @@ interface Asked {
   v: FormValues;
   kind: FormKind;
   project?: Project;
-  facts: Pick<Facts, "pools">;
+  facts: Pick<Facts, "pools" | "templates">;
   whatIf: ReturnType<typeof useWhatIf>;
 }
 type Fill = (values: Partial<FormValues>) => void;
@@ -68,7 +68,7 @@ export function SubmissionPanel(props: PanelProps) {
   const { v, kind, project, clusterId, whatIf, fill } = props,
     { answer, asking } = whatIf;
   const body = bodyOf(v, kind, clusterId),
-    cli = commandOf(v, kind, project?.name);
+    cli = commandOf(v, kind, project?.name, props.facts.templates.find(t => t.meta.id === v.template)?.meta.name);
   const sums = sumsOf(props);
   const waits = asking && !answer;
   return (

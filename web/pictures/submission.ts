@@ -314,22 +314,36 @@ export function totalGpus(v: FormValues, kind: FormKind) {
 
 const shell = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
 
-// "" where the command line has no words for it.
-export function commandOf(v: FormValues, kind: FormKind, projectName?: string) {
-  if (kind === "inference" || v.template) return "";
+function servingFlags(v: FormValues) {
+  const flags = [
+    `--serving-port container=${v.serving},protocol=${v.protocol}${v.inside ? ",cluster-local=true" : ""}`,
+  ];
+  flags.push(`--min-replicas ${v.least} --max-replicas ${v.most}`);
+  if (v.initial !== "") flags.push(`--initial-replicas ${v.initial}`);
+  if (v.metric) flags.push(`--metric ${shell(v.metric)} --metric-threshold ${v.threshold}`);
+  if (Number(v.least) === 0 && v.retention !== "") flags.push(`--scale-to-zero-retention ${v.retention}s`);
+  return flags;
+}
+
+// templateName: of the template that v names; "" where v names one whose name is not known.
+export function commandOf(v: FormValues, kind: FormKind, projectName?: string, templateName?: string) {
+  if (v.template && !templateName) return "";
   const verb = {
     training: "training submit",
     distributed: `training ${v.framework === "TF" ? "tensorflow" : v.framework.toLowerCase()} submit`,
     workspace: "workspace submit",
+    inference: "inference submit",
   }[kind];
   const parts = [
     `prorata ${verb} ${shell(v.name || "NAME")} -p ${shell(projectName || "PROJECT")}`,
     `-i ${shell(v.image || "IMAGE")}`,
   ];
+  if (v.template) parts.push(`--template ${shell(templateName ?? "")}`);
   const gpus = Number(v.gpus) || 0;
   if (gpus > 0 && gpus < 1) parts.push(`-g 1 --gpu-portion-request ${gpus}`);
   else parts.push(`-g ${gpus}`);
   if (kind === "distributed") parts.push(`--workers ${v.workers}`, ...shapeFlags(v.shape));
+  if (kind === "inference") parts.push(...servingFlags(v));
   if (kind === "training" && Number(v.completions) > 1) parts.push(`--runs ${v.completions}`);
   if (kind === "training" && Number(v.parallelism) > 1) parts.push(`--parallelism ${v.parallelism}`);
   if (v.cpu !== "") parts.push(`--cpu-core-request ${v.cpu}`);
@@ -346,7 +360,7 @@ export function commandOf(v: FormValues, kind: FormKind, projectName?: string) {
   for (const { name, value } of variables(v.environment)) parts.push(`-e ${shell(`${name}=${value}`)}`);
   if (v.priority) parts.push(`--priority ${v.priority}`);
   if (v.preemptibility) parts.push(`--preemptibility ${v.preemptibility}`);
-  if (v.backoff !== "") parts.push(`--backoff-limit ${v.backoff}`);
+  if (kind !== "inference" && v.backoff !== "") parts.push(`--backoff-limit ${v.backoff}`);
   if (v.workingDir) parts.push(`--working-dir ${shell(v.workingDir)}`);
   if (v.command) parts.push(`--command -- ${[v.command, v.args].filter(Boolean).join(" ")}`);
   else if (v.args) parts.push(`-- ${v.args}`);

@@ -19,7 +19,10 @@ test("an inference's body has its port and its replicas, and is read back as it 
   assert.deepEqual({ ...valuesOf({ projectId: 4, spec }, "a1"), backoff: 3 }, { ...v });
   assert.deepEqual(bodyOf(V({ most: 1 }), "inference", "c").spec.autoscaling, { minReplicas: 1, maxReplicas: 1 });
   assert.deepEqual([totalGpus(V({ least: 3, most: 5 }), "inference").all, totalGpus(V({ least: 0 }), "inference").all, totalGpus(V({ least: 0, initial: 2 }), "inference").all], [3, 1, 2]);
-  assert.equal(commandOf(v, "inference"), "", "no command that does not exist");
+  const line = (w, ...more) => commandOf(w, "inference", "p", ...more).replaceAll(" \\\n  ", " ");
+  assert.equal(line(v), "prorata inference submit a1 -p p -i x -g 1 --serving-port container=8000,protocol=http,cluster-local=true --min-replicas 0 --max-replicas 4 --metric vllm:num_requests_running --metric-threshold 20 --scale-to-zero-retention 300s");
+  assert.match(line(V({ template: "t-1" }), "fine tune"), /--template 'fine tune'/);
+  assert.equal(line(V({ template: "t-1" })), "", "a template whose name is not known has no words");
 });
 
 test("replicas that can't be are said at their field", () => {
