@@ -1,10 +1,13 @@
 // What a workload form gets besides what is typed, on a real server: a template's values, the defaults, bounds and locks of the
 // project's policy, a copy; and the form of an inference.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { SHOTS, axe } from "../browser.mjs";
-import { ask, onServer } from "../real_server.mjs";
+import { ROOT, SHOTS, axe } from "../browser.mjs";
+import { ADMIN, PASSWORD, ask, onServer } from "../real_server.mjs";
 import { IMAGE } from "../walk.mjs";
 
 const site = onServer();
@@ -33,6 +36,19 @@ const submitted = async (kind, name) => {
   const { workloads } = await ask(page, `/api/v1/workloads?filterBy=name==${name}`);
   return ask(page, `/api/v1/workloads/${kind}/${workloads[0].id}`);
 };
+
+// What the command line would send for the line that the form shows: it is run as a person pastes it.
+function dryRun(line) {
+  const folder = mkdtempSync(join(tmpdir(), "prorata-cli-")), program = process.env.PRORATA ?? join(ROOT, "build/prorata");
+  const run = (...words) => execFileSync(words[0], words.slice(1), { env: { ...process.env, HOME: folder }, encoding: "utf8" });
+  try {
+    run(program, "config", "set", "--cp-url", server.url);
+    run(program, "login", "user", "-u", ADMIN, "-p", PASSWORD);
+    return JSON.parse(run("bash", "-c", `prorata() { ${program} "$@" --dry-run; }\n${line.replace("submit NAME", "submit some-name")}`));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 // axe and a picture at both widths, in both themes; as before afterwards.
 async function look(name) {
@@ -86,7 +102,7 @@ test("a template fills its fields, says so, and goes with the submission", async
   assert.equal(await page.isVisible("#f-environment"), true, "what was filled is in sight");
   await page.fill("#f-gpus", "0");
   assert.doesNotMatch(await hint("gpus"), /template/, "one's own value is no template's");
-  assert.deepEqual(await page.locator("[aria-label='Form of the command'] button").allInnerTexts(), ["curl", "JSON"], "no command line has words for it");
+  assert.equal(dryRun(await page.textContent(".code")).spec.environmentVariables[0].value, "20");
   await look("new-training-template");
   await page.fill("#f-name", "from-nightly");
   await page.getByRole("button", { name: "Create training", exact: true }).click();
@@ -160,7 +176,8 @@ test("an inference is made, and a copy of it has its port and replicas", async (
   await page.fill("#f-metric", "queue_length");
   await page.fill("#f-threshold", "20");
   await look("new-inference");
-  assert.match(await page.textContent(".code"), /"?api\/v1\/workloads\/inferences/);
+  const asked = dryRun(await page.textContent(".code")).spec;
+  assert.deepEqual([asked.servingPort.container, asked.autoscaling.maxReplicas, asked.autoscaling.metricThreshold], [9000, 2, 20]);
   await page.getByRole("button", { name: "Create inference", exact: true }).click();
   await page.waitForSelector("#pane-title:has-text('answers')");
   const { spec } = await submitted("inferences", "answers");
