@@ -318,6 +318,8 @@ struct backend_ops {
                            struct backend_device **out_devices);
     // What is kept on the disk, as it was measured last. NULL: nothing is. Any thread.
     void (*read_storage)(void *backend, struct arena *arena, struct backend_storage *out_storage);
+    // Appends its own figures, as Prometheus text. NULL: it has none. Any thread.
+    void (*write_metrics)(void *backend, struct buffer *out);
     void (*stop)(void *backend); // ends its threads; pods go on
     void (*destroy)(void *backend);
     const struct backend_clock_ops *clock;

@@ -277,6 +277,8 @@ void reconciler_write_metrics(struct reconciler *reconciler, struct buffer *out)
     write_one(out, "prorata_stray_pods", "gauge", "Running pods without a workload.",
               (int64_t)devices_count_strays(reconciler));
     write_storage(out, reconciler->backend);
+    if (reconciler->backend->ops->write_metrics)
+        reconciler->backend->ops->write_metrics(reconciler->backend->self, out);
     retention_write_metrics(&reconciler->retention, &reconciler->options.retention, out);
     if (reconciler->options.journal)
         write_journal(out, reconciler->options.journal);

@@ -237,14 +237,15 @@ static void describe(const struct kube_machine *machine, const struct kube_amoun
     };
 }
 
-// Pods with our label that no row asks for hold what they hold as those of others do.
+// Pods with our label that no row asks for, or that rows hold for lost, hold what they hold as those of others do.
 static void count_strays(struct kubernetes *kubernetes, struct arena *arena, struct kube_index *out)
 {
     size_t position = 0;
     struct kube_index_slot *place = NULL;
     for (struct own_object *object; (object = kube_index_next(&kubernetes->objects, &position, &place));) {
         const struct kube_pod *pod = &object->pod;
-        if (!pod->node_name[0] || kube_pod_is_over(pod) || kube_index_find(&kubernetes->pods, object->uuid))
+        const struct ordered_pod *ordered = kube_index_find(&kubernetes->pods, object->uuid);
+        if (!pod->node_name[0] || kube_pod_is_over(pod) || (ordered && !ordered->is_forgotten))
             continue;
         struct kube_amounts *sum = kube_index_find(out, pod->node_name);
         if (!sum) {

@@ -235,6 +235,7 @@ static const struct backend_ops OPS = {
     .check = check,
     .read_machines = machines_read,
     .take_facts = take_facts,
+    .write_metrics = kube_figures_write,
     .logs = pod_streams_logs,
     .open_session = pod_streams_open,
     .read_devices = gpu_usage_read,

@@ -46,6 +46,7 @@ struct ordered_pod {
     int64_t call;       // the number of the one that is in flight; 0: none is
     bool may_exist;     // a create of it was sent, and may have been done
     bool is_to_stop;    // it was told to
+    bool is_forgotten;  // rows hold it for lost: what it holds until it is gone no row counts
     int64_t deleted_us; // when the server took the deletion
     bool is_stuck_told;
     bool is_deleted;      // the server took the deletion
@@ -141,6 +142,9 @@ void own_objects_take_gone(struct kubernetes *kubernetes, struct ordered_pod *po
 
 // pod_events.c: what the cluster says of them.
 int pod_events_watch(struct kubernetes *kubernetes, struct error *err);
+
+// kube_figures.c: of backend_ops. Needs no lock.
+void kube_figures_write(void *backend, struct buffer *out);
 
 // kube_strays.c: pods with our label that no row asks for.
 size_t kube_strays_list(void *backend, struct arena *arena, struct backend_stray **out_strays);

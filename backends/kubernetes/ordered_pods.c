@@ -278,7 +278,7 @@ static void note_forget(struct kubernetes *kubernetes, const struct backend_orde
     if (pod && (pod->step == POD_ENDED || (!pod->uid && !pod->may_exist)))
         ordered_pods_remove(kubernetes, pod);
     else if (pod)
-        pod->is_to_stop = true; // rows hold it for lost
+        pod->is_to_stop = pod->is_forgotten = kubernetes->nodes_changed = true;
 }
 
 static void go_on_all(struct kubernetes *kubernetes, const struct backend_order *orders, size_t count)

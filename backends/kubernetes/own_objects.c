@@ -143,9 +143,16 @@ static bool lost_its_label(const struct kube_event *event, const struct own_obje
     return event->object && own->pod.meta.deletion_ms == 0 && !kube_pod_is_over(&own->pod);
 }
 
+// What a pod holds that no row counts is counted with its node.
+static void note_unasked(struct kubernetes *kubernetes, const struct ordered_pod *pod)
+{
+    kubernetes->nodes_changed |= !pod || pod->is_forgotten;
+}
+
 static void tell_gone(struct kubernetes *kubernetes, const struct kube_event *event, const struct own_object *own)
 {
     struct ordered_pod *pod = kube_index_find(&kubernetes->pods, own->uuid);
+    note_unasked(kubernetes, pod);
     if (kube_index_find(&kubernetes->objects, own->uuid) == own)
         kube_index_take(&kubernetes->objects, own->uuid);
     if (kube_index_find(&kubernetes->objects_by_uid, own->pod.meta.uid) == own)
@@ -178,6 +185,7 @@ static void tell(void *context, const struct kube_event *event)
         kube_index_set(&kubernetes->objects, own->uuid, own);
         kube_index_set(&kubernetes->objects_by_uid, own->pod.meta.uid, own);
         struct ordered_pod *pod = kube_index_find(&kubernetes->pods, own->uuid);
+        note_unasked(kubernetes, pod);
         if (pod && pod->step != POD_ADOPTED)
             own_objects_take(kubernetes, pod, &own->pod);
     }

@@ -57,9 +57,9 @@ static void take_creation_failure(struct kubernetes *kubernetes, struct ordered_
 static const char *why_changed(const struct ordered_pod *pod, const struct kube_pod *object, struct arena *arena)
 {
     struct kube_amounts asked;
-    json_t *sent = pod->body ? json_loads(pod->body, 0, NULL) : NULL;
     if (object->has_gates)
         return "something in the cluster put a scheduling gate on it";
+    json_t *sent = pod->body ? json_loads(pod->body, 0, NULL) : NULL;
     if (sent && strcmp(object->scheduler_name, kube_text_at(sent, "spec.schedulerName")) != 0) {
         json_decref(sent);
         return arena_printf(arena, "something in the cluster gave it to the scheduler %s", object->scheduler_name);

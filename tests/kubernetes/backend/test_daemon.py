@@ -78,3 +78,13 @@ def refusal(server, *flags):
         return str(error)
     other.stop()
     return ""
+
+
+def test_metrics_say_how_it_goes_with_the_cluster(server, kube):
+    page = server.get("/metrics").body.decode()
+    assert 'prorata_kubernetes_watch_up{of="nodes"} 1' in page
+    assert 'prorata_kubernetes_objects{of="nodes"} 2' in page
+    assert "prorata_kubernetes_acts 1" in page
+    kube.fault({"path": "/api*"}, times=0, reset=True)
+    kube.control("POST", "watches", {"resource": "nodes", "how": "reset"})
+    server.wait_for("it is down", lambda: 'watch_up{of="nodes"} 0' in server.get("/metrics").body.decode())
