@@ -32,6 +32,7 @@ struct gang {
 // Something to be made before a pod: a service, a claim, a secret.
 struct preparation {
     char *path, *body;
+    char *own_path, *change; // a patch of what is there already; NULL: it stays as it is
 };
 
 // A pod that was ordered, or that rows know.
@@ -63,6 +64,7 @@ struct ordered_pod {
     char *body;                    // the Pod; NULL: it was not ordered in this run
     struct preparation *preparations;
     size_t preparation_count, prepared;
+    bool is_changing; // what is prepared next is there, and is to be brought up to date
 };
 
 // What the watch keeps of a pod of ours.

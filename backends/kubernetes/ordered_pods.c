@@ -18,12 +18,19 @@ static char *copy_or_null(const char *text)
 static void forget_preparations(struct ordered_pod *pod)
 {
     for (size_t i = 0; i < pod->preparation_count; i++) {
-        free(pod->preparations[i].path);
-        free(pod->preparations[i].body);
+        struct preparation *one = &pod->preparations[i];
+        explicit_bzero(one->body, strlen(one->body)); // it may hold a secret
+        if (one->change)
+            explicit_bzero(one->change, strlen(one->change));
+        free(one->path);
+        free(one->body);
+        free(one->own_path);
+        free(one->change);
     }
     free(pod->preparations);
     pod->preparations = NULL;
     pod->preparation_count = pod->prepared = 0;
+    pod->is_changing = false;
 }
 
 void ordered_pods_leave_gang(struct ordered_pod *pod)
@@ -100,7 +107,9 @@ static char *dump(json_t *object)
     return text;
 }
 
-static void add_preparations(struct ordered_pod *pod, json_t *list, const char *resource)
+// make_change NULL: what is there already stays as it is.
+static void add_preparations(struct ordered_pod *pod, json_t *list, const char *resource,
+                             json_t *(*make_change)(const json_t *object))
 {
     json_t *object;
     size_t i;
@@ -110,8 +119,13 @@ static void add_preparations(struct ordered_pod *pod, json_t *list, const char *
         buffer_printf(&path, "/api/v1/namespaces/%s/%s", pod->namespace, resource);
         pod->preparations =
             memory_realloc(pod->preparations, (pod->preparation_count + 1) * sizeof(*pod->preparations));
-        pod->preparations[pod->preparation_count++] =
-            (struct preparation){.path = buffer_take(&path), .body = json_dumps(object, JSON_COMPACT)};
+        struct preparation *one = &pod->preparations[pod->preparation_count++];
+        *one = (struct preparation){.path = buffer_take(&path), .body = json_dumps(object, JSON_COMPACT)};
+        if (!make_change)
+            continue;
+        buffer_printf(&path, "%s/%s", one->path, kube_text_at(object, "metadata.name"));
+        one->own_path = buffer_take(&path);
+        one->change = dump(make_change(object));
     }
     json_decref(list);
 }
@@ -157,9 +171,9 @@ static int write_objects(struct kubernetes *kubernetes, struct ordered_pod *pod,
     free(pod->body);
     pod->body = NULL;
     if (rc == 0) {
-        add_preparations(pod, secrets, "secrets");
-        add_preparations(pod, services, "services");
-        add_preparations(pod, claims, "persistentvolumeclaims");
+        add_preparations(pod, secrets, "secrets", kube_manifest_secret_change);
+        add_preparations(pod, services, "services", NULL);
+        add_preparations(pod, claims, "persistentvolumeclaims", NULL);
         pod->body = dump(object);
     } else {
         json_decref(object);

@@ -163,16 +163,30 @@ static void take_deletion(struct kubernetes *kubernetes, struct ordered_pod *pod
     }
 }
 
+static bool must_change_again(int code)
+{
+    return code == 0 || code == 401 || code == 429 || code >= 500;
+}
+
 static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum pod_call kind,
                  const struct kube_answer *answer)
 {
     bool is_good = kube_answer_is_good(answer), is_there = code_of(answer) == 409;
     switch (kind) {
     case CALL_PREPARE:
-        if (is_good || is_there)
+        if (is_there && pod->preparations[pod->prepared].change)
+            pod->is_changing = true;
+        else if (is_good || is_there)
             pod->prepared++;
         else
             take_creation_failure(kubernetes, pod, answer);
+        break;
+    case CALL_CHANGE: // a refusal: it is somebody else's, or of another kind, and counts as it is
+        pod->is_changing = must_change_again(code_of(answer));
+        if (pod->is_changing)
+            try_later(pod);
+        else if (code_of(answer) != 404) // gone meanwhile: it is made
+            pod->prepared++;
         break;
     case CALL_NAMESPACE:
         if (!is_good && !is_there)

@@ -60,6 +60,15 @@ static void submit_creation(struct kubernetes *kubernetes, struct ordered_pod *p
     submit(kubernetes, pod, kind, &call);
 }
 
+static void submit_change(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct preparation *preparation)
+{
+    struct kube_call call = {.method = KUBE_PATCH,
+                             .path = preparation->own_path,
+                             .body = preparation->change,
+                             .content_type = KUBE_JSON_PATCH};
+    submit(kubernetes, pod, CALL_CHANGE, &call);
+}
+
 void pod_steps_make_namespace(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     json_t *object = kube_manifest_namespace(&kubernetes->site, pod->project_name, pod->namespace);
@@ -214,6 +223,8 @@ static void go_on_started(struct kubernetes *kubernetes, struct ordered_pod *pod
 {
     if (pod->step == POD_PREPARES && pod->uid)
         pod_steps_note_created(kubernetes, pod);
+    else if (pod->step == POD_PREPARES && pod->is_changing)
+        submit_change(kubernetes, pod, &pod->preparations[pod->prepared]);
     else if (pod->step == POD_PREPARES && pod->prepared < pod->preparation_count)
         submit_creation(kubernetes, pod, CALL_PREPARE, pod->preparations[pod->prepared].path,
                         pod->preparations[pod->prepared].body);

@@ -5,6 +5,7 @@
 
 enum pod_call {
     CALL_PREPARE,
+    CALL_CHANGE, // what is prepared is there already
     CALL_NAMESPACE,
     CALL_CREATE,
     CALL_LOOK,

@@ -432,6 +432,11 @@ static void test_objects(void)
     key.name = ".dockerconfigjson";
     secret = kube_manifest_secret(&SITE, &pod, "s", &key, 1, &arena);
     check_value("a registry's kind", secret, "type", "'kubernetes.io/dockerconfigjson'", &arena);
+    check_object("a change of what is ours alone", kube_manifest_secret_change(secret),
+                 "[{'op':'test','path':'/metadata/labels/prorata.io~1instance','value':'7f3a9c21'},{'op':'test','path':"
+                 "'/type','value':'kubernetes.io/dockerconfigjson'},{'op':'replace','path':'/data','value':"
+                 "{'.dockerconfigjson':'YQBi'}}]",
+                 &arena);
     json_decref(secret);
     pod = pod_of(
         &arena, "Training", "worker",

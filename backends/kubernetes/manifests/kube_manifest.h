@@ -54,6 +54,9 @@ size_t kube_manifest_secret_names(const struct backend_pod *pod, struct arena *a
 // keeps the values until it is freed.
 json_t *kube_manifest_secret(const struct kube_site *site, const struct backend_pod *pod, const char *name,
                              const struct backend_secret_key *keys, size_t count, struct arena *arena);
+// Of one that is there already: a patch of type KUBE_JSON_PATCH that gives it the data of this one, and that the server
+// refuses (422) where it is not ours or of another kind.
+json_t *kube_manifest_secret_change(const json_t *secret);
 
 json_t *kube_manifest_namespace(const struct kube_site *site, const char *project_name, const char *name);
 

@@ -113,3 +113,12 @@ json_t *kube_manifest_secret(const struct kube_site *site, const struct backend_
                      is_registry ? "kubernetes.io/dockerconfigjson" : "Opaque", "metadata",
                      kube_metadata(site, pod, name, arena), "data", data);
 }
+
+json_t *kube_manifest_secret_change(const json_t *secret)
+{
+    const json_t *labels = json_object_get(json_object_get(secret, "metadata"), "labels");
+    return json_pack("[{s:s, s:s, s:O}, {s:s, s:s, s:O}, {s:s, s:s, s:O}]", "op", "test", "path",
+                     "/metadata/labels/prorata.io~1instance", "value", json_object_get(labels, KUBE_INSTANCE_LABEL),
+                     "op", "test", "path", "/type", "value", json_object_get(secret, "type"), "op", "replace", "path",
+                     "/data", "value", json_object_get(secret, "data"));
+}

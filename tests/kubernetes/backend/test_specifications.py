@@ -97,14 +97,26 @@ def test_what_is_not_kept_is_said(server):
     )
 
 
-def test_credentials_become_secrets_before_the_pod(server, kube):
-    def keep(name, kind, spec):
-        meta = {"name": name, "scope": "project", "projectId": int(server.project_id("team-a"))}
-        answer = server.post(f"/api/v1/asset/credentials/{kind}", {"meta": meta, "spec": spec})
-        assert answer.status == 202, answer
+def keep(server, name, kind, spec):
+    """A credential of team-a; its id."""
+    meta = {"name": name, "scope": "project", "projectId": int(server.project_id("team-a"))}
+    answer = server.post(f"/api/v1/asset/credentials/{kind}", {"meta": meta, "spec": spec})
+    assert answer.status == 202, answer
+    return answer.json["meta"]["id"]
 
-    keep("robot", "password", {"user": "robot", "password": "open sesame"})
-    keep("registry", "docker-registry", {"url": "https://r.example", "user": "robot", "password": "x"})
+
+def secrets_of(kube):
+    items = kube.ask("GET", "/api/v1/namespaces/runai-team-a/secrets").json["items"]
+    return {item["metadata"]["name"]: item for item in items}
+
+
+def password_of(secret):
+    return base64.b64decode(secret["data"]["password"]).decode()
+
+
+def test_credentials_become_secrets_before_the_pod(server, kube):
+    keep(server, "robot", "password", {"user": "robot", "password": "open sesame"})
+    keep(server, "registry", "docker-registry", {"url": "https://r.example", "user": "robot", "password": "x"})
     workload = server.submit(
         "job",
         "team-a",
@@ -115,11 +127,36 @@ def test_credentials_become_secrets_before_the_pod(server, kube):
         },
     )
     server.wait_phase(workload, "Running")
-    items = kube.ask("GET", "/api/v1/namespaces/runai-team-a/secrets").json["items"]
-    secrets = {item["metadata"]["name"]: item for item in items}
+    secrets = secrets_of(kube)
     assert sorted(secrets) == ["registry", "robot"]
-    assert base64.b64decode(secrets["robot"]["data"]["password"]) == b"open sesame"
+    assert password_of(secrets["robot"]) == "open sesame"
     assert secrets["registry"]["type"] == "kubernetes.io/dockerconfigjson"
     assert "https://r.example" in base64.b64decode(secrets["registry"]["data"][".dockerconfigjson"]).decode()
     (pod,) = kube.pods().values()
     assert pod["spec"]["imagePullSecrets"] == [{"name": "registry"}, {"name": "of-the-cluster"}]
+
+
+def test_a_secret_follows_its_credential_and_others_stay(server, kube):
+    def run(name, secret):
+        variable = {"name": "PASSWORD", "secret": {"name": secret, "key": "password"}}
+        workload = server.submit(name, "team-a", 0, spec={"environmentVariables": [variable]})
+        server.wait_phase(workload, "Running")
+
+    first = keep(server, "robot", "password", {"user": "robot", "password": "old"})
+    run("first", "robot")
+    assert server.request("DELETE", f"/api/v1/asset/credentials/password/{first}").status in (202, 204)
+    keep(server, "robot", "password", {"user": "robot", "password": "new"})
+    theirs = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "theirs"},
+        "type": "Opaque",
+        "data": {"password": base64.b64encode(b"of the cluster").decode()},
+    }
+    assert kube.ask("POST", "/api/v1/namespaces/runai-team-a/secrets", theirs).code == 201
+    keep(server, "theirs", "password", {"user": "robot", "password": "of the server"})
+    run("second", "robot")
+    run("third", "theirs")
+    secrets = secrets_of(kube)
+    assert password_of(secrets["robot"]) == "new"
+    assert password_of(secrets["theirs"]) == "of the cluster"
