@@ -21,6 +21,8 @@ enum {
     STACK_BYTES = 512 * 1024
 };
 
+#define PART "500" // pods of one answer
+
 // How the GPU operator and the exporter's own chart label its pods.
 static const char *const SELECTORS[] = {"app=nvidia-dcgm-exporter", "app.kubernetes.io/name=dcgm-exporter"};
 
@@ -80,43 +82,64 @@ static bool is_stopping(struct kube_gpu_reader *reader)
     return stopping;
 }
 
-static void read_pages(struct kube_gpu_reader *reader, const json_t *exporters)
+// How far a round has come.
+struct round {
+    size_t seen;  // exporters, of all parts of the list
+    size_t pages; // read
+};
+
+static void read_pages(struct kube_gpu_reader *reader, const json_t *exporters, struct round *round)
 {
-    size_t count = json_array_size(exporters), pages = 0;
-    size_t first = count ? reader->next % count : 0;
+    const json_t *exporter;
+    size_t i;
     struct kube_answer *answer = memory_array(1, sizeof(*answer)); // large for a stack
-    for (size_t i = 0; i < count && pages < PAGES_MAX && !is_stopping(reader); i++) {
-        const json_t *exporter = json_array_get(exporters, (first + i) % count);
+    json_array_foreach(exporters, i, exporter) {
         const char *node = kube_text_at(exporter, "spec.nodeName");
-        reader->next = (first + i + 1) % count;
-        if (!*node || strcmp(kube_text_at(exporter, "status.phase"), "Running") != 0 ||
+        if (round->pages == PAGES_MAX || is_stopping(reader))
+            break;
+        if (round->seen++ < reader->next || !*node || strcmp(kube_text_at(exporter, "status.phase"), "Running") != 0 ||
             !reader->ops.wants(reader->context, node))
             continue;
         read_page(reader, exporter, answer);
-        pages++;
+        round->pages++;
     }
     free(answer);
 }
 
-// One selector's exporters; a cluster has those of one.
+// A part of the list of one selector's exporters. Returns where it goes on, for free(); NULL: it has ended.
+static char *read_part(struct kube_gpu_reader *reader, const char *selector, const char *from, struct round *round)
+{
+    struct kube_answer answer;
+    struct buffer query;
+    char *rest = NULL;
+    buffer_init(&query, 0);
+    kube_query(&query, "labelSelector", selector);
+    kube_query(&query, "limit", PART);
+    kube_query(&query, "continue", from);
+    if (get(reader, "/api/v1/pods", query.data, LIST_MAX, &answer) == 0) {
+        read_pages(reader, json_object_get(answer.body, "items"), round);
+        const char *next = kube_text_at(answer.body, "metadata.continue");
+        rest = *next ? memory_strdup(next) : NULL;
+    }
+    kube_answer_done(&answer);
+    buffer_done(&query);
+    return rest;
+}
+
+// A cluster has exporters of one selector. What a round leaves over is the next one's.
 static void read_round(struct kube_gpu_reader *reader)
 {
-    for (size_t i = 0; i < sizeof(SELECTORS) / sizeof(SELECTORS[0]) && !is_stopping(reader); i++) {
-        struct kube_answer answer;
-        struct buffer query;
-        buffer_init(&query, 0);
-        kube_query(&query, "labelSelector", SELECTORS[i]);
-        size_t count = 0;
-        if (get(reader, "/api/v1/pods", query.data, LIST_MAX, &answer) == 0) {
-            const json_t *items = json_object_get(answer.body, "items");
-            count = json_array_size(items);
-            read_pages(reader, items);
-        }
-        kube_answer_done(&answer);
-        buffer_done(&query);
-        if (count)
-            return;
+    struct round round = {0};
+    for (size_t i = 0; i < sizeof(SELECTORS) / sizeof(SELECTORS[0]) && round.seen == 0; i++) {
+        char *from = NULL;
+        do {
+            char *rest = read_part(reader, SELECTORS[i], from, &round);
+            free(from);
+            from = rest;
+        } while (from && round.pages < PAGES_MAX && !is_stopping(reader));
+        free(from);
     }
+    reader->next = round.pages == PAGES_MAX ? round.seen : 0;
 }
 
 static void *run(void *context)
