@@ -45,6 +45,14 @@ static void tell_end(struct kubernetes *kubernetes, struct ordered_pod *pod, con
     pod->step = POD_ENDED;
 }
 
+// Somebody else ended it.
+static void tell_deleted(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_LOST, pod->uuid, pod->decision), "Lost",
+                   "was deleted, not by this server");
+    ordered_pods_remove(kubernetes, pod);
+}
+
 // Its devices are free.
 static void take_over(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_pod *object)
 {
@@ -55,6 +63,8 @@ static void take_over(struct kubernetes *kubernetes, struct ordered_pod *pod, co
         ordered_pods_remove(kubernetes, pod);
     } else if (object->life == KUBE_POD_REJECTED) {
         pod_steps_reject(kubernetes, pod, object->reason, object->message);
+    } else if (pod->step != POD_ENDED && object->life == KUBE_POD_FAILED && object->meta.deletion_ms) {
+        tell_deleted(kubernetes, pod); // its node stopped it before it goes
     } else if (pod->step != POD_ENDED) {
         tell_end(kubernetes, pod, object);
     }
@@ -131,9 +141,7 @@ void own_objects_take_gone(struct kubernetes *kubernetes, struct ordered_pod *po
     } else if (pod->step == POD_ENDED) {
         ordered_pods_remove(kubernetes, pod);
     } else {
-        kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_LOST, pod->uuid, pod->decision), "Deleted",
-                       "was deleted, not by this server; how it ended is unknown");
-        ordered_pods_remove(kubernetes, pod);
+        tell_deleted(kubernetes, pod);
     }
 }
 

@@ -41,7 +41,7 @@ def test_a_pod_that_admission_gives_to_others_is_not_bound(server, kube, change,
 
 
 def test_a_pod_deleted_by_somebody_is_started_again(server, kube):
-    work = server.submit("work", "team-a")
+    work = server.submit("work", "team-a", spec={"backoffLimit": 0})
     server.wait_phase(work, "Running")
     (name,) = kube.pods()
     kube.ask("DELETE", f"/api/v1/namespaces/runai-team-a/pods/{name}")
