@@ -26,7 +26,7 @@
 enum {
     HEAD_US = 5 * 1000000,
     SILENT_US = 120 * 1000000, // streams say something more often
-    REST_US = 2 * 1000000,     // for a refusal to be read
+    REST_US = 2 * 1000000,     // for a last answer to be read
     TICK_MS = 500,
     ACCEPTS_A_TURN = 16,
     LOG_EVERY_US = 1000000,
@@ -37,7 +37,7 @@ enum stage {
     STAGE_FREE,
     STAGE_HEAD,   // its first head is not whole
     STAGE_SERVER, // the server has it
-    STAGE_REFUSED // its refusal is being read
+    STAGE_ENDED   // its last answer is being read
 };
 
 struct slot {
@@ -100,7 +100,7 @@ static void refuse(struct relay *relay, struct slot *slot, char *answer, int64_t
     slot->server = -1;
     peers_forget(relay->options.peers, slot->number);
     slot->number = -1;
-    slot->stage = STAGE_REFUSED;
+    slot->stage = STAGE_ENDED;
     slot->since_us = slot->moved_us = now_us;
 }
 
@@ -169,6 +169,19 @@ static void read_head(struct relay *relay, struct slot *slot, int64_t now_us)
         close_slot(relay, slot);
 }
 
+// The server closes once it has refused a request whose body it did not read: the client is still sending that.
+static void end_answer(struct relay *relay, struct slot *slot, int64_t now_us)
+{
+    close(slot->server);
+    slot->server = -1;
+    peers_forget(relay->options.peers, slot->number);
+    slot->number = -1;
+    slot->stage = STAGE_ENDED;
+    slot->since_us = now_us;
+    pipe_forget(&slot->up);
+    slot->up.is_ended = false;
+}
+
 static void move_bytes(struct relay *relay, struct slot *slot, short client_events, int64_t now_us)
 {
     bool has_moved = false;
@@ -180,13 +193,16 @@ static void move_bytes(struct relay *relay, struct slot *slot, short client_even
     if (has_moved)
         slot->moved_us = now_us;
     bool is_answered = slot->down.is_ended && pipe_is_empty(&slot->down);
+    bool is_still_sending = !slot->up.is_ended || slot->up.is_target_gone;
     bool is_left = (client_events & POLLHUP) && slot->up.is_ended && pipe_is_empty(&slot->up);
-    if (is_answered || is_left || slot->up.is_source_gone || slot->down.is_target_gone)
+    if (is_left || slot->up.is_source_gone || slot->down.is_target_gone || (is_answered && !is_still_sending))
         close_slot(relay, slot);
+    else if (is_answered)
+        end_answer(relay, slot, now_us);
 }
 
 // Once it is written the client closes; until then what it sends goes nowhere, or it would hear of a reset first.
-static void finish_refusal(struct relay *relay, struct slot *slot)
+static void finish_answer(struct relay *relay, struct slot *slot)
 {
     bool was_empty = pipe_is_empty(&slot->down);
     pipe_drain(&slot->down, slot->client);
@@ -203,7 +219,7 @@ static bool is_late(const struct slot *slot, int64_t now_us)
     switch (slot->stage) {
     case STAGE_HEAD:
         return now_us - slot->since_us > HEAD_US;
-    case STAGE_REFUSED:
+    case STAGE_ENDED:
         return now_us - slot->since_us > REST_US;
     case STAGE_SERVER:
         return now_us - slot->moved_us > SILENT_US;
@@ -219,8 +235,8 @@ static void run_slot(struct relay *relay, struct slot *slot, short client_events
         close_slot(relay, slot);
     else if (slot->stage == STAGE_HEAD && client_events)
         read_head(relay, slot, now_us);
-    else if (slot->stage == STAGE_REFUSED && client_events)
-        finish_refusal(relay, slot);
+    else if (slot->stage == STAGE_ENDED && client_events)
+        finish_answer(relay, slot);
     else if (slot->stage == STAGE_SERVER && (client_events || server_events))
         move_bytes(relay, slot, client_events, now_us);
 }

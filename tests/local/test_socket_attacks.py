@@ -94,6 +94,23 @@ def test_a_long_head_and_a_long_body_are_answered(door):
     assert len(door.ask(door.alice, "/api/v1/swagger.json").body) > 500000
 
 
+def test_who_sends_a_body_after_its_refusal_hears_the_answer(door):
+    """The server answers by the head; what the client still sends breaks nothing."""
+    script = (
+        "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.settimeout(10)\ns.connect(sys.argv[1])\n"
+        "s.sendall(b'POST /api/v1/users HTTP/1.1\\r\\nHost: x\\r\\nContent-Type: application/json\\r\\n'\n"
+        "    b'Content-Length: 40000\\r\\n\\r\\n')\n"
+        "first = s.recv(12)\nfor _ in range(10): s.sendall(b' ' * 4000)\nprint((first + s.recv(100)).decode())"
+    )
+    entry = pwd.getpwnam(door.alice)
+    groups = os.getgrouplist(door.alice, entry.pw_gid)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(door.path)],
+        capture_output=True, text=True, timeout=60, user=entry.pw_uid, group=entry.pw_gid, extra_groups=groups,
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stdout.startswith("HTTP/1.1 403 "), done
+
+
 def test_ports_that_are_used_again_are_nobodys(door):
     """Requests lie at the relay's port, sent from all over the range and given up, while alice comes and goes."""
     port, stop = door.relay_port(), time.monotonic() + 4

@@ -2,8 +2,7 @@
 
 import pytest
 from fake_kube import FakeKube
-
-TEST = "test.prorata.io"
+from kube_workloads import nodes_of
 
 
 class Cluster(FakeKube):
@@ -47,23 +46,3 @@ def server(kube, make_server):
     server = make_server("--backend", "kubernetes", "--kubeconfig", kube.kubeconfig, "--quick-start")
     server.wait_for("nodes", lambda: len(nodes_of(server)) == 2)
     return server
-
-
-def nodes_of(server):
-    return {node["name"]: node for node in server.get(f"/api/v1/clusters/{server.cluster_id()}/nodes").json["nodes"]}
-
-
-def life(**annotations):
-    """Annotations of a specification that say how the stand-in's kubelet treats the pod."""
-    named = [{"name": f"{TEST}/{name.replace('_', '-')}", "value": str(value)} for name, value in annotations.items()]
-    return {"annotations": named}
-
-
-def events_of(server, workload_id):
-    return server.get(f"/api/v1/workloads/{workload_id}/events").json["events"]
-
-
-def gang(server, name, workers, project="team-a", gpus=1, **annotations):
-    """A distributed training without a master."""
-    spec = {"numWorkers": workers, "distributedFramework": "PyTorch", **life(**annotations)}
-    return server.submit(name, project, gpus, kind="distributed", spec=spec)

@@ -4,7 +4,7 @@ import contextlib
 import random
 
 import pytest
-from conftest import gang, life
+from kube_workloads import gang, life
 
 FAULTS = [
     {"status": {"code": 500, "reason": "InternalError", "message": "etcd"}},

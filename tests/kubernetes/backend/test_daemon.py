@@ -1,9 +1,10 @@
 """What the program says of a cluster before and at its start."""
 
 import json
+import pathlib
 import subprocess
 
-from conftest import nodes_of
+from kube_workloads import nodes_of
 from servers import PRORATA, Server
 
 
@@ -41,7 +42,7 @@ def test_doctor_says_that_the_clocks_differ(kube):
 
 def test_doctor_says_that_a_cluster_does_not_answer(kube, folder):
     config = folder / "dead"
-    config.write_text(open(kube.kubeconfig).read().replace(kube.address, "127.0.0.1:1"))
+    config.write_text(pathlib.Path(kube.kubeconfig).read_text().replace(kube.address, "127.0.0.1:1"))
     status, found = doctor(kube, "--kubeconfig", str(config))
     assert status == 1
     assert "does not answer" in found

@@ -1,6 +1,6 @@
 """Pods of a gang are all created before any is bound; where one cannot be made, none stays."""
 
-from conftest import events_of, gang
+from kube_workloads import events_of, gang
 
 
 def test_all_are_created_before_the_first_is_bound(server, kube):

@@ -3,7 +3,7 @@
 import shutil
 import signal
 
-from conftest import life
+from kube_workloads import life
 from servers import Server
 
 

@@ -1,6 +1,6 @@
 """A training becomes a Pod: created, bound to the planned node, run, ended; and its GPUs are free when it is gone."""
 
-from conftest import events_of, life, nodes_of
+from kube_workloads import events_of, life, nodes_of
 
 
 def test_nodes_of_the_cluster_are_the_nodes_of_the_server(server):

@@ -1,8 +1,8 @@
-"""Nodes of the cluster as they change: what runs goes on, nothing new comes where it must not, and the sums are right."""
+"""Nodes of the cluster as they change: what runs goes on, nothing new comes where it must not, the sums are right."""
 
 import shutil
 
-from conftest import TEST, events_of, life, nodes_of
+from kube_workloads import TEST, events_of, life, nodes_of
 
 
 def wait_for_node(server, name, what, condition):

@@ -1,7 +1,7 @@
 """What the cluster refuses or changes: the reason is on the workload, and nothing is left behind."""
 
 import pytest
-from conftest import events_of, life
+from kube_workloads import events_of, life
 
 CREATE = {"verb": "create", "resource": "pods", "subresource": ""}
 

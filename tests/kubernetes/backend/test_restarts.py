@@ -1,7 +1,7 @@
 """A server that is killed at any step: each pod exists once, on the planned node, and nothing is lost."""
 
 import pytest
-from conftest import gang, life
+from kube_workloads import gang, life
 
 CREATE = {"verb": "create", "resource": "pods", "subresource": ""}
 BIND = {"subresource": "binding"}

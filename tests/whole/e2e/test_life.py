@@ -35,7 +35,7 @@ BAD = [
     ("too many threads", ["--http-threads", "100000"], "--http-threads"),
     ("half a thread", ["--http-threads", "8.5"], "--http-threads"),
     ("an unknown backend", ["--backend", "cloud"], "--backend"),
-    ("a backend of a later release", ["--backend", "kubernetes"], "later release"),
+    ("a kubeconfig that is not there", ["--backend", "kubernetes", "--kubeconfig", "/nonexistent"], "/nonexistent"),
     ("a log level that is none", ["--log-level", "loud"], "--log-level"),
     ("a log form that is none", ["--log-format", "xml"], "--log-format"),
     ("an address without a port", ["--listen", "127.0.0.1"], "127.0.0.1"),

@@ -74,7 +74,9 @@ def test_rounds_of_faults(world):
     check_all_is_free(world)
     check(world)
     ended = ends(world)
-    assert ended.get("Completed", 0) > ROUNDS / 3 and ended.get("Error", 0) > ROUNDS / 3, f"hardly a pod ran: {ended}"
+    # How many ends well depends on the faults that the seed draws: that some do is sure, and that some fail.
+    ran = ended.get("Completed", 0) + ended.get("Error", 0)
+    assert ended.get("Completed") and ended.get("Error") and ran > ROUNDS, f"hardly a pod ran: {ended}"
     print(f"pods that ran and ended: {ended}")
     print(f"slowest to settle {slowest:.1f} s; " + ", ".join(f"{n} {what}" for what, n in sorted(world.counts.items())))
     assert world.server.stop() == 0
