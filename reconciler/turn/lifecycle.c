@@ -19,12 +19,17 @@ struct pod_counts {
     int64_t pending, placed, running, releasing, succeeded, failed;
 };
 
+static bool is_pending(enum pod_status status)
+{
+    return status == POD_STATUS_PENDING || status == POD_STATUS_PIPELINED;
+}
+
 static struct pod_counts count_pods(const struct cache_workload *workload)
 {
     struct pod_counts counts = {0};
     for (size_t i = 0; i < workload->pod_count; i++) {
         enum pod_status status = workload->pods[i]->status;
-        counts.pending += status == POD_STATUS_PENDING || status == POD_STATUS_PIPELINED;
+        counts.pending += is_pending(status);
         counts.placed += pod_status_is_placed(status);
         counts.running += status == POD_STATUS_RUNNING;
         counts.releasing += status == POD_STATUS_RELEASING;
@@ -124,6 +129,68 @@ static void continue_completions(struct turn *turn, struct cache_workload *workl
     }
 }
 
+static bool is_running(enum pod_status status)
+{
+    return status == POD_STATUS_RUNNING;
+}
+
+static bool is_alive(enum pod_status status)
+{
+    return !pod_status_is_over(status);
+}
+
+// Whether the pods of which this holds are a gang; with_done: and with them those that ended well.
+static bool is_gang(const struct turn *turn, const struct cache_workload *workload,
+                    bool (*holds)(enum pod_status status), bool with_done)
+{
+    struct sub_groups groups;
+    sub_groups_parse(workload->sub_groups_json, turn->arena, &groups);
+    int64_t *pods = arena_array(turn->arena, groups.count + 1, sizeof(*pods)), sum = 0;
+    for (size_t i = 0; i < workload->pod_count; i++) {
+        const struct cache_pod *pod = workload->pods[i];
+        if (!holds(pod->status) && !(with_done && pod->status == POD_STATUS_SUCCEEDED))
+            continue;
+        size_t place = sub_groups_of_pod(&groups, pod->is_master, pod->pod_index);
+        pods[place == SUB_GROUP_NONE ? groups.count : place]++;
+        sum++;
+    }
+    if (groups.count > 0)
+        return sub_groups_are_met(&groups, pods, turn->arena);
+    return sum >= (workload->min_pods > 0 ? workload->min_pods : 1);
+}
+
+static bool is_gang_met(const struct turn *turn, const struct cache_workload *workload,
+                        bool (*holds)(enum pod_status status))
+{
+    return is_gang(turn, workload, holds, is_distributed(workload));
+}
+
+static bool has_interrupted_pod(const struct cache_workload *workload)
+{
+    for (size_t i = 0; i < workload->pod_count; i++)
+        if (workload->pods[i]->attempt > 0 && is_pending(workload->pods[i]->status))
+            return true;
+    return false;
+}
+
+// A gang starts whole: pods that have to start again are none without those that ended well meanwhile.
+static void restart_gang(struct turn *turn, struct cache_workload *workload)
+{
+    if (!has_interrupted_pod(workload) || is_gang(turn, workload, is_alive, false) ||
+        !is_gang(turn, workload, is_alive, true))
+        return;
+    for (size_t i = 0; i < workload->pod_count; i++) {
+        struct cache_pod *pod = workload->pods[i];
+        if (pod->status != POD_STATUS_SUCCEEDED)
+            continue;
+        turn_touch_workload(turn, workload);
+        turn_create_pod(turn, workload, pod->is_master, pod->pod_index, pod->attempt + 1);
+        turn_add_pod_event(
+            turn, pod, EVENT_NORMAL, "Restarted", "control-plane",
+            arena_printf(turn->arena, "%s ended well, and starts again with the rest of its gang", pod->name));
+    }
+}
+
 static void attend_running(struct turn *turn, struct cache_workload *workload)
 {
     struct pod_counts counts = count_pods(workload);
@@ -159,6 +226,8 @@ static void attend_running(struct turn *turn, struct cache_workload *workload)
     retry_failed(turn, workload);
     if (!is_distributed(workload) && workload->completions > 1)
         continue_completions(turn, workload, &counts);
+    if (is_distributed(workload))
+        restart_gang(turn, workload);
 }
 
 static void attend(struct turn *turn, struct cache_workload *workload)
@@ -199,31 +268,6 @@ static const char *pending_message(const struct turn *turn, const struct cache_w
         return arena_printf(turn->arena, "Starts again after failure %" PRId64 " of at most %" PRId64,
                             workload->failed_count, workload->backoff_limit);
     return workload->phase == PHASE_TERMINATING ? "Waits for resources again" : "Waits for resources";
-}
-
-static bool is_running(enum pod_status status)
-{
-    return status == POD_STATUS_RUNNING;
-}
-
-// Whether the pods of which this holds, and of a distributed workload those that ended well, are a gang.
-static bool is_gang_met(const struct turn *turn, const struct cache_workload *workload,
-                        bool (*holds)(enum pod_status status))
-{
-    struct sub_groups groups;
-    sub_groups_parse(workload->sub_groups_json, turn->arena, &groups);
-    int64_t *pods = arena_array(turn->arena, groups.count + 1, sizeof(*pods)), sum = 0;
-    for (size_t i = 0; i < workload->pod_count; i++) {
-        const struct cache_pod *pod = workload->pods[i];
-        if (!holds(pod->status) && !(pod->status == POD_STATUS_SUCCEEDED && is_distributed(workload)))
-            continue;
-        size_t place = sub_groups_of_pod(&groups, pod->is_master, pod->pod_index);
-        pods[place == SUB_GROUP_NONE ? groups.count : place]++;
-        sum++;
-    }
-    if (groups.count > 0)
-        return sub_groups_are_met(&groups, pods, turn->arena);
-    return sum >= (workload->min_pods > 0 ? workload->min_pods : 1);
 }
 
 static void set_running_phase(struct turn *turn, struct cache_workload *workload)

@@ -322,6 +322,31 @@ static void test_distributed_completion(void)
     live_close(&live);
 }
 
+// Those left would wait for a gang that is never whole again.
+static void test_distributed_half_completion(void)
+{
+    struct live live;
+    open_small(&live);
+    live_submit(&live,
+                &(struct live_spec){
+                    .name = "gang", .project = "team-a", .workers = 4, .annotations = ANNOTATION("duration", "20s")});
+    live_run(&live);
+    live_advance(&live, 18000);
+    live_add_node(&live, "node1", 2, false);
+    live_advance(&live, 4000);
+    check_int(live_number(&live, "SELECT count(*) FROM pods WHERE status = 'Succeeded'"), 2, "half of it ended well");
+    check_text(live_phase(&live, "gang"), "Pending", "all of it waits for room");
+    check_int(live_events(&live, "gang", "Restarted"), 2, "and says what starts again");
+    live_add_node(&live, "node1", 2, true);
+    live_advance(&live, 5000);
+    check_text(live_phase(&live, "gang"), "Running", "it starts whole");
+    live_advance(&live, 20000);
+    check_text(live_phase(&live, "gang"), "Completed", "and completes");
+    check_int(live_number(&live, "SELECT max(attempt) FROM pods"), 1, "in its second attempt");
+    live_check(&live, "half completion");
+    live_close(&live);
+}
+
 static void test_terminate_after_preemption(void)
 {
     struct live live;
@@ -439,6 +464,7 @@ int main(void)
     test_node_loss();
     test_gang_with_a_lost_pod();
     test_distributed_completion();
+    test_distributed_half_completion();
     test_terminate_after_preemption();
     test_namesakes();
     return check_finish();
