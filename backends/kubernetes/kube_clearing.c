@@ -1,4 +1,5 @@
-// What is left of a workload that is deleted: pods that have ended, kept for their logs, and its services.
+// What is left of a workload that is deleted: pods that have ended, kept for their logs, and its services. And pods
+// that no row asks for, and which run nowhere.
 #include "backends/kubernetes/client/kube_client.h"
 #include "backends/kubernetes/client/kube_path.h"
 #include "backends/kubernetes/kubernetes_state.h"
@@ -88,18 +89,28 @@ static void expire(struct kubernetes *kubernetes, const struct kube_pod *pod)
     json_decref(options);
 }
 
+// Its order was carried out after its row had ended: it has no node, and nobody gives it one.
+static bool is_late(const struct own_object *object)
+{
+    return object->uuid[0] && !object->pod.node_name[0] && !kube_pod_is_over(&object->pod) &&
+           !object->pod.meta.deletion_ms;
+}
+
 void kube_clearing_expire(struct kubernetes *kubernetes)
 {
     size_t position = 0;
     struct kube_index_slot *place = NULL;
     int64_t now_us = timestamp_monotonic_us(), before_ms = timestamp_now_ms() - kubernetes->finished_ms;
-    if (now_us - kubernetes->cleared_us < (int64_t)EXPIRE_EVERY_S * 1000000 || !kubernetes_may_write(kubernetes))
+    if (!kubernetes->has_rows || !kubernetes->has_own || !kubernetes_may_write(kubernetes) ||
+        now_us - kubernetes->cleared_us < (int64_t)EXPIRE_EVERY_S * 1000000)
         return;
     kubernetes->cleared_us = now_us;
     for (const struct own_object *object; (object = kube_index_next(&kubernetes->objects, &position, &place));) {
         const struct kube_pod *pod = &object->pod;
         int64_t ended_ms = pod->finished_ms ? pod->finished_ms : pod->meta.created_ms;
-        if (kube_pod_is_over(pod) && ended_ms < before_ms && !kube_index_find(&kubernetes->pods, object->uuid))
+        if (kube_index_find(&kubernetes->pods, object->uuid))
+            continue;
+        if ((kube_pod_is_over(pod) && ended_ms < before_ms) || is_late(object))
             expire(kubernetes, pod);
     }
 }

@@ -107,6 +107,7 @@ struct kubernetes {
     struct backend_fact *facts; // not taken yet
     size_t fact_count, fact_capacity;
     bool has_news;                       // facts that nobody was woken for
+    bool has_rows;                       // what rows know of pods was adopted
     bool has_own, has_others, has_nodes; // whole pictures
     bool nodes_changed;
     bool is_node_news;         // a node itself has: that is told at once

@@ -382,6 +382,7 @@ int ordered_pods_adopt(void *backend, const struct backend_rows *rows, struct er
         pod->is_to_stop = row->stopping_ms != 0;
         pod->is_running_told = row->started_ms != 0;
     }
+    kubernetes->has_rows = true;
     if (kubernetes->has_own)
         ordered_pods_compare(kubernetes);
     pthread_mutex_unlock(&kubernetes->lock);

@@ -1,5 +1,8 @@
 """A training becomes a Pod: created, bound to the planned node, run, ended; and its GPUs are free when it is gone."""
 
+import time
+import uuid
+
 from kube_workloads import events_of, life, nodes_of
 
 
@@ -76,3 +79,34 @@ def test_a_finished_pod_goes_from_the_cluster_after_its_time(make_server, kube):
     server.wait_phase(work, "Completed")
     server.wait_for("its pod is gone", lambda: not kube.pods(), seconds=60)
     assert server.workload(work)["phase"] == "Completed"
+
+
+def test_what_ended_while_the_server_was_down_is_known_before_it_goes(make_server, kube):
+    flags = ["--backend", "kubernetes", "--kubeconfig", kube.kubeconfig, "--quick-start", "--kube-finished", "0.001"]
+    server = make_server(*flags)
+    work = server.submit("work", "team-a", spec=life(ends_after="2s"))
+    server.wait_phase(work, "Running")
+    server.kill()
+    while kube.live_pods():
+        time.sleep(0.05)
+    time.sleep(4)  # longer than finished pods are kept
+    server.start()
+    server.wait_phase(work, "Completed")
+    assert len(kube.requests("POST", "/binding")) == 1, "it ran once"
+
+
+def test_a_pod_made_by_an_order_that_came_too_late_goes(server, kube):
+    """Its row had ended by then: no node is given to it, and nobody asks for it."""
+    work = server.submit("work", "team-a")
+    server.wait_phase(work, "Running")
+    ((_, pod),) = kube.pods().items()
+    for name, row in (("late", str(uuid.uuid4())), ("foreign", None)):
+        copy = {"metadata": {"name": name, "labels": pod["metadata"]["labels"], "annotations": {}}, "spec": pod["spec"]}
+        copy["spec"] = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+        if row:
+            copy["metadata"]["annotations"]["prorata.io/pod-id"] = row
+        answer = kube.ask("POST", f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods", copy)
+        assert answer.code == 201, answer
+    server.wait_for("it is gone", lambda: "late" not in kube.pods(), seconds=20)
+    assert {"foreign", pod["metadata"]["name"]} <= set(kube.pods()), "what does not say whose it is stays"
+    assert server.workload(work)["phase"] == "Running"
