@@ -193,6 +193,14 @@ def whole():
             after=(ASAN,),
         ),
         pytest(
+            "the Kubernetes backend",
+            "build-asan",
+            "-n",
+            "3",
+            "tests/kubernetes/backend",
+            after=(ASAN,),
+        ),
+        pytest(
             "walk-throughs and faults",
             "build-asan",
             "tests/whole/e2e",
