@@ -2,6 +2,7 @@
 
 import type { ComputeSpec, EnvironmentAsset } from "../types";
 import { type Shape, hasMaster, shapeFlags, shapeOf } from "./gang";
+import { shell, shellLine } from "./shell_words";
 
 /** What the forms of workloads are for. */
 export type FormKind = "training" | "distributed" | "workspace" | "inference";
@@ -312,8 +313,6 @@ export function totalGpus(v: FormValues, kind: FormKind) {
   return { pods, each: Number(v.gpus) || 0, all: pods * (Number(v.gpus) || 0) };
 }
 
-const shell = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
-
 function servingFlags(v: FormValues) {
   const flags = [
     `--serving-port container=${v.serving},protocol=${v.protocol}${v.inside ? ",cluster-local=true" : ""}`,
@@ -362,8 +361,8 @@ export function commandOf(v: FormValues, kind: FormKind, projectName?: string, t
   if (v.preemptibility) parts.push(`--preemptibility ${v.preemptibility}`);
   if (kind !== "inference" && v.backoff !== "") parts.push(`--backoff-limit ${v.backoff}`);
   if (v.workingDir) parts.push(`--working-dir ${shell(v.workingDir)}`);
-  if (v.command) parts.push(`--command -- ${[v.command, v.args].filter(Boolean).join(" ")}`);
-  else if (v.args) parts.push(`-- ${v.args}`);
+  if (v.command) parts.push(`--command -- ${shellLine([v.command, v.args].filter(Boolean).join(" "))}`);
+  else if (v.args) parts.push(`-- ${shellLine(v.args)}`);
   return parts.join(" \\\n  ");
 }
 

@@ -7,6 +7,7 @@ const { goSeconds } = await load("format");
 const { boundsOfProject, warnings } = await load("pictures/promises");
 const { checkRules: checkUnitRules, goText, knownTypes, limitsOf, nodeTypesOf, rulesOf, unitInWords, valuesOfRules } = await load("pictures/unit_rules");
 const { byPool, poolNames, sorted, standardPools, startPools, typeChoice } = await load("pictures/choices");
+const { shellWords: words } = await load("pictures/shell_words");
 const { EMPTY, bodyOf, check, commandOf, copyName, totalGpus, valuesOf } = await load("pictures/submission");
 
 const V = more => ({ ...EMPTY, name: "a1", project: "4", image: "quickstart", cpu: "", memory: "", ...more });
@@ -36,6 +37,20 @@ test("the command line says the same", () => {
   assert.match(commandOf(V({ workers: 7 }), "distributed", "team-a"), /^prorata training pytorch submit a1 .*--workers 7/s);
   assert.match(commandOf(V({ gpus: 0.5, command: "bash" }), "workspace", "it's"), /-p 'it'\\''s'.*-g 1 --gpu-portion-request 0\.5.*--command -- bash/s);
 });
+
+// [the text of the form, what stands behind --]; the shell hands on the words that the server splits the text into.
+for (const [text, line] of [
+  ["sh -c 'echo a; ls | wc'", "sh -c 'echo a; ls | wc'"],
+  ['sh -c "echo \\"$HOME\\" > /tmp/x"', `sh -c 'echo "$HOME" > /tmp/x'`],
+  ["python train.py; ls", "python 'train.py;' ls"],
+  ["a\\ b  c\n--d=*", "'a b' c '--d=*'"],
+  ["echo ''", "echo ''"],
+  ["it's open", "'it'\\''s open'"],
+])
+  test(`the command line quotes ${text}`, () => {
+    assert.equal(commandOf(V({ command: text }), "training", "p").split(" -- ")[1], line);
+    if (!text.includes("it's")) assert.deepEqual(words(line), words(text), "a shell hears the same words");
+  });
 
 const BAD = [
   ["no name", { name: "" }, "training", "name"], ["capitals", { name: "A1" }, "training", "name"], ["a dash last", { name: "a-" }, "training", "name"], ["a digit first", { name: "1a" }, "training", "name"], ["too long", { name: "a".repeat(64) }, "training", "name"],
