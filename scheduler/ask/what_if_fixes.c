@@ -1,6 +1,7 @@
 #include "scheduler/ask/what_if_fixes.h"
 
 #include "base/error.h"
+#include "model/pod.h"
 #include "model/priority.h"
 #include "model/told.h"
 #include "scheduler/ask/what_if_answer.h"
@@ -9,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Bounds that keep all fixes together under WHAT_IF_PLANS_MAXIMUM cycles.
 enum {
@@ -205,15 +207,24 @@ static int try_fewer_gpus(struct what_if_inquiry *inquiry, struct tried *out_bes
     return 0;
 }
 
-// Pods that must start together; 0: a tree of sub-groups, of which no pod is left out.
+// Whether its sub-groups are the master and the workers, as an elastic gang has them without being asked.
+static bool has_roles_alone(const struct snapshot_workload *workload)
+{
+    for (size_t g = 0; g < workload->sub_group_count; g++)
+        if (strcmp(workload->sub_groups[g].name, POD_ROLE_TEXT_MASTER) != 0 &&
+            strcmp(workload->sub_groups[g].name, POD_ROLE_TEXT_WORKER) != 0)
+            return false;
+    return true;
+}
+
+// Pods that must start together; 0: sub-groups say which, so that none is left out without another shape of the gang.
 static uint32_t gang_of(const struct snapshot_workload *workload)
 {
     uint32_t sum = 0;
-    for (size_t g = 0; g < workload->sub_group_count; g++) {
-        if (workload->sub_groups[g].parent != SNAPSHOT_NONE || workload->min_sub_groups != SNAPSHOT_MIN_ALL)
-            return 0;
+    if (!has_roles_alone(workload))
+        return 0;
+    for (size_t g = 0; g < workload->sub_group_count; g++)
         sum += workload->sub_groups[g].min_pods;
-    }
     uint32_t gang = workload->sub_group_count > 0 ? sum : workload->min_pods;
     return gang < workload->pod_count ? gang : workload->pod_count;
 }

@@ -203,6 +203,20 @@ def test_http_decides_as_simulate_does(server, shape):
     )
 
 
+def test_fewer_pods_are_offered_only_where_the_shape_allows_it(server):
+    """Fewer workers than the sub-groups name would be refused."""
+    plain = {"numWorkers": 40}
+    shaped = {"numWorkers": 40, "subGroups": [leaf("a", 20), leaf("b", 20)]}
+    for spec, is_offered in ((plain, True), (shaped, False)):
+        question = {"type": "Distributed", "workload": body(server, "wide", spec, 1, None), "fixes": True}
+        answer = server.post("/api/v1/scheduler/what-if", question)
+        fixes = {fix["kind"]: fix["change"] for fix in answer.json["fixes"]}
+        assert answer.json["verdict"] == "Waits" and ("FewerPods" in fixes) == is_offered, answer
+        if is_offered:
+            request = body(server, "fewer", {"numWorkers": fixes["FewerPods"]["pods"]}, 1, None)
+            assert server.post("/api/v1/workloads/distributed", request).status == 202
+
+
 A, B = leaf("a", 1), leaf("b", 1)
 # What is wrong, the specification's part, the message.
 REFUSALS = [
