@@ -1,4 +1,5 @@
-// `fairshare`, `queue`, `receipts`: how the scheduler divides, whom it tries next, and what evictions cost.
+// `fairshare`, `queue`, `waiting`, `receipts`: how the scheduler divides, whom it tries next, who waits for the same
+// reason, and what evictions cost.
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/table.h"
@@ -103,6 +104,55 @@ int run_queue(struct cli *cli, struct error *err)
         cli_print_table(cli, &table);
     }
     json_decref(entries);
+    return 0;
+}
+
+// Names of an array's objects, with commas between.
+static const char *names_of(struct cli *cli, const json_t *objects, const char *key)
+{
+    const char *names = "";
+    json_t *object;
+    size_t i;
+    json_array_foreach(objects, i, object) {
+        const char *name = cli_text(object, key);
+        if (*name)
+            names = arena_printf(&cli->arena, "%s%s%s", names, *names ? ", " : "", name);
+    }
+    return *names ? names : NULL;
+}
+
+static void print_waiting(struct cli *cli, const json_t *groups)
+{
+    static const char *const TITLES[] = {"Workloads", "GPUs",    "Node Pool", "Waiting",
+                                         "Projects",  "Held By", "Expected",  "Reason"};
+    struct table table;
+    json_t *group;
+    size_t i;
+    table_init(&table, &cli->arena, TITLES, 8);
+    json_array_foreach(groups, i, group) {
+        const char *expected = cli_text(group, "expectedAt"), *sentence = cli_text(group, "sentence");
+        table_add(&table, (const char *const[]){arena_printf(&cli->arena, "%.0f", cli_number(group, "count")),
+                                                cli_amount(cli, cli_number(group, "gpus")), cli_text(group, "nodePool"),
+                                                cli_age(cli, cli_text(group, "waitingSince")),
+                                                names_of(cli, cli_at(group, "projects"), "name"),
+                                                names_of(cli, cli_at(group, "holders"), "project"),
+                                                *expected ? expected : NULL, *sentence ? sentence : NULL});
+    }
+    cli_print_table(cli, &table);
+}
+
+int run_waiting(struct cli *cli, struct error *err)
+{
+    json_t *waiting;
+    if (cli_get(cli, &waiting, err, "/api/v1/scheduler/waiting?%s", pool_query(cli)) < 0)
+        return -1;
+    if (cli_output(cli) != OUTPUT_TABLE)
+        cli_print(cli, waiting);
+    else if (json_array_size(cli_at(waiting, "groups")) == 0)
+        puts("Nothing waits.");
+    else
+        print_waiting(cli, cli_at(waiting, "groups"));
+    json_decref(waiting);
     return 0;
 }
 

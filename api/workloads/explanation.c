@@ -3,6 +3,7 @@
 #include "api/http/request.h"
 #include "api/http/response.h"
 #include "api/lists/event_json.h"
+#include "api/lists/findings.h"
 #include "api/lists/list_query.h"
 #include "api/lists/visibility.h"
 #include "api/operations.h"
@@ -140,52 +141,13 @@ static int write_evidence(struct json_writer *json, struct request *req, struct 
     return rc;
 }
 
-static void show_as(json_t *object, const char *key, const char *shown)
-{
-    if (shown && shown != json_string_value(json_object_get(object, key)))
-        json_object_set_new(object, key, json_string(shown));
-}
-
-static void show_sentence(const struct visibility *visibility, json_t *object, const char *key)
-{
-    show_as(object, key, visibility_sentence(visibility, json_string_value(json_object_get(object, key))));
-}
-
-static void show_name(const struct visibility *visibility, json_t *object, const char *key, enum told_kind kind)
-{
-    show_as(object, key, visibility_name(visibility, kind, json_string_value(json_object_get(object, key))));
-}
-
-static enum told_kind kind_of(const json_t *queue)
-{
-    const char *kind = json_string_value(json_object_get(queue, "kind"));
-    return kind && strcmp(kind, "department") == 0 ? TOLD_DEPARTMENT : TOLD_PROJECT;
-}
-
-// The scheduler's findings speak of other projects: those that the caller may not read lose their names.
-static void show_findings(const struct visibility *visibility, json_t *findings)
-{
-    size_t i, k;
-    json_t *finding, *holder;
-    json_array_foreach(findings, i, finding) {
-        json_t *queue = json_object_get(finding, "queue");
-        show_sentence(visibility, finding, "message");
-        show_name(visibility, queue, "name", kind_of(queue));
-        json_array_foreach(json_object_get(finding, "reclaim"), k, holder) {
-            show_name(visibility, holder, "project", TOLD_PROJECT);
-            show_name(visibility, holder, "department", TOLD_DEPARTMENT);
-            show_sentence(visibility, holder, "sentence");
-        }
-    }
-}
-
 static void show_stored(struct request *req, json_t *stored)
 {
     struct visibility visibility;
     visibility_open(&visibility, req);
-    show_sentence(&visibility, stored, "sentence");
-    show_sentence(&visibility, stored, "why");
-    show_findings(&visibility, json_object_get(stored, "nodePools"));
+    findings_show_sentence(&visibility, stored, "sentence");
+    findings_show_sentence(&visibility, stored, "why");
+    findings_show(&visibility, json_object_get(stored, "nodePools"));
     visibility_close(&visibility);
 }
 

@@ -84,6 +84,8 @@ const struct command CLUSTER_COMMANDS[] = {
      "GPUs: utilization, memory, who holds them, who else uses them"},
     {"fairshare", run_fairshare, NEEDS_SERVER, NULL, WITH_SHARES, false, "[--pool NAME] [--terms]",
      "how a node pool is divided between departments and projects"},
+    {"waiting", run_waiting, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[--pool NAME]",
+     "who waits for the same reason, and who holds it"},
     {"queue", run_queue, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[--pool NAME]",
      "who waits for a node pool, in the order in which the scheduler tries them"},
     {0},

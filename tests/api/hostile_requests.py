@@ -101,6 +101,12 @@ SCOPES = [
         "workload.projectId",
     ),
     (
+        "waiting by injection",
+        get("/api/v1/scheduler/waiting?projectId=1%20OR%201=1&nodePool=%27%20OR%201--", "researcher"),
+        200,
+        "",
+    ),
+    (
         "receipts by injection",
         get("/api/v1/scheduler/receipts?projectId=1%20OR%201=1&nodePool=%27%20OR%201--", "researcher"),
         200,

@@ -1,4 +1,4 @@
-"""--what-if, explain, fairshare, queue, receipts: what the scheduler would do, and why."""
+"""--what-if, explain, fairshare, queue, waiting, receipts: what the scheduler would do, and why."""
 
 import json
 import re
@@ -136,3 +136,16 @@ def test_queue_is_in_the_order_of_the_scheduler(client):
     assert [row.split()[:3] for row in rows] == [["1", "b3", "team-b"], ["2", "a9", "team-a"]]
     entries = json.loads(client.run("queue", "--json", "--max-items", "1"))
     assert [e["workload"] for e in entries] == ["b3"] and entries[0]["rule"] and entries[0]["sentence"]
+
+
+def test_waiting_groups_by_reason(client):
+    assert client.run("waiting") == "Nothing waits.\n"
+    for name, project in (("b1", "team-b"), ("b2", "team-b"), ("b3", "team-b"), ("b4", "team-b")):
+        submit(client, name, project, 2)
+    wait_phase(client, "Running", "b1", "b2")
+    row = r"2 +4\.00 +default +\S+ +team-b .*Needs 2 GPUs"
+    client.server.wait_for("both in one group", lambda: re.search(row, client.run("waiting", "--no-headers")))
+    assert "Held By" in client.run("waiting", "--pool", "default").splitlines()[0]
+    answer = json.loads(client.run("waiting", "--json"))
+    assert answer["count"] == 2 and [g["code"] for g in answer["groups"]] == ["NotEnoughGpus"]
+    assert client.run("waiting", "--pool", "nowhere") == "Nothing waits.\n"
