@@ -3,8 +3,8 @@
 #include "api/operation.h"
 #include "base/error.h"
 
-#include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -37,8 +37,7 @@ const struct schema *policy_kind_schema(enum policy_kind kind)
     for (size_t i = 0; i < OPERATION_COUNT; i++)
         if (strcmp(OPERATIONS[i].id, KINDS[kind].operation) == 0)
             return schema_member(OPERATIONS[i].body_schema, "policy");
-    assert(!"the document's policies");
-    return NULL;
+    abort(); // our own mistake: the document has each of them
 }
 
 const struct schema *schema_member(const struct schema *schema, const char *name)
