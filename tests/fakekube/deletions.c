@@ -42,6 +42,15 @@ static void mark_and_answer(struct call *call, json_t *object, int64_t grace)
     answer_deleted(call, store_put(&call->kube->store, call->resource, call_key(call), object), object, true);
 }
 
+static void remove_now(struct call *call, json_t *object, bool is_marked)
+{
+    if (call->resource == RESOURCE_PODS && call->kube->traits.does_mark_first && !is_marked) {
+        mark(call, object, 0);
+        store_put(&call->kube->store, call->resource, call_key(call), object);
+    }
+    answer_deleted(call, store_remove(&call->kube->store, call->resource, call_key(call), NULL), object, false);
+}
+
 // Ends the object now, later, or only marks it where finalizers hold it.
 static void end_object(struct call *call, struct revision *found, json_t *object, const json_t *options)
 {
@@ -60,7 +69,7 @@ static void end_object(struct call *call, struct revision *found, json_t *object
     else if (is_held)
         mark_and_answer(call, object, 0);
     else
-        answer_deleted(call, store_remove(&call->kube->store, call->resource, call_key(call), NULL), object, false);
+        remove_now(call, object, is_marked && json_integer_value(marked) == 0);
 }
 
 int delete_object(struct call *call, const json_t *options)

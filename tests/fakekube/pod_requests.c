@@ -169,7 +169,7 @@ int pod_evict(struct call *call)
     int rc = 0;
     if (budgets > 1) {
         rc = call_fail(
-            call, 500, "InternalError",
+            call, 500, "",
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
     } else if (strcmp(call_query(call, "dryRun"), "All") != 0) {
         // A wrong uid is noticed only after the budget is used, as on the real server.

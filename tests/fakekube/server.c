@@ -108,9 +108,11 @@ int review_access(struct call *call)
     return call_answer(call, 201, answer);
 }
 
-// What no handler knows is answered in plain text.
+// What no handler knows is answered in plain text, but for resources that the first group lacks.
 static int fail_unknown_path(struct call *call)
 {
+    if (strncmp(call->path, "/api/v1/", 8) == 0)
+        return call_fail(call, 404, "NotFound", "the server could not find the requested resource");
     call->code = 404;
     call->text_type = "text/plain; charset=utf-8";
     buffer_text(&call->text, "404 page not found\n");

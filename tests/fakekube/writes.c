@@ -272,6 +272,16 @@ static int apply_patch(struct call *call, json_t *object)
     return 0;
 }
 
+static int check_uid_stays(struct call *call, const json_t *before, const json_t *after)
+{
+    const char *uid = json_text_at(before, "metadata.uid"), *asked = json_text_at(after, "metadata.uid");
+    if (!uid || !asked || strcmp(uid, asked) == 0)
+        return 0;
+    json_t *causes = json_array();
+    cause_add(causes, "FieldValueInvalid", "metadata.uid", asked, "field is immutable");
+    return call_fail_invalid(call, causes);
+}
+
 int patch_object(struct call *call)
 {
     struct revision *found = store_find(&call->kube->store, call->resource, call_key(call));
@@ -281,6 +291,8 @@ int patch_object(struct call *call)
         return call_fail_not_found(call);
     json_t *before = revision_value(found), *after = json_deep_copy(before);
     int rc = apply_patch(call, after);
+    if (rc == 0 && call->kube->traits.does_mark_first)
+        rc = check_uid_stays(call, before, after);
     if (rc == 0)
         rc = object_check_preconditions(call, before, json_text_at(after, "metadata.uid"),
                                         json_text_at(after, "metadata.resourceVersion"));
