@@ -18,6 +18,10 @@ build: ## Install what the build lacks and leave build/prorata
 run: build ## Build, and serve the dashboard with a simulated cluster on http://127.0.0.1:8080 (data in ./data)
 	@exec build/prorata serve --data ./data --quick-start $(RUN_ARGS)
 
+run-kubernetes: build ## The same with a Kubernetes cluster of pretended nodes; builds its API server the first time (./data-kubernetes)
+	@tools/deps.sh test
+	@exec tests/kubernetes/run.sh $(RUN_ARGS)
+
 test: ## Install what tests need and run all tests (AddressSanitizer, ThreadSanitizer, API, CLI, browser)
 	@tools/deps.sh build test
 	@tools/test.py all
@@ -61,4 +65,4 @@ install: build ## Install under PREFIX (default /usr/local)
 clean: ## Remove what was built (not ./data)
 	@rm -rf build build-asan build-tsan build-fuzz build-coverage build-mutation artifacts
 
-.PHONY: help deps build run test check test-long bench fuzz coverage mutants lint format install clean
+.PHONY: help deps build run run-kubernetes test check test-long bench fuzz coverage mutants lint format install clean

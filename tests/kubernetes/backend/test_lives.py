@@ -58,6 +58,7 @@ def test_gpus_are_free_only_when_the_pod_is_gone(server, kube):
 
 
 def test_the_log_of_a_pod_is_read_while_it_runs_and_after_it_has_ended(server, kube):
+    kube.needs_kubelet()
     work = server.submit("work", "team-a", spec=life(log="one\\ntwo", ends_after="1s"))
     server.wait_for("its log", lambda: "one" in server.get(f"/api/v1/workloads/{work}/logs").body.decode())
     server.wait_phase(work, "Completed")

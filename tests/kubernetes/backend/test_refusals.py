@@ -99,7 +99,12 @@ def test_warnings_of_the_cluster_are_told_once(server, kube):
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {"name": "work.1", "namespace": "runai-team-a"},
-        "involvedObject": {"kind": "Pod", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]},
+        "involvedObject": {
+            "kind": "Pod",
+            "namespace": "runai-team-a",
+            "name": pod["metadata"]["name"],
+            "uid": pod["metadata"]["uid"],
+        },
         "type": "Warning",
         "reason": "FailedMount",
         "message": "MountVolume.SetUp failed for volume x",

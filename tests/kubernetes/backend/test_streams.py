@@ -12,6 +12,7 @@ LOG = "test.prorata.io/log"
 @pytest.fixture
 def runs(server, kube):
     """A workload that runs, and its pod in the cluster."""
+    kube.needs_kubelet()
     workload = server.submit("job", "team-a", 1, spec={"annotations": [{"name": LOG, "value": "one\ntwo\nthree\n"}]})
     server.wait_phase(workload, "Running")
     (pod,) = kube.pods()

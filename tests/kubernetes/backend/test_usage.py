@@ -22,6 +22,7 @@ def export(kube, node, page):
 
 
 def test_utilization_and_devices_come_from_the_exporter(server, kube):
+    kube.needs_kubelet()
     workload = server.submit("job", "team-a", 2)
     server.wait_phase(workload, "Running")
     ((name, pod),) = kube.pods().items()
