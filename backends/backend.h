@@ -40,11 +40,12 @@ struct backend_pod {
     const uint32_t *gpu_indices;
     size_t gpu_index_count;
     int64_t gpu_milli;
-    int64_t grace_ms;     // how long it may take to stop
-    int64_t scheduled_ms; // when it was given its place
-    int64_t started_ms;   // 0: not yet
-    int64_t stopping_ms;  // when it was told to stop; 0: it was not
-    int64_t completed_ms; // 0: lives
+    int64_t grace_ms;        // how long it may take to stop
+    int64_t scheduled_ms;    // when it was given its place
+    int64_t started_ms;      // 0: not yet
+    int64_t stopping_ms;     // when it was told to stop; 0: it was not
+    const char *stop_reason; // with BACKEND_STOP: one word, Preempted; NULL: nobody says
+    int64_t completed_ms;    // 0: lives
 };
 
 // An address that answers for an inference, and the pods behind it.

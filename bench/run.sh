@@ -12,6 +12,7 @@ for program in build/bench_scheduler*; do
     [ -x "$program" ] && { echo "# $program"; "$program"; }
 done
 build/bench_reconciler
+/usr/bin/python3 bench/kubernetes/bench_pods.py
 bench/replay/run.sh
 /usr/bin/python3 bench/start/bench_start.py
 /usr/bin/python3 bench/local/bench_local.py

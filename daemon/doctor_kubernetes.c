@@ -30,7 +30,7 @@ static const struct right RIGHTS[] = {
     {"", "pods", "", "get list watch create delete patch", false, true, "to run pods"},
     {"", "pods", "binding", "create", false, true, "to give pods their nodes"},
     {"", "namespaces", "", "create", false, false, "to make the namespaces of projects"},
-    {"", "events", "", "list watch", false, false, "to tell what the cluster says of pods"},
+    {"", "events", "", "list watch create", false, false, "to tell what the cluster says of pods, and it what is done"},
     {"", "services", "", "list create delete", false, false, "for distributed work and ports"},
     {"", "persistentvolumeclaims", "", "create", false, false, "for volumes that are made with a workload"},
     {"", "secrets", "", "create", false, false, "for credentials that the server keeps"},

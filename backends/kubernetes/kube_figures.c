@@ -51,6 +51,9 @@ void kube_figures_write(void *backend, struct buffer *out)
               counts.failed);
     write_one(out, "prorata_kubernetes_requests_slowed_total", "counter", "Answers that asked for less (429).",
               counts.refused_429);
+    write_one(out, "prorata_kubernetes_events_dropped_total", "counter",
+              "Events that were not written to the cluster, for too many waited.",
+              atomic_load(&kubernetes->reports.dropped));
     write_one(out, "prorata_kubernetes_requests_open", "gauge", "Requests that are on their way or wait for room.",
               counts.open);
 }

@@ -78,6 +78,7 @@ static void *attend(void *context)
         wait_for_work(kubernetes);
         pod_steps_attend(kubernetes);
         kube_clearing_expire(kubernetes);
+        kube_reports_send(kubernetes);
         tell_nodes(kubernetes, &told_us);
         if (kubernetes->has_news && !kubernetes->stopping) {
             kubernetes->has_news = false;
@@ -214,6 +215,7 @@ static void destroy(void *backend)
     kube_index_done(&kubernetes->refusals);
     ordered_pods_done(kubernetes);
     machines_done(kubernetes);
+    kube_reports_done(kubernetes);
     kube_index_done(&kubernetes->objects);
     gpu_usage_done(kubernetes);
     kube_index_done(&kubernetes->objects_by_uid);

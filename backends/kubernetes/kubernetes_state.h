@@ -11,6 +11,7 @@
 #include "base/arena.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum pod_step {
     POD_ADOPTED,  // rows have it; what the cluster has of it is not known yet
@@ -43,12 +44,13 @@ struct ordered_pod {
     int64_t decision;
     int64_t grace_ms;
     enum pod_step step;
-    struct gang *gang;  // NULL: it is bound alone
-    int64_t call;       // the number of the one that is in flight; 0: none is
-    bool may_exist;     // a create of it was sent, and may have been done
-    bool is_to_stop;    // it was told to
-    bool is_forgotten;  // rows hold it for lost: what it holds until it is gone no row counts
-    int64_t deleted_us; // when the server took the deletion
+    struct gang *gang;    // NULL: it is bound alone
+    int64_t call;         // the number of the one that is in flight; 0: none is
+    bool may_exist;       // a create of it was sent, and may have been done
+    bool is_to_stop;      // it was told to
+    char stop_reason[64]; // why, until the cluster is told; "": nobody says
+    bool is_forgotten;    // rows hold it for lost: what it holds until it is gone no row counts
+    int64_t deleted_us;   // when the server took the deletion
     bool is_stuck_told;
     bool is_deleted;      // the server took the deletion
     bool is_running_told; // the facts below were told
@@ -77,6 +79,16 @@ struct own_object {
 struct kube_machine;  // kube_machines.c
 struct kube_lease;    // kube_lease.h
 struct kube_sessions; // streams/kube_sessions.h
+
+struct kube_report; // kube_reports.c
+
+// Events that wait to be written.
+struct kube_reports {
+    struct kube_report *first, *last; // NULL: there is none
+    size_t count;
+    int64_t serial, sent_us;
+    atomic_llong dropped; // for want of room
+};
 
 // How often a workload's pods were refused in a row.
 struct refusals {
@@ -119,6 +131,7 @@ struct kubernetes {
     struct kube_index machines; // kube_machine by name
     struct kube_index refusals; // by workload
     struct kube_index gpus;     // gpu_usage.c: by node
+    struct kube_reports reports;
 };
 
 // kubernetes_run.c. All with the lock held.
@@ -145,6 +158,13 @@ void own_objects_take_gone(struct kubernetes *kubernetes, struct ordered_pod *po
 
 // pod_events.c: what the cluster says of them.
 int pod_events_watch(struct kubernetes *kubernetes, struct error *err);
+
+// kube_reports.c: what was done with a pod that has an object, as events. With the lock held.
+void kube_reports_bound(struct kubernetes *kubernetes, const struct ordered_pod *pod);
+void kube_reports_stopped(struct kubernetes *kubernetes, const struct ordered_pod *pod);
+// Writes some of those that wait.
+void kube_reports_send(struct kubernetes *kubernetes);
+void kube_reports_done(struct kubernetes *kubernetes);
 
 // kube_figures.c: of backend_ops. Needs no lock.
 void kube_figures_write(void *backend, struct buffer *out);

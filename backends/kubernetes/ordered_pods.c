@@ -282,6 +282,8 @@ static void note_stop(struct kubernetes *kubernetes, const struct backend_order 
         pod->grace_ms = order->pod.grace_ms;
         pod->is_to_stop = true;
         pod->again_us = 0;
+        snprintf(pod->stop_reason, sizeof(pod->stop_reason), "%s",
+                 order->pod.stop_reason ? order->pod.stop_reason : "");
     }
 }
 

@@ -137,6 +137,7 @@ static void take_binding(struct kubernetes *kubernetes, struct ordered_pod *pod,
     int code = code_of(answer);
     if (kube_answer_is_good(answer)) {
         pod->failures = 0;
+        kube_reports_bound(kubernetes, pod);
         pod_steps_note_bound(kubernetes, pod);
         return;
     }

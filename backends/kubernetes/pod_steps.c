@@ -183,6 +183,14 @@ static void tell_if_stuck(struct kubernetes *kubernetes, struct ordered_pod *pod
                    "was told to stop and is still there: its node or a finalizer holds it; its devices stay counted");
 }
 
+static void end_told(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    if (pod->stop_reason[0])
+        kube_reports_stopped(kubernetes, pod);
+    pod->stop_reason[0] = '\0';
+    erase(kubernetes, pod, grace_of(kubernetes, pod));
+}
+
 static void stop(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     ordered_pods_leave_gang(pod);
@@ -191,7 +199,7 @@ static void stop(struct kubernetes *kubernetes, struct ordered_pod *pod)
     else if (!pod->uid)
         look(kubernetes, pod);
     else if (!pod->is_deleted)
-        erase(kubernetes, pod, grace_of(kubernetes, pod));
+        end_told(kubernetes, pod);
     else
         tell_if_stuck(kubernetes, pod);
 }

@@ -327,6 +327,7 @@ int commit_describe_pod(struct db_conn *conn, const struct cache *cache, const s
         .scheduled_ms = pod->scheduled_ms,
         .started_ms = pod->started_ms,
         .stopping_ms = pod->stopping_ms,
+        .stop_reason = pod->reason[0] ? arena_strdup(arena, pod->reason) : NULL,
         .completed_ms = pod->completed_ms,
     };
     return 0;

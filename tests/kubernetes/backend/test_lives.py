@@ -111,3 +111,37 @@ def test_a_pod_made_by_an_order_that_came_too_late_goes(server, kube):
     server.wait_for("it is gone", lambda: "late" not in kube.pods(), seconds=20)
     assert {"foreign", pod["metadata"]["name"]} <= set(kube.pods()), "what does not say whose it is stays"
     assert server.workload(work)["phase"] == "Running"
+
+
+def written(kube, name):
+    """Events about a pod that we wrote: reason and message."""
+    items = kube.ask("GET", "/api/v1/namespaces/runai-team-a/events").json["items"]
+    return {
+        item["reason"]: item["message"]
+        for item in items
+        if item["involvedObject"]["name"].startswith(name) and item["reportingComponent"] == "prorata"
+    }
+
+
+def test_the_cluster_is_told_what_was_done_with_a_pod(server, kube):
+    """And no name of another project's workload."""
+    work = server.submit("work", "team-a", 4)
+    more = server.submit("more", "team-a", 4)
+    server.wait_phase(work, "Running")
+    server.wait_phase(more, "Running")
+    (place,) = {pod["spec"]["nodeName"] for name, pod in kube.pods().items() if name.startswith("work")}
+    server.wait_for("where it is bound", lambda: written(kube, "work").get("Scheduled", "").endswith(f" to {place}"))
+    for name in ("secret-1", "secret-2"):
+        server.wait_phase(server.submit(name, "team-b", 1), "Running")
+    server.wait_for("why it stopped", lambda: {**written(kube, "more"), **written(kube, "work")}.get("Preempted"))
+    assert "secret" not in str(written(kube, "more")) + str(written(kube, "work"))
+
+
+def test_events_that_nobody_takes_hold_nothing_up(make_server, kube):
+    kube.fault({"verb": "create", "resource": "events"}, times=0, hang=True)
+    server = make_server("--backend", "kubernetes", "--kubeconfig", kube.kubeconfig, "--quick-start")
+    made = [server.submit(f"w{i}", "team-a", 1, spec=life(ends_after="200ms")) for i in range(30)]
+    for workload in made:
+        server.wait_phase(workload, "Completed", seconds=60)
+    assert kube.requests("POST", "/events"), "some are on their way"
+    kube.control("DELETE", "faults")
