@@ -13,6 +13,7 @@ struct kube_config;
 struct kubernetes_options {
     const struct backend_vault *vault; // outlives the backend; NULL: none
     int64_t finished_ms;               // how long a pod that has ended stays, with its log
+    bool respects_budgets;             // work that gives way is evicted: a PodDisruptionBudget may hold it
     const char *holder;   // who we are to the lease: the same after a restart, another for a copy of the database
     const char *instance; // the label prorata.io/instance of what is ours: the cluster's uuid
 };

@@ -265,6 +265,7 @@ int kubernetes_create(struct kube_config *config, const struct kubernetes_option
     kubernetes->sessions = kube_sessions_create(access);
     kubernetes->vault = options->vault;
     kubernetes->finished_ms = options->finished_ms;
+    kubernetes->respects_budgets = options->respects_budgets;
     kubernetes->instance = memory_strdup(options->instance);
     kubernetes->holder = memory_strdup(options->holder);
     kubernetes->site.instance = kubernetes->instance;

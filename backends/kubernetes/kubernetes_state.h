@@ -52,6 +52,8 @@ struct ordered_pod {
     bool is_forgotten;    // rows hold it for lost: what it holds until it is gone no row counts
     int64_t deleted_us;   // when the server took the deletion
     bool is_stuck_told;
+    bool gives_way; // others need its place, and budgets may hold it
+    bool is_budget_told;
     bool is_deleted;      // the server took the deletion
     bool is_running_told; // the facts below were told
     bool is_looking;      // after an answer that left it open, the object is asked for
@@ -106,7 +108,8 @@ struct kubernetes {
     struct kube_lease *_Atomic lease; // NULL: not started
     char *holder;
     int64_t finished_ms; // how long a pod that has ended stays
-    int64_t cleared_us;  // when pods that have were looked for last
+    bool respects_budgets;
+    int64_t cleared_us; // when pods that have were looked for last
     struct kube_gpu_reader *gpu_reader;
     struct kube_watch *own_watch, *others_watch, *nodes_watch, *events_watch;
     int64_t started_ms;   // wall clock

@@ -282,6 +282,8 @@ static void note_stop(struct kubernetes *kubernetes, const struct backend_order 
         pod->grace_ms = order->pod.grace_ms;
         pod->is_to_stop = true;
         pod->again_us = 0;
+        pod->gives_way = order->pod.stop_reason && (strcmp(order->pod.stop_reason, "Preempted") == 0 ||
+                                                    strcmp(order->pod.stop_reason, "Consolidated") == 0);
         snprintf(pod->stop_reason, sizeof(pod->stop_reason), "%s",
                  order->pod.stop_reason ? order->pod.stop_reason : "");
     }

@@ -150,6 +150,15 @@ static void take_binding(struct kubernetes *kubernetes, struct ordered_pod *pod,
         try_later(pod);
 }
 
+static void tell_held(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    if (pod->is_budget_told)
+        return;
+    pod->is_budget_told = true;
+    kubernetes_say(kubernetes_tell(kubernetes, BACKEND_POD_WARNING, pod->uuid, pod->decision), "DisruptionBudget",
+                   "is to give way, and a PodDisruptionBudget holds it: it goes as soon as the budget allows");
+}
+
 static void take_deletion(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_answer *answer)
 {
     int code = code_of(answer);
@@ -159,6 +168,8 @@ static void take_deletion(struct kubernetes *kubernetes, struct ordered_pod *pod
     } else if (code == 404)
         own_objects_take_gone(kubernetes, pod);
     else {
+        if (code == 429 && kube_status_has_cause(&answer->status, "DisruptionBudget"))
+            tell_held(kubernetes, pod);
         pod->is_looking = code == 409;
         try_later(pod);
     }

@@ -100,6 +100,13 @@ static void erase(struct kubernetes *kubernetes, struct ordered_pod *pod, int64_
                kube_manifest_delete(pod->uid, (grace_ms + MS_PER_S - 1) / MS_PER_S));
 }
 
+static void evict(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    struct kube_target target = {.namespace = pod->namespace, .name = pod->name, .uid = pod->uid};
+    submit_own(kubernetes, pod, CALL_DELETE, KUBE_POST, "/eviction",
+               kube_manifest_eviction(&target, (pod->grace_ms + MS_PER_S - 1) / MS_PER_S));
+}
+
 void pod_steps_label(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     submit_own(kubernetes, pod, CALL_LABEL, KUBE_PATCH, "",
@@ -188,7 +195,10 @@ static void end_told(struct kubernetes *kubernetes, struct ordered_pod *pod)
     if (pod->stop_reason[0])
         kube_reports_stopped(kubernetes, pod);
     pod->stop_reason[0] = '\0';
-    erase(kubernetes, pod, grace_of(kubernetes, pod));
+    if (kubernetes->respects_budgets && pod->gives_way)
+        evict(kubernetes, pod);
+    else
+        erase(kubernetes, pod, grace_of(kubernetes, pod));
 }
 
 static void stop(struct kubernetes *kubernetes, struct ordered_pod *pod)

@@ -138,3 +138,31 @@ def test_a_namespace_without_its_account_yet_is_waited_for(server, kube):
     work = server.submit("work", "team-a")
     server.wait_phase(work, "Running")
     assert not any("forbidden" in event["message"] for event in events_of(server, work))
+
+
+def test_a_budget_holds_work_that_gives_way_until_it_allows_it(make_server, kube):
+    """And work that its owner stops is held by nothing."""
+    flags = ["--backend", "kubernetes", "--kubeconfig", kube.kubeconfig, "--quick-start", "--kube-respect-budgets"]
+    server = make_server(*flags)
+    works = [server.submit(f"w{i}", "team-a", 4) for i in range(2)]
+    for work in works:
+        server.wait_phase(work, "Running")
+    path = "/apis/policy/v1/namespaces/runai-team-a/poddisruptionbudgets"
+    budget = {
+        "metadata": {"name": "all-stay"},
+        "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"prorata.io/project": "team-a"}}},
+    }
+    assert kube.ask("POST", path, budget).code == 201
+    other = server.submit("other", "team-b", 2)
+    server.wait_for(
+        "the budget is named",
+        lambda: any("PodDisruptionBudget" in e["message"] for work in works for e in events_of(server, work)),
+    )
+    assert len(kube.live_pods()) == 2 and server.workload(other)["phase"] == "Pending"
+    assert kube.ask("DELETE", f"{path}/all-stay").code == 200
+    server.wait_phase(other, "Running", seconds=60)
+    assert kube.ask("POST", path, budget).code == 201
+    running = next(work for work in works if server.workload(work)["phase"] == "Running")
+    server.post(f"/api/v1/workloads/trainings/{running}/suspend")
+    server.wait_phase(running, "Stopped")
+    kube.ask("DELETE", f"{path}/all-stay")
