@@ -337,8 +337,6 @@ CALLED_BY_TESTS_ALONE = {
 CALLED_LATER = {
     "kube_find_untolerated",
     "kube_manifest_condition",
-    "kube_manifest_event",
-    "kube_manifest_eviction",
     "kube_quantity_milli",
     "kube_tolerations_read",
     "kube_usage_read",

@@ -145,3 +145,16 @@ def test_events_that_nobody_takes_hold_nothing_up(make_server, kube):
         server.wait_phase(workload, "Completed", seconds=60)
     assert kube.requests("POST", "/events"), "some are on their way"
     kube.control("DELETE", "faults")
+
+
+def test_a_namespace_that_somebody_deletes_is_made_again(server, kube):
+    """While it goes it takes no pods, and the workload says so."""
+    work = server.submit("work", "team-a")
+    server.wait_phase(work, "Running")
+    path = "/api/v1/namespaces/runai-team-a"
+    assert kube.ask("DELETE", path).code == 200
+    for name in kube.pods():
+        kube.ask("DELETE", f"{path}/pods/{name}?gracePeriodSeconds=0")
+    server.wait_for("why", lambda: any("terminated" in e["message"] for e in events_of(server, work)))
+    kube.ask("PUT", f"{path}/finalize", {"metadata": {"name": "runai-team-a"}, "spec": {"finalizers": []}})
+    server.wait_phase(work, "Running", seconds=60)
