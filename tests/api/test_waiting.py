@@ -55,3 +55,18 @@ def test_a_researcher_sees_groups_of_his_own_project_without_strangers_names(ser
     assert (group["count"], group["longest"]["name"]) == (1, "mine")
     assert b"team-b" not in answer.body and b"secret" not in answer.body, answer.body
     assert ask(server).json["count"] == 2
+
+
+def test_the_first_expected_start_is_the_explanations(server):
+    body = {"name": "timed", "clusterId": server.cluster_id(), "schedulingRules": {"trainingJobTimeLimitSeconds": 3600}}
+    made = server.post("/api/v1/org-unit/projects", {**body, "parentId": "1", "resources": []})
+    assert made.status == 201, made
+    for name in ("t1", "t2"):
+        server.wait_phase(server.submit(name, "timed", gpus=2, spec={"preemptibility": "preemptible"}), "Running")
+    waits = submit_waiting(server, "t3", "timed", 2)
+    server.wait_for(
+        "a time", lambda: (server.get(f"/api/v1/workloads/{waits}/explanation").json["forecast"] or {}).get("at")
+    )
+    (group,) = ask(server).json["groups"]
+    forecast = server.get(f"/api/v1/workloads/{waits}/explanation").json["forecast"]
+    assert group["expectedAt"] == forecast["at"], (group, forecast)
