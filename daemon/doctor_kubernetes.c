@@ -33,7 +33,7 @@ static const struct right RIGHTS[] = {
     {"", "events", "", "list watch create", false, false, "to tell what the cluster says of pods, and it what is done"},
     {"", "services", "", "list create delete", false, false, "for distributed work and ports"},
     {"", "persistentvolumeclaims", "", "create", false, false, "for volumes that are made with a workload"},
-    {"", "secrets", "", "create", false, false, "for credentials that the server keeps"},
+    {"", "secrets", "", "create patch", false, false, "for credentials that the server keeps"},
     {"", "pods", "log", "get", false, false, "to show logs"},
     {"", "pods", "exec", "create get", false, false, "for shells in pods"},
     {"coordination.k8s.io", "leases", "", "get create update", true, true, "so that one server alone acts"},

@@ -75,8 +75,8 @@ def main():
         pids = {name: int((cluster / f"{name}.pid").read_text()) for name in ("kube-apiserver", "etcd", "kwok")}
         pids["prorata"] = server.process.pid
         print(
-            f"# {wish.pods} pods of 1 GPU in workloads of {PER_WORKLOAD}, {wish.nodes} nodes of 8 GPUs, API server 1.37.1, "
-            f"etcd and kwok on these {os.cpu_count()} cores; from the first submission to the last binding"
+            f"# {wish.pods} pods of 1 GPU in workloads of {PER_WORKLOAD}, {wish.nodes} nodes of 8 GPUs; API server "
+            f"1.37.1, etcd and kwok on these {os.cpu_count()} cores; from the first submission to the last binding"
         )
         for _ in range(wish.rounds):
             rate, spent = one_round(server, database, pids, wish.pods)

@@ -85,6 +85,8 @@ class RealCluster(Views):
                 if meta.get("finalizers"):
                     self.patch(path, {"metadata": {"finalizers": None}})
                 self.ask("DELETE", f"{path}?gracePeriodSeconds=0")
+        for namespace in self.items("/api/v1/namespaces"):
+            self.ask("DELETE", f"/api/v1/namespaces/{namespace['metadata']['name']}/events")
         for lease in self.items("/apis/coordination.k8s.io/v1/namespaces/prorata/leases"):
             self.ask("DELETE", f"/apis/coordination.k8s.io/v1/namespaces/prorata/leases/{lease['metadata']['name']}")
         for node in self.items("/api/v1/nodes"):
