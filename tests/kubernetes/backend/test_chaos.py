@@ -58,7 +58,8 @@ def test_all_workloads_end_and_no_gpu_is_given_twice(make_server, kube, seed):
             server.start()
     kube.control("DELETE", "faults")
     for workload in submitted:
-        ended = server.wait_phase(workload, "Completed", "Failed", seconds=120)
+        # Who was refused a few times in a row waits for minutes before he is tried again.
+        ended = server.wait_phase(workload, "Completed", "Failed", seconds=400)
         assert ended["phase"] == "Completed", (ended["name"], ended)
     refused = [r for r in (p["status"].get("reason", "") for p in kube.pods().values()) if r.startswith("OutOf")]
     assert not refused, "a node was given more than it has"
