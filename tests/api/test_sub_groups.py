@@ -214,7 +214,11 @@ def test_fewer_pods_are_offered_only_where_the_shape_allows_it(server):
         assert answer.json["verdict"] == "Waits" and ("FewerPods" in fixes) == is_offered, answer
         if is_offered:
             request = body(server, "fewer", {"numWorkers": fixes["FewerPods"]["pods"]}, 1, None)
-            assert server.post("/api/v1/workloads/distributed", request).status == 202
+            made = server.post("/api/v1/workloads/distributed", request)
+            assert made.status == 202, made
+            server.wait_phase(made.json["workloadId"], "Running")
+            server.delete(f"/api/v1/workloads/distributed/{made.json['workloadId']}")
+            server.wait_for("its end", lambda: not server.get("/api/v1/workloads").json["workloads"])
 
 
 A, B = leaf("a", 1), leaf("b", 1)
