@@ -276,6 +276,16 @@ def long():
             **hours,
         ),
         pytest(
+            "chaos in a Kubernetes cluster",
+            "build-asan",
+            "-n",
+            "3",
+            "tests/kubernetes/backend/test_chaos.py",
+            after=(ASAN,),
+            PRORATA_LONG="1",
+            **hours,
+        ),
+        pytest(
             "random clusters decided twice",
             "build",
             "tests/scheduler/test_plain_scheduler.py",

@@ -1,6 +1,7 @@
 """Random faults, kills and hands of others: every workload ends well, and no GPU is ever given to two pods."""
 
 import contextlib
+import os
 import random
 import time
 
@@ -32,7 +33,8 @@ def delete_some_pod(kube, chance):
             kube.ask("DELETE", f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}")
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.skipif("PRORATA_LONG" not in os.environ, reason="in make test-long")
+@pytest.mark.parametrize("seed", range(1, 41))
 def test_all_workloads_end_and_no_gpu_is_given_twice(make_server, kube, seed):
     chance = random.Random(seed)
     flags = ["--backend", "kubernetes", "--kubeconfig", kube.kubeconfig, "--quick-start", "--retry-delay", "0.1"]
