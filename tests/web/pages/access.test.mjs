@@ -340,6 +340,7 @@ test("the account says its own roles; the menu leads there", async () => {
   await page.click(".account button");
   await page.getByRole("menuitem", { name: "Account" }).click();
   await page.waitForSelector("h2:has-text('admin@prorata.local')");
+  await page.waitForSelector("[aria-labelledby=h-rules] li > span");
   assert.deepEqual(await page.locator("[aria-labelledby=h-rules] li > span").allInnerTexts(), ["System administrator Everywhere"]);
 });
 
