@@ -194,6 +194,7 @@ int run_top(struct cli *cli, struct error *err);
 int run_explain(struct cli *cli, struct error *err);
 int run_fairshare(struct cli *cli, struct error *err);
 int run_queue(struct cli *cli, struct error *err);
+int run_idle(struct cli *cli, struct error *err);
 int run_waiting(struct cli *cli, struct error *err);
 int run_receipts(struct cli *cli, struct error *err);
 int run_submit(struct cli *cli, struct error *err);

@@ -1,5 +1,5 @@
-// `fairshare`, `queue`, `waiting`, `receipts`: how the scheduler divides, whom it tries next, who waits for the same
-// reason, and what evictions cost.
+// `fairshare`, `queue`, `waiting`, `receipts`, `idle`: how the scheduler divides, whom it tries next, who waits for the
+// same reason, what evictions cost, and who holds GPUs that do nothing.
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/table.h"
@@ -209,5 +209,50 @@ int run_receipts(struct cli *cli, struct error *err)
         cli_print_table(cli, &table);
     }
     json_decref(receipts);
+    return 0;
+}
+
+static int idle_path(struct cli *cli, const char **out_path, struct error *err)
+{
+    const char *least = flag_text(&cli->arguments, "for"), *project = flag_text(&cli->arguments, "project");
+    const char *path = arena_printf(&cli->arena, "/api/v1/workloads/idle?%s", pool_query(cli));
+    json_t *found;
+    if (project) {
+        if (cli_find_project(cli, project, &found, err) < 0)
+            return -1;
+        path = arena_printf(&cli->arena, "%sprojectId=%s&", path, cli_text(found, "id"));
+        json_decref(found);
+    }
+    if (least)
+        path = arena_printf(&cli->arena, "%sminIdleSeconds=%s&", path, client_escape(&cli->client, least));
+    *out_path = path;
+    return 0;
+}
+
+static void add_idle(struct cli *cli, const json_t *entry, struct table *table)
+{
+    const json_t *busy = cli_at(entry, "averageUtilization");
+    table_add(table,
+              (const char *const[]){
+                  cli_text(entry, "name"), cli_text(entry, "type"), cli_text(entry, "projectName"),
+                  cli_text(entry, "submittedBy"), cli_text(entry, "nodePool"),
+                  cli_amount(cli, cli_number(entry, "gpusAllocated")), cli_amount(cli, cli_number(entry, "gpusIdle")),
+                  json_is_number(busy) ? arena_printf(&cli->arena, "%.1f %%", json_number_value(busy)) : NULL,
+                  cli_age(cli, cli_text(entry, "idleSince")), cli_amount(cli, cli_number(entry, "idleGpuHours"))});
+}
+
+int run_idle(struct cli *cli, struct error *err)
+{
+    static const char *const TITLES[] = {"Workload", "Type", "Project",     "User",     "Node Pool",
+                                         "GPUs",     "Idle", "Utilization", "Idle For", "GPU Hours"};
+    const char *path;
+    json_t *workloads;
+    if (idle_path(cli, &path, err) < 0 || cli_get_all(cli, path, "workloads", &workloads, err) < 0)
+        return -1;
+    if (cli_output(cli) == OUTPUT_TABLE && json_array_size(workloads) == 0)
+        puts("No GPU that somebody holds is idle.");
+    else
+        cli_print_list(cli, workloads, TITLES, 10, add_idle);
+    json_decref(workloads);
     return 0;
 }

@@ -39,6 +39,11 @@ static const struct flag SHARE_FLAGS[] = {
     {0},
 };
 
+static const struct flag IDLE_FLAGS[] = {
+    {"for", NULL, 0, FLAG_TEXT, "SECONDS", "only GPUs that do nothing for so long (default: 300)"},
+    {0},
+};
+
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
 TABLES(WITH_LABELS, LABEL_FLAGS);
@@ -50,6 +55,7 @@ TABLES(WITH_PROJECT, QUOTA_FLAGS, UNIT_FLAGS, DEPARTMENT_FLAGS);
 TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_SHARES, FORM_FLAGS, SHARE_FLAGS);
 TABLES(WITH_QUEUE, FORM_FLAGS);
+TABLES(WITH_IDLE, PROJECT_FLAGS, FORM_FLAGS, IDLE_FLAGS);
 
 const struct command CLUSTER_COMMANDS[] = {
     {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},
@@ -86,6 +92,8 @@ const struct command CLUSTER_COMMANDS[] = {
      "how a node pool is divided between departments and projects"},
     {"waiting", run_waiting, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[--pool NAME]",
      "who waits for the same reason, and who holds it"},
+    {"idle", run_idle, NEEDS_SERVER, NULL, WITH_IDLE, false, "[-p PROJECT] [--pool NAME] [--for SECONDS]",
+     "who holds GPUs that do nothing, by idle GPU hours"},
     {"queue", run_queue, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[--pool NAME]",
      "who waits for a node pool, in the order in which the scheduler tries them"},
     {0},

@@ -394,7 +394,7 @@ static void sample_workload(struct sampler *sampler, const struct cache_workload
             continue;
         gpu_milli += pod->gpu_allocated_milli;
         busy += (double)pod->gpu_allocated_milli * busy_of(pod);
-        if (pod->gpu_allocated_milli)
+        if (pod->gpu_allocated_milli && pod->gpu_utilization >= 0) // what nobody measures is not 0
             sample(sampler, "pod", pod->id, 0, "GPU_UTILIZATION", busy_of(pod) * 100);
     }
     sample(sampler, "workload", workload->id, 0, "GPU_ALLOCATION", (double)gpu_milli / 1000);

@@ -107,6 +107,12 @@ SCOPES = [
         "",
     ),
     (
+        "idle GPUs by injection",
+        get("/api/v1/workloads/idle?projectId=1%20OR%201=1&nodePool=%27%20OR%201--", "researcher"),
+        200,
+        "",
+    ),
+    (
         "receipts by injection",
         get("/api/v1/scheduler/receipts?projectId=1%20OR%201=1&nodePool=%27%20OR%201--", "researcher"),
         200,

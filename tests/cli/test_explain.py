@@ -6,8 +6,8 @@ import re
 SUBMIT = ("-i", "runai.jfrog.io/demo/quickstart", "-p")
 
 
-def submit(client, name, project, gpus):
-    client.run("training", "submit", name, *SUBMIT, project, "-g", str(gpus))
+def submit(client, name, project, gpus, *flags):
+    client.run("training", "submit", name, *SUBMIT, project, "-g", str(gpus), *flags)
 
 
 def wait_phase(client, phase, *names):
@@ -149,3 +149,17 @@ def test_waiting_groups_by_reason(client):
     answer = json.loads(client.run("waiting", "--json"))
     assert answer["count"] == 2 and [g["code"] for g in answer["groups"]] == ["NotEnoughGpus"]
     assert client.run("waiting", "--pool", "nowhere") == "Nothing waits.\n"
+
+
+def test_idle_names_who_holds_gpus_that_do_nothing(client):
+    assert client.run("idle") == "No GPU that somebody holds is idle.\n"
+    lazy = ("--annotation", "prorata.io/sim-gpu-utilization=0")
+    submit(client, "lazy", "team-a", 2, *lazy)
+    submit(client, "busy", "team-b", 1)
+    wait_phase(client, "Running", "lazy", "busy")
+    row = r"lazy +Training +team-a +admin@prorata\.local +default +2\.00 +2\.00 +0\.0 % +\d+s +0\.00"
+    client.server.wait_for("its row", lambda: re.search(row, client.run("idle", "--for", "0", "--no-headers")))
+    assert client.run("idle").startswith("No GPU"), "not for five minutes yet"
+    assert client.run("idle", "--for", "0", "-p", "team-b").startswith("No GPU")
+    (entry,) = json.loads(client.run("idle", "--for", "0", "--pool", "default", "--json"))
+    assert (entry["name"], entry["gpusIdle"]) == ("lazy", 2)

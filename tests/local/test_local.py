@@ -1,6 +1,7 @@
 """The local backend: workloads as real processes of this machine, with pretended GPUs. What runs is looked at in /proc,
 not believed."""
 
+import datetime
 import os
 import pathlib
 import signal
@@ -11,6 +12,7 @@ import time
 import pytest
 from pods import (
     GPUS,
+    RUNS,
     log_lines,
     log_of,
     pods_of,
@@ -353,3 +355,19 @@ def test_a_folder_belongs_to_one_backend(local):
     assert "belongs to the backend local" in local.tail()
     local.arguments = ["--backend", "local", "--local-gpus", str(GPUS), "--quick-start"]
     local.start()
+
+
+def test_what_nothing_measures_is_not_idle(local):
+    workload = submit(local, "unknown", RUNS)
+    wait_log(local, workload, "up")
+
+    def samples(metric):
+        now = datetime.datetime.now(datetime.UTC)
+        start, end = ((now + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%SZ") for s in (-60, 1))
+        (pod,) = local.get(f"/api/v1/workloads/{workload}/pods").json["pods"]
+        path = f"/api/v1/workloads/{workload}" + ("" if metric == "GPU_ALLOCATION" else f"/pods/{pod['id']}")
+        return local.get(f"{path}/metrics", metricType=metric, start=start, end=end, numberOfSamples=2)
+
+    local.wait_for("samples of the workload", lambda: samples("GPU_ALLOCATION").status == 200)
+    assert samples("GPU_UTILIZATION").status == 207
+    assert local.get("/api/v1/workloads/idle", minIdleSeconds=0).json["total"]["count"] == 0
