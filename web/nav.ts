@@ -31,6 +31,7 @@ export const NAV: { group: string; pages: NavPage[] }[] = [
         resource: "department",
         count: "departments",
       },
+      { label: "Idle GPUs", href: "/idle", icon: "half", key: "z", resource: "workloads" },
     ],
   },
   {

@@ -30,6 +30,7 @@ export const ROUTES: Record<string, View> = {
   "/nodepools": Nodepools,
   "/nodepools/new": EditNodepool,
   "/nodepools/:id/edit": EditNodepool,
+  "/idle": laterPage("Idle GPUs", () => import("./pages/idle")),
   "/account": laterPage("Account", () => import("./pages/account")),
   "/access/users": laterPage("Users", () => import("./pages/users")),
   "/access/service-accounts": laterPage("Service accounts", () => import("./pages/service_accounts")),

@@ -14,6 +14,7 @@ export type EnvironmentAsset = Schemas["EnvironmentAsset"];
 export type Event = NonNullable<Schemas["Event2"]>;
 export type Explanation = Schemas["Explanation"];
 export type Forecast = Schemas["Forecast"];
+export type IdleWorkloads = Schemas["IdleWorkloads"];
 export type MeRule = Schemas["MeAccessRule"];
 export type Measurement = Schemas["MeasurementResponse"];
 export type Node = Schemas["Node"];

@@ -74,3 +74,14 @@ export function receipts(data, query) {
   }));
   return { receipts: rows.filter(r => (!query.get("workloadId") || query.get("workloadId") === r.workloadId) && (!query.get("projectId") || query.get("projectId") === r.projectId)) };
 }
+
+// Who holds what he doesn't use, the most GPU hours first.
+export function idle(data, query) {
+  const least = Number(query.get("minIdleSeconds")) * 1000;
+  const rows = data.workloads.filter((w, i) => w.idleAllocatedGpus || (i % 3 === 0 && w.allocatedResources.gpu)).map((w, i) => {
+    const ago = (i + 1) * 47 * 60000, held = w.idleAllocatedGpus || Math.min(2, w.allocatedResources.gpu);
+    return { id: w.id, name: w.name, type: w.type, projectId: w.projectId, projectName: w.projectName, departmentId: w.departmentId, departmentName: w.departmentName, nodePool: w.requestedNodePools[0], submittedBy: w.submittedBy, gpusAllocated: w.allocatedResources.gpu, gpusIdle: held, averageUtilization: i % 3 ? 12.5 * i : null, idleSince: new Date(data.at - ago).toISOString(), idleGpuHours: Math.round(held * ago / 3600) / 1000, ago };
+  }).filter(w => w.ago >= least && [["projectId", w.projectId], ["departmentId", w.departmentId]].every(([name, id]) => (query.get(name) ?? id) === id));
+  const sum = key => rows.reduce((n, w) => n + w[key], 0);
+  return { workloads: rows.sort((a, b) => b.idleGpuHours - a.idleGpuHours).map(({ ago, ...w }) => w), total: { count: rows.length, gpusAllocated: sum("gpusAllocated"), gpusIdle: sum("gpusIdle"), idleGpuHours: sum("idleGpuHours") } };
+}

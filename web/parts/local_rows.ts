@@ -19,6 +19,14 @@ function fits(row: unknown, condition: string) {
   return !field || TESTS[op](word(row, field), value);
 }
 
+// Numbers by what they are worth, texts by the numbers in them.
+function compare(a: unknown, b: unknown, by: string) {
+  const [x, y] = [a, b].map(row => (row as Record<string, unknown>)[by]);
+  return typeof x === "number" && typeof y === "number"
+    ? x - y
+    : word(a, by).localeCompare(word(b, by), "en", { numeric: true });
+}
+
 const holds = (row: unknown, search: string) =>
   Object.values(row as object).some(v => typeof v === "string" && v.toLowerCase().includes(search));
 
@@ -28,7 +36,7 @@ export function localRows<R>(rows: R[], { sort, filters, search }: Omit<Question
   const found = rows.filter(r => filters.every(f => fits(r, f)) && (!wanted || holds(r, wanted)));
   const by = sort?.replace(/^-/, ""),
     sign = sort?.startsWith("-") ? -1 : 1;
-  return by ? found.sort((a, b) => sign * word(a, by).localeCompare(word(b, by), "en", { numeric: true })) : found;
+  return by ? found.sort((a, b) => sign * compare(a, b, by)) : found;
 }
 
 /** One page of them, and how many there are. */

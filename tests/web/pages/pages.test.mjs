@@ -28,6 +28,7 @@ const PAGES = {
   departments: "/departments",
   department: "/departments?open=1",
   "department-edit": "/departments/1/edit",
+  idle: "/idle",
   nodes: "/nodes",
   node: "/nodes?open=gpu-h08",
   nodepools: "/nodepools",
@@ -131,7 +132,7 @@ test("a researcher begins with his own workloads, and what he may not read is ab
   const rows = await page.locator("tbody tr").count();
   assert.equal(rows, own.data.workloads.filter(w => w.submittedBy === "mira@lab.example").length);
   assert.deepEqual(await page.locator("nav.side .nav-group").allTextContents(), []);
-  assert.deepEqual(await page.locator("nav.side a.nav .txt").allTextContents(), ["Overview", "Workloads", "Projects"]);
+  assert.deepEqual(await page.locator("nav.side a.nav .txt").allTextContents(), ["Overview", "Workloads", "Projects", "Idle GPUs"]);
   await page.getByRole("link", { name: "Overview" }).first().click();
   await page.waitForSelector(".q-row");
   await settled(page);
