@@ -140,6 +140,7 @@ static const char *type_of_own(const struct operation *operation)
     return strstr(operation->path, "/access-keys")        ? "access-key"
            : strstr(operation->path, "/password")         ? "user"
            : strstr(operation->path, "/session")          ? "session"
+           : strstr(operation->path, "/me/views")         ? "view"
            : strstr(operation->path, "/asset/datasource") ? "data-source"
                                                           : "";
 }

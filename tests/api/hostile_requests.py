@@ -5,6 +5,7 @@ from hostile import raw, request
 
 TRAININGS = "/api/v1/workloads/trainings"
 PROJECTS = "/api/v1/org-unit/projects"
+VIEWS = "/api/v1/me/views"
 WORKLOADS = "/api/v1/workloads"
 NOBODY = "00000000-0000-4000-8000-000000000000"
 FORM = ["Content-Type: application/x-www-form-urlencoded"]
@@ -106,12 +107,11 @@ SCOPES = [
         200,
         "",
     ),
-    (
-        "idle GPUs by injection",
-        get("/api/v1/workloads/idle?projectId=1%20OR%201=1&nodePool=%27%20OR%201--", "researcher"),
-        200,
-        "",
-    ),
+    ("idle GPUs by injection", get("/api/v1/workloads/idle?nodePool=%27%20OR%201--", "researcher"), 200, ""),
+    ("views by injection", get("/api/v1/me/views?page=%27%20OR%201--"), 200, ""),
+    ("a view of another site", post(VIEWS, '{"page":"//evil.example","name":"x","query":""}'), 400, "page"),
+    ("a view with lines in its name", post(VIEWS, '{"page":"nodes","name":"a\\nb","query":""}'), 400, "name"),
+    ("a view too long", post(VIEWS, '{"page":"nodes","name":"x","query":"' + "a" * 2001 + '"}'), 400, "query"),
     (
         "receipts by injection",
         get("/api/v1/scheduler/receipts?projectId=1%20OR%201=1&nodePool=%27%20OR%201--", "researcher"),

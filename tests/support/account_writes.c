@@ -6,6 +6,7 @@
 #include "db/accounts/external_people.h"
 #include "db/accounts/identity_provider.h"
 #include "db/accounts/machine_accounts.h"
+#include "db/accounts/saved_views.h"
 #include "db/accounts/second_factors.h"
 #include "db/accounts/sessions.h"
 #include "db/audit/records.h"
@@ -20,6 +21,7 @@
 #define EXTERNAL_SESSION "5e551013-0000-4000-8000-000000000002"
 #define REPORT "5e551013-0000-4000-8000-000000000003"
 #define TYPE "5e551013-0000-4000-8000-000000000004"
+#define VIEW "5e551013-0000-4000-8000-000000000005"
 #define ISSUER "https://id.example.com"
 
 enum {
@@ -330,6 +332,32 @@ static int add_creation(struct db *db, struct db_writes *writes, struct error *e
     return db_write(db, add_creation_in, writes, err);
 }
 
+static struct saved_view view_of(const char *name)
+{
+    return (struct saved_view){
+        .uuid = VIEW, .user_id = ADA, .page = "workloads", .name = name, .query = "sort=name", .updated_ms = NOW_MS};
+}
+
+static int create_view(struct db *db, struct db_writes *writes, struct error *err)
+{
+    (void)writes;
+    struct saved_view view = view_of("mine");
+    return db_create_saved_view(db, &view, err);
+}
+
+static int change_view(struct db *db, struct db_writes *writes, struct error *err)
+{
+    (void)writes;
+    struct saved_view view = view_of("ours");
+    return db_change_saved_view(db, &view, err);
+}
+
+static int delete_view(struct db *db, struct db_writes *writes, struct error *err)
+{
+    (void)writes;
+    return db_delete_saved_view(db, ADA, VIEW, err);
+}
+
 const struct whole_write_case ACCOUNT_WRITES[] = {
     {"create a role", create_role, 2},
     {"change a role", change_role, 1},
@@ -358,5 +386,8 @@ const struct whole_write_case ACCOUNT_WRITES[] = {
     {"change it", change_type, 1},
     {"delete it", delete_type, 1},
     {"keep the key of a creation", add_creation, 1},
+    {"save a view", create_view, 1},
+    {"change it", change_view, 1},
+    {"delete it", delete_view, 1},
     {NULL, NULL, 0},
 };
