@@ -277,6 +277,7 @@ class Walk:
             "nodeName": "node-0",
             "sessionId": "00000000-0000-4000-8000-000000000000",
             "accessKeyId": "00000000-0000-4000-8000-000000000000",
+            "viewId": "00000000-0000-4000-8000-000000000000",
             "reportId": "00000000-0000-4000-8000-000000000000",
             "settingKey": "cpuQuota",
             "key": "browserSessionTimeout",

@@ -83,5 +83,5 @@ export function idle(data, query) {
     return { id: w.id, name: w.name, type: w.type, projectId: w.projectId, projectName: w.projectName, departmentId: w.departmentId, departmentName: w.departmentName, nodePool: w.requestedNodePools[0], submittedBy: w.submittedBy, gpusAllocated: w.allocatedResources.gpu, gpusIdle: held, averageUtilization: i % 3 ? 12.5 * i : null, idleSince: new Date(data.at - ago).toISOString(), idleGpuHours: Math.round(held * ago / 3600) / 1000, ago };
   }).filter(w => w.ago >= least && [["projectId", w.projectId], ["departmentId", w.departmentId]].every(([name, id]) => (query.get(name) ?? id) === id));
   const sum = key => rows.reduce((n, w) => n + w[key], 0);
-  return { workloads: rows.sort((a, b) => b.idleGpuHours - a.idleGpuHours).map(({ ago, ...w }) => w), total: { count: rows.length, gpusAllocated: sum("gpusAllocated"), gpusIdle: sum("gpusIdle"), idleGpuHours: sum("idleGpuHours") } };
+  return { workloads: rows.sort((a, b) => b.idleGpuHours - a.idleGpuHours).map(w => ({ ...w, ago: undefined })), total: { count: rows.length, gpusAllocated: sum("gpusAllocated"), gpusIdle: sum("gpusIdle"), idleGpuHours: sum("idleGpuHours") } };
 }
