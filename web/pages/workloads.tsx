@@ -8,6 +8,7 @@ import { Button, LinkButton } from "../parts/button";
 import { Page } from "../parts/page";
 import { Pane, Split } from "../parts/pane";
 import { Fault, Loading } from "../parts/states";
+import { SavedViews } from "../parts/saved_views";
 import { ProjectName, Status } from "../parts/status";
 import { type Column, Table, openHref } from "../parts/table";
 import { route } from "../router";
@@ -271,6 +272,7 @@ export default function Workloads() {
           sub={w => `${w.projectName} · ${gpus(asked(w))} × ${poolsOf(w)[0] ?? "GPU"}`}
           bulk={(list, clear) => <Bulk list={list} clear={clear} />}
           rowKeys={ROW_KEYS}
+          extra={<SavedViews page="workloads" name="workloads" columns={COLUMNS} />}
           empty={EMPTY()}
         />
       </Split>

@@ -1,8 +1,10 @@
-// Which columns a table shows and in which order: kept per account. The first column is the name and stays first.
+// Which columns a table shows and in which order: kept per account, unless the address says it (?cols=phase,gpu), as that
+// of a saved view does. The first column is the name and stays first.
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../icons";
 import { keep, pref } from "../prefs";
+import { route, setQuery } from "../router";
 import { Button } from "./button";
 import { Popover } from "./menu";
 import type { Column } from "./table";
@@ -12,11 +14,14 @@ interface Choice {
   shown: string[];
 }
 
-const choiceOf = (name: string) => pref<Choice | null>(`columns:${name}`, null);
+function choiceOf(name: string) {
+  const shown = route.value.query.cols?.split(",");
+  return shown ? { order: shown, shown } : pref<Choice | null>(`columns:${name}`, null).value;
+}
 
 // All columns in the chosen order, each with shown: true or false.
 export function arranged<R>(name: string, columns: Column<R>[]) {
-  const choice = choiceOf(name).value;
+  const choice = choiceOf(name);
   const rank = new Map((choice?.order ?? []).map((id, i) => [id, i]));
   const [first, ...rest] = columns;
   const ordered = choice ? [...rest].sort((a, b) => (rank.get(a.id) ?? 999) - (rank.get(b.id) ?? 999)) : rest;
@@ -25,6 +30,14 @@ export function arranged<R>(name: string, columns: Column<R>[]) {
     ...ordered.map(c => ({ ...c, shown: choice ? choice.shown.includes(c.id) : !c.hidden })),
   ];
 }
+
+/** The shown columns but for the first, as the address has them. */
+export const columnsInUse = <R,>(name: string, columns: Column<R>[]) =>
+  arranged(name, columns)
+    .slice(1)
+    .filter(c => c.shown)
+    .map(c => c.id)
+    .join();
 
 const PHONE = 720; // there only the columns that are kept are shown
 
@@ -39,7 +52,7 @@ export function useFit<R>(
     width = useRef(0);
   const [gone, setGone] = useState(0);
   const shown = arranged(name, columns).filter(c => c.shown),
-    chosen = choiceOf(name).value !== null;
+    chosen = choiceOf(name) !== null;
   const droppable = chosen ? [] : [...shown.filter(c => c.low), ...shown.slice(1).filter(c => !c.low && !c.keep)];
   const rank = (c: (typeof shown)[number]) => shown.indexOf(c) + (c.low ? shown.length : 0);
   const without = new Set(droppable.sort((a, b) => rank(b) - rank(a)).slice(0, gone));
@@ -71,8 +84,15 @@ export function Columns<R>({ name, columns }: { name: string; columns: Column<R>
 function Chooser<R>({ name, columns }: { name: string; columns: Column<R>[] }) {
   const list = arranged(name, columns).slice(1);
   const [dragged, setDragged] = useState<number | null>(null);
-  const write = (next: typeof list) =>
-    keep(`columns:${name}`, { order: next.map(c => c.id), shown: next.filter(c => c.shown).map(c => c.id) });
+  const write = (next: typeof list) => {
+    const shown = next.filter(c => c.shown).map(c => c.id);
+    if (route.peek().query.cols) setQuery({ cols: shown.join() });
+    else keep(`columns:${name}`, { order: next.map(c => c.id), shown });
+  };
+  const reset = () => {
+    setQuery({ cols: null });
+    keep(`columns:${name}`, null);
+  };
   const move = (from: number, to: number) => {
     if (to < 0 || to >= list.length) return;
     const next = [...list];
@@ -113,7 +133,7 @@ function Chooser<R>({ name, columns }: { name: string; columns: Column<R>[] }) {
           </li>
         ))}
       </ul>
-      <Button small onClick={() => keep(`columns:${name}`, null)}>
+      <Button small onClick={reset}>
         Reset
       </Button>
     </div>

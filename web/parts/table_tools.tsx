@@ -223,8 +223,9 @@ async function download<R>(
       filterBy: [...filters, ...(source.query?.filterBy ?? [])],
       search,
     };
+    const all = source.local && (await getList(source.path, source.query ?? {}));
     const rows = source.local
-      ? localRows((await getList(source.path, source.query ?? {})) as R[], { sort, filters, search })
+      ? localRows((source.rows?.(all) ?? all) as R[], { sort, filters, search })
       : await allRows<R>(source.path, source.key, query, CSV_ROWS);
     const lines = [
       columns.map(c => csvCell(c.label)),

@@ -1,5 +1,6 @@
 // Who holds GPUs that he doesn't use: the rank, its bars, what narrows it, and the way to the workload.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { before, test } from "node:test";
 import { onMock, open } from "../browser.mjs";
 
@@ -43,5 +44,17 @@ test("a project and the least idle time narrow it; a row leads to its workload",
   assert.deepEqual(await names(page), all.filter(name => projects.get(name) === first.projectId));
   await page.getByRole("link", { name: all[0] }).first().click();
   await page.waitForFunction(id => location.pathname === "/workloads" && location.search.includes(id), first.id);
+  await context.close();
+});
+
+test("the rows are downloaded as CSV", async () => {
+  const { page, context } = await open(browser, mock.url);
+  await page.goto(mock.url + "/idle");
+  await page.waitForSelector("tbody tr");
+  const all = await names(page);
+  await page.getByRole("button", { name: "More for this table" }).click();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: "Download as CSV" }).click()]);
+  const lines = (await readFile(await file.path(), "utf8")).trim().split("\r\n");
+  assert.deepEqual(lines.slice(1).map(l => l.split(",")[0].replaceAll('"', "")), all);
   await context.close();
 });
