@@ -99,7 +99,7 @@ static const struct list_field FIELDS[] = {
     {"nodepool", "w.pools_json", LIST_SET, 0, false},
     {"distributedFramework", "w.framework", LIST_TEXT, 0, true},
     {"allocatedGPU", "w.gpu_allocated_milli", LIST_NUMBER, 1000, false},
-    // Idleness is not measured: nothing is known of it.
+    // Not known here: GET /workloads/idle reads samples for them.
     {"idleGpus", "NULL", LIST_NUMBER, 0, false},
     {"idleAllocatedGpus", "NULL", LIST_NUMBER, 0, false},
     {"phaseUpdatedAt", "w.phase_updated_ms", LIST_TIME, 0, false},

@@ -70,6 +70,22 @@ function Views<R>({ close, ...of }: Of<R> & { close: () => void }) {
   };
   return (
     <div class="chooser">
+      <form class="filter-form" onSubmit={save}>
+        <div class="f">
+          <label for="view-name">Save this view as</label>
+          <input
+            class="in"
+            id="view-name"
+            value={name}
+            maxLength={100}
+            autocomplete="off"
+            onInput={e => setName(e.currentTarget.value)}
+          />
+        </div>
+        <Button type="submit" kind="primary" small writes why={name.trim() ? "" : "Give it a name first."}>
+          {same ? "Replace" : "Save"}
+        </Button>
+      </form>
       <Loaded of={views} what="Your views" rows={1}>
         {list =>
           list.length ? (
@@ -88,22 +104,6 @@ function Views<R>({ close, ...of }: Of<R> & { close: () => void }) {
           )
         }
       </Loaded>
-      <form class="filter-form" onSubmit={save}>
-        <div class="f">
-          <label for="view-name">Save this view as</label>
-          <input
-            class="in"
-            id="view-name"
-            value={name}
-            maxLength={100}
-            autocomplete="off"
-            onInput={e => setName(e.currentTarget.value)}
-          />
-        </div>
-        <Button type="submit" kind="primary" small writes why={name.trim() ? "" : "Give it a name first."}>
-          {same ? "Replace" : "Save"}
-        </Button>
-      </form>
     </div>
   );
 }
@@ -112,8 +112,8 @@ function Row({ view: { name, page, query }, close, drop }: { view: View; close: 
   const href = `/${page}?${query}`;
   return (
     <li>
-      <a class="btn quiet sm cut" href={href} onClick={() => close()}>
-        {name}
+      <a class="btn quiet sm" href={href} onClick={() => close()}>
+        <span class="cut">{name}</span>
       </a>
       <Button small kind="quiet" icon="copy" label={`Copy the link of ${name}`} onClick={() => copyLink(href)} />
       <Button small kind="quiet" icon="trash" writes label={`Delete the view ${name}`} onClick={drop} />

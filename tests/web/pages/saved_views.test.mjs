@@ -89,3 +89,27 @@ test("the same name replaces it, and it is deleted", async () => {
   await page.waitForSelector(".pop p:has-text('under a name')");
   assert.deepEqual(await views(), []);
 });
+
+test("fifty views with long names stay inside a phone's screen, in the dark theme", async () => {
+  await page.evaluate(async () => {
+    const send = name => fetch("/api/v1/me/views", { method: "POST", headers: { "Content-Type": "application/json", "X-Prorata-Request": "1" }, body: JSON.stringify({ page: "workloads", name, query: "sort=name" }) });
+    for (let i = 0; i < 50; i++) await send(`${i} ${"a name that does not end ".repeat(4).slice(0, 96)}`);
+  });
+  const small = await open(site.browser, server.url, { width: 390, height: 844, theme: "dark" });
+  await signIn(small.page, server.url);
+  await small.page.goto(server.url + "/workloads");
+  await small.page.waitForSelector("tbody tr");
+  await small.page.getByRole("button", { name: "Saved views", exact: true }).click();
+  await small.page.waitForSelector(".pop li:nth-child(50)");
+  const { left, right, height } = await small.page.locator(".pop").evaluate(e => e.getBoundingClientRect().toJSON());
+  assert.ok(left >= 0 && right <= 390 && height <= 844, `${left} to ${right}, ${height} high`);
+  const ends = await small.page.locator(".pop li button:last-child").evaluateAll(list => Math.max(...list.map(b => b.getBoundingClientRect().right)));
+  assert.ok(ends <= right, "its buttons are in sight");
+  assert.ok((await small.page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+  assert.deepEqual(await axe(small.page), []);
+  await small.page.screenshot({ path: join(SHOTS, "saved-views-390-dark.png") });
+  await small.page.fill("#view-name", "one more");
+  await small.page.getByRole("button", { name: "Save", exact: true }).click();
+  await small.page.waitForSelector(".toast:has-text('the most there may be')");
+  await small.context.close();
+});
