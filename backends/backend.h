@@ -173,6 +173,8 @@ enum backend_fact_kind {
     BACKEND_NODES_CHANGED   // read_machines has something new
 };
 
+#define BACKEND_NODE_TERMS_SIZE 256
+
 struct backend_fact {
     enum backend_fact_kind kind;
     char pod_uuid[UUID_SIZE];
@@ -184,7 +186,11 @@ struct backend_fact {
     double gpu_utilization; // percent of the devices it holds
     bool ready;
     uint64_t unusable_gpus; // by index
-    char node_name[256];
+    union {
+        char node_name[256];
+        // BACKEND_POD_REFUSED: what nodes its workload needs, as core/v1 nodeSelectorTerms; "": nothing is known of it.
+        char node_terms[BACKEND_NODE_TERMS_SIZE];
+    };
     char reason[64];   // Completed, Error, NodeLost, OOMKilled, ...: one word
     char message[240]; // for people; may be empty
 };

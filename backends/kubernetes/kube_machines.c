@@ -291,10 +291,15 @@ bool machines_read(void *backend, struct arena *arena, struct backend_machine **
     return is_known;
 }
 
+const struct kube_node *machines_find(const struct kubernetes *kubernetes, const char *name)
+{
+    const struct kube_machine *machine = name ? kube_index_find(&kubernetes->machines, name) : NULL;
+    return machine && machine->kept ? &machine->kept->node : NULL;
+}
+
 bool machines_is_gone(const struct kubernetes *kubernetes, const char *name)
 {
-    const struct kube_machine *machine = kube_index_find(&kubernetes->machines, name);
-    return kubernetes->has_nodes && (!machine || !machine->kept);
+    return kubernetes->has_nodes && !machines_find(kubernetes, name);
 }
 
 void machines_done(struct kubernetes *kubernetes)

@@ -17,7 +17,8 @@ enum pod_step {
     POD_ADOPTED,  // rows have it; what the cluster has of it is not known yet
     POD_LACKING,  // it is as rows say but for one thing: its order has to be given again
     POD_PREPARES, // what it needs is being made, or it itself is
-    POD_CREATED,  // it exists without a node, and waits for its gang
+    POD_CLAIMS,   // it exists without a node, and its claims wait for volumes
+    POD_CREATED,  // likewise; they have them, and it waits for its gang
     POD_BINDS,
     POD_BOUND, // it has its node: the cluster tells how it lives
     POD_ENDED  // its end is told
@@ -35,6 +36,8 @@ struct preparation {
     char *path, *body;
     char *own_path, *change; // a patch of what is there already; NULL: it stays as it is
 };
+
+struct pod_volumes; // pod_volumes.c
 
 // A pod that was ordered, or that rows know.
 struct ordered_pod {
@@ -62,6 +65,8 @@ struct ordered_pod {
     int64_t failures;         // in a row
     int64_t refused_until_us; // a refusal is told then; 0: none
     bool is_refused, is_refused_for_good;
+    struct pod_volumes *volumes;   // pod_volumes.c; NULL: not looked at
+    char *node_terms;              // of the refusal: nodes that would do; NULL: any other
     int64_t avoid_ms;              // it stays off its node so long; 0: the refusal has nothing to do with the node
     bool is_bind_refused;          // by the server: unless its object says that it was done all the same
     char reason[64], message[240]; // of the refusal
@@ -148,6 +153,8 @@ bool kubernetes_may_write(struct kubernetes *kubernetes);
 // kube_machines.c: nodes, and what pods of others hold on them.
 int machines_watch(struct kubernetes *kubernetes, struct error *err);
 bool machines_read(void *backend, struct arena *arena, struct backend_machine **out_machines, size_t *out_count);
+// As the cluster shows it; NULL: it has no such node. Good until the lock is let go.
+const struct kube_node *machines_find(const struct kubernetes *kubernetes, const char *name);
 // Whether the cluster has no such node any more.
 bool machines_is_gone(const struct kubernetes *kubernetes, const char *name);
 void machines_done(struct kubernetes *kubernetes);

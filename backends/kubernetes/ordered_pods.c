@@ -1,5 +1,5 @@
 // The pods that were ordered: what orders and rows say of them.
-#include "backends/kubernetes/kubernetes_state.h"
+#include "backends/kubernetes/pod_volumes.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -49,6 +49,8 @@ static void destroy(struct ordered_pod *pod)
 {
     ordered_pods_leave_gang(pod);
     forget_preparations(pod);
+    pod_volumes_done(pod);
+    free(pod->node_terms);
     free(pod->workload_uuid);
     free(pod->project_name);
     free(pod->namespace);

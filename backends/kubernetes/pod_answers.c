@@ -1,6 +1,6 @@
 // What comes of the calls for a pod. An answer that is lost or leaves it open is no failure: the object is asked for.
 #include "backends/kubernetes/objects/kube_requests.h"
-#include "backends/kubernetes/pod_steps.h"
+#include "backends/kubernetes/pod_volumes.h"
 #include "base/timestamp.h"
 
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void take_created(struct kubernetes *kubernetes, struct ordered_pod *pod,
     if (why)
         pod_steps_refuse(kubernetes, pod, "ChangedByAdmission", why, false);
     else
-        pod_steps_note_created(kubernetes, pod);
+        pod_volumes_begin(kubernetes, pod);
     arena_done(&arena);
 }
 
@@ -226,6 +226,9 @@ static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum po
                 pod->may_exist = false;
         } else
             try_later(pod);
+        break;
+    case CALL_VOLUME:
+        pod_volumes_take(kubernetes, pod, answer);
         break;
     case CALL_BIND:
         take_binding(kubernetes, pod, answer);

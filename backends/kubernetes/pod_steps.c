@@ -3,6 +3,7 @@
 
 #include "backends/kubernetes/client/kube_path.h"
 #include "backends/kubernetes/kube_lease.h"
+#include "backends/kubernetes/pod_volumes.h"
 #include "base/buffer.h"
 #include "base/timestamp.h"
 
@@ -20,7 +21,8 @@ enum {
     MS_PER_S = 1000
 };
 
-static void submit(struct kubernetes *kubernetes, struct ordered_pod *pod, enum pod_call kind, struct kube_call *call)
+void pod_steps_submit(struct kubernetes *kubernetes, struct ordered_pod *pod, enum pod_call kind,
+                      struct kube_call *call)
 {
     struct flight *flight = memory_array(1, sizeof(*flight));
     flight->kubernetes = kubernetes;
@@ -47,7 +49,7 @@ static void submit_own(struct kubernetes *kubernetes, struct ordered_pod *pod, e
                              .body = text,
                              .content_type = method == KUBE_PATCH ? KUBE_MERGE_PATCH : NULL,
                              .limit = method == KUBE_GET ? KUBE_LIMIT_LONG : KUBE_LIMIT_SHORT};
-    submit(kubernetes, pod, kind, &call);
+    pod_steps_submit(kubernetes, pod, kind, &call);
     buffer_done(&path);
     free(text);
     json_decref(body);
@@ -57,7 +59,7 @@ static void submit_creation(struct kubernetes *kubernetes, struct ordered_pod *p
                             const char *path, const char *body)
 {
     struct kube_call call = {.method = KUBE_POST, .path = path, .query = "fieldValidation=Strict", .body = body};
-    submit(kubernetes, pod, kind, &call);
+    pod_steps_submit(kubernetes, pod, kind, &call);
 }
 
 static void submit_change(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct preparation *preparation)
@@ -66,7 +68,7 @@ static void submit_change(struct kubernetes *kubernetes, struct ordered_pod *pod
                              .path = preparation->own_path,
                              .body = preparation->change,
                              .content_type = KUBE_JSON_PATCH};
-    submit(kubernetes, pod, CALL_CHANGE, &call);
+    pod_steps_submit(kubernetes, pod, CALL_CHANGE, &call);
 }
 
 void pod_steps_make_namespace(struct kubernetes *kubernetes, struct ordered_pod *pod)
@@ -219,6 +221,8 @@ static void tell_refused(struct kubernetes *kubernetes, struct ordered_pod *pod)
     struct backend_fact *fact = kubernetes_tell(kubernetes, BACKEND_POD_REFUSED, pod->uuid, pod->decision);
     fact->is_final = pod->is_refused_for_good;
     fact->avoid_ms = pod->avoid_ms;
+    if (pod->node_terms)
+        snprintf(fact->node_terms, sizeof(fact->node_terms), "%s", pod->node_terms);
     kubernetes_say(fact, pod->reason, pod->message);
     ordered_pods_remove(kubernetes, pod);
 }
@@ -240,7 +244,7 @@ static void go_on_refused(struct kubernetes *kubernetes, struct ordered_pod *pod
 static void go_on_started(struct kubernetes *kubernetes, struct ordered_pod *pod, int64_t now_us)
 {
     if (pod->step == POD_PREPARES && pod->uid)
-        pod_steps_note_created(kubernetes, pod);
+        pod_volumes_begin(kubernetes, pod);
     else if (pod->step == POD_PREPARES && pod->is_changing)
         submit_change(kubernetes, pod, &pod->preparations[pod->prepared]);
     else if (pod->step == POD_PREPARES && pod->prepared < pod->preparation_count)
@@ -248,6 +252,8 @@ static void go_on_started(struct kubernetes *kubernetes, struct ordered_pod *pod
                         pod->preparations[pod->prepared].body);
     else if (pod->step == POD_PREPARES)
         create(kubernetes, pod);
+    if (pod->step == POD_CLAIMS && !pod->call)
+        pod_volumes_go_on(kubernetes, pod);
     if (may_bind(pod, now_us))
         go_on_bound_for(kubernetes, pod);
 }

@@ -8,6 +8,7 @@ enum pod_call {
     CALL_CHANGE, // what is prepared is there already
     CALL_NAMESPACE,
     CALL_CREATE,
+    CALL_VOLUME, // pod_volumes.c
     CALL_LOOK,
     CALL_BIND,
     CALL_DELETE,
@@ -22,7 +23,9 @@ struct flight {
     char uuid[UUID_SIZE];
 };
 
-// pod_steps.c
+// pod_steps.c. The call is the pod's only one until its answer is there.
+void pod_steps_submit(struct kubernetes *kubernetes, struct ordered_pod *pod, enum pod_call kind,
+                      struct kube_call *call);
 void pod_steps_make_namespace(struct kubernetes *kubernetes, struct ordered_pod *pod);
 // Its object has our label again.
 void pod_steps_label(struct kubernetes *kubernetes, struct ordered_pod *pod);

@@ -3,10 +3,15 @@
 #include "db/events.h"
 #include "model/event_reason.h"
 #include "reconciler/turn/limits.h"
+#include "reconciler/world/volume_rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum {
+    VOLUME_TERMS_MS = 10 * 60 * 1000 // after them what a volume reaches is asked for again
+};
 
 static const char *node_name_of(const struct turn *turn, const struct cache_pod *pod)
 {
@@ -148,6 +153,8 @@ static void take_refused(struct turn *turn, struct cache_pod *pod, const struct 
     }
     if (fact->avoid_ms)
         cache_avoid_node(pod->workload, pod->node_id, turn->now_ms + fact->avoid_ms);
+    if (fact->node_terms[0])
+        volume_rules_set(pod->workload, fact->node_terms, turn->now_ms + VOLUME_TERMS_MS);
     pod->status = POD_STATUS_PENDING;
     pod->node_id = 0;
     pod->gpu_allocated_milli = 0;

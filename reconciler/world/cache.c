@@ -33,6 +33,7 @@ static void free_workload(struct cache_workload *workload)
         free_pod(workload->pods[i]);
     free(workload->pods);
     free(workload->autoscale);
+    free(workload->volume_terms);
     workload_facts_done(&workload->facts);
     free(workload);
 }

@@ -65,6 +65,8 @@ struct cache_workload {
     int64_t read_round;                 // of the page reader, taken into it last
     bool misses_metric;                 // no replica showed it, and an event said so
     struct avoided_node avoided[AVOIDED_NODES];
+    char *volume_terms; // volume_rules.h; owned; NULL: nothing is known
+    int64_t volume_terms_until_ms;
     // Of the present turn.
     bool is_touched;
     bool scales; // pods_wanted has changed

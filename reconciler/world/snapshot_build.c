@@ -3,6 +3,7 @@
 #include "model/pod.h"
 #include "model/workload_type.h"
 #include "reconciler/world/gang_build.h"
+#include "reconciler/world/volume_rules.h"
 #include "reconciler/world/world_json.h"
 
 #include <inttypes.h>
@@ -27,6 +28,9 @@ struct builder {
     bool gpus_are_tainted; // some node keeps pods without GPUs away
     // The rules that were widened for it last, and what came of them: pods alike share one object.
     const struct snapshot_placement_rules *plain, *widened;
+    // Likewise of a workload.
+    const struct cache_workload *strict_for;
+    const struct snapshot_placement_rules *lenient, *strict;
 };
 
 static bool is_for_planning(const struct cache_workload *workload)
@@ -155,12 +159,14 @@ static bool asks_for_gpus(const struct builder *builder, const struct cache_pod 
     return pod->gpu_devices > 0;
 }
 
-static const struct snapshot_placement_rules *rules_of(struct builder *builder, const struct cache_pod *pod)
+// What is known of the workload's volumes, and of nodes that refused it.
+static const struct snapshot_placement_rules *make_stricter(struct builder *builder,
+                                                            const struct cache_workload *workload,
+                                                            const struct snapshot_placement_rules *rules)
 {
-    const struct snapshot_placement_rules *rules = pod->placement ? pod->placement->rules : NULL;
-    if (builder->gpus_are_tainted && asks_for_gpus(builder, pod))
-        rules = widen(builder, rules);
-    const struct snapshot_requirement *avoidance = avoidance_of(builder, pod->workload);
+    rules = volume_rules_apply(workload, rules, builder->live->snapshot.now_ms, builder->arena,
+                               &builder->live->next_due_ms);
+    const struct snapshot_requirement *avoidance = avoidance_of(builder, workload);
     if (!avoidance)
         return rules;
     struct snapshot_placement_rules *stricter = arena_alloc(builder->arena, sizeof(*stricter));
@@ -173,6 +179,20 @@ static const struct snapshot_placement_rules *rules_of(struct builder *builder, 
     selector[stricter->selector_count++] = *avoidance;
     stricter->selector = selector;
     return stricter;
+}
+
+// Pods of a workload whose rules are one object get one object.
+static const struct snapshot_placement_rules *rules_of(struct builder *builder, const struct cache_pod *pod)
+{
+    const struct snapshot_placement_rules *rules = pod->placement ? pod->placement->rules : NULL;
+    if (builder->gpus_are_tainted && asks_for_gpus(builder, pod))
+        rules = widen(builder, rules);
+    if (builder->strict_for != pod->workload || builder->lenient != rules) {
+        builder->strict_for = pod->workload;
+        builder->lenient = rules;
+        builder->strict = make_stricter(builder, pod->workload, rules);
+    }
+    return builder->strict;
 }
 
 static void add_pod(struct builder *builder, struct cache_pod *pod, uint32_t workload, const char *suffix)

@@ -13,7 +13,6 @@ REAL = os.environ.get("KUBE_CLUSTER")
 # Rights that no test uses here: kwok's nodes have no kubelet, and some calls follow faults alone.
 ELSEWHERE = {
     "get pods/log", "get pods/exec", "create pods/exec", "get pods/proxy", "get pods", "delete services",
-    "create persistentvolumeclaims",
 }  # fmt: skip
 
 

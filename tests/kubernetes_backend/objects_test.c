@@ -1,5 +1,6 @@
 // Nodes, pods, taints and effective requests, as the API's JSON has them. Cases write JSON with ' for ".
 #include "backends/kubernetes/objects/kube_node.h"
+#include "backends/kubernetes/objects/kube_node_terms.h"
 #include "backends/kubernetes/objects/kube_pod.h"
 #include "backends/kubernetes/objects/kube_requests.h"
 #include "base/arena.h"
@@ -270,11 +271,53 @@ static void check_pods(void)
     arena_done(&arena);
 }
 
+#define TERM(expression) "[{'matchExpressions':[" expression "]}]"
+
+static const struct {
+    const char *terms; // for a node with zone=a, slots=8
+    bool holds;
+} TERMS[] = {
+    {"[]", true},
+    {TERM("{'key':'zone','operator':'In','values':['b','a']}"), true},
+    {TERM("{'key':'zone','operator':'In','values':['b']}"), false},
+    {TERM("{'key':'rack','operator':'In','values':['b']}"), false},
+    {TERM("{'key':'zone','operator':'NotIn','values':['b']}"), true},
+    {TERM("{'key':'rack','operator':'NotIn','values':['b']}"), true},
+    {TERM("{'key':'zone','operator':'NotIn','values':['a']}"), false},
+    {TERM("{'key':'zone','operator':'Exists'}"), true},
+    {TERM("{'key':'rack','operator':'Exists'}"), false},
+    {TERM("{'key':'rack','operator':'DoesNotExist'}"), true},
+    {TERM("{'key':'slots','operator':'Gt','values':['7']}"), true},
+    {TERM("{'key':'slots','operator':'Gt','values':['8']}"), false},
+    {TERM("{'key':'slots','operator':'Lt','values':['9']}"), true},
+    {TERM("{'key':'zone','operator':'Lt','values':['9']}"), false},
+    {TERM("{'key':'zone','operator':'Near','values':['a']}"), false},
+    {TERM("{'key':'zone','operator':'Exists'},{'key':'rack','operator':'Exists'}"), false},
+    {"[{'matchExpressions':[]}]", false},
+    {"[{'matchFields':[{'key':'metadata.name','operator':'In','values':['n']}]}]", false},
+    {"[{'matchExpressions':[{'key':'rack','operator':'Exists'}]},"
+     "{'matchExpressions':[{'key':'zone','operator':'Exists'}]}]",
+     true},
+};
+
+static void check_node_terms(void)
+{
+    struct kube_pair labels[] = {{"zone", "a"}, {"slots", "8"}};
+    struct kube_meta node = {.name = "n", .labels = labels, .label_count = 2};
+    for (size_t i = 0; i < sizeof(TERMS) / sizeof(TERMS[0]); i++) {
+        json_t *terms = json_of(TERMS[i].terms);
+        check_true(kube_node_terms_hold(terms, &node) == TERMS[i].holds, "%s", TERMS[i].terms);
+        json_decref(terms);
+    }
+    check_true(kube_node_terms_hold(NULL, &node), "none");
+}
+
 int main(void)
 {
     check_requests();
     check_taints();
     check_nodes();
+    check_node_terms();
     check_pods();
     return check_finish();
 }
