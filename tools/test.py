@@ -239,7 +239,7 @@ def whole():
         ),
         pytest("rounds of faults", "build-asan", "tests/whole/faults", after=(ASAN,), shares=MACHINE),
         pytest(
-            "scenarios on both backends, decision by decision",
+            "scenarios on every backend, decision by decision",
             "build-asan",
             "tests/whole/scenarios",
             after=(ASAN,),

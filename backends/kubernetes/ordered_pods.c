@@ -1,5 +1,5 @@
 // The pods that were ordered: what orders and rows say of them.
-#include "backends/kubernetes/pod_volumes.h"
+#include "backends/kubernetes/pod_steps.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 // What comes of the calls for a pod. An answer that is lost or leaves it open is no failure: the object is asked for.
 #include "backends/kubernetes/objects/kube_requests.h"
-#include "backends/kubernetes/pod_volumes.h"
+#include "backends/kubernetes/pod_steps.h"
 #include "base/timestamp.h"
 
 #include <stdio.h>

@@ -3,7 +3,6 @@
 
 #include "backends/kubernetes/client/kube_path.h"
 #include "backends/kubernetes/kube_lease.h"
-#include "backends/kubernetes/pod_volumes.h"
 #include "base/buffer.h"
 #include "base/timestamp.h"
 

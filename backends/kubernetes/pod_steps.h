@@ -33,3 +33,17 @@ void pod_steps_note_created(struct kubernetes *kubernetes, struct ordered_pod *p
 
 // pod_answers.c. A kube_done_fn; context is a struct flight, and freed.
 void pod_answers_take(void *context, struct kube_answer *answer);
+
+// pod_volumes.c: the claims of a pod that exists and has no node yet. Each must have a volume that the node reaches.
+// Does what kube-scheduler's plugin VolumeBinding does for its own pods: a claim whose storage class waits for its
+// first consumer is given the node (annotation volume.kubernetes.io/selected-node), and the pod is bound when every
+// claim is. One request at a time for each pod; a pod without claims costs none.
+
+// It exists. Without claims it is created as pod_steps_note_created says; else that comes when they are bound.
+void pod_volumes_begin(struct kubernetes *kubernetes, struct ordered_pod *pod);
+// Sends what is asked next.
+void pod_volumes_go_on(struct kubernetes *kubernetes, struct ordered_pod *pod);
+// What came of it.
+void pod_volumes_take(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_answer *answer);
+// Forgets what begin made of it.
+void pod_volumes_done(struct ordered_pod *pod);

@@ -1,8 +1,7 @@
 // Claims and their volumes, before a pod is bound.
-#include "backends/kubernetes/pod_volumes.h"
-
 #include "backends/kubernetes/client/kube_path.h"
 #include "backends/kubernetes/objects/kube_node_terms.h"
+#include "backends/kubernetes/pod_steps.h"
 #include "base/buffer.h"
 #include "base/timestamp.h"
 

@@ -42,9 +42,15 @@ test("the Overview asks at most 6 times, 150 KB as sent and 500 KB unpacked", as
 
 test("who waits is counted, not cut", async () => {
   await measure("/");
-  const shown = Number(/^All (\d+)$/.exec(await page.locator("[aria-labelledby=h-wait] header a").textContent())?.[1]);
-  const { count } = await big.ask("GET", "/api/v1/workloads/count?filterBy=phase==Pending"); // a moment later
-  assert.ok(shown > 200 && Math.abs(shown - count) < 50, `${shown} of ${count}`);
+  // Workloads begin all the time: the page and the server are asked until both looked at about the same moment.
+  const seen = [];
+  while (!seen.some(([shown, count]) => shown > 200 && Math.abs(shown - count) < 50)) {
+    assert.ok(seen.length < 40, JSON.stringify(seen));
+    const shown = Number(/^All (\d+)$/.exec(await page.locator("[aria-labelledby=h-wait] header a").textContent())?.[1]);
+    const { count } = await big.ask("GET", "/api/v1/workloads/count?filterBy=phase==Pending");
+    seen.push([shown, count]);
+    await page.waitForTimeout(250);
+  }
 });
 
 test("the tables ask for a page and no more", async () => {

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import yaml
+from fake_kube import FakeKube
 from scenario import KINDS
 from servers import PRORATA, Server
 
@@ -51,12 +52,16 @@ class Play:
 
     def __init__(self, scenario, backend, folder, this_machine):
         self.scenario, self.backend, self.folder, self.this_machine = scenario, backend, folder, this_machine
-        self.ids, self.states, self.decided, self.ends, self.before = {}, [], [], [], None
+        self.ids, self.states, self.decided, self.ends, self.before, self.kube = {}, [], [], [], None, None
         arguments = [f"--{key}={value}" for key, value in scenario.server.items()]
         environment = {}
         if backend == "simulated":
             (folder / "cluster.yaml").write_text(yaml.safe_dump(self.cluster()))
             arguments += ["--cluster", str(folder / "cluster.yaml")]
+        elif backend == "kubernetes":
+            self.kube = FakeKube(folder)
+            self.add_node()
+            arguments += ["--backend", "kubernetes", "--kubeconfig", self.kube.kubeconfig]
         elif scenario.has_gpu_faults:
             self.gpus = [f"gpu GPU-{i} 81920" for i in range(scenario.gpus)]
             self.write_gpus()
@@ -72,6 +77,18 @@ class Play:
         keys = ("name", "cpuCores", "memoryBytes", "maxPods", "gpuMemoryMib", "gpuType")
         node = {key: self.this_machine[key] for key in keys if key in self.this_machine}
         return {"nodes": [{**node, "gpus": self.scenario.gpus, "gpuMemoryMib": 81920, "gpuType": "Pretended-GPU"}]}
+
+    def add_node(self):
+        """This machine as a node of the cluster."""
+        node = self.this_machine
+        amounts = {"cpu": str(node["cpuCores"]), "memory": str(node["memoryBytes"]), "pods": str(node["maxPods"]),
+                   "nvidia.com/gpu": str(self.scenario.gpus)}  # fmt: skip
+        labels = {"nvidia.com/gpu.product": "Pretended-GPU", "nvidia.com/gpu.memory": "81920"}
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+        status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready]}
+        body = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node["name"], "labels": labels},
+                "spec": {}, "status": status}  # fmt: skip
+        assert self.kube.ask("POST", "/api/v1/nodes", body).code == 201
 
     def write_gpus(self):
         part = self.folder / "gpus.part"
@@ -123,11 +140,24 @@ class Play:
         }
         return {k: v for k, v in {**entry, "rank": queue.get("rank")}.items() if v}
 
+    def give_default_units_all(self):
+        """What the other backends do, who know their nodes before the units are made."""
+        for kind in ("departments", "projects"):
+            (unit,) = self.server.get(f"/api/v1/org-unit/{kind}").json[kind]
+            pool = {"id": self.pools["default"], "name": "default"}
+            entry = {"nodePool": pool, **self.queue({"gpus": self.scenario.gpus})}
+            path = f"/api/v1/org-unit/{kind}/{unit['id']}/resources"
+            self.answered(self.server.request("PATCH", path, [entry]))
+
     def set_up(self):
         server = self.server
+        if self.kube:
+            server.wait_for("the node", lambda: server.get("/api/v1/scheduler/snapshot").json["nodes"])
         self.pools = {p["name"]: p["id"] for p in server.get("/api/v1/node-pools").json["nodepools"]}
         if self.scenario.pool:
             self.pool({"name": "default", **self.scenario.pool})
+        if self.kube:
+            self.give_default_units_all()
         self.units = {}
         for kind, units in (("departments", self.scenario.departments), ("projects", self.scenario.projects)):
             for unit in units:
@@ -162,6 +192,11 @@ class Play:
                 return str(life[key]) if key == "exit" else f"{int(life[key] * 1000)}ms"
 
             return {"annotations": [{"name": f"prorata.io/{names[key]}", "value": text(key)} for key in life]}
+        if self.backend == "kubernetes":
+            names = {"runs": "ends-after", "exit": "exit-code", "stops": "stop-delay"}
+            values = {key: str(life[key]) if key == "exit" else f"{int(life[key] * 1000)}ms" for key in life}
+            named = [{"name": f"test.prorata.io/{names[key]}", "value": values[key]} for key in life]
+            return {"annotations": [*named, {"name": "test.prorata.io/stop-code", "value": "0"}]}
         script = (
             f'trap "sleep {life["stops"]}; exit 0" TERM; sleep {life.get("runs", "infinity")} & wait; exit '
             f"{life.get('exit', 0)}"
@@ -358,6 +393,8 @@ class Play:
 
     def stop(self):
         status = self.server.stop()
+        if self.kube:
+            self.kube.close()
         log = self.server.log.read_text(errors="replace")
         assert status == 0 and "Sanitizer" not in log and "runtime error" not in log, (
             f"the server ended with {status}:\n{self.server.tail()}"

@@ -93,6 +93,11 @@ def check_typed(place, value, types, needed=()):
             )
 
 
+def has_part_of_gpu(step):
+    submitted = isinstance(step, dict) and step.get("submit")
+    return isinstance(submitted, dict) and bool({"portion", "gpuMemory"} & set(submitted))
+
+
 class Scenario:
     """A file that was read and checked."""
 
@@ -159,6 +164,8 @@ class Scenario:
             body.get("pool", {}), ("placementStrategy", "minGuaranteedRuntime", "reclaimByRank")
         )
         self.has_gpu_faults = any(isinstance(s, dict) and "gpu" in s for s in body["steps"] or [])
+        if not only and not any(has_part_of_gpu(step) for step in body["steps"] or []):
+            self.backends += ("kubernetes",)
 
     def read_units(self, place, body):
         self.departments = body.get("departments", [])
