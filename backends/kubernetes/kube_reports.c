@@ -1,5 +1,6 @@
-// What this server did with pods, written to the cluster as events: behind all else, a few at a time, and never again.
-// Whoever may read a namespace reads them, so that they name no workload of another project.
+// What this server did with pods, and why one waits, written to the cluster as events and conditions: behind all else,
+// a few at a time, and never again. Whoever may read a namespace reads them, so that they name no workload of another
+// project.
 #include "backends/kubernetes/client/kube_client.h"
 #include "backends/kubernetes/client/kube_path.h"
 #include "backends/kubernetes/kubernetes_state.h"
@@ -18,6 +19,7 @@ enum {
 struct kube_report {
     struct kube_report *next;
     char *path, *body;
+    bool is_condition; // of the pod's status; else an event
 };
 
 // What the reason of a stop says to others. NULL: that it was told to stop, and no more.
@@ -40,15 +42,43 @@ static const char *sentence_of(const char *reason)
     return "Is told to stop";
 }
 
-static void add(struct kubernetes *kubernetes, const struct ordered_pod *pod, const char *reason, const char *action,
-                const char *message)
+// path and object become the queue's.
+static void add(struct kubernetes *kubernetes, struct buffer *path, json_t *object, bool is_condition)
+{
+    if (kubernetes->reports.count == WAITING_MAX) {
+        atomic_fetch_add(&kubernetes->reports.dropped, 1);
+        buffer_done(path);
+        json_decref(object);
+        return;
+    }
+    struct kube_report *report = memory_array(1, sizeof(*report));
+    *report = (struct kube_report){
+        .path = buffer_take(path), .body = json_dumps(object, JSON_COMPACT), .is_condition = is_condition};
+    json_decref(object);
+    if (kubernetes->reports.last)
+        kubernetes->reports.last->next = report;
+    else
+        kubernetes->reports.first = report;
+    kubernetes->reports.last = report;
+    kubernetes->reports.count++;
+}
+
+// version: of the object that it is said of; NULL: of any.
+static void add_condition(struct kubernetes *kubernetes, const struct ordered_pod *pod, const char *version,
+                          const struct kube_condition *condition)
+{
+    struct kube_target target = {.namespace = pod->namespace, .name = pod->name, .uid = pod->uid};
+    struct buffer path;
+    buffer_init(&path, 0);
+    kube_path(&path, "/api/v1/namespaces/%s/pods/%s/status", pod->namespace, pod->name);
+    add(kubernetes, &path, kube_manifest_condition(&target, version, condition), true);
+}
+
+static void add_event(struct kubernetes *kubernetes, const struct ordered_pod *pod, const char *reason,
+                      const char *action, const char *message)
 {
     struct arena arena;
     struct buffer path;
-    if (kubernetes->reports.count == WAITING_MAX) {
-        atomic_fetch_add(&kubernetes->reports.dropped, 1);
-        return;
-    }
     arena_init(&arena);
     struct kube_event_text text = {.pod = {.namespace = pod->namespace, .name = pod->name, .uid = pod->uid},
                                    .reason = reason,
@@ -56,19 +86,9 @@ static void add(struct kubernetes *kubernetes, const struct ordered_pod *pod, co
                                    .message = message,
                                    .time_ms = timestamp_now_ms(),
                                    .serial = ++kubernetes->reports.serial};
-    json_t *object = kube_manifest_event(&kubernetes->site, &text, &arena);
-    struct kube_report *report = memory_array(1, sizeof(*report));
     buffer_init(&path, 0);
     kube_path(&path, "/api/v1/namespaces/%s/events", pod->namespace);
-    *report = (struct kube_report){.path = memory_strdup(path.data), .body = json_dumps(object, JSON_COMPACT)};
-    if (kubernetes->reports.last)
-        kubernetes->reports.last->next = report;
-    else
-        kubernetes->reports.first = report;
-    kubernetes->reports.last = report;
-    kubernetes->reports.count++;
-    buffer_done(&path);
-    json_decref(object);
+    add(kubernetes, &path, kube_manifest_event(&kubernetes->site, &text, &arena), false);
     arena_done(&arena);
 }
 
@@ -77,13 +97,29 @@ void kube_reports_bound(struct kubernetes *kubernetes, const struct ordered_pod 
     struct buffer message;
     buffer_init(&message, 0);
     buffer_printf(&message, "Assigned %s/%s to %s", pod->namespace, pod->name, pod->node_name);
-    add(kubernetes, pod, "Scheduled", "Binding", message.data);
+    add_event(kubernetes, pod, "Scheduled", "Binding", message.data);
     buffer_done(&message);
 }
 
 void kube_reports_stopped(struct kubernetes *kubernetes, const struct ordered_pod *pod)
 {
-    add(kubernetes, pod, pod->stop_reason, "Stopping", sentence_of(pod->stop_reason));
+    const char *sentence = sentence_of(pod->stop_reason);
+    add_event(kubernetes, pod, pod->stop_reason, "Stopping", sentence);
+    if (pod->gives_way)
+        add_condition(kubernetes, pod, NULL,
+                      &(struct kube_condition){"DisruptionTarget", "True", "PreemptionByScheduler", sentence,
+                                               timestamp_now_ms()});
+}
+
+void kube_reports_waits(struct kubernetes *kubernetes, const struct ordered_pod *pod, const char *message)
+{
+    const struct own_object *object = kube_index_find(&kubernetes->objects, pod->uuid);
+    add_event(kubernetes, pod, "FailedScheduling", "Scheduling", message);
+    if (!object)
+        return;
+    // Once it is bound the condition says so, and its version is another.
+    add_condition(kubernetes, pod, object->pod.meta.resource_version,
+                  &(struct kube_condition){"PodScheduled", "False", "Unschedulable", message, timestamp_now_ms()});
 }
 
 static void ignore(void *context, struct kube_answer *answer)
@@ -120,8 +156,11 @@ void kube_reports_send(struct kubernetes *kubernetes)
     kubernetes->reports.sent_us = now_us;
     for (int i = 0; i < BATCH_MAX && kubernetes->reports.first; i++) {
         struct kube_report *report = take_first(kubernetes);
-        struct kube_call call = {
-            .method = KUBE_POST, .path = report->path, .body = report->body, .limit = KUBE_LIMIT_SHORT};
+        struct kube_call call = {.method = report->is_condition ? KUBE_PATCH : KUBE_POST,
+                                 .path = report->path,
+                                 .body = report->body,
+                                 .content_type = report->is_condition ? KUBE_STRATEGIC_PATCH : NULL,
+                                 .limit = KUBE_LIMIT_SHORT};
         kube_client_submit(kubernetes->client, &call, ignore, NULL);
         destroy(report);
     }

@@ -169,9 +169,11 @@ void own_objects_take_gone(struct kubernetes *kubernetes, struct ordered_pod *po
 // pod_events.c: what the cluster says of them.
 int pod_events_watch(struct kubernetes *kubernetes, struct error *err);
 
-// kube_reports.c: what was done with a pod that has an object, as events. With the lock held.
+// kube_reports.c: what was done with a pod that has an object, as events and conditions. With the lock held.
 void kube_reports_bound(struct kubernetes *kubernetes, const struct ordered_pod *pod);
 void kube_reports_stopped(struct kubernetes *kubernetes, const struct ordered_pod *pod);
+// It exists and cannot be bound yet.
+void kube_reports_waits(struct kubernetes *kubernetes, const struct ordered_pod *pod, const char *message);
 // Writes some of those that wait.
 void kube_reports_send(struct kubernetes *kubernetes);
 void kube_reports_done(struct kubernetes *kubernetes);

@@ -336,7 +336,6 @@ CALLED_BY_TESTS_ALONE = {
 # What stands before what calls it does.
 CALLED_LATER = {
     "kube_find_untolerated",
-    "kube_manifest_condition",
     "kube_quantity_milli",
     "kube_tolerations_read",
     "kube_usage_read",

@@ -411,8 +411,9 @@ static void test_objects(void)
                  "'prorata.io/project':'vision','runai/queue':'vision'},'name':'runai-vision'}}",
                  &arena);
     struct kube_condition condition = {"PodScheduled", "False", "Unschedulable", "no room", 1700000000000};
-    check_object("a condition", kube_manifest_condition(&condition),
-                 "{'status':{'conditions':[{'lastTransitionTime':'2023-11-14T22:13:20Z','message':'no room','reason':"
+    check_object("a condition", kube_manifest_condition(&target, "12", &condition),
+                 "{'metadata':{'resourceVersion':'12','uid':'u-1'},'status':{'conditions':[{'lastTransitionTime':'2023-"
+                 "11-14T22:13:20Z','message':'no room','reason':"
                  "'Unschedulable','status':'False','type':'PodScheduled'}]}}",
                  &arena);
     char *message = arena_alloc(&arena, 2000);

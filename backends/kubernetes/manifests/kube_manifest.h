@@ -72,14 +72,16 @@ json_t *kube_manifest_delete(const char *uid, int64_t grace_s);
 // POST .../pods/NAME/eviction: a delete that disruption budgets may refuse.
 json_t *kube_manifest_eviction(const struct kube_target *pod, int64_t grace_s);
 
-// PATCH .../pods/NAME/status, of type KUBE_STRATEGIC_PATCH.
+// PATCH .../pods/NAME/status, of type KUBE_STRATEGIC_PATCH. version: the server refuses it (409) of any other; NULL: it
+// may be any.
 struct kube_condition {
     const char *type, *status; // PodScheduled False, DisruptionTarget True
     const char *reason;        // one word: Unschedulable, PreemptionByScheduler
     const char *message;       // a sentence
     int64_t time_ms;
 };
-json_t *kube_manifest_condition(const struct kube_condition *condition);
+json_t *kube_manifest_condition(const struct kube_target *pod, const char *version,
+                                const struct kube_condition *condition);
 
 // POST .../events. A message is cut at 1024 bytes, between characters.
 struct kube_event_text {

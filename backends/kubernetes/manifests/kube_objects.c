@@ -68,9 +68,11 @@ static json_t *cut_text(const char *text, size_t max)
     return cut ? cut : json_string("");
 }
 
-json_t *kube_manifest_condition(const struct kube_condition *condition)
+json_t *kube_manifest_condition(const struct kube_target *pod, const char *version,
+                                const struct kube_condition *condition)
 {
-    return json_pack("{s:{s:[{s:s, s:s, s:s, s:o, s:o}]}}", "status", "conditions", "type", condition->type, "status",
+    return json_pack("{s:{s:s, s:s*}, s:{s:[{s:s, s:s, s:s, s:o, s:o}]}}", "metadata", "uid", pod->uid,
+                     "resourceVersion", version, "status", "conditions", "type", condition->type, "status",
                      condition->status, "reason", condition->reason, "message",
                      cut_text(condition->message, MESSAGE_MAX), "lastTransitionTime", time_of(condition->time_ms));
 }

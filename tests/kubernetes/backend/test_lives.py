@@ -137,6 +137,19 @@ def test_the_cluster_is_told_what_was_done_with_a_pod(server, kube):
     assert "secret" not in str(written(kube, "more")) + str(written(kube, "work"))
 
 
+def test_a_pod_that_gives_way_says_so_to_whoever_watches_it(server, kube):
+    kube.settings(stopMs=2000)
+    for name in ("one", "two"):
+        server.wait_phase(server.submit(name, "team-a", 4), "Running")
+    server.submit("owed", "team-b", 1)
+
+    def targets():
+        conditions = [c for pod in kube.pods().values() for c in pod["status"].get("conditions", [])]
+        return [(c["status"], c["reason"]) for c in conditions if c["type"] == "DisruptionTarget"]
+
+    server.wait_for("the condition", lambda: targets() == [("True", "PreemptionByScheduler")])
+
+
 def test_events_that_nobody_takes_hold_nothing_up(make_server, kube):
     kube.fault({"verb": "create", "resource": "events"}, times=0, hang=True)
     server = make_server("--backend", "kubernetes", "--kubeconfig", kube.kubeconfig, "--quick-start")

@@ -59,6 +59,13 @@ def nodes_with(kube, name):
     return [pod["spec"].get("nodeName") for pod_name, pod in kube.live_pods().items() if pod_name.startswith(name)]
 
 
+def scheduled(kube, name):
+    """The condition PodScheduled of a workload's one live pod."""
+    (pod,) = [pod for pod_name, pod in kube.live_pods().items() if pod_name.startswith(name)]
+    found = [c for c in pod["status"].get("conditions", []) if c["type"] == "PodScheduled"]
+    return tuple(found[0].get(key, "") for key in ("status", "reason", "message")) if found else ("", "", "")
+
+
 def zones(server, kube):
     found = dict(zip(sorted(nodes_of(server)), ("a", "b"), strict=True))
     for name, zone in found.items():
@@ -77,8 +84,11 @@ def test_a_claim_that_waits_for_its_first_consumer_gets_the_node(server, kube, s
     server.wait_for("the selected node", lambda: selected_node(kube, "scratch"))
     assert nodes_with(kube, "job") == [None], "it is bound before its claim"
     server.wait_for("the event", lambda: has_event(server, workload, "VolumeBinding", "scratch has no volume yet"))
+    server.wait_for("what kubectl describe shows", lambda: scheduled(kube, "job")[:2] == ("False", "Unschedulable"))
+    assert "claim scratch has no volume yet" in scheduled(kube, "job")[2]
     fill(kube, "scratch", "late-1")
     server.wait_phase(workload, "Running")
+    assert scheduled(kube, "job")[0] == "True"
     assert nodes_with(kube, "job") == [selected_node(kube, "scratch")]
 
 
