@@ -129,6 +129,13 @@ KUBERNETES = "programs of a Kubernetes cluster"
 BUILD, ASAN, TSAN = "build", "build with AddressSanitizer and UndefinedBehaviorSanitizer", "build with ThreadSanitizer"
 
 
+# One file at a time, for each runs a browser.
+def pages(name, **more):
+    tests = files("tests/web/pages/*.test.mjs")
+    build_folder = str(ROOT / "build/prorata")
+    return Stage(name, "node", "--test", "--test-concurrency=1", *tests, after=(BUILD,), PRORATA=build_folder, **more)
+
+
 def node_units():
     return Stage("dashboard units", "node", "--test", *files("tests/web/unit/*.mjs"), after=(BUILD,))
 
@@ -179,16 +186,7 @@ def whole():
         *real_kubernetes(),
         # The two longest come first, so that neither is left alone at the end.
         pytest("API and migrations", "build-asan", "tests/api", "tests/db", "tests/openid", after=(ASAN,)),
-        # One file at a time, for each runs a browser.
-        Stage(
-            "dashboard in a browser",
-            "node",
-            "--test",
-            "--test-concurrency=1",
-            *files("tests/web/pages/*.test.mjs"),
-            after=(BUILD,),
-            PRORATA=str(ROOT / "build/prorata"),
-        ),
+        pages("dashboard in a browser"),
         pytest("house rules", "build", "tests/house", after=(BUILD,)),
         node_units(),
         node_types(),
@@ -256,6 +254,7 @@ def long():
     hours = {"limit_s": 4 * 3600}
     return [
         ctest("long unit tests", "build-asan", "-L", "long", after=(ASAN,), **hours),
+        pages("dashboard of a slow server", PRORATA_SLOW_API="500", **hours),
         pytest(
             "long walk-throughs",
             "build-asan",

@@ -15,11 +15,15 @@ const { chromium } = require("playwright-core");
 export const AXE = require.resolve("axe-core/axe.min.js");
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
+// Each answer of a server comes so much later, up to: what a page shows in parts, a test must wait for in parts.
+const SLOW_MS = Number(process.env.PRORATA_SLOW_API ?? 0);
+
 export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 
 // A page with its troubles counted: policy violations, requests to other hosts, errors, layout shift.
 export async function open(browser, origin, { width = 1440, height = 900, theme = "light", reducedMotion = "reduce" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion, hasTouch: width < 500, deviceScaleFactor: 1 });
+  if (SLOW_MS) await context.route(url => url.pathname.startsWith("/api/"), route => setTimeout(() => route.continue().catch(() => {}), Math.random() * SLOW_MS));
   const page = await context.newPage();
   const troubles = { foreign: [], errors: [], violations: [] };
   page.on("request", r => {

@@ -1,5 +1,5 @@
 // The form of an asset: a new one, a changed one, a copy. Its fields are those of its kind.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { getList, write } from "../api";
 import { useData } from "../data";
 import { refreshAll } from "../live";
@@ -217,6 +217,34 @@ interface Named {
   meta: { id: string; name: string; kind?: string };
 }
 
+interface ChosenProps {
+  label: string;
+  hint: string | undefined;
+  list: Named[];
+  facts: FieldFacts<string[]>;
+}
+
+function ChosenAssets({ label, hint, list, facts }: ChosenProps) {
+  const { value, onValue, ...rest } = facts;
+  const refs = Object.fromEntries(list.map(e => [e.meta.name, refWord(e.meta)]));
+  const names = Object.fromEntries(Object.entries(refs).map(([name, ref]) => [ref, name]));
+  const meant = value.map(name => refs[name] ?? name);
+  useEffect(() => {
+    if (meant.join() !== value.join()) onValue(meant); // it was typed before the list came
+  });
+  return (
+    <ChipsField
+      label={label}
+      {...rest}
+      value={value.map(ref => names[ref] ?? ref)}
+      onValue={said => onValue(said.map(name => refs[name] ?? name))}
+      suggestions={Object.keys(refs)}
+      placeholder="Name of a data source"
+      none={hint}
+    />
+  );
+}
+
 // A choice of other assets.
 function FromAssets({ field: f, facts }: EntryProps<never>) {
   const path = ASSET_PAGES[LISTS[f.from!]].list;
@@ -237,18 +265,5 @@ function FromAssets({ field: f, facts }: EntryProps<never>) {
         options={[{ value: "", label: "None" }, ...list.map(e => ({ value: e.meta.id, label: e.meta.name }))]}
       />
     );
-  const { value, onValue, ...rest } = as<string[]>();
-  const refs = Object.fromEntries(list.map(e => [e.meta.name, refWord(e.meta)]));
-  const names = Object.fromEntries(Object.entries(refs).map(([name, ref]) => [ref, name]));
-  return (
-    <ChipsField
-      label={f.label}
-      {...rest}
-      value={value.map(ref => names[ref] ?? ref)}
-      onValue={said => onValue(said.map(name => refs[name] ?? name))}
-      suggestions={Object.keys(refs)}
-      placeholder="Name of a data source"
-      none={hint}
-    />
-  );
+  return <ChosenAssets label={f.label} hint={hint} list={list} facts={as<string[]>()} />;
 }

@@ -123,11 +123,16 @@ test("a credential is never shown again; a data source and a template take it fr
   await page.selectOption("#f-credentialId", { label: "git-robot" });
   await create("data source");
   await toast(page, "Created code.");
+  const late = url => url.pathname === "/api/v1/asset/datasource";
+  await page.route(late, route => setTimeout(() => route.continue(), 1000)); // its name is typed before the list comes
+  const [source] = (await ask(page, "/api/v1/asset/datasource")).entries.filter(e => e.meta.name === "code");
   await made("templates", "Training", { image: "ubuntu" }, "nightly");
   await page.fill("[id='f-assets.datasources']", "code");
   await page.keyboard.press("Enter");
+  await page.waitForSelector(`aside pre:has-text('${source.meta.id}')`, { state: "attached" });
   await create("template");
   await toast(page, "Created nightly.");
+  await page.unroute(late);
   await page.waitForSelector("aside dd:has-text('ubuntu')");
   assert.deepEqual(await axe(page), []);
   const [template] = (await ask(page, "/api/v1/workload-templates")).entries;

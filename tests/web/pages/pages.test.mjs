@@ -222,6 +222,7 @@ test("a lost connection is said, writing is off, and all comes back by itself", 
   await page.goto(mock.url + "/projects?open=2");
   await page.waitForSelector(".live.ok");
   await page.waitForSelector("#pane-title");
+  await page.waitForSelector(".table-sheet tbody tr");
   await context.setOffline(true);
   await page.waitForSelector(".live.lost", { timeout: 20000 });
   assert.match(await page.textContent(".live"), /^Reconnecting, last seen \d\d:\d\d:\d\d$/);
