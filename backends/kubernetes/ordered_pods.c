@@ -264,6 +264,18 @@ static void note_adoption(struct kubernetes *kubernetes, const struct backend_or
     own_objects_take(kubernetes, pod, &object->pod);
 }
 
+// Its mates were refused with it, and that is not told yet: whoever takes it elsewhere must not count on them.
+static void tell_mates_refused(struct kubernetes *kubernetes, const struct ordered_pod *pod)
+{
+    size_t position = 0;
+    struct kube_index_slot *place = NULL;
+    for (struct ordered_pod *other; (other = kube_index_next(&kubernetes->pods, &position, &place));)
+        if (other != pod && other->is_refused && strcmp(other->workload_uuid, pod->workload_uuid) == 0) {
+            other->refused_until_us = 0;
+            pod_steps_go_on(kubernetes, other);
+        }
+}
+
 static void note_stop(struct kubernetes *kubernetes, const struct backend_order *order)
 {
     struct ordered_pod *pod = kube_index_find(&kubernetes->pods, order->pod.uuid);
@@ -279,6 +291,8 @@ static void note_stop(struct kubernetes *kubernetes, const struct backend_order 
         kubernetes_tell(kubernetes, BACKEND_POD_GONE, order->pod.uuid, order->decision);
         return;
     }
+    if (pod->is_refused && !pod->is_to_stop)
+        tell_mates_refused(kubernetes, pod);
     if (pod->decision < order->decision || !pod->is_to_stop) {
         pod->decision = order->decision;
         pod->grace_ms = order->pod.grace_ms;
@@ -342,12 +356,11 @@ void ordered_pods_apply(void *backend, const struct backend_order *orders, size_
 static void compare(struct kubernetes *kubernetes, struct ordered_pod *pod)
 {
     const struct own_object *object = kube_index_find(&kubernetes->objects, pod->uuid);
+    pod->step = POD_LACKING;
     if (!object) {
-        kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision);
-        ordered_pods_remove(kubernetes, pod);
+        pod->is_looking = true; // somebody may have taken its label off: then it is there, and holds its devices
         return;
     }
-    pod->step = POD_LACKING;
     if (!object->pod.node_name[0] && !pod->is_to_stop && !kube_pod_is_over(&object->pod)) {
         pod->uid = memory_strdup(object->pod.meta.uid);
         kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision); // it is to be bound with its gang

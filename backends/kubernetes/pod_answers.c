@@ -95,6 +95,18 @@ static void take_created(struct kubernetes *kubernetes, struct ordered_pod *pod,
     arena_done(&arena);
 }
 
+// Rows have it, and the cluster has no such pod of ours.
+static void tell_unknown(struct kubernetes *kubernetes, struct ordered_pod *pod)
+{
+    kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision);
+    ordered_pods_remove(kubernetes, pod);
+}
+
+static bool is_lacking(const struct ordered_pod *pod)
+{
+    return pod->step == POD_LACKING && !pod->is_to_stop && !pod->is_refused;
+}
+
 // The object as it is now. It has our label again where somebody took it off.
 static void take_look(struct kubernetes *kubernetes, struct ordered_pod *pod, const struct kube_answer *answer)
 {
@@ -115,6 +127,14 @@ static void take_look(struct kubernetes *kubernetes, struct ordered_pod *pod, co
     pod->failures = 0;
     if (is_another) {
         own_objects_take_gone(kubernetes, pod);
+    } else if (is_lacking(pod) && (!owner || strcmp(owner, pod->uuid) != 0)) {
+        tell_unknown(kubernetes, pod);
+        arena_done(&arena);
+        return;
+    } else if (is_lacking(pod) && !object.node_name[0] && !kube_pod_is_over(&object)) {
+        free(pod->uid);
+        pod->uid = memory_strdup(object.meta.uid);
+        kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision); // to be bound with its gang
     } else if (!owner || strcmp(owner, pod->uuid) != 0) {
         pod->may_exist = false;
         pod_steps_refuse(kubernetes, pod, "NameTaken", "another pod of this name is in its namespace", false);
@@ -220,7 +240,9 @@ static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum po
             take_look(kubernetes, pod, answer);
         else if (code_of(answer) == 404) {
             pod->is_looking = false;
-            if (pod->uid || pod->is_to_stop || pod->is_refused)
+            if (is_lacking(pod) && !pod->uid)
+                tell_unknown(kubernetes, pod);
+            else if (pod->uid || pod->is_to_stop || pod->is_refused)
                 own_objects_take_gone(kubernetes, pod);
             else
                 pod->may_exist = false;

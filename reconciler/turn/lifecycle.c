@@ -173,12 +173,25 @@ static bool has_interrupted_pod(const struct cache_workload *workload)
     return false;
 }
 
-// A gang starts whole: pods that have to start again are none without those that ended well meanwhile.
+static bool is_none(enum pod_status status)
+{
+    (void)status;
+    return false;
+}
+
+// A gang starts whole: pods that have to start again, or never came up, are none without those that ended well
+// meanwhile. Where those were gang enough, the others were extra, and it has completed without them.
 static void restart_gang(struct turn *turn, struct cache_workload *workload)
 {
-    if (!has_interrupted_pod(workload) || is_gang(turn, workload, is_alive, false) ||
+    struct pod_counts counts = count_pods(workload);
+    bool is_left_alone = counts.pending > 0 && counts.placed + counts.releasing + counts.failed == 0;
+    if (!(has_interrupted_pod(workload) || is_left_alone) || is_gang(turn, workload, is_alive, false) ||
         !is_gang(turn, workload, is_alive, true))
         return;
+    if (!has_interrupted_pod(workload) && is_gang(turn, workload, is_none, true)) {
+        finish(turn, workload, PHASE_COMPLETED, "Completed");
+        return;
+    }
     for (size_t i = 0; i < workload->pod_count; i++) {
         struct cache_pod *pod = workload->pods[i];
         if (pod->status != POD_STATUS_SUCCEEDED)

@@ -347,6 +347,25 @@ static void test_distributed_half_completion(void)
     live_close(&live);
 }
 
+// Pods beyond the minimum that never came up are not waited for when the others are done.
+static void test_elastic_completion(void)
+{
+    struct live live;
+    open_small(&live);
+    live_submit(&live, &(struct live_spec){.name = "gang",
+                                           .project = "team-a",
+                                           .workers = 6,
+                                           .min_pods = 3,
+                                           .annotations = ANNOTATION("duration", "20s")});
+    live_run(&live);
+    check_int(live_number(&live, "SELECT count(*) FROM pods WHERE status = 'Running'"), 4, "four of six have room");
+    live_advance(&live, 22000);
+    check_text(live_phase(&live, "gang"), "Completed", "four ended well, and that is gang enough");
+    check_int(live_number(&live, "SELECT max(attempt) FROM pods"), 0, "nothing started again");
+    live_check(&live, "elastic completion");
+    live_close(&live);
+}
+
 static void test_terminate_after_preemption(void)
 {
     struct live live;
@@ -465,6 +484,7 @@ int main(void)
     test_gang_with_a_lost_pod();
     test_distributed_completion();
     test_distributed_half_completion();
+    test_elastic_completion();
     test_terminate_after_preemption();
     test_namesakes();
     return check_finish();

@@ -43,6 +43,23 @@ def test_killed_while_a_gang_starts(server, kube, match, skip, fault):
     assert max(by_node.values()) <= 4
 
 
+def test_a_label_that_somebody_took_off_meanwhile_costs_nothing(server, kube):
+    work = server.submit("work", "team-a", 4)
+    server.wait_phase(work, "Running")
+    ((name, pod),) = kube.pods().items()
+    server.kill()
+    path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{name}"
+    kube.patch(path, {"metadata": {"labels": {"prorata.io/instance": None}}})
+    assert not kube.pods()
+    server.start()
+    server.wait_for("its label", lambda: name in kube.pods())
+    server.wait_phase(server.submit("next", "team-a", 4), "Running")
+    assert server.workload(work)["phase"] == "Running"
+    assert {pod["status"]["phase"] for pod in kube.pods().values()} == {"Running"}
+    places = [pod["spec"]["nodeName"] for pod in kube.pods().values()]
+    assert len(set(places)) == len(places) == 2, "no node has both"
+
+
 def test_what_runs_goes_on_and_what_ended_meanwhile_is_known(server, kube):
     lasting = server.submit("lasting", "team-a")
     short = server.submit("short", "team-b", spec=life(ends_after="1s"))
