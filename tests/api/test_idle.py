@@ -96,8 +96,8 @@ def test_the_rank_goes_by_gpu_hours_since_the_last_work(server):
     first, second = answer.json["workloads"][:2]
     assert 8 <= first["idleGpuHours"] < 8.1 and 6 <= second["idleGpuHours"] < 6.1
     # of 24 hours 90 % for 17; of the 10 that are known 80 % for 2
-    assert abs(second["averageUtilization"] - 90 * 17 / 24) < 1.5, second
-    assert abs(first["averageUtilization"] - 80 * 2 / 10) < 1.5, first
+    assert abs(second["averageUtilization"] - 90 * 17 / 24) < 2, second
+    assert abs(first["averageUtilization"] - 80 * 2 / 10) < 2, first
     total = answer.json["total"]
     assert total["gpusAllocated"] >= 3 and total["idleGpuHours"] >= 14
     page = ask(server, limit=1).json

@@ -22,7 +22,7 @@ const LEAST = [
   { value: 21600, label: "6 h" },
   { value: 86400, label: "1 day" },
 ];
-const hours = (value: number) => count(value < 10 ? Math.round(value * 10) / 10 : Math.round(value));
+const hours = (value: number) => count(value < 10 ? Number(value.toPrecision(2)) : Math.round(value));
 
 // The bar is a part of the longest; the number beside it says how much.
 function Hours({ of, rows }: { of: Idle; rows: Idle[] }) {
