@@ -7,6 +7,7 @@ echo "# $(date -u +%F), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xa
 /usr/bin/python3 bench/http/bench_what_if.py
 /usr/bin/python3 bench/http/bench_scopes.py
 /usr/bin/python3 bench/http/bench_lists.py
+/usr/bin/python3 bench/http/bench_timeline.py
 /usr/bin/python3 bench/attacks/bench_attacks.py
 for program in build/bench_scheduler*; do
     [ -x "$program" ] && { echo "# $program"; "$program"; }

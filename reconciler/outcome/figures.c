@@ -234,7 +234,7 @@ static void sample_gone(struct sampler *sampler)
 
 // Sums over the nodes of a pool, or of all.
 struct totals {
-    int64_t gpus, gpu_nodes;
+    int64_t gpus, gpu_nodes, ready_gpus;
     int64_t cpu_milli, memory_bytes;
     int64_t allocated_milli;
     double busy_milli; // allocated, times how busy
@@ -247,6 +247,7 @@ static void sample_totals(struct sampler *sampler, const char *scope, int64_t id
     double allocated = (double)totals->allocated_milli / 1000;
     sample(sampler, scope, id, 0, "TOTAL_GPU", (double)totals->gpus);
     sample(sampler, scope, id, 0, "TOTAL_GPU_NODES", (double)totals->gpu_nodes);
+    sample(sampler, scope, id, 0, "READY_GPU", (double)totals->ready_gpus);
     sample(sampler, scope, id, 0, "CPU_CAPACITY_MILLICORES", (double)totals->cpu_milli);
     sample(sampler, scope, id, 0, "CPU_MEMORY_CAPACITY_MB", (double)totals->memory_bytes / MB);
     sample(sampler, scope, id, 0, "ALLOCATED_GPU", allocated);
@@ -456,10 +457,12 @@ void figures_of_samples(struct figures *figures, struct past_usage *usage, struc
             sums[k]->memory_bytes += world->nodes[i].memory_bytes;
             if (world->nodes[i].gpu_count > 0) {
                 sums[k]->gpus += world->nodes[i].gpu_count;
+                sums[k]->ready_gpus += world->nodes[i].ready ? world->nodes[i].gpu_count : 0;
                 sums[k]->gpu_nodes++;
             }
         }
     }
+    int64_t waiting = 0;
     sample_nodes(&sampler, cache, totals);
     sample_org(&sampler, cache, totals);
     for (size_t i = 0; i < cache->workload_count; i++) {
@@ -468,6 +471,7 @@ void figures_of_samples(struct figures *figures, struct past_usage *usage, struc
         if (workload->serving_json)
             sample_service(&sampler, workload);
         all->workloads++;
+        waiting += workload->phase == PHASE_PENDING;
         for (size_t k = 0; k < workload->pod_count; k++) {
             uint32_t node = world_node(world, workload->pods[k]->node_id);
             if (!pod_status_holds_place(workload->pods[k]->status) || node == SNAPSHOT_NONE)
@@ -479,6 +483,7 @@ void figures_of_samples(struct figures *figures, struct past_usage *usage, struc
     for (size_t i = 0; i < world->rows.pool_count; i++)
         sample_totals(&sampler, "nodepool", world->rows.pools[i].id, &totals[i]);
     sample_totals(&sampler, "cluster", world->rows.cluster_id, all);
+    sample(&sampler, "cluster", world->rows.cluster_id, 0, "WAITING_WORKLOADS", (double)waiting);
     sample_gone(&sampler);
     if (turn->now_ms - figures->overtime_ms >= OVERTIME_INTERVAL_MS) {
         figures->overtime_ms = turn->now_ms;

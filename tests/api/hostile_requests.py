@@ -113,6 +113,12 @@ SCOPES = [
     ("a view with lines in its name", post(VIEWS, '{"page":"nodes","name":"a\\nb","query":""}'), 400, "name"),
     ("a view too long", post(VIEWS, '{"page":"nodes","name":"x","query":"' + "a" * 2001 + '"}'), 400, "query"),
     (
+        "timeline by injection",
+        get("/api/v1/scheduler/timeline?node=%27%20OR%201--&nodePool=%27%20OR%201--"),
+        200,
+        "",
+    ),
+    (
         "receipts by injection",
         get("/api/v1/scheduler/receipts?projectId=1%20OR%201=1&nodePool=%27%20OR%201--", "researcher"),
         200,

@@ -56,6 +56,7 @@ REQUESTS = [
     ("get_scheduler_queue", "GET", "/api/v1/scheduler/queue", 4),
     ("get_scheduler_waiting", "GET", "/api/v1/scheduler/waiting", 5),
     ("get_idle_workloads", "GET", "/api/v1/workloads/idle?minIdleSeconds=0", 5),
+    ("get_scheduler_timeline", "GET", "/api/v1/scheduler/timeline", 11),
     ("get_scheduler_receipts", "GET", "/api/v1/scheduler/receipts", 4),
     ("ask_what_if", "POST", "/api/v1/scheduler/what-if", 9),
     ("create_training1", "POST", "/api/v1/workloads/trainings", 5),

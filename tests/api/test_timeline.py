@@ -1,0 +1,127 @@
+"""Who held which devices from when to when, merged to the width asked; and what a caller may not learn of others."""
+
+import datetime
+
+import pytest
+from contract import check_answer
+from test_access import make_caller
+
+TIMELINE = "/api/v1/scheduler/timeline"
+OF_TEAM_B = {"preemptibility": "preemptible"}
+
+
+def ask(server, token="admin", **query):
+    text = "&".join(f"{name}={value}" for name, value in query.items())
+    answer = server.request("GET", f"{TIMELINE}?{text}", token=token)
+    assert answer.status == 200, answer
+    check_answer("get_scheduler_timeline", answer)
+    return answer
+
+
+def ago(**of):
+    return (datetime.datetime.now(datetime.UTC) - datetime.timedelta(**of)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def named(timeline, name):
+    """The blocks of a workload, with the node's and the project's names in place of numbers."""
+    return [
+        {**block, "lane": timeline["lanes"][block["lane"]]["node"], "project": timeline["projects"][block["project"]]}
+        for block in timeline["blocks"]
+        if "workload" in block and timeline["workloads"][block["workload"]]["name"] == name
+    ]
+
+
+def test_blocks_say_who_held_what_and_how_it_ended(server):
+    assert ask(server).json["blocks"] == []
+    done = server.submit(
+        "done", "team-a", 1, spec={"annotations": [{"name": "prorata.io/sim-duration", "value": "1s"}]}
+    )
+    server.wait_phase(done, "Completed")
+    stays = server.submit("stays", "team-b", 2, spec=OF_TEAM_B)
+    server.wait_phase(stays, "Running")
+    seen = ask(server, start=ago(minutes=2), width=2000).json
+    assert seen["detail"] == "devices" and seen["heldSince"] is None
+    assert [(lane["node"], lane["gpus"]) for lane in seen["lanes"]] == [("node-0", 2), ("node-1", 2)]
+    (block,) = named(seen, "done")
+    assert (block["end"], block["gpus"], block["project"], len(block["devices"])) == ("finished", 1, "team-a", 1)
+    (block,) = named(seen, "stays")
+    assert "end" not in block and block["devices"] == [0, 1] and block["gpus"] == 2 and block["to"] >= block["from"]
+    assert {w["id"] for w in seen["workloads"]} == {done, stays}
+    narrowed = ask(server, start=ago(minutes=2), width=2000, node=block["lane"]).json
+    assert [lane["node"] for lane in narrowed["lanes"]] == [block["lane"]] and named(narrowed, "stays")
+    assert ask(server, nodePool="nowhere").json["lanes"] == []
+    assert ask(server, end=ago(hours=1)).json["blocks"] == []
+
+
+def test_an_eviction_says_who_gave_way_to_whom(server):
+    for name in ("b1", "b2"):
+        server.wait_phase(server.submit(name, "team-b", 2, spec=OF_TEAM_B), "Running")
+    owner = server.submit("owner", "team-a", 2, spec={"preemptibility": "non-preemptible"})
+    server.wait_phase(owner, "Running")
+    seen = ask(server, start=ago(seconds=10), width=2000).json
+    (eviction,) = seen["evictions"]
+    assert eviction["victim"]["project"] == "team-b" and eviction["beneficiary"]["name"] == "owner"
+    assert (eviction["gpus"], eviction["devices"], eviction["action"]) == (2, [0, 1], "reclaim")
+    ends = [block.get("end") for name in ("b1", "b2") for block in named(seen, name)]
+    assert sorted(map(str, ends)) == ["None", "preempted"]
+
+
+def run_short(server, name, project):
+    spec = {"annotations": [{"name": "prorata.io/sim-duration", "value": "1s"}]}
+    server.wait_phase(server.submit(name, project, 2, spec=spec), "Completed")
+    server.wait_phase(server.submit(name + "-next", project, 2, spec=spec), "Completed")
+
+
+def test_short_neighbours_are_one_block_and_keep_what_they_have_in_common(server):
+    run_short(server, "one", "team-a")
+    (block,) = ask(server, start=ago(days=30)).json["blocks"]
+    assert (block["count"], block["devices"], block["gpus"]) == (2, [0, 1], 2)
+    assert block["project"] == 0 and "workload" not in block and "end" not in block
+    run_short(server, "two", "team-b")
+    (block,) = ask(server, start=ago(days=30)).json["blocks"]
+    assert block["count"] == 4 and "project" not in block
+
+
+def test_strangers_have_neither_name_nor_project(server):
+    _, token = make_caller(server, "ann", ("Viewer", "project", server.project_id("team-a")))
+    server.wait_phase(server.submit("secret", "team-b", 2, spec=OF_TEAM_B), "Running")
+    server.wait_phase(server.submit("mine", "team-a", 1), "Running")
+    answer = ask(server, token=token, start=ago(minutes=2), width=2000)
+    assert b"secret" not in answer.body and b"team-b" not in answer.body, answer.body
+    hidden, shown = sorted(answer.json["blocks"], key=lambda block: "project" in block)
+    assert "workload" not in hidden and hidden["gpus"] == 2 and shown["gpus"] == 1
+    assert answer.json["figures"]["waiting"] is None
+
+
+def test_many_nodes_are_told_as_shares(server):
+    for i in range(15):
+        answer = server.post("/api/v1/simulation/nodes", {"name": f"more-{i}", "gpus": 2})
+        assert answer.status == 201, answer
+    server.wait_phase(server.submit("wide", "team-b", 2, spec=OF_TEAM_B), "Running")
+    server.wait_for("17 lanes", lambda: len(ask(server).json["lanes"]) == 17)
+    seen = ask(server, start=ago(seconds=2), width=1).json
+    assert seen["detail"] == "shares" and named(seen, "wide")
+    assert all("devices" not in block for block in seen["blocks"])
+
+
+def test_figures_tell_ready_and_waiting(server):
+    server.submit("never", "team-a", 3, spec={"preemptibility": "non-preemptible"})
+
+    def figures():
+        return ask(server, start=ago(seconds=1), width=1).json["figures"]
+
+    server.wait_for("a sample of both", lambda: (figures()["ready"], figures()["waiting"]) == ([4], [1]), seconds=90)
+
+
+@pytest.mark.parametrize(
+    "query,words",
+    [
+        ({"start": "2026-01-02T00:00:00Z", "end": "2026-01-01T00:00:00Z"}, "before end"),
+        ({"start": "2026-01-01T00:00:00Z", "end": "2026-03-01T00:00:00Z"}, "35 days"),
+        ({"start": "yesterday"}, "start"),
+        ({"width": 0}, "width"),
+    ],
+)
+def test_a_period_that_makes_no_sense_is_refused(server, query, words):
+    answer = server.get(TIMELINE, **query)
+    assert answer.status == 400 and words in str(answer.json), answer
