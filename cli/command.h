@@ -195,6 +195,7 @@ int run_explain(struct cli *cli, struct error *err);
 int run_fairshare(struct cli *cli, struct error *err);
 int run_queue(struct cli *cli, struct error *err);
 int run_idle(struct cli *cli, struct error *err);
+int run_timeline(struct cli *cli, struct error *err);
 int run_waiting(struct cli *cli, struct error *err);
 int run_receipts(struct cli *cli, struct error *err);
 int run_submit(struct cli *cli, struct error *err);

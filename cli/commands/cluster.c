@@ -44,6 +44,14 @@ static const struct flag IDLE_FLAGS[] = {
     {0},
 };
 
+static const struct flag TIMELINE_FLAGS[] = {
+    {"node", NULL, 0, FLAG_TEXT, "NAME", "only this node"},
+    {"start", NULL, 0, FLAG_TEXT, "TIME", "not before: 2026-01-01T00:00:00Z (default: a day before the end)"},
+    {"end", NULL, 0, FLAG_TEXT, "TIME", "not after (default: now)"},
+    {"width", NULL, 0, FLAG_TEXT, "N", "merge what is shorter than this part of the time (default: 400)"},
+    {0},
+};
+
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
 TABLES(WITH_LABELS, LABEL_FLAGS);
@@ -56,6 +64,7 @@ TABLES(WITH_DESCRIBE, PROJECT_FLAGS, DESCRIBE_FLAGS);
 TABLES(WITH_SHARES, FORM_FLAGS, SHARE_FLAGS);
 TABLES(WITH_QUEUE, FORM_FLAGS);
 TABLES(WITH_IDLE, PROJECT_FLAGS, FORM_FLAGS, IDLE_FLAGS);
+TABLES(WITH_TIMELINE, FORM_FLAGS, TIMELINE_FLAGS);
 
 const struct command CLUSTER_COMMANDS[] = {
     {"config project", run_project_set, NEEDS_SERVER, NULL, NULL, true, "NAME", "the default project"},
@@ -94,6 +103,8 @@ const struct command CLUSTER_COMMANDS[] = {
      "who waits for the same reason, and who holds it"},
     {"idle", run_idle, NEEDS_SERVER, NULL, WITH_IDLE, false, "[-p PROJECT] [--pool NAME] [--for SECONDS]",
      "who holds GPUs that do nothing, by idle GPU hours"},
+    {"timeline", run_timeline, NEEDS_SERVER, NULL, WITH_TIMELINE, false, "[--pool NAME] [--node NAME] [--start TIME]",
+     "who held which GPUs from when to when, and who gave way"},
     {"queue", run_queue, NEEDS_SERVER, NULL, WITH_QUEUE, false, "[--pool NAME]",
      "who waits for a node pool, in the order in which the scheduler tries them"},
     {0},

@@ -163,3 +163,17 @@ def test_idle_names_who_holds_gpus_that_do_nothing(client):
     assert client.run("idle", "--for", "0", "-p", "team-b").startswith("No GPU")
     (entry,) = json.loads(client.run("idle", "--for", "0", "--pool", "default", "--json"))
     assert (entry["name"], entry["gpusIdle"]) == ("lazy", 2)
+
+
+def test_timeline_says_who_held_what_and_who_gave_way(client):
+    assert client.run("timeline") == "Nobody held a GPU.\n"
+    submit(client, "b1", "team-b", 2)
+    submit(client, "b2", "team-b", 2)
+    wait_phase(client, "Running", "b1", "b2")
+    row = r"node-\d +0-1 +2\.00 +\S+Z +\S+Z +team-b +b\d"
+    assert len(re.findall(row, client.run("timeline", "--width", "2000"))) == 2
+    submit(client, "a1", "team-a", 2)
+    wait_phase(client, "Running", "a1")
+    assert re.search(r"reclaim +node-\d +2\.00 +b\d +team-b +a1", client.run("timeline"))
+    answer = json.loads(client.run("timeline", "--node", "node-0", "--json"))
+    assert [lane["node"] for lane in answer["lanes"]] == ["node-0"]
