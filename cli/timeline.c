@@ -87,7 +87,7 @@ static void print_blocks(struct cli *cli, const json_t *timeline)
                                                 devices_of(cli, block), cli_amount(cli, cli_number(block, "gpus")),
                                                 time_at(cli, timeline, cli_number(block, "from")),
                                                 time_at(cli, timeline, cli_number(block, "to")),
-                                                project ? json_string_value(project) : NULL,
+                                                project ? cli_text(project, "name") : NULL,
                                                 holder_of(cli, timeline, block), end_of(cli, block)});
     }
     cli_print_table(cli, &table);

@@ -39,6 +39,7 @@ export const NAV: { group: string; pages: NavPage[] }[] = [
     pages: [
       { label: "Nodes", href: "/nodes", icon: "node", key: "n", resource: "nodes", count: "nodes" },
       { label: "Node pools", href: "/nodepools", icon: "pool", key: "l", resource: "nodepools", count: "nodePools" },
+      { label: "Timeline", href: "/timeline", icon: "clock", key: "t", resource: "nodes" },
     ],
   },
   {

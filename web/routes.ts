@@ -14,6 +14,10 @@ import Overview from "./pages/overview";
 import Projects from "./pages/projects";
 import Workloads from "./pages/workloads";
 
+// Pages that share much come in one chunk.
+const EDIT_ROLE = () => import("./pages/roles").then(({ EditRole }) => ({ default: EditRole }));
+const SERVICE_ACCOUNTS = () => import("./pages/users").then(({ ServiceAccounts }) => ({ default: ServiceAccounts }));
+
 type View = ComponentType<never>; // what a page is given are the words of its path
 
 export const ROUTES: Record<string, View> = {
@@ -31,12 +35,13 @@ export const ROUTES: Record<string, View> = {
   "/nodepools/new": EditNodepool,
   "/nodepools/:id/edit": EditNodepool,
   "/idle": laterPage("Idle GPUs", () => import("./pages/idle")),
+  "/timeline": laterPage("Timeline", () => import("./pages/timeline")),
   "/account": laterPage("Account", () => import("./pages/account")),
   "/access/users": laterPage("Users", () => import("./pages/users")),
-  "/access/service-accounts": laterPage("Service accounts", () => import("./pages/service_accounts")),
+  "/access/service-accounts": laterPage("Service accounts", SERVICE_ACCOUNTS),
   "/access/rules": laterPage("Access rules", () => import("./pages/access_rules")),
   "/access/roles": laterPage("Roles", () => import("./pages/roles")),
-  "/access/roles/new": laterPage("New role", () => import("./pages/edit_role")),
+  "/access/roles/new": laterPage("New role", EDIT_ROLE),
   "/access/identity": laterPage("Identity", () => import("./pages/identity")),
   "/assets/:kind(environments|compute|templates|data-sources|credentials)": laterPage(
     "Assets",
@@ -45,5 +50,5 @@ export const ROUTES: Record<string, View> = {
   "/policies": laterPage("Policies", () => import("./pages/policies")),
   "/settings": laterPage("Settings", () => import("./pages/settings")),
   "/audit": laterPage("Audit", () => import("./pages/audit")),
-  "/access/roles/:id/edit": laterPage("Role", () => import("./pages/edit_role")),
+  "/access/roles/:id/edit": laterPage("Role", EDIT_ROLE),
 };

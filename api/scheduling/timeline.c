@@ -289,8 +289,12 @@ static void write_names(const struct timeline *timeline, struct json_writer *jso
     const struct held_name *name = timeline->names;
     json_key(json, "projects");
     json_begin_array(json);
-    for (size_t i = 0; i < timeline->projects.count; i++)
-        json_value_text(json, name++->project);
+    for (size_t i = 0; i < timeline->projects.count; i++, name++) {
+        json_begin_object(json);
+        json_text(json, "id", arena_printf(timeline->arena, "%" PRId64, timeline->projects.rows[i].id));
+        json_text(json, "name", name->project);
+        json_end_object(json);
+    }
     json_end_array(json);
     json_key(json, "workloads");
     json_begin_array(json);

@@ -85,3 +85,20 @@ export function idle(data, query) {
   const sum = key => rows.reduce((n, w) => n + w[key], 0);
   return { workloads: rows.sort((a, b) => b.idleGpuHours - a.idleGpuHours).map(w => ({ ...w, ago: undefined })), total: { count: rows.length, gpusAllocated: sum("gpusAllocated"), gpusIdle: sum("gpusIdle"), idleGpuHours: sum("idleGpuHours") } };
 }
+
+// Each node of a pool was held by two of the day's workloads, one after the other; the first gave way or failed.
+export function timeline(data, query) {
+  const start = Date.parse(query.get("start")), end = Date.parse(query.get("end")), whole = (end - start) / 1000;
+  const nodes = data.nodes.filter(n => (query.get("node") ?? n.name) === n.name).slice(0, 12), own = data.workloads.filter(w => w.phase === "Running").slice(0, 24);
+  const projects = data.projects.map(p => ({ id: p.id, name: p.name })), placeOf = w => projects.findIndex(p => p.id === w.projectId);
+  const blocks = nodes.flatMap((_, i) => [
+    { lane: i, from: 0, to: Math.round(whole * (0.3 + i / 40)), devices: [0, 1, 2, 3, 4, 5, 6, 7], gpus: 8, project: placeOf(own[i % own.length]), workload: i % own.length, end: ["preempted", "failed", "finished"][i % 3] },
+    { lane: i, from: Math.round(whole * 0.7), to: Math.round(whole), devices: [0, 1, 2, 3], gpus: 4, project: placeOf(own[(i + 5) % own.length]), workload: (i + 5) % own.length },
+    { lane: i, from: Math.round(whole * 0.7), to: Math.round(whole), devices: [4, 5], gpus: 2 },
+  ]);
+  const sideOf = w => ({ id: w.id, name: w.name, project: w.projectName });
+  const evictions = nodes.flatMap((n, i) => i % 3 ? [] : [{ at: Math.round(whole * (0.3 + i / 40)), action: "reclaim", node: n.name, devices: [0, 1, 2, 3, 4, 5, 6, 7], gpus: 8, victim: sideOf(own[i % own.length]), beneficiary: sideOf(own[(i + 1) % own.length]) }]).reverse();
+  const steps = make => Array.from({ length: 200 }, (_, i) => make(i));
+  return { start: query.get("start"), end: query.get("end"), heldSince: null, detail: "devices", partSeconds: whole / 1200, lanes: nodes.map(n => ({ node: n.name, nodePool: "h100", gpus: 8 })), projects, workloads: own.map(w => ({ id: w.id, name: w.name })), blocks, evictions,
+    figures: { step: whole / 200, allocated: steps(i => 60 + i % 30), ready: steps(() => 96), waiting: steps(i => 8 + i % 7) } };
+}

@@ -6,7 +6,7 @@ import { join, normalize } from "node:path";
 import { access } from "./mock_access.mjs";
 import { CLUSTER, makeData, metrics } from "./mock_data.mjs";
 import { counts, nodesInBrief, overview } from "./mock_overview.mjs";
-import { explanation, fairshare, forecastOf, idle, queueOrder, receipts, whatIf } from "./mock_scheduler.mjs";
+import { explanation, fairshare, forecastOf, idle, queueOrder, receipts, timeline, whatIf } from "./mock_scheduler.mjs";
 
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const TYPES = { js: "text/javascript", css: "text/css", html: "text/html; charset=utf-8", svg: "image/svg+xml", woff2: "font/woff2", txt: "text/plain" };
@@ -56,6 +56,8 @@ function answer(data, path, query, body) {
   if (path === "/api/v1/scheduler/fairshare") return fairshare(data, query.get("nodePool"));
   if (path === "/api/v1/scheduler/queue") return queueOrder(data, query.get("nodePool"), Number(query.get("offset") ?? 0), Number(query.get("limit") ?? 50));
   if (path === "/api/v1/workloads/idle") return idle(data, query);
+  if (path === "/api/v1/scheduler/timeline") return timeline(data, query);
+  if (path === "/api/v1/scheduler/decisions") return { cycles: [{ cycle: 4711, time: query.get("until"), planMicroseconds: 900, decisions: 3 }] };
   if (path === "/api/v1/scheduler/receipts") return receipts(data, query);
   if (path === "/api/v1/network-topologies") return { networkTopologies: [{ id: "00000000-0000-4000-8000-000000000801", name: "racks", phase: "Ready", levels: ["example.com/rack", "kubernetes.io/hostname"] }] };
   if (path === "/api/v1/clusters") return [{ uuid: CLUSTER, name: "lab", tenantId: 1, createdAt: new Date(data.at).toISOString() }];

@@ -1,4 +1,5 @@
 // What does each role allow?
+export { default as EditRole } from "./edit_role";
 import { del, get } from "../api";
 import { now } from "../clock";
 import { useData } from "../data";

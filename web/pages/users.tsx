@@ -1,4 +1,5 @@
 // Who can sign in, and what may each of them do?
+export { default as ServiceAccounts } from "./service_accounts";
 import { useState } from "preact/hooks";
 import { del, get, post } from "../api";
 import { now } from "../clock";

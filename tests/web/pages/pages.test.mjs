@@ -29,6 +29,7 @@ const PAGES = {
   department: "/departments?open=1",
   "department-edit": "/departments/1/edit",
   idle: "/idle",
+  timeline: "/timeline?at=1763900000000",
   nodes: "/nodes",
   node: "/nodes?open=gpu-h08",
   nodepools: "/nodepools",

@@ -1,0 +1,69 @@
+// The timeline: what a pointed block says, how drags and keys zoom and move, and what a moment shows.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { SHOTS, axe, onMock } from "../browser.mjs";
+
+const { show } = onMock();
+const drawn = page => page.waitForFunction(() => document.querySelector(".timeline canvas")?.height > 100 && !document.querySelector(".loading"));
+const query = page => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.search)));
+
+for (const [width, theme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+  test(`lanes, blocks and a moment at ${width} in the ${theme} theme`, async t => {
+    const { page, troubles } = await show(t, "/timeline", { width, height: 900, theme });
+    await drawn(page);
+    assert.match(await page.locator(".timeline canvas").getAttribute("aria-label"), /^\d+ nodes, \d+ blocks, \d+ evictions$/);
+    await page.locator(".timeline canvas").click({ position: { x: width * 0.6, y: 50 } });
+    await page.locator("section:nth-of-type(2) p", { hasText: "Cycle 4711" }).waitFor();
+    await page.evaluate(() => document.fonts.ready);
+    await page.screenshot({ path: join(SHOTS, `timeline-moment-${width}-${theme}.png`), fullPage: true });
+    assert.deepEqual(await axe(page), []);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "scrolls sideways");
+    assert.deepEqual(troubles, { foreign: [], errors: [], violations: [] });
+  });
+}
+
+test("a pointed block says whose it is and how it ended", async t => {
+  const { page } = await show(t, "/timeline");
+  await drawn(page);
+  await page.locator(".timeline canvas").hover({ position: { x: 140, y: 100 } });
+  await page.waitForFunction(() => / GPUs of .+ to .+preempted$/.test(document.querySelector(".timeline .sum").textContent));
+});
+
+test("a drag zooms, arrows move, plus and minus zoom, and a period takes it back", async t => {
+  const { page } = await show(t, "/timeline");
+  await drawn(page);
+  const box = await page.locator(".timeline canvas").boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.75, box.y + 50, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/from=\d+/);
+  const zoomed = await query(page), hours = (zoomed.to - zoomed.from) / 3600000;
+  assert.ok(hours > 5 && hours < 8, `${hours} h`);
+  await drawn(page);
+  await page.locator(".timeline").focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForURL(url => Number(url.searchParams.get("from")) < Number(zoomed.from));
+  await drawn(page);
+  await page.locator(".timeline").focus();
+  await page.keyboard.press("+");
+  await page.waitForURL(url => Math.abs((url.searchParams.get("to") - url.searchParams.get("from")) / (zoomed.to - zoomed.from) - 0.5) < 0.01);
+  await drawn(page);
+  await page.locator(".timeline").focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/at=\d+/);
+  await page.getByRole("group", { name: "Period" }).getByRole("button", { name: "7 d" }).click();
+  await page.waitForURL(url => url.searchParams.get("span") === "168" && !url.searchParams.get("from"));
+});
+
+test("a click on a node's name shows that node alone, and another one all of them", async t => {
+  const { page } = await show(t, "/timeline");
+  await drawn(page);
+  const click = () => page.locator(".timeline canvas").click({ position: { x: 20, y: 100 } });
+  await click();
+  await page.waitForURL(/node=/);
+  await drawn(page);
+  await click();
+  await page.waitForURL(url => !url.searchParams.get("node"));
+});
