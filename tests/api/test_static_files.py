@@ -38,7 +38,7 @@ def test_the_pages_are_those_of_the_dashboard():
 
 NO_PAGES = [
     "/nonsense",
-    "/timeline",
+    "/nowhere-land",
     "/workloads/new",
     "/workloads/new/nonsense",
     "/projects/1",

@@ -79,12 +79,12 @@ function paintLanes({ pen, tone, timeline, map }: Brush) {
       pen.fillStyle = tone(colour ? `on${colour}` : "surface");
       if (h > 10 && w > name.length * 6 + 12) pen.fillText(name, x + 4, y + h / 2 + 4);
       const sign = end === "failed" ? "◆" : end === "preempted" ? "◁" : "";
-      if (w > 8) pen.fillText(sign, x + w - 12, y + h / 2 + 4);
+      if (sign && w > 8) pen.fillText(sign, x + w - 12, y + h / 2 + 4);
     }
   }
 }
 
-// A dotted line from each place that was given up to the head, and whom it went to.
+// A dotted line from a place that was given up to the head, and whom it went to; where no room is for words, a tick.
 function paintEvictions({ pen, tone, timeline, map }: Brush) {
   let free = 0;
   pen.setLineDash([2, 3]);
@@ -93,7 +93,7 @@ function paintEvictions({ pen, tone, timeline, map }: Brush) {
     const x = xOf(map, map.from + at * 1000),
       say = `↩ ${gpus(given)} to ${beneficiary?.project ?? "other"}`;
     pen.beginPath();
-    pen.moveTo(x, HEAD + (timeline.lanes.findIndex(l => l.node === node) + 0.5) * map.row);
+    pen.moveTo(x, x < free ? 20 : HEAD + (timeline.lanes.findIndex(l => l.node === node) + 0.5) * map.row);
     pen.lineTo(x, 12);
     pen.stroke();
     if (x < free) continue;
