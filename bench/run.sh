@@ -14,6 +14,8 @@ for program in build/bench_scheduler*; do
 done
 build/bench_reconciler
 /usr/bin/python3 bench/kubernetes/bench_pods.py
+/usr/bin/python3 bench/kubernetes/bench_restart.py
+/usr/bin/python3 bench/kubernetes/bench_reclaim.py
 bench/replay/run.sh
 /usr/bin/python3 bench/start/bench_start.py
 /usr/bin/python3 bench/local/bench_local.py

@@ -23,9 +23,34 @@ static void note_deleted(void *context, struct kube_answer *answer)
 {
     char text[KUBE_MESSAGE_SIZE], quoted[LOG_TEXT_SIZE];
     (void)context;
-    if (answer->outcome == KUBE_ANSWERED && !kube_answer_is_good(answer) && answer->status.code != 404)
+    if (answer->outcome == KUBE_ANSWERED && !kube_answer_is_good(answer) && answer->status.code != 404 &&
+        answer->status.code != 409) // 409: it is gone, and another has its name
         log_write(LOG_WARN, "backends", "what is left of a workload stays: %s",
                   log_text(kube_answer_text(answer, text, sizeof(text)), quoted));
+}
+
+static void note_cleared(void *context, struct kube_answer *answer)
+{
+    struct kubernetes *kubernetes = context;
+    note_deleted(NULL, answer);
+    atomic_fetch_sub(&kubernetes->clearings, 1);
+}
+
+// By its uid: the next workload of that name may have one of the same name by now.
+static void clear_one(struct kubernetes *kubernetes, const char *path, const char *uid)
+{
+    json_t *options = kube_manifest_delete(uid, -1);
+    char *body = json_dumps(options, JSON_COMPACT);
+    struct kube_call call = {.method = KUBE_DELETE,
+                             .path = path,
+                             .body = body,
+                             .limit = KUBE_LIMIT_SHORT,
+                             .is_repeatable = true,
+                             .try_for_ms = -1};
+    atomic_fetch_add(&kubernetes->clearings, 1);
+    kube_client_submit(kubernetes->client, &call, note_cleared, kubernetes);
+    free(body);
+    json_decref(options);
 }
 
 static void take_list(void *context, struct kube_answer *answer)
@@ -40,14 +65,10 @@ static void take_list(void *context, struct kube_answer *answer)
         kube_path(&path, "/api/v1/namespaces/%s/", namespace);
         buffer_text(&path, clearing->resource);
         kube_path(&path, "/%s", name);
-        struct kube_call call = {.method = KUBE_DELETE,
-                                 .path = path.data,
-                                 .limit = KUBE_LIMIT_SHORT,
-                                 .is_repeatable = true,
-                                 .try_for_ms = -1};
-        kube_client_submit(clearing->kubernetes->client, &call, note_deleted, NULL);
+        clear_one(clearing->kubernetes, path.data, kube_text_at(item, "metadata.uid"));
         buffer_done(&path);
     }
+    atomic_fetch_sub(&clearing->kubernetes->clearings, 1);
     free(clearing);
 }
 
@@ -67,6 +88,7 @@ void pod_steps_clear(struct kubernetes *kubernetes, const char *workload_uuid)
                       workload_uuid);
         kube_query(&query, "labelSelector", selector.data);
         struct kube_call call = {.method = KUBE_GET, .path = path.data, .query = query.data, .try_for_ms = -1};
+        atomic_fetch_add(&kubernetes->clearings, 1);
         kube_client_submit(kubernetes->client, &call, take_list, clearing);
         buffer_done(&path);
         buffer_done(&query);

@@ -114,7 +114,8 @@ struct kubernetes {
     char *holder;
     int64_t finished_ms; // how long a pod that has ended stays
     bool respects_budgets;
-    int64_t cleared_us; // when pods that have were looked for last
+    atomic_int clearings; // calls under way that take away what is left of deleted workloads
+    int64_t cleared_us;   // when pods that have were looked for last
     struct kube_gpu_reader *gpu_reader;
     struct kube_watch *own_watch, *others_watch, *nodes_watch, *events_watch;
     int64_t started_ms;   // wall clock

@@ -124,7 +124,8 @@ static void take_look(struct kubernetes *kubernetes, struct ordered_pod *pod, co
     }
     const char *owner = kube_meta_annotation(&object.meta, KUBE_POD_ANNOTATION);
     bool is_another = pod->uid && strcmp(pod->uid, object.meta.uid) != 0;
-    pod->failures = 0;
+    if (owner && strcmp(owner, pod->uuid) == 0)
+        pod->failures = 0;
     if (is_another) {
         own_objects_take_gone(kubernetes, pod);
     } else if (is_lacking(pod) && (!owner || strcmp(owner, pod->uuid) != 0)) {
@@ -135,6 +136,9 @@ static void take_look(struct kubernetes *kubernetes, struct ordered_pod *pod, co
         free(pod->uid);
         pod->uid = memory_strdup(object.meta.uid);
         kubernetes_tell(kubernetes, BACKEND_POD_UNKNOWN, pod->uuid, pod->decision); // to be bound with its gang
+    } else if (owner && strcmp(owner, pod->uuid) != 0 && pod->failures < EARLY_MAX) {
+        pod->may_exist = false; // what a deleted workload of the same name has left: it goes
+        try_later(pod);
     } else if (!owner || strcmp(owner, pod->uuid) != 0) {
         pod->may_exist = false;
         pod_steps_refuse(kubernetes, pod, "NameTaken", "another pod of this name is in its namespace", false);
@@ -208,6 +212,8 @@ static void take(struct kubernetes *kubernetes, struct ordered_pod *pod, enum po
     case CALL_PREPARE:
         if (is_there && pod->preparations[pod->prepared].change)
             pod->is_changing = true;
+        else if (is_there && atomic_load(&kubernetes->clearings) > 0)
+            try_later(pod); // it may be that of a deleted workload of the same name, which goes
         else if (is_good || is_there)
             pod->prepared++;
         else

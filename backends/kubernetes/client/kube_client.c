@@ -17,7 +17,7 @@
 enum {
     WRITES_MAX = 32,
     READS_MAX = 16,
-    WRITES_PER_SECOND = 500,
+    WRITES_PER_SECOND = 1000,
     STACK_BYTES = 1 << 20,
     ROUND_MS = 1000
 };

@@ -10,7 +10,7 @@ struct kube_client;
 
 struct kube_client_options {
     int writes_max, reads_max; // at once; 0: 32 and 16
-    double writes_per_second;  // 0: 500
+    double writes_per_second;  // 0: 1,000
     // Asked right before each write is sent; false: it is done with KUBE_NOT_SENT. NULL: all may be.
     bool (*may_write)(void *context);
     void *context;

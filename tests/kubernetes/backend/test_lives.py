@@ -3,7 +3,7 @@
 import time
 import uuid
 
-from kube_workloads import events_of, life, nodes_of
+from kube_workloads import events_of, gang, life, nodes_of
 
 
 def test_nodes_of_the_cluster_are_the_nodes_of_the_server(server):
@@ -111,6 +111,39 @@ def test_a_pod_made_by_an_order_that_came_too_late_goes(server, kube):
     server.wait_for("it is gone", lambda: "late" not in kube.pods(), seconds=20)
     assert {"foreign", pod["metadata"]["name"]} <= set(kube.pods()), "what does not say whose it is stays"
     assert server.workload(work)["phase"] == "Running"
+
+
+def test_a_workload_of_the_same_name_loses_nothing_to_the_one_before(server, kube):
+    """What is left of the first is deleted late: its pod's name is the second's by then."""
+    kube.settings(removeMs=300)
+    first = server.submit("same", "team-a")
+    server.wait_phase(first, "Running")
+    kube.fault({"verb": "delete", "resource": "pods"}, times=0, skip=1, delayMs=3000)
+    server.delete(f"/api/v1/workloads/trainings/{first}")
+    server.wait_for("it is gone", lambda: not server.get("/api/v1/workloads").json["workloads"])
+    second = server.submit("same", "team-a")
+    server.wait_phase(second, "Running")
+    (pod,) = kube.live_pods().values()
+    assert len(kube.requests("DELETE", "/pods")) == 2
+    time.sleep(3)  # the second is done by then
+    assert [p["metadata"]["uid"] for p in kube.live_pods().values()] == [pod["metadata"]["uid"]]
+    assert server.workload(second)["phase"] == "Running"
+
+
+def test_a_gang_of_the_same_name_has_a_service_of_its_own(server, kube):
+    def selector():
+        return kube.ask("GET", "/api/v1/namespaces/runai-team-a/services/same").json["spec"]["selector"]
+
+    first = gang(server, "same", 2)
+    server.wait_phase(first, "Running")
+    before = selector()
+    kube.fault({"verb": "delete", "resource": "services"}, times=0, delayMs=1500)
+    server.delete(f"/api/v1/workloads/distributed/{first}")
+    server.wait_for("it is gone", lambda: not server.get("/api/v1/workloads").json["workloads"])
+    second = gang(server, "same", 2)
+    server.wait_phase(second, "Running")
+    time.sleep(2)
+    assert selector() != before and second in selector().values()
 
 
 def written(kube, name):
