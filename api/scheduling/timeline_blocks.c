@@ -66,7 +66,7 @@ static void merge_device(struct merging *merging, const struct timeline_place *p
     int64_t from_ms = begin_of(merging, place), to_ms = place->held.ended_ms;
     struct timeline_block *before = *last ? &merging->blocks[*last - 1] : NULL;
     bool is_short = to_ms - from_ms < merging->part_ms;
-    if (before && is_short && from_ms - before->to_ms < merging->part_ms && before->to_ms <= from_ms &&
+    if (before && is_short && from_ms - before->to_ms < merging->part_ms &&
         (before->count > 1 || before->to_ms - before->from_ms < merging->part_ms)) {
         take_place(before, place);
         before->gpu_milli = 1000;

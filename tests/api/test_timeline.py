@@ -82,6 +82,16 @@ def test_short_neighbours_are_one_block_and_keep_what_they_have_in_common(server
     assert block["count"] == 4 and "project" not in block
 
 
+def test_short_places_that_share_a_device_are_one_block(server):
+    half = {"compute": {"gpuRequestType": "portion", "gpuPortionRequest": 0.5}}
+    spec = {"annotations": [{"name": "prorata.io/sim-duration", "value": "1s"}], **half}
+    shared = [server.submit(f"half-{i}", "team-a", spec=spec) for i in range(2)]
+    for workload in shared:
+        server.wait_phase(workload, "Completed")
+    (block,) = ask(server, start=ago(days=30)).json["blocks"]
+    assert (block["count"], len(block["devices"])) == (2, 1)
+
+
 def test_strangers_have_neither_name_nor_project(server):
     _, token = make_caller(server, "ann", ("Viewer", "project", server.project_id("team-a")))
     server.wait_phase(server.submit("secret", "team-b", 2, spec=OF_TEAM_B), "Running")
