@@ -1,4 +1,5 @@
 // Who held which device when, who gave way to whom, and what was decided at a moment.
+import { useEffect, useState } from "preact/hooks";
 import { get } from "../api";
 import { now } from "../clock";
 import { useData } from "../data";
@@ -11,7 +12,8 @@ import { moved, nameOf, wordsOfEviction } from "../pictures/timeline";
 import { route, setQuery } from "../router";
 import type { Timeline } from "../types";
 
-const HOUR = 3600000;
+const MINUTE = 60000,
+  HOUR = 60 * MINUTE;
 const SPANS = [
   { value: 1, label: "1 h" },
   { value: 6, label: "6 h" },
@@ -56,13 +58,28 @@ function Moment({ at, timeline }: { at: number; timeline: Timeline }) {
   );
 }
 
+// A server that has just begun held nothing for most of a day: then its picture begins shortly before its first block.
+function useCrop(span: number): [number, (timeline: Timeline) => void] {
+  const [known, set] = useState({ span, since: 0 });
+  const since = known.span === span ? known.since : 0;
+  const crop = ({ start, end, blocks }: Timeline) => {
+    const from = Date.parse(start),
+      width = Date.parse(end) - from,
+      first = Math.min(width, ...blocks.map(b => b.from * 1000));
+    if (!since && first < width && first > width * 0.75)
+      set({ span, since: from + first - Math.max(MINUTE, (width - first) / 20) });
+  };
+  return [since, crop];
+}
+
 export default function TimelinePage() {
   const { from, to, at, pool: nodePool, node } = route.value.query;
   const span = Number(route.value.query.span) || 24;
+  const [since, crop] = useCrop(span);
   const { data, error, reload } = useData<Timeline>(
-    `timeline/${from}/${to}/${span}/${nodePool}/${node}`,
+    `timeline/${from}/${to}/${span}/${since}/${nodePool}/${node}`,
     signal => {
-      const [start, end] = from ? [Number(from), Number(to)] : [now() - span * HOUR, now()];
+      const [start, end] = from ? [Number(from), Number(to)] : [Math.max(since, now() - span * HOUR), now()];
       return get(
         "/api/v1/scheduler/timeline",
         { start: iso(start), end: iso(end), width: 1200, nodePool, node },
@@ -71,6 +88,9 @@ export default function TimelinePage() {
     },
     from ? [] : ["pod"],
   );
+  useEffect(() => {
+    if (data && !from) crop(data);
+  }, [data]);
   const show = (begin: number, end: number) => setQuery({ from: Math.round(begin), to: Math.round(end) });
   return (
     <Page title="Timeline">
@@ -86,6 +106,7 @@ export default function TimelinePage() {
           />
         </header>
         <div class="body">
+          {data && !data.blocks.length && <p class="soft">Nobody held a GPU in this time.</p>}
           {data?.heldSince && <p class="soft">What ended before {said(Date.parse(data.heldSince))} is not kept.</p>}
           {data ? (
             <TimelinePicture

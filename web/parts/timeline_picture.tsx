@@ -2,8 +2,9 @@
 // Enter chooses a moment, a click on a node's name that node.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useWidth } from "../data";
-import { clock, day, gpus } from "../format";
+import { gpus } from "../format";
 import { ofKey } from "../keys";
+import { timeTicks } from "../pictures/line_chart";
 import { slotOf } from "../pictures/slots";
 import { HEAD, type Layout, blockAt, boxes, layout, nameOf, timeAt, wordsOf, xOf } from "../pictures/timeline";
 import { theme } from "../prefs";
@@ -59,12 +60,12 @@ function paintFigures({ pen, tone, timeline: { figures }, map }: Brush) {
 
 function paintLanes({ pen, tone, timeline, map }: Brush) {
   const { lanes, blocks, projects } = timeline;
-  for (let x = map.left; x < map.right - 80; x += 96) {
-    const at = timeAt(map, x);
+  for (const { value, label } of timeTicks(map.from, map.to, (map.right - map.left) / 90)) {
+    const x = xOf(map, value);
     pen.fillStyle = tone("line");
     pen.fillRect(x, 18, 1, map.height);
     pen.fillStyle = tone("ink-3");
-    pen.fillText(`${day(at)} ${clock(at)}`, x + 3, HEAD - 8);
+    if (x < map.right - 40) pen.fillText(label, x + 3, HEAD - 8);
   }
   const every = Math.ceil(14 / map.row);
   pen.fillStyle = tone("ink-2");

@@ -67,3 +67,19 @@ test("a click on a node's name shows that node alone, and another one all of the
   await click();
   await page.waitForURL(url => !url.searchParams.get("node"));
 });
+
+test("a server that has just begun fills the picture with what it has", async t => {
+  const { page } = await show(t, "/projects");
+  await page.route(url => url.pathname.endsWith("/scheduler/timeline"), async route => {
+    const body = await (await route.fetch()).json(), seconds = (Date.parse(body.end) - Date.parse(body.start)) / 1000;
+    const blocks = body.blocks.slice(0, 1).map(block => ({ ...block, from: seconds - 120, to: seconds }));
+    await route.fulfill({ json: { ...body, blocks } });
+  });
+  const closer = page.waitForRequest(request => {
+    const { pathname, searchParams } = new URL(request.url());
+    return pathname.endsWith("/scheduler/timeline") && Date.parse(searchParams.get("end")) - Date.parse(searchParams.get("start")) < 3600000 * 2;
+  });
+  await page.getByRole("link", { name: "Timeline" }).first().click();
+  await closer;
+  await drawn(page);
+});
