@@ -25,7 +25,11 @@ def ago(**of):
 def named(timeline, name):
     """The blocks of a workload, with the node's and the project's names in place of numbers."""
     return [
-        {**block, "lane": timeline["lanes"][block["lane"]]["node"], "project": timeline["projects"][block["project"]]["name"]}
+        {
+            **block,
+            "lane": timeline["lanes"][block["lane"]]["node"],
+            "project": timeline["projects"][block["project"]]["name"],
+        }
         for block in timeline["blocks"]
         if "workload" in block and timeline["workloads"][block["workload"]]["name"] == name
     ]
