@@ -43,6 +43,32 @@ const policies = {
   },
 };
 
+// xterm.js makes elements and attributes of style, which the page's policy forbids: style sheets and properties do instead.
+const sheets = {
+  name: "sheets",
+  setup: bundle => {
+    bundle.onLoad({ filter: /@xterm[\\/]xterm[\\/]lib[\\/]xterm\.mjs$/ }, async ({ path }) => {
+      const swap = (text, from, to, times) => {
+        if (text.match(from)?.length !== times) throw new Error(`xterm.js does not have ${from} ${times} times`);
+        return text.replace(from, to);
+      };
+      const text = await readFile(path, "utf8");
+      const elements = swap(text, /([\w.]+)\.createElement\("style"\)/g, "styleElement($1)", 3);
+      const attribute = /(\w+)\.setAttribute\("style",`\$\{\1\.getAttribute\("style"\)\|\|""\}(\$\{\w+\};)`\)/g;
+      return {
+        contents:
+          `import { styleElement } from ${JSON.stringify(join(here, "parts/style_element.ts"))};` +
+          swap(elements, attribute, "$1.style.cssText+=`$2`", 1),
+      };
+    });
+    bundle.onResolve({ filter: /^terminal-style$/ }, ({ path }) => ({ path, namespace: "sheets" }));
+    bundle.onLoad({ filter: /.*/, namespace: "sheets" }, async () => {
+      const style = { entryPoints: [join(here, "style/terminal.css")], bundle: true, minify: true, write: false };
+      return { contents: (await build(style)).outputFiles[0].text, loader: "text" };
+    });
+  },
+};
+
 const result = await build({
   absWorkingDir: here,
   entryPoints: ["main.tsx", "theme.ts", "style.css"],
@@ -63,7 +89,7 @@ const result = await build({
   charset: "utf8",
   treeShaking: true,
   metafile: true,
-  plugins: [lean, policies],
+  plugins: [lean, policies, sheets],
   logLevel: "warning",
 });
 
@@ -127,17 +153,18 @@ const sizes = {};
 for (const name of (await readdir(assets)).filter(n => /\.(js|css)$/.test(n)).sort())
   sizes[`assets/${name}`] = gzipSync(await readFile(join(assets, name)), { level: 9 }).length;
 
-// What the budget test checks: everything, and what stands between the first byte and the first paint.
+// What the budget test checks: everything but the terminal, what stands between the first byte and the first paint, and the terminal.
 const first = [output("theme.ts").path, output("style.css").path, main.path, ...main.needs].map(path => path.slice(1));
 const own = Object.entries(sizes);
 const sum = list => list.reduce((total, [, size]) => total + size, 0);
+const terminal = output("pages/terminal.tsx").path.slice(1);
 const report = {
-  all: sum(own),
+  all: sum(own) - sizes[terminal],
   first: sum(own.filter(([path]) => first.includes(path))),
+  terminal: sizes[terminal],
   font: (await stat(join(out, font))).size,
   files: sizes,
 };
 await writeFile(join(out, "..", `${basename(out)}-sizes.json`), JSON.stringify(report, null, 1));
-console.log(
-  `web: ${(report.all / 1024).toFixed(1)} KB gzip, ${(report.first / 1024).toFixed(1)} KB before first paint`,
-);
+const kb = bytes => `${(bytes / 1024).toFixed(1)} KB`;
+console.log(`web: ${kb(report.all)} gzip, ${kb(report.first)} before first paint; the terminal ${kb(report.terminal)}`);

@@ -10,6 +10,7 @@ import { Button, LinkButton } from "../parts/button";
 import { Code, curl } from "../parts/code";
 import { EventList, type Happening } from "../parts/event_list";
 import { type MetricChart, Metrics } from "../parts/metrics";
+import { Later } from "../parts/later";
 import { LogView } from "../parts/log_view";
 import { Menu } from "../parts/menu";
 import { Facts, Pane, closePane } from "../parts/pane";
@@ -44,6 +45,15 @@ export function WorkloadPane({ workload: w }: { workload: Workload }) {
     { id: "pods", label: "Pods", view: () => <Pods workload={w} /> },
     { id: "metrics", label: "Metrics", view: () => <Measured workload={w} /> },
     { id: "logs", label: "Logs", view: () => <Logs workload={w} /> },
+    ...(may("update", "workloads")
+      ? [
+          {
+            id: "terminal",
+            label: "Terminal",
+            view: () => <Later key={w.id} load={TERMINAL} what="The terminal" workload={w} />,
+          },
+        ]
+      : []),
     { id: "spec", label: "Spec", view: () => <Spec workload={w} /> },
   ];
   return (
@@ -262,6 +272,8 @@ function Logs({ workload: w }: { workload: Workload }) {
     </Loaded>
   );
 }
+
+const TERMINAL = () => import("./terminal");
 
 /** As it was submitted, of whichever kind. */
 type SubmittedWorkload = Submitted & {

@@ -1,19 +1,13 @@
 // The quick start for real: processes of this machine with pretended GPUs, submitted by the command line and watched in the
 // dashboard; among them a training that saves when it gives way, and goes on where it stopped.
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { promisify } from "node:util";
-import { ROOT, axe, launch, open } from "../browser.mjs";
-import { ADMIN, PASSWORD, ask, signIn } from "../real_server.mjs";
+import { ROOT, SHOTS, axe, launch, open } from "../browser.mjs";
+import { begin, submit } from "../local_server.mjs";
+import { ask, signIn } from "../real_server.mjs";
 import { rowOf, status } from "../walk.mjs";
-
-const PRORATA = process.env.PRORATA ?? join(ROOT, "build/prorata");
-const SHOTS = join(ROOT, "artifacts/screenshots");
-const run = promisify(execFile);
 
 let browser;
 before(async () => {
@@ -22,32 +16,6 @@ before(async () => {
 });
 after(() => browser?.close());
 
-// A server whose cluster is this machine, and a command line that is signed in; everything it ran is gone with it.
-async function begin(t) {
-  const folder = mkdtempSync(join(tmpdir(), "prorata-local-"));
-  chmodSync(folder, 0o755); // pods run as another user, and read the program from here
-  const data = join(folder, "data");
-  const server = spawn(PRORATA, ["serve", "--data", data, "--backend", "local", "--local-gpus", "4", "--quick-start", "--listen", "127.0.0.1:0"], { env: { ...process.env, PRORATA_ADMIN_PASSWORD: PASSWORD } });
-  t.after(async () => {
-    await run(PRORATA, ["stop", "--data", data, "--pods", "--grace", "1s"]);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const url = await new Promise((resolve, reject) => {
-    let said = "";
-    for (const stream of [server.stdout, server.stderr])
-      stream.on("data", text => {
-        const at = /http:\/\/127\.0\.0\.1:\d+/.exec((said += text));
-        if (at) resolve(at[0]);
-      });
-    server.once("exit", code => reject(new Error(`the server ended with ${code}:\n${said}`)));
-  });
-  const cli = (...words) => run(PRORATA, words, { env: { ...process.env, HOME: folder } }).then(done => done.stdout);
-  await cli("config", "set", "--cp-url", url);
-  await cli("login", "user", "-u", ADMIN, "-p", PASSWORD);
-  return { url, folder, cli };
-}
-
-const submit = (cli, name, project, gpus, ...command) => cli("training", "submit", name, "-p", project, "-g", String(gpus), "-i", "none", ...command);
 // Rows of others are counted first, and shown when one asks for them.
 async function appears(page, name) {
   const show = page.getByRole("button", { name: "Show", exact: true });
