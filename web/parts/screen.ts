@@ -17,7 +17,9 @@ export const readAloud = (value: boolean) => keep(READS_ALOUD, value);
 const READS_ALOUD = "terminalReadsAloud",
   SCROLLBAR = 14, // of xterm.js, over the text's right
   LEAST = 2,
-  RESIZED_MS = 100;
+  RESIZED_MS = 100,
+  AHEAD_BYTES = 256 * 1024,
+  HIDDEN_BYTES = 16 * 1024 * 1024; // a hidden page draws once a minute, and the server hangs up on who reads nothing for half of one
 
 // xterm's colour -> a token; black and white are a dark and a light one in both themes.
 const TOKENS = {
@@ -98,6 +100,21 @@ const copy = (terminal: Terminal) => {
   if (terminal.hasSelection()) navigator.clipboard?.writeText(terminal.getSelection());
 };
 
+// Writes ahead of what is drawn, so far that nobody waits, and not so far that a ^C comes late.
+function writer(terminal: Terminal) {
+  let ahead = 0;
+  return async (bytes: Uint8Array) => {
+    ahead += bytes.length;
+    const written = new Promise<void>(done => {
+      terminal.write(bytes, () => {
+        ahead -= bytes.length;
+        done();
+      });
+    });
+    if (ahead > (document.hidden ? HIDDEN_BYTES : AHEAD_BYTES)) await written;
+  };
+}
+
 const makeTerminal = () =>
   new Terminal({
     fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--mono"),
@@ -132,7 +149,7 @@ export function openScreen(
     { pod, command, rows, columns },
     {
       opened: () => say({ state: "open" }),
-      output: bytes => new Promise(done => terminal.write(bytes, done)),
+      output: writer(terminal),
       trouble: trouble => say({ trouble }),
       ended: end,
     },

@@ -106,6 +106,12 @@ test("a shell in a pod: its answers, its size, the focus, its end, and what is r
   await type(page, "clear; echo still $kept");
   await shows(page, "^still here");
 
+  await type(page, "clear; seq 1 500000; echo all $((5 + 5)) came"); // 3.4 MB
+  await shows(page, "^all 10 came");
+  assert.match(await screen(page), /499999\n500000\nall 10 came/);
+  await type(page, "clear; echo still $kept");
+  await shows(page, "^still here");
+
   await type(page, "exit 7");
   await page.waitForSelector(".term-foot:has-text('The session has ended with exit code 7.')");
   assert.deepEqual(await axe(page), []);
