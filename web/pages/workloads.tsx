@@ -16,6 +16,7 @@ import { newWorkload, scope, scopeFilter } from "../session";
 import type { Workload } from "../types";
 import { PHASES, TYPES } from "../words";
 import { canRun, canStop, remove, run, stop, whyNot } from "../workload_actions";
+import { QuickTabs } from "./quick_tabs";
 import { WorkloadPane } from "./workload_pane";
 
 const KINDS = ["workload", "pod"];
@@ -254,6 +255,7 @@ export default function Workloads() {
   return (
     <Page title="Workloads" scoped>
       <Split label="Workloads" pane={id && <Details key={id} id={id} />}>
+        <QuickTabs columns={COLUMNS} />
         <Table
           key={JSON.stringify(scope.value)}
           name="workloads"
