@@ -101,10 +101,12 @@ export function setScope(value: Scope | null) {
   }
 }
 
-// The scope as filterBy conditions: "workloads" and "projects" name their fields differently.
+// The scope as filterBy conditions: "workloads" and "projects" name their fields differently. A filter by name adds no other
+// project to the scope's, as a second == would.
 export function scopeFilter(of: string) {
   const at = scope.value;
   if (!at) return [];
-  if (of === "projects") return at.projectId ? [`name==${at.name}`] : [`parentId==${at.departmentId}`];
+  if (of === "projects")
+    return at.projectId ? [`name>=${at.name}`, `name<=${at.name}`] : [`parentId==${at.departmentId}`];
   return at.projectId ? [`projectId==${at.projectId}`] : [`departmentId==${at.departmentId}`];
 }

@@ -195,6 +195,38 @@ static int add_filter(struct list_query *query, const struct filter *filter, str
     }
 }
 
+static bool is_of_same(const struct list_query *query, const struct filter *filter, const struct filter *other)
+{
+    const struct list_field *field = find_field(query->source, filter->field);
+    return filter->op == FILTER_EQUAL && other->op == FILTER_EQUAL && field && field->type != LIST_SET &&
+           strcmp(filter->field, other->field) == 0;
+}
+
+// Adds the filter at index; one that asks for a value of a field takes those with it that ask for others of it, as a
+// row has only one.
+static int add_filter_at(struct list_query *query, size_t index, struct error *err)
+{
+    const struct filter *filters = query->request.filters;
+    for (size_t i = 0; i < index; i++)
+        if (is_of_same(query, &filters[index], &filters[i]))
+            return 0; // taken along
+    char *before = query->where;
+    const char *any = NULL;
+    bool is_any = false;
+    for (size_t i = index; i < query->request.filter_count; i++) {
+        if (i != index && !is_of_same(query, &filters[index], &filters[i]))
+            continue;
+        query->where = arena_strdup(query->arena, "");
+        if (add_filter(query, &filters[i], err) < 0)
+            return -1;
+        is_any = any != NULL;
+        any = is_any ? arena_printf(query->arena, "%s OR %s", any, query->where) : query->where;
+    }
+    query->where = before;
+    add_condition(query, is_any ? arena_printf(query->arena, "(%s)", any) : any);
+    return 0;
+}
+
 // 0: no row has the pattern in this field; 1: some may; -1: error.
 static int may_have(const struct list_query *query, struct db_conn *conn, const struct list_field *field,
                     const char *pattern, struct error *err)
@@ -252,7 +284,7 @@ int list_query_build(struct list_query *query, const struct list_source *source,
     if (request->sort_by && !(query->sort = find_field(source, request->sort_by)))
         return error_set(err, ERROR_INVALID, "sortBy: no field %.60s", request->sort_by);
     for (size_t i = 0; i < request->filter_count; i++)
-        if (add_filter(query, &request->filters[i], err) < 0)
+        if (add_filter_at(query, i, err) < 0)
             return -1;
     return 0;
 }

@@ -2,9 +2,9 @@
 //
 // A list says once what its columns are (struct list_source); the rest follows: conditions with every value bound, LIKE
 // patterns escaped, a tie broken by id in the direction of the sort (so that one index serves both directions), and one
-// row more than was asked for, which tells whether there is a next page. Field names have been checked against the
-// document before; a name that the source lacks, or an operator or value that does not suit the column, is
-// ERROR_INVALID.
+// row more than was asked for, which tells whether there is a next page. All conditions hold; of several == on one
+// field, any does, unless it is a set. Field names have been checked against the document before; a name that the
+// source lacks, or an operator or value that does not suit the column, is ERROR_INVALID.
 //
 //     struct list_query query;
 //     if (list_query_init(&query, &PROJECT_LIST, req, err) < 0)

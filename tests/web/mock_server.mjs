@@ -17,12 +17,12 @@ const READS = { "/api/v1/workloads": "workloads", "/api/v1/org-unit/projects": "
 const PARTS = { cluster: ["clusters"], nodes: ["nodePools", "notReady"], workloads: ["phases", "waiting"], project: ["projects"] };
 
 const field = (row, name) => name === "nodepool" ? row.requestedNodePools?.[0] : name === "allocatedGPU" ? row.allocatedResources?.gpu : row[name];
-const TESTS = { "==": (a, b) => String(a) === b, "!=": (a, b) => String(a) !== b, "=@": (a, b) => String(a ?? "").toLowerCase().includes(b.toLowerCase()), ">=": (a, b) => Number(a) >= Number(b), "<=": (a, b) => Number(a) <= Number(b) };
+const TESTS = { "==": (a, b) => String(a) === b, "!=": (a, b) => String(a) !== b, "=@": (a, b) => String(a ?? "").toLowerCase().includes(b.toLowerCase()), ">=": (a, b) => (isNaN(b) ? a >= b : Number(a) >= Number(b)), "<=": (a, b) => (isNaN(b) ? a <= b : Number(a) <= Number(b)) };
 
 // What a list operation does with its query: filter, search, sort, page.
 export function list(rows, query, key) {
   const filters = (query.get("filterBy") ?? "").split(",").filter(Boolean).map(f => /^(\w+)(==|!=|=@|>=|<=)(.*)$/.exec(f));
-  let found = rows.filter(r => filters.every(f => f && TESTS[f[2]](field(r, f[1]), f[3])));
+  let found = rows.filter(r => filters.every(f => f && (f[2] === "==" ? filters.filter(o => o[1] === f[1] && o[2] === "==") : [f]).some(o => TESTS[o[2]](field(r, o[1]), o[3]))));
   const search = (query.get("search") ?? "").toLowerCase();
   if (search) found = found.filter(r => [r.name, r.projectName, r.submittedBy].some(v => v?.toLowerCase().includes(search)));
   const by = query.get("sortBy");

@@ -36,6 +36,8 @@ export interface Filter {
   field: string;
   values?: { value: string; label?: string }[];
   type?: "number" | "date";
+  /** Several values may be asked for: a row has one of them. */
+  many?: boolean;
   /** The operators that the operation knows, where it does not know all. */
   ops?: string[];
 }

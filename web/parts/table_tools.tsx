@@ -22,21 +22,25 @@ const OPERATORS: Record<string, string> = {
 };
 const FORM = /^(\w+)(==|!=|=@|>=|<=|!@|=\^|=\$)(.+)$/;
 
-/** A filter in use. */
+/** A filter in use; several values of one field are one. */
 export interface Chosen<R> {
   text: string;
   column: Column<R>;
   op: string;
-  value: string;
+  values: string[];
 }
 
-// "phase==Pending,name=@x" -> [{text, column, op, value}]; what names no filterable column is left out.
+// "phase==Pending,name=@x" -> [{text, column, op, values}]; what names no filterable column is left out.
 export function readFilters<R>(text: string | undefined, columns: Column<R>[]) {
   const filters: Chosen<R>[] = [];
   for (const part of (text ?? "").split(/,(?=\w+(?:[=!<>]=|=@|!@|=\^|=\$))/)) {
     const [, field, op, value] = FORM.exec(part) ?? [];
     const column = field && columns.find(c => c.filter?.field === field);
-    if (column) filters.push({ text: part, column, op, value });
+    const same = filters.find(o => o.column === column && o.op === op);
+    if (same && /^[=!]=$/.test(op)) {
+      same.text += "," + part;
+      same.values.push(value);
+    } else if (column) filters.push({ text: part, column, op, values: [value] });
   }
   return filters;
 }
@@ -108,12 +112,12 @@ function SearchBox({ value, label }: { value: string; label: string }) {
   );
 }
 
-function Chip<R>({ filter: { column, op, value }, drop }: { filter: Chosen<R>; drop: () => void }) {
-  const word = column.filter?.values?.find(v => v.value === value)?.label ?? value;
+function Chip<R>({ filter: { column, op, values }, drop }: { filter: Chosen<R>; drop: () => void }) {
+  const words = values.map(value => column.filter?.values?.find(v => v.value === value)?.label ?? value);
   return (
     <span class="chip">
       {column.label}
-      {op === "==" ? ":" : ` ${OPERATORS[op] ?? op}`} {word}
+      {op === "==" ? ":" : ` ${OPERATORS[op] ?? op}`} {words.join(", ")}
       <button type="button" aria-label={`Remove filter ${column.label}`} onClick={drop}>
         <Icon name="close" />
       </button>
@@ -141,7 +145,15 @@ function AddFilter<R>({ columns, filters }: { columns: Column<R>[]; filters: Cho
 const INPUTS = { number: "number", date: "datetime-local" } as const;
 
 function Value({ filter }: { filter: Filter }) {
-  return filter.values ? (
+  return filter.values && filter.many ? (
+    <div class="checks" role="group" aria-label="Values">
+      {filter.values.map(v => (
+        <label key={v.value}>
+          <input type="checkbox" name="value" value={v.value} /> {v.label ?? v.value}
+        </label>
+      ))}
+    </div>
+  ) : filter.values ? (
     <select class="in" id="filter-value" name="value">
       {filter.values.map(v => (
         <option key={v.value} value={v.value}>
@@ -154,7 +166,7 @@ function Value({ filter }: { filter: Filter }) {
       class="in"
       id="filter-value"
       name="value"
-
+      placeholder={filter.many ? "One, or several with commas" : undefined}
       type={(filter.type ? INPUTS[filter.type] : "text") as "text"}
       step="any"
       required
@@ -170,9 +182,14 @@ function FilterForm<R>({ columns, add }: { columns: Column<R>[]; add: (filter: {
   const submit = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    const raw = String(fields.get("value")).trim();
-    const value = filter.type === "date" ? new Date(raw).toISOString() : raw;
-    if (raw) add({ text: filter.field + fields.get("op") + value });
+    const op = String(fields.get("op"));
+    const raw = fields.getAll("value").map(String);
+    const values = (filter.many && op !== "=@" ? raw.flatMap(v => v.split(",")) : raw)
+      .map(v => v.trim())
+      .filter(Boolean);
+    const said = (value: string) =>
+      filter.field + op + (filter.type === "date" ? new Date(value).toISOString() : value);
+    if (values.length) add({ text: values.map(said).join(",") });
   };
   return (
     <form class="filter-form" onSubmit={submit}>
@@ -197,7 +214,7 @@ function FilterForm<R>({ columns, add }: { columns: Column<R>[]; add: (filter: {
         </select>
       </div>
       <div class="f">
-        <label for="filter-value">Value</label>
+        <label for={filter.values && filter.many ? undefined : "filter-value"}>Value</label>
         <Value key={id} filter={filter} />
       </div>
       <Button type="submit" kind="primary" small>

@@ -1,7 +1,8 @@
 // Tables: what is chosen lives in the address; keys walk the rows; live changes change cells and never move rows.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { axe, onMock, open } from "../browser.mjs";
+import { SHOTS, axe, onMock, open } from "../browser.mjs";
 
 const site = onMock();
 let browser, mock, page, context;
@@ -40,13 +41,36 @@ test("a filter is added by column, condition and value, shown as a chip, and dro
   await go("/workloads");
   await page.getByRole("button", { name: "Add a filter" }).click();
   await page.selectOption("#filter-col", "phase");
-  await page.selectOption("#filter-value", "Pending");
+  await page.getByRole("checkbox", { name: "Pending", exact: true }).check();
   assert.deepEqual(await axe(page), []);
   await page.getByRole("button", { name: "Add filter", exact: true }).click();
   assert.equal(query().f, "phase==Pending");
   await page.waitForSelector(".table-foot:has-text('of 6')");
   await page.getByRole("button", { name: "Remove filter Status" }).click();
   await page.waitForSelector(".table-foot:has-text('of 35')");
+});
+
+test("several values of a column are one filter, by ticks or by words with commas", async () => {
+  await go("/workloads");
+  await page.getByRole("button", { name: "Add a filter" }).click();
+  await page.selectOption("#filter-col", "phase");
+  for (const name of ["Pending", "Running"]) await page.getByRole("checkbox", { name, exact: true }).check();
+  await page.screenshot({ path: join(SHOTS, "several-values-1440-light.png") });
+  await page.getByRole("button", { name: "Add filter", exact: true }).click();
+  await page.waitForSelector(".chip:has-text('Status: Running, Pending')");
+  assert.equal(query().f, "phase==Running,phase==Pending");
+  const both = mock.data.workloads.filter(w => ["Running", "Pending"].includes(w.phase));
+  await page.waitForSelector(`.table-foot:has-text('of ${both.length}')`);
+  await page.getByRole("button", { name: "Add a filter" }).click();
+  await page.selectOption("#filter-col", "project");
+  await page.selectOption("#filter-op", "==");
+  const [a, b] = [...new Set(both.map(w => w.projectName))];
+  await page.fill("#filter-value", `${a}, ${b}`);
+  await page.getByRole("button", { name: "Add filter", exact: true }).click();
+  await page.waitForSelector(`.chip:has-text('Project: ${a}, ${b}')`);
+  await page.waitForSelector(`.table-foot:has-text('of ${both.filter(w => [a, b].includes(w.projectName)).length}')`);
+  await page.getByRole("button", { name: "Remove filter Status" }).click();
+  await page.waitForFunction(f => new URLSearchParams(location.search).get("f") === f, `projectName==${a},projectName==${b}`);
 });
 
 test("nothing matches: it says so and clears", async () => {
