@@ -61,6 +61,8 @@ void reconciler_wake(struct reconciler *reconciler);
 bool reconciler_is_ready(const struct reconciler *reconciler);
 // The last turn failed and is tried again. Any thread.
 bool reconciler_is_failing(const struct reconciler *reconciler);
+// How long after its end a pod starts again that has failed so often, at least 1, in milliseconds. Any thread.
+int64_t reconciler_retry_delay_ms(const struct reconciler *reconciler, int64_t failures);
 // When the thread last began a turn, or ended one, by the monotonic clock; 0 before the first. Any thread.
 int64_t reconciler_moved_us(const struct reconciler *reconciler);
 

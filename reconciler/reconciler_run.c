@@ -463,6 +463,11 @@ bool reconciler_is_failing(const struct reconciler *reconciler)
     return atomic_load(&reconciler->is_failing);
 }
 
+int64_t reconciler_retry_delay_ms(const struct reconciler *reconciler, int64_t failures)
+{
+    return lifecycle_retry_delay(&reconciler->options, failures);
+}
+
 int64_t reconciler_moved_us(const struct reconciler *reconciler)
 {
     return atomic_load(&reconciler->moved_us);

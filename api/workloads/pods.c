@@ -15,6 +15,7 @@
 #include "base/quantity.h"
 #include "db/db.h"
 #include "model/scope.h"
+#include "reconciler/reconciler.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -50,7 +51,17 @@ enum {
     COLUMN_AFFINITY,
     COLUMN_GPU_INDICES,
     COLUMN_MESSAGE,
+    COLUMN_EXIT_CODE,
+    COLUMN_ATTEMPT,
+    COLUMN_FAILED_MS,
 };
+
+// When a pod p ended that is tried again after a while; 0: it is not. Replicas have delays of their own.
+#define FAILED_MS                                                                                            \
+    "iif(p.status = 'Failed' AND p.reason NOT IN ('NodeLost', 'Lost') AND w.type <> 'Inference' AND w.phase" \
+    " NOT IN ('Failed', 'Completed', 'Stopped', 'Stopping', 'Deleting') AND NOT EXISTS (SELECT 1 FROM pods"  \
+    " later WHERE later.workload_id = p.workload_id AND later.role = p.role AND later.pod_index ="           \
+    " p.pod_index AND later.attempt > p.attempt), p.completed_ms, 0)"
 
 #define COLUMNS                                                                                                    \
     "p.name, p.uuid, w.uuid, (SELECT uuid FROM clusters WHERE id = w.cluster_id), w.priority_class, w.project_id," \
@@ -61,7 +72,7 @@ enum {
     " p.gpu_devices, p.gpu_portion_milli, p.gpu_memory_mib, p.cpu_milli, p.memory_bytes, p.gpu_allocated_milli,"   \
     " p.status, json_extract(p.constraints_json, '$.tolerations'), json_extract(p.constraints_json, "              \
     "'$.nodeAffinity'),"                                                                                           \
-    " p.gpu_indices_json, " POD_MESSAGE
+    " p.gpu_indices_json, " POD_MESSAGE ", p.exit_code, p.attempt, " FAILED_MS
 
 static const struct list_field FIELDS[] = {
     {"clusterId", "(SELECT uuid FROM clusters WHERE id = w.cluster_id)", LIST_TEXT, 0, false},
@@ -166,8 +177,20 @@ static void write_affinity(struct json_writer *json, const char *terms)
     json_end_object(json);
 }
 
-static void write_pod(struct json_writer *json, sqlite3_stmt *stmt, bool is_full, struct arena *arena)
+static void write_end(struct json_writer *json, sqlite3_stmt *stmt, const struct reconciler *reconciler)
 {
+    int64_t attempt = db_column_int(stmt, COLUMN_ATTEMPT), failed_ms = db_column_int(stmt, COLUMN_FAILED_MS);
+    if (db_column_is_null(stmt, COLUMN_EXIT_CODE))
+        json_null_at(json, "exitCode");
+    else
+        json_int(json, "exitCode", db_column_int(stmt, COLUMN_EXIT_CODE));
+    json_int(json, "restarts", attempt);
+    json_time(json, "nextTryAt", failed_ms ? failed_ms + reconciler_retry_delay_ms(reconciler, attempt + 1) : 0);
+}
+
+static void write_pod(struct json_writer *json, sqlite3_stmt *stmt, bool is_full, const struct request *req)
+{
+    struct arena *arena = req->arena;
     const char *ip = db_column_text(stmt, COLUMN_IP, arena);
     const char *tolerations = db_column_text(stmt, COLUMN_TOLERATIONS, arena);
     json_begin_object(json);
@@ -204,6 +227,7 @@ static void write_pod(struct json_writer *json, sqlite3_stmt *stmt, bool is_full
     write_allocated(json, stmt, arena);
     json_raw(json, "gpuIndices", db_column_text(stmt, COLUMN_GPU_INDICES, arena));
     json_text(json, "message", db_column_text(stmt, COLUMN_MESSAGE, arena));
+    write_end(json, stmt, req->server->reconciler);
     json_raw(json, "tolerations", tolerations ? tolerations : "[]");
     write_affinity(json, db_column_text(stmt, COLUMN_AFFINITY, arena));
     json_end_object(json);
@@ -212,7 +236,7 @@ static void write_pod(struct json_writer *json, sqlite3_stmt *stmt, bool is_full
 static void write_row(struct json_writer *json, sqlite3_stmt *row, const struct request *req, const void *context)
 {
     const bool *is_full = context;
-    write_pod(json, row, *is_full, req->arena);
+    write_pod(json, row, *is_full, req);
 }
 
 static const struct list_form FORM = {.key = "pods", .tells_next = true, .write_row = write_row};

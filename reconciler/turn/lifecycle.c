@@ -83,10 +83,10 @@ static bool is_complete(const struct cache_workload *workload)
     return succeeded > 0 && succeeded >= workload->pods_wanted;
 }
 
-static int64_t retry_delay(const struct turn *turn, int64_t failures)
+int64_t lifecycle_retry_delay(const struct reconciler_options *options, int64_t failures)
 {
-    int64_t delay = turn->options->retry_delay_ms ? turn->options->retry_delay_ms : RETRY_DELAY_MS;
-    int64_t maximum = turn->options->retry_delay_max_ms ? turn->options->retry_delay_max_ms : RETRY_DELAY_MAX_MS;
+    int64_t delay = options->retry_delay_ms ? options->retry_delay_ms : RETRY_DELAY_MS;
+    int64_t maximum = options->retry_delay_max_ms ? options->retry_delay_max_ms : RETRY_DELAY_MAX_MS;
     for (int64_t i = 1; i < failures && delay < maximum; i++)
         delay *= 2;
     return delay < maximum ? delay : maximum;
@@ -106,7 +106,7 @@ static void retry_failed(struct turn *turn, struct cache_workload *workload)
         bool is_lost = strcmp(pod->reason, "NodeLost") == 0 || strcmp(pod->reason, "Lost") == 0;
         int64_t failures =
             replicas_are_of(workload) && pod->completed_ms - pod->started_ms >= STEADY_MS ? 1 : pod->attempt + 1;
-        int64_t due_ms = pod->completed_ms + (is_lost ? 0 : retry_delay(turn, failures));
+        int64_t due_ms = pod->completed_ms + (is_lost ? 0 : lifecycle_retry_delay(turn->options, failures));
         if (due_ms > turn->now_ms) {
             turn_note_due(turn, due_ms);
             continue;

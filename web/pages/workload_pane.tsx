@@ -11,7 +11,6 @@ import { Code, curl } from "../parts/code";
 import { EventList, type Happening } from "../parts/event_list";
 import { type MetricChart, Metrics } from "../parts/metrics";
 import { Later } from "../parts/later";
-import { LogView } from "../parts/log_view";
 import { Menu } from "../parts/menu";
 import { Facts, Pane, closePane } from "../parts/pane";
 import { Receipts, useReceipts } from "../parts/receipts";
@@ -19,10 +18,11 @@ import { Empty, Loaded, Loading } from "../parts/states";
 import { Status } from "../parts/status";
 import { KINDS, type Submitted, commandOf, valuesOf } from "../pictures/submission";
 import { may } from "../session";
-import type { Answer, Pod, Workload } from "../types";
+import type { Answer, Workload } from "../types";
 import { type Look, PHASES, WORDS } from "../words";
 import { canRun, formOf, pathOf, remove, run, stop, whyNot } from "../workload_actions";
 import { SubGroups } from "./sub_groups";
+import { Failure, Logs, Pods } from "./workload_pods";
 import { WorkloadWhy } from "./workload_why";
 
 const WAITING = ["Pending", "Creating", "Resuming"];
@@ -40,7 +40,11 @@ export function WorkloadPane({ workload: w }: { workload: Workload }) {
     </>
   );
   const tabs = [
-    { id: "why", label: WAITING.includes(w.phase) ? "Why pending" : "Why", view: () => <WorkloadWhy workload={w} /> },
+    {
+      id: "why",
+      label: WAITING.includes(w.phase) ? "Why pending" : "Why",
+      view: () => [w.phase === "Pending" && <Failure workload={w} />, <WorkloadWhy workload={w} />],
+    },
     { id: "events", label: "Events", view: () => <Events workload={w} /> },
     { id: "pods", label: "Pods", view: () => <Pods workload={w} /> },
     { id: "metrics", label: "Metrics", view: () => <Measured workload={w} /> },
@@ -160,59 +164,6 @@ function asEvent({ meta, spec }: HistoryRecord): Happening {
   };
 }
 
-function usePods(w: Workload) {
-  return useData(
-    `pods/${w.id}`,
-    abort => getAll(`/api/v1/workloads/${w.id}/pods`, "pods", {}, { signal: abort, most: 500 }),
-    ["pod", "workload"],
-  );
-}
-
-function Pods({ workload: w }: { workload: Workload }) {
-  return (
-    <Loaded of={usePods(w)} what="Pods">
-      {pods =>
-        pods.length ? (
-          <div class="scroll" tabindex={0} role="region" aria-label="Pods, scrolls sideways">
-            <table class="share">
-              <thead>
-                <tr>
-                  <th scope="col">Pod</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Node</th>
-                  <th scope="col" class="num">
-                    GPUs
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {pods.map(p => (
-                  <tr key={p.id}>
-                    <td data-tip={`${p.containers?.[0]?.image ?? ""} · created ${iso(p.createdAt)}`}>{p.name}</td>
-                    <td>{p.k8sPhase}</td>
-                    <td>
-                      {p.nodeName ? (
-                        <a class="plain" href={`/nodes?open=${encodeURIComponent(p.nodeName)}`}>
-                          {p.nodeName}
-                        </a>
-                      ) : (
-                        NONE
-                      )}
-                    </td>
-                    <td class="num">{gpus(p.allocatedResources?.gpu ?? 0)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        ) : (
-          <Empty>No pods yet: they are made when the workload gets its place.</Empty>
-        )
-      }
-    </Loaded>
-  );
-}
-
 const CHARTS: MetricChart[] = [
   {
     title: "GPU utilization",
@@ -250,27 +201,6 @@ const CHARTS: MetricChart[] = [
 function Measured({ workload: w }: { workload: Workload }) {
   const until = () => (OVER.includes(w.phase) && w.completedAt ? Date.parse(w.completedAt) : now());
   return <Metrics path={`/api/v1/workloads/${w.id}/metrics`} charts={CHARTS} group={w.id} until={until} />;
-}
-
-// The latest try first; of pods made together the first, which is a gang's master.
-const inTries = (pods: Pod[]) =>
-  pods
-    .map((pod, i) => ({ pod, i, at: Math.floor(Date.parse(pod.createdAt) / 1000) }))
-    .sort((a, b) => b.at - a.at || a.i - b.i)
-    .map(p => p.pod);
-
-function Logs({ workload: w }: { workload: Workload }) {
-  return (
-    <Loaded of={usePods(w)} what="Pods">
-      {pods =>
-        pods.length ? (
-          <LogView workloadId={w.id} name={w.name} pods={inTries(pods)} ended={OVER.includes(w.phase)} />
-        ) : (
-          <Empty>No pod has started yet, so nothing was printed.</Empty>
-        )
-      }
-    </Loaded>
-  );
 }
 
 const TERMINAL = () => import("./terminal");
