@@ -34,6 +34,8 @@ const FORMS: Record<string, FormKind | undefined> = {
 };
 export const formOf = (w: Kinded) => FORMS[w.type ?? ""];
 
+const AT_ONCE = 100; // that the server takes in one call
+
 const STOPPABLE = ["Creating", "Pending", "Initializing", "Running", "Degraded", "Updating", "Resuming", "Terminating"];
 export const canStop = (w: Actable) => STOPPABLE.includes(w.phase) && w.actionsSupport?.suspend !== false;
 export const canRun = (w: Actable) => w.phase === "Stopped" || w.phase === "Stopping";
@@ -59,11 +61,19 @@ async function batch(workloads: Actable[], action: Action) {
     if (action === "delete") return del(path);
     if (isSuspendable(path)) return post(`${path}/${action}`);
   }
-  const answer = await post("/api/v1/workloads/batch", { ids: workloads.map(w => w.id), action });
-  if (answer?.failed?.length)
-    throw new Error(`${answer.failed.length} of ${workloads.length} could not be changed: ${answer.failed[0].message}`);
-  return answer;
+  const failed: string[] = [];
+  for (let i = 0; i < workloads.length; i += AT_ONCE) {
+    const ids = workloads.slice(i, i + AT_ONCE).map(w => w.id);
+    const answer = await post("/api/v1/workloads/batch", { ids, action });
+    failed.push(...(answer.failed ?? []).map(f => f.message ?? ""));
+  }
+  if (failed.length) throw new Error(`${failed.length} of ${workloads.length} could not be changed: ${failed[0]}`);
 }
+
+// Of more than a page the number is said before; resolves true where there is nothing to ask.
+const sureOfMany = (list: Actable[], verb: string) =>
+  list.length <= AT_ONCE ||
+  confirm({ title: `${verb} ${named(list)}?`, verb, body: "That is more than a page shows." });
 
 const named = (list: Actable[]) => (list.length === 1 ? list[0].name : plural(list.length, "workload"));
 
@@ -79,13 +89,15 @@ async function carryOut(list: Actable[], action: Action, said: string, undo?: ()
   renewTables();
 }
 
-export function stop(workloads: Actable[]) {
+export async function stop(workloads: Actable[]) {
   const list = workloads.filter(canStop);
+  if (!(await sureOfMany(list, "Stop"))) return false;
   return carryOut(list, "suspend", `Stopped ${named(list)}. It can be run again.`, () => run(list, true));
 }
 
-export function run(workloads: Actable[], force = false): Promise<void> {
+export async function run(workloads: Actable[], force = false) {
   const list = force ? workloads : workloads.filter(canRun);
+  if (!force && !(await sureOfMany(list, "Run"))) return false;
   return carryOut(list, "resume", `${named(list)} is back in the queue.`);
 }
 

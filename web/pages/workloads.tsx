@@ -273,6 +273,7 @@ export default function Workloads() {
           hrefOf={w => openHref(w.id)}
           sub={w => `${w.projectName} · ${gpus(asked(w))} × ${poolsOf(w)[0] ?? "GPU"}`}
           bulk={(list, clear) => <Bulk list={list} clear={clear} />}
+          bulkFields="name,type,phase,actionsSupport"
           rowKeys={ROW_KEYS}
           extra={<SavedViews page="workloads" name="workloads" columns={COLUMNS} />}
           empty={EMPTY()}

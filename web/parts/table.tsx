@@ -2,7 +2,8 @@
 // what its sender saw. Keys: j and k walk through rows, Enter opens, x selects.
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Amount } from "../format";
+import { allRows } from "../api";
+import { type Amount, count } from "../format";
 import { Icon } from "../icons";
 import { keys } from "../keys";
 import { hrefWith, route, setQuery } from "../router";
@@ -11,9 +12,10 @@ import { WORDS } from "../words";
 import { Button } from "./button";
 import { useFit } from "./table_columns";
 import { Foot, SIZES } from "./table_foot";
-import { type List, useRows } from "./table_rows";
-import { Tools, readFilters } from "./table_tools";
+import { type List, filterBy, useRows } from "./table_rows";
+import { MOST_ROWS, Tools, readFilters } from "./table_tools";
 import { Empty, Fault, Loading } from "./states";
+import { toastError } from "./toast";
 
 export { renewTables } from "./table_rows";
 
@@ -84,6 +86,8 @@ interface TableProps<R> {
   sub?: (row: R, rows: R[]) => ComponentChildren;
   /** Buttons for the selected rows. */
   bulk?: (rows: R[], clear: () => void) => ComponentChildren;
+  /** What the buttons need of a row: with it all rows that match can be selected. */
+  bulkFields?: string;
   rowKeys?: Record<string, { say: string; run: (row: R) => void }>;
   empty: ComponentChildren;
   tools?: ComponentChildren;
@@ -112,9 +116,14 @@ function questionOf<R>({ columns, sort: standard, searchBy }: TableProps<R>) {
   return { query, size, page, filters, sort, wanted, asked };
 }
 
-// The chosen rows; a choice is over when other rows are asked for.
-function usePicked(again: unknown[]) {
-  const [picked, setPicked] = useState(new Set<string>());
+// The chosen rows; a choice is over when other rows are asked for. all: every row that matches, once it is chosen.
+function usePicked<R>(again: unknown[]) {
+  const [picked, choose] = useState(new Set<string>());
+  const [all, setAll] = useState<R[] | null>(null);
+  const setPicked: typeof choose = next => {
+    setAll(null);
+    choose(next);
+  };
   const pick = (id: string, on: boolean) =>
     setPicked(old => {
       const next = new Set(old);
@@ -124,7 +133,7 @@ function usePicked(again: unknown[]) {
     });
   const clear = () => setPicked(new Set());
   useEffect(clear, again);
-  return { picked, pick, clear, setPicked };
+  return { picked, pick, clear, setPicked, all, setAll };
 }
 
 /** A table of the server's rows. */
@@ -137,9 +146,9 @@ export function Table<R extends { id?: string | number; name?: string }>(props: 
   const rows = list.rows ?? [];
   const body = useRef<HTMLTableSectionElement>(null);
   useEffect(() => props.onRows?.(rows), [list.rows]);
-  const choice = usePicked([page, query.f, query.q]);
-  const { picked, pick, clear } = choice;
-  const chosen = rows.filter(r => picked.has(idOf(r)));
+  const choice = usePicked<R>([page, query.f, query.q]);
+  const { picked, pick } = choice;
+  const chosen = choice.all ?? rows.filter(r => picked.has(idOf(r)));
   useWalk<R>({ body, rows, idOf, pick: bulk && (row => pick(idOf(row), !picked.has(idOf(row)))), rowKeys });
   const bar = {
     name,
@@ -157,12 +166,7 @@ export function Table<R extends { id?: string | number; name?: string }>(props: 
   return (
     <>
       {chosen.length ? (
-        <div key="picked" class="bar tools picked" role="toolbar" aria-label="For the selected rows">
-          <b class="strong">{chosen.length} selected</b>
-          {bulk?.(chosen, clear)}
-          <span class="grow" />
-          <Button small kind="quiet" icon="close" label="Select none" onClick={clear} />
-        </div>
+        <Picked key="picked" table={props} list={list} choice={choice} chosen={chosen} asked={asked} />
       ) : (
         <Tools key="tools" {...bar} searchLabel={props.searchLabel ?? "Name"}>
           {tools}
@@ -186,6 +190,36 @@ export function Table<R extends { id?: string | number; name?: string }>(props: 
         </>
       )}
     </>
+  );
+}
+
+interface PickedProps<R> {
+  table: TableProps<R>;
+  list: List<R>;
+  choice: ReturnType<typeof usePicked<R>>;
+  chosen: R[];
+  asked: { filters: string[]; search: string };
+}
+
+// In place of the tools: what can be done with the selected rows.
+function Picked<R>({ table, list, choice, chosen, asked: { filters, search } }: PickedProps<R>) {
+  const { source, bulk, bulkFields: fields } = table,
+    { clear } = choice;
+  const number = list.rows?.length ?? 0;
+  const query = { ...source.query, fields, filterBy: filterBy(source, filters), search };
+  const all = () => allRows<R>(source.path, source.key, query, MOST_ROWS).then(choice.setAll, toastError);
+  return (
+    <div class="bar tools picked" role="toolbar" aria-label="For the selected rows">
+      <b class="strong">{count(chosen.length)} selected</b>
+      {fields && chosen.length === number && Number(list.total) > number && (
+        <Button small kind="quiet" onClick={all}>
+          Select all {count(list.total)} that match
+        </Button>
+      )}
+      {bulk?.(chosen, clear)}
+      <span class="grow" />
+      <Button small kind="quiet" icon="close" label="Select none" onClick={clear} />
+    </div>
   );
 }
 
@@ -214,7 +248,7 @@ interface RowsProps<R> {
   shown: Column<R>[];
   sort?: string;
   body: RefObject<HTMLTableSectionElement | null>;
-  choice: ReturnType<typeof usePicked>;
+  choice: ReturnType<typeof usePicked<R>>;
 }
 
 function Rows<R extends { id?: string | number; name?: string }>({

@@ -65,6 +65,9 @@ export const take = (ids: string[]) => ids.forEach(id => taken.add(id));
 const busy = () =>
   document.querySelector("[data-hold], dialog[open], .dragging") || String(getSelection() ?? "").length > 0;
 
+/** A person's filters and those of the page. */
+export const filterBy = ({ query }: Source, filters: string[]) => [...filters, ...(query?.filterBy ?? [])];
+
 // The page's answer and the number of all rows, as one.
 async function ask<R>(source: Source, question: Question, abort: AbortSignal): Promise<Fresh<R>> {
   const { path, key, countPath, query } = source,
@@ -76,19 +79,19 @@ async function ask<R>(source: Source, question: Question, abort: AbortSignal): P
       url: path + queryString(query),
     };
   }
-  const filterBy = [...filters, ...(query?.filterBy ?? [])];
+  const conditions = filterBy(source, filters);
   const params = {
     ...query,
     offset,
     [source.limitAs ?? "limit"]: limit,
     sortBy: sort?.replace(/^-/, ""),
     sortOrder: sort ? (sort.startsWith("-") ? "desc" : "asc") : undefined,
-    filterBy,
+    filterBy: conditions,
     search,
   };
   const [page, number] = await Promise.all([
     getList(path, params, { signal: abort }),
-    countPath ? getList(countPath, { filterBy, search, deleted: query?.deleted }, { signal: abort }) : null,
+    countPath ? getList(countPath, { filterBy: conditions, search, deleted: query?.deleted }, { signal: abort }) : null,
   ]);
   const answer = page as { next?: number; [key: string]: unknown } | null;
   const rows = ((key ? answer?.[key] : answer) ?? []) as R[];

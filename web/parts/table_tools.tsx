@@ -10,9 +10,10 @@ import { Menu, Popover } from "./menu";
 import type { Column, Filter, Source } from "./table";
 import { Columns } from "./table_columns";
 import { localRows } from "./local_rows";
+import { filterBy } from "./table_rows";
 import { toast, toastError } from "./toast";
 
-const CSV_ROWS = 20000;
+export const MOST_ROWS = 20000;
 const OPERATORS: Record<string, string> = {
   "==": "is",
   "!=": "is not",
@@ -237,13 +238,13 @@ async function download<R>(
       ...source.query,
       sortBy: sort?.replace("-", ""),
       sortOrder: sort?.startsWith("-") ? "desc" : undefined,
-      filterBy: [...filters, ...(source.query?.filterBy ?? [])],
+      filterBy: filterBy(source, filters),
       search,
     };
     const all = source.local && (await getList(source.path, source.query ?? {}));
     const rows = source.local
       ? localRows((source.rows?.(all) ?? all) as R[], { sort, filters, search })
-      : await allRows<R>(source.path, source.key, query, CSV_ROWS);
+      : await allRows<R>(source.path, source.key, query, MOST_ROWS);
     const lines = [
       columns.map(c => csvCell(c.label)),
       ...rows.map(r => columns.map(c => csvCell(c.csv ? c.csv(r) : c.text?.(r)))),
