@@ -12,7 +12,7 @@ import Nodepools from "./pages/nodepools";
 import Nodes from "./pages/nodes";
 import Overview from "./pages/overview";
 import Projects from "./pages/projects";
-import Workloads from "./pages/workloads";
+import Workloads, { DeletedWorkloads } from "./pages/workloads";
 
 // Pages that share much come in one chunk.
 const EDIT_ROLE = () => import("./pages/roles").then(({ EditRole }) => ({ default: EditRole }));
@@ -23,6 +23,7 @@ type View = ComponentType<never>; // what a page is given are the words of its p
 export const ROUTES: Record<string, View> = {
   "/": Overview,
   "/workloads": Workloads,
+  "/workloads/deleted": DeletedWorkloads,
   "/workloads/new/:kind(training|distributed|workspace|inference)": NewWorkload,
   "/projects": Projects,
   "/projects/new": EditProject,

@@ -52,6 +52,7 @@ export function QuickTabs({ columns }: { columns: Column<Workload>[] }) {
         );
       })}
       <a href="/idle">Idle {number(tabs.length)}</a>
+      <a href="/workloads/deleted">Deleted</a>
     </nav>
   );
 }

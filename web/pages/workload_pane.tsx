@@ -25,6 +25,7 @@ import { SubGroups } from "./sub_groups";
 import { Failure, Logs, Pods } from "./workload_pods";
 import { WorkloadWhy } from "./workload_why";
 
+const OF_DELETED = ["events", "pods", "logs", "spec"];
 const WAITING = ["Pending", "Creating", "Resuming"];
 const OVER = ["Completed", "Failed", "Stopped"];
 
@@ -64,11 +65,11 @@ export function WorkloadPane({ workload: w }: { workload: Workload }) {
     <Pane
       id={w.id}
       title={w.name}
-      status={<Status phase={w.phase} pill />}
+      status={<Status phase={w.deletedAt ? "Deleted" : w.phase} pill />}
       line={line}
-      tabs={tabs}
+      tabs={w.deletedAt ? tabs.filter(t => OF_DELETED.includes(t.id)) : tabs}
       first={first}
-      actions={<Actions workload={w} />}
+      actions={!w.deletedAt && <Actions workload={w} />}
     />
   );
 }

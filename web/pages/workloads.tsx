@@ -209,6 +209,20 @@ const COLUMNS: Column<Workload>[] = [
   { id: "image", label: "Image", text: w => w.images?.[0] ?? NONE, hidden: true },
 ];
 
+const DELETED: Column<Workload>[] = [
+  COLUMNS[0],
+  {
+    id: "deleted",
+    label: "Deleted",
+    keep: true,
+    sort: "deletedAt",
+    filter: { field: "deletedAt", type: "date" },
+    text: w => w.deletedAt ?? NONE,
+    cell: w => at(w.deletedAt),
+  },
+  ...COLUMNS.slice(2),
+];
+
 function Bulk({ list, clear }: { list: Workload[]; clear: () => void }) {
   const after = (action: (list: Workload[]) => Promise<unknown>) => async () => {
     if ((await action(list)) !== false) clear();
@@ -277,6 +291,35 @@ export default function Workloads() {
           rowKeys={ROW_KEYS}
           extra={<SavedViews page="workloads" name="workloads" columns={COLUMNS} />}
           empty={EMPTY()}
+        />
+      </Split>
+    </Page>
+  );
+}
+
+/** What was deleted and is still kept: a table and details without actions. */
+export function DeletedWorkloads() {
+  const id = route.value.query.open;
+  return (
+    <Page title="Deleted workloads" scoped>
+      <Split label="Deleted workloads" pane={id && <Details key={id} id={id} />}>
+        <Table
+          key={JSON.stringify(scope.value)}
+          name="deleted"
+          caption="Deleted workloads"
+          source={{
+            path: "/api/v1/workloads",
+            key: "workloads",
+            countPath: "/api/v1/workloads/count",
+            query: { filterBy: scopeFilter("workloads"), deleted: true },
+          }}
+          kinds={KINDS}
+          columns={DELETED}
+          sort="-deletedAt"
+          searchLabel="Name, project, person"
+          hrefOf={w => openHref(w.id)}
+          sub={w => w.projectName}
+          empty="Nothing that was deleted is kept."
         />
       </Split>
     </Page>
