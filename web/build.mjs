@@ -16,7 +16,7 @@ await mkdir(join(out, "docs"), { recursive: true });
 
 // What our charts don't use of Chart.js. esbuild keeps a class whose static fields read a property, for a getter might do
 // something: here none does, so that the scales of other charts can go. Colours are mixed only to animate and to hover.
-// Nothing is animated, so that of the easings one is enough.
+// Nothing is animated, so that of the easings one is enough; all lines are steps, so that curves can go.
 const lean = {
   name: "lean",
   setup: bundle => {
@@ -27,10 +27,15 @@ const lean = {
       ),
     }));
     bundle.onLoad({ filter: /chart\.js[\\/]dist[\\/]chunks[\\/]index\.js$/ }, async ({ path }) => {
-      const text = await readFile(path, "utf8");
-      const lines = text.replace(/const effects = \{\n[\s\S]*?\n\};/, "const effects = { linear: t => t };");
-      if (lines === text) throw new Error("Chart.js has its easings elsewhere");
-      return { contents: lines };
+      let text = await readFile(path, "utf8");
+      for (const [from, to] of [
+        [/const effects = \{\n[\s\S]*?\n\};/, "const effects = { linear: t => t };"],
+        [/(function _updateBezierControlPoints\(.*\{)\n[\s\S]*?\n\}/, "$1}"],
+      ]) {
+        if (!from.test(text)) throw new Error(`Chart.js does not have ${from}`);
+        text = text.replace(from, to);
+      }
+      return { contents: text };
     });
     bundle.onLoad({ filter: /@kurkle[\\/]color[\\/].*\.js$/ }, () => ({
       contents: 'export function Color() { throw new Error("no colours are mixed here"); }',
