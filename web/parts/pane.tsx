@@ -1,8 +1,9 @@
 // Details beside a table: status, name, one line, actions, tabs. The table stays usable; Esc closes and the focus goes
 // back to the row. On a phone the pane is a page of its own with Back.
-import type { ComponentChildren, TargetedKeyboardEvent } from "preact";
+import type { ComponentChildren, TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { keys, ofKey } from "../keys";
+import { keep, pref } from "../prefs";
 import { route, setQuery } from "../router";
 import { Button } from "./button";
 
@@ -16,13 +17,48 @@ export function Split({
   pane?: ComponentChildren;
   children: ComponentChildren;
 }) {
+  const width = widthOf();
   return (
-    <div class={"split-page" + (pane ? " has-pane" : "")}>
+    <div class={"split-page" + (pane ? " has-pane" : "")} ref={el => el?.style.setProperty("--pane", `${width}px`)}>
       <section class="sheet table-sheet" aria-label={label}>
         {children}
       </section>
       {pane}
     </div>
+  );
+}
+
+const WIDTH = "pane",
+  LEAST = 380,
+  STEP = 24;
+const most = () => Math.max(LEAST, innerWidth - 640);
+const widthOf = () => Math.min(pref(WIDTH, 452).value, most());
+const widen = (width: number) => keep(WIDTH, Math.round(Math.max(LEAST, Math.min(most(), width))));
+
+// Between the table and the pane: dragged, or moved by arrow keys.
+function Grip() {
+  const drag = (event: TargetedPointerEvent<HTMLElement>) => {
+    if (event.currentTarget.hasPointerCapture(event.pointerId))
+      widen(event.currentTarget.parentElement!.getBoundingClientRect().right - event.clientX);
+  };
+  const key = (event: TargetedKeyboardEvent<HTMLElement>) => {
+    const step = ofKey(event, { ArrowLeft: STEP, ArrowRight: -STEP });
+    if (step) widen(widthOf() + step);
+  };
+  return (
+    <div
+      class="grip"
+      role="separator"
+      tabindex={0}
+      aria-orientation="vertical"
+      aria-label="Width of the details"
+      aria-valuenow={widthOf()}
+      aria-valuemin={LEAST}
+      aria-valuemax={most()}
+      onPointerDown={e => e.currentTarget.setPointerCapture(e.pointerId)}
+      onPointerMove={drag}
+      onKeyDown={key}
+    />
   );
 }
 
@@ -60,6 +96,7 @@ export function Pane({ id, title, status, line, actions, tabs = [], first, child
   }, [id]);
   return (
     <aside class="sheet pane" id="details" aria-labelledby="pane-title" ref={ref}>
+      <Grip />
       <header>
         <div class="title">
           <Button small kind="quiet" icon="left" label="Back" class="pane-back" onClick={closePane} />
