@@ -29,7 +29,8 @@ struct node_row {
     const char *name;
     int64_t node_pool_id;
     bool ready;
-    bool cordoned;
+    bool cordoned;          // by the backend or a person
+    bool reported_cordoned; // by the backend
     const char *status_reason;
     const char *labels_json;
     const char *taints_json;

@@ -28,7 +28,10 @@ struct node {
     const char *node_pool_name; // only read
     enum node_status status;
     const char *status_reason; // "": none
-    bool is_cordoned;
+    bool is_cordoned;          // written: by the backend; read: by it or by a person
+    int64_t cordon_ms;         // only read, as the two below: when a person cordoned it; 0: nobody has
+    const char *cordon_reason; // "": nobody said
+    const char *cordon_by;
     const char *labels_json; // {"key": "value"}
     const char *taints_json; // [{"key", "value", "effect"}]
     int64_t gpu_count;

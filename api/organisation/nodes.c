@@ -78,6 +78,20 @@ static void write_conditions(const struct node *node, struct json_writer *json)
     json_end_array(json);
 }
 
+void node_write_cordon(const struct node *node, struct json_writer *json)
+{
+    json_key(json, "cordon");
+    if (!node->cordon_ms) {
+        json_value_null(json);
+        return;
+    }
+    json_begin_object(json);
+    json_text(json, "reason", node->cordon_reason);
+    json_text(json, "by", node->cordon_by);
+    json_time(json, "at", node->cordon_ms);
+    json_end_object(json);
+}
+
 static void write_own_fields(const struct node_view *view, const struct scope_filter *readable,
                              struct json_writer *json)
 {
@@ -85,6 +99,7 @@ static void write_own_fields(const struct node_view *view, const struct scope_fi
     json_key(json, "prorata");
     json_begin_object(json);
     json_bool(json, "cordoned", node->is_cordoned);
+    node_write_cordon(node, json);
     json_raw(json, "labels", node->labels_json);
     json_int(json, "gpuMemoryMib", node->gpu_memory_mib);
     json_milli(json, "cpuCores", node->cpu_milli);
@@ -232,17 +247,23 @@ int op_update_node_labels(struct request *req, struct response *res, struct erro
     if (access_check_whole_cluster(req, RESOURCE_TYPE_NODES, ACTION_UPDATE, "nodes", err) < 0 ||
         check_labels(change.labels, req->arena, err) < 0 || db_write(req->server->db, change_labels, &change, err) < 0)
         return -1;
+    return nodes_answer_one(req, res, "n.name = ?", change.name, err);
+}
+
+int nodes_answer_one(struct request *req, struct response *res, const char *condition, const char *value,
+                     struct error *err)
+{
     struct list_query query;
     struct node_view *views = NULL;
     size_t count = 0;
     struct scope_filter readable;
     if (nodes_init_query(req, &query, err) < 0)
         return -1;
-    list_query_where_text(&query, "n.name = ?", change.name);
+    list_query_where_text(&query, condition, value);
     if (read_whole(req, &query, &views, &count, err) < 0)
         return -1;
     if (count == 0)
-        return error_set(err, ERROR_NOT_FOUND, "node %.80s: not found", change.name); // removed since
+        return error_set(err, ERROR_NOT_FOUND, "node %.80s: not found", value); // removed since
     access_filter(req, RESOURCE_TYPE_WORKLOADS, ACTION_READ, &readable);
     struct json_writer json;
     json_writer_init(&json, res->body, false);

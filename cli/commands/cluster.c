@@ -33,6 +33,11 @@ static const struct flag LABEL_FLAGS[] = {
     {0},
 };
 
+static const struct flag CORDON_FLAGS[] = {
+    {"reason", NULL, 0, FLAG_TEXT, "TEXT", "why, for whoever waits for the node"},
+    {0},
+};
+
 static const struct flag SHARE_FLAGS[] = {
     {"resource", NULL, 0, FLAG_TEXT, "NAME", "gpu (the default), cpu or memory"},
     {"terms", NULL, 0, FLAG_SWITCH, "", "with the terms of each share's sum"},
@@ -55,6 +60,7 @@ static const struct flag TIMELINE_FLAGS[] = {
 TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
 TABLES(WITH_LABELS, LABEL_FLAGS);
+TABLES(WITH_CORDON, CORDON_FLAGS);
 TABLES(WITH_ADOPT, ADOPT_FLAGS);
 TABLES(WITH_QUOTA, QUOTA_FLAGS);
 TABLES(WITH_PROJECTS, PROJECTS_FLAGS);
@@ -90,6 +96,9 @@ const struct command CLUSTER_COMMANDS[] = {
      "a node: resources, labels, its GPUs and who holds them"},
     {"node label", run_node_label, NEEDS_SERVER, NULL, WITH_LABELS, false, "NAME KEY=VALUE... KEY-...",
      "set labels of a node, or with KEY- remove them; its node pool follows"},
+    {"node cordon", run_node_cordon, NEEDS_SERVER, NULL, WITH_CORDON, false, "NAME --reason TEXT",
+     "nothing new is placed there; what runs stays"},
+    {"node uncordon", run_node_uncordon, NEEDS_SERVER, NULL, NULL, false, "NAME", "take that back"},
     {"pods list", run_pods_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "running pods without a workload"},
     {"pods end", run_pods_end, NEEDS_SERVER, NULL, NULL, false, "NAME|ID", "end one of them"},
     {"pods adopt", run_pods_adopt, NEEDS_SERVER, NULL, WITH_ADOPT, false, "NAME|ID [-p PROJECT]",

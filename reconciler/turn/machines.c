@@ -71,7 +71,7 @@ static void count_gpus(const struct backend_machine *machine, uint64_t held, int
 static bool is_same(const struct node_row *row, const struct backend_machine *machine,
                     const struct turn_machine *counted, int64_t withheld)
 {
-    return row->ready == machine->is_ready && row->cordoned == machine->is_cordoned &&
+    return row->ready == machine->is_ready && row->reported_cordoned == machine->is_cordoned &&
            strcmp(row->status_reason, machine->reason) == 0 && strcmp(row->labels_json, machine->labels_json) == 0 &&
            strcmp(row->taints_json, machine->taints_json) == 0 && row->gpu_count == counted->gpu_count &&
            row->gpus_withheld == withheld && row->gpu_memory_mib == machine->gpu_memory_mib &&

@@ -107,6 +107,7 @@ SCOPES = [
         200,
         "",
     ),
+    ("a cordon by injection", post("/api/v1/nodes/%27%20OR%201--/cordon", '{"reason":"x"}'), 400, "nodeId"),
     ("idle GPUs by injection", get("/api/v1/workloads/idle?nodePool=%27%20OR%201--", "researcher"), 200, ""),
     ("views by injection", get("/api/v1/me/views?page=%27%20OR%201--"), 200, ""),
     ("a view of another site", post(VIEWS, '{"page":"//evil.example","name":"x","query":""}'), 400, "page"),

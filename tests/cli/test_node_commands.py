@@ -51,3 +51,17 @@ def test_describe_node(client):
     )
     assert "  rack=r1" in client.run("node", "describe", "node-0")
     assert "no node was found: node-9" in client.run("node", "describe", "node-9", status=1)
+
+
+def test_node_cordon_and_uncordon(client):
+    assert client.run("node", "cordon", "node-0", "--reason", "a loud fan") == (
+        "node/node-0 cordoned: nothing new is placed there\n"
+    )
+    assert "a loud fan" in client.run("node", "list", "--json")
+    assert client.run("node", "uncordon", "node-0") == "node/node-0 uncordoned\n"
+    assert "a loud fan" not in client.run("node", "list", "--json")
+
+
+def test_node_cordon_refuses(client):
+    assert "--reason says why" in client.run("node", "cordon", "node-0", status=1)
+    assert "node nowhere: not found" in client.run("node", "cordon", "nowhere", "--reason", "x", status=1)

@@ -58,7 +58,9 @@ const COLUMNS: Column<Node>[] = [
         {statusOf(n) === "NotReady" && reasonOf(n) ? (
           <span class="muted small reason">{reasonOf(n)}</span>
         ) : (
-          own(n, "cordoned") && <span class="muted small">cordoned</span>
+          own(n, "cordoned") && (
+            <span class="muted small">cordoned{own(n, "cordon") && `: ${own(n, "cordon")!.reason}`}</span>
+          )
         )}
       </span>
     ),

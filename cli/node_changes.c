@@ -1,4 +1,4 @@
-// node label: sets and removes labels of a node, in kubectl's words.
+// node label, node cordon, node uncordon: changes of a node, in kubectl's words.
 #include "base/error.h"
 #include "cli/command.h"
 
@@ -42,4 +42,48 @@ int run_node_label(struct cli *cli, struct error *err)
     json_decref(node);
     json_decref(labels);
     return rc;
+}
+
+// The node's id. ERROR_NOT_FOUND: the caller sees no node of that name.
+static int find_id(struct cli *cli, const char *name, const char **out_id, struct error *err)
+{
+    json_t *answer = NULL;
+    const json_t *node;
+    size_t i;
+    if (client_call(&cli->client, "GET", "/api/v1/nodes", NULL, &answer, err) < 0)
+        return -1;
+    *out_id = NULL;
+    json_array_foreach(json_object_get(answer, "nodes"), i, node)
+        if (strcmp(cli_text(node, "name"), name) == 0)
+            *out_id = arena_strdup(&cli->arena, cli_text(node, "id"));
+    json_decref(answer);
+    return *out_id ? 0 : error_set(err, ERROR_NOT_FOUND, "node %.80s: not found", name);
+}
+
+static int change(struct cli *cli, const char *action, json_t *body, const char *done, struct error *err)
+{
+    const char *name, *id;
+    int rc = cli_name(cli, &name, err);
+    if (rc == 0)
+        rc = find_id(cli, name, &id, err);
+    if (rc == 0)
+        rc = client_call(&cli->client, "POST", arena_printf(&cli->arena, "/api/v1/nodes/%s/%s", id, action), body, NULL,
+                         err);
+    if (rc == 0 && !flag_is_set(&cli->arguments, "quiet"))
+        printf("node/%s %s\n", name, done);
+    json_decref(body);
+    return rc;
+}
+
+int run_node_cordon(struct cli *cli, struct error *err)
+{
+    const char *reason = flag_text(&cli->arguments, "reason");
+    if (!reason)
+        return error_set(err, ERROR_INVALID, "--reason says why, to whoever waits for the node");
+    return change(cli, "cordon", json_pack("{s:s}", "reason", reason), "cordoned: nothing new is placed there", err);
+}
+
+int run_node_uncordon(struct cli *cli, struct error *err)
+{
+    return change(cli, "uncordon", NULL, "uncordoned", err);
 }
