@@ -175,6 +175,7 @@ int run_node_list(struct cli *cli, struct error *err);
 int run_node_describe(struct cli *cli, struct error *err);
 int run_node_label(struct cli *cli, struct error *err);
 int run_node_cordon(struct cli *cli, struct error *err);
+int run_node_drain(struct cli *cli, struct error *err);
 int run_node_uncordon(struct cli *cli, struct error *err);
 int run_pods_list(struct cli *cli, struct error *err);
 int run_pods_end(struct cli *cli, struct error *err);

@@ -1,4 +1,4 @@
-// node label, node cordon, node uncordon: changes of a node, in kubectl's words.
+// node label, node cordon, node drain, node uncordon: changes of a node, in kubectl's words.
 #include "base/error.h"
 #include "cli/command.h"
 
@@ -75,12 +75,28 @@ static int change(struct cli *cli, const char *action, json_t *body, const char 
     return rc;
 }
 
+static int check_reason(struct cli *cli, const char **out_reason, struct error *err)
+{
+    *out_reason = flag_text(&cli->arguments, "reason");
+    return *out_reason ? 0 : error_set(err, ERROR_INVALID, "--reason says why, to whoever waits for the node");
+}
+
 int run_node_cordon(struct cli *cli, struct error *err)
 {
-    const char *reason = flag_text(&cli->arguments, "reason");
-    if (!reason)
-        return error_set(err, ERROR_INVALID, "--reason says why, to whoever waits for the node");
+    const char *reason;
+    if (check_reason(cli, &reason, err) < 0)
+        return -1;
     return change(cli, "cordon", json_pack("{s:s}", "reason", reason), "cordoned: nothing new is placed there", err);
+}
+
+int run_node_drain(struct cli *cli, struct error *err)
+{
+    const char *reason;
+    if (check_reason(cli, &reason, err) < 0)
+        return -1;
+    bool is_forced = flag_is_set(&cli->arguments, "force");
+    return change(cli, "drain", json_pack("{s:s, s:b}", "reason", reason, "force", is_forced),
+                  is_forced ? "drains: everything leaves it" : "drains: what may be preempted leaves it", err);
 }
 
 int run_node_uncordon(struct cli *cli, struct error *err)

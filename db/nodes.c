@@ -47,9 +47,9 @@ static const char SQL_SET_LABELS[] = "UPDATE nodes SET labels_json = ?3, updated
                                      "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0 AND labels_json IS NOT ?3";
 static const char SQL_REMOVE[] = "UPDATE nodes SET deleted_ms = ?5, updated_ms = ?5, revision = ?6 "
                                  "WHERE cluster_id = ?1 AND name = ?2 AND deleted_ms = 0";
-static const char SQL_SET_CORDON[] =
-    "UPDATE nodes SET cordon_ms = ?2, cordon_reason = ?3, cordon_by = ?4, updated_ms = ?5, revision = ?6 "
-    "WHERE uuid = ?1 AND deleted_ms = 0";
+static const char SQL_SET_CORDON[] = "UPDATE nodes SET cordon_ms = ?2, cordon_reason = ?3, cordon_by = ?4, updated_ms "
+                                     "= ?5, revision = ?6, cordon_drain = ?7 "
+                                     "WHERE uuid = ?1 AND deleted_ms = 0";
 // Where the labels of several pools match, the oldest pool has the node.
 #define ASSIGN(CONDITION)                                                                                          \
     "UPDATE nodes SET node_pool_id = pool.id, updated_ms = ?2, revision = ?3 "                                     \
@@ -315,18 +315,19 @@ int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, i
     return change_node(conn, SQL_REMOVE, &change, err);
 }
 
-int db_set_node_cordon(struct db_conn *conn, const char *uuid, const char *reason, const char *by, int64_t now_ms,
+int db_set_node_cordon(struct db_conn *conn, const char *uuid, const struct node_cordon *cordon, int64_t now_ms,
                        struct error *err)
 {
     sqlite3_stmt *stmt = NULL;
     if (db_prepare(conn, SQL_SET_CORDON, &stmt, err) < 0)
         return -1;
     db_bind_text(stmt, 1, uuid);
-    db_bind_int(stmt, 2, reason ? now_ms : 0);
-    db_bind_text(stmt, 3, reason ? reason : "");
-    db_bind_text(stmt, 4, reason ? by : "");
+    db_bind_int(stmt, 2, cordon->ms);
+    db_bind_text(stmt, 3, cordon->ms ? cordon->reason : "");
+    db_bind_text(stmt, 4, cordon->ms ? cordon->by : "");
     db_bind_int(stmt, 5, now_ms);
     db_bind_int(stmt, 6, db_revision(conn));
+    db_bind_int(stmt, 7, cordon->drain);
     int rc = db_run(conn, stmt, err);
     if (rc == 0 && db_changed_rows(conn) == 0)
         rc = error_set(err, ERROR_NOT_FOUND, "node %s: not found", uuid);
@@ -372,9 +373,10 @@ void node_from_row(sqlite3_stmt *stmt, struct arena *arena, struct node *out_nod
         .others_memory_bytes = db_column_int(stmt, 26),
         .others_pods = db_column_int(stmt, 27),
         .gpus_withheld = db_column_int(stmt, 28),
-        .cordon_ms = db_column_int(stmt, 29),
-        .cordon_reason = db_column_text(stmt, 30, arena),
-        .cordon_by = db_column_text(stmt, 31, arena),
+        .cordon = {.ms = db_column_int(stmt, 29),
+                   .reason = db_column_text(stmt, 30, arena),
+                   .by = db_column_text(stmt, 31, arena),
+                   .drain = (enum node_drain)db_column_int(stmt, 32)},
     };
     strncpy(out_node->uuid, db_column_text(stmt, 1, arena), sizeof(out_node->uuid) - 1);
 }

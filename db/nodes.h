@@ -25,9 +25,9 @@ int db_set_node_devices(struct db_conn *conn, int64_t cluster_id, const char *na
 // stay. ERROR_NOT_FOUND where the cluster has no such node, ERROR_INVALID where it would have too many labels.
 int db_patch_node_labels(struct db_conn *conn, int64_t cluster_id, const char *name, const json_t *patch,
                          int64_t now_ms, struct error *err);
-// A person's cordon, beside the backend's own; it outlives what the backend reports, and goes with the node. reason
-// NULL: it goes. ERROR_NOT_FOUND where there is no such node.
-int db_set_node_cordon(struct db_conn *conn, const char *uuid, const char *reason, const char *by, int64_t now_ms,
+// A person's cordon, beside the backend's own; it outlives what the backend reports, and goes with the node. One
+// with ms 0 takes it back. ERROR_NOT_FOUND where there is no such node.
+int db_set_node_cordon(struct db_conn *conn, const char *uuid, const struct node_cordon *cordon, int64_t now_ms,
                        struct error *err);
 // Its pods are the reconciler's to end: their node has deleted_ms set from now on.
 int db_remove_node(struct db_conn *conn, int64_t cluster_id, const char *name, int64_t now_ms, struct error *err);
@@ -43,9 +43,9 @@ int db_assign_nodes_to_pools(struct db_conn *conn, int64_t cluster_id, int64_t n
     "n.labels_json, n.taints_json, n.gpu_count, n.gpu_memory_mib, n.gpu_type, n.mig_strategy, n.mig_instances_json, " \
     "n.cpu_milli, n.memory_bytes, n.max_pods, n.unhealthy_gpus_json, n.ip, n.version, n.created_ms, n.updated_ms, "   \
     "n.revision, n.others_cpu_milli, n.others_memory_bytes, n.others_pods, n.gpus_withheld, "                         \
-    "n.cordon_ms, n.cordon_reason, n.cordon_by"
+    "n.cordon_ms, n.cordon_reason, n.cordon_by, n.cordon_drain"
 enum {
-    NODE_COLUMN_COUNT = 32
+    NODE_COLUMN_COUNT = 33
 };
 struct sqlite3_stmt;
 void node_from_row(struct sqlite3_stmt *stmt, struct arena *arena, struct node *out_node);

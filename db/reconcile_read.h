@@ -2,6 +2,7 @@
 // there may be many, by revision. Texts are the arena's.
 #pragma once
 #include "model/facts.h"
+#include "model/node.h"
 #include "model/pod_status.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +32,7 @@ struct node_row {
     bool ready;
     bool cordoned;          // by the backend or a person
     bool reported_cordoned; // by the backend
+    enum node_drain drain;
     const char *status_reason;
     const char *labels_json;
     const char *taints_json;

@@ -14,6 +14,7 @@
     X(EVENT_REASON_FAILED, "Failed", "it failed for good, or a pod failed")                                          \
     X(EVENT_REASON_PREEMPTED, "Preempted", "a pod gives its place to another workload")                              \
     X(EVENT_REASON_CONSOLIDATED, "Consolidated", "a pod moves to make room for another workload")                    \
+    X(EVENT_REASON_DRAINED, "Drained", "a pod leaves a node that a person drains")                                   \
     X(EVENT_REASON_STALE_JOB, "StaleJob", "a gang stops because it stayed without some of its pods")                 \
     X(EVENT_REASON_NODE_LOST, "NodeLost", "a pod was lost with its node")                                            \
     X(EVENT_REASON_TIME_LIMIT_WARNING, "TimeLimitWarning", "its time limit stops it soon")                           \

@@ -18,6 +18,20 @@ const char *node_status_text(enum node_status status);
 // Text that is none of them is NODE_STATUS_UNKNOWN.
 enum node_status node_status_parse(const char *text);
 
+enum node_drain {
+    NODE_DRAIN_NONE,
+    NODE_DRAIN_PREEMPTIBLE, // what may be preempted leaves the node
+    NODE_DRAIN_ALL
+};
+
+// A person's, beside the backend's own.
+struct node_cordon {
+    int64_t ms;         // when; 0: there is none
+    const char *reason; // "": nobody said
+    const char *by;
+    enum node_drain drain;
+};
+
 // Texts are the arena's or the caller's. NULL stands for the column's default where one is named.
 struct node {
     int64_t id;
@@ -29,11 +43,9 @@ struct node {
     enum node_status status;
     const char *status_reason; // "": none
     bool is_cordoned;          // written: by the backend; read: by it or by a person
-    int64_t cordon_ms;         // only read, as the two below: when a person cordoned it; 0: nobody has
-    const char *cordon_reason; // "": nobody said
-    const char *cordon_by;
-    const char *labels_json; // {"key": "value"}
-    const char *taints_json; // [{"key", "value", "effect"}]
+    struct node_cordon cordon; // only read
+    const char *labels_json;   // {"key": "value"}
+    const char *taints_json;   // [{"key", "value", "effect"}]
     int64_t gpu_count;
     int64_t gpu_memory_mib; // of one device
     const char *gpu_type;

@@ -66,6 +66,7 @@ export const REASONS: Record<string, [icon: IconName, tone: string]> = {
   Evicted: ["back", "warn"],
   Reclaimed: ["back", "warn"],
   Consolidated: ["back", "warn"],
+  Drained: ["back", "warn"],
   Killing: ["back", "off"],
   Unschedulable: ["wait", "warn"],
   FailedScheduling: ["wait", "warn"],

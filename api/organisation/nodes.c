@@ -81,14 +81,16 @@ static void write_conditions(const struct node *node, struct json_writer *json)
 void node_write_cordon(const struct node *node, struct json_writer *json)
 {
     json_key(json, "cordon");
-    if (!node->cordon_ms) {
+    if (!node->cordon.ms) {
         json_value_null(json);
         return;
     }
     json_begin_object(json);
-    json_text(json, "reason", node->cordon_reason);
-    json_text(json, "by", node->cordon_by);
-    json_time(json, "at", node->cordon_ms);
+    json_text(json, "reason", node->cordon.reason);
+    json_text(json, "by", node->cordon.by);
+    json_time(json, "at", node->cordon.ms);
+    json_bool(json, "draining", node->cordon.drain != NODE_DRAIN_NONE);
+    json_bool(json, "force", node->cordon.drain == NODE_DRAIN_ALL);
     json_end_object(json);
 }
 

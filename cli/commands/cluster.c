@@ -38,6 +38,11 @@ static const struct flag CORDON_FLAGS[] = {
     {0},
 };
 
+static const struct flag DRAIN_FLAGS[] = {
+    {"force", NULL, 0, FLAG_SWITCH, "", "send away what may not be preempted too"},
+    {0},
+};
+
 static const struct flag SHARE_FLAGS[] = {
     {"resource", NULL, 0, FLAG_TEXT, "NAME", "gpu (the default), cpu or memory"},
     {"terms", NULL, 0, FLAG_SWITCH, "", "with the terms of each share's sum"},
@@ -61,6 +66,7 @@ TABLES(WITH_LIST, PROJECT_FLAGS, LIST_FLAGS);
 TABLES(WITH_NODES, PROJECT_FLAGS, LIST_FLAGS, NODE_FLAGS);
 TABLES(WITH_LABELS, LABEL_FLAGS);
 TABLES(WITH_CORDON, CORDON_FLAGS);
+TABLES(WITH_DRAIN, CORDON_FLAGS, DRAIN_FLAGS);
 TABLES(WITH_ADOPT, ADOPT_FLAGS);
 TABLES(WITH_QUOTA, QUOTA_FLAGS);
 TABLES(WITH_PROJECTS, PROJECTS_FLAGS);
@@ -98,6 +104,8 @@ const struct command CLUSTER_COMMANDS[] = {
      "set labels of a node, or with KEY- remove them; its node pool follows"},
     {"node cordon", run_node_cordon, NEEDS_SERVER, NULL, WITH_CORDON, false, "NAME --reason TEXT",
      "nothing new is placed there; what runs stays"},
+    {"node drain", run_node_drain, NEEDS_SERVER, NULL, WITH_DRAIN, false, "NAME --reason TEXT [--force]",
+     "cordon it, and send away what may be preempted"},
     {"node uncordon", run_node_uncordon, NEEDS_SERVER, NULL, NULL, false, "NAME", "take that back"},
     {"pods list", run_pods_list, NEEDS_SERVER, NULL, WITH_LIST, false, "", "running pods without a workload"},
     {"pods end", run_pods_end, NEEDS_SERVER, NULL, NULL, false, "NAME|ID", "end one of them"},

@@ -3,6 +3,7 @@
 #include "db/events.h"
 #include "model/sub_groups.h"
 #include "model/workload_type.h"
+#include "reconciler/turn/drains.h"
 #include "reconciler/turn/limits.h"
 #include "reconciler/turn/replicas.h"
 
@@ -267,6 +268,7 @@ static void attend(struct turn *turn, struct cache_workload *workload)
 
 void lifecycle_attend_all(struct turn *turn)
 {
+    drains_carry_out(turn);
     for (size_t i = 0; i < turn->cache->workload_count; i++)
         attend(turn, turn->cache->order[i]);
     replicas_hand_over(turn);

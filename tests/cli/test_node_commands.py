@@ -62,6 +62,17 @@ def test_node_cordon_and_uncordon(client):
     assert "a loud fan" not in client.run("node", "list", "--json")
 
 
+def test_node_drain(client):
+    assert client.run("node", "drain", "node-0", "--reason", "a loud fan") == (
+        "node/node-0 drains: what may be preempted leaves it\n"
+    )
+    assert client.run("node", "drain", "node-0", "--reason", "a loud fan", "--force") == (
+        "node/node-0 drains: everything leaves it\n"
+    )
+    assert "--reason says why" in client.run("node", "drain", "node-0", status=1)
+    client.run("node", "uncordon", "node-0")
+
+
 def test_node_cordon_refuses(client):
     assert "--reason says why" in client.run("node", "cordon", "node-0", status=1)
     assert "node nowhere: not found" in client.run("node", "cordon", "nowhere", "--reason", "x", status=1)
