@@ -16,6 +16,7 @@ import { poolsOf, rowOf } from "../pictures/cluster_map";
 import { coloured } from "../pictures/slots";
 import { route } from "../router";
 import type { Node } from "../types";
+import { NodeCordon } from "./node_cordon";
 import { NodeLabels } from "./node_labels";
 
 const KINDS = ["node", "pod", "workload", "nodepool"];
@@ -378,6 +379,7 @@ function About({ node: n }: { node: Node }) {
       <section class="labels" aria-label="Labels">
         <NodeLabels node={n} />
       </section>
+      <NodeCordon node={n} />
     </>
   );
 }

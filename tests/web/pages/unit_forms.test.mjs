@@ -208,6 +208,26 @@ test("labels of a node are changed in its pane, and its pool follows", async () 
   assert.equal((await find("/api/v1/nodes", "nodes", "cpu")).prorata.labels["prorata.io/node-pool"], undefined);
 });
 
+test("a node is cordoned, drained and opened again in its pane", async () => {
+  await page.goto(`${server.url}/nodes?open=cpu&tab=facts`);
+  const part = page.getByRole("region", { name: "Maintenance" }),
+    press = name => part.getByRole("button", { name, exact: true }).click();
+  await part.getByLabel("Reason").fill("a loud fan");
+  await press("Cordon");
+  await part.getByText("Cordoned by").waitFor();
+  assert.deepEqual(await axe(page), []);
+  await page.waitForSelector("tbody .small:has-text('cordoned: a loud fan')");
+  await press("Drain");
+  await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
+  await part.getByText("What may be preempted leaves it.").waitFor();
+  await press("Drain the rest");
+  await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
+  await part.getByText("Everything leaves it.").waitFor();
+  await press("Uncordon");
+  await part.getByLabel("Reason").waitFor();
+  assert.equal((await find("/api/v1/nodes", "nodes", "cpu")).prorata.cordon, null);
+});
+
 test("a node pool gets a topology, made in its form; one that is off says why", async () => {
   const { id } = await find("/api/v1/node-pools", "nodepools", "h100");
   await page.goto(`${server.url}/nodepools/${id}/edit`);
