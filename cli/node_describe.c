@@ -47,6 +47,16 @@ static void add_device(struct cli *cli, const json_t *device, struct table *tabl
                          holders_of(cli, device)});
 }
 
+static void print_cordon(const json_t *node)
+{
+    if (json_is_object(cli_at(node, "prorata.cordon")))
+        printf("Cordoned: %s (%s, %s%s)\n", cli_text(node, "prorata.cordon.reason"),
+               cli_text(node, "prorata.cordon.by"), cli_text(node, "prorata.cordon.at"),
+               json_is_true(cli_at(node, "prorata.cordon.draining")) ? ", drains" : "");
+    else if (json_is_true(cli_at(node, "prorata.cordoned")))
+        printf("Cordoned: by the cluster\n");
+}
+
 static void print_node(struct cli *cli, const json_t *node)
 {
     static const char *const TITLES[] = {"GPU", "STATE", "ALLOCATED", "UTILIZATION", "HELD BY"};
@@ -54,8 +64,9 @@ static void print_node(struct cli *cli, const json_t *node)
     const json_t *device;
     json_t *value;
     size_t i;
-    printf("Name: %s\nStatus: %s\nNode Pool: %s\nGPU Type: %s\nLabels:\n", cli_text(node, "name"),
-           cli_text(node, "status"), cli_text(node, "nodePool"), *type ? type : "-");
+    printf("Name: %s\nStatus: %s\n", cli_text(node, "name"), cli_text(node, "status"));
+    print_cordon(node);
+    printf("Node Pool: %s\nGPU Type: %s\nLabels:\n", cli_text(node, "nodePool"), *type ? type : "-");
     json_object_foreach((json_t *)cli_at(node, "prorata.labels"), key, value)
         printf("  %s=%s\n", key, json_string_value(value));
     printf("Resources (allocated of all):\n  nvidia.com/gpu: %s of %.0f\n  cpu: %.1f of %.1f cores\n"

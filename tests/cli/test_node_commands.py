@@ -58,7 +58,9 @@ def test_node_cordon_and_uncordon(client):
         "node/node-0 cordoned: nothing new is placed there\n"
     )
     assert "a loud fan" in client.run("node", "list", "--json")
+    assert "Cordoned: a loud fan (admin@prorata.local, 20" in client.run("node", "describe", "node-0")
     assert client.run("node", "uncordon", "node-0") == "node/node-0 uncordoned\n"
+    assert "Cordoned" not in client.run("node", "describe", "node-0")
     assert "a loud fan" not in client.run("node", "list", "--json")
 
 
