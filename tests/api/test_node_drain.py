@@ -4,6 +4,7 @@ import pytest
 from test_access import make_caller
 from test_audit import records
 from test_distributed import submit as submit_distributed
+from test_inferences import submit as submit_inference
 from test_node_cordon import cordon, node, place_of, uncordon
 
 FIRM = {"preemptibility": "non-preemptible"}
@@ -49,9 +50,45 @@ def test_what_may_be_preempted_moves_and_the_rest_stays_unless_forced(server):
     server.wait_for("it is empty", lambda: node(server, place)["prorata"]["podCount"] == 0)
 
 
-def test_a_gang_leaves_whole(make_server, tmp_path):
+@pytest.fixture
+def narrow(make_server, tmp_path):
+    """Three nodes of one GPU each."""
     (tmp_path / "c.yaml").write_text("nodes: [{name: node, count: 3, gpus: 1}]")
-    server = make_server("--quick-start", "--cluster", str(tmp_path / "c.yaml"))
+    return make_server("--quick-start", "--cluster", str(tmp_path / "c.yaml"))
+
+
+def by_id(server, workload):
+    return {pod["id"]: pod["nodeName"] for pod in server.get(f"/api/v1/workloads/{workload}/pods").json["pods"]}
+
+
+def test_of_replicas_those_elsewhere_stay(narrow):
+    spec = {"compute": {"gpuDevicesRequest": 1}, "autoscaling": {"minReplicas": 2, "maxReplicas": 2}}
+    inference = submit_inference(narrow, "llm", spec).json["workloadId"]
+    narrow.wait_phase(inference, "Running")
+    before = by_id(narrow, inference)
+    gone, stays = sorted(before, key=before.get)
+    assert drain(narrow, before[gone], force=True).status == 200
+
+    def is_moved():
+        now = by_id(narrow, inference)
+        return gone not in now and len(now) == 2 and None not in now.values() and before[gone] not in now.values()
+
+    narrow.wait_for("another replica elsewhere", is_moved)
+    assert by_id(narrow, inference)[stays] == before[stays]
+
+
+def test_work_goes_on_with_what_ends_after_its_preemption(narrow):
+    job = narrow.submit("job", "team-a", spec={"terminateAfterPreemption": True})
+    narrow.wait_phase(job, "Running")
+    (place,) = place_of(narrow, job)
+    assert drain(narrow, place).status == 200
+    narrow.wait_for(
+        "it moves", lambda: place not in place_of(narrow, job) and narrow.workload(job)["phase"] == "Running"
+    )
+
+
+def test_a_gang_leaves_whole(narrow):
+    server = narrow
     gang = submit_distributed(server, "gang", {"numWorkers": 2, "compute": {"gpuDevicesRequest": 1}}).json["workloadId"]
     server.wait_phase(gang, "Running")
     before = {pod["id"] for pod in server.get(f"/api/v1/workloads/{gang}/pods").json["pods"]}
