@@ -27,7 +27,11 @@ def supervisors_of(server):
     """pod uuid -> its supervisor's process, of those that live."""
     found = {}
     for state in (server.data / "pods").glob("*/state"):
-        for pid in [int(line.split()[1]) for line in state.read_text().splitlines() if line.startswith("supervisor ")]:
+        try:
+            lines = state.read_text().splitlines()
+        except FileNotFoundError:  # the server has just cleared the pod's folder
+            continue
+        for pid in [int(line.split()[1]) for line in lines if line.startswith("supervisor ")]:
             try:
                 if b"prorata-supervisor" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
                     found[state.parent.name] = pid
