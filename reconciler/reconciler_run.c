@@ -366,6 +366,7 @@ int reconciler_turn(struct reconciler *reconciler, bool *out_busy, struct error 
     if (rc < 0) {
         atomic_fetch_add(&reconciler->counters.failures, 1);
         cache_clear(&reconciler->cache);
+        reconciler->latest_ms = 0; // that the clock was set back is not in rows yet
         figures_clear(&reconciler->figures);
         return -1;
     }

@@ -51,7 +51,7 @@ struct reconciler {
     bool has_adopted;
     bool is_clearing;         // the backend has more to compare with rows
     bool has_strays_to_match; // of what runs without a row some may be in rows that wait; nothing is planned before
-    int64_t latest_ms;        // when the turn before looked at the clock; 0: there was none
+    int64_t latest_ms;        // when the turn before looked at the clock; 0: there was none, or it failed
     int64_t next_due_ms;
     int64_t plan_due_ms; // until then what is unchanged need not be planned again
     int64_t expiry_checked_ms;
